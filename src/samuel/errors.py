@@ -1,0 +1,65 @@
+"""Everything Samuel raises on purpose.
+
+    SamuelError                    exit 1: the answer is no, or it failed
+    ├── UsageError                 exit 2: the command was asked wrongly
+    │   └── UnknownEvent           a name that is no event, with the nearest one
+    ├── ConfigError                exit 2: samuel.toml (or another file) has problems, all of them at once
+    ├── UnsafePath                 exit 2: a path that leaves the place it must stay in
+    └── Locked                     exit 1: somebody else holds the lock
+
+Any other exception that reaches the command line is a bug: exit 3.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+
+class Problem(NamedTuple):
+    """One thing wrong with one place in a file, and what to do about it."""
+
+    what: str
+    file: str = ""
+    line: int = 0
+    hint: str = ""
+
+    def __str__(self) -> str:
+        where = f"{self.file}:{self.line}: " if self.file and self.line else f"{self.file}: " if self.file else ""
+        return f"{where}{self.what}" + (f" ({self.hint})" if self.hint else "")
+
+
+class SamuelError(Exception):
+    exit_code = 1
+
+    def __init__(self, message: str, hint: str = "") -> None:
+        super().__init__(message)
+        self.message = message
+        self.hint = hint
+
+    def __str__(self) -> str:
+        return f"{self.message}\n{self.hint}" if self.hint else self.message
+
+
+class UsageError(SamuelError):
+    exit_code = 2
+
+
+class UnknownEvent(UsageError):
+    pass
+
+
+class ConfigError(SamuelError):
+    exit_code = 2
+
+    def __init__(self, problems: Iterable[Problem]) -> None:
+        self.problems = tuple(problems)
+        super().__init__("\n".join(str(problem) for problem in self.problems))
+
+
+class UnsafePath(SamuelError):
+    exit_code = 2
+
+
+class Locked(SamuelError):
+    pass

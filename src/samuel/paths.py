@@ -1,0 +1,73 @@
+"""Where things are. Nothing else in Samuel spells these names."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+CONFIG = "samuel.toml"
+HOME = ".samuel"
+
+
+@dataclass(frozen=True)
+class Project:
+    """One project's places, all below its root (the directory that holds samuel.toml)."""
+
+    root: Path
+
+    @property
+    def config(self) -> Path:
+        return self.root / CONFIG
+
+    @property
+    def home(self) -> Path:
+        return self.root / HOME
+
+    @property
+    def hooks(self) -> Path:
+        return self.home / "hooks"
+
+    @property
+    def run(self) -> Path:
+        return self.home / "run"
+
+    @property
+    def journal(self) -> Path:
+        return self.run / "journal"
+
+    @property
+    def templates(self) -> Path:
+        return self.home / "templates"
+
+    def data_dir(self, plugin: str) -> Path:
+        """Where a plugin may write: `.samuel/run/plugins/<name>/`."""
+        return self.run / "plugins" / plugin.replace("/", "@")
+
+
+@dataclass(frozen=True)
+class User:
+    """One user's places: hooks of their own, what they agreed to, and caches that may be thrown away."""
+
+    home: Path
+    state: Path
+    cache: Path
+
+    @classmethod
+    def from_environment(cls) -> User:
+        home = Path(os.environ.get("HOME") or Path.home())
+        state = Path(os.environ.get("XDG_STATE_HOME") or home / ".local" / "state")
+        cache = Path(os.environ.get("XDG_CACHE_HOME") or home / ".cache")
+        return cls(home=home, state=state / "samuel", cache=cache / "samuel")
+
+
+def find_root(start: Path) -> Path:
+    """The nearest directory at or above `start` with a samuel.toml; else the top of the git work tree; else `start`.
+
+    The top of a git work tree ends the search: a project never reaches into the repository around it.
+    """
+    start = start.resolve()
+    for directory in (start, *start.parents):
+        if (directory / CONFIG).is_file() or (directory / ".git").exists():
+            return directory
+    return start
