@@ -1,0 +1,60 @@
+"""One hook system and one autonomous loop for every coding agent.
+
+    import samuel
+
+    with samuel.open(".") as app:
+        fired = app.fire("quality.check", commands=["pytest -q"])
+
+Names are loaded when they are first used: a hook file that only says `import samuel` costs nothing.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from samuel.hooks.decorator import hook
+from samuel.version import __version__
+
+if TYPE_CHECKING:
+    from samuel import events
+    from samuel.app import App, open
+    from samuel.dispatch.record import Call, Fired
+    from samuel.errors import ConfigError, SamuelError, UnknownEvent, UsageError
+    from samuel.hooks.handler import Outcome
+
+_WHERE = {
+    "App": "samuel.app",
+    "Call": "samuel.dispatch.record",
+    "ConfigError": "samuel.errors",
+    "Fired": "samuel.dispatch.record",
+    "Outcome": "samuel.hooks.handler",
+    "SamuelError": "samuel.errors",
+    "UnknownEvent": "samuel.errors",
+    "UsageError": "samuel.errors",
+    "open": "samuel.app",
+}
+
+__all__ = [
+    "App",
+    "Call",
+    "ConfigError",
+    "Fired",
+    "Outcome",
+    "SamuelError",
+    "UnknownEvent",
+    "UsageError",
+    "__version__",
+    "events",
+    "hook",
+    "open",
+]
+
+
+def __getattr__(name: str) -> Any:
+    import importlib
+
+    if name == "events":
+        return importlib.import_module("samuel.events")
+    if name in _WHERE:
+        return getattr(importlib.import_module(_WHERE[name]), name)
+    raise AttributeError(f"module `samuel` has no attribute `{name}`")

@@ -8,6 +8,7 @@ from pathlib import Path
 
 CONFIG = "samuel.toml"
 HOME = ".samuel"
+HOOK_DIRS = (".samuel/hooks", ".kodelet/hooks")  # below a project's root and below the user's home
 
 
 @dataclass(frozen=True)
@@ -62,7 +63,7 @@ class User:
 
 
 def find_root(start: Path) -> Path:
-    """The nearest directory at or above `start` with a samuel.toml; else the top of the git work tree; else `start`.
+    """The nearest directory at or above `start` with a samuel.toml, or the top of its git work tree, or `start`.
 
     The top of a git work tree ends the search: a project never reaches into the repository around it.
     """

@@ -1,0 +1,29 @@
+"""samuel.toml as one frozen model; what is wrong with it is told all at once, by file, line and nearest name.
+
+Writing is in `samuel.config.edit`, which is not imported here: few commands write, and tomlkit loads slowly.
+"""
+
+from samuel.config.duration import format_duration, parse_duration
+from samuel.config.load import load
+from samuel.config.model import (
+    DEFAULT,
+    REST,
+    Config,
+    EventSettings,
+    HandlerRef,
+    Limits,
+    Methodology,
+)
+
+__all__ = [
+    "DEFAULT",
+    "REST",
+    "Config",
+    "EventSettings",
+    "HandlerRef",
+    "Limits",
+    "Methodology",
+    "format_duration",
+    "load",
+    "parse_duration",
+]

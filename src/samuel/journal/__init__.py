@@ -1,0 +1,7 @@
+"""What happened: written while it happens, read by everything that shows the past."""
+
+from samuel.journal.reader import newest_first
+from samuel.journal.records import CallRecord, EndRecord, EventRecord, Record
+from samuel.journal.writer import Journal
+
+__all__ = ["CallRecord", "EndRecord", "EventRecord", "Journal", "Record", "newest_first"]

@@ -1,0 +1,247 @@
+"""The composition root: where sources, trust, chains, runtimes and journal are put together, and nowhere else."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+import msgspec
+
+from samuel import config, paths
+from samuel.clock import Clock, SystemClock
+from samuel.config.duration import parse_duration
+from samuel.dispatch.dispatcher import Ask, Dispatcher
+from samuel.dispatch.dispatcher import Place as Common
+from samuel.dispatch.record import Fired, Sink
+from samuel.errors import ConfigError, UsageError
+from samuel.events import EVENTS, Event, event_type
+from samuel.files.inside import refuse_links
+from samuel.hooks.decorator import declarations
+from samuel.hooks.handler import Handler, Origin, Role
+from samuel.hooks.order import Chain, resolve
+from samuel.journal import Journal
+from samuel.process.environment import clean
+from samuel.prompts.context import (
+    IterationNames,
+    MethodologyNames,
+    PathNames,
+    ProjectNames,
+    PromptContext,
+    SamuelNames,
+)
+from samuel.ralph.defaults import built_in
+from samuel.runtimes.base import Runtime
+from samuel.runtimes.exec import Exec
+from samuel.runtimes.inline import Inline
+from samuel.runtimes.python import Python
+from samuel.sources.answers import Answers
+from samuel.sources.discover import Place, discover
+from samuel.trust.permit import Permit
+from samuel.trust.repository import trust_key
+from samuel.trust.store import TrustStore
+
+
+class App:
+    """One project, opened: its configuration, its handlers and its chains, as they were at that moment."""
+
+    def __init__(
+        self,
+        root: str | os.PathLike[str] = ".",
+        *,
+        handlers: Iterable[Callable[..., Any]] = (),
+        user: paths.User | None = None,
+        clock: Clock | None = None,
+        sinks: Iterable[Sink] = (),
+        warn: Callable[[str], None] | None = None,
+        ask: Ask | None = None,
+        trust_everything: bool | None = None,
+    ) -> None:
+        """Open the project at or above `root`.
+
+        `handlers` are functions marked with `@samuel.hook` that run in this process. `ask` puts a question to a
+        person, for hooks whose verdict is "ask"; without it, ask means deny. `trust_everything` overrides
+        SAMUEL_TRUST.
+        """
+        self.paths = paths.Project(paths.find_root(Path(root)))
+        self.user = user or paths.User.from_environment()
+        self.clock = clock or SystemClock()
+        self.warnings: list[str] = []
+        self._warn = warn or self.warnings.append
+        refuse_links(self.paths.root, paths.HOME, *paths.HOOK_DIRS, ".kodelet", ".samuel/run")
+        self.config = config.load(self.paths.config)
+        self.methodology = self.config.default_methodology
+
+        self.trust = TrustStore(self.user.state / "trust", trust_key(self.paths.root))
+        everything = os.environ.get("SAMUEL_TRUST") == "all" if trust_everything is None else trust_everything
+        self.permit = Permit(self.paths.root, self.trust.load(), everything=everything)
+
+        environment = clean(
+            {"PYTHONPYCACHEPREFIX": str(self.user.cache / "pycache")}, pass_names=self.config.pass_env
+        )
+        python = Python(self.paths.root, environment, self.user.cache, self.config.limits.handler_output_bytes)
+        self._runtimes: Mapping[str, Runtime] = {
+            "inline": Inline(),
+            "python": python,
+            "exec": Exec(
+                self.paths.root,
+                environment,
+                self.user.cache,
+                self.config.limits.handler_output_bytes,
+                self.clock,
+            ),
+        }
+        self.journal = Journal(
+            self.paths.root,
+            self.paths.journal,
+            self.clock,
+            self._warn,
+            parent_id=os.environ.get("SAMUEL_EVENT_ID", ""),
+        )
+        try:
+            own = [*built_in(environment, self.paths.templates), *_embedded(handlers)]
+            self.found = discover(self._place(environment, python), own)
+            self.chains = self._resolve(self.found)
+        except BaseException:
+            self.close()
+            raise
+        self.dispatcher = Dispatcher(
+            chains=self.chains,
+            runtimes=self._runtimes,
+            permit=self.permit,
+            sink=_All((self.journal, *sinks)),
+            clock=self.clock,
+            place=Common(
+                str(self.paths.root),
+                self.methodology,
+                lambda owner: str(self.paths.data_dir(owner)),
+                self.config.limits.handler_prompt_bytes,
+            ),
+            ask=ask,
+        )
+
+    def fire(self, event: Event | str, **fields: Any) -> Fired:
+        """Fire an event: a payload, or a name in any spelling with the payload's fields."""
+        return self.dispatcher.fire(event if isinstance(event, Event) else payload(event, fields))
+
+    def context(self) -> dict[str, Any]:
+        """The PromptContext outside of a run."""
+        return PromptContext(
+            Samuel=SamuelNames(),
+            Project=ProjectNames(self.paths.root.name, str(self.paths.root)),
+            Methodology=MethodologyNames(self.methodology),
+            Iteration=IterationNames(),
+            Config={},
+            Guardrails=self.config.guardrails,
+            Paths=PathNames(str(self.paths.config), str(self.paths.run), str(self.paths.hooks)),
+            State={},
+            Mode="implementation",
+            Hooks={name: [step.handler.name for step in chain.steps] for name, chain in self.chains.items()},
+            Plugins={},
+        ).plain()
+
+    def close(self) -> None:
+        """End the workers and close the journal."""
+        for runtime in self._runtimes.values():
+            runtime.close()
+        self.journal.close()
+        if dispatcher := getattr(self, "dispatcher", None):
+            dispatcher.close()
+
+    def __enter__(self) -> App:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def _place(self, environment: Mapping[str, str], python: Python) -> Place:
+        def answers(key: str, root: Path) -> Answers:
+            file = self.user.state / "answers" / f"{key}.json"
+            return Answers(file, str(root), environment, self.user.cache, python)
+
+        return Place(
+            root=self.paths.root,
+            home=self.user.home,
+            distributions=self.config.distributions,
+            permit=self.permit,
+            python=python,
+            project_answers=answers(trust_key(self.paths.root), self.paths.root),
+            user_answers=answers("user", self.paths.root),
+        )
+
+    def _resolve(self, found: Iterable[Handler]) -> dict[str, Chain]:
+        handlers = tuple(found)
+        file = str(self.config.file or "")
+        chains = {
+            event.name: resolve(event, handlers, self.config.settings(event.name, self.methodology), file)
+            for event in EVENTS
+        }
+        if problems := [problem for chain in chains.values() for problem in chain.problems]:
+            raise ConfigError(problems)
+        return chains
+
+
+class _All:
+    """Several sinks as one."""
+
+    def __init__(self, sinks: tuple[Sink, ...]) -> None:
+        self._sinks = sinks
+
+    def begin(self, event: Event) -> None:
+        for sink in self._sinks:
+            sink.begin(event)
+
+    def called(self, event: Event, call: Any) -> None:
+        for sink in self._sinks:
+            sink.called(event, call)
+
+    def end(self, event: Event, fired: Fired, duration_ms: float) -> None:
+        for sink in self._sinks:
+            sink.end(event, fired, duration_ms)
+
+
+def payload(name: str, fields: Mapping[str, Any]) -> Event:
+    """The typed payload of an event from plain fields, or a UsageError that says which field is wrong."""
+    kind = event_type(name)
+    unknown = set(fields) - set(kind.payload.__struct_encode_fields__)
+    if unknown:
+        raise UsageError(
+            f"`{kind.name}` has no field `{sorted(unknown)[0]}`", f"see `samuel hooks schema {kind.name}`"
+        )
+    try:
+        return msgspec.convert({"event": kind.name, **fields}, kind.payload)
+    except msgspec.ValidationError as error:
+        raise UsageError(f"`{kind.name}`: {error}", f"see `samuel hooks schema {kind.name}`") from None
+
+
+def _embedded(functions: Iterable[Callable[..., Any]]) -> list[Handler]:
+    """Functions of the program that opened the project, as handlers."""
+    handlers = []
+    for position, function in enumerate(functions):
+        found = declarations([(getattr(function, "__name__", type(function).__name__), function)])
+        if not found:
+            raise UsageError(f"`{function!r}` is not marked with `@samuel.hook`")
+        for name, _, declared in found:
+            handlers.append(
+                Handler(
+                    name=name,
+                    event=event_type(declared.event).name,
+                    origin=Origin.EMBEDDER,
+                    runtime="inline",
+                    owner=name,
+                    function=function,
+                    order=declared.order,
+                    strict=declared.strict,
+                    timeout=None if declared.timeout is None else parse_duration(declared.timeout),
+                    role=None if declared.role is None else Role(declared.role),
+                    declared=position,
+                )
+            )
+    return handlers
+
+
+open = App

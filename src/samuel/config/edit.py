@@ -1,0 +1,143 @@
+"""Changing one value of samuel.toml, and nothing else: comments, order and spacing stay the user's."""
+
+from __future__ import annotations
+
+import copy
+import tomllib
+from collections.abc import Mapping, MutableMapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import TypeAlias, cast
+
+import tomlkit
+from tomlkit.exceptions import TOMLKitError
+from tomlkit.items import InlineTable, Item, Table
+
+from samuel.config.keys import dotted, quoted, written
+from samuel.config.model import DEFAULT, DEFAULT_ALIAS
+from samuel.config.source import Source, read_source
+from samuel.errors import ConfigError, Problem, UnknownEvent
+from samuel.events.names import canonical
+from samuel.files import atomic
+
+Value: TypeAlias = "str | int | float | bool | Sequence[Value] | Mapping[str, Value]"
+
+
+def set_value(file: Path, path: Sequence[str], value: Value) -> None:
+    """Put `value` at `path`, making the tables on the way and, if need be, the file.
+
+    An event that the file spells in another way keeps that spelling. Raises ConfigError, and writes nothing,
+    if the file has no valid TOML or the change cannot be made without touching something else.
+    """
+    source = read_source(file) or Source("", {})
+    path = _as_spelled(source.values, path)
+    try:
+        text = _edited(source.text, path, value)
+        changed = tomllib.loads(text)
+    except (TOMLKitError, tomllib.TOMLDecodeError, _NotATable):
+        raise _refusal(file, path, value) from None
+    # tomlkit has its corners (tables out of order, dotted keys): believe the result, not the attempt.
+    if changed != _expected(source.values, path, value):
+        raise _refusal(file, path, value)
+    atomic.write_text(file, text)
+
+
+def snippet(path: Sequence[str], value: Value) -> str:
+    """The lines that a user would paste to say the same."""
+    *parents, key = path
+    # Handlers have names like `org/repo` as often as `notify`: with all of them quoted, `order` reads evenly.
+    name = quoted(key) if parents[-1:] == ["order"] else written(key)
+    line = f"{name} = {_item(value).as_string()}"
+    return f"[{dotted(parents)}]\n{line}" if parents else line
+
+
+class _NotATable(Exception):
+    pass
+
+
+def _edited(text: str, path: Sequence[str], value: Value) -> str:
+    *parents, key = path
+    document = tomlkit.parse(text)
+    if text and parents and parents[0] not in document:
+        document = tomlkit.parse(_with_blank_line(text))  # the new table will stand at the end
+    table: MutableMapping[str, object] = document
+    for depth, parent in enumerate(parents, start=1):
+        if parent not in table:
+            table[parent] = _new_table(inside=table, is_last=depth == len(parents))
+        inner = table[parent]
+        if not isinstance(inner, MutableMapping):
+            raise _NotATable
+        table = inner
+    if isinstance(table, Table) and table.is_super_table():
+        # Its header appears only now, and tomlkit would give it the comment of the header it was implied by.
+        table.trivia.comment_ws = table.trivia.comment = ""
+    table[key] = _item(value)
+    return document.as_string()
+
+
+def _with_blank_line(text: str) -> str:
+    return text.rstrip("\n") + "\n\n"
+
+
+def _new_table(inside: MutableMapping[str, object], is_last: bool) -> Item:
+    if isinstance(inside, InlineTable):
+        return tomlkit.inline_table()
+    # A super table gets no header of its own: `[hooks."x".order]` alone, without `[hooks]` and `[hooks."x"]`.
+    return tomlkit.table(is_super_table=not is_last)
+
+
+def _item(value: Value) -> Item:
+    # tomlkit.item would turn a list of mappings into `[[tables]]`; a value here stays on its line.
+    if isinstance(value, Mapping):
+        inline = tomlkit.inline_table()
+        inline.update({key: _item(inner) for key, inner in value.items()})
+        return inline
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        array = tomlkit.array()
+        array.extend(_item(inner) for inner in value)
+        return array
+    return tomlkit.item(value)
+
+
+def _as_spelled(values: Mapping[str, object], path: Sequence[str]) -> list[str]:
+    """`path` with its names as the file already spells them: `load` refuses a second spelling."""
+    spelled: list[str] = []
+    table: object = values
+    for name in path:
+        inside = table if isinstance(table, Mapping) else {}
+        same = _SAME.get(spelled[-1], _equal) if spelled else _equal
+        spelled.append(next((known for known in inside if same(known, name)), name))
+        table = inside.get(spelled[-1])
+    return spelled
+
+
+def _equal(one: str, other: str) -> bool:
+    return one == other
+
+
+def _same_event(one: str, other: str) -> bool:
+    with suppress(UnknownEvent):
+        return canonical(one) == canonical(other)
+    return False
+
+
+def _same_handler(one: str, other: str) -> bool:
+    return one == other or {one, other} == {DEFAULT, DEFAULT_ALIAS}
+
+
+# By the table that holds the names.
+_SAME = {"hooks": _same_event, "order": _same_handler}
+
+
+def _expected(values: Mapping[str, object], path: Sequence[str], value: Value) -> dict[str, object]:
+    expected = copy.deepcopy(dict(values))
+    table = expected
+    for parent in path[:-1]:
+        table = cast("dict[str, object]", table.setdefault(parent, {}))
+    table[path[-1]] = _item(value).unwrap()
+    return expected
+
+
+def _refusal(file: Path, path: Sequence[str], value: Value) -> ConfigError:
+    what = f"`{dotted(path)}` cannot be set without changing something else"
+    return ConfigError([Problem(what, str(file), hint=f"edit the file by hand:\n{snippet(path, value)}")])

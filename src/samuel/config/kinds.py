@@ -1,0 +1,114 @@
+"""What a value may be: one function a kind, from whatever TOML held to the type the model wants.
+
+Each raises a ValueError that completes the sentence "`key` ...", so that every message reads the same.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+
+from samuel.config.duration import parse_duration
+
+_IDENTIFIER = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
+_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_TOML_TYPES = {
+    bool: "a boolean",
+    int: "an integer",
+    float: "a float",
+    str: "a string",
+    list: "an array",
+    dict: "a table",
+}
+
+
+def type_name(value: object) -> str:
+    return _TOML_TYPES.get(type(value), "a date or time")
+
+
+def flag(value: object) -> bool:
+    if not isinstance(value, bool):
+        raise ValueError(f"must be true or false, not {type_name(value)}")
+    return value
+
+
+def integer(value: object) -> int:
+    if not isinstance(value, int) or isinstance(value, bool):
+        raise ValueError(f"must be an integer, not {type_name(value)}")
+    if not -(2**63) <= value < 2**63:  # what TOML promises, and the most that JSON carries safely to a handler
+        raise ValueError("must fit in 64 bits")
+    return value
+
+
+def positive(value: object) -> int:
+    number = integer(value)
+    if number < 1:
+        raise ValueError(f"must be at least 1, not {number}")
+    return number
+
+
+def timeout(value: object) -> float:
+    seconds = parse_duration(value)
+    if not seconds:
+        raise ValueError('must be longer than "0s"')
+    return seconds
+
+
+def name(value: object) -> str:
+    if not isinstance(value, str):
+        raise ValueError(f"must be a string, not {type_name(value)}")
+    if not value.strip():
+        raise ValueError("must not be empty")
+    if not value.isprintable():
+        raise ValueError("must not hold control characters")
+    return value
+
+
+def identifier(value: object) -> str:
+    """A name that also becomes a directory, so nothing that could lead out of one."""
+    if not _IDENTIFIER.fullmatch(name(value)):
+        raise ValueError("must be made of letters, digits, `-` and `_`")
+    return name(value)
+
+
+def array(value: object) -> list[object]:
+    if not isinstance(value, list):
+        raise ValueError(f"must be an array, not {type_name(value)}")
+    return value
+
+
+def names(value: object) -> tuple[str, ...]:
+    items = array(value)
+    for item in items:
+        if not isinstance(item, str) or not item.strip() or not item.isprintable():
+            raise ValueError("must be an array of names, each a string that is not empty")
+    return _distinct([str(item) for item in items])
+
+
+def variables(value: object) -> tuple[str, ...]:
+    listed = names(value)
+    for item in listed:
+        if not _VARIABLE.fullmatch(item):
+            raise ValueError(f"must list names of environment variables, and `{item}` is none")
+    return listed
+
+
+def plain(value: object) -> object:
+    """What reaches a payload as it is: JSON has no dates, no NaN and no infinity."""
+    for item in value if isinstance(value, list) else [value]:
+        if isinstance(item, int):
+            integer(int(item))
+        elif isinstance(item, float) and not math.isfinite(item):
+            raise ValueError("must be a finite number")
+        elif not isinstance(item, (float, str)):
+            raise ValueError(f"must be text, a number, a boolean or an array of these, not {type_name(item)}")
+    return value
+
+
+def _distinct(listed: list[str]) -> tuple[str, ...]:
+    seen = set()
+    for item in listed:
+        if item in seen:
+            raise ValueError(f"lists `{item}` twice")
+        seen.add(item)
+    return tuple(listed)

@@ -1,0 +1,126 @@
+"""Which line a key stands on: tomllib gives values without their places, and a problem needs one.
+
+The text is cut into tokens, only as finely as needed to tell where a statement ends: strings and comments are
+skipped whole, brackets are counted, and a line end outside of all brackets ends the statement.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from samuel.config.keys import KeyPath, is_bare
+
+DEEPEST = 50
+"""Levels of nesting, and parts of one dotted key: beyond any config, and below what tomllib can take."""
+
+# Every alternative is possessive (`++`, `*+`) and none insists on its closing quote, so each character is
+# looked at a bounded number of times in any text, broken ones included.
+_BARE = r"[A-Za-z0-9_-]++"
+_BASIC = r'"(?:[^"\\\n]++|\\[^\n])*+"?'
+_LITERAL = r"'[^'\n]*+'?"
+_TOKEN = re.compile(
+    rf"""
+      "{{3}} (?: [^"\\]++ | \\. | "(?!"") )*+ "{{0,5}}     # a multi-line string may end in quotes of its own
+    | '{{3}} (?: [^']++ | '(?!'') )*+ '{{0,5}}
+    | (?P<deep> (?: (?:{_BARE}|{_BASIC}|{_LITERAL}) [ \t]*+ \. [ \t]*+ ){{{DEEPEST}}} )
+    | {_BASIC} | {_LITERAL} | {_BARE}
+    | \#[^\n]*+
+    | [=\[\]{{}}\n]
+    """,
+    re.VERBOSE | re.DOTALL,
+)
+
+
+class Lines:
+    """The line of every key of one valid TOML text.
+
+    What stands inside an array or an inline table has no line of its own, even where it is spread over
+    several: it is found where its statement begins.
+    """
+
+    def __init__(self, text: str) -> None:
+        self._at = _locate(text)
+
+    def of(self, path: KeyPath) -> int:
+        """The line of `path`, or of the nearest thing around it; 0 if there is none."""
+        while path and path not in self._at:
+            path = path[:-1]
+        return self._at.get(path, 0)
+
+
+def too_deep(text: str) -> int | None:
+    """The first line, if any, that nests deeper than DEEPEST. `text` may be anything.
+
+    Asked before tomllib, which recurses on brackets and takes quadratic time for a long dotted key.
+    """
+    return next((line for token, line, depth in _tokens(text) if token["deep"] or depth > DEEPEST), None)
+
+
+def _locate(text: str) -> dict[KeyPath, int]:
+    at: dict[KeyPath, int] = {}
+    latest: dict[KeyPath, int] = {}  # an array of tables -> the index of the item being filled
+    table: KeyPath = ()
+    for line, head in _statements(text):
+        if not head.startswith("["):
+            path = (*table, *_names(head))
+        else:
+            path = _entered(_names(head.strip("[]")), latest)
+            if head.startswith("[["):
+                latest[path] = latest.get(path, -1) + 1
+                path = (*path, latest[path])
+            table = path
+        for end in range(1, len(path) + 1):  # `[a.b]` mentions `a` as well, perhaps for the first time
+            at.setdefault(path[:end], line)
+    return at
+
+
+class _Statement(NamedTuple):
+    line: int
+    head: str
+    """`[header]`, or the key: what stands before `=`."""
+
+
+def _statements(text: str) -> Iterator[_Statement]:
+    start, head_end, first_line = 0, None, 1
+    for token, line, depth in _tokens(f"{text}\n"):
+        mark = token[0][0]
+        if head_end is None and mark in "=#\n":
+            head_end = token.start()
+        if mark == "\n" and depth == 0:
+            head = text[start:head_end].strip()
+            if head:
+                yield _Statement(first_line, head)
+            start, head_end, first_line = token.end(), None, line + 1
+
+
+def _tokens(text: str) -> Iterator[tuple[re.Match[str], int, int]]:
+    """Each token, the line it starts on, and how many brackets are open after it."""
+    line, depth = 1, 0
+    for token in _TOKEN.finditer(text):
+        mark = token[0]
+        depth += (mark in ("[", "{")) - (mark in ("]", "}"))
+        yield token, line, depth
+        line += mark.count("\n")
+
+
+def _names(key: str) -> tuple[str, ...]:
+    """`hooks."quality.check".order` -> its three names, escapes resolved."""
+    if is_bare(key):
+        return (key,)
+    names = []
+    inner: object = tomllib.loads(f"{key} = 0")
+    while isinstance(inner, dict):
+        ((name, inner),) = inner.items()
+        names.append(name)
+    return tuple(names)
+
+
+def _entered(names: tuple[str, ...], latest: dict[KeyPath, int]) -> KeyPath:
+    """The path a header leads to: a name that is an array of tables means the array's latest item."""
+    path: KeyPath = ()
+    for name in names:
+        path = (*path, latest[path], name) if path in latest else (*path, name)
+    return path

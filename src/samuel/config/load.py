@@ -1,0 +1,163 @@
+"""samuel.toml -> Config, or every problem at once.
+
+To add a key: a field in `model.py`, and a line here that takes it.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from samuel.config import kinds
+from samuel.config.keys import dotted, shown
+from samuel.config.lines import Lines
+from samuel.config.model import (
+    DEFAULT,
+    DEFAULT_ALIAS,
+    REST,
+    Config,
+    EventSettings,
+    HandlerRef,
+    Limits,
+    Methodology,
+)
+from samuel.config.reader import Report, Table
+from samuel.config.source import read_source
+from samuel.errors import UnknownEvent
+from samuel.events.names import ALL, canonical
+
+
+def load(file: Path) -> Config:
+    """What `file` says; the defaults if there is no such file; ConfigError with everything wrong in it."""
+    source = read_source(file)
+    if source is None:
+        return Config()
+    report = Report(file, Lines(source.text))
+    config = _config(file, report.read(source.values))
+    report.finish()
+    return config
+
+
+def _config(file: Path, top: Table) -> Config:
+    return Config(
+        file=file,
+        default_methodology=top.take("default_methodology", kinds.identifier, Config.default_methodology),
+        hooks=_hooks(top.table("hooks")),
+        methodology=_methodologies(top.table("methodology")),
+        distributions=top.take("distributions", kinds.names, Config.distributions),
+        pass_env=top.take("pass_env", kinds.variables, Config.pass_env),
+        guardrails=_guardrails(top.table("guardrails")),
+        limits=_limits(top.table("limits")),
+    )
+
+
+def _limits(table: Table) -> Limits:
+    return Limits(
+        handler_output_bytes=table.take("handler_output_bytes", kinds.positive, Limits.handler_output_bytes),
+        handler_prompt_bytes=table.take("handler_prompt_bytes", kinds.positive, Limits.handler_prompt_bytes),
+    )
+
+
+def _guardrails(table: Table) -> dict[str, object]:
+    return {key: table.take(key, kinds.plain, None) for key in table}
+
+
+def _methodologies(table: Table) -> dict[str, Methodology]:
+    found = {}
+    for name in table:
+        try:
+            kinds.identifier(name)
+        except ValueError as error:
+            table.refuse(name, f"`{shown(name)}` cannot name a methodology: it {error}")
+        found[name] = _methodology(name, table.table(name))
+    return found
+
+
+def _methodology(name: str, table: Table) -> Methodology:
+    return Methodology(
+        name=name,
+        hooks=_hooks(table.table("hooks")),
+    )
+
+
+def _hooks(table: Table) -> dict[str, EventSettings]:
+    found: dict[str, EventSettings] = {}
+    spelled: dict[str, str] = {}
+    for spelling in table:
+        try:
+            event = canonical(shown(spelling))
+        except UnknownEvent as error:
+            _refuse_event(table, spelling, error)
+            continue
+        first = spelled.setdefault(event, spelling)
+        if first != spelling:
+            what = f"`{spelling}` is the same event as `{first}` on line {table.line(first)}"
+            table.refuse(spelling, what, "put both into one table")
+        found[event] = _event(table.table(spelling))
+    return found
+
+
+def _refuse_event(table: Table, spelling: str, error: UnknownEvent) -> None:
+    # `[hooks.quality.check]` is an easy slip: to TOML it is a table `check` in a table `quality`.
+    inner = table.table(spelling)
+    slips = [
+        rest for first, _, rest in (known.partition(".") for known in ALL) if first == spelling and rest in inner
+    ]
+    for rest in slips:
+        quoted = dotted((*table.path, f"{spelling}.{rest}"))
+        inner.refuse(rest, f"`{spelling}.{rest}` needs quotes", f"write `[{quoted}]`")
+        _event(inner.table(rest))
+    if not slips:
+        table.refuse(spelling, error.message, error.hint)
+        _event(inner)  # for the problems inside
+
+
+def _event(table: Table) -> EventSettings:
+    strict = table.take("strict", kinds.flag, None)
+    timeout = table.take("timeout", kinds.timeout, None)
+    handlers = _handlers(table)
+    order, order_lines = _order(table.table("order"))
+    return EventSettings(strict, timeout, handlers, order, table.line(), order_lines)
+
+
+def _handlers(table: Table) -> tuple[HandlerRef, ...] | None:
+    items = table.take("handlers", kinds.array, None)
+    if items is None:
+        return None
+    found: dict[str, HandlerRef] = {}
+    for index, item in enumerate(items):
+        if isinstance(item, str):
+            item = {"use": item}  # the short form
+        if not isinstance(item, dict):
+            what = f"must be a string or a table, not {kinds.type_name(item)}"
+            table.refuse("handlers", f"item {index + 1} of `handlers` {what}")
+            continue
+        entry = table.entry("handlers", index, item)
+        use = _handler_name(entry.take("use", kinds.name, ""))
+        if "use" not in entry:
+            hint = 'name the handler: { use = "..." }'
+            entry.refuse("use", f"item {index + 1} of `handlers` has no `use`", hint)
+        elif use and use in found:
+            entry.refuse("use", f"`{use}` stands twice in `handlers`", "keep one of the two")
+        strict = entry.take("strict", kinds.flag, None)
+        timeout = entry.take("timeout", kinds.timeout, None)
+        found[use] = HandlerRef(use, strict, timeout, entry.line())
+    return tuple(found.values())
+
+
+def _order(table: Table) -> tuple[dict[str, int], dict[str, int]]:
+    numbers: dict[str, int] = {}
+    lines: dict[str, int] = {}
+    for spelling in table:
+        number = table.take(spelling, kinds.integer, 0)
+        name = _handler_name(spelling)
+        if name == REST:
+            table.refuse(spelling, f"`{REST}` cannot have a number", "name the handlers one by one")
+        elif name in numbers:
+            what = f"`{spelling}` is the same handler as the one on line {lines[name]}"
+            table.refuse(spelling, what, "keep one of the two")
+        numbers[name], lines[name] = number, table.line(spelling)
+    return numbers, lines
+
+
+def _handler_name(name: str) -> str:
+    return DEFAULT if name == DEFAULT_ALIAS else name

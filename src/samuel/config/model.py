@@ -1,0 +1,103 @@
+"""What samuel.toml says, checked once and then never changed.
+
+Mappings are plain dicts behind a read-only type: a true read-only proxy can be neither pickled nor written as
+JSON. Lines are kept for messages; two configs that say the same on different lines are equal.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+DEFAULT = "default"
+DEFAULT_ALIAS = "samuel-default"
+"""How `handlers` and `order` name an event's built-in handler. Both are read; the model holds the first."""
+
+REST = "..."
+"""The item of `handlers` that stands for every handler not named there."""
+
+
+@dataclass(frozen=True)
+class HandlerRef:
+    """One item of `handlers = [...]`: a name, or a table when it has settings of its own there."""
+
+    use: str
+    strict: bool | None = None
+    timeout: float | None = None
+    line: int = field(default=0, compare=False)
+
+
+@dataclass(frozen=True)
+class EventSettings:
+    """`[hooks."<event>"]`. None means that the file does not say; empty `handlers` say that none run."""
+
+    strict: bool | None = None
+    timeout: float | None = None
+    handlers: tuple[HandlerRef, ...] | None = None
+    order: Mapping[str, int] = field(default_factory=dict)
+    line: int = field(default=0, compare=False)
+    order_lines: Mapping[str, int] = field(default_factory=dict, compare=False)
+
+    def over(self, below: EventSettings) -> EventSettings:
+        """These settings where they say something, those `below` elsewhere; `order` merges per key."""
+        return EventSettings(
+            strict=below.strict if self.strict is None else self.strict,
+            timeout=below.timeout if self.timeout is None else self.timeout,
+            handlers=below.handlers if self.handlers is None else self.handlers,
+            order={**below.order, **self.order},
+            line=self.line or below.line,
+            order_lines={**below.order_lines, **self.order_lines},
+        )
+
+
+NOTHING_SAID = EventSettings()
+
+
+@dataclass(frozen=True)
+class Methodology:
+    """`[methodology.<name>]`"""
+
+    name: str
+    hooks: Mapping[str, EventSettings] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Limits:
+    """`[limits]`"""
+
+    handler_output_bytes: int = 8 * 1024 * 1024
+    """What one call may print before it is cut off."""
+
+    handler_prompt_bytes: int = 16 * 1024
+    """What one handler may add to the prompt."""
+
+
+@dataclass(frozen=True)
+class Config:
+    file: Path | None = None
+    """None when there is no samuel.toml: then everything has its default."""
+
+    default_methodology: str = "ralph"
+
+    hooks: Mapping[str, EventSettings] = field(default_factory=dict)
+    """By canonical event name."""
+
+    methodology: Mapping[str, Methodology] = field(default_factory=dict)
+
+    distributions: tuple[str, ...] = ()
+    """The installed Python distributions whose `samuel.hooks` entry points take part."""
+
+    pass_env: tuple[str, ...] = ()
+    """The host's variables that hooks receive besides the clean set."""
+
+    guardrails: Mapping[str, object] = field(default_factory=dict)
+    """Free keys, shown to the agent."""
+
+    limits: Limits = field(default_factory=Limits)
+
+    def settings(self, event: str, methodology: str) -> EventSettings:
+        """What holds for a canonical event while a methodology runs: its own word over the general one."""
+        general = self.hooks.get(event, NOTHING_SAID)
+        chosen = self.methodology.get(methodology)
+        return chosen.hooks.get(event, NOTHING_SAID).over(general) if chosen else general

@@ -1,0 +1,108 @@
+"""Reading a table key by key: typed values out, problems kept, and what nobody asked for refused.
+
+A key exists because some line of `load.py` takes it. There is no second list of valid keys to keep in step.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TypeVar
+
+from samuel.config.keys import KeyPath, dotted, shown
+from samuel.config.kinds import type_name
+from samuel.config.lines import Lines
+from samuel.errors import ConfigError, Problem
+
+Value = TypeVar("Value")
+Default = TypeVar("Default")
+
+
+class Report:
+    """What is wrong with one file, kept until all of it is known."""
+
+    def __init__(self, file: Path, lines: Lines) -> None:
+        self._file = str(file)
+        self._lines = lines
+        self._problems: list[Problem] = []
+        self._tables: list[Table] = []
+
+    def read(self, values: dict[str, object], path: KeyPath = ()) -> Table:
+        table = Table(self, values, path)
+        self._tables.append(table)
+        return table
+
+    def add(self, path: KeyPath, what: str, hint: str = "") -> None:
+        self._problems.append(Problem(what, self._file, self.line(path), hint))
+
+    def line(self, path: KeyPath) -> int:
+        return self._lines.of(path)
+
+    def finish(self) -> None:
+        """To call when all has been read: raises ConfigError with all problems, in the order of the file."""
+        for table in self._tables:
+            table.refuse_unread()
+        if self._problems:
+            raise ConfigError(sorted(self._problems, key=lambda problem: problem.line))  # stable within a line
+
+
+class Table:
+    """One table of the file. Iterating it gives every key, for tables whose keys are the user's own."""
+
+    def __init__(self, report: Report, values: dict[str, object], path: KeyPath) -> None:
+        self._report = report
+        self._values = values
+        self.path = path
+        self._known: dict[str, None] = {}  # a set that keeps the order in which the keys were asked for
+
+    def __iter__(self) -> Iterator[str]:
+        self._known.update(dict.fromkeys(self._values))
+        return iter(self._values)
+
+    def __contains__(self, key: str) -> bool:
+        return key in self._values
+
+    def take(self, key: str, kind: Callable[[object], Value], default: Default) -> Value | Default:
+        """The value of `key`; the default if it is absent, or wrong, which is noted."""
+        self._known[key] = None
+        if key not in self._values:
+            return default
+        try:
+            return kind(self._values[key])
+        except ValueError as error:
+            self.refuse(key, f"`{shown(key)}` {error}")
+            return default
+
+    def table(self, key: str) -> Table:
+        """The table at `key`; an empty one if it is absent, or no table, which is noted."""
+        return self._report.read(self.take(key, _table, {}), (*self.path, key))
+
+    def entry(self, key: str, index: int, values: dict[str, object]) -> Table:
+        """A table that is an item of the array at `key`."""
+        return self._report.read(values, (*self.path, key, index))
+
+    def refuse(self, key: str, what: str, hint: str = "") -> None:
+        self._report.add((*self.path, key), what, hint)
+
+    def line(self, key: str | None = None) -> int:
+        """Where `key` stands, or the table itself."""
+        return self._report.line(self.path if key is None else (*self.path, key))
+
+    def refuse_unread(self) -> None:
+        where = f" in `{dotted(self.path)}`" if self.path else ""
+        for key in self._values:
+            if key not in self._known:
+                self.refuse(key, f"unknown key `{shown(key)}`{where}", self._advice(key))
+
+    def _advice(self, key: str) -> str:
+        close = difflib.get_close_matches(key, self._known, n=1)
+        if close:
+            return f"did you mean `{close[0]}`?"
+        return "known here: " + ", ".join(f"`{known}`" for known in self._known)
+
+
+def _table(value: object) -> dict[str, object]:
+    if not isinstance(value, dict):
+        raise ValueError(f"must be a table, not {type_name(value)}")
+    return value

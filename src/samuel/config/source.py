@@ -1,0 +1,95 @@
+"""From a path to TOML values, with everything that can be wrong on the way told as a problem."""
+
+from __future__ import annotations
+
+import errno
+import os
+import re
+import stat
+import tomllib
+from pathlib import Path
+from typing import NamedTuple
+
+from samuel.config.lines import DEEPEST, too_deep
+from samuel.errors import ConfigError, Problem
+
+LARGEST = 1024 * 1024
+
+_BOM = b"\xef\xbb\xbf"
+_PLACE = re.compile(r" \(at (?:line (\d+), column \d+|end of document)\)$")
+_UNQUOTED_EVENT = re.compile(r"\s*\[[^\"']*:")
+
+
+class Source(NamedTuple):
+    text: str
+    values: dict[str, object]
+
+
+def read_source(file: Path) -> Source | None:
+    """The file's text and values; None if there is no such file; ConfigError if it cannot be read as TOML."""
+    data = _read(file)
+    if data is None:
+        return None
+    text = _decode(data, file)
+    return Source(text, _parse(text, file))
+
+
+def _read(file: Path) -> bytes | None:
+    try:
+        # Opened first, asked afterwards: what was checked is what is read. O_NONBLOCK: a pipe must not hang.
+        fd = os.open(file, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+        try:
+            kind = os.fstat(fd).st_mode
+            if stat.S_ISDIR(kind):
+                raise _refusal(file, "is a directory", hint="put a file there, or remove it")
+            if not stat.S_ISREG(kind):
+                raise _refusal(file, "is not a regular file", hint="put a plain file there, or remove it")
+            with open(fd, "rb", closefd=False) as opened:
+                data = opened.read(LARGEST + 1)
+        finally:
+            os.close(fd)
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        if error.errno == errno.ELOOP:
+            raise _refusal(file, "is a symbolic link", hint="put the file itself there") from None
+        raise _refusal(file, f"cannot be read: {error.strerror}") from None
+    if len(data) > LARGEST:
+        raise _refusal(file, f"is larger than {LARGEST} bytes", hint="make it smaller")
+    return data
+
+
+def _decode(data: bytes, file: Path) -> str:
+    if data.startswith(_BOM):
+        raise _refusal(file, "starts with a byte order mark", line=1, hint="save it as UTF-8 without one")
+    try:
+        return data.decode()
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise _refusal(file, "is not UTF-8", line=line, hint="save it as UTF-8") from None
+
+
+def _parse(text: str, file: Path) -> dict[str, object]:
+    line = too_deep(text)
+    if line is not None:
+        raise _refusal(file, f"nests deeper than {DEEPEST} levels", line=line, hint="make it flatter")
+    try:
+        return tomllib.loads(text)
+    except ValueError as error:  # TOMLDecodeError, or a plain one for an integer of thousands of digits
+        raise ConfigError([_syntax_problem(str(error), text, file)]) from None
+
+
+def _syntax_problem(message: str, text: str, file: Path) -> Problem:
+    place = _PLACE.search(message)
+    if place is None:
+        return Problem(f"not valid TOML: {message}", str(file))
+    lines = text.rstrip().split("\n")
+    line = int(place[1]) if place[1] else len(lines)
+    hint = ""
+    if line <= len(lines) and _UNQUOTED_EVENT.match(lines[line - 1]):
+        hint = 'a name with `:` in it needs quotes, like `[hooks."before:loop"]`'
+    return Problem(f"not valid TOML: {message[: place.start()]}", str(file), line, hint)
+
+
+def _refusal(file: Path, what: str, *, line: int = 0, hint: str = "") -> ConfigError:
+    return ConfigError([Problem(f"the file {what}", str(file), line, hint)])

@@ -1,0 +1,85 @@
+"""Was that a yes? Strictness is judged when the chain has run to its end, never in the middle of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import msgspec
+
+from samuel.dispatch.record import Call, Fired
+from samuel.events import Event, EventType, LoopEvent
+from samuel.events.compose import Arrange
+from samuel.hooks.handler import Outcome
+
+
+def judge(
+    kind: EventType,
+    event: Event,
+    result: Mapping[str, Any],
+    calls: Sequence[Call],
+    chain_warnings: Sequence[str],
+    ask: Callable[[str], bool] | None,
+) -> Fired:
+    """The verdict on a whole event.
+
+    A denial is honoured whether strict or not. A fault of a strict handler stops what fired the event; on an
+    event that can be denied it denies. Any other fault is a warning.
+    """
+    result = dict(result)
+    faults = [call for call in calls if not call.counts]
+    warnings = [*chain_warnings, *(_warning(call) for call in calls if call.message)]
+    # Only one handler of a replaced event runs: if it fails there is nobody to fall back to.
+    strict_faults = [call for call in faults if call.strict or kind.composition.arrange is Arrange.LAST_ONLY]
+    reason = ""
+    if kind.composition.can_deny:
+        reason = _settle(result, calls, strict_faults, ask)
+    elif strict_faults:
+        reason = _said(strict_faults[0])
+
+    if kind.composition.completes:
+        in_force = {name: msgspec.to_builtins(getattr(event, name)) for name in kind.composition.rewrites}
+        result = {**result, **in_force}
+    return Fired(
+        event=event,
+        ok=not reason and result.get("ok") is not False,
+        stopped=bool(reason),
+        result=result,
+        calls=tuple(calls),
+        warnings=tuple(warnings),
+        reason=reason,
+        context=event.context if isinstance(event, LoopEvent) else {},
+    )
+
+
+def _settle(
+    result: dict[str, Any],
+    calls: Sequence[Call],
+    strict_faults: Sequence[Call],
+    ask: Callable[[str], bool] | None,
+) -> str:
+    """Make the decision final, write it into the result, and give the reason if it is a no."""
+    reason = str(result.get("reason") or "")
+    denial = next((call for call in calls if call.outcome is Outcome.DENIED), None)
+    if denial is not None:
+        reason = reason or denial.message
+    elif strict_faults:
+        reason = f"{_said(strict_faults[0])}; a guard that fails denies"
+    elif result.get("decision") == "ask":
+        if ask is not None and ask(reason or "A hook asks whether to go on."):
+            result["decision"] = "allow"
+            return ""
+        reason = f"{reason or 'a hook asked'} (there was nobody to ask)" if ask is None else reason or "refused"
+    else:
+        return ""
+    result["decision"] = "deny"
+    result["reason"] = reason
+    return reason
+
+
+def _warning(call: Call) -> str:
+    return f"`{call.handler.name}` {call.message}" if call.outcome is Outcome.OK else _said(call)
+
+
+def _said(call: Call) -> str:
+    return f"`{call.handler.name}` {call.outcome}: {call.message}"

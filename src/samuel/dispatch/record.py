@@ -1,0 +1,66 @@
+"""What comes of firing an event: one record per call, and one for the whole."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Protocol
+
+import msgspec
+
+from samuel.events import Event
+from samuel.hooks.handler import Handler, Outcome
+
+SLOW_NOTE_MS = 50.0
+SLOW_WARNING_MS = 500.0
+
+
+class Call(msgspec.Struct, frozen=True, kw_only=True):
+    """One call of one handler."""
+
+    handler: Handler
+    position: int  # in the resolved chain, from 1
+    outcome: Outcome
+    duration_ms: float
+    strict: bool
+    result: Mapping[str, Any] = {}
+    message: str = ""
+    stderr: str = ""
+    phase: str = ""
+
+    @property
+    def counts(self) -> bool:
+        """The handler did its work: what it returned may be used."""
+        return self.outcome is Outcome.OK or self.outcome is Outcome.DENIED
+
+    @property
+    def slow(self) -> str:
+        if self.duration_ms > SLOW_WARNING_MS:
+            return "warning"
+        return "note" if self.duration_ms > SLOW_NOTE_MS else ""
+
+
+class Fired(msgspec.Struct, frozen=True, kw_only=True):
+    """What came of one event."""
+
+    event: Event
+    ok: bool  # nobody denied, nothing strict failed, and the composed result does not say no
+    stopped: bool  # a denial or a strict failure: what fired the event must not go on
+    result: Mapping[str, Any]
+    calls: tuple[Call, ...] = ()
+    warnings: tuple[str, ...] = ()
+    reason: str = ""  # why it was stopped
+    context: Mapping[str, Any] = {}  # the context with what the handlers put into their own namespaces
+
+    @property
+    def denied(self) -> bool:
+        return self.result.get("decision") == "deny"
+
+
+class Sink(Protocol):
+    """Who wants to know what happens. The journal is one; a test's list is another."""
+
+    def begin(self, event: Event) -> None: ...
+
+    def called(self, event: Event, call: Call) -> None: ...
+
+    def end(self, event: Event, fired: Fired, duration_ms: float) -> None: ...

@@ -1,0 +1,98 @@
+"""What an event is: the fields every payload has, and the record that describes one kind of event.
+
+A payload is a frozen value object of plain data. It encodes to one flat JSON object: the common fields
+below beside the event's own. Nothing in it refers to the engine, so it can cross any process boundary.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Any, NamedTuple
+
+import msgspec
+from msgspec import UNSET, Meta, UnsetType
+
+from samuel.events import names
+from samuel.events.compose import Composition
+
+PROTOCOL = 1
+
+
+def field(description: str, *, secret: bool = False, bulk: bool = False) -> Meta:
+    """Describe a field. `secret` values never reach the journal; `bulk` ones are cut short there."""
+    marks: dict[str, Any] = {}
+    if secret:
+        marks["x-secret"] = True
+    if bulk:
+        marks["x-bulk"] = True
+    return Meta(description=description, extra_json_schema=marks or None)
+
+
+class Plugin(msgspec.Struct, frozen=True):
+    """Who the handler belongs to, as the handler itself sees it."""
+
+    name: Annotated[str, field("The plugin's name; a hook of the project or the user has its own name here.")]
+    config: Annotated[Mapping[str, Any], field("The plugin's settings: its defaults with samuel.toml's on top.")]
+    data_dir: Annotated[str, field("The only directory of the project the plugin may write to.")]
+
+
+class Event(msgspec.Struct, frozen=True, kw_only=True, tag_field="event"):
+    """What all 24 events share. The dispatcher fills these; whoever fires an event gives only its own."""
+
+    protocol: Annotated[int, field("The number of this contract.")] = PROTOCOL
+    event_id: Annotated[str, field("Unique to this firing of the event.")] = ""
+    idempotency_key: Annotated[
+        str, field("The same when the same step of the same run is fired again after a crash.")
+    ] = ""
+    timestamp: Annotated[str, field("When the event was fired, UTC, ISO 8601.")] = ""
+    project_root: Annotated[str, field("The absolute path of the project.")] = ""
+    deadline_ms: Annotated[int, field("How long this handler has before it is killed.")] = 0
+    run_id: Annotated[str | UnsetType, field("The run this event belongs to, if any.")] = UNSET
+    session_id: Annotated[str | UnsetType, field("The agent session this event belongs to, if any.")] = UNSET
+    methodology: Annotated[str, field("The methodology in force.")] = ""
+    stage: Annotated[str | UnsetType, field("understand, plan, act or review, where the caller says so.")] = UNSET
+    recipe_name: Annotated[str | UnsetType, field("The recipe that is running; left out when there is none.")] = (
+        UNSET
+    )
+    dry_run: Annotated[bool, field("True when nothing may be changed.")] = False
+    phase: Annotated[
+        str | UnsetType, field("`guard` when a handler is shown the final input of a rewritten call.")
+    ] = UNSET
+    previous: Annotated[
+        Mapping[str, Any] | UnsetType,
+        field("The composed result of the handlers before this one; left out for the first.", bulk=True),
+    ] = UNSET
+    plugin: Annotated[Plugin | UnsetType, field("Whose handler this is.")] = UNSET
+
+
+class LoopEvent(Event, frozen=True, kw_only=True):
+    """What the 13 loop events have besides."""
+
+    iteration: Annotated[int, field("The number of the iteration, from 1; 0 outside of one.")] = 0
+    mode: Annotated[str, field("`implementation` or `discovery`.")] = "implementation"
+    context: Annotated[
+        Mapping[str, Any], field("The PromptContext: what the prompt's template sees.", bulk=True)
+    ] = msgspec.field(default_factory=dict)
+
+
+class EventType(NamedTuple):
+    """One row of the catalogue."""
+
+    name: str
+    payload: type[Event]
+    result: type[msgspec.Struct]
+    composition: Composition
+    default: str  # what the built-in handler does; "" when there is none
+    strict: bool
+    timeout: float  # seconds
+
+    @property
+    def irreversible(self) -> bool:
+        """Firing it does something that cannot be taken back: `hooks fire` wants `--really`."""
+        return self.name == names.AGENT_INVOKE
+
+    @property
+    def family(self) -> str:
+        return (
+            "loop" if issubclass(self.payload, LoopEvent) else "session" if self.name[0].isupper() else "lifecycle"
+        )

@@ -1,0 +1,182 @@
+"""Payloads and results of the autonomous loop's 13 events, in the order they fire."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+import msgspec
+from msgspec import UNSET, UnsetType
+
+from samuel.events import names
+from samuel.events.event import LoopEvent, field
+from samuel.events.lifecycle import Verdict
+
+Mode = Literal["implementation", "discovery"]
+Task = Annotated[dict[str, Any], field("The task at hand: id, title, description, status and the rest.")]
+Usage = Annotated[dict[str, Any], field("Tokens and cost, for agents that report them.")]
+Env = Annotated[
+    dict[str, str],
+    field(
+        "Variables of the agent process. A value `$NAME` is taken from the host when the process starts.",
+        secret=True,
+    ),
+]
+Prompt = Annotated[str, field("What the agent is told; empty until the built-in renders it.", bulk=True)]
+Tail = Annotated[str, field("The end of what the agent wrote.", bulk=True)]
+
+
+class Sandbox(msgspec.Struct, frozen=True, kw_only=True):
+    """Where the agent process runs."""
+
+    kind: Annotated[str, field("host, bwrap or oci.")] = "host"
+    image: Annotated[str | None, field("The image, for oci.")] = None
+    network: Annotated[bool, field("May it reach the network?")] = True
+    volumes: Annotated[list[str], field("Further mounts, `from:to[:ro]`.")] = msgspec.field(default_factory=list)
+
+
+class BeforeLoop(LoopEvent, frozen=True, kw_only=True, tag=names.BEFORE_LOOP):
+    """Fired once, when the run lock is held and before the first iteration."""
+
+    prd_path: Annotated[str, field("The task file.")]
+    max_iterations: Annotated[int, field("The cap; no handler can raise it.")]
+
+
+class BeforeIteration(LoopEvent, frozen=True, kw_only=True, tag=names.BEFORE_ITERATION):
+    """Fired when a task was picked."""
+
+    task: Task
+
+
+class IterationGate(LoopEvent, frozen=True, kw_only=True, tag=names.ITERATION_GATE):
+    """Asks whether to go on, and in which mode."""
+
+    consec_fails: Annotated[int, field("Failed iterations in a row so far.")]
+    queue_size: Annotated[int, field("Tasks still pending.")]
+
+
+class GateResult(msgspec.Struct, frozen=True, kw_only=True):
+    continue_: Annotated[bool, field("False ends the loop.")] = msgspec.field(name="continue")
+    mode: Annotated[Mode, field("What this iteration does.")]
+    reason: Annotated[str | None, field("Why.")] = None
+    data: dict[str, object] | None = None
+
+
+class ContextSnapshot(LoopEvent, frozen=True, kw_only=True, tag=names.CONTEXT_SNAPSHOT):
+    """Asks for the picture of the project."""
+
+
+class ContextProgress(LoopEvent, frozen=True, kw_only=True, tag=names.CONTEXT_PROGRESS):
+    """Asks for what was learned so far."""
+
+    progress_path: Annotated[str, field("progress.md.")]
+
+
+class ContextTask(LoopEvent, frozen=True, kw_only=True, tag=names.CONTEXT_TASK):
+    """Asks for the description of the task at hand."""
+
+    task: Task
+
+
+class ToonBlob(Verdict, frozen=True, kw_only=True):
+    toon_blob: Annotated[str | None, field("TOON text. Left out: what was there stays.", bulk=True)] = None
+
+
+class MarkdownBlob(Verdict, frozen=True, kw_only=True):
+    md_blob: Annotated[str | None, field("Markdown. Left out: what was there stays.", bulk=True)] = None
+
+
+class ContextExtra(LoopEvent, frozen=True, kw_only=True, tag=names.CONTEXT_EXTRA):
+    """The slot for context that only plugins and hooks know."""
+
+    task: Task
+
+
+class Extra(msgspec.Struct, frozen=True):
+    name: Annotated[str, field("A file name of its own, like `python-context.md`.")]
+    content: Annotated[str, field("The text.", bulk=True)]
+
+
+class Extras(Verdict, frozen=True, kw_only=True):
+    extras: Annotated[list[Extra], field("Texts to add to the prompt.", bulk=True)] = msgspec.field(
+        default_factory=list
+    )
+
+
+class BeforeAgentInvoke(LoopEvent, frozen=True, kw_only=True, tag=names.BEFORE_AGENT_INVOKE):
+    """The last word on what the agent process gets."""
+
+    agent: Annotated[str, field("The agent's name.")]
+    prompt: Prompt = ""
+    env: Env = msgspec.field(default_factory=dict)
+    sandbox: Annotated[Sandbox, field("Where the agent runs.")] = msgspec.field(default_factory=Sandbox)
+
+
+class Invocation(Verdict, frozen=True, kw_only=True):
+    agent: Annotated[str | UnsetType, field("Another agent; needs the `exec` capability.")] = UNSET
+    prompt: Prompt | UnsetType = UNSET
+    env: Env | UnsetType = UNSET
+    sandbox: Annotated[Sandbox | UnsetType, field("Another sandbox; a looser one needs `exec`.")] = UNSET
+
+
+class AgentInvoke(LoopEvent, frozen=True, kw_only=True, tag=names.AGENT_INVOKE):
+    """Runs the agent. The last handler of the chain is the one that does it."""
+
+    agent: Annotated[str, field("The agent's name.")]
+    prompt: Prompt
+    env: Env = msgspec.field(default_factory=dict)
+    sandbox: Annotated[Sandbox, field("Where the agent runs.")] = msgspec.field(default_factory=Sandbox)
+
+
+class AgentResult(msgspec.Struct, frozen=True, kw_only=True):
+    exit_code: Annotated[int, field("The agent's exit code; not 0 fails the iteration.")]
+    stdout: Tail
+    stderr: Tail
+    stdout_path: Annotated[str | None, field("The whole output, if it was kept.")] = None
+    data: dict[str, object] | None = None
+
+
+class AfterAgentInvoke(LoopEvent, frozen=True, kw_only=True, tag=names.AFTER_AGENT_INVOKE):
+    """Fired when the agent process has ended."""
+
+    exit_code: Annotated[int, field("The agent's exit code.")]
+    stdout: Tail = ""
+    stderr: Tail = ""
+    usage: Usage = msgspec.field(default_factory=dict)
+
+
+class QualityCheck(LoopEvent, frozen=True, kw_only=True, tag=names.QUALITY_CHECK):
+    """The gate: nothing counts as done before it passed."""
+
+    commands: Annotated[list[str], field("The project's own checks, in order.")]
+
+
+class Failure(msgspec.Struct, frozen=True, kw_only=True):
+    source: Annotated[str, field("Who found it.")]
+    message: Annotated[str, field("What is wrong.")]
+    command: Annotated[str | None, field("The command that failed.")] = None
+    output_tail: Annotated[str | None, field("The end of its output.", bulk=True)] = None
+
+
+class QualityResult(Verdict, frozen=True, kw_only=True):
+    failures: Annotated[list[Failure], field("What is wrong; empty when all is well.", bulk=True)] = msgspec.field(
+        default_factory=list
+    )
+
+
+class AfterIteration(LoopEvent, frozen=True, kw_only=True, tag=names.AFTER_ITERATION):
+    """Fired when the iteration is settled."""
+
+    task: Task
+    outcome: Annotated[
+        str,
+        field("completed, incomplete, quality_failed, agent_failed, stalled, aborted or gated."),
+    ]
+    usage: Usage = msgspec.field(default_factory=dict)
+
+
+class AfterLoop(LoopEvent, frozen=True, kw_only=True, tag=names.AFTER_LOOP):
+    """Fired on every way out of the loop."""
+
+    iterations_run: Annotated[int, field("How many iterations were run.")]
+    exit_reason: Annotated[str, field("Why the loop ended.")]
+    usage: Usage = msgspec.field(default_factory=dict)

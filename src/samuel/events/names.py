@@ -1,0 +1,99 @@
+"""The 24 event names, spelled once, and the one function that accepts every other spelling of them."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from typing import Final
+
+from samuel.errors import UnknownEvent
+
+INIT_BEFORE: Final = "init.before"
+INIT_AFTER: Final = "init.after"
+SYNC_BEFORE: Final = "sync.before"
+SYNC_AFTER: Final = "sync.after"
+
+BEFORE_LOOP: Final = "before:loop"
+BEFORE_ITERATION: Final = "before:iteration"
+ITERATION_GATE: Final = "iteration.gate"
+CONTEXT_SNAPSHOT: Final = "context.snapshot"
+CONTEXT_PROGRESS: Final = "context.progress"
+CONTEXT_TASK: Final = "context.task"
+CONTEXT_EXTRA: Final = "context.extra"
+BEFORE_AGENT_INVOKE: Final = "before:agent.invoke"
+AGENT_INVOKE: Final = "agent.invoke"
+AFTER_AGENT_INVOKE: Final = "after:agent.invoke"
+QUALITY_CHECK: Final = "quality.check"
+AFTER_ITERATION: Final = "after:iteration"
+AFTER_LOOP: Final = "after:loop"
+
+SESSION_START: Final = "SessionStart"
+USER_PROMPT_SUBMIT: Final = "UserPromptSubmit"
+PRE_ABILITY_CALL: Final = "PreAbilityCall"
+POST_ABILITY_CALL: Final = "PostAbilityCall"
+TURN_END: Final = "TurnEnd"
+SESSION_STOP: Final = "SessionStop"
+SESSION_END: Final = "SessionEnd"
+
+LIFECYCLE: Final = (INIT_BEFORE, INIT_AFTER, SYNC_BEFORE, SYNC_AFTER)
+LOOP: Final = (
+    BEFORE_LOOP,
+    BEFORE_ITERATION,
+    ITERATION_GATE,
+    CONTEXT_SNAPSHOT,
+    CONTEXT_PROGRESS,
+    CONTEXT_TASK,
+    CONTEXT_EXTRA,
+    BEFORE_AGENT_INVOKE,
+    AGENT_INVOKE,
+    AFTER_AGENT_INVOKE,
+    QUALITY_CHECK,
+    AFTER_ITERATION,
+    AFTER_LOOP,
+)
+SESSION: Final = (
+    SESSION_START,
+    USER_PROMPT_SUBMIT,
+    PRE_ABILITY_CALL,
+    POST_ABILITY_CALL,
+    TURN_END,
+    SESSION_STOP,
+    SESSION_END,
+)
+ALL: Final = (*LIFECYCLE, *LOOP, *SESSION)
+
+RESERVED_PREFIXES: Final = ("extension.", "methodology.")
+
+
+def canonical(name: str) -> str:
+    """The catalogue's spelling of `name`: `before_loop`, `before:loop` and `BeforeLoop` are one event."""
+    found = _BY_SPELLING.get(name) or _BY_SPELLING.get(_words(name))
+    if found is None:
+        raise UnknownEvent(*_advice(name))
+    return found
+
+
+def nearest(name: str) -> str | None:
+    """The event that `name` was probably meant to be."""
+    close = difflib.get_close_matches(_words(name), [_words(known) for known in ALL], n=1, cutoff=0.5)
+    return _BY_SPELLING[close[0]] if close else None
+
+
+def _words(name: str) -> str:
+    """`PreAbilityCall` -> `pre_ability_call`, `before:agent.invoke` -> `before_agent_invoke`."""
+    spaced = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name)
+    return re.sub(r"[:._\-]", "_", spaced).lower()
+
+
+def _advice(name: str) -> tuple[str, str]:
+    if name.startswith(RESERVED_PREFIXES):
+        return (
+            f"`{name}` is reserved for later",
+            "names under `extension.` and `methodology.` cannot be used yet",
+        )
+    close = nearest(name)
+    hint = f"did you mean `{close}`?" if close else "`samuel hooks schema` lists all events"
+    return f"`{name}` is not an event", hint
+
+
+_BY_SPELLING: Final = {**{_words(name): name for name in ALL}, **{name: name for name in ALL}}

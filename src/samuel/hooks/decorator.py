@@ -1,0 +1,54 @@
+"""`@samuel.hook` marks a function as a handler. It registers nothing: whoever loads it looks for the mark.
+
+This module is imported by every hook file, so it imports nothing that is slow to import.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any, NamedTuple, TypeVar
+
+F = TypeVar("F", bound=Callable[..., Any])
+MARK = "__samuel_hooks__"
+
+
+class Declaration(NamedTuple):
+    """What a decorator said of a function."""
+
+    event: str
+    order: int | None = None
+    strict: bool | None = None
+    timeout: str | None = None
+    role: str | None = None
+
+
+def hook(
+    *events: str,
+    order: int | None = None,
+    strict: bool | None = None,
+    timeout: str | None = None,
+    role: str | None = None,
+) -> Callable[[F], F]:
+    """Make a function a handler of one or more events, in any spelling of their names.
+
+    The function is called with the event, whose fields are attributes, and returns a mapping or None.
+    """
+    if not events or not all(isinstance(event, str) for event in events):
+        raise TypeError('say which event: `@samuel.hook("context.extra")`')
+
+    def mark(function: F) -> F:
+        declared = [Declaration(event, order, strict, timeout, role) for event in events]
+        setattr(function, MARK, [*getattr(function, MARK, []), *declared])
+        return function
+
+    return mark
+
+
+def declarations(named: Iterable[tuple[str, Any]]) -> list[tuple[str, Callable[..., Any], Declaration]]:
+    """The marked functions among `named` things, in the order they were defined."""
+    return [
+        (name, value, declared)
+        for name, value in named
+        if callable(value)
+        for declared in getattr(value, MARK, ())
+    ]

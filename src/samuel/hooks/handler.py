@@ -1,0 +1,94 @@
+"""Who answers: one handler, as it was found, with everything needed to order it, permit it and run it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from enum import IntEnum, StrEnum
+from typing import Any
+
+import msgspec
+
+BUILT_IN_ORDER = 100
+DEFAULT_ORDER = 200
+
+
+class Origin(IntEnum):
+    """Where a handler was found. A higher value is nearer to the project and has the last word."""
+
+    BUILT_IN = 0
+    DISTRIBUTION = 1
+    USER_PLUGIN = 2
+    USER = 3
+    PROJECT_PLUGIN = 4
+    PROJECT = 5
+    EMBEDDER = 6
+
+    @property
+    def label(self) -> str:
+        return self.name.lower().replace("_", " ")
+
+
+class Role(StrEnum):
+    """What a handler of a call's input is for. Without one it is called in both phases."""
+
+    REWRITE = "rewrite"
+    GUARD = "guard"
+    OBSERVE = "observe"
+
+
+class Outcome(StrEnum):
+    """How one call of a handler ended. Exactly one of these comes of it."""
+
+    OK = "ok"
+    DENIED = "denied"
+    FAILED = "failed"
+    CRASHED = "crashed"
+    TIMED_OUT = "timed_out"
+    BAD_OUTPUT = "bad_output"
+    NOT_STARTED = "not_started"
+    REFUSED = "refused"
+
+
+class Status(StrEnum):
+    """What became of a handler that was found."""
+
+    ACTIVE = "active"
+    BROKEN = "broken"
+    SHADOWED = "shadowed"
+    DISABLED = "disabled"
+    UNTRUSTED = "untrusted"
+
+
+class Handler(msgspec.Struct, frozen=True, kw_only=True):
+    """One handler for one event. `event` is empty while nobody may ask the file which event it is for."""
+
+    name: str
+    event: str
+    origin: Origin
+    runtime: str  # a key of the table of runtimes
+    owner: str = ""  # the plugin, file or distribution it came with; its key in samuel.toml and in the context
+    path: str = ""  # the file, for those that are one
+    digest: str = ""  # of its content, for those that are not a file
+    function: Callable[..., Any] | None = None  # for those that run in this process
+    module: str = ""  # what to import, for those that are installed
+    entry: str = ""  # what to call in it: a function's name, a subcommand
+    dialect: str = ""  # the protocol it speaks; "" is Samuel's own
+    order: int | None = None  # None: nobody gave one
+    strict: bool | None = None
+    timeout: float | None = None
+    role: Role | None = None
+    config: Mapping[str, Any] = {}
+    declared: int = 0  # its position among those declared together
+    status: Status = Status.ACTIVE
+    reason: str = ""  # why it is not active, and what to do about it
+
+    @property
+    def key(self) -> str:
+        """The name its `data` and its data_dir go under."""
+        return self.owner or self.name
+
+    @property
+    def effective_order(self) -> int:
+        if self.order is not None:
+            return self.order
+        return BUILT_IN_ORDER if self.origin is Origin.BUILT_IN else DEFAULT_ORDER

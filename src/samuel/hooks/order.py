@@ -1,0 +1,246 @@
+"""The resolved chain of an event: a pure function of what was found and what samuel.toml says.
+
+1. `handlers = [...]` is the whole chain, in that order.
+2. Without it: ascending order number; the built-in has 100, everything else 200 unless somebody gave it one.
+3. At the same number: lower origin first, so the project has the last word; then by name, then as declared.
+4. Two that were *given* the same number: the one nearer to the project, then the one declared later, replaces
+   the other, with a warning. Those merely left at 200 all run.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple, TypeVar
+
+from msgspec.structs import replace
+
+from samuel.config.model import DEFAULT, REST, EventSettings, HandlerRef
+from samuel.errors import Problem
+from samuel.events import EventType
+from samuel.events.compose import Arrange
+from samuel.hooks.handler import Handler, Origin, Role, Status
+
+
+class Step(NamedTuple):
+    """One handler in its place, with the settings that hold there."""
+
+    handler: Handler
+    order: int | None  # None: `handlers` put it here
+    strict: bool
+    timeout: float
+    why: str
+
+
+class LeftOut(NamedTuple):
+    """A handler of this event that does not run, and why."""
+
+    handler: Handler
+    why: str
+
+
+class Chain(NamedTuple):
+    event: EventType
+    steps: tuple[Step, ...]
+    left_out: tuple[LeftOut, ...] = ()
+    warnings: tuple[str, ...] = ()
+    problems: tuple[Problem, ...] = ()
+
+
+def resolve(event: EventType, found: Iterable[Handler], settings: EventSettings, file: str = "") -> Chain:
+    """The chain of `event`. `found` may be in any order: the answer is the same."""
+    known = sorted((one for one in found if one.event in (event.name, "")), key=_place)
+    mine = [one for one in known if one.event == event.name and _takes_part(one)]
+    problems = list(_unknown_order_keys(settings.order, settings.order_lines, known, file))
+    warnings: list[str] = []
+
+    if settings.handlers is not None:
+        steps = _as_listed(event, settings, known, mine, problems, file)
+    else:
+        steps = _by_number(event, settings, mine, warnings)
+
+    if event.composition.arrange is Arrange.LAST_ONLY and len(steps) > 1:
+        last, replaced = steps[-1], steps[:-1]
+        names = ", ".join(f"`{step.handler.name}`" for step in replaced)
+        warnings.append(f"only the last handler of `{event.name}` runs: `{last.handler.name}` replaces {names}")
+        steps = [last]
+
+    running = {id(step.handler) for step in steps}
+    left_out = tuple(LeftOut(one, _why_left_out(one, settings)) for one in mine if id(one) not in running)
+    return Chain(event, tuple(steps), left_out, tuple(warnings), tuple(problems))
+
+
+def _place(handler: Handler) -> tuple[int, str, int]:
+    """Rule 3, and what makes the answer independent of the order of discovery."""
+    return handler.origin, handler.name, handler.declared
+
+
+def _takes_part(handler: Handler) -> bool:
+    # A hook that was trusted and has changed, or cannot be started, keeps its place: it is refused there, and
+    # a guard's refusal denies. Leaving it out would turn a broken guard into no guard.
+    return handler.status in (Status.ACTIVE, Status.UNTRUSTED, Status.BROKEN)
+
+
+# Rule 1
+
+
+def _as_listed(
+    event: EventType,
+    settings: EventSettings,
+    known: Sequence[Handler],
+    mine: Sequence[Handler],
+    problems: list[Problem],
+    file: str,
+) -> list[Step]:
+    steps: list[Step] = []
+    rest_at: int | None = None
+    named: set[int] = set()
+    assert settings.handlers is not None
+    for ref in settings.handlers:
+        if ref.use == REST:
+            rest_at = len(steps)
+            continue
+        meant = _meant(ref.use, event, known)
+        if not meant and ref.use != DEFAULT:  # an event with no built-in has a no-op in its place
+            problems.append(_no_such_handler(ref, event, known, file))
+        for handler in meant:
+            named.add(id(handler))
+            steps.append(_step(event, handler, settings, None, f"`handlers` names `{ref.use}`", ref))
+    if rest_at is not None:
+        rest = sorted((one for one in mine if id(one) not in named), key=lambda one: _number(one, settings.order))
+        steps[rest_at:rest_at] = [
+            _step(event, one, settings, None, '`"..."` in `handlers` stands for it') for one in rest
+        ]
+    return steps
+
+
+def _meant(use: str, event: EventType, known: Sequence[Handler]) -> list[Handler]:
+    """The handlers that an item of `handlers` names: one, or all that one owner has for this event."""
+    if use == DEFAULT:
+        return [one for one in known if one.origin is Origin.BUILT_IN and one.event == event.name]
+    exact = [one for one in known if use == one.name]
+    found = exact or [one for one in known if use in (one.owner, f"{one.owner}:{one.entry}")]
+    # An unasked file of that name is meant too: it is refused in its place rather than forgotten.
+    return [
+        one if one.event else replace(one, event=event.name)
+        for one in found
+        if one.status in (Status.ACTIVE, Status.UNTRUSTED, Status.BROKEN)
+    ]
+
+
+# Rules 2 to 4
+
+
+def _by_number(
+    event: EventType, settings: EventSettings, mine: Sequence[Handler], warnings: list[str]
+) -> list[Step]:
+    slots: dict[int, tuple[str, list[Handler]]] = {}
+    replaced: set[int] = set()
+    for handler in mine:  # in rule 3's order, so the later of two is the one that stays
+        number, key = _number(handler, settings.order), _order_key(handler, settings.order)
+        if not (key or handler.order is not None or handler.origin is Origin.BUILT_IN):
+            continue  # nobody gave it this number
+        holder_key, holders = slots.get(number, ("", []))
+        if key and key == holder_key:  # one line of samuel.toml may place several handlers: they all run
+            holders.append(handler)
+            continue
+        for loser in holders:
+            replaced.add(id(loser))
+            warnings.append(_replacement(event, loser, handler, number))
+        slots[number] = (key, [handler])
+    ordered = sorted(
+        (one for one in mine if id(one) not in replaced), key=lambda one: _number(one, settings.order)
+    )
+    return [
+        _step(event, one, settings, _number(one, settings.order), _why_there(one, settings.order))
+        for one in ordered
+    ]
+
+
+def _number(handler: Handler, order: Mapping[str, int]) -> int:
+    key = _order_key(handler, order)
+    return order[key] if key else handler.effective_order
+
+
+def _order_key(handler: Handler, order: Mapping[str, int]) -> str:
+    """The key of `[hooks."<event>".order]` that speaks of this handler, the exact one first."""
+    if handler.origin is Origin.BUILT_IN:
+        return DEFAULT if DEFAULT in order else ""
+    return next((key for key in (handler.name, handler.owner) if key and key in order), "")
+
+
+# Settings, and words for people
+
+
+def _step(
+    event: EventType,
+    handler: Handler,
+    settings: EventSettings,
+    order: int | None,
+    why: str,
+    ref: HandlerRef | None = None,
+) -> Step:
+    """Nearest word first: the `handlers` table, samuel.toml for the event, the handler, the catalogue."""
+    asked = ref or _NO_REF
+    # A guard that fails must deny, whatever is set for its event.
+    strict = handler.role is Role.GUARD or _first(
+        asked.strict, settings.strict, handler.strict, default=event.strict
+    )
+    timeout = _first(asked.timeout, settings.timeout, handler.timeout, default=event.timeout)
+    return Step(handler, order, strict, timeout, why)
+
+
+_NO_REF = HandlerRef(use="")
+T = TypeVar("T")
+
+
+def _first(*given: T | None, default: T) -> T:
+    return next((value for value in given if value is not None), default)
+
+
+def _why_there(handler: Handler, order: Mapping[str, int]) -> str:
+    key, number = _order_key(handler, order), _number(handler, order)
+    if key:
+        return f"samuel.toml gives `{key}` order {number}"
+    if handler.origin is Origin.BUILT_IN:
+        return f"the built-in has order {number}"
+    if handler.order is not None:
+        return f"it asks for order {number}"
+    return f"nobody gave it an order: {number}"
+
+
+def _why_left_out(handler: Handler, settings: EventSettings) -> str:
+    if settings.handlers is not None:
+        return "`handlers` in samuel.toml does not name it"
+    return "replaced by another handler"
+
+
+def _replacement(event: EventType, loser: Handler, winner: Handler, number: int) -> str:
+    return (
+        f"`{winner.name}` replaces `{loser.name}` on `{event.name}`: both were given order {number}. "
+        f'To keep both, give one another number under [hooks."{event.name}".order] in samuel.toml'
+    )
+
+
+def _no_such_handler(ref: HandlerRef, event: EventType, known: Sequence[Handler], file: str) -> Problem:
+    what = f"`handlers` of `{event.name}` names `{ref.use}`, which is no handler of it"
+    return Problem(what, file, ref.line, _nearest(ref.use, _names(known)))
+
+
+def _unknown_order_keys(
+    order: Mapping[str, int], lines: Mapping[str, int], known: Sequence[Handler], file: str
+) -> Iterable[Problem]:
+    names = _names(known)
+    for key in order:
+        if key not in names:
+            what = f"`order` names `{key}`, which is no handler of this event"
+            yield Problem(what, file, lines.get(key, 0), _nearest(key, names))
+
+
+def _names(known: Sequence[Handler]) -> set[str]:
+    return {DEFAULT, *(name for one in known for name in (one.name, one.owner) if name)}
+
+
+def _nearest(name: str, names: set[str]) -> str:
+    close = difflib.get_close_matches(name, sorted(names), n=1)
+    return f"did you mean `{close[0]}`?" if close else "`samuel hooks list` shows the names"

@@ -1,0 +1,47 @@
+"""Reading the journal. A last line that is torn, or a line that is not ours, is passed over."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import msgspec
+
+from samuel.errors import SamuelError
+from samuel.files.inside import open_inside
+from samuel.journal.records import CallRecord, EndRecord, EventRecord, Record
+
+_decoder = msgspec.json.Decoder(EventRecord | CallRecord | EndRecord)
+MOST = 64 * 1024 * 1024
+
+
+def newest_first(root: Path, place: Path) -> Iterator[Record]:
+    """Every record, the newest first. Segments are read one at a time, and only as far as somebody asks."""
+    parts = place.relative_to(root).parts
+    try:
+        directory = open_inside(root, *parts, flags=os.O_RDONLY | os.O_DIRECTORY)
+    except (FileNotFoundError, SamuelError):
+        return
+    try:
+        names = sorted((name for name in os.listdir(directory) if name.endswith(".jsonl")), reverse=True)
+    finally:
+        os.close(directory)
+    for name in names:
+        yield from reversed(_segment(root, parts, name))
+
+
+def _segment(root: Path, parts: tuple[str, ...], name: str) -> list[Record]:
+    try:
+        fd = open_inside(root, *parts, name, flags=os.O_RDONLY)
+    except (OSError, SamuelError):
+        return []
+    with os.fdopen(fd, "rb") as file:
+        lines = file.read(MOST).split(b"\n")
+    records = []
+    for line in lines:
+        try:
+            records.append(_decoder.decode(line))
+        except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+            continue
+    return records

@@ -1,0 +1,191 @@
+"""Writing the journal: append-only lines, one segment per process, readable while it is written.
+
+A journal that cannot be written costs one warning, never the event.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from msgspec.structs import replace
+
+from samuel.clock import Clock, iso
+from samuel.dispatch.record import Call, Fired
+from samuel.errors import SamuelError
+from samuel.events import Event, LoopEvent
+from samuel.events.catalogue import BY_PAYLOAD
+from samuel.files.inside import make_dirs_inside
+from samuel.journal import redact
+from samuel.journal.records import CallRecord, EndRecord, EventRecord
+
+SEGMENT_BYTES = 8 * 1024 * 1024
+TOTAL_BYTES = 64 * 1024 * 1024
+# What took long is on disk as soon as it ended; what was quick goes with the end of its event, in one write.
+FLUSH_AFTER_SECONDS = 0.05
+
+
+class Journal:
+    """The sink that writes everything down."""
+
+    def __init__(
+        self, root: Path, place: Path, clock: Clock, warn: Callable[[str], None], parent_id: str = ""
+    ) -> None:
+        self._root = root
+        self._parts = place.relative_to(root).parts
+        self._clock = clock
+        self._warn = warn
+        self._parent_id = parent_id
+        self._lock = threading.Lock()
+        self._waiting: list[bytes] = []
+        self._flushed = 0.0
+        self._fd = -1
+        self._size = 0
+        self._broken = False
+        self._encode = msgspec.json.Encoder().encode
+        self._last_context: tuple[Any, str] = (None, "")
+
+    def begin(self, event: Event) -> None:
+        instead = redact.fields(event)
+        context = ""
+        if isinstance(event, LoopEvent) and event.context:
+            context = self._digest(event.context)
+            instead["context"] = {}
+        shown = replace(event, **instead) if instead else event
+        self._add(
+            EventRecord(
+                event.event_id,
+                BY_PAYLOAD[type(event)].name,
+                event.timestamp,
+                event.run_id,
+                event.session_id,
+                self._parent_id,
+                context,
+                msgspec.Raw(self._encode(shown)),
+            )
+        )
+        self._flush()
+
+    def called(self, event: Event, call: Call) -> None:
+        handler = call.handler
+        kind = BY_PAYLOAD[type(event)]
+        self._add(
+            CallRecord(
+                f"{event.event_id}.{call.position}{call.phase[:1]}",
+                event.event_id,
+                kind.name,
+                iso(self._clock.now()),
+                handler.name,
+                handler.origin.label,
+                handler.runtime,
+                call.position,
+                call.outcome.value,
+                round(call.duration_ms, 3),
+                handler.digest,
+                call.phase,
+                call.strict,
+                call.message,
+                redact.result(call.result, kind.result),
+                call.stderr,
+            )
+        )
+        if self._clock.monotonic() - self._flushed > FLUSH_AFTER_SECONDS:
+            self._flush()
+
+    def end(self, event: Event, fired: Fired, duration_ms: float) -> None:
+        kind = BY_PAYLOAD[type(event)]
+        self._add(
+            EndRecord(
+                event.event_id,
+                kind.name,
+                iso(self._clock.now()),
+                fired.ok,
+                round(duration_ms, 3),
+                fired.stopped,
+                fired.reason,
+                redact.result(fired.result, kind.result),
+                fired.warnings,
+            )
+        )
+        self._flush()
+
+    def close(self) -> None:
+        self._flush()
+        if self._fd >= 0:
+            os.close(self._fd)
+            self._fd = -1
+
+    def _add(self, record: msgspec.Struct) -> None:
+        try:
+            line = self._encode(record) + b"\n"
+        except (RecursionError, TypeError, ValueError, OverflowError, msgspec.MsgspecError) as error:
+            self._fail(f"a record could not be encoded: {error}")
+            return
+        with self._lock:
+            self._waiting.append(line)
+
+    def _flush(self) -> None:
+        with self._lock:
+            lines, self._waiting = b"".join(self._waiting), []
+            self._flushed = self._clock.monotonic()
+            if not lines or self._broken:
+                return
+            try:
+                if self._fd < 0 or self._size > SEGMENT_BYTES:
+                    self._open_segment()
+                self._size += os.write(self._fd, lines)
+            except (OSError, SamuelError) as error:
+                self._fail(f"{error}")
+
+    def _open_segment(self) -> None:
+        if self._fd >= 0:
+            os.close(self._fd)
+            self._fd = -1
+        directory = make_dirs_inside(self._root, *self._parts)
+        try:
+            _ignore(directory)
+            _drop_oldest(directory)
+            name = f"{iso(self._clock.now()).replace(':', '')}-{os.getpid()}-{os.urandom(3).hex()}.jsonl"
+            flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC
+            self._fd = os.open(name, flags, 0o600, dir_fd=directory)
+            self._size = 0
+        finally:
+            os.close(directory)
+
+    def _digest(self, context: Any) -> str:
+        # The same context goes with many events: digest it once.
+        if self._last_context[0] is not context:
+            self._last_context = (context, hashlib.sha256(self._encode(context)).hexdigest()[:16])
+        return self._last_context[1]
+
+    def _fail(self, why: str) -> None:
+        if not self._broken:
+            self._broken = True
+            self._warn(f"the journal cannot be written: {why}")
+
+
+def _ignore(directory: int) -> None:
+    """What a run leaves behind does not belong into anybody's commit."""
+    try:
+        fd = os.open(".gitignore", os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o644, dir_fd=directory)
+    except FileExistsError:
+        return
+    with os.fdopen(fd, "wb") as file:
+        file.write(b"*\n")
+
+
+def _drop_oldest(directory: int) -> None:
+    """Keep the whole below its cap. Segments sort by the time they were begun."""
+    names = sorted(name for name in os.listdir(directory) if name.endswith(".jsonl"))
+    sizes = {name: os.stat(name, dir_fd=directory, follow_symlinks=False).st_size for name in names}
+    total = sum(sizes.values())
+    for name in names:
+        if total <= TOTAL_BYTES - SEGMENT_BYTES:
+            return
+        os.unlink(name, dir_fd=directory)
+        total -= sizes[name]

@@ -1,0 +1,52 @@
+"""What a program that we start gets to see of the user's environment.
+
+A list of what is passed, not of what is withheld: tokens, keys and whatever makes a loader or an interpreter
+run other code (LD_*, DYLD_*, PYTHON*, NODE_OPTIONS, BASH_ENV, ENV, PERL5OPT, RUBYOPT, GIT_*, …) stay out
+because nobody named them. Whoever needs one names it.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from types import MappingProxyType
+
+DEFAULT_PATH = "/usr/local/bin:/usr/bin:/bin"
+
+PASSED = frozenset(
+    (
+        *("PATH", "HOME", "USER", "LOGNAME", "SHELL", "TMPDIR"),
+        *("LANG", "LANGUAGE", "TZ", "TERM", "NO_COLOR"),
+        *("SSL_CERT_FILE", "SSL_CERT_DIR"),
+        *("http_proxy", "https_proxy", "no_proxy", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY"),
+        "__CF_USER_TEXT_ENCODING",  # macOS: without it some programs ask a system service at every start
+    )
+)
+PASSED_PREFIXES = ("LC_", "XDG_", "SAMUEL_")
+
+WITHHELD = frozenset(("SAMUEL_TRUST",))
+"""What the user agreed to run is not a hook's to know, nor to hand on to a Samuel that it starts."""
+
+_NOTHING: Mapping[str, str] = MappingProxyType({})
+
+
+def clean(
+    extra: Mapping[str, str] = _NOTHING,
+    pass_names: Iterable[str] = (),
+    base: Mapping[str, str] | None = None,
+) -> dict[str, str]:
+    """The environment for a program: what is passed of `base` (ours unless given), then `extra` on top.
+
+    `pass_names` are names passed besides the usual ones. There is always a PATH.
+    """
+    base = os.environ if base is None else base
+    named = frozenset(pass_names)
+    env = {name: value for name, value in base.items() if name in named or _is_passed(name)}
+    env.update(extra)
+    if not env.get("PATH"):
+        env["PATH"] = DEFAULT_PATH
+    return env
+
+
+def _is_passed(name: str) -> bool:
+    return (name in PASSED or name.startswith(PASSED_PREFIXES)) and name not in WITHHELD

@@ -1,0 +1,175 @@
+"""From a hook file to the command that runs it.
+
+The kernel could read the shebang line itself. We read it to find out beforehand, and in plain words, why a
+file would not run; to skip version managers' shims, which cost 95 ms a call; and to start Python with a path
+on which nothing is shadowed.
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+import stat
+from pathlib import Path
+from typing import NamedTuple
+
+from samuel.process import shim
+from samuel.process.reason import NotRunnable
+
+# A Python script's own directory leads sys.path, so a `json.py` beside a hook would replace the standard
+# library's in every hook there. This runs the file as `python file` would, but with that directory at the
+# end: helpers can be imported and nothing is shadowed. It drops the '' that -c puts first, and leaves in
+# `__main__` just the names that a script finds there. SourceFileLoader compiles without inheriting __future__
+# flags from here, and decodes the file as Python itself would.
+PRELUDE = (
+    "import sys;from os.path import dirname as d,realpath as r;"
+    "from importlib.machinery import SourceFileLoader as l;"
+    "del sys.argv[0];sys.path[:1]==['']and sys.path.pop(0);"
+    "__file__=sys.argv[0];sys.path.append(d(r(__file__)));__loader__=l('__main__',__file__);del sys,d,r,l;"
+    "exec(__loader__.source_to_code(__loader__.get_data(__file__),__file__))"
+)
+
+_BINARIES = (
+    b"\x7fELF",
+    # Mach-O: 32 and 64 bit in either byte order, and universal
+    *(
+        b"\xfe\xed\xfa\xce",
+        b"\xfe\xed\xfa\xcf",
+        b"\xce\xfa\xed\xfe",
+        b"\xcf\xfa\xed\xfe",
+        b"\xca\xfe\xba\xbe",
+    ),
+)
+_SHELLS = frozenset(("sh", "bash", "dash", "ash", "ksh", "zsh", "fish"))
+_PYTHONS = ("python", "pypy")
+
+_Key = tuple[str, int, int, int, int, str, str]
+_known: dict[_Key, list[str]] = {}
+
+
+class Shebang(NamedTuple):
+    interpreter: str
+    argument: str
+    crlf: bool
+
+
+def command(file: Path, *args: str, path: str, pycache: str, cache_dir: Path | None = None) -> list[str]:
+    """The argv that runs `file` with `args`, or NotRunnable with the reason.
+
+    `path` is where `#!/usr/bin/env name` looks; relative entries of it are skipped, for they would mean
+    another program in each working directory. Python keeps compiled modules under `pycache` ("" for beside
+    the source). `cache_dir` is where answers of shims are kept. Asked again about a file this costs one stat.
+    """
+    name = os.path.abspath(file)
+    try:
+        found = os.stat(name)
+    except OSError as error:
+        raise NotRunnable(_missing(name, error)) from error
+    # ctime: it changes with the x bit, and cannot be set back like mtime.
+    key = (name, found.st_mtime_ns, found.st_ctime_ns, found.st_size, found.st_ino, path, pycache)
+    start = _known.get(key)
+    if start is None:
+        start = _known[key] = _resolve(name, found, path, pycache, cache_dir)
+    return [*start, *args]
+
+
+def _missing(name: str, error: OSError) -> str:
+    if os.path.islink(name):
+        return f"`{name}` is a link to something that does not exist"
+    if isinstance(error, FileNotFoundError | NotADirectoryError):
+        return f"`{name}` does not exist"
+    return f"`{name}` cannot be looked at: {error.strerror}"
+
+
+def _resolve(name: str, found: os.stat_result, path: str, pycache: str, cache_dir: Path | None) -> list[str]:
+    if stat.S_ISDIR(found.st_mode):
+        raise NotRunnable(f"`{name}` is a directory")
+    if not stat.S_ISREG(found.st_mode):
+        raise NotRunnable(f"`{name}` is not a regular file")
+    if found.st_size == 0:
+        raise NotRunnable(f"`{name}` is empty")
+    if not os.access(name, os.X_OK):
+        raise NotRunnable(f"`{name}` is not executable; `chmod +x {name}`")
+    try:
+        head = _head(name)
+    except OSError as error:
+        # A binary runs without being readable; only the kernel can tell.
+        if isinstance(error, PermissionError):
+            return [name]
+        raise NotRunnable(_missing(name, error)) from error
+    if head.startswith(_BINARIES):
+        return [name]
+    return _interpreted(name, _shebang(name, head), path, pycache, cache_dir)
+
+
+def _head(name: str) -> bytes:
+    with open(name, "rb") as file:
+        return file.read(4096)
+
+
+def _shebang(name: str, head: bytes) -> Shebang:
+    if head.startswith(b"\xef\xbb\xbf#!"):
+        raise NotRunnable(f"`{name}` begins with a byte order mark; save it as UTF-8 without BOM")
+    if not head.startswith(b"#!"):
+        raise NotRunnable(f"`{name}` has no shebang line; begin it with one like `#!/usr/bin/env python3`")
+    line = os.fsdecode(head[2:].split(b"\n", 1)[0])
+    interpreter, _, argument = line.strip().replace("\t", " ").partition(" ")
+    if not interpreter:
+        raise NotRunnable(f"`{name}` has a shebang line that names no interpreter")
+    return Shebang(interpreter, argument.strip(), crlf=line.endswith("\r"))
+
+
+def _interpreted(name: str, shebang: Shebang, path: str, pycache: str, cache_dir: Path | None) -> list[str]:
+    interpreter, argument, crlf = shebang
+    flags = [argument] if argument else []  # the kernel passes the rest of the line as one argument
+    if os.path.basename(interpreter) == "env":
+        words = _words(name, argument.removeprefix("-S"))
+        if not words or words[0].startswith("-") or "=" in words[0]:
+            return [name]  # something clever; env itself knows best
+        wanted, *flags = words
+        interpreter = wanted if "/" in wanted else look_up(wanted, path)
+        if not interpreter:
+            raise NotRunnable(f"`{name}` needs `{wanted}`, which was not found on PATH ({path})")
+    base = os.path.basename(interpreter)
+    _check(name, interpreter)
+    if crlf and base in _SHELLS:
+        raise NotRunnable(f"`{name}` has Windows line ends (CRLF), which `{base}` cannot read; save it with LF")
+    if not base.startswith(_PYTHONS):
+        return [interpreter, *flags, name]
+    if shim.is_shim(interpreter):
+        interpreter = shim.behind(interpreter, path, cache_dir)
+    return _python(interpreter, _words(name, " ".join(flags)), name, pycache)
+
+
+def look_up(program: str, path: str) -> str:
+    """The first such program on `path`, or nothing."""
+    for directory in path.split(os.pathsep):
+        candidate = os.path.join(directory, program)
+        if os.path.isabs(directory) and os.path.isfile(candidate) and os.access(candidate, os.X_OK):
+            return candidate
+    return ""
+
+
+def _check(name: str, interpreter: str) -> None:
+    if not os.path.isabs(interpreter):
+        raise NotRunnable(
+            f"`{name}` names its interpreter `{interpreter}` by a relative path; use `#!/usr/bin/env …`"
+        )
+    if not os.path.exists(interpreter):
+        raise NotRunnable(f"`{name}` names the interpreter `{interpreter}`, which does not exist")
+    if os.path.isdir(interpreter) or not os.access(interpreter, os.X_OK):
+        raise NotRunnable(f"`{name}` names the interpreter `{interpreter}`, which cannot be run")
+
+
+def _words(name: str, text: str) -> list[str]:
+    try:
+        return shlex.split(text)
+    except ValueError as error:
+        raise NotRunnable(f"`{name}` has a shebang line that cannot be read: {error}") from error
+
+
+def _python(python: str, flags: list[str], name: str, pycache: str) -> list[str]:
+    if "-m" in flags or "-c" in flags:  # then the file is data for some module, not the program
+        return [python, *flags, name]
+    prefix = ["-X", f"pycache_prefix={pycache}"] if pycache else []
+    return [python, *flags, *prefix, "-c", PRELUDE, name]

@@ -1,0 +1,22 @@
+"""before:agent.invoke: compose the prompt from its template and the context."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from samuel.events import BeforeAgentInvoke
+from samuel.prompts.render import load, render
+
+
+class RenderPrompt:
+    def __init__(self, templates: Path) -> None:
+        self._templates = templates
+
+    def __call__(self, event: BeforeAgentInvoke) -> dict[str, Any]:
+        """What a handler before this one put into the prompt stays, above the rendered text."""
+        name = "discovery-prompt.md.j2" if event.mode == "discovery" else "prompt.md.j2"
+        text, shown = load(name, self._templates / event.methodology)
+        extras = event.context.get("State", {}).get("extras", [])
+        rendered = render(text, event.context, shown, extras=extras)
+        return {"prompt": f"{event.prompt.rstrip()}\n\n{rendered}" if event.prompt else rendered}

@@ -1,0 +1,36 @@
+"""What a runtime is: one way to call one handler, whatever it is written in.
+
+A runtime never raises for what a handler does. Whatever happens becomes one of the outcomes, with a message
+that says what and a stderr that is kept apart from the answer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple, Protocol
+
+from samuel.events import Event
+from samuel.hooks.handler import Handler, Outcome
+
+
+class Reply(NamedTuple):
+    """How a call went, before anybody looked at what the answer means."""
+
+    outcome: Outcome
+    result: Mapping[str, Any] = {}
+    message: str = ""
+    stderr: str = ""
+
+
+class Runtime(Protocol):
+    def call(self, handler: Handler, event: Event, timeout: float) -> Reply:
+        """Run the handler, for at most `timeout` seconds, and end everything it started."""
+
+    def close(self) -> None:
+        """End what was kept warm."""
+
+
+def first_line(text: str, otherwise: str) -> str:
+    """The line of a traceback or an error output that says most: its last one that is not empty."""
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    return lines[-1][:500] if lines else otherwise

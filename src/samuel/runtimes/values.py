@@ -1,0 +1,70 @@
+"""From a handler's answer to plain JSON values and back, with a reason in plain words when it is not JSON."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+
+_encoder = msgspec.json.Encoder()
+_decoder = msgspec.json.Decoder()
+
+
+class NotPlain(Exception):
+    """The answer cannot be used; the message says why."""
+
+
+def decode(text: bytes) -> Mapping[str, Any]:
+    """The JSON object a handler wrote. Nothing at all is an answer too: no opinion."""
+    if not text.strip():
+        return {}
+    try:
+        value = _decoder.decode(text)
+    except RecursionError:
+        raise NotPlain("JSON nested too deeply") from None
+    except UnicodeDecodeError as error:
+        raise NotPlain(f"not UTF-8: byte {error.start}") from None
+    except msgspec.MsgspecError as error:
+        raise NotPlain(f"not JSON: {error}; it wrote {excerpt(text)}") from None
+    return mapping(value)
+
+
+def encode(value: object) -> bytes:
+    """A Python handler's return value as JSON. None is no opinion."""
+    plain = mapping({} if value is None else value)
+    try:
+        text = _encoder.encode(plain)
+    except RecursionError:
+        raise NotPlain("the returned value is nested too deeply") from None
+    except (TypeError, ValueError, OverflowError, msgspec.MsgspecError) as error:
+        raise NotPlain(f"the returned value is not plain JSON data: {error}") from None
+    # The encoder writes NaN and the infinities as null without a word.
+    if b"null" in text and _has_nan(plain):
+        raise NotPlain("the returned value contains NaN or infinity, which JSON does not have")
+    return text
+
+
+def mapping(value: object) -> Mapping[str, Any]:
+    if not isinstance(value, Mapping):
+        raise NotPlain(f"a result is an object with keys, not {_kind(value)}")
+    return value
+
+
+def excerpt(text: bytes, most: int = 80) -> str:
+    shown = text[:most].decode("utf-8", "replace").strip()
+    return f"`{shown}`" + ("…" if len(text) > most else "")
+
+
+def _kind(value: object) -> str:
+    kinds = {list: "a list", str: "a string", int: "a number", float: "a number", bool: "a boolean"}
+    return "null" if value is None else kinds.get(type(value), f"`{type(value).__name__}`")
+
+
+def _has_nan(value: object) -> bool:
+    if isinstance(value, float):
+        return not math.isfinite(value)
+    if isinstance(value, Mapping):
+        return any(_has_nan(item) for item in value.values())
+    return isinstance(value, (list, tuple, set, frozenset)) and any(_has_nan(item) for item in value)

@@ -1,0 +1,132 @@
+"""The process that third-party Python hooks run in: started by `runtimes.python`, asked over two descriptors.
+
+It loads a hook file once and keeps it warm. It is the reaper of everything its hooks start, so whatever a call
+leaves behind ends with the call. Prints go to stderr: stdout is a copy of it here.
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import os
+import select
+import sys
+import threading
+import traceback
+from collections.abc import Callable
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import msgspec
+
+from samuel.events import event_type
+from samuel.hooks.decorator import MARK, declarations
+from samuel.process.tree import Tree, own_all_children
+from samuel.runtimes.values import NotPlain, encode
+
+
+class Request(msgspec.Struct):
+    load: str  # an absolute path of a .py file, or `module` or `module:function`
+    function: str = ""  # "" asks which functions it has
+    event: str = ""
+    payload: msgspec.Raw = msgspec.Raw(b"")
+
+
+class Answer(msgspec.Struct, omit_defaults=True):
+    result: msgspec.Raw = msgspec.Raw(b"{}")
+    crash: str = ""
+    bad: str = ""
+
+
+def main() -> None:
+    requests, answers = int(sys.argv[1]), int(sys.argv[2])
+    for fd in (requests, answers):
+        os.set_inheritable(fd, False)  # what a hook starts must not hold our pipes open
+    own_all_children()
+    threading.Thread(target=_end_with_parent, args=(requests,), daemon=True).start()
+    loaded: dict[str, Any] = {}
+    decoder, encoder = msgspec.json.Decoder(Request), msgspec.json.Encoder()
+    with open(requests, "rb", closefd=False) as lines:
+        for line in lines:
+            answer = _handle(decoder.decode(line), loaded)
+            sys.stdout.flush()
+            sys.stderr.flush()
+            _write(answers, encoder.encode(answer) + b"\n")
+
+
+def _handle(request: Request, loaded: dict[str, Any]) -> Answer:
+    try:
+        with Tree():  # ends whatever the hook started and left
+            if request.load not in loaded:
+                loaded[request.load] = load(request.load)
+            if not request.function:
+                return _result({"declared": describe(loaded[request.load])})
+            function = _function(loaded[request.load], request.function)
+            event = msgspec.json.decode(request.payload, type=event_type(request.event).payload)
+            return _result(function(event))
+    except NotPlain as error:
+        return Answer(bad=str(error))
+    except BaseException as error:  # noqa: BLE001  also SystemExit and KeyboardInterrupt: the worker stays
+        traceback.print_exception(error)
+        return Answer(crash=f"{type(error).__name__}: {error}"[:2000])
+
+
+def _result(value: object) -> Answer:
+    return Answer(msgspec.Raw(encode(value)))
+
+
+def load(target: str) -> Any:
+    """A module from a file, or a module or function by name."""
+    if target.endswith(".py") and os.path.isabs(target):
+        return _load_file(Path(target))
+    name, _, attribute = target.partition(":")
+    module = importlib.import_module(name)
+    return getattr(module, attribute) if attribute else module
+
+
+def _load_file(file: Path) -> ModuleType:
+    # Helpers beside the hook can be imported, but from the end of the path: they shadow nothing.
+    if str(file.parent) not in sys.path:
+        sys.path.append(str(file.parent))
+    spec = importlib.util.spec_from_file_location(f"samuel_hook_{file.stem}", file)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+def describe(target: Any) -> list[dict[str, Any]]:
+    """The marked functions of a module, or the one function that was named."""
+    named = vars(target).items() if isinstance(target, ModuleType) else [(target.__name__, target)]
+    found = declarations(named)
+    return [{"function": name, **declared._asdict()} for name, _, declared in found]
+
+
+def _function(target: Any, name: str) -> Callable[..., Any]:
+    function = getattr(target, name, None) if isinstance(target, ModuleType) else target
+    if not callable(function) or not hasattr(function, MARK):
+        raise AttributeError(f"no function `{name}` with @samuel.hook in it any more")
+    return function  # type: ignore[no-any-return]
+
+
+def _end_with_parent(requests: int) -> None:
+    """A parent that was killed cannot end us; the other end of its pipe is closed then, and we end ourselves."""
+    poll = select.poll()
+    poll.register(requests, 0)  # only the hang-up, never the data
+    poll.poll()
+    with Tree():
+        pass
+    os._exit(1)
+
+
+def _write(fd: int, data: bytes) -> None:
+    rest = memoryview(data)
+    while rest:
+        rest = rest[os.write(fd, rest) :]
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,170 @@
+"""What hook files say they are for.
+
+A file is asked once (`<file> hook`, or by loading it in a worker); the answer is kept in the user's state
+directory for as long as the file stays the same. The last answer of a file that has changed is kept too: a
+guard that was tampered with keeps its place in the chain, and is refused there.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from samuel.dialects import understand
+from samuel.errors import UnknownEvent
+from samuel.files import atomic
+from samuel.hooks.handler import Outcome
+from samuel.process import interpreter, spawn
+from samuel.process.reason import NotRunnable
+from samuel.runtimes.base import first_line
+from samuel.runtimes.exec import ending
+from samuel.runtimes.python import Python
+from samuel.trust.content import Signature
+
+ASK_SECONDS = 2.0
+LOAD_SECONDS = 10.0  # a Python file imports what it needs before it can say anything
+ASK_BYTES = 64 * 1024
+
+
+class Declared(msgspec.Struct, frozen=True, omit_defaults=True):
+    """One handler that a file declares."""
+
+    event: str
+    function: str = ""
+    dialect: str = ""
+    order: int | None = None
+    strict: bool | None = None
+    timeout: str | None = None
+    role: str | None = None
+
+
+class Answer(msgspec.Struct, frozen=True, omit_defaults=True):
+    signature: Signature
+    declared: tuple[Declared, ...] = ()
+    problem: str = ""
+    passing: bool = False  # the problem may be gone next time: do not keep the answer
+
+
+class Answers:
+    """The answers of one project's hook files, or of one user's."""
+
+    def __init__(self, file: Path, root: str, environment: Mapping[str, str], cache: Path, python: Python) -> None:
+        self._file = file
+        self._root = root
+        self._environment = environment
+        self._cache = cache
+        self._python = python
+        self._lock = threading.Lock()
+        self._known = self._read()
+
+    def last(self, path: str) -> Answer | None:
+        """The last answer of a file, also if the file is another one by now."""
+        return self._known.get(path)
+
+    def ask(self, files: Iterable[tuple[str, Signature]]) -> dict[str, Answer]:
+        """The answer of each file. Those not asked before are asked at the same time."""
+        wanted = list(files)
+        unknown = [
+            (path, found)
+            for path, found in wanted
+            if (known := self._known.get(path)) is None or known.signature != found
+        ]
+        if unknown:
+            fresh: dict[str, Answer] = {}
+            with ThreadPoolExecutor(max_workers=min(len(unknown), 2 * (os.cpu_count() or 1))) as threads:
+                for (path, _), answer in zip(
+                    unknown, threads.map(lambda one: self._ask(*one), unknown), strict=True
+                ):
+                    fresh[path] = answer
+            self._known.update(fresh)
+            self._write()
+            return {path: fresh.get(path) or self._known[path] for path, _ in wanted}
+        return {path: self._known[path] for path, _ in wanted}
+
+    def _ask(self, path: str, found: Signature) -> Answer:
+        return self._load(path, found) if is_module(path, found) else self._run(path, found)
+
+    def _run(self, path: str, found: Signature) -> Answer:
+        """`<file> hook` prints the names of its events."""
+        try:
+            argv = interpreter.command(
+                Path(path),
+                "hook",
+                path=self._environment["PATH"],
+                pycache=str(self._cache / "pycache"),
+                cache_dir=self._cache,
+            )
+        except NotRunnable as error:
+            return Answer(found, problem=str(error))
+        finished = spawn.run(
+            argv, cwd=self._root, env=self._environment, timeout=ASK_SECONDS, output_limit=ASK_BYTES
+        )
+        if finished.ended == "timed_out":
+            return Answer(found, problem=f"`{path} hook` did not answer within {ASK_SECONDS:g}s", passing=True)
+        if finished.ended != "exited":
+            return Answer(found, problem=f"`{path} hook`: {finished.why or 'too much output'}")
+        if finished.returncode != 0:
+            said = ending(finished.returncode, finished.stderr.decode("utf-8", "replace"))
+            return Answer(found, problem=f"`{path} hook` failed: {said}")
+        return _named(path, found, finished.stdout.decode("utf-8", "replace").split())
+
+    def _load(self, path: str, found: Signature) -> Answer:
+        reply = self._python.describe(path, "discovery", LOAD_SECONDS)
+        if reply.outcome is not Outcome.OK:
+            why = first_line(reply.message, str(reply.outcome))
+            return Answer(found, problem=f"cannot be loaded: {why}", passing=reply.outcome is Outcome.TIMED_OUT)
+        return declared(reply.result, found)
+
+    def _read(self) -> dict[str, Answer]:
+        try:
+            return msgspec.json.decode(self._file.read_bytes(), type=dict[str, Answer])
+        except (OSError, UnicodeDecodeError, msgspec.MsgspecError):
+            return {}  # only a cache: the files are asked again
+
+    def _write(self) -> None:
+        kept = {path: answer for path, answer in self._known.items() if not answer.passing}
+        try:
+            self._file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            atomic.write_bytes(self._file, msgspec.json.encode(kept), 0o600, durable=False)
+        except OSError:
+            pass  # asking again next time is all that is lost
+
+
+def is_module(path: str, found: Signature) -> bool:
+    """A `.py` file that is not executable is loaded, not run."""
+    return path.endswith(".py") and not found[4] & 0o111
+
+
+def declared(described: Mapping[str, Any], found: Signature = ()) -> Answer:
+    """What a worker found in a module, with its events in our spelling."""
+    functions = []
+    for one in described.get("declared", ()):
+        try:
+            event, _ = understand(one["event"])
+        except UnknownEvent as error:
+            return Answer(found, problem=f"`{one['function']}`: {error.message}; {error.hint}")
+        functions.append(msgspec.convert({**one, "event": event}, Declared))
+    if not functions:
+        return Answer(found, problem="no function in it is marked with `@samuel.hook`")
+    return Answer(found, tuple(functions))
+
+
+def _named(path: str, found: Signature, names: list[str]) -> Answer:
+    if not names:
+        return Answer(found, problem=f"`{path} hook` printed nothing; it must print the name of an event")
+    events: dict[str, Declared] = {}
+    for name in names[:100]:
+        try:
+            event, dialect = understand(name)
+        except UnknownEvent as error:
+            return Answer(
+                found, problem=f"`{path} hook` printed `{name[:80]}`, which is not an event; {error.hint}"
+            )
+        events.setdefault(event, Declared(event, dialect=dialect))
+    return Answer(found, tuple(events.values()))

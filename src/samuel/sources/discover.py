@@ -1,0 +1,74 @@
+"""Where handlers are found, and which of two with the same name is heard.
+
+Nothing here is run that its owner did not agree to: files are listed, and only trusted ones are asked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from msgspec.structs import replace
+
+from samuel.hooks.handler import Handler, Origin, Status
+from samuel.runtimes.python import Python
+from samuel.sources import distributions, hook_files
+from samuel.sources.answers import Answers
+from samuel.trust.permit import Permit
+
+
+class Place(NamedTuple):
+    """What the sources look at."""
+
+    root: Path
+    home: Path
+    distributions: Sequence[str]
+    permit: Permit
+    python: Python
+    project_answers: Answers
+    user_answers: Answers
+
+
+def project_hooks(place: Place) -> list[Handler]:
+    return hook_files.find(place.root, Origin.PROJECT, place.project_answers, place.permit.directory)
+
+
+def user_hooks(place: Place) -> list[Handler]:
+    """The user's own need no agreement. A project that *is* the home directory has no second set of them."""
+    if place.home == place.root:
+        return []
+    return hook_files.find(place.home, Origin.USER, place.user_answers, lambda directory: "")
+
+
+def installed(place: Place) -> list[Handler]:
+    return distributions.find(place.distributions, place.python, place.permit.text)
+
+
+# Highest precedence first. A new source is a function and a line here.
+SOURCES: tuple[Callable[[Place], list[Handler]], ...] = (project_hooks, user_hooks, installed)
+
+
+STANDALONE = (Origin.PROJECT, Origin.USER)
+
+
+def discover(place: Place, given: Sequence[Handler] = ()) -> tuple[Handler, ...]:
+    """Everything found, whatever its state. `given` are the handlers that live in this process."""
+    found = [handler for source in SOURCES for handler in source(place)]
+    return (*_shadowed(found), *given)
+
+
+def _shadowed(found: Sequence[Handler]) -> list[Handler]:
+    """A standalone hook hides those of the same name further down. One that does not work hides nothing."""
+    heard: dict[str, str] = {}
+    result = []
+    for handler in found:
+        by = heard.get(handler.owner)
+        if handler.origin not in STANDALONE or handler.status is not Status.ACTIVE:
+            pass
+        elif by is not None and by != handler.path:
+            handler = replace(handler, status=Status.SHADOWED, reason=f"`{by}` has the same name and comes first")
+        else:
+            heard[handler.owner] = handler.path
+        result.append(handler)
+    return result

@@ -1,0 +1,105 @@
+"""Handlers of installed Python distributions: entry points in the group `samuel.hooks`.
+
+Only distributions that samuel.toml lists take part, and since samuel.toml may have come with a clone, only after
+their owner agreed. A distribution is looked for where packages are installed, never in the project itself.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, NamedTuple
+
+from msgspec.structs import replace
+
+from samuel.hooks.handler import Handler, Origin, Outcome, Status
+from samuel.runtimes.python import Python
+from samuel.sources.answers import LOAD_SECONDS, declared
+from samuel.sources.hook_files import declared_handler
+from samuel.trust.content import digest_text
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
+
+GROUP = "samuel.hooks"
+
+
+class Listed(NamedTuple):
+    """A distribution that samuel.toml names: what it is, in words that can be agreed to."""
+
+    name: str
+    text: str  # "" when it is not installed
+    entry_points: tuple[EntryPoint, ...] = ()
+
+    @property
+    def digest(self) -> str:
+        return digest_text(self.text)
+
+
+def look_up(names: Iterable[str]) -> list[Listed]:
+    """Reads metadata only; imports nothing of the distributions."""
+    if not (names := tuple(names)):
+        return []
+    from importlib.metadata import Distribution  # slow to import, and most projects list none
+
+    installed = [path for path in sys.path if path.rstrip("/").endswith(("site-packages", "dist-packages"))]
+    found = []
+    for name in names:
+        distribution = next(iter(Distribution.discover(name=name, path=installed)), None)
+        if distribution is None:
+            found.append(Listed(name, ""))
+            continue
+        points = tuple(point for point in distribution.entry_points if point.group == GROUP)
+        lines = [f"{name} {distribution.version}", *sorted(f"{point.name} = {point.value}" for point in points)]
+        found.append(Listed(name, "\n".join(lines) + "\n", points))
+    return found
+
+
+def trust_name(name: str) -> str:
+    return f"distribution:{name}"
+
+
+def find(names: Iterable[str], python: Python, refusal: Callable[[str, str], str]) -> list[Handler]:
+    handlers: list[Handler] = []
+    for listed in look_up(names):
+        if not listed.text:
+            handlers.append(_unavailable(listed, Status.BROKEN, f"not installed; `pip install {listed.name}`"))
+        elif not listed.entry_points:
+            handlers.append(_unavailable(listed, Status.BROKEN, f"it has no entry point in the group `{GROUP}`"))
+        elif why := refusal(trust_name(listed.name), listed.digest):
+            handlers.append(_unavailable(listed, Status.UNTRUSTED, why))
+        else:
+            handlers += _load(listed, python)
+    return handlers
+
+
+def _load(listed: Listed, python: Python) -> list[Handler]:
+    handlers: list[Handler] = []
+    for point in sorted(listed.entry_points, key=lambda point: point.name):
+        reply = python.describe(point.value, f"{Origin.DISTRIBUTION.name}:{listed.name}", LOAD_SECONDS)
+        answer = declared(reply.result) if reply.outcome is Outcome.OK else None
+        if answer is None or answer.problem:
+            why = answer.problem if answer else reply.message or str(reply.outcome)
+            handlers.append(_unavailable(listed, Status.BROKEN, f"`{point.value}`: {why}"))
+            continue
+        handlers += [
+            replace(
+                declared_handler(said, listed.name, Origin.DISTRIBUTION, len(handlers) + position),
+                module=point.value,
+                digest=listed.digest,
+            )
+            for position, said in enumerate(answer.declared)
+        ]
+    return handlers
+
+
+def _unavailable(listed: Listed, status: Status, reason: str) -> Handler:
+    return Handler(
+        name=listed.name,
+        event="",
+        origin=Origin.DISTRIBUTION,
+        runtime="python",
+        owner=listed.name,
+        status=status,
+        reason=reason,
+    )

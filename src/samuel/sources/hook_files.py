@@ -1,0 +1,164 @@
+"""Standalone hooks: the files in `.samuel/hooks/` and `.kodelet/hooks/`, of a project and of its user.
+
+An executable is a hook by PLUGIN's protocol. A `.py` file that is not executable and mentions Samuel is a module
+with `@samuel.hook` functions. Anything else is a helper of one of these, unless it looks like a hook that
+somebody forgot to make executable.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from msgspec.structs import replace
+
+from samuel import paths
+from samuel.config.duration import parse_duration
+from samuel.hooks.handler import Handler, Origin, Role, Status
+from samuel.sources.answers import Answer, Answers, Declared, is_module
+from samuel.trust.content import Digests, Signature, signature
+
+DISABLED = ".disable"
+
+
+class Candidate(NamedTuple):
+    name: str
+    path: str
+    found: Signature
+    status: Status = Status.ACTIVE
+    reason: str = ""
+
+
+def find(base: Path, origin: Origin, answers: Answers, refusal: Callable[[str], str]) -> list[Handler]:
+    """The hooks below a project or a home. `refusal` says why the files of a directory may not be run."""
+    handlers: list[Handler] = []
+    for place in paths.HOOK_DIRS:
+        directory = str(base / place)
+        candidates = list(_candidates(directory))
+        if not candidates:
+            continue
+        why_not = refusal(directory)
+        ready = [one for one in candidates if one.status is Status.ACTIVE] if not why_not else []
+        said = answers.ask((one.path, one.found) for one in ready)
+        for one in candidates:
+            if one.status is not Status.ACTIVE:
+                handlers.append(_unavailable(one, origin, one.status, one.reason))
+            elif why_not:
+                handlers += _refused(one, origin, answers.last(one.path), why_not)
+            else:
+                handlers += _handlers(one, origin, said[one.path])
+    return handlers
+
+
+def _candidates(directory: str) -> Iterator[Candidate]:
+    try:
+        with os.scandir(directory) as entries:
+            files = {entry.name: entry for entry in entries if not entry.name.startswith(".")}
+    except FileNotFoundError:
+        return
+    for name in sorted(files):
+        path = files[name].path
+        if name.endswith("~"):
+            continue
+        try:
+            found = signature(files[name].stat())
+        except OSError:
+            yield Candidate(name, path, (), Status.BROKEN, f"`{path}` is a link to something that does not exist")
+            continue
+        mode = found[4]
+        if not stat.S_ISREG(mode):
+            continue  # a directory of helpers
+        if name.endswith(DISABLED):
+            if name.removesuffix(DISABLED) not in files:
+                shown = name.removesuffix(DISABLED)
+                yield Candidate(shown, path, found, Status.DISABLED, f"the file is named `{name}`")
+        elif name + DISABLED in files:
+            yield Candidate(name, path, found, Status.DISABLED, f"`{name}{DISABLED}` lies beside it")
+        elif mode & 0o111:
+            yield Candidate(name, path, found)
+        elif (looks := _looks_like(path)) == "module":
+            yield Candidate(name.removesuffix(".py"), path, found)
+        elif looks == "script":
+            yield Candidate(name, path, found, Status.BROKEN, f"not executable; `chmod +x {path}`")
+
+
+def _looks_like(path: str) -> str:
+    """What a file that is not executable was probably meant to be. It is read, never run."""
+    try:
+        fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        with os.fdopen(fd, "rb") as file:
+            text = file.read(1 << 20)
+    except OSError:
+        return ""
+    if path.endswith(".py"):
+        return "module" if b"samuel" in text else ""
+    return "script" if text.startswith(b"#!") else ""
+
+
+def _handlers(one: Candidate, origin: Origin, answer: Answer) -> list[Handler]:
+    if answer.problem:
+        return [_unavailable(one, origin, Status.BROKEN, answer.problem)]
+    return [
+        declared_handler(said, one.name, origin, position, path=one.path, module=is_module(one.path, one.found))
+        for position, said in enumerate(answer.declared)
+    ]
+
+
+def declared_handler(
+    said: Declared, owner: str, origin: Origin, position: int, *, path: str = "", module: bool = True
+) -> Handler:
+    """The handler that a declaration describes."""
+    status, reason = Status.ACTIVE, ""
+    try:
+        timeout = None if said.timeout is None else parse_duration(said.timeout)
+        role = None if said.role is None else Role(said.role)
+    except ValueError as error:
+        status, reason, timeout, role = Status.BROKEN, str(error), None, None
+    name = owner if said.function in ("", owner) else f"{owner}:{said.function}"
+    return Handler(
+        name=name,
+        event=said.event,
+        origin=origin,
+        runtime="python" if module else "exec",
+        owner=owner,
+        path=path,
+        entry=said.function if module else "run",
+        dialect=said.dialect,
+        order=said.order,
+        strict=said.strict,
+        timeout=timeout,
+        role=role,
+        declared=position,
+        status=status,
+        reason=reason,
+    )
+
+
+def _refused(one: Candidate, origin: Origin, last: Answer | None, why: str) -> list[Handler]:
+    """Not to be run: in the place it had when it was trusted, if it ever was."""
+    places = last.declared if last is not None and not last.problem else ()
+    if not places:
+        return [_unavailable(one, origin, Status.UNTRUSTED, why)]
+    module = is_module(one.path, one.found)
+    handlers = [
+        declared_handler(said, one.name, origin, position, path=one.path, module=module)
+        for position, said in enumerate(places)
+    ]
+    return [replace(handler, status=Status.UNTRUSTED, reason=why) for handler in handlers]
+
+
+def _unavailable(one: Candidate, origin: Origin, status: Status, reason: str) -> Handler:
+    module = one.path.endswith(".py") and bool(one.found) and is_module(one.path, one.found)
+    return Handler(
+        name=one.name,
+        event="",
+        origin=origin,
+        runtime="python" if module else "exec",
+        owner=one.name,
+        path=one.path,
+        status=status,
+        reason=reason,
+    )

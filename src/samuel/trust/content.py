@@ -1,0 +1,99 @@
+"""What lies in a directory, and a digest of it: the thing a person agrees to.
+
+A hook can load whatever lies beside it, so its content is its whole directory. Reading it all for every call
+would be slow; a file whose size, times, inode and mode have not changed has not changed either.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+
+Signature = tuple[int, ...]
+
+MOST_FILES = 5_000
+# Python's caches are left out: hooks run with a cache of their own elsewhere, so these are never read.
+SKIPPED = ("__pycache__",)
+
+
+class TooMuch(Exception):
+    """More lies in a directory than anybody can agree to."""
+
+
+def survey(directory: str | Path) -> dict[str, Signature]:
+    """Every file below `directory` by its relative path, with what tells whether it changed."""
+    found: dict[str, Signature] = {}
+    for path, signature in _walk(str(directory), ""):
+        found[path] = signature
+        if len(found) > MOST_FILES:
+            raise TooMuch(f"more than {MOST_FILES} files lie in `{directory}`")
+    return found
+
+
+def _walk(directory: str, prefix: str) -> Iterator[tuple[str, Signature]]:
+    with os.scandir(directory) as entries:
+        for entry in entries:
+            own = entry.stat(follow_symlinks=False)
+            if stat.S_ISDIR(own.st_mode):
+                if entry.name not in SKIPPED:
+                    yield from _walk(entry.path, f"{prefix}{entry.name}/")
+            elif stat.S_ISLNK(own.st_mode):
+                yield prefix + entry.name, signature(own) + _target(entry.path)
+            else:
+                yield prefix + entry.name, signature(own)
+
+
+def signature(found: os.stat_result) -> Signature:
+    return found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_ino, found.st_mode
+
+
+def _target(link: str) -> Signature:
+    """A link stands for what it leads to as well."""
+    try:
+        return signature(os.stat(link))
+    except OSError:
+        return ()
+
+
+class Digests:
+    """Digests of files, each read once for as long as its signature stays the same."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, tuple[Signature, str]] = {}
+
+    def of(self, path: str, found: Signature) -> str:
+        known = self._known.get(path)
+        if known is not None and known[0] == found:
+            return known[1]
+        fresh = digest_file(path)
+        self._known[path] = (found, fresh)
+        return fresh
+
+
+def digest_file(path: str) -> str:
+    """The digest of a file's executable bit and content; of a link, also of its target. "": not readable."""
+    whole = hashlib.sha256()
+    try:
+        if os.path.islink(path):
+            whole.update(b"link\0" + os.readlink(path).encode(errors="surrogateescape") + b"\0")
+        # O_NONBLOCK: a named pipe must not make us wait for somebody to write to it.
+        fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
+        try:
+            mode = os.fstat(fd).st_mode
+            if not stat.S_ISREG(mode):
+                return ""
+            whole.update(b"x\0" if mode & 0o111 else b"-\0")
+            while chunk := os.read(fd, 1 << 20):
+                whole.update(chunk)
+        finally:
+            os.close(fd)
+    except OSError:
+        return ""
+    return whole.hexdigest()
+
+
+def digest_text(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()

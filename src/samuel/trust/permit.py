@@ -1,0 +1,75 @@
+"""May this handler run? The one check that every call passes.
+
+What was agreed to is pinned when this is made: nothing that happens later in the same process can widen it.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+from samuel.hooks.handler import Handler, Origin
+from samuel.trust.content import Digests, Signature, TooMuch, survey
+from samuel.trust.store import Agreement
+
+NEEDS_NO_TRUST = (Origin.BUILT_IN, Origin.USER, Origin.USER_PLUGIN, Origin.EMBEDDER)
+HOW = "run `samuel trust` to look at it and agree"
+
+
+class Permit:
+    """Checks a handler's content, and everything beside it, against what its owner agreed to."""
+
+    def __init__(self, root: Path, agreed: Mapping[str, Agreement], *, everything: bool = False) -> None:
+        self._root = str(root)
+        self._agreed = agreed
+        self._everything = everything
+        self._digests = Digests()
+        self._checked: dict[str, tuple[dict[str, Signature], str]] = {}
+
+    def __call__(self, handler: Handler) -> str:
+        """ "" if the handler may run, or why not."""
+        if self._everything or handler.origin in NEEDS_NO_TRUST:
+            return ""
+        if handler.origin is Origin.DISTRIBUTION:
+            return self.text(f"distribution:{handler.owner}", handler.digest)
+        return self.directory(os.path.dirname(handler.path))
+
+    def text(self, name: str, digest: str) -> str:
+        """For executable text that is not a file: agreed to by name and digest."""
+        if self._everything:
+            return ""
+        return self._compare(name, digest)
+
+    def directory(self, directory: str) -> str:
+        """For a hook file: everything in its directory must be as agreed."""
+        if self._everything:
+            return ""
+        try:
+            found = survey(directory)
+        except TooMuch as error:
+            return f"not trusted: {error}"
+        except OSError as error:
+            return f"not trusted: cannot read `{directory}`: {error.strerror}"
+        checked = self._checked.get(directory)
+        if checked is not None and checked[0] == found:
+            return checked[1]
+        answer = self._read(directory, found)
+        self._checked[directory] = (found, answer)
+        return answer
+
+    def _read(self, directory: str, found: Mapping[str, Signature]) -> str:
+        prefix = os.path.relpath(directory, self._root)
+        for path in sorted(found):
+            digest = self._digests.of(os.path.join(directory, path), found[path])
+            if refusal := self._compare(os.path.join(prefix, path), digest):
+                return refusal
+        return ""
+
+    def _compare(self, name: str, digest: str) -> str:
+        known = self._agreed.get(name)
+        if known is None:
+            return f"not trusted: nobody agreed to `{name}` yet; {HOW}"
+        if known.digest != digest or not digest:
+            return f"not trusted: `{name}` is not what was agreed to; {HOW}"
+        return ""

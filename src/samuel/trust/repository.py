@@ -1,0 +1,34 @@
+"""Which repository a project belongs to: trust is kept per repository, so that its worktrees share it.
+
+Git itself is not asked: a `git` call would read the repository's own configuration before anybody trusted it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+
+
+def trust_key(root: Path) -> str:
+    """A file name for what was agreed about the project at `root`."""
+    root = root.resolve()
+    top = next((directory for directory in (root, *root.parents) if (directory / ".git").exists()), None)
+    if top is None:
+        place = f"{root}\0"
+    else:
+        place = f"{common_directory(top)}\0{root.relative_to(top)}"
+    return f"{root.name or 'root'}-{hashlib.sha256(place.encode(errors='surrogateescape')).hexdigest()[:16]}"
+
+
+def common_directory(top: Path) -> Path:
+    """The git directory that all worktrees of a repository share."""
+    git = top / ".git"
+    if git.is_dir():
+        return git.resolve()
+    try:
+        text = git.read_text(encoding="utf-8", errors="surrogateescape")[:4096].strip()
+        own = (top / text.removeprefix("gitdir:").strip()).resolve()
+        shared = (own / "commondir").read_text(encoding="utf-8", errors="surrogateescape")[:4096].strip()
+        return (own / shared).resolve()
+    except OSError:  # a submodule has no commondir; a broken link has nothing to share
+        return git.resolve()

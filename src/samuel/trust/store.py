@@ -1,0 +1,106 @@
+"""What the user agreed to run, kept in their state directory, never in the repository."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+import msgspec
+
+from samuel.errors import ConfigError, Problem
+from samuel.files import atomic
+from samuel.files.lock import held
+
+MOST_KEPT = 256 * 1024  # of a text, to show the difference when it changes
+
+
+class Agreement(msgspec.Struct, frozen=True):
+    """One thing agreed to: a file by its path in the project, or other executable text by a name."""
+
+    digest: str
+    at: str = ""
+
+
+class _File(msgspec.Struct):
+    root: str = ""
+    agreed: dict[str, Agreement] = {}
+
+
+class TrustStore:
+    """The agreements about one repository. Every change is made under a lock, on what is there then."""
+
+    def __init__(self, directory: Path, key: str) -> None:
+        self._file = directory / f"{key}.json"
+        self._texts = directory / "texts"
+        self._lock = directory / f"{key}.lock"
+
+    def load(self) -> Mapping[str, Agreement]:
+        return self._read().agreed
+
+    def agree(self, items: Iterable[tuple[str, str, bytes]], *, at: str, root: str) -> None:
+        """Record (name, digest, content) as agreed to; the content is kept to show what changed later."""
+        with self._changing() as stored:
+            for name, digest, content in items:
+                stored.agreed[name] = Agreement(digest, at)
+                if len(content) <= MOST_KEPT:
+                    self._texts.mkdir(mode=0o700, exist_ok=True)
+                    atomic.write_bytes(self._texts / digest, content, 0o600, durable=False)
+            stored.root = root
+
+    def revoke(self, names: Iterable[str] | None = None) -> list[str]:
+        """Take agreements back, all of them without names; gives those that were there."""
+        with self._changing() as stored:
+            gone = [name for name in (stored.agreed if names is None else names) if name in stored.agreed]
+            for name in gone:
+                del stored.agreed[name]
+        return gone
+
+    def agreed_text(self, digest: str) -> bytes | None:
+        """The content that was agreed to under this digest, if it was kept."""
+        try:
+            return (self._texts / os.path.basename(digest)).read_bytes()
+        except OSError:
+            return None
+
+    def stamp(self) -> tuple[int, ...]:
+        """Changes whenever the agreements do."""
+        try:
+            found = os.stat(self._file)
+        except OSError:
+            return ()
+        return found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_ino
+
+    def _read(self) -> _File:
+        try:
+            return msgspec.json.decode(self._file.read_bytes(), type=_File)
+        except FileNotFoundError:
+            return _File()
+        except (OSError, UnicodeDecodeError, msgspec.MsgspecError) as error:
+            hint = "move it away and run `samuel trust` again"
+            raise ConfigError(
+                [Problem(f"cannot read what was agreed to: {error}", str(self._file), 0, hint)]
+            ) from None
+
+    def _changing(self) -> _Changing:
+        self._file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        return _Changing(self)
+
+
+class _Changing:
+    def __init__(self, store: TrustStore) -> None:
+        self._store = store
+        self._held = held(store._lock, wait=10, note="samuel trust")
+
+    def __enter__(self) -> _File:
+        self._held.__enter__()
+        self._stored = self._store._read()
+        return self._stored
+
+    def __exit__(self, kind: type[BaseException] | None, *rest: object) -> None:
+        try:
+            if kind is None:
+                text = msgspec.json.format(msgspec.json.encode(self._stored), indent=1)
+                atomic.write_bytes(self._store._file, text, 0o600)
+        finally:
+            self._held.__exit__(None, None, None)

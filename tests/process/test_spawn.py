@@ -1,0 +1,371 @@
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from samuel.process.reason import NotRunnable
+from samuel.process.spawn import Finished, run, start
+from samuel.process.tree import end
+
+Python = Callable[..., Finished]
+MB = 1024 * 1024
+
+
+class TestAnOrdinaryProgram:
+    def test_says_something_on_both_pipes(self, python: Python) -> None:
+        done = python("import sys; sys.stdout.write('out'); sys.stderr.write('err')")
+        assert done[:4] == ("exited", 0, b"out", b"err")
+        assert done.why == ""
+        assert done.duration > 0
+
+    def test_its_exit_code_is_kept(self, python: Python) -> None:
+        assert python("raise SystemExit(1)")[:2] == ("exited", 1)
+
+    def test_a_signal_is_a_negative_code(self, python: Python) -> None:
+        assert python("import os; os.kill(os.getpid(), 11)")[:2] == ("exited", -signal.SIGSEGV)
+
+    def test_it_gets_the_directory_the_environment_and_nothing_else(
+        self, env: dict[str, str], tmp_path: Path
+    ) -> None:
+        done = run(["/usr/bin/env"], cwd=str(tmp_path), env={**env, "A": "ä=1"})
+        names = {line.partition("=")[0] for line in done.stdout.decode().splitlines()}
+        assert names == {*env, "A", "SAMUEL_CALL"}
+        assert "A=ä=1" in done.stdout.decode()
+        assert run(["/bin/pwd"], cwd=str(tmp_path), env=env).stdout.decode().strip() == str(tmp_path)
+
+    def test_a_name_is_looked_up_on_the_path_it_gets(self, env: dict[str, str], tmp_path: Path) -> None:
+        program = tmp_path / "greet"
+        program.write_text("#!/bin/sh\necho hello\n")
+        program.chmod(0o755)
+        done = run(["greet"], cwd="/", env={**env, "PATH": f"{tmp_path}:/bin"})
+        assert done.stdout == b"hello\n"
+
+    def test_no_descriptor_of_ours_leaks_into_it(self, python: Python) -> None:
+        with open("/dev/null") as file:
+            os.set_inheritable(file.fileno(), True)
+            done = python("import os; print(sorted(map(int, os.listdir('/proc/self/fd'))))")
+        assert done.stdout.startswith(b"[0, 1, 2")
+        assert len(done.stdout.split(b",")) == 4  # and the one that lists them
+
+    def test_nothing_stays_open_here(self, python: Python) -> None:
+        python("")
+        before = os.listdir("/proc/self/fd")
+        python("print(1)", stdin=b"x" * MB)
+        run(["/nowhere"], cwd="/", env={})
+        assert os.listdir("/proc/self/fd") == before
+
+
+class TestInput:
+    def test_a_megabyte_comes_back(self, env: dict[str, str]) -> None:
+        payload = os.urandom(MB)
+        done = run(["/bin/cat"], cwd="/", env=env, stdin=payload, timeout=20)
+        assert done.ended == "exited"
+        assert done.stdout == payload
+
+    @pytest.mark.parametrize("size", [0, 1, 4096, 4097, 65536, 65537])
+    def test_sizes_around_the_pipe(self, env: dict[str, str], size: int) -> None:
+        assert run(["/bin/cat"], cwd="/", env=env, stdin=b"x" * size, timeout=20).stdout == b"x" * size
+
+    def test_a_program_need_not_read_it(self, env: dict[str, str]) -> None:
+        assert run(["/bin/true"], cwd="/", env=env, stdin=b"x" * MB, timeout=20)[:2] == ("exited", 0)
+
+    def test_a_program_may_close_it_early(self, python: Python) -> None:
+        code = "import os, time; os.read(0, 10); os.close(0); time.sleep(.05); print('well')"
+        assert python(code, stdin=b"x" * MB)[:3] == ("exited", 0, b"well\n")
+
+    def test_empty_input_ends_at_once(self, env: dict[str, str]) -> None:
+        assert run(["/bin/cat"], cwd="/", env=env, timeout=20)[:3] == ("exited", 0, b"")
+
+
+class TestOutput:
+    def test_a_hundred_megabytes_are_cut_off(self, python: Python) -> None:
+        code = "import os\nfor _ in range(1600): os.write(1, b'x' * 65536)"
+        done = python(code, output_limit=MB)
+        assert done.ended == "too_much_output"
+        assert done.stdout == b"x" * MB
+
+    def test_exactly_the_limit_is_fine(self, python: Python) -> None:
+        assert python("print('x' * 99)", output_limit=100)[:2] == ("exited", 0)
+        assert python("print('x' * 100)", output_limit=100).ended == "too_much_output"
+
+    def test_of_stderr_the_end_is_kept(self, python: Python) -> None:
+        done = python("import os\nfor _ in range(160): os.write(2, b'x' * 65536)\nos.write(2, b'last')")
+        assert done.ended == "exited"
+        assert len(done.stderr) == 64 * 1024
+        assert done.stderr.endswith(b"xlast")
+
+    def test_it_can_be_watched(self, python: Python, env: dict[str, str]) -> None:
+        code = "import os, sys\nos.write(1, b'a'); sys.stdin.read(1); os.write(2, b'b')"
+        seen: list[bytes] = []
+        python(code, on_output=seen.append)
+        assert sorted(seen) == [b"a", b"b"]
+
+    def test_it_can_be_copied_to_a_file(self, env: dict[str, str], tmp_path: Path) -> None:
+        with open(tmp_path / "log", "wb") as log:
+            log.write(b"before ")
+            log.flush()
+            done = run(["/bin/echo", "hello"], cwd="/", env=env, stdout_to=log.fileno())
+        assert (tmp_path / "log").read_bytes() == b"before hello\n"
+        assert done.stdout == b"hello\n"
+
+    def test_a_watcher_that_fails_ends_the_call(self, python: Python) -> None:
+        def watch(chunk: bytes) -> None:
+            raise ZeroDivisionError
+
+        with pytest.raises(ZeroDivisionError):
+            python("print(1, flush=True); import time; time.sleep(60)", on_output=watch)
+
+
+class TestTheDeadline:
+    def test_a_hang_is_ended(self, python: Python) -> None:
+        done = python("import time; print(1, flush=True); time.sleep(60)", timeout=0.5)
+        assert done.ended == "timed_out"
+        assert done.stdout == b"1\n"
+        assert done.duration < 1.5
+
+    def test_so_is_one_that_closed_its_output(self, python: Python) -> None:
+        assert python("import os, time; os.close(1); os.close(2); time.sleep(60)", timeout=0.5).duration < 1.5
+
+    def test_so_is_one_that_ignores_sigterm(self, python: Python) -> None:
+        code = "import signal, time; signal.signal(15, signal.SIG_IGN); print(1, flush=True); time.sleep(60)"
+        done = python(code, timeout=0.5)
+        assert (done.ended, done.stdout) == ("timed_out", b"1\n")
+        assert done.duration < 1.5
+
+    def test_so_is_one_that_was_stopped(self, python: Python) -> None:
+        assert python("import os; os.kill(os.getpid(), 19)", timeout=0.3).duration < 1.3
+
+    def test_so_is_one_that_writes_without_end(self, python: Python) -> None:
+        done = python("import os\nwhile 1: os.write(2, b'x' * 65536)", timeout=0.5)
+        assert done.ended == "timed_out"
+        assert done.duration < 1.5
+
+    def test_it_may_clean_up_first(self, python: Python) -> None:
+        code = """
+import signal, sys, time
+def stop(*_): print("x" * 200_000); print("cleaned up"); sys.exit(3)
+signal.signal(15, stop); print(flush=True); time.sleep(60)
+"""
+        done = python(code, timeout=0.5, grace=2.0)
+        assert done.ended == "timed_out"
+        assert done.stdout.endswith(b"cleaned up\n")
+        assert done.duration < 2.4
+
+    def test_fifty_children_that_ignore_sigterm(self, python: Python) -> None:
+        code = """
+import os, signal, time
+signal.signal(15, signal.SIG_IGN)
+for _ in range(50):
+    if os.fork() == 0: break
+time.sleep(60)
+"""
+        done = python(code, timeout=0.8)
+        assert done.ended == "timed_out"
+        assert done.duration < 1.8
+
+    def test_children_that_keep_forking_into_new_sessions(self, python: Python) -> None:
+        code = """
+import os, signal, time
+signal.signal(15, signal.SIG_IGN)
+for _ in range(500):  # it ends by itself, should we fail
+    if os.fork(): os._exit(0)
+    os.setsid()
+    time.sleep(.005)
+"""
+        done = python(code, timeout=0.5)  # the first parent exits at once; the chain of orphans holds the pipes
+        assert done.ended == "exited"
+        assert done.duration < 1.5
+
+
+DAEMON = """
+import os, sys, time
+if os.fork(): {parent}
+os.setsid()
+{again}
+{close}
+time.sleep(60)
+"""
+STAYS, GOES = "time.sleep(60)", "os._exit(0)"
+TWICE = "if os.fork(): os._exit(0)"
+QUIET = "n = os.open('/dev/null', os.O_RDWR); [os.dup2(n, fd) for fd in (0, 1, 2)]"
+
+
+class TestNothingStaysBehind:
+    """The `env` fixture checks it; here are the ways to try."""
+
+    @pytest.mark.parametrize("parent", [STAYS, GOES], ids=["parent hangs", "parent exits"])
+    @pytest.mark.parametrize("again", ["", TWICE], ids=["setsid", "double fork"])
+    @pytest.mark.parametrize("close", ["", QUIET], ids=["holds the pipes", "quiet"])
+    def test_of_a_daemon(self, python: Python, parent: str, again: str, close: str) -> None:
+        done = python(DAEMON.format(parent=parent, again=again, close=close), timeout=0.6)
+        assert done.ended == ("timed_out" if parent == STAYS else "exited")
+        assert done.duration < 1.6
+
+    def test_of_a_grandchild_that_holds_the_output(self, python: Python) -> None:
+        code = "import os, time\nif os.fork(): print('mine', flush=True); os._exit(7)\ntime.sleep(60)"
+        done = python(code)
+        assert done[:3] == ("exited", 7, b"mine\n")
+        assert 0.2 < done.duration < 1.5
+
+    def test_and_what_the_grandchild_says_in_time_counts(self, python: Python) -> None:
+        code = "import os, time\nif os.fork(): os._exit(0)\ntime.sleep(.05); print('late', flush=True)"
+        assert python(code)[:3] == ("exited", 0, b"late\n")
+
+    def test_of_a_daemon_that_forgot_its_environment_while_its_parent_lives(
+        self, python: Python, tmp_path: Path
+    ) -> None:
+        code = f"""
+import os, time
+if os.fork(): time.sleep(60)
+os.setsid()
+os.execve("/bin/sh", ["sh", "-c", "echo $$ > {tmp_path}/pid; exec sleep 60"], {{}})
+"""
+        assert python(code, timeout=0.6).ended == "timed_out"
+        assert not Path(f"/proc/{(tmp_path / 'pid').read_text().strip()}").exists()
+
+    def test_of_a_program_that_is_interrupted(self, env: dict[str, str], tmp_path: Path) -> None:
+        def interrupt(chunk: bytes) -> None:
+            signal.raise_signal(signal.SIGINT)
+
+        with pytest.raises(KeyboardInterrupt):
+            run(["/bin/sh", "-c", "echo; sleep 60"], cwd="/", env=env, on_output=interrupt)
+
+    def test_of_a_program_that_is_interrupted_while_we_wait(self, env: dict[str, str]) -> None:
+        main = threading.get_ident()
+        threading.Timer(0.3, lambda: signal.pthread_kill(main, signal.SIGINT)).start()
+        begun = time.monotonic()
+        with pytest.raises(KeyboardInterrupt):
+            run(["/bin/sh", "-c", "setsid sleep 60 & sleep 60"], cwd="/", env=env)
+        assert time.monotonic() - begun < 2
+
+
+class TestNotStarted:
+    def refused(self, argv: list[str], env: Mapping[str, str], cwd: str = "/") -> str:
+        done = run(argv, cwd=cwd, env=env)
+        assert done.ended == "not_started"
+        assert done.stdout == done.stderr == b""
+        return done.why
+
+    def test_a_missing_program(self, env: dict[str, str]) -> None:
+        assert self.refused(["/no/such"], env) == "`/no/such` does not exist"
+        assert self.refused(["no-such"], env) == f"`no-such` was not found on PATH ({env['PATH']})"
+        assert self.refused([], env) == "there is no program to run: the command is empty"
+
+    def test_a_missing_directory(self, env: dict[str, str]) -> None:
+        why = self.refused(["/bin/true"], env, cwd="/no/where")
+        assert why == "the working directory `/no/where` does not exist"
+
+    def test_a_directory(self, env: dict[str, str]) -> None:
+        assert self.refused(["/tmp"], env) == "`/tmp` is a directory"
+
+    @pytest.mark.parametrize(
+        ("content", "mode", "why"),
+        [
+            ("#!/bin/sh\n", 0o644, "`./hook` is not executable; `chmod +x ./hook`"),
+            ("echo 1\n", 0o755, "`./hook` has no shebang line (`#!/bin/sh`) and is no program for this machine"),
+            (
+                "#!/no/such/sh\n",
+                0o755,
+                "`./hook` names an interpreter that cannot be run: `#!/no/such/sh`",
+            ),
+            (
+                "#!/bin/sh\r\n",
+                0o755,
+                "`./hook` names an interpreter that cannot be run: `#!/bin/sh\\r`",
+            ),
+        ],
+    )
+    def test_a_bad_file(self, env: dict[str, str], tmp_path: Path, content: str, mode: int, why: str) -> None:
+        (tmp_path / "hook").write_bytes(content.encode())
+        (tmp_path / "hook").chmod(mode)
+        assert self.refused(["./hook"], env, cwd=str(tmp_path)) == why
+
+    def test_a_dangling_link(self, env: dict[str, str], tmp_path: Path) -> None:
+        (tmp_path / "hook").symlink_to("gone")
+        why = self.refused(["./hook"], env, cwd=str(tmp_path))
+        assert why == "`./hook` is a link to something that does not exist"
+
+    def test_arguments_that_are_too_long(self, env: dict[str, str]) -> None:
+        why = self.refused(["/bin/true", "x" * 5 * MB], env)
+        assert why == "the arguments and environment of `/bin/true` are longer than the system allows"
+
+    def test_a_nul(self, env: dict[str, str]) -> None:
+        assert "embedded null byte" in self.refused(["/bin/true", "a\0b"], env)
+        assert "embedded null byte" in self.refused(["/bin/tr\0ue"], env)
+        assert "embedded null byte" in self.refused(["/bin/true"], {**env, "A": "a\0b"})
+        assert "illegal environment variable name" in self.refused(["/bin/true"], {**env, "A=B": ""})
+
+    def test_text_that_has_no_bytes(self, env: dict[str, str]) -> None:
+        assert "surrogates not allowed" in self.refused(["/bin/true", "\ud800"], env)
+
+    def test_a_worker_raises_instead(self, env: dict[str, str]) -> None:
+        with pytest.raises(NotRunnable, match="does not exist"):
+            start(["/no/such"], cwd="/", env=env)
+
+
+def test_twenty_threads_at_once(env: dict[str, str]) -> None:
+    script = "setsid sleep 60 >/dev/null 2>&1 & cat; exit $1"
+
+    def one(number: int) -> Finished:
+        argv = ["/bin/sh", "-c", script, "sh", str(number)]
+        return run(argv, cwd="/", env=env, stdin=f"{number}".encode(), timeout=20)
+
+    with ThreadPoolExecutor(20) as pool:
+        for number, done in enumerate(pool.map(one, range(60))):
+            assert done[:3] == ("exited", number, f"{number}".encode())
+
+
+def test_a_worker_is_left_alone_until_it_is_ended(env: dict[str, str]) -> None:
+    worker = start(["/bin/sh", "-c", "setsid sleep 60 & cat"], cwd="/", env=env)
+    with worker:
+        assert worker.stdin is not None
+        assert worker.stdout is not None
+        for _ in range(3):
+            assert run(["/bin/true"], cwd="/", env=env)[:2] == ("exited", 0)
+        worker.stdin.write(b"still here\n")
+        worker.stdin.flush()
+        assert worker.stdout.readline() == b"still here\n"
+        end(worker)
+        assert worker.returncode == -signal.SIGTERM
+
+
+WITHOUT = """
+import os, sys
+from samuel.process import ledger, procfs
+{cut}
+from samuel.process.spawn import run
+env = dict(os.environ)
+print(run(["/bin/cat"], cwd="/", env=env, stdin=b"x" * 300_000, timeout=10)[:2])
+print(run(["/bin/sh", "-c", "exit 3"], cwd="/", env=env, timeout=10)[:2])
+print(run(["/bin/sh", "-c", "sleep 60 & exit 4"], cwd="/", env=env, timeout=10)[:2])
+print(run(["/bin/sh", "-c", "sleep 60; exit 5"], cwd="/", env=env, timeout=.3)[:2])
+"""
+
+
+@pytest.mark.parametrize(
+    "cut",
+    [
+        "del os.pidfd_open",
+        "del os.pidfd_open; ledger.LEDGER.linux = False",
+        "del os.pidfd_open, os.waitid; ledger.LEDGER.linux = False",
+    ],
+    ids=["no pidfd", "no lists of children", "no waitid"],
+)
+def test_it_works_on_a_lesser_system(env: dict[str, str], cut: str) -> None:
+    done = run([sys.executable, "-c", WITHOUT.format(cut=cut)], cwd="/", env=env, timeout=20)
+    assert done.stderr == b""
+    assert done.stdout.decode().splitlines() == [
+        "('exited', 0)",
+        "('exited', 3)",
+        "('exited', 4)",
+        "('timed_out', -15)",
+    ]

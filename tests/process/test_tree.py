@@ -1,0 +1,182 @@
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+from samuel.process import procfs
+from samuel.process.spawn import run, start
+from samuel.process.tree import end
+
+Wait = Callable[[Callable[[], bool]], None]
+
+
+def driver(code: str, env: dict[str, str]) -> str:
+    """Run a program that uses Samuel, in a process of its own: what it says, one line a fact."""
+    done = run([sys.executable, "-W", "error", "-c", code], cwd="/", env=env, timeout=20)
+    assert done.stderr == b""
+    return done.stdout.decode()
+
+
+class TestTheHostProgram:
+    def test_its_children_keep_running_and_keep_their_return_code(self, env: dict[str, str]) -> None:
+        with subprocess.Popen(["/bin/cat"], stdin=subprocess.PIPE, env=env) as lives:
+            dead = subprocess.Popen(["/bin/sh", "-c", "exit 42"], env=env)
+            apart = subprocess.Popen(["/bin/sh", "-c", "exit 43"], env=env, start_new_session=True)
+            os.waitid(os.P_PID, dead.pid, os.WEXITED | os.WNOWAIT)
+            os.waitid(os.P_PID, apart.pid, os.WEXITED | os.WNOWAIT)
+            for script in ("exit 0", "setsid sleep 60 & exit 0", "sleep 60"):
+                run(["/bin/sh", "-c", script], cwd="/", env=env, timeout=0.4)
+            assert lives.poll() is None
+            assert (dead.wait(), apart.wait()) == (42, 43)
+        assert lives.returncode == 0
+
+    def test_its_orphans_are_not_ours_to_kill(self, env: dict[str, str], tmp_path: Path, wait_for: Wait) -> None:
+        pid_file = tmp_path / "pid"
+        script = f"setsid sleep 60 & echo $! > {pid_file}"
+        run(["/bin/true"], cwd="/", env=env)  # from here on orphans come to this process
+        subprocess.run(["/bin/sh", "-c", script], env=env, check=True)
+        pid = int(pid_file.read_text())
+        wait_for(lambda: pid in procfs.main_thread_children())
+        run(["/bin/true"], cwd="/", env=env)
+        stat = procfs.stat(pid)
+        assert stat is not None
+        assert not stat.dead
+        end(pid)
+
+    def test_a_taken_exit_status_is_not_a_success(self, env: dict[str, str]) -> None:
+        code = """
+import os, signal
+signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+from samuel.process.spawn import run
+print(run(["/bin/true"], cwd="/", env=dict(os.environ))[:2])
+"""
+        assert driver(code, env) == "('exited', 255)\n"
+
+    def test_a_fork_of_it_can_call_too(self, env: dict[str, str]) -> None:
+        code = """
+import os
+from samuel.process.spawn import run
+env = dict(os.environ)
+script = "setsid sleep 60 >/dev/null 2>&1 & exit 3"
+run(["/bin/true"], cwd="/", env=env)
+child = os.fork()
+done = run(["/bin/sh", "-c", script], cwd="/", env=env)
+if child == 0: os._exit(done.returncode)
+print(done.returncode, os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+"""
+        assert driver(code, env) == "3 3\n"
+
+
+ESCAPE = '''
+import os, pathlib, tempfile
+from samuel.process.spawn import run, start
+from samuel.process import tree
+script = """
+env -i setsid sh -c 'echo $$ > "$0"; exec sleep 60' "$1" >/dev/null 2>&1 &
+while [ ! -s "$1" ]; do sleep .01; done
+"""
+def escape():
+    with tempfile.TemporaryDirectory() as home:
+        run(["/bin/sh", "-c", script, "sh", home + "/pid"], cwd="/", env=dict(os.environ))
+        return int(pathlib.Path(home, "pid").read_text())
+'''
+
+
+class TestAProcessOfOurOwn:
+    def test_a_daemon_without_any_sign_is_a_stray(self, env: dict[str, str]) -> None:
+        code = """
+tree.own_all_children()
+worker = start(["/bin/cat"], cwd="/", env=dict(os.environ))
+print(os.path.exists(f"/proc/{escape()}"))
+print(worker.poll())
+tree.end(worker)
+worker.communicate()
+"""
+        assert driver(ESCAPE + code, env) == "False\nNone\n"
+
+    def test_but_only_when_it_is_ours_alone(self, env: dict[str, str]) -> None:
+        code = """
+import time
+pid = escape()
+print(os.path.exists(f"/proc/{pid}"))
+tree.own_all_children()
+run(["/bin/true"], cwd="/", env=dict(os.environ))
+print(os.path.exists(f"/proc/{pid}"))
+"""
+        assert driver(ESCAPE + code, env) == "True\nFalse\n"
+
+    def test_not_while_another_call_is_under_way(self, env: dict[str, str]) -> None:
+        code = """
+import threading
+tree.own_all_children()
+running = threading.Event()
+thread = threading.Thread(target=lambda: run(["/bin/sh", "-c", "echo; sleep 60"], cwd="/", env=dict(os.environ),
+    on_output=lambda _: running.set(), timeout=1.0))
+thread.start(); running.wait()
+pid = escape()
+print(os.path.exists(f"/proc/{pid}"))
+thread.join()
+print(os.path.exists(f"/proc/{pid}"))
+"""
+        assert driver(ESCAPE + code, env) == "True\nFalse\n"
+
+
+class TestASamuelInsideASamuel:
+    INNER = """
+import os, sys
+from samuel.process.spawn import run
+run(["/bin/sh", "-c", "setsid sleep 60 >/dev/null 2>&1 & echo; sleep 60"], cwd="/", env=dict(os.environ),
+    on_output=lambda _: print("running", flush=True))
+"""
+
+    def test_what_the_inner_one_started_goes_with_it(self, env: dict[str, str]) -> None:
+        done = run([sys.executable, "-c", self.INNER], cwd="/", env=env, timeout=1.0)
+        assert (done.ended, done.stdout) == ("timed_out", b"running\n")
+
+    def test_also_when_the_inner_one_was_killed(self, env: dict[str, str], wait_for: Wait) -> None:
+        killed_by_its_own_call = "import os, sys\n" + self.INNER.replace(
+            'print("running", flush=True)', "os.kill(os.getpid(), 9)"
+        )
+        assert run([sys.executable, "-c", killed_by_its_own_call], cwd="/", env=env)[:2] == ("exited", -9)
+
+
+class TestEnd:
+    def test_a_worker_that_ignores_sigterm(self, env: dict[str, str]) -> None:
+        script = "trap '' TERM; sleep 60 & setsid sleep 60 & echo; sleep 60"
+        with start(["/bin/sh", "-c", script], cwd="/", env=env) as worker:
+            assert worker.stdout is not None
+            worker.stdout.readline()
+            end(worker, grace=0.1)
+            assert worker.returncode == -9
+
+    def test_a_worker_that_died_leaves_nothing_either(self, env: dict[str, str]) -> None:
+        with start(["/bin/sh", "-c", "setsid sleep 60 & exit 5"], cwd="/", env=env) as worker:
+            assert worker.wait() == 5
+            end(worker)
+            assert worker.returncode == 5
+
+    def test_twice_is_fine(self, env: dict[str, str]) -> None:
+        with start(["/bin/sleep", "60"], cwd="/", env=env) as worker:
+            end(worker)
+            end(worker)
+            assert worker.returncode == -15
+
+    def test_by_number(self, env: dict[str, str]) -> None:
+        with subprocess.Popen(["/bin/sleep", "60"], env=env) as process:
+            end(process.pid)
+            assert not Path(f"/proc/{process.pid}").exists()
+            process.returncode = -15
+
+
+def test_a_name_with_brackets_does_not_confuse_stat(env: dict[str, str], tmp_path: Path) -> None:
+    program = tmp_path / ") R 1 ("
+    program.write_bytes(Path("/bin/sleep").read_bytes())
+    program.chmod(0o755)
+    with start([str(program), "60"], cwd="/", env=env) as process:
+        stat = procfs.stat(process.pid)
+        assert stat is not None
+        assert (stat.parent, stat.group, stat.session) == (os.getpid(), process.pid, process.pid)
+        end(process)
