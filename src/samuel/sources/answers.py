@@ -2,13 +2,12 @@
 
 A file is asked once (`<file> hook`, or by loading it in a worker); the answer is kept in the user's state
 directory for as long as the file stays the same. The last answer of a file that has changed is kept too: a
-guard that was tampered with keeps its place in the chain, and is refused there.
+guard that was tampered with, or broken, keeps its place in the chain, and is refused there.
 """
 
 from __future__ import annotations
 
 import os
-import threading
 from collections.abc import Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -48,7 +47,6 @@ class Answer(msgspec.Struct, frozen=True, omit_defaults=True):
     signature: Signature
     declared: tuple[Declared, ...] = ()
     problem: str = ""
-    passing: bool = False  # the problem may be gone next time: do not keep the answer
 
 
 class Answers:
@@ -60,7 +58,6 @@ class Answers:
         self._environment = environment
         self._cache = cache
         self._python = python
-        self._lock = threading.Lock()
         self._known = self._read()
 
     def last(self, path: str) -> Answer | None:
@@ -75,17 +72,15 @@ class Answers:
             for path, found in wanted
             if (known := self._known.get(path)) is None or known.signature != found
         ]
-        if unknown:
-            fresh: dict[str, Answer] = {}
-            with ThreadPoolExecutor(max_workers=min(len(unknown), 2 * (os.cpu_count() or 1))) as threads:
-                for (path, _), answer in zip(
-                    unknown, threads.map(lambda one: self._ask(*one), unknown), strict=True
-                ):
-                    fresh[path] = answer
-            self._known.update(fresh)
-            self._write()
-            return {path: fresh.get(path) or self._known[path] for path, _ in wanted}
-        return {path: self._known[path] for path, _ in wanted}
+        if not unknown:
+            return {path: self._known[path] for path, _ in wanted}
+        with ThreadPoolExecutor(max_workers=min(len(unknown), 2 * (os.cpu_count() or 1))) as threads:
+            answers = threads.map(lambda one: self._ask(*one), unknown)
+            fresh = {path: answer for (path, _), answer in zip(unknown, answers, strict=True)}
+        # A problem is not kept: it may come from what the file needs, and be gone the next time.
+        self._known.update((path, answer) for path, answer in fresh.items() if not answer.problem)
+        self._write()
+        return {path: fresh.get(path) or self._known[path] for path, _ in wanted}
 
     def _ask(self, path: str, found: Signature) -> Answer:
         return self._load(path, found) if is_module(path, found) else self._run(path, found)
@@ -106,7 +101,7 @@ class Answers:
             argv, cwd=self._root, env=self._environment, timeout=ASK_SECONDS, output_limit=ASK_BYTES
         )
         if finished.ended == "timed_out":
-            return Answer(found, problem=f"`{path} hook` did not answer within {ASK_SECONDS:g}s", passing=True)
+            return Answer(found, problem=f"`{path} hook` did not answer within {ASK_SECONDS:g}s")
         if finished.ended != "exited":
             return Answer(found, problem=f"`{path} hook`: {finished.why or 'too much output'}")
         if finished.returncode != 0:
@@ -118,7 +113,7 @@ class Answers:
         reply = self._python.describe(path, "discovery", LOAD_SECONDS)
         if reply.outcome is not Outcome.OK:
             why = first_line(reply.message, str(reply.outcome))
-            return Answer(found, problem=f"cannot be loaded: {why}", passing=reply.outcome is Outcome.TIMED_OUT)
+            return Answer(found, problem=f"cannot be loaded: {why}")
         return declared(reply.result, found)
 
     def _read(self) -> dict[str, Answer]:
@@ -128,10 +123,9 @@ class Answers:
             return {}  # only a cache: the files are asked again
 
     def _write(self) -> None:
-        kept = {path: answer for path, answer in self._known.items() if not answer.passing}
         try:
             self._file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-            atomic.write_bytes(self._file, msgspec.json.encode(kept), 0o600, durable=False)
+            atomic.write_bytes(self._file, msgspec.json.encode(self._known), 0o600, durable=False)
         except OSError:
             pass  # asking again next time is all that is lost
 

@@ -19,7 +19,7 @@ from samuel import paths
 from samuel.config.duration import parse_duration
 from samuel.hooks.handler import Handler, Origin, Role, Status
 from samuel.sources.answers import Answer, Answers, Declared, is_module
-from samuel.trust.content import Digests, Signature, signature
+from samuel.trust.content import Signature, signature
 
 DISABLED = ".disable"
 
@@ -47,9 +47,11 @@ def find(base: Path, origin: Origin, answers: Answers, refusal: Callable[[str], 
             if one.status is not Status.ACTIVE:
                 handlers.append(_unavailable(one, origin, one.status, one.reason))
             elif why_not:
-                handlers += _refused(one, origin, answers.last(one.path), why_not)
+                handlers += _out_of_order(one, origin, answers.last(one.path), Status.UNTRUSTED, why_not)
+            elif problem := said[one.path].problem:
+                handlers += _out_of_order(one, origin, answers.last(one.path), Status.BROKEN, problem)
             else:
-                handlers += _handlers(one, origin, said[one.path])
+                handlers += _declared(one, origin, said[one.path])
     return handlers
 
 
@@ -98,9 +100,7 @@ def _looks_like(path: str) -> str:
     return "script" if text.startswith(b"#!") else ""
 
 
-def _handlers(one: Candidate, origin: Origin, answer: Answer) -> list[Handler]:
-    if answer.problem:
-        return [_unavailable(one, origin, Status.BROKEN, answer.problem)]
+def _declared(one: Candidate, origin: Origin, answer: Answer) -> list[Handler]:
     return [
         declared_handler(said, one.name, origin, position, path=one.path, module=is_module(one.path, one.found))
         for position, said in enumerate(answer.declared)
@@ -137,17 +137,12 @@ def declared_handler(
     )
 
 
-def _refused(one: Candidate, origin: Origin, last: Answer | None, why: str) -> list[Handler]:
-    """Not to be run: in the place it had when it was trusted, if it ever was."""
-    places = last.declared if last is not None and not last.problem else ()
+def _out_of_order(one: Candidate, origin: Origin, last: Answer | None, status: Status, why: str) -> list[Handler]:
+    """Not to be run: in the place it had when it worked, if it ever did."""
+    places = _declared(one, origin, last) if last is not None else []
     if not places:
-        return [_unavailable(one, origin, Status.UNTRUSTED, why)]
-    module = is_module(one.path, one.found)
-    handlers = [
-        declared_handler(said, one.name, origin, position, path=one.path, module=module)
-        for position, said in enumerate(places)
-    ]
-    return [replace(handler, status=Status.UNTRUSTED, reason=why) for handler in handlers]
+        return [_unavailable(one, origin, status, why)]
+    return [replace(handler, status=status, reason=why) for handler in places]
 
 
 def _unavailable(one: Candidate, origin: Origin, status: Status, reason: str) -> Handler:
