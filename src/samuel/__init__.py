@@ -10,16 +10,17 @@ Names are loaded when they are first used: a hook file that only says `import sa
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
-from samuel.hooks.decorator import hook
 from samuel.version import __version__
 
+TYPE_CHECKING = False  # `typing` would double what `samuel --version` costs; type checkers know this name
 if TYPE_CHECKING:
+    from typing import Any
+
     from samuel import events
     from samuel.app import App, open
     from samuel.dispatch.record import Call, Fired
     from samuel.errors import ConfigError, SamuelError, UnknownEvent, UsageError
+    from samuel.hooks.decorator import hook
     from samuel.hooks.handler import Outcome
 
 _WHERE = {
@@ -31,6 +32,7 @@ _WHERE = {
     "SamuelError": "samuel.errors",
     "UnknownEvent": "samuel.errors",
     "UsageError": "samuel.errors",
+    "hook": "samuel.hooks.decorator",
     "open": "samuel.app",
 }
 

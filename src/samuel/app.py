@@ -101,7 +101,7 @@ class App:
             parent_id=os.environ.get("SAMUEL_EVENT_ID", ""),
         )
         try:
-            own = [*built_in(environment, self.paths.templates), *_embedded(handlers)]
+            own = [*built_in(environment, self.paths.templates), *embedded(handlers)]
             self.found = discover(self._place(environment, python), own)
             self.chains = self._resolve(self.found)
         except BaseException:
@@ -218,7 +218,7 @@ def payload(name: str, fields: Mapping[str, Any]) -> Event:
         raise UsageError(f"`{kind.name}`: {error}", f"see `samuel hooks schema {kind.name}`") from None
 
 
-def _embedded(functions: Iterable[Callable[..., Any]]) -> list[Handler]:
+def embedded(functions: Iterable[Callable[..., Any]]) -> list[Handler]:
     """Functions of the program that opened the project, as handlers."""
     handlers = []
     for position, function in enumerate(functions):

@@ -123,6 +123,24 @@ print(os.path.exists(f"/proc/{pid}"))
 """
         assert driver(ESCAPE + code, env) == "True\nFalse\n"
 
+    def test_a_chain_of_forks_into_new_sessions(self, env: dict[str, str]) -> None:
+        code = """
+import sys
+from samuel.process import procfs
+chain = '''
+import os, signal, time
+signal.signal(15, signal.SIG_IGN)
+for _ in range(500):  # it ends by itself, should we fail
+    if os.fork(): os._exit(0)
+    os.setsid()
+    time.sleep(.005)
+'''
+tree.own_all_children()
+done = run([sys.executable, "-c", chain], cwd="/", env=dict(os.environ), timeout=10)
+print(done.ended, done.duration < 2, procfs.main_thread_children())
+"""
+        assert driver(ESCAPE + code, env) == "exited True []\n"
+
 
 class TestASamuelInsideASamuel:
     INNER = """
@@ -160,8 +178,8 @@ class TestEnd:
 
     def test_twice_is_fine(self, env: dict[str, str]) -> None:
         with start(["/bin/sleep", "60"], cwd="/", env=env) as worker:
-            end(worker)
-            end(worker)
+            end(worker, grace=10)
+            end(worker, grace=10)
             assert worker.returncode == -15
 
     def test_by_number(self, env: dict[str, str]) -> None:

@@ -2,38 +2,45 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from samuel.hooks.handler import Handler, Origin
+from msgspec.structs import replace
+
 from samuel.runtimes.base import Reply
 
 BLOBS = ("toon_blob", "md_blob")
 
 
-def keep(reply: Reply, previous: Mapping[str, Any], handler: Handler, limit: int) -> Reply:
-    """The reply with what it adds to the prompt cut to `limit` bytes. Built-ins keep themselves short."""
-    if handler.origin is Origin.BUILT_IN:
-        return reply
-    cut: dict[str, Any] = {}
-    for name in BLOBS:
-        if blob := reply.result.get(name):
-            allowed = limit + len(str(previous.get(name) or "").encode())
-            if len(blob.encode()) > allowed:
-                cut[name] = _shorten(blob, allowed)
-    left = limit
-    extras = reply.result.get("extras") or ()
-    if sum(len(extra["content"].encode()) for extra in extras) > limit:
-        kept = []
-        for extra in extras:
-            content = _shorten(extra["content"], left)
-            left -= len(content.encode())
-            kept.append({**extra, "content": content})
-        cut["extras"] = kept
+def keep(reply: Reply, previous: Mapping[str, Any] | None, budget: float) -> Reply:
+    """The reply with what it adds to the prompt cut to `budget` bytes."""
+    limit = int(budget)
+    result = reply.result
+    cut = {**_cut_blobs(result, previous or {}, limit), **_cut_extras(result.get("extras") or (), limit)}
     if not cut:
         return reply
     note = f"{', '.join(cut)} cut to {limit} bytes; `handler_prompt_bytes` under [limits] sets the limit"
-    return reply._replace(result={**reply.result, **cut}, message=note)
+    return replace(reply, result={**result, **cut}, message=note)
+
+
+def _cut_blobs(result: Mapping[str, Any], previous: Mapping[str, Any], limit: int) -> dict[str, Any]:
+    """A blob may keep all that was there before, and add to it."""
+    cut = {}
+    for name in BLOBS:
+        if blob := result.get(name):
+            allowed = limit + len((previous.get(name) or "").encode())
+            if len(blob.encode()) > allowed:
+                cut[name] = _shorten(blob, allowed)
+    return cut
+
+
+def _cut_extras(extras: Sequence[Mapping[str, Any]], limit: int) -> dict[str, Any]:
+    kept, left = [], limit
+    for extra in extras:
+        content = _shorten(extra["content"], left)
+        left -= len(content.encode())
+        kept.append({**extra, "content": content})
+    return {} if kept == list(extras) else {"extras": kept}
 
 
 def _shorten(text: str, allowed: int) -> str:

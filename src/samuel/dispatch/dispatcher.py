@@ -6,27 +6,32 @@ judge. The dispatcher is given everything it uses; it discovers nothing and noth
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import msgspec
+from msgspec import UNSET
 from msgspec.structs import replace
 
 from samuel.clock import Clock, iso
 from samuel.dispatch import budget
 from samuel.dispatch.judge import judge
 from samuel.dispatch.record import Call, Fired, Sink
-from samuel.events import Event, EventType, LoopEvent, Plugin
+from samuel.dispatch.round import Round, understood, without_rewrite
+from samuel.events import Event, Plugin
 from samuel.events.catalogue import BY_PAYLOAD
-from samuel.events.compose import Answer, Arrange, verdict
-from samuel.hooks.handler import Handler, Outcome, Role, Status
+from samuel.events.compose import Arrange
+from samuel.hooks.handler import Handler, Origin, Outcome, Role, Status
 from samuel.hooks.order import Chain, Step
 from samuel.runtimes.base import Reply, Runtime
 
 Permit = Callable[[Handler], str]  # "" or the reason why the handler may not run
 Ask = Callable[[str], bool]  # puts a question to a person
 
+# Bound once: looking a member up on its enum costs as much as the rest of a comparison.
+OK = Outcome.OK
 UNAVAILABLE = {Status.UNTRUSTED: Outcome.REFUSED, Status.BROKEN: Outcome.NOT_STARTED}
 
 
@@ -39,14 +44,17 @@ class Place(NamedTuple):
     prompt_bytes: int
 
 
-class _Seat(NamedTuple):
+class _Seat(msgspec.Struct, frozen=True):
     """A step of a chain with all that does not change between events."""
 
-    step: Step
-    runtime: Runtime | None
+    handler: Handler
+    name: str
+    run: Callable[[Event], Reply]
     plugin: Plugin
     position: int
+    strict: bool
     deadline_ms: int
+    budget: float  # bytes it may add to the prompt; built-ins keep themselves short
 
 
 class Dispatcher:
@@ -65,6 +73,7 @@ class Dispatcher:
         self._permit = permit
         self._sink = sink
         self._clock = clock
+        self._monotonic = clock.monotonic
         self._place = place
         self._ask = ask
         self._seats = {name: self._seat(chain, runtimes) for name, chain in chains.items()}
@@ -73,13 +82,14 @@ class Dispatcher:
     def fire(self, event: Event) -> Fired:
         """Call everyone who answers to `event`, in the resolved order, and compose what they say."""
         kind = BY_PAYLOAD[type(event)]
+        started = self._monotonic()
         event = self._stamp(event)
-        started = self._clock.monotonic()
         self._sink.begin(event)
-        calls, answers, final = _ARRANGED[kind.composition.arrange](self, kind, event)
-        result = kind.composition.compose(answers) if answers else dict(kind.composition.empty)
-        fired = judge(kind, final, result, calls, self._chains[kind.name].warnings, self._ask)
-        self._sink.end(event, fired, (self._clock.monotonic() - started) * 1000)
+        told = Round(kind, event)
+        _ARRANGED[kind.composition.arrange](self, told, self._seats[kind.name])
+        result = told.composed if told.composed is not None else kind.composition.empty
+        fired = judge(kind, told.event, result, told.calls, self._chains[kind.name].warnings, self._ask)
+        self._sink.end(event, fired, (self._monotonic() - started) * 1000)
         return fired
 
     def close(self) -> None:
@@ -88,115 +98,98 @@ class Dispatcher:
 
     # The four ways to call a chain
 
-    def _in_turn(self, kind: EventType, event: Event) -> _Round:
-        calls: list[Call] = []
-        answers: list[Answer] = []
-        for seat in self._seats[kind.name]:
-            call, event = self._next(kind, seat, event, answers)
-            calls.append(call)
-        return calls, answers, event
+    def _in_turn(self, told: Round, seats: Sequence[_Seat]) -> None:
+        for seat in seats:
+            told.take(self._call(seat, told, told.event))
 
-    def _last_only(self, kind: EventType, event: Event) -> _Round:
-        answers: list[Answer] = []
-        calls = []
-        for seat in self._seats[kind.name][-1:]:
-            call, event = self._next(kind, seat, event, answers)
-            calls.append(call)
-        return calls, answers, event
+    def _last_only(self, told: Round, seats: Sequence[_Seat]) -> None:
+        self._in_turn(told, seats[-1:])
 
-    def _together(self, kind: EventType, event: Event) -> _Round:
-        seats = self._seats[kind.name]
+    def _together(self, told: Round, seats: Sequence[_Seat]) -> None:
         if len(seats) < 2:
-            return self._in_turn(kind, event)
+            self._in_turn(told, seats)
+            return
         if self._threads is None:
             self._threads = ThreadPoolExecutor(max_workers=32, thread_name_prefix="samuel-handler")
-        calls = list(self._threads.map(lambda seat: self._call(kind, seat, event, ()), seats))
-        return calls, [_answer(call) for call in calls if _usable(kind, call)], event
+        # Whoever finishes first, the answers are taken in chain order.
+        calls = list(self._threads.map(lambda seat: self._call(seat, told, told.event), seats))
+        told.take_all(calls)
 
-    def _rewrite_then_guard(self, kind: EventType, event: Event) -> _Round:
+    def _rewrite_then_guard(self, told: Round, seats: Sequence[_Seat]) -> None:
         """Rewriters first; then everyone who has not seen the final input judges it."""
-        seats = self._seats[kind.name]
-        calls: dict[int, Call] = {}
-        answers: list[Answer] = []
-        all_calls: list[Call] = []
+        judged: dict[int, Call] = {}
         last_rewrite = 0
         for seat in seats:
-            if seat.step.handler.role in (Role.GUARD, Role.OBSERVE):
+            if seat.handler.role in (Role.GUARD, Role.OBSERVE):
                 continue
-            before = event
-            call, event = self._next(kind, seat, event, answers)
-            if event is not before:
+            before = told.event
+            judged[seat.position] = told.take(self._call(seat, told, told.event))
+            if told.event is not before:
                 last_rewrite = seat.position
-            calls[seat.position] = call
-            all_calls.append(call)
 
+        final = replace(told.event, phase="guard")
         for seat in seats:
-            seen = calls.get(seat.position)
-            if seen and (seat.step.handler.role is Role.REWRITE or seat.position >= last_rewrite):
+            seen = judged.get(seat.position)
+            if seen and (seat.handler.role is Role.REWRITE or seat.position >= last_rewrite):
                 continue
-            call = self._call(kind, seat, replace(event, phase="guard"), answers)
-            all_calls.append(call)
+            call = without_rewrite(self._call(seat, told, final), told.kind)
+            told.calls.append(call)
             # A denial of an earlier input stands: a later rewrite is no reason to forget it.
             if not (seen and seen.outcome is Outcome.DENIED):
-                calls[seat.position] = _without_rewrite(call, kind)
-        final = [calls[position] for position in sorted(calls)]
-        return all_calls, [_answer(call) for call in final if _usable(kind, call)], event
+                judged[seat.position] = call
+        told.settle([judged[position] for position in sorted(judged)])
 
     # One call
 
-    def _next(self, kind: EventType, seat: _Seat, event: Event, answers: list[Answer]) -> tuple[Call, Event]:
-        """Call one handler; keep its answer, and give back the event as the next one sees it."""
-        call = self._call(kind, seat, event, answers)
-        if _usable(kind, call):
-            answers.append(_answer(call))
-        if call.outcome is Outcome.OK and call.result:
-            event = _rewritten(kind, event, call)
-            if "data" in call.result and isinstance(event, LoopEvent):
-                event = replace(event, context=_with_data(event.context, seat.plugin.name, call.result["data"]))
-        return call, event
-
-    def _call(self, kind: EventType, seat: _Seat, event: Event, answers: Sequence[Answer]) -> Call:
-        step = seat.step
-        shown: dict[str, Any] = {
-            "deadline_ms": seat.deadline_ms,
-            "plugin": seat.plugin,
-            "idempotency_key": _idempotency_key(event, step.handler),
-        }
-        if answers and kind.composition.shows_previous:
-            shown["previous"] = kind.composition.compose(answers)
-        started = self._clock.monotonic()
-        reply = self._run(seat, replace(event, **shown))
-        duration_ms = (self._clock.monotonic() - started) * 1000
-        if reply.outcome is Outcome.OK:
-            reply = _understood(kind, reply)
-            if reply.result:
-                reply = budget.keep(reply, shown.get("previous", {}), step.handler, self._place.prompt_bytes)
+    def _call(self, seat: _Seat, told: Round, event: Event) -> Call:
+        """Show the event to one handler: run it, understand what it says, record it."""
+        shown = replace(
+            event,
+            deadline_ms=seat.deadline_ms,
+            plugin=seat.plugin,
+            previous=UNSET if told.composed is None else told.composed,
+            idempotency_key=f"{told.key}/{seat.name}",
+        )
+        started = self._monotonic()
+        reply = seat.run(shown)
+        duration_ms = (self._monotonic() - started) * 1000
+        if reply.outcome is OK and reply.result:
+            reply = understood(told.kind, reply)
+            if reply.size > seat.budget:
+                reply = budget.keep(reply, told.composed, seat.budget)
         call = Call(
-            handler=step.handler,
-            position=seat.position,
-            outcome=reply.outcome,
-            duration_ms=duration_ms,
-            strict=step.strict,
-            result=reply.result,
-            message=reply.message,
-            stderr=reply.stderr,
-            phase="" if event.phase is msgspec.UNSET else event.phase,
+            seat.handler,
+            seat.position,
+            reply.outcome,
+            duration_ms,
+            seat.strict,
+            reply.result,
+            reply.message,
+            reply.stderr,
+            "" if event.phase is UNSET else event.phase,
         )
         self._sink.called(event, call)
         return call
 
-    def _run(self, seat: _Seat, event: Event) -> Reply:
-        handler = seat.step.handler
+    def _runner(self, step: Step, runtime: Runtime | None) -> Callable[[Event], Reply]:
+        """What it takes to run one handler: nothing but a word if it cannot run, a permit each time if it can."""
+        handler, timeout, permit = step.handler, step.timeout, self._permit
         if handler.status is not Status.ACTIVE:
-            return Reply(UNAVAILABLE[handler.status], message=handler.reason)
-        if refusal := self._permit(handler):
-            return Reply(Outcome.REFUSED, message=refusal)
-        if seat.runtime is None:
-            return Reply(Outcome.NOT_STARTED, message=f"no runtime `{handler.runtime}` on this machine")
-        try:
-            return seat.runtime.call(handler, event, seat.step.timeout)
-        except Exception as error:  # noqa: BLE001  a fault of a runtime must not end what fired the event
-            return Reply(Outcome.CRASHED, message=f"{type(error).__name__}: {error}")
+            unavailable = Reply(UNAVAILABLE[handler.status], message=handler.reason)
+            return lambda event: unavailable
+        if runtime is None:
+            missing = f"no runtime `{handler.runtime}` on this machine"
+            return lambda event: Reply(Outcome.NOT_STARTED, message=missing)
+
+        def run(event: Event) -> Reply:
+            if refusal := permit(handler):
+                return Reply(Outcome.REFUSED, message=refusal)
+            try:
+                return runtime.call(handler, event, timeout)
+            except Exception as error:  # noqa: BLE001  a fault of a runtime must not end what fired the event
+                return Reply(Outcome.CRASHED, message=f"{type(error).__name__}: {error}")
+
+        return run
 
     # Preparation
 
@@ -210,79 +203,26 @@ class Dispatcher:
         )
 
     def _seat(self, chain: Chain, runtimes: Mapping[str, Runtime]) -> tuple[_Seat, ...]:
-        return tuple(
-            _Seat(
-                step,
-                runtimes.get(step.handler.runtime),
-                Plugin(step.handler.key, step.handler.config, self._place.data_dir(step.handler.key)),
+        def seat(position: int, step: Step) -> _Seat:
+            handler = step.handler
+            limited = chain.event.adds_to_prompt and handler.origin is not Origin.BUILT_IN
+            return _Seat(
+                handler,
+                handler.name,
+                self._runner(step, runtimes.get(handler.runtime)),
+                Plugin(handler.key, handler.config, self._place.data_dir(handler.key)),
                 position,
+                step.strict,
                 int(step.timeout * 1000),
+                self._place.prompt_bytes if limited else math.inf,
             )
-            for position, step in enumerate(chain.steps, start=1)
-        )
+
+        return tuple(seat(position, step) for position, step in enumerate(chain.steps, start=1))
 
 
-_Round = tuple[list[Call], list[Answer], Event]
-
-_ARRANGED: Mapping[Arrange, Callable[[Dispatcher, EventType, Event], _Round]] = {
+_ARRANGED: Mapping[Arrange, Callable[[Dispatcher, Round, Sequence[_Seat]], None]] = {
     Arrange.IN_TURN: Dispatcher._in_turn,
     Arrange.LAST_ONLY: Dispatcher._last_only,
     Arrange.TOGETHER: Dispatcher._together,
     Arrange.REWRITE_THEN_GUARD: Dispatcher._rewrite_then_guard,
 }
-
-
-def _understood(kind: EventType, reply: Reply) -> Reply:
-    """Check the shape of an answer, and read from it whether it is a yes."""
-    try:
-        msgspec.convert(reply.result, kind.result)
-    except msgspec.ValidationError as error:
-        return reply._replace(outcome=Outcome.BAD_OUTPUT, result={}, message=f"wrong shape: {error}")
-    except RecursionError:
-        return reply._replace(outcome=Outcome.BAD_OUTPUT, result={}, message="wrong shape: nested too deeply")
-    result = reply.result
-    if kind.composition.can_deny and (found := verdict(result)).decision == "deny":
-        return reply._replace(outcome=Outcome.DENIED, message=found.reason or "denied without a reason")
-    if result.get("ok") is False or result.get("error"):
-        why = result.get("reason") or result.get("error") or "it said `ok: false`"
-        return reply._replace(outcome=Outcome.FAILED, message=str(why))
-    return reply
-
-
-def _usable(kind: EventType, call: Call) -> bool:
-    return call.counts or (call.outcome is Outcome.FAILED and kind.composition.keeps_failed)
-
-
-def _answer(call: Call) -> Answer:
-    return Answer(call.handler.name, call.handler.origin, call.result)
-
-
-def _rewritten(kind: EventType, event: Event, call: Call) -> Event:
-    """The event with the fields that this answer replaces."""
-    given = [name for name in kind.composition.rewrites if call.result.get(name) is not None]
-    if not given:
-        return event
-    checked = msgspec.convert(call.result, kind.result)
-    return replace(event, **{name: getattr(checked, name) for name in given})
-
-
-def _without_rewrite(call: Call, kind: EventType) -> Call:
-    """A rewrite in the guard phase comes too late: it is dropped, and said."""
-    dropped = [name for name in kind.composition.rewrites if name in call.result]
-    if not dropped:
-        return call
-    result = {key: value for key, value in call.result.items() if key not in dropped}
-    return replace(call, result=result, message=call.message or f"`{dropped[0]}` ignored: the input is final now")
-
-
-def _with_data(context: Mapping[str, Any], key: str, data: Mapping[str, Any] | None) -> Mapping[str, Any]:
-    plugins = context.get("Plugins", {})
-    return {**context, "Plugins": {**plugins, key: {**plugins.get(key, {}), **(data or {})}}}
-
-
-def _idempotency_key(event: Event, handler: Handler) -> str:
-    """The same for the same step of the same run, also when it is fired again after a crash."""
-    if event.run_id is msgspec.UNSET:
-        return f"{event.event_id}/{handler.name}"
-    iteration = event.iteration if isinstance(event, LoopEvent) else 0
-    return f"{event.run_id}/{iteration}/{handler.event}/{handler.name}"

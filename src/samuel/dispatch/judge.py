@@ -12,6 +12,8 @@ from samuel.events import Event, EventType, LoopEvent
 from samuel.events.compose import Arrange
 from samuel.hooks.handler import Outcome
 
+OK = Outcome.OK
+
 
 def judge(
     kind: EventType,
@@ -27,8 +29,9 @@ def judge(
     event that can be denied it denies. Any other fault is a warning.
     """
     result = dict(result)
-    faults = [call for call in calls if not call.counts]
-    warnings = [*chain_warnings, *(_warning(call) for call in calls if call.message)]
+    noted = [call for call in calls if call.outcome is not OK or call.message]
+    faults = [call for call in noted if not call.counts]
+    warnings = [*chain_warnings, *[_warning(call) for call in noted]]
     # Only one handler of a replaced event runs: if it fails there is nobody to fall back to.
     strict_faults = [call for call in faults if call.strict or kind.composition.arrange is Arrange.LAST_ONLY]
     reason = ""

@@ -14,7 +14,7 @@ SLOW_NOTE_MS = 50.0
 SLOW_WARNING_MS = 500.0
 
 
-class Call(msgspec.Struct, frozen=True, kw_only=True):
+class Call(msgspec.Struct, frozen=True):
     """One call of one handler."""
 
     handler: Handler

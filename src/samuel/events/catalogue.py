@@ -31,19 +31,21 @@ TRANSFORM = Composition(
     rewrites=("agent", "prompt", "env", "sandbox"),
     completes=True,
 )
-REPLACE = Composition("replace", Arrange.LAST_ONLY, compose.replace)
-MERGE = Composition("merge", Arrange.TOGETHER, compose.merge, keeps_failed=True)
-MERGE_OR_DENY = Composition("merge; may deny", Arrange.TOGETHER, compose.merge, can_deny=True, keeps_failed=True)
+REPLACE = Composition("replace", Arrange.LAST_ONLY, compose.last_given)
+MERGE = Composition("merge", Arrange.TOGETHER, over_all=compose.merge, keeps_failed=True)
+MERGE_OR_DENY = Composition(
+    "merge; may deny", Arrange.TOGETHER, over_all=compose.merge, can_deny=True, keeps_failed=True
+)
 GUARD = Composition(
     "rewrite, then guard",
     Arrange.REWRITE_THEN_GUARD,
-    compose.merge,
+    over_all=compose.merge,
     rewrites=("tool_input",),
     can_deny=True,
     keeps_failed=True,
 )
 TRANSFORM_MERGE = Composition(
-    "transform, then merge", Arrange.IN_TURN, compose.merge, rewrites=("tool_output",), keeps_failed=True
+    "transform, then merge", Arrange.IN_TURN, over_all=compose.merge, rewrites=("tool_output",), keeps_failed=True
 )
 
 # the events

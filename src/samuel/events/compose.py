@@ -1,13 +1,15 @@
 """How the answers of a chain become one result: a pure function per rule.
 
-Each rule takes the answers in chain order and gives the composed result. The rules of handlers that run one
-after another are also used half-way: what came of the handlers so far is the next one's `previous`.
+Most rules are a step: the result so far and one more answer give the next result, which is also what the next
+handler sees as `previous`. The HookResult rule looks at all answers at once.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from enum import Enum
+from functools import reduce
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 
@@ -19,6 +21,8 @@ class Answer(NamedTuple):
     result: Mapping[str, Any]
 
 
+Result = Mapping[str, Any]
+Step = Callable[[Result, Result], dict[str, Any]]  # the result so far, one more answer's -> the next
 Compose = Callable[[Sequence[Answer]], dict[str, Any]]
 
 
@@ -36,69 +40,55 @@ class Composition(NamedTuple):
 
     name: str
     arrange: Arrange
-    compose: Compose
-    empty: Mapping[str, Any] = {}  # the result when nobody answers
+    step: Step | None = None
+    over_all: Compose | None = None
+    empty: Result = MappingProxyType({})  # the result when nobody answers
     rewrites: tuple[str, ...] = ()  # result fields that replace the payload's for the next handler
     completes: bool = False  # the result has all of these fields, also those that nobody changed
     can_deny: bool = False
     keeps_failed: bool = False  # the answer of a handler that said `ok: false` is part of the result
 
-    @property
-    def shows_previous(self) -> bool:
-        return self.arrange in (Arrange.IN_TURN, Arrange.REWRITE_THEN_GUARD)
+    def compose(self, answers: Sequence[Answer]) -> dict[str, Any]:
+        """The result of these answers, in chain order."""
+        if not answers:
+            return dict(self.empty)
+        if self.step is None:
+            assert self.over_all is not None
+            return self.over_all(answers)
+        return reduce(self.step, (answer.result for answer in answers), {})
 
 
 # the rules
 
 
-def all_ok(answers: Sequence[Answer]) -> dict[str, Any]:
+def all_ok(composed: Result, result: Result) -> dict[str, Any]:
     """Every handler must be ok; a missing `ok` means true. Reasons are kept in order, `skip` is or-ed."""
-    composed: dict[str, Any] = {}
-    reasons: list[str] = []
-    ok = True
-    for answer in answers:
-        _join(composed, answer.result, skip=("ok", "reason", "reasons", "skip"))
-        # Failures with no word on `ok` are a no: a check must not pass because it forgot a key.
-        ok &= bool(answer.result.get("ok", not answer.result.get("failures")))
-        reasons += answer.result.get("reasons") or (
-            [answer.result["reason"]] if answer.result.get("reason") else []
-        )
-        if answer.result.get("skip"):
-            composed["skip"] = True
-    composed["ok"] = ok
+    joined = _joined(composed, result, skip=("ok", "reason", "reasons", "skip"))
+    # Failures with no word on `ok` are a no: a check must not pass because it forgot a key.
+    joined["ok"] = bool(composed.get("ok", True) and result.get("ok", not result.get("failures")))
+    reasons = [*composed.get("reasons", ()), *([result["reason"]] if result.get("reason") else ())]
     if reasons:
-        composed["reasons"] = reasons
-    return composed
+        joined["reasons"] = reasons
+    if composed.get("skip") or result.get("skip"):
+        joined["skip"] = True
+    return joined
 
 
-def concatenate(answers: Sequence[Answer]) -> dict[str, Any]:
+def concatenate(composed: Result, result: Result) -> dict[str, Any]:
     """Lists join in chain order; of anything else the last stays."""
-    composed: dict[str, Any] = {}
-    for answer in answers:
-        _join(composed, answer.result)
-    return composed
+    return _joined(composed, result)
 
 
-def last_given(answers: Sequence[Answer]) -> dict[str, Any]:
+def last_given(composed: Result, result: Result) -> dict[str, Any]:
     """Of each key the last value that anybody gave; a handler that leaves a key out leaves it as it is."""
-    composed: dict[str, Any] = {}
-    for answer in answers:
-        composed.update(
-            (key, value) for key, value in answer.result.items() if value is not None and key != "data"
-        )
-    return composed
-
-
-def replace(answers: Sequence[Answer]) -> dict[str, Any]:
-    """The answer of the only handler that ran."""
-    return dict(answers[-1].result) if answers else {}
+    return {**composed, **{key: value for key, value in result.items() if value is not None and key != "data"}}
 
 
 def merge(answers: Sequence[Answer]) -> dict[str, Any]:
     """The HookResult rule: lists join, the strongest verdict holds, hints are kept once."""
     composed: dict[str, Any] = {}
     for answer in answers:
-        _join(composed, answer.result, skip=_MERGED_BY_NAME)
+        composed = _joined(composed, answer.result, skip=_MERGED_BY_NAME)
 
     if abilities := _best_suggestions(answers):
         composed["suggested_abilities"] = abilities
@@ -161,15 +151,15 @@ _MERGED_BY_NAME = (
 )
 
 
-def _join(composed: dict[str, Any], result: Mapping[str, Any], skip: Sequence[str] = ()) -> None:
-    """Add one answer: lists grow, other values take the last. `data` is its handler's own."""
+def _joined(composed: Result, result: Result, skip: Sequence[str] = ()) -> dict[str, Any]:
+    """With one more answer: lists grow, other values take the last. `data` is its handler's own."""
+    joined = {**composed}
     for key, value in result.items():
-        if key == "data" or key in skip or value is None:
+        if value is None or key == "data" or key in skip:
             continue
-        if isinstance(value, list) and isinstance(composed.get(key), list):
-            composed[key] = composed[key] + value
-        else:
-            composed[key] = value
+        known = joined.get(key)
+        joined[key] = known + value if type(known) is list and type(value) is list else value
+    return joined
 
 
 def _best_suggestions(answers: Sequence[Answer]) -> list[dict[str, Any]]:

@@ -87,6 +87,11 @@ class EventType(NamedTuple):
     timeout: float  # seconds
 
     @property
+    def adds_to_prompt(self) -> bool:
+        """What its handlers return ends up in the agent's prompt, so it has a budget."""
+        return self.name in names.CONTEXT
+
+    @property
     def irreversible(self) -> bool:
         """Firing it does something that cannot be taken back: `hooks fire` wants `--really`."""
         return self.name == names.AGENT_INVOKE

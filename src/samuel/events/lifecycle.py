@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import msgspec
 
@@ -16,7 +16,7 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True):
     ok: Annotated[bool, field("False: this handler failed.")] = True
     reason: Annotated[str | None, field("Why not.")] = None
     data: Annotated[
-        dict[str, object] | None,
+        dict[str, Any] | None,
         field("Merged into `context.Plugins[<own name>]` for later handlers and the prompt."),
     ] = None
 

@@ -58,7 +58,7 @@ class GateResult(msgspec.Struct, frozen=True, kw_only=True):
     continue_: Annotated[bool, field("False ends the loop.")] = msgspec.field(name="continue")
     mode: Annotated[Mode, field("What this iteration does.")]
     reason: Annotated[str | None, field("Why.")] = None
-    data: dict[str, object] | None = None
+    data: dict[str, Any] | None = None
 
 
 class ContextSnapshot(LoopEvent, frozen=True, kw_only=True, tag=names.CONTEXT_SNAPSHOT):
@@ -132,7 +132,7 @@ class AgentResult(msgspec.Struct, frozen=True, kw_only=True):
     stdout: Tail
     stderr: Tail
     stdout_path: Annotated[str | None, field("The whole output, if it was kept.")] = None
-    data: dict[str, object] | None = None
+    data: dict[str, Any] | None = None
 
 
 class AfterAgentInvoke(LoopEvent, frozen=True, kw_only=True, tag=names.AFTER_AGENT_INVOKE):

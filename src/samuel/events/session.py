@@ -68,7 +68,7 @@ class HookResult(msgspec.Struct, frozen=True, kw_only=True):
         list[FollowUpAction] | None, field("What could be done next; nothing is done by itself.")
     ] = None
     usage_recorded: Annotated[bool | None, field("The call was counted.")] = None
-    data: Annotated[dict[str, object] | None, field("Kept under the handler's own name.")] = None
+    data: Annotated[dict[str, Any] | None, field("Kept under the handler's own name.")] = None
 
 
 class RewritingResult(HookResult, frozen=True, kw_only=True):

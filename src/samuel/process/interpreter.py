@@ -22,9 +22,8 @@ from samuel.process.reason import NotRunnable
 # `__main__` just the names that a script finds there. SourceFileLoader compiles without inheriting __future__
 # flags from here, and decodes the file as Python itself would.
 PRELUDE = (
-    "import sys;from os.path import dirname as d,realpath as r;"
-    "from importlib.machinery import SourceFileLoader as l;"
-    "del sys.argv[0];sys.path[:1]==['']and sys.path.pop(0);"
+    "import sys;del sys.argv[0];sys.path[:1]==['']and sys.path.pop(0);"
+    "from os.path import dirname as d,realpath as r;from importlib.machinery import SourceFileLoader as l;"
     "__file__=sys.argv[0];sys.path.append(d(r(__file__)));__loader__=l('__main__',__file__);del sys,d,r,l;"
     "exec(__loader__.source_to_code(__loader__.get_data(__file__),__file__))"
 )

@@ -8,6 +8,7 @@ CONFIG_PROC_CHILDREN, no /proc in a container) the answers are empty, and `tree`
 from __future__ import annotations
 
 import os
+import time
 from typing import NamedTuple
 
 PR_SET_CHILD_SUBREAPER = 36
@@ -58,16 +59,15 @@ def children(pid: int) -> list[int]:
     return [child for thread in threads for child in _pids(f"/proc/{pid}/task/{thread}/children")]
 
 
-def with_descendants(pids: list[int]) -> set[int]:
-    """These processes and everything below them."""
-    found: set[int] = set()
-    waiting = list(pids)
+def with_descendants(pids: list[int]) -> list[int]:
+    """These processes and everything below them, parents before their children."""
+    found = dict.fromkeys(pids)
+    waiting = pids
     while waiting:
-        pid = waiting.pop()
-        if pid not in found:
-            found.add(pid)
-            waiting += children(pid)
-    return found
+        below = [child for pid in waiting for child in children(pid)]
+        waiting = [pid for pid in below if pid not in found]
+        found.update(dict.fromkeys(waiting))
+    return list(found)
 
 
 def stat(pid: int) -> Stat | None:
@@ -79,7 +79,21 @@ def stat(pid: int) -> Stat | None:
 
 def environ_has(pid: int, name: str, prefix: str) -> bool:
     """Was the process started with `name` in its environment, and a value that begins with `prefix`?"""
-    return b"\0" + os.fsencode(f"{name}={prefix}") in b"\0" + _read(f"/proc/{pid}/environ")
+    return b"\0" + os.fsencode(f"{name}={prefix}") in b"\0" + _environ(pid)
+
+
+def _environ(pid: int) -> bytes:
+    # In the middle of an exec a process has neither arguments nor environment, for as long as it takes to load the
+    # new program. One that was really started without an environment has arguments.
+    for _ in range(100):
+        if environ := _read(f"/proc/{pid}/environ"):
+            return environ
+        if _read(f"/proc/{pid}/cmdline"):
+            return _read(f"/proc/{pid}/environ")  # again: the exec may have ended between the two
+        if (now := stat(pid)) is None or now.dead:
+            break
+        time.sleep(0.0005)
+    return b""
 
 
 def _pids(path: str) -> list[int]:

@@ -9,7 +9,8 @@ PR_SET_CHILD_SUBREAPER an orphan becomes our child. So what is left of a call is
 
 Samuel may live inside somebody else's program. Children of that program show neither sign and are never
 touched, unless that program said `own_all_children()`. (One side effect stays: orphans of the host's own
-children come to the host too, instead of to init.)
+children come to the host too, instead of to init. And a zombie that led a session of its own and left nobody in
+it looks just like a dead child of the host: unless we are alone, it is left for the host to reap.)
 
 Without the kernel's lists (other POSIX) only the process group is ended: a daemon that called setsid escapes.
 """
@@ -136,8 +137,9 @@ class Tree:
             members = self._members()
             for pid in members:
                 _signal(pid, signal.SIGKILL)
-            for pid in members - {self.root}:
-                reap(pid)
+            for pid in members:
+                if pid != self.root:
+                    reap(pid)
             return bool(members)
 
     def _give_up(self) -> None:
@@ -156,16 +158,15 @@ class Tree:
             if self.returncode is not None:
                 LEDGER.forget(self.root)
 
-    def _members(self) -> set[int]:
+    def _members(self) -> list[int]:
+        """All that is left, parents first: signalled in this order, nobody sees its child die before its own turn."""
+        own = [self.root] if self._holds_pid() else []
         if not LEDGER.linux:
-            return {self.root} if self._holds_pid() else set()
-        roots = self._orphans()
-        if self._holds_pid():
-            roots.append(self.root)
+            return own
         # Numbers below our own children could in theory be reused between this look and the signal. It would
         # take a whole turn of the pid counter within microseconds.
-        members = procfs.with_descendants(roots)
-        self._seen |= members
+        members = procfs.with_descendants(own + self._orphans())
+        self._seen.update(members)
         return members
 
     def _alive(self) -> bool:

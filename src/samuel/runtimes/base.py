@@ -7,19 +7,22 @@ that says what and a stderr that is kept apart from the answer.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol
+
+import msgspec
 
 from samuel.events import Event
 from samuel.hooks.handler import Handler, Outcome
 
 
-class Reply(NamedTuple):
+class Reply(msgspec.Struct, frozen=True):
     """How a call went, before anybody looked at what the answer means."""
 
     outcome: Outcome
     result: Mapping[str, Any] = {}
     message: str = ""
     stderr: str = ""
+    size: int = 0  # of the answer as JSON, in bytes
 
 
 class Runtime(Protocol):

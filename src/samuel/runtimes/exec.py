@@ -72,7 +72,7 @@ class Exec:
             return Reply(Outcome.BAD_OUTPUT, message=str(error), stderr=stderr)
         if handler.dialect:
             result = DIALECTS[handler.dialect].from_theirs(BY_PAYLOAD[type(event)].name, result)
-        return Reply(Outcome.OK, result, stderr=stderr)
+        return Reply(Outcome.OK, result, stderr=stderr, size=len(finished.stdout))
 
 
 def call_variables(event: Event, deadline: float) -> dict[str, str]:

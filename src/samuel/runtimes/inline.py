@@ -7,30 +7,39 @@ from __future__ import annotations
 
 import traceback
 
+import msgspec
+
 from samuel.events import Event
 from samuel.hooks.handler import Handler, Outcome
 from samuel.runtimes.base import Reply
 from samuel.runtimes.values import NotPlain, encode
 
-_NOTHING = Reply(Outcome.OK)
+OK = Outcome.OK
+_encode = msgspec.json.Encoder().encode
 
 
 class Inline:
     def call(self, handler: Handler, event: Event, timeout: float) -> Reply:
-        assert handler.function is not None
         try:
-            answer = handler.function(event)
-            if answer is None:
-                return _NOTHING
-            encode(answer)  # the answer must be able to go wherever any other answer goes
-            return Reply(Outcome.OK, answer)
-        except NotPlain as error:
-            return Reply(Outcome.BAD_OUTPUT, message=str(error))
+            answer = handler.function(event)  # type: ignore[misc]
         except KeyboardInterrupt:
             raise
         except BaseException as error:  # noqa: BLE001  also SystemExit: a handler does not end its host
             said = "".join(traceback.format_exception(error))
             return Reply(Outcome.CRASHED, message=f"{type(error).__name__}: {error}", stderr=said)
+        # The answer must be able to go wherever any other answer goes. A plain dict that encodes without a null is
+        # fine; anything else gets the closer look.
+        try:
+            text = _encode(answer)
+            if type(answer) is dict and b"null" not in text:
+                return Reply(OK, answer, size=len(text))
+        except Exception:  # noqa: BLE001  the closer look says what it is
+            pass
+        try:
+            encode(answer)
+        except NotPlain as error:
+            return Reply(Outcome.BAD_OUTPUT, message=str(error))
+        return Reply(OK, answer or {}, size=len(text))
 
     def close(self) -> None:
         pass

@@ -6,6 +6,7 @@ for the next. After a kill or a crash the next call starts a new one.
 
 from __future__ import annotations
 
+import os
 import sys
 import threading
 from collections.abc import Mapping
@@ -58,6 +59,8 @@ class Python:
         self._idle: dict[str, list[Conversation]] = {}
 
     def call(self, handler: Handler, event: Event, timeout: float) -> Reply:
+        if handler.path and not os.path.exists(handler.path):  # also when a worker still has it loaded
+            return Reply(Outcome.NOT_STARTED, message=f"`{handler.path}` does not exist")
         payload = msgspec.Raw(_encode(event))
         request = _Request(handler.path or handler.module, handler.entry, BY_PAYLOAD[type(event)].name, payload)
         return self._ask(_worker_of(handler), request, timeout)
@@ -111,7 +114,7 @@ class Python:
             return Reply(Outcome.BAD_OUTPUT, message=answer.bad, stderr=stderr)
         if answer.crash:
             return Reply(Outcome.CRASHED, message=answer.crash, stderr=stderr)
-        return Reply(Outcome.OK, answer.result, stderr=stderr)
+        return Reply(Outcome.OK, answer.result, stderr=stderr, size=len(said.answer))
 
     @staticmethod
     def _unreadable(said: Said, stderr: str) -> Reply:

@@ -1,0 +1,21 @@
+"""The console script `samuel`, and `python -m samuel`."""
+
+from __future__ import annotations
+
+import sys
+
+from samuel.version import __version__
+
+
+def main() -> int:
+    # Answered before anything is imported: editors and shell prompts ask for it often.
+    if sys.argv[1:] == ["--version"]:
+        print(f"samuel {__version__}")
+        return 0
+    from samuel.cli.edge import run  # slow to import, so not above
+
+    return run(sys.argv[1:])
+
+
+if __name__ == "__main__":
+    sys.exit(main())

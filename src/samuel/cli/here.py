@@ -1,0 +1,61 @@
+"""Where a command works, and with what: the directory it was called for, its output, and the project opened."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from samuel import paths
+from samuel.cli.output import Output
+from samuel.errors import UsageError
+
+if TYPE_CHECKING:
+    from samuel.app import App
+
+
+@dataclass(frozen=True)
+class Here:
+    directory: Path
+    out: Output
+
+    @property
+    def root(self) -> Path:
+        """The root of the project, found without opening it."""
+        try:
+            return paths.find_root(self.directory)
+        except FileNotFoundError:
+            raise UsageError("the current directory does not exist any more", "change to another one") from None
+
+    def open(self, directory: Path | None = None, *, exact: bool = False) -> App:
+        """Open the project. Nothing in it runs that its owner did not agree to."""
+        from samuel.app import App  # the engine, which `hooks log` and the like do without
+        from samuel.process.tree import own_all_children
+
+        own_all_children()  # nobody but Samuel starts processes in this program
+        ask = _confirm if self.out.asks else None
+        return App(directory or self.root, ask=ask)
+
+
+def inside_a_run() -> str:
+    """The id of the run that this process is part of; "" outside of one."""
+    return os.environ.get("SAMUEL_RUN_ID", "")
+
+
+def _confirm(question: str) -> bool:
+    from samuel.cli.safe import safe
+
+    return click.confirm(safe(question), err=True)
+
+
+json_option: Callable[..., Callable[..., object]] = click.option(
+    # Read by the edge, which must know it also when the rest of the command line is wrong.
+    "--json",
+    is_flag=True,
+    expose_value=False,
+    help="Answer with one JSON object.",
+)

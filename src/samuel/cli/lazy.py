@@ -1,0 +1,44 @@
+"""A group whose commands are imported when they are called, so that help and completion stay fast."""
+
+from __future__ import annotations
+
+import difflib
+import importlib
+from collections.abc import Mapping
+from typing import NamedTuple
+
+import click
+
+
+class Entry(NamedTuple):
+    where: str  # module:attribute
+    help: str  # the command's first line, repeated here so that `--help` need not import it
+
+
+class LazyGroup(click.Group):
+    def __init__(self, *, table: Mapping[str, Entry], **settings: object) -> None:
+        super().__init__(**settings)  # type: ignore[arg-type]
+        self.table = table
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(self.table)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in self.table:
+            return None
+        module, _, attribute = self.table[cmd_name].where.partition(":")
+        command: click.Command = getattr(importlib.import_module(module), attribute)
+        return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        if args and args[0] not in self.table and not args[0].startswith("-"):
+            close = difflib.get_close_matches(args[0], self.table, n=1)
+            hint = f"did you mean `{close[0]}`?" if close else f"the commands are {', '.join(self.table)}"
+            raise click.UsageError(f"`{args[0]}` is not a command; {hint}", ctx)
+        return super().resolve_command(ctx, args)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, entry.help) for name, entry in self.table.items()])

@@ -1,0 +1,122 @@
+"""What a command shows: tables for people, aligned text for pipes, one JSON envelope for programs.
+
+    {"ok": true, "data": ..., "warnings": [...], "error": null}
+    {"ok": false, "data": null, "warnings": [], "error": {"message", "hint", "problems": [{file, line, what, hint}]}}
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from samuel.cli.safe import safe, safe_json
+from samuel.errors import ConfigError, SamuelError
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+
+class Table(NamedTuple):
+    columns: Sequence[str]
+    rows: Sequence[Sequence[str]]
+
+
+class Output:
+    def __init__(self, json: bool = False) -> None:
+        self.json = json
+
+    @property
+    def asks(self) -> bool:
+        """Is there a person to put a question to?"""
+        return not self.json and sys.stdin.isatty() and sys.stderr.isatty()
+
+    def answer(self, data: Any, *blocks: str | Table, ok: bool = True, warnings: Iterable[str] = ()) -> int:
+        """Show what a command found out; gives its exit code."""
+        if self.json:
+            self.object({"ok": ok, "data": data, "warnings": list(warnings), "error": None})
+        else:
+            for block in blocks:
+                self.show(block)
+            self.warn(*warnings)
+        return 0 if ok else 1
+
+    def object(self, value: Any) -> None:
+        """One JSON object and nothing around it, for what has a shape of its own."""
+        print(safe_json(value))
+
+    def show(self, block: str | Table) -> None:
+        if isinstance(block, str):
+            print(safe(block))
+        elif sys.stdout.isatty():
+            _terminal().print(_rich_table(block))
+        else:
+            print("\n".join(_aligned(block)))
+
+    def warn(self, *messages: str) -> None:
+        for message in messages:
+            self.tell(f"warning: {message}")
+
+    def tell(self, message: str) -> None:
+        """A word to the person, beside what the command answers."""
+        sys.stdout.flush()  # where both streams end on one screen, they stay in order
+        print(safe(message), file=sys.stderr)
+
+    def fail(self, error: SamuelError) -> int:
+        self.tell(f"error: {error}")
+        if self.json:
+            self.object({"ok": False, "data": None, "warnings": [], "error": _plain(error)})
+        return error.exit_code
+
+
+def _plain(error: SamuelError) -> dict[str, Any]:
+    problems = error.problems if isinstance(error, ConfigError) else ()
+    return {
+        "message": error.message,
+        "hint": error.hint,
+        "problems": [problem._asdict() for problem in problems],
+    }
+
+
+def _aligned(table: Table) -> list[str]:
+    """No boxes, no colour, nothing cut: for `grep`, `awk` and files."""
+    rows = [[name.upper() for name in table.columns], *(_cells(row) for row in table.rows)]
+    widths = [max(len(cell) for cell in column) for column in zip(*rows, strict=True)]
+    return ["  ".join(map(str.ljust, row, widths)).rstrip() for row in rows]
+
+
+def _rich_table(table: Table) -> Any:
+    from rich.box import SIMPLE_HEAD
+    from rich.table import Table as RichTable
+    from rich.text import Text
+
+    shown = RichTable(*table.columns, box=SIMPLE_HEAD, pad_edge=False, header_style="bold")
+    for column in shown.columns:
+        column.overflow = "fold"  # a long name is never cut
+    for row in table.rows:
+        # As Text: brackets in a name are no markup.
+        shown.add_row(*(Text(cell, style=_STYLES.get(cell, "")) for cell in _cells(row)))
+    return shown
+
+
+def _terminal() -> Console:
+    from rich.console import Console
+
+    # Without NO_COLOR rich finds out by itself what the terminal can do.
+    return Console(color_system=None if os.environ.get("NO_COLOR") else "auto", highlight=False)
+
+
+def _cells(row: Sequence[str]) -> list[str]:
+    return [safe(cell, keep="") for cell in row]
+
+
+_STYLES = {
+    **dict.fromkeys(("ok", "active", "trusted"), "green"),
+    **dict.fromkeys(("note", "shadowed", "disabled", "excluded", "gone"), "dim"),
+    **dict.fromkeys(("warning", "untrusted", "new", "changed", "refused", "denied"), "yellow"),
+    **dict.fromkeys(
+        ("error", "broken", "failed", "crashed", "timed_out", "bad_output", "not_started"),
+        "red",
+    ),
+}

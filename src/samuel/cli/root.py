@@ -1,0 +1,45 @@
+"""`samuel`: the table of commands."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from samuel.cli.here import Here
+from samuel.cli.lazy import Entry, LazyGroup
+from samuel.cli.output import Output
+from samuel.version import __version__
+
+COMMANDS = {
+    "init": Entry("samuel.cli.init:init", "Set up a project: samuel.toml and .samuel/."),
+    "hooks": Entry("samuel.cli.hooks:hooks", "See, try and write hooks."),
+    "trust": Entry("samuel.cli.trust:trust", "Decide what of a repository may run here."),
+    "doctor": Entry("samuel.cli.doctor:doctor", "Say what is wrong here, and what to do about it."),
+}
+
+
+@click.group(
+    cls=LazyGroup,
+    table=COMMANDS,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    epilog="Exit codes: 0 ok, 1 the answer is no or it failed, 2 usage or configuration, 3 a bug in Samuel.",
+)
+@click.option(
+    *("-C", "--project", "directory"),
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    default=".",
+    metavar="DIR",
+    help="Work on the project at or above DIR instead of the current directory.",
+)
+@click.version_option(__version__, message="samuel %(version)s")
+@click.pass_context
+def samuel(ctx: click.Context, directory: Path) -> None:
+    """One hook system and one autonomous loop for every coding agent.
+
+    \b
+        samuel init
+        samuel hooks new notify --event after:iteration --lang bash
+        samuel hooks fire after:iteration
+    """
+    ctx.obj = Here(directory, ctx.find_object(Output) or Output())

@@ -1,0 +1,30 @@
+"""Text that a repository may have written, made harmless for a terminal.
+
+A file name can hold an escape sequence, a reason can hold a carriage return, and a right-to-left mark can make
+code read as what it is not. What cannot be printed is shown by its number.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+
+def safe(text: str, keep: str = "\n\t") -> str:
+    """`text` with everything a terminal might act on written as an escape, but for what `keep` lists."""
+    if text.isprintable():
+        return text
+    return "".join(one if one.isprintable() or one in keep else _escaped(one) for one in text)
+
+
+def safe_json(value: Any) -> str:
+    """JSON with the same promise: it stays readable, and it stays JSON."""
+    text = json.dumps(value, ensure_ascii=False, indent=2)
+    return "".join(one if one.isprintable() or one == "\n" else json.dumps(one)[1:-1] for one in text)
+
+
+def _escaped(character: str) -> str:
+    code = ord(character)
+    if code < 0x100:
+        return f"\\x{code:02x}"
+    return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"

@@ -1,0 +1,116 @@
+"""One firing on its way: the event as the next handler sees it, and what was said so far."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import msgspec
+from msgspec import UNSET
+from msgspec.structs import replace
+
+from samuel.dispatch.record import Call
+from samuel.events import Event, EventType, LoopEvent
+from samuel.events.compose import Answer, verdict
+from samuel.hooks.handler import Outcome
+from samuel.runtimes.base import Reply
+
+# Bound once: looking a member up on its enum costs as much as the rest of a comparison.
+OK, DENIED, FAILED = Outcome.OK, Outcome.DENIED, Outcome.FAILED
+
+
+class Round:
+    __slots__ = ("_answers", "_rewrites", "_step", "calls", "composed", "event", "key", "kind")
+
+    def __init__(self, kind: EventType, event: Event) -> None:
+        self.kind = kind
+        self.event = event
+        self.key = _idempotency_key(event, kind.name)
+        self.calls: list[Call] = []
+        self.composed: dict[str, Any] | None = None  # None until somebody answered
+        self._answers: list[Answer] = []
+        self._step = kind.composition.step
+        self._rewrites = kind.composition.rewrites
+
+    def take(self, call: Call) -> Call:
+        """Note a call of a handler that runs in turn; what it rewrote and contributed holds for the next one."""
+        self.calls.append(call)
+        result = call.result
+        if not result or not (call.outcome is OK or self._usable(call)):
+            return call
+        if self._step is not None:
+            self.composed = self._step(self.composed or {}, result)
+        else:
+            self._answers.append(_answer(call))
+            self.composed = self.kind.composition.compose(self._answers)
+        if call.outcome is OK:
+            if self._rewrites:
+                self.event = _rewritten(self.kind, self.event, result)
+            if "data" in result and isinstance(self.event, LoopEvent):
+                context = _with_data(self.event.context, call.handler.key, result["data"])
+                self.event = replace(self.event, context=context)
+        return call
+
+    def take_all(self, calls: list[Call]) -> None:
+        """Note the calls of handlers that ran at the same time."""
+        self.calls += calls
+        self.settle(calls)
+
+    def settle(self, calls: Sequence[Call]) -> None:
+        """Compose the answers of exactly these calls."""
+        self.composed = self.kind.composition.compose([_answer(call) for call in calls if self._usable(call)])
+
+    def _usable(self, call: Call) -> bool:
+        outcome = call.outcome
+        return outcome is OK or outcome is DENIED or (outcome is FAILED and self.kind.composition.keeps_failed)
+
+
+def understood(kind: EventType, reply: Reply) -> Reply:
+    """Check the shape of an answer, and read from it whether it is a yes."""
+    result = reply.result
+    try:
+        msgspec.convert(result, kind.result)
+    except msgspec.ValidationError as error:
+        return replace(reply, outcome=Outcome.BAD_OUTPUT, result={}, message=f"wrong shape: {error}")
+    except RecursionError:
+        return replace(reply, outcome=Outcome.BAD_OUTPUT, result={}, message="wrong shape: nested too deeply")
+    if kind.composition.can_deny and (found := verdict(result)).decision == "deny":
+        return replace(reply, outcome=DENIED, message=found.reason or "denied without a reason")
+    if result.get("ok") is False or result.get("error"):
+        why = result.get("reason") or result.get("error") or "it said `ok: false`"
+        return replace(reply, outcome=FAILED, message=str(why))
+    return reply
+
+
+def without_rewrite(call: Call, kind: EventType) -> Call:
+    """A rewrite in the guard phase comes too late: it is dropped, and said."""
+    dropped = [name for name in kind.composition.rewrites if name in call.result]
+    if not dropped:
+        return call
+    result = {key: value for key, value in call.result.items() if key not in dropped}
+    return replace(call, result=result, message=call.message or f"`{dropped[0]}` ignored: the input is final now")
+
+
+def _answer(call: Call) -> Answer:
+    return Answer(call.handler.name, call.handler.origin, call.result)
+
+
+def _rewritten(kind: EventType, event: Event, result: Mapping[str, Any]) -> Event:
+    """The event with the fields that this answer replaces."""
+    given = [name for name in kind.composition.rewrites if result.get(name) is not None]
+    if not given:
+        return event
+    checked = msgspec.convert(result, kind.result)
+    return replace(event, **{name: getattr(checked, name) for name in given})
+
+
+def _with_data(context: Mapping[str, Any], key: str, data: Mapping[str, Any] | None) -> Mapping[str, Any]:
+    plugins = context.get("Plugins", {})
+    return {**context, "Plugins": {**plugins, key: {**plugins.get(key, {}), **(data or {})}}}
+
+
+def _idempotency_key(event: Event, name: str) -> str:
+    """The same for the same step of the same run, also when it is fired again after a crash."""
+    if event.run_id is UNSET:
+        return event.event_id
+    return f"{event.run_id}/{event.iteration if isinstance(event, LoopEvent) else 0}/{name}"

@@ -1,0 +1,212 @@
+"""For people who test their own hooks: a pytest plugin that comes with Samuel and is on once that is installed.
+
+One function alone, through the real dispatcher and without a project:
+
+    from samuel.testing import fire
+    from my_hooks import python_facts
+
+    def test_it_names_the_environment():
+        fired = fire(python_facts, "context.extra", task={"id": "1"})
+        assert fired.ok
+        assert fired.result["extras"][0]["name"] == "python.md"
+
+A whole project, with real processes, in a directory of its own and with a home of its own:
+
+    def test_the_guard_says_no(samuel_project):
+        samuel_project.hook("guard", GUARD_SCRIPT)
+        fired = samuel_project.fire("PreAbilityCall", ability_id="shell", tool_input={"command": "rm -rf /"})
+        assert fired.denied
+
+    def test_it_runs_before_the_built_in(samuel_project):
+        seen = Recorder("quality.check")
+        samuel_project.hook("adds_a_check", SCRIPT)
+        with samuel_project.open(handlers=[seen]) as app:
+            app.fire("quality.check", commands=[])
+        assert seen.events[0].previous["ok"]
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from textwrap import dedent
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from samuel.clock import FakeClock
+from samuel.hooks.decorator import hook
+
+# pytest loads this module in every project that has Samuel installed, so the engine is imported when it is used.
+if TYPE_CHECKING:
+    from samuel.app import App
+    from samuel.dispatch.record import Call, Fired
+    from samuel.events import Event
+    from samuel.paths import User
+
+__all__ = ["FakeClock", "Recorder", "SamuelProject", "fire", "samuel_project"]
+
+
+class Recorder:
+    """Keeps what it gets, as a handler, as a sink, or as both.
+
+    As a handler it answers `returns` (or what `returns(event)` gives) and keeps each event in `events`:
+
+        seen = Recorder("context.extra", order=50, returns={"extras": []})
+        app = samuel_project.open(handlers=[seen])
+
+    As a sink it keeps every call of every handler in `calls`, and what came of each event in `fired`:
+
+        app = samuel_project.open(sinks=[seen])
+    """
+
+    def __init__(
+        self,
+        *events: str,
+        name: str = "recorder",
+        returns: Mapping[str, Any] | Callable[[Any], Mapping[str, Any] | None] | None = None,
+        order: int | None = None,
+        strict: bool | None = None,
+        role: str | None = None,
+    ) -> None:
+        self.events: list[Any] = []
+        self.begun: list[Event] = []
+        self.calls: list[Call] = []
+        self.fired: list[Fired] = []
+        self.__name__ = name
+        self._returns = returns
+        if events:
+            hook(*events, order=order, strict=strict, role=role)(self)
+
+    def __call__(self, event: Any) -> Mapping[str, Any] | None:
+        self.events.append(event)
+        return self._returns(event) if callable(self._returns) else self._returns
+
+    def begin(self, event: Event) -> None:
+        self.begun.append(event)
+
+    def called(self, event: Event, call: Call) -> None:
+        self.calls.append(call)
+
+    def end(self, event: Event, fired: Fired, duration_ms: float) -> None:
+        self.fired.append(fired)
+
+
+class SamuelProject:
+    """A project with a home of its own: nothing of yours is read, and nothing of yours is written."""
+
+    root: Path
+    """The project's directory. It has an empty samuel.toml."""
+
+    user: User
+    """The places of the user it belongs to; `user.home` is an empty directory."""
+
+    def __init__(self, directory: Path) -> None:
+        from samuel.paths import User
+
+        self.root = directory / "project"
+        home = directory / "home"
+        self.user = User(home=home, state=home / ".local/state/samuel", cache=home / ".cache/samuel")
+        self._opened: list[App] = []
+        home.mkdir(parents=True)
+        self.root.mkdir()
+        self.config("")
+
+    def config(self, text: str) -> Path:
+        """Write samuel.toml."""
+        file = self.root / "samuel.toml"
+        file.write_text(dedent(text), encoding="utf-8")
+        return file
+
+    def hook(self, name: str, text: str | bytes, executable: bool = True, where: Path | None = None) -> Path:
+        """Write a hook file and trust it, as its author would.
+
+        `where` is another directory than `.samuel/hooks`, like `samuel_project.user.home / ".samuel/hooks"`.
+        """
+        directory = where or self.root / ".samuel" / "hooks"
+        directory.mkdir(parents=True, exist_ok=True)
+        file = directory / name
+        file.write_bytes(text if isinstance(text, bytes) else dedent(text).encode())
+        file.chmod(0o755 if executable else 0o644)
+        self.trust()
+        return file
+
+    def python_hook(self, name: str, text: str, where: Path | None = None) -> Path:
+        """Write a `.py` file with `@samuel.hook` functions and trust it. It runs in a worker process."""
+        return self.hook(f"{name.removesuffix('.py')}.py", text, executable=False, where=where)
+
+    def trust(self) -> None:
+        """Agree to every file in the project's hook directories as it is now, like `samuel trust --yes`."""
+        from samuel.trust.items import review
+        from samuel.trust.repository import trust_key
+        from samuel.trust.store import TrustStore
+
+        store = TrustStore(self.user.state / "trust", trust_key(self.root))
+        items = [item for item in review(self.root, store.load()) if item.digest and item.state != "gone"]
+        store.agree([(item.name, item.digest, item.content) for item in items], at="", root=str(self.root))
+
+    def open(self, **options: Any) -> App:
+        """Open the project; the options are those of `samuel.open`. It is closed with the test at the latest."""
+        from samuel.app import App
+
+        app = App(self.root, **{"user": self.user, **options})
+        self._opened.append(app)
+        return app
+
+    def fire(self, event: Event | str, **fields: Any) -> Fired:
+        """Open the project, fire one event, close it again."""
+        with self.open() as app:
+            return app.fire(event, **fields)
+
+    def close(self) -> None:
+        """End every process that is still warm."""
+        for app in self._opened:
+            app.close()
+
+
+@pytest.fixture
+def samuel_project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[SamuelProject]:
+    """A fresh project in tmp_path, and HOME and the XDG directories beside it."""
+    for name in os.environ:
+        if name.startswith(("XDG_", "SAMUEL_")):
+            monkeypatch.delenv(name)
+    project = SamuelProject(tmp_path)
+    monkeypatch.setenv("HOME", str(project.user.home))
+    yield project
+    project.close()
+
+
+def fire(function: Callable[..., Any], event: Event | str, **fields: Any) -> Fired:
+    """Call one function marked with `@samuel.hook` with an event, alone: no project, no built-in, no process.
+
+    It goes the way of every call: what the function gets is stamped and typed, what it returns is checked and
+    composed, and whatever it raises becomes an outcome.
+    """
+    from samuel.app import embedded, payload
+    from samuel.clock import SystemClock
+    from samuel.config.model import NOTHING_SAID, Limits
+    from samuel.dispatch.dispatcher import Dispatcher, Place
+    from samuel.errors import UsageError
+    from samuel.events import Event, event_type
+    from samuel.events.catalogue import BY_PAYLOAD
+    from samuel.hooks.order import resolve
+    from samuel.runtimes.inline import Inline
+
+    given = event if isinstance(event, Event) else payload(event, fields)
+    kind = BY_PAYLOAD[type(given)]
+    handlers = [one for one in embedded([function]) if event_type(one.event) is kind]
+    if not handlers:
+        raise UsageError(f"`{getattr(function, '__name__', function)}` is no handler of `{kind.name}`")
+    dispatcher = Dispatcher(
+        chains={kind.name: resolve(kind, handlers, NOTHING_SAID)},
+        runtimes={"inline": Inline()},
+        permit=lambda handler: "",
+        sink=Recorder(),
+        clock=SystemClock(),
+        place=Place(os.getcwd(), "ralph", lambda owner: "", Limits().handler_prompt_bytes),
+    )
+    try:
+        return dispatcher.fire(given)
+    finally:
+        dispatcher.close()

@@ -1,0 +1,61 @@
+from __future__ import annotations
+
+import os
+
+from samuel.process.environment import DEFAULT_PATH, clean
+
+LOADERS = (
+    *(
+        "LD_PRELOAD",
+        "LD_LIBRARY_PATH",
+        "DYLD_INSERT_LIBRARIES",
+        "PYTHONPATH",
+        "PYTHONSTARTUP",
+        "NODE_OPTIONS",
+    ),
+    *("BASH_ENV", "ENV", "PERL5OPT", "RUBYOPT", "GIT_DIR", "GIT_SSH_COMMAND", "BASH_FUNC_x%%", "IFS"),
+)
+SECRETS = ("ANTHROPIC_API_KEY", "GITHUB_TOKEN", "AWS_SECRET_ACCESS_KEY")
+USUAL = (
+    *(
+        "PATH",
+        "HOME",
+        "USER",
+        "LOGNAME",
+        "SHELL",
+        "LANG",
+        "LANGUAGE",
+        "LC_ALL",
+        "LC_CTYPE",
+        "TZ",
+        "TERM",
+        "TMPDIR",
+    ),
+    *("XDG_CACHE_HOME", "NO_COLOR", "SSL_CERT_FILE", "SSL_CERT_DIR", "http_proxy", "HTTPS_PROXY", "NO_PROXY"),
+    *("SAMUEL_EVENT", "SAMUEL_DEADLINE"),
+)
+
+
+def test_only_the_usual_names_are_passed() -> None:
+    base = dict.fromkeys((*USUAL, *LOADERS, *SECRETS, "SAMUEL_TRUST"), "x")
+    assert clean(base=base) == dict.fromkeys(USUAL, "x")
+
+
+def test_whoever_needs_another_names_it() -> None:
+    base = {"PATH": "/bin", "GITHUB_TOKEN": "t", "PYTHONPATH": "p", "SAMUEL_TRUST": "s"}
+    assert clean(base=base, pass_names=["GITHUB_TOKEN", "NOT_SET"]) == {"PATH": "/bin", "GITHUB_TOKEN": "t"}
+    assert clean({"PYTHONPATH": "mine"}, base=base) == {"PATH": "/bin", "PYTHONPATH": "mine"}
+    assert clean(base=base, pass_names=["SAMUEL_TRUST"])["SAMUEL_TRUST"] == "s"
+
+
+def test_extra_wins() -> None:
+    assert clean({"PATH": "/mine"}, base={"PATH": "/bin"}) == {"PATH": "/mine"}
+
+
+def test_there_is_always_a_path() -> None:
+    assert clean(base={}) == clean(base={"PATH": ""}) == {"PATH": DEFAULT_PATH}
+
+
+def test_ours_is_the_base_unless_given() -> None:
+    assert clean()["PATH"] == os.environ["PATH"]
+    assert clean() is not clean()
