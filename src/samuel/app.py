@@ -51,6 +51,7 @@ class App:
         self,
         root: str | os.PathLike[str] = ".",
         *,
+        search: bool = True,
         handlers: Iterable[Callable[..., Any]] = (),
         user: paths.User | None = None,
         clock: Clock | None = None,
@@ -59,13 +60,13 @@ class App:
         ask: Ask | None = None,
         trust_everything: bool | None = None,
     ) -> None:
-        """Open the project at or above `root`.
+        """Open the project at or above `root`; with `search` false, exactly there.
 
         `handlers` are functions marked with `@samuel.hook` that run in this process. `ask` puts a question to a
         person, for hooks whose verdict is "ask"; without it, ask means deny. `trust_everything` overrides
         SAMUEL_TRUST.
         """
-        self.paths = paths.Project(paths.find_root(Path(root)))
+        self.paths = paths.Project(paths.find_root(Path(root)) if search else Path(root).resolve())
         self.user = user or paths.User.from_environment()
         self.clock = clock or SystemClock()
         self.warnings: list[str] = []

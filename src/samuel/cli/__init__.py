@@ -1,1 +1,1 @@
-"""The command line: folder = command group, file = command. Commands ask and show; what they show is made elsewhere."""
+"""The command line: folder = command group, file = command. It asks and shows; the work is done elsewhere."""

@@ -1,11 +1,11 @@
 """The edge: where exceptions become messages and exit codes, once, and nowhere else.
 
-    0    ok
-    1    the answer is no, or it failed
-    2    the command or the configuration is wrong
-    3    a bug in Samuel; a report to paste is written
-    130  interrupted
-    141  whoever read the output went away
+0    ok
+1    the answer is no, or it failed
+2    the command or the configuration is wrong
+3    a bug in Samuel; a report to paste is written
+130  interrupted
+141  whoever read the output went away
 """
 
 from __future__ import annotations
@@ -26,8 +26,6 @@ from samuel.cli.root import samuel
 from samuel.errors import SamuelError, UsageError
 from samuel.files import atomic
 from samuel.version import __version__
-
-ISSUES = "https://github.com/samuel-loop/samuel/issues"
 
 
 def run(arguments: Sequence[str]) -> int:
@@ -71,9 +69,9 @@ def _bug(out: Output, arguments: Sequence[str], error: Exception) -> int:
     try:
         directory.mkdir(parents=True, exist_ok=True, mode=0o700)
         atomic.write_bytes(file, report.encode(errors="backslashreplace"), 0o600)
-        hint = f"The report is in `{file}`. Read it, then paste it into {ISSUES}"
+        hint = f"The report is in `{file}`. Read it, then paste it into an issue."
     except OSError:
-        hint = f"Paste this into {ISSUES}\n\n{report}"
+        hint = f"Paste this into an issue:\n\n{report}"
     bug = SamuelError(f"this is a bug in Samuel: {type(error).__name__}: {error}", hint)
     bug.exit_code = 3
     return out.fail(bug)

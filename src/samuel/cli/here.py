@@ -31,14 +31,14 @@ class Here:
         except FileNotFoundError:
             raise UsageError("the current directory does not exist any more", "change to another one") from None
 
-    def open(self, directory: Path | None = None, *, exact: bool = False) -> App:
+    def open(self, root: Path | None = None) -> App:
         """Open the project. Nothing in it runs that its owner did not agree to."""
         from samuel.app import App  # the engine, which `hooks log` and the like do without
         from samuel.process.tree import own_all_children
 
         own_all_children()  # nobody but Samuel starts processes in this program
         ask = _confirm if self.out.asks else None
-        return App(directory or self.root, ask=ask)
+        return App(root or self.root, search=False, ask=ask)
 
 
 def inside_a_run() -> str:

@@ -1,7 +1,7 @@
 """What a command shows: tables for people, aligned text for pipes, one JSON envelope for programs.
 
-    {"ok": true, "data": ..., "warnings": [...], "error": null}
-    {"ok": false, "data": null, "warnings": [], "error": {"message", "hint", "problems": [{file, line, what, hint}]}}
+{"ok": true, "data": ..., "warnings": [...], "error": null}
+{"ok": false, "data": null, "warnings": [], "error": {"message", "hint", "problems": [{file, line, what, hint}]}}
 """
 
 from __future__ import annotations

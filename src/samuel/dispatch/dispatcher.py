@@ -31,7 +31,7 @@ Permit = Callable[[Handler], str]  # "" or the reason why the handler may not ru
 Ask = Callable[[str], bool]  # puts a question to a person
 
 # Bound once: looking a member up on its enum costs as much as the rest of a comparison.
-OK = Outcome.OK
+OK, LAST_ONLY = Outcome.OK, Arrange.LAST_ONLY
 UNAVAILABLE = {Status.UNTRUSTED: Outcome.REFUSED, Status.BROKEN: Outcome.NOT_STARTED}
 
 
@@ -153,7 +153,8 @@ class Dispatcher:
         started = self._monotonic()
         reply = seat.run(shown)
         duration_ms = (self._monotonic() - started) * 1000
-        if reply.outcome is OK and reply.result:
+        # No opinion is an answer, except where there is only one handler and its answer is needed.
+        if reply.outcome is OK and (reply.result or told.kind.composition.arrange is LAST_ONLY):
             reply = understood(told.kind, reply)
             if reply.size > seat.budget:
                 reply = budget.keep(reply, told.composed, seat.budget)

@@ -14,6 +14,13 @@ SLOW_NOTE_MS = 50.0
 SLOW_WARNING_MS = 500.0
 
 
+def slowness(duration_ms: float) -> str:
+    """How a call that takes so long is flagged: "", `note` or `warning`."""
+    if duration_ms > SLOW_WARNING_MS:
+        return "warning"
+    return "note" if duration_ms > SLOW_NOTE_MS else ""
+
+
 class Call(msgspec.Struct, frozen=True):
     """One call of one handler."""
 
@@ -34,9 +41,7 @@ class Call(msgspec.Struct, frozen=True):
 
     @property
     def slow(self) -> str:
-        if self.duration_ms > SLOW_WARNING_MS:
-            return "warning"
-        return "note" if self.duration_ms > SLOW_NOTE_MS else ""
+        return slowness(self.duration_ms)
 
 
 class Fired(msgspec.Struct, frozen=True, kw_only=True):

@@ -41,7 +41,7 @@ class Round:
         if self._step is not None:
             self.composed = self._step(self.composed or {}, result)
         else:
-            self._answers.append(_answer(call))
+            self._answers.append(_answer(call, self._rewrites))
             self.composed = self.kind.composition.compose(self._answers)
         if call.outcome is OK:
             if self._rewrites:
@@ -58,7 +58,9 @@ class Round:
 
     def settle(self, calls: Sequence[Call]) -> None:
         """Compose the answers of exactly these calls."""
-        self.composed = self.kind.composition.compose([_answer(call) for call in calls if self._usable(call)])
+        self.composed = self.kind.composition.compose(
+            [_answer(call, self._rewrites) for call in calls if self._usable(call)]
+        )
 
     def _usable(self, call: Call) -> bool:
         outcome = call.outcome
@@ -91,8 +93,12 @@ def without_rewrite(call: Call, kind: EventType) -> Call:
     return replace(call, result=result, message=call.message or f"`{dropped[0]}` ignored: the input is final now")
 
 
-def _answer(call: Call) -> Answer:
-    return Answer(call.handler.name, call.handler.origin, call.result)
+def _answer(call: Call, rewrites: Sequence[str]) -> Answer:
+    result = call.result
+    if rewrites and call.outcome is not OK:
+        # It rewrote nothing for those after it, so it must not seem so to whoever fired the event either.
+        result = {key: value for key, value in result.items() if key not in rewrites}
+    return Answer(call.handler.name, call.handler.origin, result)
 
 
 def _rewritten(kind: EventType, event: Event, result: Mapping[str, Any]) -> Event:

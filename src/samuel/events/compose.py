@@ -100,7 +100,7 @@ def merge(answers: Sequence[Answer]) -> dict[str, Any]:
             composed["errors"] = errors
     for rewritten in ("tool_input", "tool_output"):
         for answer in answers:
-            if rewritten in answer.result:
+            if answer.result.get(rewritten) is not None:  # null leaves it as it is
                 composed[rewritten] = answer.result[rewritten]
     _settle_intent(composed, answers)
     strongest = strongest_verdict(answers)

@@ -98,6 +98,11 @@ class Conversation:
             aside += self._last_words
         return Said(ended, bytes(answer), bytes(aside[-STDERR_KEPT:]), self._process.returncode or 0)
 
+    @property
+    def stale(self) -> bool:
+        """It died while nobody asked, or something in it writes where only answers belong."""
+        return any(fd == self._answer for fd, _ in self._poll.poll(0))
+
     def close(self) -> None:
         """End the process and everything under it. Asked to, an idle one ends by itself: its input is over."""
         if self.over:

@@ -159,7 +159,7 @@ class Tree:
                 LEDGER.forget(self.root)
 
     def _members(self) -> list[int]:
-        """All that is left, parents first: signalled in this order, nobody sees its child die before its own turn."""
+        """All that is left, parents first: signalled in this order, nobody sees a child die before its turn."""
         own = [self.root] if self._holds_pid() else []
         if not LEDGER.linux:
             return own

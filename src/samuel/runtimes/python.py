@@ -92,9 +92,15 @@ class Python:
         return self._reply(said, timeout)
 
     def _take(self, origin: str) -> Conversation:
-        with self._lock:
-            if idle := self._idle.get(origin):
-                return idle.pop()
+        while True:
+            with self._lock:
+                idle = self._idle.get(origin)
+                worker = idle.pop() if idle else None
+            if worker is None:
+                break
+            if not worker.stale:
+                return worker
+            worker.close()
         return Conversation(self._command, cwd=self._root, env=self._environment)
 
     def _reply(self, said: Said, timeout: float) -> Reply:

@@ -75,7 +75,15 @@ class Digests:
 
 def digest_file(path: str) -> str:
     """The digest of a file's executable bit and content; of a link, also of its target. "": not readable."""
-    whole = hashlib.sha256()
+    return read_file(path, keep=0)[0]
+
+
+def read_file(path: str, keep: int) -> tuple[str, bytes]:
+    """The digest of a file, and the first `keep` bytes of exactly what was digested.
+
+    Read once: what a person is shown must be what they agree to, whatever happens to the file meanwhile.
+    """
+    whole, kept = hashlib.sha256(), bytearray()
     try:
         if os.path.islink(path):
             whole.update(b"link\0" + os.readlink(path).encode(errors="surrogateescape") + b"\0")
@@ -84,15 +92,16 @@ def digest_file(path: str) -> str:
         try:
             mode = os.fstat(fd).st_mode
             if not stat.S_ISREG(mode):
-                return ""
+                return "", b""
             whole.update(b"x\0" if mode & 0o111 else b"-\0")
             while chunk := os.read(fd, 1 << 20):
                 whole.update(chunk)
+                kept += chunk[: max(0, keep - len(kept))]
         finally:
             os.close(fd)
     except OSError:
-        return ""
-    return whole.hexdigest()
+        return "", b""
+    return whole.hexdigest(), bytes(kept)
 
 
 def digest_text(text: str) -> str:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from samuel import paths
-from samuel.trust.content import TooMuch, digest_file, survey
+from samuel.trust.content import TooMuch, read_file, survey
 from samuel.trust.store import MOST_KEPT, Agreement, TrustStore
 
 SHOWN = 64 * 1024
@@ -39,7 +39,7 @@ def hook_files(root: Path) -> Iterable[tuple[str, Path]]:
 
 def review(root: Path, agreed: Mapping[str, Agreement], texts: Iterable[tuple[str, str, str]] = ()) -> list[Item]:
     """All that could run here, and how it stands. `texts` are (name, digest, content) of what is not a file."""
-    found = [(name, digest_file(str(path)), _content(path)) for name, path in hook_files(root)]
+    found = [(name, *read_file(str(path), MOST_KEPT + 1)) for name, path in hook_files(root)]
     found += [(name, digest, content.encode()) for name, digest, content in texts]
     items = []
     for name, digest, content in found:
@@ -66,13 +66,3 @@ def show(item: Item, agreed: Mapping[str, Agreement], store: TrustStore) -> str:
         return "".join(difference) or "(only its mode has changed)"
     cut = f"\n… {len(item.content) - SHOWN} more bytes" if len(item.content) > SHOWN else ""
     return text + cut
-
-
-def _content(path: Path) -> bytes:
-    try:
-        if not path.is_file():
-            return b""
-        with path.open("rb") as file:
-            return file.read(MOST_KEPT + 1)
-    except OSError:
-        return b""

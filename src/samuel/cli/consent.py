@@ -1,0 +1,91 @@
+"""What in a project waits for its owner's word, and putting the question to them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+import click
+
+from samuel import config, paths
+from samuel.cli.here import inside_a_run
+from samuel.cli.output import Output
+from samuel.clock import SystemClock, iso
+from samuel.errors import SamuelError
+from samuel.files.inside import refuse_links
+from samuel.sources.distributions import look_up, trust_name
+from samuel.trust.items import Item, review, show
+from samuel.trust.repository import trust_key
+from samuel.trust.store import TrustStore
+
+PENDING = ("new", "changed")
+
+
+class Consent:
+    """The agreements about one project. It reads everything and runs nothing, so it needs no opened project."""
+
+    def __init__(self, root: Path) -> None:
+        refuse_links(root, paths.HOME, *paths.HOOK_DIRS, ".kodelet")
+        self.root = root
+        self._store = TrustStore(paths.User.from_environment().state / "trust", trust_key(root))
+
+    def items(self) -> list[Item]:
+        """All that could run here. Each holds the very bytes its digest is of."""
+        listed = look_up(config.load(self.root / paths.CONFIG).distributions)
+        texts = [(trust_name(one.name), one.digest, one.text) for one in listed if one.text]
+        return review(self.root, self._store.load(), texts)
+
+    def pending(self) -> list[Item]:
+        return [item for item in self.items() if item.state in PENDING]
+
+    def text(self, item: Item) -> str:
+        """What a person reads before they agree."""
+        head = f"{item.name}  ({item.state}, sha256 {item.digest or 'of nothing readable'})"
+        body = show(item, self._store.load(), self._store).rstrip("\n")
+        return "\n".join([head, *(f"    {line}" for line in body.split("\n")), ""])
+
+    def agree(self, items: Iterable[Item]) -> None:
+        """Record a yes to exactly what these items hold."""
+        refuse_inside_a_run()
+        agreed = [(item.name, item.digest, item.content) for item in items]
+        self._store.agree(agreed, at=iso(SystemClock().now()), root=str(self.root))
+
+    def revoke(self, names: Sequence[str] | None) -> list[str]:
+        return self._store.revoke(names)
+
+
+def readable(item: Item) -> bool:
+    """Nobody can agree to what nobody can read: a pipe, a broken link, a file without permission."""
+    return bool(item.digest)
+
+
+def refuse_inside_a_run() -> None:
+    if run := inside_a_run():
+        raise SamuelError(
+            f"this is inside the run `{run}`, which cannot change what is trusted",
+            "end the run first, or use another terminal",
+        )
+
+
+def ask_for_each(out: Output, consent: Consent, items: Sequence[Item]) -> list[Item]:
+    """Show each and ask; gives those that were agreed to."""
+    agreed: list[Item] = []
+    for position, item in enumerate(items):
+        out.tell(consent.text(item))
+        answer = click.prompt(
+            f"Trust `{os.path.basename(item.name)}`? y(es), n(o), a(ll that follow), q(uit)".encode(
+                "ascii", "backslashreplace"
+            ).decode(),
+            type=click.Choice(["y", "n", "a", "q"]),
+            show_choices=False,
+            default="n",
+            err=True,
+        )
+        if answer == "a":
+            return [*agreed, *items[position:]]
+        if answer == "q":
+            break
+        if answer == "y":
+            agreed.append(item)
+    return agreed

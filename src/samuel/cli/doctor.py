@@ -1,0 +1,32 @@
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from samuel.cli.here import Here, json_option
+from samuel.cli.hooks import chain as words
+from samuel.cli.output import Table
+from samuel.doctor import examine
+
+
+@click.command()
+@click.option("--hooks", is_flag=True, help="Also show the resolved chain of every event.")
+@json_option
+@click.pass_obj
+def doctor(here: Here, hooks: bool) -> int:
+    """Say what is wrong here, and what to do about it.
+
+    \b
+        samuel doctor --hooks
+    """
+    findings, chains = examine(here.root)
+    data: dict[str, Any] = {"findings": [finding._asdict() for finding in findings]}
+    blocks: list[str | Table] = [Table(("level", "what", "what to do"), findings)]
+    if hooks:
+        data["chains"] = [words.plain(chain) for chain in chains.values()]
+        for chain in chains.values():
+            blocks += [f"\n{chain.event.name} ({chain.event.composition.name})", words.table(chain)]
+            blocks += [words.left_out(chain)] if chain.left_out else []
+    wrong = any(finding.level == "error" for finding in findings)
+    return here.out.answer(data, *blocks, ok=not wrong)

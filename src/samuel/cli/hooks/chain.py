@@ -1,0 +1,63 @@
+"""A resolved chain in words, for `hooks explain` and `doctor --hooks`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from samuel.cli.output import Table
+from samuel.config.duration import format_duration
+from samuel.hooks.order import Chain, Step
+
+COLUMNS = ("", "handler", "order", "origin", "runtime", "strict", "timeout", "status", "why")
+
+
+def plain(chain: Chain) -> dict[str, Any]:
+    return {
+        "event": chain.event.name,
+        "composes": chain.event.composition.name,
+        "chain": [_plain_step(position, step) for position, step in enumerate(chain.steps, start=1)],
+        "left_out": [{"handler": one.handler.name, "why": one.why} for one in chain.left_out],
+        "warnings": list(chain.warnings),
+    }
+
+
+def table(chain: Chain) -> Table | str:
+    if not chain.steps:
+        return "  nobody answers"
+    return Table(COLUMNS, [_row(position, step) for position, step in enumerate(chain.steps, start=1)])
+
+
+def left_out(chain: Chain) -> str:
+    return "\n".join(f"left out: `{one.handler.name}`: {one.why}" for one in chain.left_out)
+
+
+def _plain_step(position: int, step: Step) -> dict[str, Any]:
+    handler = step.handler
+    return {
+        "position": position,
+        "handler": handler.name,
+        "order": step.order,
+        "origin": handler.origin.label,
+        "runtime": handler.runtime,
+        "path": handler.path,
+        "strict": step.strict,
+        "timeout": format_duration(step.timeout),
+        "status": handler.status.value,
+        "reason": handler.reason,
+        "why": step.why,
+    }
+
+
+def _row(position: int, step: Step) -> tuple[str, ...]:
+    handler = step.handler
+    return (
+        str(position),
+        handler.name,
+        "-" if step.order is None else str(step.order),
+        handler.origin.label,
+        handler.runtime,
+        "yes" if step.strict else "no",
+        format_duration(step.timeout),
+        handler.status.value,
+        f"{step.why}; {handler.reason}" if handler.reason else step.why,
+    )

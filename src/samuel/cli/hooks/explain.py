@@ -1,0 +1,48 @@
+from __future__ import annotations
+
+import click
+
+from samuel.cli.here import Here, json_option
+from samuel.cli.hooks import chain as words
+from samuel.cli.output import Table
+from samuel.events import event_type
+from samuel.hooks.handler import Handler
+from samuel.hooks.order import Chain
+from samuel.scaffold.move import move
+
+
+@click.command()
+@click.argument("event")
+@json_option
+@click.pass_obj
+def explain(here: Here, event: str) -> int:
+    """Show who answers to an event, in what order, and why.
+
+    \b
+        samuel hooks explain quality.check
+    """
+    kind = event_type(event)
+    with here.open() as app:
+        chain = app.chains[kind.name]
+        idle = [one for one in app.found if _is_idle(one, chain)]
+        moves = [(step, move(step, chain, app.config, app.methodology)) for step in chain.steps]
+    data = words.plain(chain)
+    for shown, (_, moved) in zip(data["chain"], moves, strict=True):
+        shown["move"] = moved._asdict()
+    data["idle"] = [{"handler": one.name, "status": one.status.value, "reason": one.reason} for one in idle]
+
+    blocks: list[str | Table] = [f"{kind.name} ({kind.composition.name})", words.table(chain)]
+    blocks += [words.left_out(chain)] if chain.left_out else []
+    blocks += [f"{one.status.value}: `{one.name}`: {one.reason}" for one in idle]
+    blocks += ["\nTo move one, in samuel.toml:"] if moves else []
+    for step, moved in moves:
+        lines = moved.toml.replace("\n", "\n  ")
+        blocks.append(f"\n  # `{step.handler.name}` {moved.to}\n  {lines}")
+    return here.out.answer(data, *blocks, warnings=[*chain.warnings, *app.warnings])
+
+
+def _is_idle(handler: Handler, chain: Chain) -> bool:
+    """Found, not in the chain, and perhaps meant for it: a file that could not be asked may be for any event."""
+    placed = {(step.handler.path, step.handler.name) for step in chain.steps}
+    placed |= {(one.handler.path, one.handler.name) for one in chain.left_out}
+    return handler.event in ("", chain.event.name) and (handler.path, handler.name) not in placed

@@ -1,0 +1,67 @@
+from __future__ import annotations
+
+import click
+
+from samuel.app import App
+from samuel.cli.here import Here, json_option
+from samuel.cli.output import Table
+from samuel.events import canonical
+from samuel.hooks.handler import Handler, Status
+
+EXCLUDED = "excluded"
+COLUMNS = ("event", "name", "order", "origin", "runtime", "status", "reason")
+
+
+@click.command("list")
+@click.option("--event", metavar="EVENT", help="Only those for this event.")
+@json_option
+@click.pass_obj
+def list_(here: Here, event: str | None) -> int:
+    """Show every hook that was found, and what became of it.
+
+    \b
+        samuel hooks list --event quality.check
+    """
+    wanted = canonical(event) if event else ""
+    with here.open() as app:
+        found = [row for row in _rows(app) if wanted in ("", row["event"]) or not row["event"]]
+    rows = [[_cell(row[column]) for column in COLUMNS] for row in found]
+    return here.out.answer(found, Table(COLUMNS, rows), warnings=app.warnings)
+
+
+def _rows(app: App) -> list[dict[str, str | int | None]]:
+    """Event by event, in the order they run; then those that run on none."""
+    rows, placed = [], set()
+    for chain in app.chains.values():
+        for step in chain.steps:
+            rows.append(_row(step.handler, step.order, step.handler.status, step.handler.reason))
+        for handler, why in chain.left_out:
+            works = handler.status is Status.ACTIVE
+            status, reason = (EXCLUDED, why) if works else (handler.status, handler.reason)
+            rows.append(_row(handler, handler.effective_order, status, reason))
+        placed |= {_identity(step.handler) for step in chain.steps}
+        placed |= {_identity(one.handler) for one in chain.left_out}
+    others = (handler for handler in app.found if _identity(handler) not in placed)
+    rows += [_row(one, one.effective_order if one.event else None, one.status, one.reason) for one in others]
+    return rows
+
+
+def _identity(handler: Handler) -> tuple[str, str, int]:
+    return handler.path or handler.origin.label + handler.event, handler.name, handler.declared
+
+
+def _row(handler: Handler, order: int | None, status: str, reason: str) -> dict[str, str | int | None]:
+    return {
+        "event": handler.event,
+        "name": handler.name,
+        "order": order,
+        "origin": handler.origin.label,
+        "runtime": handler.runtime,
+        "status": str(status),
+        "reason": reason,
+        "path": handler.path,
+    }
+
+
+def _cell(value: str | int | None) -> str:
+    return "-" if value is None or value == "" else str(value)

@@ -1,0 +1,53 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import islice
+from typing import Any
+
+import click
+import msgspec
+
+from samuel import paths
+from samuel.cli.here import Here, json_option
+from samuel.cli.output import Table
+from samuel.dispatch.record import slowness
+from samuel.events import canonical
+from samuel.hooks.handler import Outcome
+from samuel.journal import CallRecord, newest_first
+
+COLUMNS = ("time", "event", "handler", "outcome", "ms", "slow", "message")
+
+
+@click.command()
+@click.option("--event", metavar="EVENT", help="Only calls for this event.")
+@click.option("--outcome", type=click.Choice([outcome.value for outcome in Outcome]), help="Only these.")
+@click.option("--limit", type=click.IntRange(min=1), default=50, show_default=True, help="The newest N.")
+@json_option
+@click.pass_obj
+def log(here: Here, event: str | None, outcome: str | None, limit: int) -> int:
+    """Show the calls of the past.
+
+    \b
+        samuel hooks log --event quality.check --outcome failed
+    """
+    wanted = canonical(event) if event else ""
+    found = list(islice(_calls(here, wanted, outcome), limit))[::-1]
+    data = [_plain(call) for call in found]
+    return here.out.answer(data, Table(COLUMNS, [_row(call) for call in found]) if found else "no calls yet")
+
+
+def _calls(here: Here, event: str, outcome: str | None) -> Iterator[CallRecord]:
+    project = paths.Project(here.root)
+    for record in newest_first(project.root, project.journal):
+        if isinstance(record, CallRecord) and event in ("", record.event) and outcome in (None, record.outcome):
+            yield record
+
+
+def _plain(call: CallRecord) -> dict[str, Any]:
+    fields: dict[str, Any] = msgspec.structs.asdict(call)
+    return {**fields, "slow": slowness(call.duration_ms)}
+
+
+def _row(call: CallRecord) -> tuple[str, ...]:
+    slow = slowness(call.duration_ms)
+    return call.at, call.event, call.handler, call.outcome, f"{call.duration_ms:.1f}", slow or "-", call.message

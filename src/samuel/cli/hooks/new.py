@@ -1,0 +1,77 @@
+from __future__ import annotations
+
+import os
+
+import click
+
+from samuel import paths
+from samuel.cli.consent import Consent
+from samuel.cli.here import Here, inside_a_run, json_option
+from samuel.errors import SamuelError
+from samuel.events import event_type
+from samuel.files import atomic
+from samuel.files.inside import make_dirs_inside
+from samuel.hooks.handler import Status
+from samuel.scaffold.hook import LANGUAGES, Written, hook, taken
+
+HOOKS = paths.HOOK_DIRS[0]
+
+
+@click.command()
+@click.argument("name")
+@click.option("--event", required=True, metavar="EVENT", help="The event it is for.")
+@click.option("--lang", type=click.Choice(list(LANGUAGES)), default="bash", show_default=True)
+@json_option
+@click.pass_obj
+def new(here: Here, name: str, event: str, lang: str) -> int:
+    """Write a hook that works, to start from.
+
+    \b
+        samuel hooks new notify --event after:iteration --lang python
+    """
+    kind = event_type(event)
+    written = hook(name, kind, lang)
+    consent = Consent(here.root)
+    _write(here, name, written)
+
+    shown = f"{HOOKS}/{written.name}"
+    warnings: list[str] = []
+    if inside_a_run():
+        warnings.append(f"`{shown}` is not trusted: a run cannot change what is trusted")
+    else:
+        consent.agree(item for item in consent.items() if item.name == shown)
+        others = [item.name for item in consent.pending() if os.path.dirname(item.name) == HOOKS]
+        if others:
+            names = ", ".join(f"`{other}`" for other in others)
+            warnings.append(
+                f"`{name}` will not run before you agree to what lies beside it: {names}; `samuel trust`"
+            )
+    with here.open() as app:  # it is asked which event it is for, now rather than at the first event
+        path = str(here.root / shown)
+        warnings += [
+            f"`{one.name}`: {one.reason}" for one in app.found if one.path == path and _broken(one.status)
+        ]
+
+    really = " --really" if kind.irreversible else ""
+    tries = [
+        f"samuel hooks fire {kind.name}{really}",
+        f"samuel hooks explain {kind.name}",
+        f"samuel hooks log --event {kind.name}",
+    ]
+    data = {"path": shown, "event": kind.name, "lang": lang, "next": tries}
+    text = "\n".join([f"wrote {shown} for {kind.name}", "", "Try:", *(f"  {line}" for line in tries)])
+    return here.out.answer(data, text, warnings=[*warnings, *app.warnings])
+
+
+def _write(here: Here, name: str, written: Written) -> None:
+    directory = make_dirs_inside(here.root, HOOKS, mode=0o755)
+    try:
+        if other := taken(name, os.listdir(directory)):
+            raise SamuelError(f"`{HOOKS}/{other}` exists already", "choose another name, or remove it first")
+        atomic.write_at(directory, written.name, written.text.encode(), written.mode)
+    finally:
+        os.close(directory)
+
+
+def _broken(status: Status) -> bool:
+    return status is Status.BROKEN

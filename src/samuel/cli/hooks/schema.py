@@ -1,0 +1,20 @@
+from __future__ import annotations
+
+import click
+
+from samuel.cli.here import Here, json_option
+from samuel.events import event_type
+from samuel.events import schema as schemas
+
+
+@click.command()
+@click.argument("event", required=False)
+@json_option
+@click.pass_obj
+def schema(here: Here, event: str | None) -> None:
+    """Print the JSON Schema of an event, or of all.
+
+    \b
+        samuel hooks schema context.extra
+    """
+    here.out.object(schemas.schema(event_type(event)) if event else schemas.all_schemas())

@@ -1,0 +1,78 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from samuel import paths
+from samuel.app import App
+from samuel.cli.here import Here, json_option
+from samuel.errors import SamuelError, UsageError
+from samuel.events import Event, InitAfter, InitBefore
+from samuel.files.inside import refuse_links
+from samuel.hooks.handler import Status
+from samuel.scaffold import project
+
+
+@click.command()
+@click.argument("directory", type=click.Path(path_type=Path), default=".", metavar="[DIR]")
+@click.option("--force", is_flag=True, help="Replace the files that are there.")
+@click.option("--minimal", is_flag=True, help="Only samuel.toml.")
+@click.option("--yes", is_flag=True, help="Do not ask before a samuel.toml is replaced.")
+@json_option
+@click.pass_obj
+def init(here: Here, directory: Path, force: bool, minimal: bool, yes: bool) -> int:
+    """Set up a project: samuel.toml and .samuel/.
+
+    Hooks that came with a repository stay untrusted; `samuel trust` shows them.
+
+    \b
+        samuel init my-project
+    """
+    root = _root(here, directory)
+    if project.exists(root):
+        _agree_to_replace(here, root, force, yes)
+    warnings = _fire(here, root, InitBefore(force=force, minimal=minimal))
+    made = project.make(root, minimal=minimal, force=force)
+    warnings += _fire(here, root, InitAfter(plugins_installed=[]))
+    with here.open(root) as app:
+        waiting = _untrusted(app)
+
+    lines = [f"{root} is a Samuel project now."]
+    lines += [f"  wrote {name}" for name in made.written]
+    lines += [f"  kept {name}" for name in made.kept]
+    if waiting:
+        lines.append(f"{len(waiting)} hooks came with it and are not trusted; `samuel trust` shows them.")
+    data = {"root": str(root), "written": made.written, "kept": made.kept, "untrusted": waiting}
+    return here.out.answer(data, "\n".join(lines), warnings=warnings)
+
+
+def _root(here: Here, directory: Path) -> Path:
+    """The directory, made if it is missing."""
+    root = (here.directory / directory).resolve()
+    try:
+        root.mkdir(parents=True, exist_ok=True)
+    except (FileExistsError, NotADirectoryError):
+        raise UsageError(f"`{directory}` is not a directory", "name one, or one to be made") from None
+    refuse_links(root, paths.HOME, *paths.HOOK_DIRS)
+    return root
+
+
+def _agree_to_replace(here: Here, root: Path, force: bool, yes: bool) -> None:
+    if not force:
+        raise SamuelError(f"`{root / paths.CONFIG}` exists already", "`samuel init --force` replaces it")
+    if here.out.asks and not yes:
+        click.confirm(f"Replace {paths.CONFIG}?", abort=True, err=True)
+
+
+def _fire(here: Here, root: Path, event: Event) -> list[str]:
+    """Fire one of init's events; gives its warnings. A strict no ends the command."""
+    with here.open(root) as app:
+        fired = app.fire(event)
+    if fired.stopped:
+        raise SamuelError(f"a hook stopped it: {fired.reason}", "`samuel hooks log` says more")
+    return [*fired.warnings, *app.warnings]
+
+
+def _untrusted(app: App) -> list[str]:
+    return sorted({one.path or one.name for one in app.found if one.status is Status.UNTRUSTED})

@@ -1,0 +1,121 @@
+from __future__ import annotations
+
+import difflib
+import os
+from collections.abc import Sequence
+
+import click
+
+from samuel.cli.consent import Consent, ask_for_each, readable, refuse_inside_a_run
+from samuel.cli.here import Here, json_option
+from samuel.cli.output import Table
+from samuel.errors import SamuelError, UsageError
+from samuel.hooks.handler import Status
+from samuel.trust.items import Item
+
+
+@click.command()
+@click.argument("names", nargs=-1, metavar="[PATH]...")
+@click.option("--list", "mode", flag_value="list", help="List everything that could run, and how it stands.")
+@click.option("--show", "mode", flag_value="show", help="Show the contents, or what changed.")
+@click.option("--revoke", "mode", flag_value="revoke", help="Take agreements back.")
+@click.option("--yes", is_flag=True, help="Agree without being asked. For CI.")
+@json_option
+@click.pass_obj
+def trust(here: Here, names: tuple[str, ...], mode: str | None, yes: bool) -> int:
+    """Decide what of a repository may run here.
+
+    Shows what is new or has changed, and asks. You agree to exactly what you saw: one changed byte, and it is
+    refused again.
+
+    \b
+        samuel trust
+        samuel trust --list
+    """
+    consent = Consent(here.root)
+    items = consent.items()
+    chosen = _chosen(here, names, items)
+    if mode == "list":
+        return _list(here, chosen)
+    if mode == "show":
+        return _show(here, consent, chosen)
+    refuse_inside_a_run()
+    if mode == "revoke":
+        return _revoke(here, consent, [item.name for item in chosen] if names else None, yes)
+    return _agree(here, consent, [item for item in chosen if item.state in ("new", "changed")], yes)
+
+
+def _list(here: Here, items: Sequence[Item]) -> int:
+    rows = [(item.state, item.name, item.digest[:16], item.agreed_at or "-") for item in items]
+    shown = Table(("state", "what", "sha256", "agreed"), rows) if rows else NOTHING
+    return here.out.answer([_plain(item) for item in items], shown)
+
+
+def _show(here: Here, consent: Consent, items: Sequence[Item]) -> int:
+    data = [{**_plain(item), "text": consent.text(item)} for item in items]
+    return here.out.answer(data, *([consent.text(item) for item in items] or [NOTHING]))
+
+
+def _revoke(here: Here, consent: Consent, names: Sequence[str] | None, yes: bool) -> int:
+    if names is None and not yes:
+        if not here.out.asks:
+            raise UsageError("this would take all agreements back", "name what you mean, or add `--yes`")
+        click.confirm("Take all agreements about this project back?", abort=True, err=True)
+    gone = consent.revoke(names)
+    lines = [f"no longer trusted: {name}" for name in gone] or ["nothing was trusted"]
+    return here.out.answer({"revoked": gone}, "\n".join(lines))
+
+
+def _agree(here: Here, consent: Consent, pending: Sequence[Item], yes: bool) -> int:
+    unreadable = [
+        f"`{item.name}` cannot be read, so nobody can agree to it" for item in pending if not readable(item)
+    ]
+    asked = [item for item in pending if readable(item)]
+    if not pending:
+        return here.out.answer({"agreed": [], "pending": []}, "Nothing waits for your word here.")
+    if not yes and not here.out.asks:
+        raise SamuelError(
+            "\n".join(
+                [f"{len(pending)} wait for your word:", *(f"  {item.state}  {item.name}" for item in pending)]
+            ),
+            "`samuel trust --show` shows them, `samuel trust --yes` agrees to all of them",
+        )
+    agreed = asked if yes else ask_for_each(here.out, consent, asked)
+    if agreed:
+        consent.agree(agreed)
+    left = [item for item in pending if item not in agreed]
+    lines = [f"trusted: {item.name}  sha256 {item.digest[:16]}" for item in agreed]
+    lines += [f"not trusted: {item.name}" for item in left]
+    data = {"agreed": [_plain(item) for item in agreed], "pending": [_plain(item) for item in left]}
+    warnings = [*unreadable, *(_broken(here) if agreed else [])]
+    return here.out.answer(data, "\n".join(lines), ok=not left, warnings=warnings)
+
+
+def _broken(here: Here) -> list[str]:
+    """Now they may be asked which events they are for: better here than at the first event."""
+    with here.open() as app:
+        return [f"`{one.name}` is broken: {one.reason}" for one in app.found if one.status is Status.BROKEN]
+
+
+def _chosen(here: Here, names: Sequence[str], items: Sequence[Item]) -> Sequence[Item]:
+    """The items that are named, by their name or by a path; all of them without names."""
+    if not names:
+        return items
+    by_name = {item.name: item for item in items}
+    chosen = []
+    for name in names:
+        path = os.path.relpath(os.path.abspath(here.directory / name), here.root)
+        item = by_name.get(name) or by_name.get(path)
+        if item is None:
+            close = difflib.get_close_matches(name, by_name, n=1)
+            hint = f"did you mean `{close[0]}`?" if close else "`samuel trust --list` shows what there is"
+            raise UsageError(f"`{name}` is nothing that could run here", hint)
+        chosen.append(item)
+    return chosen
+
+
+def _plain(item: Item) -> dict[str, str]:
+    return {"name": item.name, "state": item.state, "digest": item.digest, "agreed_at": item.agreed_at}
+
+
+NOTHING = "Nothing here came with the repository and could run."

@@ -1,0 +1,136 @@
+"""What is wrong here, and what to do about it. It looks and reports; it changes nothing and never gives up."""
+
+from __future__ import annotations
+
+import os
+import platform
+import shutil
+import sys
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import islice
+from pathlib import Path
+from typing import NamedTuple
+
+from samuel import paths
+from samuel.app import App
+from samuel.dispatch.record import slowness
+from samuel.errors import ConfigError, SamuelError
+from samuel.hooks.handler import Handler, Status
+from samuel.hooks.order import Chain
+from samuel.journal import CallRecord, newest_first
+from samuel.version import __version__
+
+RECENT = 2000  # records of the journal
+SANDBOXES = ("bwrap", "podman", "docker")
+
+
+class Finding(NamedTuple):
+    level: str  # ok, note, warning, error
+    what: str
+    hint: str = ""
+
+
+class Examination(NamedTuple):
+    findings: list[Finding]
+    chains: Mapping[str, Chain]  # empty when the project cannot be opened
+
+
+def examine(root: Path) -> Examination:
+    """Everything there is to say about the project at `root` and the machine it is on."""
+    findings = [*_machine(), *_places(root)]
+    chains: Mapping[str, Chain] = {}
+    try:
+        with App(root, search=False) as app:
+            chains = app.chains
+            findings += [*_hooks(app.found), *_chains(chains.values())]
+            findings += [Finding("warning", warning) for warning in app.warnings]
+    except ConfigError as error:
+        for problem in error.problems:
+            findings.append(Finding("error", str(problem._replace(hint="")), problem.hint))
+        findings.append(Finding("note", "hooks were not looked at", "mend samuel.toml first"))
+    except SamuelError as error:
+        findings.append(Finding("error", error.message, error.hint))
+    return Examination([*findings, *_slow(root)], chains)
+
+
+def _machine() -> Iterator[Finding]:
+    yield Finding("ok", f"samuel {__version__}, Python {platform.python_version()} ({sys.executable})")
+    git = shutil.which("git")
+    yield Finding("ok", f"git is `{git}`") if git else Finding("warning", "there is no git", "install it")
+    found = [name for name in SANDBOXES if shutil.which(name)]
+    missing = [name for name in SANDBOXES if name not in found]
+    if found:
+        yield Finding("ok", f"programs that can confine a process: {', '.join(found)}")
+    else:
+        yield Finding(
+            "note", f"nothing here can confine a process: no {', '.join(missing)}", "install one of them"
+        )
+
+
+def _places(root: Path) -> Iterator[Finding]:
+    if (root / paths.CONFIG).is_file():
+        yield Finding("ok", f"the project is `{root}`")
+    else:
+        yield Finding(
+            "note", f"`{root}` has no samuel.toml: everything has its default", "`samuel init` writes one"
+        )
+    user = paths.User.from_environment()
+    places = (("state", user.state), ("cache", user.cache), ("journal", paths.Project(root).journal))
+    for name, place in places:
+        if _writable(place):
+            yield Finding("ok", f"{name} can be written: `{place}`")
+        else:
+            yield Finding("error", f"{name} cannot be written: `{place}`", "give yourself the permission")
+
+
+def _writable(place: Path) -> bool:
+    """As it is, or as it would be made."""
+    there = next(path for path in (place, *place.parents) if os.path.lexists(path))
+    return there.is_dir() and os.access(there, os.W_OK | os.X_OK)
+
+
+LEVELS = {
+    Status.BROKEN: "error",
+    Status.UNTRUSTED: "warning",
+    Status.SHADOWED: "note",
+    Status.DISABLED: "note",
+}
+
+
+def _hooks(found: Iterable[Handler]) -> Iterator[Finding]:
+    handlers = list(found)
+    for handler in handlers:
+        if level := LEVELS.get(handler.status):
+            yield Finding(
+                level, f"`{handler.name}` ({handler.origin.label}) is {handler.status}: {handler.reason}"
+            )
+    active = sum(handler.status is Status.ACTIVE for handler in handlers)
+    yield Finding("ok", f"{active} handlers are active")
+
+
+def _chains(chains: Iterable[Chain]) -> Iterator[Finding]:
+    for chain in chains:
+        for warning in chain.warnings:
+            yield Finding("warning", warning)
+        for handler, why in chain.left_out:
+            hint = f"`samuel hooks explain {chain.event.name}` says more"
+            yield Finding("note", f"`{handler.name}` does not run on `{chain.event.name}`: {why}", hint)
+
+
+def _slow(root: Path) -> Iterator[Finding]:
+    """Handlers that took long, by the 95th percentile of their latest calls."""
+    durations: dict[tuple[str, str], list[float]] = defaultdict(list)
+    for record in islice(newest_first(root, paths.Project(root).journal), RECENT):
+        if isinstance(record, CallRecord):
+            durations[record.event, record.handler].append(record.duration_ms)
+    for (event, handler), taken in sorted(durations.items()):
+        worst = percentile(taken, 95)
+        if level := slowness(worst):
+            yield Finding(level, f"`{handler}` takes {worst:.0f} ms on `{event}` (p95 of {len(taken)} calls)")
+
+
+def percentile(values: Iterable[float], percent: int) -> float:
+    """The smallest of the values that `percent` of them do not exceed."""
+    ordered = sorted(values)
+    return ordered[max(0, -(-len(ordered) * percent // 100) - 1)]

@@ -1,0 +1,122 @@
+"""A hook to start from. It works as written, for every event: what it returns is derived from the catalogue."""
+
+from __future__ import annotations
+
+import json
+import keyword
+import re
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, Literal, NamedTuple, get_args, get_origin, get_type_hints
+
+import msgspec
+
+from samuel.config.model import DEFAULT, DEFAULT_ALIAS
+from samuel.errors import UsageError
+from samuel.events import EventType
+from samuel.events.schema import own_fields
+from samuel.sources.hook_files import DISABLED
+
+TEMPLATES = Path(__file__).parent / "templates"
+
+_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")
+
+
+class Written(NamedTuple):
+    """A file as it should be."""
+
+    name: str
+    text: str
+    mode: int
+
+
+def hook(name: str, event: EventType, language: str) -> Written:
+    """The file of a new hook, in `bash` or `python`."""
+    check_name(name)
+    return LANGUAGES[language](name, event)
+
+
+def check_name(name: str) -> None:
+    """A hook's name is a file's name, and a word in samuel.toml."""
+    if name in (DEFAULT, DEFAULT_ALIAS):
+        raise UsageError(f"`{name}` is the name of the built-in handlers", "choose another name")
+    if not _NAME.fullmatch(name):
+        raise UsageError(
+            f"`{name}` cannot name a hook",
+            "use letters, digits, `-`, `_` and `.`, and begin with a letter, a digit or `_`",
+        )
+    for ending in (DISABLED, ".py"):
+        if name.endswith(ending):
+            raise UsageError(f"`{name}` cannot name a hook", f"leave the ending `{ending}` away")
+
+
+def taken(name: str, files: Iterable[str]) -> str:
+    """The file that has this name already, in any language, also if it is switched off; "" if none has."""
+    spellings = {name, f"{name}.py", f"{name}{DISABLED}", f"{name}.py{DISABLED}"}
+    return min(spellings.intersection(files), default="")
+
+
+def example(event: EventType) -> dict[str, Any]:
+    """The least that is a whole answer: the keys that must be there, or else a yes."""
+    hints = get_type_hints(event.result)
+    needed = {
+        info.encode_name: _value(hints[info.name])
+        for info in msgspec.structs.fields(event.result)
+        if info.required
+    }
+    return needed or {"ok": True}
+
+
+def _bash(name: str, event: EventType) -> Written:
+    return Written(name, _filled("hook.bash", name, event), 0o755)
+
+
+def _python(name: str, event: EventType) -> Written:
+    return Written(f"{name}.py", _filled("hook.py.txt", name, event), 0o644)
+
+
+LANGUAGES = MappingProxyType({"bash": _bash, "python": _python})
+
+
+def _filled(template: str, name: str, event: EventType) -> str:
+    fields = ", ".join(info.encode_name for info in own_fields(event.payload)) or "no fields of its own"
+    keys = ", ".join(info.encode_name for info in msgspec.structs.fields(event.result))
+    return _fill(
+        (TEMPLATES / template).read_text(encoding="utf-8"),
+        {
+            "NAME": name,
+            "EVENT": event.name,
+            "FIELDS": fields,
+            "KEYS": keys,
+            "FUNCTION": _identifier(name),
+            "JSON": json.dumps(example(event)),
+            "PYTHON": _literal(example(event)),
+        },
+    )
+
+
+def _fill(template: str, values: Mapping[str, str]) -> str:
+    return re.sub(r"@([A-Z]+)@", lambda found: values[found[1]], template)
+
+
+def _identifier(name: str) -> str:
+    plain = re.sub(r"[^A-Za-z0-9_]", "_", name)
+    return f"hook_{plain}" if plain[0].isdigit() or keyword.iskeyword(plain) else plain
+
+
+def _literal(value: Mapping[str, Any]) -> str:
+    """As people write it, with double quotes."""
+    inner = ", ".join(
+        f'"{key}": {json.dumps(one) if isinstance(one, str) else one!r}' for key, one in value.items()
+    )
+    return f"{{{inner}}}"
+
+
+def _value(kind: Any) -> Any:
+    if get_origin(kind) is Literal:
+        return get_args(kind)[0]
+    return _EXAMPLES[kind]
+
+
+_EXAMPLES: Mapping[Any, Any] = {bool: True, int: 0, str: ""}

@@ -1,0 +1,179 @@
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from samuel.hooks.handler import Handler, Origin, Outcome
+from samuel.process.environment import clean
+from samuel.runtimes.python import Python
+
+from .contract import LIMIT, RuntimeContract, event
+
+MODULE = f"""
+import os, subprocess, sys, time
+import samuel
+
+@samuel.hook("context.extra")
+def answers(event):
+    return {{"extras": [{{"name": "a", "content": "b"}}]}}
+
+@samuel.hook("context.extra")
+def empty(event):
+    pass
+
+@samuel.hook("context.extra")
+def data(event):
+    return {{"data": {{"Venv": ".venv"}}, "unknown": [1]}}
+
+@samuel.hook("context.extra")
+def crash(event):
+    raise RuntimeError("the reason")
+
+@samuel.hook("context.extra")
+def hang(event):
+    subprocess.Popen(["sleep", "60"], start_new_session=True)
+    time.sleep(60)
+
+@samuel.hook("context.extra")
+def bad(event):
+    return "hello"
+
+@samuel.hook("context.extra")
+def flood(event):
+    return {{"x": "x" * {4 * LIMIT}}}
+
+@samuel.hook("context.extra")
+def chatter(event):
+    print("chatter")
+    return {{"x": 1}}
+
+@samuel.hook("context.extra")
+def echo(event):
+    task = event.task
+    return dict(deadline_ms=event.deadline_ms, event="context.extra", size=len(task["text"]), id=task["id"])
+
+def helper(event):
+    return {{}}
+
+@samuel.hook("context.extra")
+def who(event):
+    return {{"pid": os.getpid(), "cwd": os.getcwd(), "first": sys.path[0]}}
+
+@samuel.hook("context.extra")
+def later_exit(event):
+    import threading
+    threading.Timer(0.05, os._exit, (7,)).start()
+    return {{}}
+"""
+
+
+def of(root: Path, function: str, origin: Origin = Origin.PROJECT, owner: str = "hooks") -> Handler:
+    file = root / "hooks.py"
+    if not file.exists():
+        file.write_text(MODULE)
+    return Handler(
+        name=f"hooks:{function}",
+        event="context.extra",
+        origin=origin,
+        runtime="python",
+        owner=owner,
+        path=str(file),
+        entry=function,
+    )
+
+
+class TestContract(RuntimeContract):
+    def build(self, root: Path) -> Python:
+        (root / "hooks.py").write_text(MODULE)
+        return Python(root, clean(), root / "cache", LIMIT)
+
+    def handler(self, root: Path, behaviour: str) -> Handler:
+        return of(root, behaviour)
+
+
+@pytest.fixture
+def runtime(tmp_path: Path, marked: Any) -> Any:
+    runtime = Python(tmp_path, clean(), tmp_path / "cache", LIMIT)
+    yield runtime
+    runtime.close()
+
+
+def pid(runtime: Python, handler: Handler) -> int:
+    reply = runtime.call(handler, event(), 10.0)
+    assert reply.outcome is Outcome.OK, reply
+    return int(reply.result["pid"])
+
+
+def test_a_worker_stays_warm(runtime: Python, tmp_path: Path) -> None:
+    assert len({pid(runtime, of(tmp_path, "who")) for _ in range(3)}) == 1
+
+
+def test_hooks_of_one_origin_share_a_worker_and_plugins_do_not(runtime: Python, tmp_path: Path) -> None:
+    project = pid(runtime, of(tmp_path, "who", owner="a"))
+    assert pid(runtime, of(tmp_path, "who", owner="b")) == project
+    user = pid(runtime, of(tmp_path, "who", Origin.USER))
+    one = pid(runtime, of(tmp_path, "who", Origin.DISTRIBUTION, owner="a"))
+    two = pid(runtime, of(tmp_path, "who", Origin.DISTRIBUTION, owner="b"))
+    assert len({project, user, one, two}) == 4
+
+
+@pytest.mark.parametrize("fault", ["hang", "flood"])
+def test_after_a_kill_there_is_a_new_worker(runtime: Python, tmp_path: Path, fault: str) -> None:
+    before = pid(runtime, of(tmp_path, "who"))
+    runtime.call(of(tmp_path, fault), event(), 1.0)
+    assert pid(runtime, of(tmp_path, "who")) != before
+
+
+def test_an_exception_does_not_cost_the_worker(runtime: Python, tmp_path: Path) -> None:
+    before = pid(runtime, of(tmp_path, "who"))
+    assert runtime.call(of(tmp_path, "crash"), event(), 10.0).outcome is Outcome.CRASHED
+    assert pid(runtime, of(tmp_path, "who")) == before
+
+
+def test_a_worker_that_died_while_it_was_idle_is_not_the_next_calls_fault(
+    runtime: Python, tmp_path: Path, marked: Any
+) -> None:
+    before = pid(runtime, of(tmp_path, "who"))
+    runtime.call(of(tmp_path, "later_exit"), event(), 10.0)
+    while any(int(found) == before for found in marked.pids()):
+        pass
+    assert pid(runtime, of(tmp_path, "who")) != before
+
+
+def test_it_runs_in_the_project_and_shadows_nothing(runtime: Python, tmp_path: Path) -> None:
+    (tmp_path / "json.py").write_text("raise SystemExit('shadowed')")
+    (tmp_path / "beside.py").write_text("VALUE = 3")
+    (tmp_path / "hooks.py").write_text(MODULE + "\nimport json, beside\nassert beside.VALUE == 3\njson.dumps({})\n")
+    reply = runtime.call(of(tmp_path, "who"), event(), 10.0)
+    assert reply.outcome is Outcome.OK, reply.stderr
+    assert reply.result["cwd"] == str(tmp_path)
+    assert reply.result["first"] != str(tmp_path)
+
+
+def test_a_function_without_the_mark_is_not_called(runtime: Python, tmp_path: Path) -> None:
+    reply = runtime.call(of(tmp_path, "helper"), event(), 10.0)
+    assert reply.outcome is Outcome.CRASHED
+    assert "no function `helper` with @samuel.hook" in reply.message
+
+
+def test_describe_names_what_is_marked(runtime: Python, tmp_path: Path) -> None:
+    file = tmp_path / "two.py"
+    file.write_text(
+        "import samuel\n"
+        "@samuel.hook('before_loop', 'context.extra', order=5, strict=True, timeout='3s', role='guard')\n"
+        "def f(event): ...\n"
+        "def g(event): ...\n"
+    )
+    reply = runtime.describe(str(file), "discovery", 10.0)
+    given = {"function": "f", "order": 5, "strict": True, "timeout": "3s", "role": "guard"}
+    assert reply.result["declared"] == [{**given, "event": "before_loop"}, {**given, "event": "context.extra"}]
+
+
+def test_nothing_is_compiled_beside_the_hook(runtime: Python, tmp_path: Path) -> None:
+    (tmp_path / "beside.py").write_text("VALUE = 3")
+    (tmp_path / "hooks.py").write_text(MODULE + "\nimport beside\n")
+    pid(runtime, of(tmp_path, "who"))
+    assert not (tmp_path / "__pycache__").exists()
+    assert list((tmp_path / "cache").rglob("beside*.pyc"))
