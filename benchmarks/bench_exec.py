@@ -14,6 +14,15 @@ from places import executable, project
 from samuel.app import App
 from samuel.events import ContextExtra
 from samuel.process.environment import clean
+from samuel.trust.items import review
+
+NOOP = """
+#include <unistd.h>
+int main(int count, char **words) {
+  if (count > 1 && words[1][0] == 'h') write(1, "context.extra\\n", 14);
+  return 0;
+}
+"""
 
 
 def run(scratch: Path) -> Iterator[Row]:
@@ -21,7 +30,7 @@ def run(scratch: Path) -> Iterator[Row]:
     with project(scratch) as root:
         program = noop(root / ".samuel/hooks/noop")
         with App(root, trust_everything=True) as app:
-            app.trust.agree(_agreed(root), at="", root=str(root))
+            app.trust.agree(agreed(root), at="", root=str(root))
         with App(root) as app:
             fired = app.fire(event)
             assert [call.outcome for call in fired.calls] == ["ok"], fired
@@ -29,7 +38,12 @@ def run(scratch: Path) -> Iterator[Row]:
 
             def bare() -> None:
                 subprocess.run(
-                    [str(program), "run"], input=payload, capture_output=True, cwd=root, env=environment, check=True
+                    [str(program), "run"],
+                    input=payload,
+                    capture_output=True,
+                    cwd=root,
+                    env=environment,
+                    check=True,
                 )
 
             mine, theirs = take_turns(lambda: app.fire(event), bare, rounds=600)
@@ -39,10 +53,7 @@ def run(scratch: Path) -> Iterator[Row]:
 def noop(path: Path) -> Path:
     """A static program that prints an event's name to `hook` and nothing to anything else."""
     source = path.parent.parent / "noop.c"
-    source.write_text(
-        '#include <unistd.h>\nint main(int c, char **v) { if (c > 1 && v[1][0] == \'h\') write(1, "context.extra\\n", 14);'
-        " return 0; }\n"
-    )
+    source.write_text(NOOP)
     compiler = shutil.which("cc") or shutil.which("gcc")
     if compiler is None:  # a shell is slower to start for both sides alike
         return executable(path, '#!/bin/sh\n[ "$1" = hook ] && echo context.extra\nexit 0\n')
@@ -50,7 +61,5 @@ def noop(path: Path) -> Path:
     return path
 
 
-def _agreed(root: Path) -> list[tuple[str, str, bytes]]:
-    from samuel.trust.items import review
-
+def agreed(root: Path) -> list[tuple[str, str, bytes]]:
     return [(item.name, item.digest, b"") for item in review(root, {})]

@@ -29,8 +29,12 @@ def run(scratch: Path) -> Iterator[Row]:
             after = resident()
     grown = (after - before) / 1024
     yield Row(
-        "memory after 10,000 events", f"{after / 1024:.0f} KiB", f"{before / 1024:.0f} KiB", f"{grown:+.0f} KiB",
-        "flat (<= 1024 KiB)", grown <= 1024,
+        "memory after 10,000 events",
+        f"{after / 1024:.0f} KiB",
+        f"{before / 1024:.0f} KiB",
+        f"{grown:+.0f} KiB",
+        "flat (<= 1024 KiB)",
+        grown <= 1024,
     )
 
 

@@ -27,9 +27,7 @@ class Row(NamedTuple):
     met: bool
 
 
-def take_turns(
-    *functions: Callable[[], object], rounds: int, inner: int = 1, warm_up: int = 3
-) -> list[Times]:
+def take_turns(*functions: Callable[[], object], rounds: int, inner: int = 1, warm_up: int = 3) -> list[Times]:
     """p50 and p95 of one call of each, in seconds. `inner` calls are timed together when one is too short."""
     for function in functions:
         for _ in range(warm_up * inner):

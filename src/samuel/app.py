@@ -39,6 +39,7 @@ from samuel.runtimes.inline import Inline
 from samuel.runtimes.python import Python
 from samuel.sources.answers import Answers
 from samuel.sources.discover import Place, discover
+from samuel.sources.index import Index
 from samuel.trust.permit import Permit
 from samuel.trust.repository import trust_key
 from samuel.trust.store import TrustStore
@@ -77,12 +78,16 @@ class App:
 
         self.trust = TrustStore(self.user.state / "trust", trust_key(self.paths.root))
         everything = os.environ.get("SAMUEL_TRUST") == "all" if trust_everything is None else trust_everything
-        self.permit = Permit(self.paths.root, self.trust.load(), everything=everything)
+        # The stamp before the agreements: what is remembered under it may be older than it says, never wider.
+        self._agreed = "everything" if everything else str(self.trust.stamp())
+        self.permit = Permit(self.paths.root, self.trust.pin(), everything=everything)
 
-        environment = clean(
+        self._environment = environment = clean(
             {"PYTHONPYCACHEPREFIX": str(self.user.cache / "pycache")}, pass_names=self.config.pass_env
         )
-        python = Python(self.paths.root, environment, self.user.cache, self.config.limits.handler_output_bytes)
+        self._python = python = Python(
+            self.paths.root, environment, self.user.cache, self.config.limits.handler_output_bytes
+        )
         self._runtimes: Mapping[str, Runtime] = {
             "inline": Inline(),
             "python": python,
@@ -103,7 +108,7 @@ class App:
         )
         try:
             own = [*built_in(environment, self.paths.templates), *embedded(handlers)]
-            self.found = discover(self._place(environment, python), own)
+            self.found = discover(self.place(), own)
             self.chains = self._resolve(self.found)
         except BaseException:
             self.close()
@@ -159,26 +164,42 @@ class App:
     ) -> None:
         self.close()
 
-    def _place(self, environment: Mapping[str, str], python: Python) -> Place:
+    def place(self) -> Place:
+        """What discovery looks at, for this project and this user."""
+
         def answers(key: str, root: Path) -> Answers:
             file = self.user.state / "answers" / f"{key}.json"
-            return Answers(file, str(root), environment, self.user.cache, python)
+            return Answers(file, str(root), self._environment, self.user.cache, self._python)
 
         return Place(
             root=self.paths.root,
             home=self.user.home,
             distributions=self.config.distributions,
             permit=self.permit,
-            python=python,
+            python=self._python,
             project_answers=answers(trust_key(self.paths.root), self.paths.root),
-            user_answers=answers("user", self.paths.root),
+            user_answers=answers("user", self.user.home),
+            looked_through=Index(
+                self.user.state / "index" / trust_key(self.paths.root),
+                [base / place for base in (self.paths.root, self.user.home) for place in paths.HOOK_DIRS],
+                self.paths.root,
+                self._agreed,
+            ),
         )
 
     def _resolve(self, found: Iterable[Handler]) -> dict[str, Chain]:
-        handlers = tuple(found)
+        by_event: dict[str, list[Handler]] = {}
+        for handler in found:
+            by_event.setdefault(handler.event, []).append(handler)
+        unasked = by_event.get("", [])  # their events are not known, but samuel.toml may name them
         file = str(self.config.file or "")
         chains = {
-            event.name: resolve(event, handlers, self.config.settings(event.name, self.methodology), file)
+            event.name: resolve(
+                event,
+                [*by_event.get(event.name, ()), *unasked],
+                self.config.settings(event.name, self.methodology),
+                file,
+            )
             for event in EVENTS
         }
         if problems := [problem for chain in chains.values() for problem in chain.problems]:

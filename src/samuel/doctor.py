@@ -7,7 +7,7 @@ import platform
 import shutil
 import sys
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
@@ -36,12 +36,12 @@ class Examination(NamedTuple):
     chains: Mapping[str, Chain]  # empty when the project cannot be opened
 
 
-def examine(root: Path) -> Examination:
+def examine(root: Path, open_app: Callable[[Path], App]) -> Examination:
     """Everything there is to say about the project at `root` and the machine it is on."""
     findings = [*_machine(), *_places(root)]
     chains: Mapping[str, Chain] = {}
     try:
-        with App(root, search=False) as app:
+        with open_app(root) as app:
             chains = app.chains
             findings += [*_hooks(app.found), *_chains(chains.values())]
             findings += [Finding("warning", warning) for warning in app.warnings]
@@ -127,7 +127,7 @@ def _slow(root: Path) -> Iterator[Finding]:
     for (event, handler), taken in sorted(durations.items()):
         worst = percentile(taken, 95)
         if level := slowness(worst):
-            yield Finding(level, f"`{handler}` takes {worst:.0f} ms on `{event}` (p95 of {len(taken)} calls)")
+            yield Finding(level, f"`{handler}` takes {worst:.0f} ms on `{event}` (p95, calls: {len(taken)})")
 
 
 def percentile(values: Iterable[float], percent: int) -> float:

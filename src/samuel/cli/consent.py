@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
@@ -11,6 +10,7 @@ import click
 from samuel import config, paths
 from samuel.cli.here import inside_a_run
 from samuel.cli.output import Output
+from samuel.cli.safe import safe
 from samuel.clock import SystemClock, iso
 from samuel.errors import SamuelError
 from samuel.files.inside import refuse_links
@@ -74,9 +74,7 @@ def ask_for_each(out: Output, consent: Consent, items: Sequence[Item]) -> list[I
     for position, item in enumerate(items):
         out.tell(consent.text(item))
         answer = click.prompt(
-            f"Trust `{os.path.basename(item.name)}`? y(es), n(o), a(ll that follow), q(uit)".encode(
-                "ascii", "backslashreplace"
-            ).decode(),
+            safe(f"Trust `{item.name}`? y(es), n(o), a(ll that follow), q(uit)", keep=""),
             type=click.Choice(["y", "n", "a", "q"]),
             show_choices=False,
             default="n",

@@ -20,7 +20,7 @@ def doctor(here: Here, hooks: bool) -> int:
     \b
         samuel doctor --hooks
     """
-    findings, chains = examine(here.root)
+    findings, chains = examine(here.root, here.open)
     data: dict[str, Any] = {"findings": [finding._asdict() for finding in findings]}
     blocks: list[str | Table] = [Table(("level", "what", "what to do"), findings)]
     if hooks:

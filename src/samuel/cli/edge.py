@@ -38,6 +38,9 @@ def run(arguments: Sequence[str]) -> int:
         return int(code or 0)
     except SamuelError as error:
         return out.fail(error)
+    except click.exceptions.NoArgsIsHelpError as error:
+        out.tell(error.format_message())
+        return error.exit_code
     except click.UsageError as error:
         return out.fail(_usage(error))
     except click.Abort:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,6 +11,7 @@ import click
 
 from samuel import paths
 from samuel.cli.output import Output
+from samuel.cli.safe import safe
 from samuel.errors import UsageError
 
 if TYPE_CHECKING:
@@ -47,15 +47,8 @@ def inside_a_run() -> str:
 
 
 def _confirm(question: str) -> bool:
-    from samuel.cli.safe import safe
-
     return click.confirm(safe(question), err=True)
 
 
-json_option: Callable[..., Callable[..., object]] = click.option(
-    # Read by the edge, which must know it also when the rest of the command line is wrong.
-    "--json",
-    is_flag=True,
-    expose_value=False,
-    help="Answer with one JSON object.",
-)
+# Its value is read by the edge, which must know it also when the rest of the command line is wrong.
+json_option = click.option("--json", is_flag=True, expose_value=False, help="Answer with one JSON object.")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import importlib
 from collections.abc import Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import click
 
@@ -16,8 +16,8 @@ class Entry(NamedTuple):
 
 
 class LazyGroup(click.Group):
-    def __init__(self, *, table: Mapping[str, Entry], **settings: object) -> None:
-        super().__init__(**settings)  # type: ignore[arg-type]
+    def __init__(self, *, table: Mapping[str, Entry], **settings: Any) -> None:
+        super().__init__(**settings)
         self.table = table
 
     def list_commands(self, ctx: click.Context) -> list[str]:

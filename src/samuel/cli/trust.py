@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import click
 
-from samuel.cli.consent import Consent, ask_for_each, readable, refuse_inside_a_run
+from samuel.cli.consent import PENDING, Consent, ask_for_each, readable, refuse_inside_a_run
 from samuel.cli.here import Here, json_option
 from samuel.cli.output import Table
 from samuel.errors import SamuelError, UsageError
@@ -16,13 +16,13 @@ from samuel.trust.items import Item
 
 @click.command()
 @click.argument("names", nargs=-1, metavar="[PATH]...")
-@click.option("--list", "mode", flag_value="list", help="List everything that could run, and how it stands.")
-@click.option("--show", "mode", flag_value="show", help="Show the contents, or what changed.")
-@click.option("--revoke", "mode", flag_value="revoke", help="Take agreements back.")
+@click.option("--list", "listing", is_flag=True, help="List everything that could run, and how it stands.")
+@click.option("--show", "showing", is_flag=True, help="Show the contents, or what changed.")
+@click.option("--revoke", "revoking", is_flag=True, help="Take agreements back.")
 @click.option("--yes", is_flag=True, help="Agree without being asked. For CI.")
 @json_option
 @click.pass_obj
-def trust(here: Here, names: tuple[str, ...], mode: str | None, yes: bool) -> int:
+def trust(here: Here, names: tuple[str, ...], listing: bool, showing: bool, revoking: bool, yes: bool) -> int:
     """Decide what of a repository may run here.
 
     Shows what is new or has changed, and asks. You agree to exactly what you saw: one changed byte, and it is
@@ -32,17 +32,18 @@ def trust(here: Here, names: tuple[str, ...], mode: str | None, yes: bool) -> in
         samuel trust
         samuel trust --list
     """
+    if listing + showing + revoking > 1:
+        raise UsageError("`--list`, `--show` and `--revoke` exclude each other", "choose one")
     consent = Consent(here.root)
-    items = consent.items()
-    chosen = _chosen(here, names, items)
-    if mode == "list":
+    chosen = _chosen(here, names, consent.items())
+    if listing:
         return _list(here, chosen)
-    if mode == "show":
+    if showing:
         return _show(here, consent, chosen)
     refuse_inside_a_run()
-    if mode == "revoke":
+    if revoking:
         return _revoke(here, consent, [item.name for item in chosen] if names else None, yes)
-    return _agree(here, consent, [item for item in chosen if item.state in ("new", "changed")], yes)
+    return _agree(here, consent, [item for item in chosen if item.state in PENDING], yes)
 
 
 def _list(here: Here, items: Sequence[Item]) -> int:

@@ -20,7 +20,7 @@ from samuel.dispatch import budget
 from samuel.dispatch.judge import judge
 from samuel.dispatch.record import Call, Fired, Sink
 from samuel.dispatch.round import Round, understood, without_rewrite
-from samuel.events import Event, Plugin
+from samuel.events import Event, EventType, Plugin
 from samuel.events.catalogue import BY_PAYLOAD
 from samuel.events.compose import Arrange
 from samuel.hooks.handler import Handler, Origin, Outcome, Role, Status
@@ -76,7 +76,8 @@ class Dispatcher:
         self._monotonic = clock.monotonic
         self._place = place
         self._ask = ask
-        self._seats = {name: self._seat(chain, runtimes) for name, chain in chains.items()}
+        self._runtimes = runtimes
+        self._seats: dict[str, tuple[_Seat, ...]] = {}
         self._threads: ThreadPoolExecutor | None = None
 
     def fire(self, event: Event) -> Fired:
@@ -86,7 +87,7 @@ class Dispatcher:
         event = self._stamp(event)
         self._sink.begin(event)
         told = Round(kind, event)
-        _ARRANGED[kind.composition.arrange](self, told, self._seats[kind.name])
+        _ARRANGED[kind.composition.arrange](self, told, self._seated(kind.name))
         result = told.composed if told.composed is not None else kind.composition.empty
         fired = judge(kind, told.event, result, told.calls, self._chains[kind.name].warnings, self._ask)
         self._sink.end(event, fired, (self._monotonic() - started) * 1000)
@@ -172,9 +173,10 @@ class Dispatcher:
         self._sink.called(event, call)
         return call
 
-    def _runner(self, step: Step, runtime: Runtime | None) -> Callable[[Event], Reply]:
+    def _runner(self, step: Step) -> Callable[[Event], Reply]:
         """What it takes to run one handler: nothing but a word if it cannot run, a permit each time if it can."""
         handler, timeout, permit = step.handler, step.timeout, self._permit
+        runtime = self._runtimes.get(handler.runtime)
         if handler.status is not Status.ACTIVE:
             unavailable = Reply(UNAVAILABLE[handler.status], message=handler.reason)
             return lambda event: unavailable
@@ -203,22 +205,28 @@ class Dispatcher:
             methodology=event.methodology or self._place.methodology,
         )
 
-    def _seat(self, chain: Chain, runtimes: Mapping[str, Runtime]) -> tuple[_Seat, ...]:
-        def seat(position: int, step: Step) -> _Seat:
-            handler = step.handler
-            limited = chain.event.adds_to_prompt and handler.origin is not Origin.BUILT_IN
-            return _Seat(
-                handler,
-                handler.name,
-                self._runner(step, runtimes.get(handler.runtime)),
-                Plugin(handler.key, handler.config, self._place.data_dir(handler.key)),
-                position,
-                step.strict,
-                int(step.timeout * 1000),
-                self._place.prompt_bytes if limited else math.inf,
-            )
+    def _seated(self, name: str) -> tuple[_Seat, ...]:
+        """The chain of an event, made ready the first time it is fired."""
+        seats = self._seats.get(name)
+        if seats is None:
+            chain = self._chains[name]
+            seats = tuple(self._seat(chain.event, step, at) for at, step in enumerate(chain.steps, start=1))
+            self._seats[name] = seats
+        return seats
 
-        return tuple(seat(position, step) for position, step in enumerate(chain.steps, start=1))
+    def _seat(self, kind: EventType, step: Step, position: int) -> _Seat:
+        handler = step.handler
+        limited = kind.adds_to_prompt and handler.origin is not Origin.BUILT_IN
+        return _Seat(
+            handler,
+            handler.name,
+            self._runner(step),
+            Plugin(handler.key, handler.config, self._place.data_dir(handler.key)),
+            position,
+            step.strict,
+            int(step.timeout * 1000),
+            self._place.prompt_bytes if limited else math.inf,
+        )
 
 
 _ARRANGED: Mapping[Arrange, Callable[[Dispatcher, Round, Sequence[_Seat]], None]] = {

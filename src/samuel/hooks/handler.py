@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from enum import IntEnum, StrEnum
 from typing import Any
 
@@ -68,8 +67,8 @@ class Handler(msgspec.Struct, frozen=True, kw_only=True):
     runtime: str  # a key of the table of runtimes
     owner: str = ""  # the plugin, file or distribution it came with; its key in samuel.toml and in the context
     path: str = ""  # the file, for those that are one
-    digest: str = ""  # of its content, for those that are not a file
-    function: Callable[..., Any] | None = None  # for those that run in this process
+    digest: str = ""  # of its content
+    function: Any = None  # the callable, for those that run in this process
     module: str = ""  # what to import, for those that are installed
     entry: str = ""  # what to call in it: a function's name, a subcommand
     dialect: str = ""  # the protocol it speaks; "" is Samuel's own
@@ -77,7 +76,7 @@ class Handler(msgspec.Struct, frozen=True, kw_only=True):
     strict: bool | None = None
     timeout: float | None = None
     role: Role | None = None
-    config: Mapping[str, Any] = {}
+    config: dict[str, Any] = {}
     declared: int = 0  # its position among those declared together
     status: Status = Status.ACTIVE
     reason: str = ""  # why it is not active, and what to do about it

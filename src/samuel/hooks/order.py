@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable, Mapping, Sequence
+from operator import attrgetter
 from typing import NamedTuple, TypeVar
 
 from msgspec.structs import replace
@@ -107,7 +108,9 @@ def _as_listed(
             named.add(id(handler))
             steps.append(_step(event, handler, settings, None, f"`handlers` names `{ref.use}`", ref))
     if rest_at is not None:
-        rest = sorted((one for one in mine if id(one) not in named), key=lambda one: _number(one, settings.order))
+        rest = sorted(
+            (one for one in mine if id(one) not in named), key=lambda one: _number(one, settings.order)[0]
+        )
         steps[rest_at:rest_at] = [
             _step(event, one, settings, None, '`"..."` in `handlers` stands for it') for one in rest
         ]
@@ -134,39 +137,37 @@ def _meant(use: str, event: EventType, known: Sequence[Handler]) -> list[Handler
 def _by_number(
     event: EventType, settings: EventSettings, mine: Sequence[Handler], warnings: list[str]
 ) -> list[Step]:
-    slots: dict[int, tuple[str, list[Handler]]] = {}
+    placed = [_Placed(handler, *_number(handler, settings.order)) for handler in mine]
+    slots: dict[int, tuple[str, list[_Placed]]] = {}
     replaced: set[int] = set()
-    for handler in mine:  # in rule 3's order, so the later of two is the one that stays
-        number, key = _number(handler, settings.order), _order_key(handler, settings.order)
-        if not (key or handler.order is not None or handler.origin is Origin.BUILT_IN):
+    for one in placed:  # in rule 3's order, so the later of two is the one that stays
+        if not (one.key or one.handler.order is not None or one.handler.origin is Origin.BUILT_IN):
             continue  # nobody gave it this number
-        holder_key, holders = slots.get(number, ("", []))
-        if key and key == holder_key:  # one line of samuel.toml may place several handlers: they all run
-            holders.append(handler)
+        holder_key, holders = slots.get(one.number, ("", []))
+        if one.key and one.key == holder_key:  # one line of samuel.toml may place several handlers: they all run
+            holders.append(one)
             continue
         for loser in holders:
-            replaced.add(id(loser))
-            warnings.append(_replacement(event, loser, handler, number))
-        slots[number] = (key, [handler])
-    ordered = sorted(
-        (one for one in mine if id(one) not in replaced), key=lambda one: _number(one, settings.order)
-    )
-    return [
-        _step(event, one, settings, _number(one, settings.order), _why_there(one, settings.order))
-        for one in ordered
-    ]
+            replaced.add(id(loser.handler))
+            warnings.append(_replacement(event, loser.handler, one.handler, one.number))
+        slots[one.number] = (one.key, [one])
+    ordered = sorted((one for one in placed if id(one.handler) not in replaced), key=attrgetter("number"))
+    return [_step(event, one.handler, settings, one.number, _why_there(one)) for one in ordered]
 
 
-def _number(handler: Handler, order: Mapping[str, int]) -> int:
-    key = _order_key(handler, order)
-    return order[key] if key else handler.effective_order
+class _Placed(NamedTuple):
+    handler: Handler
+    number: int
+    key: str  # of `[hooks."<event>".order]`, if that is what gave it the number
 
 
-def _order_key(handler: Handler, order: Mapping[str, int]) -> str:
-    """The key of `[hooks."<event>".order]` that speaks of this handler, the exact one first."""
-    if handler.origin is Origin.BUILT_IN:
-        return DEFAULT if DEFAULT in order else ""
-    return next((key for key in (handler.name, handler.owner) if key and key in order), "")
+def _number(handler: Handler, order: Mapping[str, int]) -> tuple[int, str]:
+    """A handler's number, and the key of samuel.toml that gave it; the exact name before the owner's."""
+    names = (DEFAULT,) if handler.origin is Origin.BUILT_IN else (handler.name, handler.owner)
+    for key in names if order else ():
+        if key in order:
+            return order[key], key
+    return handler.effective_order, ""
 
 
 # Settings, and words for people
@@ -195,11 +196,14 @@ T = TypeVar("T")
 
 
 def _first(*given: T | None, default: T) -> T:
-    return next((value for value in given if value is not None), default)
+    for value in given:
+        if value is not None:
+            return value
+    return default
 
 
-def _why_there(handler: Handler, order: Mapping[str, int]) -> str:
-    key, number = _order_key(handler, order), _number(handler, order)
+def _why_there(placed: _Placed) -> str:
+    handler, number, key = placed
     if key:
         return f"samuel.toml gives `{key}` order {number}"
     if handler.origin is Origin.BUILT_IN:

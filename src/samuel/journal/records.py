@@ -11,7 +11,7 @@ from msgspec import UNSET, Raw, UnsetType
 class EventRecord(msgspec.Struct, tag_field="kind", tag="event", omit_defaults=True):
     event_id: str
     event: str
-    at: str
+    at: float
     run_id: str | UnsetType = UNSET
     session_id: str | UnsetType = UNSET
     parent_id: str = ""  # the event during which this one was fired
@@ -23,7 +23,7 @@ class CallRecord(msgspec.Struct, tag_field="kind", tag="call", omit_defaults=Tru
     call_id: str
     event_id: str
     event: str
-    at: str
+    at: float  # seconds since the epoch
     handler: str
     origin: str
     runtime: str
@@ -41,7 +41,7 @@ class CallRecord(msgspec.Struct, tag_field="kind", tag="call", omit_defaults=Tru
 class EndRecord(msgspec.Struct, tag_field="kind", tag="end", omit_defaults=True):
     event_id: str
     event: str
-    at: str
+    at: float
     ok: bool
     duration_ms: float
     stopped: bool = False

@@ -22,9 +22,11 @@ _encode = msgspec.json.Encoder().encode
 
 def result(answer: Mapping[str, Any], shape: type[msgspec.Struct]) -> Any:
     """A result fit to be written down."""
-    secret, bulk = _marks(shape)
-    if not answer or (not secret and not bulk and len(_encode(answer)) <= KEPT):
-        return answer or None
+    if not answer:
+        return None
+    secret, _ = _marks(shape)
+    if not secret and len(text := _encode(answer)) <= KEPT:
+        return msgspec.Raw(text)  # the usual case: short, and encoded only once
     return {key: _value(key, value, secret) for key, value in answer.items()}
 
 

@@ -21,6 +21,7 @@ from samuel.errors import SamuelError
 from samuel.events import Event, LoopEvent
 from samuel.events.catalogue import BY_PAYLOAD
 from samuel.files.inside import make_dirs_inside
+from samuel.hooks.handler import Origin
 from samuel.journal import redact
 from samuel.journal.records import CallRecord, EndRecord, EventRecord
 
@@ -28,6 +29,8 @@ SEGMENT_BYTES = 8 * 1024 * 1024
 TOTAL_BYTES = 64 * 1024 * 1024
 # What took long is on disk as soon as it ended; what was quick goes with the end of its event, in one write.
 FLUSH_AFTER_SECONDS = 0.05
+
+LABELS = {origin: origin.label for origin in Origin}
 
 
 class Journal:
@@ -61,7 +64,7 @@ class Journal:
             EventRecord(
                 event.event_id,
                 BY_PAYLOAD[type(event)].name,
-                event.timestamp,
+                self._clock.now(),
                 event.run_id,
                 event.session_id,
                 self._parent_id,
@@ -79,12 +82,12 @@ class Journal:
                 f"{event.event_id}.{call.position}{call.phase[:1]}",
                 event.event_id,
                 kind.name,
-                iso(self._clock.now()),
+                self._clock.now(),
                 handler.name,
-                handler.origin.label,
+                LABELS[handler.origin],
                 handler.runtime,
                 call.position,
-                call.outcome.value,
+                call.outcome,
                 round(call.duration_ms, 3),
                 handler.digest,
                 call.phase,
@@ -103,7 +106,7 @@ class Journal:
             EndRecord(
                 event.event_id,
                 kind.name,
-                iso(self._clock.now()),
+                self._clock.now(),
                 fired.ok,
                 round(duration_ms, 3),
                 fired.stopped,

@@ -52,7 +52,7 @@ class Shebang(NamedTuple):
     crlf: bool
 
 
-def command(file: Path, *args: str, path: str, pycache: str, cache_dir: Path | None = None) -> list[str]:
+def command(file: str | Path, *args: str, path: str, pycache: str, cache_dir: Path | None = None) -> list[str]:
     """The argv that runs `file` with `args`, or NotRunnable with the reason.
 
     `path` is where `#!/usr/bin/env name` looks; relative entries of it are skipped, for they would mean

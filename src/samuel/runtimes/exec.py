@@ -29,15 +29,16 @@ class Exec:
         self._root = str(root)
         self._environment = environment
         self._cache = cache
+        self._pycache = str(cache / "pycache")
         self._limit = output_limit
 
     def call(self, handler: Handler, event: Event, timeout: float) -> Reply:
         try:
             argv = interpreter.command(
-                Path(handler.path),
+                handler.path,
                 *((handler.entry,) if handler.entry else ()),
                 path=self._environment["PATH"],
-                pycache=str(self._cache / "pycache"),
+                pycache=self._pycache,
                 cache_dir=self._cache,
             )
         except NotRunnable as error:

@@ -21,7 +21,7 @@ _encode = msgspec.json.Encoder().encode
 class Inline:
     def call(self, handler: Handler, event: Event, timeout: float) -> Reply:
         try:
-            answer = handler.function(event)  # type: ignore[misc]
+            answer = handler.function(event)
         except KeyboardInterrupt:
             raise
         except BaseException as error:  # noqa: BLE001  also SystemExit: a handler does not end its host

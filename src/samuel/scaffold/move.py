@@ -20,8 +20,8 @@ class Move(NamedTuple):
 
 
 def move(step: Step, chain: Chain, config: Config, methodology: str) -> Move:
-    """To the front of its chain, or, for the one that stands there, to the end."""
-    to = "last" if step is chain.steps[0] else "first"
+    """To the front of its chain, or, for the one that stands there, behind the others."""
+    to = "last" if step is chain.steps[0] and len(chain.steps) > 1 else "first"
     where = _where(chain.event.name, config, methodology)
     settings = config.settings(chain.event.name, methodology)
     if settings.handlers is not None:

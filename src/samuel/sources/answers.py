@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -58,7 +59,14 @@ class Answers:
         self._environment = environment
         self._cache = cache
         self._python = python
-        self._known = self._read()
+
+    @cached_property
+    def _known(self) -> dict[str, Answer]:
+        """Read when first needed: with nothing changed, nobody asks."""
+        try:
+            return msgspec.json.decode(self._file.read_bytes(), type=dict[str, Answer])
+        except (OSError, UnicodeDecodeError, msgspec.MsgspecError):
+            return {}  # only a cache: the files are asked again
 
     def last(self, path: str) -> Answer | None:
         """The last answer of a file, also if the file is another one by now."""
@@ -115,12 +123,6 @@ class Answers:
             why = first_line(reply.message, str(reply.outcome))
             return Answer(found, problem=f"cannot be loaded: {why}")
         return declared(reply.result, found)
-
-    def _read(self) -> dict[str, Answer]:
-        try:
-            return msgspec.json.decode(self._file.read_bytes(), type=dict[str, Answer])
-        except (OSError, UnicodeDecodeError, msgspec.MsgspecError):
-            return {}  # only a cache: the files are asked again
 
     def _write(self) -> None:
         try:

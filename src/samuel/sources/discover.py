@@ -15,6 +15,7 @@ from samuel.hooks.handler import Handler, Origin, Status
 from samuel.runtimes.python import Python
 from samuel.sources import distributions, hook_files
 from samuel.sources.answers import Answers
+from samuel.sources.index import Index
 from samuel.trust.permit import Permit
 
 
@@ -28,17 +29,20 @@ class Place(NamedTuple):
     python: Python
     project_answers: Answers
     user_answers: Answers
+    looked_through: Index
 
 
 def project_hooks(place: Place) -> list[Handler]:
-    return hook_files.find(place.root, Origin.PROJECT, place.project_answers, place.permit.directory)
+    return hook_files.find(
+        place.root, Origin.PROJECT, place.project_answers, place.permit.directory, place.permit.digests
+    )
 
 
 def user_hooks(place: Place) -> list[Handler]:
     """The user's own need no agreement. A project that *is* the home directory has no second set of them."""
     if place.home == place.root:
         return []
-    return hook_files.find(place.home, Origin.USER, place.user_answers, lambda directory: "")
+    return hook_files.find(place.home, Origin.USER, place.user_answers, lambda directory: "", place.permit.digests)
 
 
 def installed(place: Place) -> list[Handler]:
@@ -46,16 +50,17 @@ def installed(place: Place) -> list[Handler]:
 
 
 # Highest precedence first. A new source is a function and a line here.
-SOURCES: tuple[Callable[[Place], list[Handler]], ...] = (project_hooks, user_hooks, installed)
-
-
-STANDALONE = (Origin.PROJECT, Origin.USER)
+STANDALONE: tuple[Callable[[Place], list[Handler]], ...] = (project_hooks, user_hooks)
+OTHERS: tuple[Callable[[Place], list[Handler]], ...] = (installed,)
 
 
 def discover(place: Place, given: Sequence[Handler] = ()) -> tuple[Handler, ...]:
     """Everything found, whatever its state. `given` are the handlers that live in this process."""
-    found = [handler for source in SOURCES for handler in source(place)]
-    return (*_shadowed(found), *given)
+    standalone = place.looked_through.recall(place.permit)
+    if standalone is None:
+        standalone = _shadowed([handler for source in STANDALONE for handler in source(place)])
+        place.looked_through.remember(standalone, place.permit)
+    return (*standalone, *(handler for source in OTHERS for handler in source(place)), *given)
 
 
 def _shadowed(found: Sequence[Handler]) -> list[Handler]:
@@ -63,12 +68,10 @@ def _shadowed(found: Sequence[Handler]) -> list[Handler]:
     heard: dict[str, str] = {}
     result = []
     for handler in found:
-        by = heard.get(handler.owner)
-        if handler.origin not in STANDALONE or handler.status is not Status.ACTIVE:
-            pass
-        elif by is not None and by != handler.path:
-            handler = replace(handler, status=Status.SHADOWED, reason=f"`{by}` has the same name and comes first")
-        else:
-            heard[handler.owner] = handler.path
+        if handler.status is Status.ACTIVE:
+            first = heard.setdefault(handler.owner, handler.path)
+            if first != handler.path:
+                why = f"`{first}` has the same name and comes first"
+                handler = replace(handler, status=Status.SHADOWED, reason=why)
         result.append(handler)
     return result

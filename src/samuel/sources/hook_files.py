@@ -19,7 +19,7 @@ from samuel import paths
 from samuel.config.duration import parse_duration
 from samuel.hooks.handler import Handler, Origin, Role, Status
 from samuel.sources.answers import Answer, Answers, Declared, is_module
-from samuel.trust.content import Signature, signature
+from samuel.trust.content import Digests, Signature, signature
 
 DISABLED = ".disable"
 
@@ -32,7 +32,9 @@ class Candidate(NamedTuple):
     reason: str = ""
 
 
-def find(base: Path, origin: Origin, answers: Answers, refusal: Callable[[str], str]) -> list[Handler]:
+def find(
+    base: Path, origin: Origin, answers: Answers, refusal: Callable[[str], str], digests: Digests
+) -> list[Handler]:
     """The hooks below a project or a home. `refusal` says why the files of a directory may not be run."""
     handlers: list[Handler] = []
     for place in paths.HOOK_DIRS:
@@ -51,7 +53,8 @@ def find(base: Path, origin: Origin, answers: Answers, refusal: Callable[[str], 
             elif problem := said[one.path].problem:
                 handlers += _out_of_order(one, origin, answers.last(one.path), Status.BROKEN, problem)
             else:
-                handlers += _declared(one, origin, said[one.path])
+                digest = digests.of(one.path, one.found)
+                handlers += [replace(each, digest=digest) for each in _declared(one, origin, said[one.path])]
     return handlers
 
 

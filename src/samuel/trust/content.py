@@ -9,7 +9,6 @@ from __future__ import annotations
 import hashlib
 import os
 import stat
-from collections.abc import Iterator
 from pathlib import Path
 
 Signature = tuple[int, ...]
@@ -26,24 +25,23 @@ class TooMuch(Exception):
 def survey(directory: str | Path) -> dict[str, Signature]:
     """Every file below `directory` by its relative path, with what tells whether it changed."""
     found: dict[str, Signature] = {}
-    for path, signature in _walk(str(directory), ""):
-        found[path] = signature
+    waiting = [(str(directory), "")]
+    while waiting:
+        place, prefix = waiting.pop()
+        with os.scandir(place) as entries:
+            for entry in entries:
+                own = entry.stat(follow_symlinks=False)
+                kind = own.st_mode & 0o170000
+                if kind == stat.S_IFDIR:
+                    if entry.name not in SKIPPED:
+                        waiting.append((entry.path, f"{prefix}{entry.name}/"))
+                elif kind == stat.S_IFLNK:
+                    found[prefix + entry.name] = signature(own) + _target(entry.path)
+                else:
+                    found[prefix + entry.name] = signature(own)
         if len(found) > MOST_FILES:
             raise TooMuch(f"more than {MOST_FILES} files lie in `{directory}`")
     return found
-
-
-def _walk(directory: str, prefix: str) -> Iterator[tuple[str, Signature]]:
-    with os.scandir(directory) as entries:
-        for entry in entries:
-            own = entry.stat(follow_symlinks=False)
-            if stat.S_ISDIR(own.st_mode):
-                if entry.name not in SKIPPED:
-                    yield from _walk(entry.path, f"{prefix}{entry.name}/")
-            elif stat.S_ISLNK(own.st_mode):
-                yield prefix + entry.name, signature(own) + _target(entry.path)
-            else:
-                yield prefix + entry.name, signature(own)
 
 
 def signature(found: os.stat_result) -> Signature:

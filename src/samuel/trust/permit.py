@@ -6,7 +6,7 @@ What was agreed to is pinned when this is made: nothing that happens later in th
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from samuel.hooks.handler import Handler, Origin
@@ -20,11 +20,13 @@ HOW = "run `samuel trust` to look at it and agree"
 class Permit:
     """Checks a handler's content, and everything beside it, against what its owner agreed to."""
 
-    def __init__(self, root: Path, agreed: Mapping[str, Agreement], *, everything: bool = False) -> None:
+    def __init__(
+        self, root: Path, agreed: Callable[[], Mapping[str, Agreement]], *, everything: bool = False
+    ) -> None:
         self._root = str(root)
         self._agreed = agreed
         self._everything = everything
-        self._digests = Digests()
+        self.digests = Digests()
         self._checked: dict[str, tuple[dict[str, Signature], str]] = {}
 
     def __call__(self, handler: Handler) -> str:
@@ -58,16 +60,20 @@ class Permit:
         self._checked[directory] = (found, answer)
         return answer
 
+    def recall(self, directory: str, found: dict[str, Signature], refusal: str) -> None:
+        """What an earlier check of exactly these files said."""
+        self._checked[directory] = (found, refusal)
+
     def _read(self, directory: str, found: Mapping[str, Signature]) -> str:
         prefix = os.path.relpath(directory, self._root)
         for path in sorted(found):
-            digest = self._digests.of(os.path.join(directory, path), found[path])
+            digest = self.digests.of(os.path.join(directory, path), found[path])
             if refusal := self._compare(os.path.join(prefix, path), digest):
                 return refusal
         return ""
 
     def _compare(self, name: str, digest: str) -> str:
-        known = self._agreed.get(name)
+        known = self._agreed().get(name)
         if known is None:
             return f"not trusted: nobody agreed to `{name}` yet; {HOW}"
         if known.digest != digest or not digest:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from functools import cache
 from pathlib import Path
 
 import msgspec
@@ -37,6 +38,11 @@ class TrustStore:
 
     def load(self) -> Mapping[str, Agreement]:
         return self._read().agreed
+
+    def pin(self) -> Callable[[], Mapping[str, Agreement]]:
+        """The agreements as they are now, understood when they are first needed."""
+        content = self._content()
+        return cache(lambda: self._understand(content).agreed)
 
     def agree(self, items: Iterable[tuple[str, str, bytes]], *, at: str, root: str) -> None:
         """Record (name, digest, content) as agreed to; the content is kept to show what changed later."""
@@ -72,15 +78,25 @@ class TrustStore:
         return found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_ino
 
     def _read(self) -> _File:
+        return self._understand(self._content())
+
+    def _content(self) -> bytes:
         try:
-            return msgspec.json.decode(self._file.read_bytes(), type=_File)
+            return self._file.read_bytes()
         except FileNotFoundError:
-            return _File()
-        except (OSError, UnicodeDecodeError, msgspec.MsgspecError) as error:
-            hint = "move it away and run `samuel trust` again"
-            raise ConfigError(
-                [Problem(f"cannot read what was agreed to: {error}", str(self._file), 0, hint)]
-            ) from None
+            return b"{}"
+        except OSError as error:
+            raise self._unreadable(error) from None
+
+    def _understand(self, content: bytes) -> _File:
+        try:
+            return msgspec.json.decode(content, type=_File)
+        except (UnicodeDecodeError, msgspec.MsgspecError) as error:
+            raise self._unreadable(error) from None
+
+    def _unreadable(self, error: Exception) -> ConfigError:
+        hint = "move it away and run `samuel trust` again"
+        return ConfigError([Problem(f"cannot read what was agreed to: {error}", str(self._file), 0, hint)])
 
     def _changing(self) -> _Changing:
         self._file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)

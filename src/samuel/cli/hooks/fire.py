@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -38,7 +39,7 @@ def fire(here: Here, event: str, given: str, really: bool) -> int:
     fields = _own(kind, _read(here, given))
     samples = {name: value for name, value in sample(kind).items() if name not in fields}
     fired_event = payload(kind.name, {**samples, **fields})
-    notes = [f"`{name}` was not given: a sample stands for it" for name in samples]
+    notes = [f"`{name}` was not given; the sample is {json.dumps(value)}" for name, value in samples.items()]
 
     with _opened(here) as app:
         if isinstance(fired_event, LoopEvent) and "context" not in fields:
@@ -108,7 +109,6 @@ def _opened(here: Here) -> App:
         return app
     app.close()
     consent = Consent(app.paths.root)
-    here.out.tell("New in this repository, and not run so far:\n")
     if agreed := ask_for_each(here.out, consent, [item for item in consent.pending() if readable(item)]):
         consent.agree(agreed)
     return here.open()

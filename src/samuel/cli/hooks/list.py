@@ -46,8 +46,9 @@ def _rows(app: App) -> list[dict[str, str | int | None]]:
     return rows
 
 
-def _identity(handler: Handler) -> tuple[str, str, int]:
-    return handler.path or handler.origin.label + handler.event, handler.name, handler.declared
+def _identity(handler: Handler) -> tuple[object, ...]:
+    # Not its event: a file that could not be asked has none, and stands in a chain that `handlers` put it into.
+    return handler.origin, handler.path, handler.name, handler.declared
 
 
 def _row(handler: Handler, order: int | None, status: str, reason: str) -> dict[str, str | int | None]:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
 
 import click
 
@@ -10,7 +11,7 @@ from samuel.cli.here import Here, inside_a_run, json_option
 from samuel.errors import SamuelError
 from samuel.events import event_type
 from samuel.files import atomic
-from samuel.files.inside import make_dirs_inside
+from samuel.files.inside import make_dirs_inside, refuse_links
 from samuel.hooks.handler import Status
 from samuel.scaffold.hook import LANGUAGES, Written, hook, taken
 
@@ -31,26 +32,14 @@ def new(here: Here, name: str, event: str, lang: str) -> int:
     """
     kind = event_type(event)
     written = hook(name, kind, lang)
-    consent = Consent(here.root)
-    _write(here, name, written)
-
+    root = here.root
+    _write(root, name, written)
     shown = f"{HOOKS}/{written.name}"
-    warnings: list[str] = []
-    if inside_a_run():
-        warnings.append(f"`{shown}` is not trusted: a run cannot change what is trusted")
-    else:
-        consent.agree(item for item in consent.items() if item.name == shown)
-        others = [item.name for item in consent.pending() if os.path.dirname(item.name) == HOOKS]
-        if others:
-            names = ", ".join(f"`{other}`" for other in others)
-            warnings.append(
-                f"`{name}` will not run before you agree to what lies beside it: {names}; `samuel trust`"
-            )
+    warnings = _trust(Consent(root), shown, written)
     with here.open() as app:  # it is asked which event it is for, now rather than at the first event
-        path = str(here.root / shown)
-        warnings += [
-            f"`{one.name}`: {one.reason}" for one in app.found if one.path == path and _broken(one.status)
-        ]
+        for one in app.found:
+            if one.path == str(root / shown) and one.status is Status.BROKEN:
+                warnings.append(f"`{one.name}` is broken: {one.reason}")
 
     really = " --really" if kind.irreversible else ""
     tries = [
@@ -63,8 +52,9 @@ def new(here: Here, name: str, event: str, lang: str) -> int:
     return here.out.answer(data, text, warnings=[*warnings, *app.warnings])
 
 
-def _write(here: Here, name: str, written: Written) -> None:
-    directory = make_dirs_inside(here.root, HOOKS, mode=0o755)
+def _write(root: Path, name: str, written: Written) -> None:
+    refuse_links(root, paths.HOME, *paths.HOOK_DIRS)
+    directory = make_dirs_inside(root, HOOKS, mode=0o755)
     try:
         if other := taken(name, os.listdir(directory)):
             raise SamuelError(f"`{HOOKS}/{other}` exists already", "choose another name, or remove it first")
@@ -73,5 +63,14 @@ def _write(here: Here, name: str, written: Written) -> None:
         os.close(directory)
 
 
-def _broken(status: Status) -> bool:
-    return status is Status.BROKEN
+def _trust(consent: Consent, shown: str, written: Written) -> list[str]:
+    """Agree to the new file as it was written, and to nothing else; gives what is in its way."""
+    if inside_a_run():
+        return [f"`{shown}` is not trusted: a run cannot change what is trusted"]
+    items = consent.items()
+    consent.agree(item for item in items if (item.name, item.content) == (shown, written.text.encode()))
+    others = [item.name for item in consent.pending() if os.path.dirname(item.name).startswith(HOOKS)]
+    if not others:
+        return []
+    names = ", ".join(f"`{other}`" for other in others)
+    return [f"`{shown}` will not run before you agree to what lies beside it: {names}; `samuel trust` asks"]

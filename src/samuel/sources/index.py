@@ -1,0 +1,80 @@
+"""What the hook directories held when they were last looked through.
+
+As long as every file in them is the same, and the same is agreed to, the answer is the same: then nothing is read,
+hashed or asked again. A hook with a problem is looked at each time, since the problem may be gone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import msgspec
+
+from samuel.files import atomic
+from samuel.hooks.handler import Handler, Status
+from samuel.trust.content import Signature, TooMuch, survey
+from samuel.trust.permit import Permit
+from samuel.version import __version__
+
+
+class _Remembered(msgspec.Struct, array_like=True):
+    stamp: str
+    directories: dict[str, dict[str, Signature]]
+    refusals: dict[str, str]
+    handlers: list[Handler]
+
+
+_decoder = msgspec.msgpack.Decoder(_Remembered)
+
+
+class Index:
+    def __init__(self, file: Path, directories: Sequence[Path], own: Path, agreed: str) -> None:
+        """`own` is the project: what lies below it needs a permit. `agreed` changes when the agreements do."""
+        self._file = file
+        self._places = [str(directory) for directory in directories]
+        self._own = f"{own}/"
+        self._stamp = f"{__version__} {agreed}"
+        self._found: dict[str, dict[str, Signature]] | None = None
+
+    def recall(self, permit: Permit) -> list[Handler] | None:
+        """The handlers, if everything is as it was; the permit is told what it said of them."""
+        self._found = self._survey()
+        try:
+            known = _decoder.decode(self._file.read_bytes())
+        except (OSError, UnicodeDecodeError, msgspec.MsgspecError):
+            return None
+        if self._found is None or known.stamp != self._stamp or known.directories != self._found:
+            return None
+        for directory, refusal in known.refusals.items():
+            permit.recall(directory, self._found[directory], refusal)
+        return known.handlers
+
+    def remember(self, handlers: Sequence[Handler], permit: Permit) -> None:
+        if self._found is None or any(handler.status is Status.BROKEN for handler in handlers):
+            return
+        refusals = {
+            place: permit.directory(place)
+            for place in self._found
+            if self._found[place] and place.startswith(self._own)
+        }
+        # Files that changed while they were looked through are looked through again next time.
+        if self._found != self._survey():
+            return
+        known = _Remembered(self._stamp, self._found, refusals, list(handlers))
+        try:
+            self._file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            atomic.write_bytes(self._file, msgspec.msgpack.encode(known), 0o600, durable=False)
+        except OSError:
+            pass  # only a cache
+
+    def _survey(self) -> dict[str, dict[str, Signature]] | None:
+        found = {}
+        for place in self._places:
+            try:
+                found[place] = survey(place)
+            except (FileNotFoundError, NotADirectoryError):
+                found[place] = {}
+            except (OSError, TooMuch):
+                return None
+        return found

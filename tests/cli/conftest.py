@@ -1,0 +1,128 @@
+"""A machine of its own for every test: a home, a project, and `samuel(...)`, which runs a command line in it."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import pty
+import re
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+from samuel.cli.edge import run
+from samuel.process.ledger import LEDGER
+
+REAL = (sys.executable, "-m", "samuel")  # the program itself, in a process of its own
+
+
+class Ran(NamedTuple):
+    code: int
+    out: str
+    err: str
+
+    @property
+    def json(self) -> Any:
+        return json.loads(self.out)
+
+
+Samuel = Callable[..., Ran]
+
+
+@pytest.fixture(autouse=True)
+def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty home, nobody's variables, and a command line that leaves this process as it was."""
+    home = tmp_path / "home"
+    home.mkdir()
+    for name in ("SAMUEL_TRUST", "SAMUEL_RUN_ID", "SAMUEL_EVENT_ID", "NO_COLOR", "FORCE_COLOR"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("HOME", str(home))
+    monkeypatch.setenv("XDG_STATE_HOME", str(home / "state"))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(home / "cache"))
+    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.setattr(LEDGER, "alone", LEDGER.alone)
+    return home
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty directory, and the current one."""
+    root = tmp_path / "project"
+    root.mkdir()
+    monkeypatch.chdir(root)
+    return root
+
+
+@pytest.fixture
+def samuel(project: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Samuel:
+    """Run a command line in this process; the project's path is shown as `PROJECT`."""
+
+    def call(*arguments: str, stdin: str = "") -> Ran:
+        monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(stdin.encode())))
+        code = run(arguments)
+        shown = capsys.readouterr()
+        return Ran(code, _steady(shown.out, project), _steady(shown.err, project))
+
+    return call
+
+
+@pytest.fixture
+def put(project: Path) -> Callable[..., Path]:
+    """Put a file into the project, as a clone would have brought it."""
+
+    def write(name: str, text: str, mode: int = 0o644) -> Path:
+        path = project / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+        path.chmod(mode)
+        return path
+
+    return write
+
+
+@pytest.fixture
+def guard(put: Callable[..., Path]) -> Path:
+    """An executable hook for quality.check that nobody agreed to yet."""
+    return put(".samuel/hooks/guard", GUARD, 0o755)
+
+
+GUARD = """#!/bin/sh
+case $1 in
+hook) touch canary; echo quality.check ;;
+run) echo '{"ok": true}' ;;
+esac
+"""
+
+
+@pytest.fixture
+def on_terminal(project: Path) -> Callable[..., tuple[int, str]]:
+    """Run the program itself on a terminal, where somebody types; gives its exit code and the screen."""
+
+    def call(*arguments: str, typed: str = "", **variables: str) -> tuple[int, str]:
+        ours, theirs = pty.openpty()
+        env = {**os.environ, "TERM": "xterm-256color", **variables}
+        with subprocess.Popen([*REAL, *arguments], stdin=theirs, stdout=theirs, stderr=theirs, env=env) as process:
+            os.close(theirs)
+            os.write(ours, typed.encode())
+            screen = b""
+            try:
+                while chunk := os.read(ours, 65536):
+                    screen += chunk
+            except OSError:  # how Linux says that the last one on the other side has left
+                pass
+        os.close(ours)
+        return process.returncode, _steady(screen.decode(), project).replace("\r\n", "\n")
+
+    return call
+
+
+def _steady(text: str, project: Path) -> str:
+    """What differs from one run to the next, written the same."""
+    text = text.replace(str(project), "PROJECT").replace(str(project.parent / "home"), "HOME")
+    text = re.sub(r'"duration_ms": [0-9.]+', '"duration_ms": 0', text)
+    return re.sub(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", "WHEN", text)

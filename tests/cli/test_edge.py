@@ -1,0 +1,125 @@
+"""Exceptions become messages and exit codes at one place."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import types
+
+import click
+import pytest
+
+from samuel.cli.lazy import Entry
+from samuel.cli.root import COMMANDS
+from samuel.errors import ConfigError, Problem, SamuelError
+from samuel.version import __version__
+
+from .conftest import REAL
+
+
+@pytest.fixture
+def command(monkeypatch):
+    """A command that raises what it is told to."""
+
+    def raising(error: BaseException) -> None:
+        @click.command()
+        @click.option("--json", is_flag=True)
+        def boom(json: bool) -> None:
+            raise error
+
+        module = types.ModuleType("boom")
+        module.boom = boom  # type: ignore[attr-defined]
+        monkeypatch.setitem(sys.modules, "boom", module)
+        monkeypatch.setitem(COMMANDS, "boom", Entry("boom:boom", "Fails."))
+
+    return raising
+
+
+def test_an_error_of_ours_says_what_to_do_next(samuel, command):
+    command(SamuelError("it failed", "try again"))
+    assert samuel("boom") == (1, "", "error: it failed\ntry again\n")
+
+
+def test_problems_come_all_at_once_and_as_data(samuel, command):
+    command(ConfigError([Problem("wrong", "samuel.toml", 3, "mend it"), Problem("odd")]))
+    ran = samuel("boom", "--json")
+    assert ran.code == 2
+    assert ran.err == "error: samuel.toml:3: wrong (mend it)\nodd\n"
+    assert ran.json == {
+        "ok": False,
+        "data": None,
+        "warnings": [],
+        "error": {
+            "message": "samuel.toml:3: wrong (mend it)\nodd",
+            "hint": "",
+            "problems": [
+                {"what": "wrong", "file": "samuel.toml", "line": 3, "hint": "mend it"},
+                {"what": "odd", "file": "", "line": 0, "hint": ""},
+            ],
+        },
+    }
+
+
+def test_a_bug_leaves_a_report_and_no_traceback(samuel, command, machine):
+    command(ValueError("oops"))
+    ran = samuel("boom", "--json")
+    (report,) = (machine / "state" / "samuel" / "reports").iterdir()
+    shown = f"HOME/state/samuel/reports/{report.name}"
+    assert ran.code == 3
+    assert ran.err == (
+        "error: this is a bug in Samuel: ValueError: oops\n"
+        f"The report is in `{shown}`. Read it, then paste it into an issue.\n"
+    )
+    assert ran.json["error"]["message"] == "this is a bug in Samuel: ValueError: oops"
+    lines = report.read_text().splitlines()
+    assert [line.split()[0] for line in lines[:4]] == ["samuel", "python", "platform", "command"]
+    assert lines[0].split()[1] == __version__
+    assert lines[3] == "command   samuel boom --json"
+    assert lines[5] == "Traceback (most recent call last):"
+    assert lines[-1] == "ValueError: oops"
+    assert report.stat().st_mode & 0o777 == 0o600
+
+
+def test_a_report_that_cannot_be_written_is_shown(samuel, command, machine):
+    (machine / "state").write_text("in the way")
+    command(ValueError("oops"))
+    ran = samuel("boom")
+    assert ran.code == 3
+    assert ran.err.startswith("error: this is a bug in Samuel: ValueError: oops\nPaste this into an issue:\n\nsamuel ")
+    assert ran.err.endswith("ValueError: oops\n\n")
+
+
+def test_what_the_machine_refuses_is_no_bug(samuel, command):
+    command(PermissionError(13, "Permission denied", "/etc/x"))
+    assert samuel("boom") == (1, "", "error: `/etc/x`: Permission denied\n")
+
+
+def test_an_interrupt(samuel, command):
+    command(KeyboardInterrupt())
+    ran = samuel("boom")
+    assert (ran.code, ran.out, ran.err.strip()) == (130, "", "interrupted")
+
+
+def test_a_reader_that_went_away_is_no_failure_to_talk_about(project):
+    read, write = os.pipe()
+    os.close(read)
+    done = subprocess.run([*REAL, "hooks", "schema"], stdout=write, stderr=subprocess.PIPE, check=False)
+    os.close(write)
+    assert (done.returncode, done.stderr) == (141, b"")
+
+
+def test_an_ascii_terminal_gets_escapes_not_exceptions(project):
+    (project / "samuel.toml").write_text('é = "…"')
+    env = {**os.environ, "PYTHONIOENCODING": "ascii"}
+    done = subprocess.run([*REAL, "doctor"], env=env, capture_output=True, check=False)
+    assert done.returncode == 1
+    assert b"\\xe9" in done.stdout
+
+
+def test_a_current_directory_that_is_gone(project):
+    project.rmdir()
+    done = subprocess.run(
+        [*REAL, "hooks", "list"], cwd="/", capture_output=True, text=True, check=False, preexec_fn=None
+    )
+    assert done.returncode == 0

@@ -1,0 +1,77 @@
+"""Tables for people, aligned text for pipes; and what a hostile repository wrote does no harm to a terminal."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from samuel.cli.output import Output, Table
+from samuel.cli.safe import safe, safe_json
+
+HOSTILE = "\x1b[31mred\x1b]0;title\x07\r\x9b2J\u202edrow\u200b\udcff\U000e0041"
+
+
+def test_what_a_terminal_might_act_on_is_escaped():
+    shown = safe(HOSTILE)
+    assert shown == r"\x1b[31mred\x1b]0;title\x07\x0d\x9b2J\u202edrow\u200b\udcff" + "\\U000e0041"
+    assert safe("a\n\tb…é中") == "a\n\tb…é中"
+    assert safe("a\nb", keep="") == "a\\x0ab"
+
+
+def test_json_is_escaped_and_stays_the_same_value():
+    text = safe_json({"name": HOSTILE, "fine": "é…"})
+    assert "\x1b" not in text
+    assert "\x9b" not in text
+    assert "é…" in text
+    assert json.loads(text) == {"name": HOSTILE, "fine": "é…"}
+
+
+def test_a_table_in_a_pipe_is_aligned_text(capsys):
+    Output().show(Table(("name", "status"), [("a", "ok"), ("longer\x1b[0m", "x"), ("multi\nline", "")]))
+    assert capsys.readouterr().out == (
+        "NAME             STATUS\na                ok\nlonger\\x1b[0m    x\nmulti\\x0aline\n"
+    )
+
+
+def test_an_answer_is_text_with_warnings_aside(capsys):
+    assert Output().answer({"a": 1}, "text", warnings=["odd"]) == 0
+    assert capsys.readouterr() == ("text\n", "warning: odd\n")
+
+
+def test_an_answer_is_one_envelope(capsys):
+    assert Output(json=True).answer({"a": 1}, "text", ok=False, warnings=["odd"]) == 1
+    shown = capsys.readouterr()
+    assert json.loads(shown.out) == {"ok": False, "data": {"a": 1}, "warnings": ["odd"], "error": None}
+    assert shown.err == ""
+
+
+def test_on_a_terminal_a_table_has_lines_and_colour(on_terminal, guard):
+    code, screen = on_terminal("hooks", "list")
+    assert code == 0
+    assert "───" in screen
+    assert "\x1b[33muntrusted\x1b[0m" in screen
+
+
+def test_no_color(on_terminal, guard):
+    code, screen = on_terminal("hooks", "list", NO_COLOR="1")
+    assert code == 0
+    assert "───" in screen
+    assert "\x1b" not in screen
+
+
+@pytest.mark.parametrize("name", ["[red]x[/red]", "a\x1b]0;owned\x07", "a\nb", "‮gnp.exe"])
+def test_a_hostile_file_name_on_a_terminal(on_terminal, put, name: str):
+    put(f".samuel/hooks/{name}", "#!/bin/sh\n", 0o755)
+    for arguments in (["hooks", "list"], ["trust", "--list"], ["trust", "--show"], ["doctor"], ["doctor", "--json"]):
+        code, screen = on_terminal(*arguments, NO_COLOR="1", COLUMNS="300")
+        assert code == 0, screen
+        assert not set("\x1b\x07‮") & set(screen)
+        if name.startswith("["):
+            assert name in screen
+
+
+def test_hostile_content_when_it_is_shown(on_terminal, put):
+    put(".samuel/hooks/x", "#!/bin/sh\nrm -rf ~ # \x1b[2K\x1b[1A\rls\n", 0o755)
+    _, screen = on_terminal("trust", typed="n\n")
+    assert r"rm -rf ~ # \x1b[2K\x1b[1A\x0dls" in screen

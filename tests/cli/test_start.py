@@ -1,0 +1,118 @@
+"""What is true of every command: help, exit codes, and that nothing is imported too early."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import click
+import pytest
+
+from samuel.cli.hooks import COMMANDS as HOOKS
+from samuel.cli.hooks import hooks
+from samuel.cli.lazy import LazyGroup
+from samuel.cli.root import COMMANDS, samuel as root
+from samuel.version import __version__
+
+HELP = """\
+Usage: samuel [OPTIONS] COMMAND [ARGS]...
+
+  One hook system and one autonomous loop for every coding agent.
+
+      samuel init
+      samuel hooks new notify --event after:iteration --lang bash
+      samuel hooks fire after:iteration
+
+Options:
+  -C, --project DIR  Work on the project at or above DIR instead of the current
+                     directory.
+  --version          Show the version and exit.
+  -h, --help         Show this message and exit.
+
+Commands:
+  init    Set up a project: samuel.toml and .samuel/.
+  hooks   See, try and write hooks.
+  trust   Decide what of a repository may run here.
+  doctor  Say what is wrong here, and what to do about it.
+
+  Exit codes: 0 ok, 1 the answer is no or it failed, 2 usage or configuration,
+  3 a bug in Samuel.
+"""
+
+
+def imported(*arguments: str) -> set[str]:
+    done = subprocess.run(
+        [sys.executable, "-X", "importtime", "-m", "samuel", *arguments], capture_output=True, text=True, check=True
+    )
+    return {line.split("|")[-1].strip() for line in done.stderr.splitlines() if "|" in line}
+
+
+def test_the_version_is_told_before_anything_is_imported():
+    mine = {name for name in imported("--version") if name.startswith(("samuel", "click", "typing", "rich"))}
+    assert mine == {"samuel", "samuel.version"}
+
+
+def test_help_imports_no_command():
+    names = imported("--help")
+    assert "samuel.cli.root" in names
+    assert not names & {"samuel.cli.init", "samuel.cli.trust", "samuel.app", "samuel.process.tree", "rich", "msgspec"}
+
+
+def test_the_program_and_the_module_are_the_same():
+    done = subprocess.run([sys.executable, "-m", "samuel", "--version"], capture_output=True, text=True, check=True)
+    assert done.stdout == f"samuel {__version__}\n"
+
+
+def test_version_after_another_option(samuel):
+    assert samuel("-C", ".", "--version") == (0, f"samuel {__version__}\n", "")
+
+
+def test_help(samuel):
+    assert samuel("--help") == (0, HELP, "")
+
+
+def test_no_command_at_all_shows_the_help(samuel):
+    assert samuel() == (2, "", HELP)
+
+
+@pytest.mark.parametrize(("group", "table"), [(root, COMMANDS), (hooks, HOOKS)])
+def test_every_command_says_the_same_in_the_table_and_in_its_help(group: LazyGroup, table):
+    for name, entry in table.items():
+        command = group.get_command(click.Context(group), name)
+        assert command is not None
+        assert command.name == name
+        assert (command.help or "").splitlines()[0] == entry.help
+
+
+@pytest.mark.parametrize("name", [*COMMANDS, *(f"hooks {name}" for name in HOOKS)])
+def test_every_command_shows_an_example(samuel, name: str):
+    code, out, err = samuel(*name.split(), "--help")
+    assert (code, err) == (0, "")
+    assert f"      samuel {name} " in out or f"      samuel {name}\n" in out or name == "hooks"
+
+
+def test_unknown_commands_name_the_nearest(samuel):
+    assert samuel("hoks") == (2, "", "error: `hoks` is not a command; did you mean `hooks`?\nsee `samuel --help`\n")
+    assert samuel("hooks", "xyzzy") == (
+        2,
+        "",
+        "error: `xyzzy` is not a command; the commands are list, explain, fire, log, new, schema\n"
+        "see `samuel hooks --help`\n",
+    )
+
+
+def test_a_project_that_is_no_directory(samuel, put):
+    put("file", "")
+    assert samuel("-C", "nope", "hooks", "list").code == 2
+    assert samuel("-C", "file", "hooks", "list") == (
+        2,
+        "",
+        "error: Invalid value for '-C' / '--project': Directory 'file' is a file.\nsee `samuel --help`\n",
+    )
+
+
+def test_another_project_than_the_current_directory(samuel, put, guard, monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    assert samuel("-C", "project", "trust", "project/.samuel/hooks/guard", "--list").code == 2
+    ran = samuel("-C", "project", "trust", ".samuel/hooks/guard", "--list", "--json")
+    assert [item["name"] for item in ran.json["data"]] == [".samuel/hooks/guard"]

@@ -1,0 +1,143 @@
+"""The catalogue against the contract: the table of design section 2, and a golden copy of the schemas."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import jsonschema
+import msgspec
+import pytest
+
+from samuel.events import EVENTS, Event, LoopEvent, event_type
+from samuel.events.catalogue import BY_PAYLOAD
+from samuel.events.event import PROTOCOL
+from samuel.events.names import LOOP
+from samuel.events.schema import all_schemas, own_fields, sample
+
+GOLDEN = Path(__file__).parent / "golden" / "schemas.json"
+UPDATE = "SAMUEL_UPDATE_GOLDEN"
+
+# event | payload | composes by | strict | timeout; `?` marks a field that may be left out
+TABLE = """
+init.before         | force, minimal                                  | all-ok                | no  | 30
+init.after          | plugins_installed                               | all-ok                | no  | 30
+sync.before         |                                                 | all-ok                | no  | 30
+sync.after          | files_written                                   | all-ok                | no  | 30
+before:loop         | prd_path, max_iterations                        | all-ok                | yes | 30
+before:iteration    | task                                            | all-ok                | no  | 30
+iteration.gate      | consec_fails, queue_size                        | replace               | yes | 30
+context.snapshot    |                                                 | chained blob          | no  | 30
+context.progress    | progress_path                                   | chained blob          | no  | 30
+context.task        | task                                            | chained blob          | no  | 30
+context.extra       | task                                            | concatenate           | no  | 30
+before:agent.invoke | agent, prompt, env, sandbox                     | transform chain       | no  | 30
+agent.invoke        | agent, prompt, env, sandbox                     | replace               | no  | 1800
+after:agent.invoke  | exit_code, stdout, stderr, usage                | all-ok                | no  | 30
+quality.check       | commands                                        | all-ok + concatenate  | yes | 300
+after:iteration     | task, outcome, usage                            | all-ok                | no  | 30
+after:loop          | iterations_run, exit_reason, usage              | all-ok                | no  | 30
+SessionStart        |                                                 | merge                 | no  | 30
+UserPromptSubmit    | user_message, files_touched?                    | merge; may deny       | no  | 30
+PreAbilityCall      | ability_id, operation_key?, planned_input_summary?, tool_input? | rewrite, then guard | no | 30
+PostAbilityCall     | ability_id, operation_key?, status, duration_ms?, input_summary?, output_summary?, tool_call_path?, tool_input?, original_input?, tool_output? | transform, then merge | no | 30
+TurnEnd             | response, turn_number                           | merge                 | no  | 30
+SessionStop         | changed_files?, messages?                       | merge                 | no  | 30
+SessionEnd          |                                                 | merge                 | no  | 30
+"""  # noqa: E501
+ROWS = [[cell.strip() for cell in line.split("|")] for line in TABLE.strip().splitlines()]
+COMMON = {
+    *("protocol", "event", "event_id", "idempotency_key", "timestamp", "project_root", "deadline_ms", "run_id"),
+    *("session_id", "methodology", "stage", "recipe_name", "dry_run", "phase", "previous", "plugin"),
+}
+
+
+def test_the_24_events_in_the_contracts_order() -> None:
+    assert [event.name for event in EVENTS] == [row[0] for row in ROWS]
+
+
+@pytest.mark.parametrize("row", ROWS, ids=[row[0] for row in ROWS])
+def test_a_row(row: list[str]) -> None:
+    name, fields, composes, strict, timeout = row
+    event = event_type(name)
+    assert event.composition.name == composes
+    assert event.strict is (strict == "yes")
+    assert event.timeout == float(timeout)
+    expected = {field.strip() for field in fields.split(",") if field.strip()}
+    optional = {info.name for info in own_fields(event.payload) if info.default is msgspec.UNSET}
+    assert {info.name + "?" * (info.name in optional) for info in own_fields(event.payload)} == expected
+
+
+def test_the_loop_has_13_events_and_only_they_have_a_context() -> None:
+    assert [event.name for event in EVENTS if issubclass(event.payload, LoopEvent)] == list(LOOP)
+    assert len(LOOP) == 13
+    assert {"iteration", "mode", "context"} <= set(LoopEvent.__struct_encode_fields__)
+
+
+def test_the_common_fields() -> None:
+    assert {*Event.__struct_encode_fields__, "event"} == COMMON
+
+
+@pytest.mark.parametrize("event", EVENTS, ids=lambda event: event.name)
+def test_no_field_shadows_a_common_one(event: object) -> None:
+    payload = event.payload  # type: ignore[attr-defined]
+    common = {*COMMON, *LoopEvent.__struct_encode_fields__} if issubclass(payload, LoopEvent) else COMMON
+    own = vars(payload).get("__annotations__", {})
+    assert not set(own) & common
+    result = event.result.__struct_encode_fields__  # type: ignore[attr-defined]
+    assert not set(result) & {"event", "event_id", "protocol", "previous", "plugin", "context"}
+
+
+@pytest.mark.parametrize("event", EVENTS, ids=lambda event: event.name)
+def test_a_payload_is_flat_json_and_comes_back(event: object) -> None:
+    payload = event.payload  # type: ignore[attr-defined]
+    made = msgspec.convert({"event": event.name, **sample(event)}, payload)  # type: ignore[attr-defined, arg-type]
+    text = msgspec.json.encode(made)
+    assert msgspec.json.decode(text)["event"] == event.name  # type: ignore[attr-defined]
+    assert msgspec.json.decode(text, type=payload) == made
+    # a key from the future does no harm
+    assert msgspec.json.decode(text[:-1] + b',"from_the_future":{"a":1}}', type=payload) == made
+    assert BY_PAYLOAD[type(made)] is event
+    with pytest.raises(AttributeError):
+        made.event_id = "x"
+
+
+@pytest.mark.parametrize("event", EVENTS, ids=lambda event: event.name)
+def test_every_field_is_described(event: object) -> None:
+    for info in own_fields(event.payload):  # type: ignore[attr-defined]
+        schema = msgspec.json.schema(event.payload)  # type: ignore[attr-defined]
+        shown = schema["$defs"][event.payload.__name__]["properties"][info.encode_name]  # type: ignore[attr-defined]
+        assert "description" in json.dumps(shown), info.name
+
+
+@pytest.mark.parametrize("event", EVENTS, ids=lambda event: event.name)
+def test_the_sample_fits_the_schema(event: object) -> None:
+    schemas = all_schemas()[event.name]  # type: ignore[attr-defined]
+    jsonschema.Draft202012Validator.check_schema(schemas["payload"])
+    jsonschema.Draft202012Validator.check_schema(schemas["result"])
+    payload = {"event": event.name, **sample(event)}  # type: ignore[attr-defined, arg-type]
+    jsonschema.Draft202012Validator(schemas["payload"]).validate(payload)
+
+
+def test_secrets_and_bulk_are_marked() -> None:
+    text = json.dumps(all_schemas()["agent.invoke"])
+    assert '"x-secret": true' in text
+    assert '"x-bulk": true' in text
+
+
+def test_schemas_are_as_they_were() -> None:
+    """Other people's hooks are written against these: a change must be meant."""
+    now = json.dumps(all_schemas(), indent=1, sort_keys=True) + "\n"
+    if os.environ.get(UPDATE) == "1":
+        GOLDEN.write_text(now)
+    if not GOLDEN.exists():
+        pytest.fail(f"no golden copy; write it with {UPDATE}=1")
+    before = json.loads(GOLDEN.read_text())
+    after = json.loads(now)
+    changed = [name for name in {**before, **after} if before.get(name) != after.get(name)]
+    assert not changed, (
+        f"the schemas of {changed} differ from tests/events/golden/schemas.json. An incompatible change (a field "
+        f"that goes, a new type, a new required field) needs a new protocol number (now {PROTOCOL}, in "
+        f"events/event.py). If the change is compatible, or has its number, update the copy with {UPDATE}=1."
+    )

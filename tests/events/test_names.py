@@ -1,0 +1,61 @@
+from __future__ import annotations
+
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from samuel.errors import UnknownEvent
+from samuel.events.names import ALL, canonical
+
+
+def words(name: str) -> list[str]:
+    return [word.lower() for word in re.findall(r"[A-Z]?[a-z]+", name)]
+
+
+def spellings(name: str) -> set[str]:
+    parts = words(name)
+    joined = {sign.join(parts) for sign in "_.:-"}
+    return {name, *joined, *(one.upper() for one in joined), "".join(part.title() for part in parts)}
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_every_spelling_of_every_event(name: str) -> None:
+    assert {spelling: canonical(spelling) for spelling in spellings(name)} == dict.fromkeys(spellings(name), name)
+
+
+def test_there_are_24_and_no_spelling_means_two() -> None:
+    assert len(set(ALL)) == 24
+    all_spellings = [spelling for name in ALL for spelling in spellings(name)]
+    assert len(all_spellings) == len(set(all_spellings))
+
+
+@pytest.mark.parametrize(
+    ("wrong", "meant"),
+    [
+        ("quality.chek", "quality.check"),
+        ("befor:loop", "before:loop"),
+        ("PreAbilityCal", "PreAbilityCall"),
+        ("contextextra", "context.extra"),
+        ("session_begin_start", "SessionStart"),
+    ],
+)
+def test_an_unknown_name_suggests_the_nearest(wrong: str, meant: str) -> None:
+    with pytest.raises(UnknownEvent, match=re.escape(wrong)) as caught:
+        canonical(wrong)
+    assert caught.value.hint == f"did you mean `{meant}`?"
+
+
+@pytest.mark.parametrize("name", ["extension.mine", "methodology.mine.step"])
+def test_reserved_names_say_so(name: str) -> None:
+    with pytest.raises(UnknownEvent, match="reserved"):
+        canonical(name)
+
+
+@given(st.text())
+def test_any_text_is_an_event_or_an_unknown_one(text: str) -> None:
+    try:
+        assert canonical(text) in ALL
+    except UnknownEvent as error:
+        assert error.hint

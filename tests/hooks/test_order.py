@@ -1,0 +1,282 @@
+"""The resolved chain: a pure function of what was found and what samuel.toml says."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from samuel.config.model import EventSettings, HandlerRef
+from samuel.events import EventType, event_type
+from samuel.hooks.handler import Handler, Origin, Role, Status
+from samuel.hooks.order import Chain, resolve
+
+EXTRA = event_type("context.extra")
+TASK = event_type("context.task")
+GATE = event_type("iteration.gate")
+
+
+def handler(name: str, origin: Origin = Origin.PROJECT, event: EventType = TASK, **more: Any) -> Handler:
+    return Handler(**{"name": name, "event": event.name, "origin": origin, "runtime": "exec", "owner": name, **more})
+
+
+def built_in(event: EventType = TASK) -> Handler:
+    return handler("default", Origin.BUILT_IN, event, owner="")
+
+
+def chain(*found: Handler, event: EventType = TASK, **settings: Any) -> Chain:
+    if "handlers" in settings:
+        settings["handlers"] = tuple(
+            one if isinstance(one, HandlerRef) else HandlerRef(one) for one in settings["handlers"]
+        )
+    return resolve(event, found, EventSettings(**settings), "samuel.toml")
+
+
+def names(resolved: Chain) -> list[str]:
+    return [step.handler.name for step in resolved.steps]
+
+
+handlers = st.builds(
+    handler,
+    st.sampled_from("abcdefgh"),
+    st.sampled_from(list(Origin)[1:]),
+    order=st.one_of(st.none(), st.sampled_from([50, 100, 150, 200, 250])),
+    declared=st.integers(0, 3),
+    status=st.sampled_from([Status.ACTIVE, Status.ACTIVE, Status.ACTIVE, Status.UNTRUSTED, Status.SHADOWED]),
+)
+distinct = st.lists(handlers, max_size=10, unique_by=lambda one: (one.origin, one.name, one.declared))
+
+
+@given(distinct, st.randoms(), st.dictionaries(st.sampled_from("abcdefgh"), st.sampled_from([50, 100, 200]), max_size=3))
+def test_the_chain_does_not_depend_on_the_order_of_discovery(
+    found: list[Handler], randomly: random.Random, order: dict[str, int]
+) -> None:
+    found = [built_in(), *found]
+    once = resolve(TASK, found, EventSettings(order=order))
+    randomly.shuffle(found)
+    again = resolve(TASK, found, EventSettings(order=order))
+    assert [*map(tuple, once.steps)] == [*map(tuple, again.steps)]
+    assert once.warnings == again.warnings
+    assert once.left_out == again.left_out
+
+
+@given(distinct)
+def test_numbers_ascend_and_nobody_runs_twice_or_is_forgotten(found: list[Handler]) -> None:
+    resolved = chain(built_in(), *found)
+    numbers = [step.order for step in resolved.steps]
+    assert numbers == sorted(numbers)  # type: ignore[type-var]
+    running = [id(step.handler) for step in resolved.steps]
+    assert len(running) == len(set(running))
+    taking_part = [one for one in found if one.status is not Status.SHADOWED]
+    assert len(resolved.steps) + len(resolved.left_out) == len(taking_part) + 1
+    given_numbers = [s.order for s in resolved.steps if s.handler.order is not None]
+    assert len(given_numbers) == len(set(given_numbers))  # of two that were given a number one is left
+
+
+class TestNumbers:
+    def test_the_built_in_has_100_and_everything_else_200(self) -> None:
+        resolved = chain(handler("a"), built_in())
+        assert [(step.handler.name, step.order) for step in resolved.steps] == [("default", 100), ("a", 200)]
+
+    def test_the_decorator_says_and_samuel_toml_has_the_last_word(self) -> None:
+        asked = handler("a", order=50)
+        assert names(chain(built_in(), asked)) == ["a", "default"]
+        assert names(chain(built_in(), asked, order={"a": 150})) == ["default", "a"]
+        assert names(chain(built_in(), handler("b"), order={"default": 300})) == ["b", "default"]
+
+    def test_the_project_has_the_last_word_at_equal_numbers(self) -> None:
+        found = [handler(origin.name.lower(), origin) for origin in reversed(Origin) if origin is not Origin.BUILT_IN]
+        assert names(chain(*found)) == [
+            "distribution",
+            "user_plugin",
+            "user",
+            "project_plugin",
+            "project",
+            "embedder",
+        ]
+
+    def test_then_by_name_then_as_declared(self) -> None:
+        found = [handler("b"), handler("a", declared=2, entry="z"), handler("a", declared=1, entry="y")]
+        assert [step.handler.entry for step in chain(*found).steps] == ["y", "z", ""]
+
+    def test_ten_silent_handlers_compose(self) -> None:
+        found = [handler(f"h{number}", event=EXTRA) for number in range(10)]
+        resolved = chain(*found, event=EXTRA)
+        assert names(resolved) == [f"h{number}" for number in range(10)]
+        assert resolved.warnings == ()
+
+    def test_one_that_is_silent_stays_beside_one_that_was_given_200(self) -> None:
+        resolved = chain(handler("a"), handler("b", order=200))
+        assert names(resolved) == ["a", "b"]
+        assert resolved.warnings == ()
+
+
+class TestEqualGivenNumbers:
+    def test_the_one_nearer_to_the_project_replaces_the_other(self) -> None:
+        resolved = chain(handler("mine", order=150), handler("theirs", Origin.USER, order=150))
+        assert names(resolved) == ["mine"]
+        assert [(left.handler.name, left.why) for left in resolved.left_out] == [
+            ("theirs", "replaced by another handler")
+        ]
+
+    def test_the_warning_names_both_and_says_how_to_keep_both(self) -> None:
+        (warning,) = chain(handler("a", order=150), handler("b", order=150)).warnings
+        assert "`b` replaces `a` on `context.task`" in warning
+        assert "order 150" in warning
+        assert 'To keep both, give one another number under [hooks."context.task".order] in samuel.toml' in warning
+
+    def test_of_equals_the_later_declared_stays(self) -> None:
+        found = [handler("a", order=5, declared=position, entry=f"f{position}") for position in range(3)]
+        resolved = chain(*found)
+        assert [step.handler.entry for step in resolved.steps] == ["f2"]
+        assert len(resolved.warnings) == 2
+
+    def test_asking_for_100_replaces_the_built_in(self) -> None:
+        resolved = chain(built_in(), handler("a", Origin.DISTRIBUTION, order=100))
+        assert names(resolved) == ["a"]
+        assert "`a` replaces `default`" in resolved.warnings[0]
+
+    def test_numbers_from_samuel_toml_count_as_given(self) -> None:
+        assert names(chain(handler("a"), handler("b"), order={"a": 7, "b": 7})) == ["b"]
+
+    def test_one_key_of_samuel_toml_may_place_several_handlers_of_one_owner(self) -> None:
+        found = [handler("p:f", owner="p"), handler("p:g", owner="p"), built_in()]
+        resolved = chain(*found, order={"p": 50})
+        assert names(resolved) == ["p:f", "p:g", "default"]
+        assert resolved.warnings == ()
+
+    def test_the_advice_works(self) -> None:
+        found = [handler("a", order=150), handler("b", order=150)]
+        assert names(chain(*found, order={"a": 151})) == ["b", "a"]
+
+
+class TestHandlers:
+    found = (built_in(), handler("a", order=1), handler("b", Origin.USER), handler("c", order=300))
+
+    def test_are_the_whole_chain_in_that_order(self) -> None:
+        resolved = chain(*self.found, handlers=["c", "default", "a"])
+        assert names(resolved) == ["c", "default", "a"]
+        assert [(left.handler.name, "does not name it" in left.why) for left in resolved.left_out] == [("b", True)]
+
+    def test_dots_stand_for_all_not_named_in_their_usual_order(self) -> None:
+        assert names(chain(*self.found, handlers=["c", "..."])) == ["c", "a", "default", "b"]
+        assert names(chain(*self.found, handlers=["...", "a"])) == ["default", "b", "c", "a"]
+        assert names(chain(*self.found, handlers=["b", "...", "default"])) == ["b", "a", "c", "default"]
+
+    def test_dots_alone_change_nothing_but_the_replacing(self) -> None:
+        assert names(chain(*self.found, handlers=["..."])) == names(chain(*self.found))
+        both = (handler("a", order=5), handler("b", order=5))
+        assert names(chain(*both, handlers=["..."])) == ["a", "b"]
+
+    def test_empty_means_nobody(self) -> None:
+        assert names(chain(*self.found, handlers=[])) == []
+
+    @given(st.permutations(["a", "b", "c", "default"]), st.integers(0, 4), st.integers(0, 4))
+    def test_are_obeyed_exactly(self, order: list[str], keep: int, dots: int) -> None:
+        listed = order[:keep]
+        assert names(chain(*self.found, handlers=listed)) == listed
+        rest = [name for name in ("a", "default", "b", "c") if name not in listed]
+        at = min(dots, keep)
+        with_dots = [*listed[:at], "...", *listed[at:]]
+        assert names(chain(*self.found, handlers=with_dots)) == [*listed[:at], *rest, *listed[at:]]
+
+    def test_default_of_an_event_without_one_is_a_no_op(self) -> None:
+        resolved = chain(handler("a", event=EXTRA), event=EXTRA, handlers=["default", "a"])
+        assert names(resolved) == ["a"]
+        assert resolved.problems == ()
+
+    def test_an_owner_means_all_its_handlers_and_owner_colon_function_one(self) -> None:
+        found = [
+            handler("p:f", owner="p", entry="f"),
+            handler("p:g", owner="p", entry="g", declared=1),
+            handler("q", owner="q"),
+        ]
+        assert names(chain(*found, handlers=["q", "p"])) == ["q", "p:f", "p:g"]
+        assert names(chain(*found, handlers=["p:g"])) == ["p:g"]
+
+    @pytest.mark.parametrize("status", [Status.UNTRUSTED, Status.BROKEN])
+    def test_one_that_cannot_run_keeps_its_place(self, status: Status) -> None:
+        guard = handler("guard", status=status, reason="why")
+        assert names(chain(built_in(), guard, handlers=["guard", "default"])) == ["guard", "default"]
+        # also while nobody may ask it which event it is for
+        unasked = handler("guard", status=status, reason="why", event=EXTRA)
+        unasked = Handler(**{f: getattr(unasked, f) for f in Handler.__struct_fields__ if f != "event"}, event="")
+        resolved = chain(built_in(), unasked, handlers=["guard", "default"])
+        assert names(resolved) == ["guard", "default"]
+        assert resolved.steps[0].handler.event == "context.task"
+
+    @pytest.mark.parametrize("status", [Status.UNTRUSTED, Status.BROKEN])
+    def test_without_handlers_too(self, status: Status) -> None:
+        assert names(chain(built_in(), handler("guard", status=status, order=5))) == ["guard", "default"]
+
+    @pytest.mark.parametrize("status", [Status.SHADOWED, Status.DISABLED])
+    def test_one_that_was_taken_out_does_not_run(self, status: Status) -> None:
+        assert names(chain(built_in(), handler("a", status=status))) == ["default"]
+
+
+class TestProblems:
+    def test_an_unknown_name_in_handlers(self) -> None:
+        (problem,) = chain(handler("python"), handlers=[HandlerRef("pyton", line=7)]).problems
+        assert (problem.file, problem.line) == ("samuel.toml", 7)
+        assert "`pyton`" in problem.what
+        assert problem.hint == "did you mean `python`?"
+
+    def test_an_unknown_name_in_order(self) -> None:
+        resolved = chain(handler("python"), order={"pythn": 5}, order_lines={"pythn": 9})
+        (problem,) = resolved.problems
+        assert (problem.line, problem.hint) == (9, "did you mean `python`?")
+
+    def test_all_of_them_at_once(self) -> None:
+        resolved = chain(handler("a"), handlers=["x", "y"], order={"z": 1})
+        assert len(resolved.problems) == 3
+
+    def test_a_handler_of_another_event_is_unknown_here(self) -> None:
+        assert chain(handler("a", event=EXTRA), handlers=["a"]).problems
+
+    def test_known_names_are_none(self) -> None:
+        found = [handler("p:f", owner="p", entry="f")]
+        assert chain(*found, handlers=["p", "default"], order={"p:f": 1, "default": 2}).problems == ()
+
+
+class TestStrictAndTimeout:
+    def step(self, ref: HandlerRef | None = None, one: Handler | None = None, **settings: Any) -> tuple[bool, float]:
+        if ref:
+            settings["handlers"] = [ref]
+        step = chain(one or handler("a"), **settings).steps[0]
+        return step.strict, step.timeout
+
+    def test_the_catalogue(self) -> None:
+        assert self.step() == (False, 30.0)
+        quality = event_type("quality.check")
+        step = chain(handler("a", event=quality), event=quality).steps[0]
+        assert (step.strict, step.timeout) == (True, 300.0)
+
+    def test_the_nearest_word_wins(self) -> None:
+        mine = handler("a", strict=True, timeout=1.0)
+        assert self.step(one=mine) == (True, 1.0)
+        assert self.step(one=mine, strict=False, timeout=2.0) == (False, 2.0)
+        ref = HandlerRef("a", strict=True, timeout=3.0)
+        assert self.step(ref, mine, strict=False, timeout=2.0) == (True, 3.0)
+        assert self.step(HandlerRef("a"), mine, strict=False, timeout=2.0) == (False, 2.0)
+
+    def test_the_methodology_over_the_event(self) -> None:
+        general = EventSettings(strict=True, timeout=1.0, order={"a": 1, "b": 2})
+        own = EventSettings(timeout=2.0, order={"b": 3})
+        assert own.over(general) == EventSettings(strict=True, timeout=2.0, order={"a": 1, "b": 3})
+
+    def test_a_guard_is_strict_whatever_is_set(self) -> None:
+        guard = handler("a", role=Role.GUARD)
+        assert self.step(HandlerRef("a", strict=False), guard, strict=False) == (True, 30.0)
+
+
+class TestReplace:
+    def test_only_the_last_runs_and_a_warning_names_the_others(self) -> None:
+        found = [handler("a", event=GATE), handler("b", event=GATE), built_in(GATE)]
+        resolved = chain(*found, event=GATE)
+        assert names(resolved) == ["b"]
+        (warning,) = resolved.warnings
+        assert "`b` replaces `default`, `a`" in warning
+        assert {left.handler.name for left in resolved.left_out} == {"default", "a"}
