@@ -126,3 +126,33 @@ def _steady(text: str, project: Path) -> str:
     text = text.replace(str(project), "PROJECT").replace(str(project.parent / "home"), "HOME")
     text = re.sub(r'"duration_ms": [0-9.]+', '"duration_ms": 0', text)
     return re.sub(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", "WHEN", text)
+
+
+@pytest.fixture
+def journal(project: Path) -> Callable[..., None]:
+    """Write calls into the journal, as if they had happened: (event, handler, ms[, outcome[, message]])."""
+
+    def write(*calls: tuple[Any, ...]) -> None:
+        lines = []
+        for number, (event, handler, duration, *rest) in enumerate(calls):
+            outcome, message = (*rest, "ok", "")[:2] if len(rest) < 2 else rest
+            record = {
+                "kind": "call",
+                "call_id": f"evt-{number}.1",
+                "event_id": f"evt-{number}",
+                "event": event,
+                "at": f"2025-01-15T10:00:{number:02}.000Z",
+                "handler": handler,
+                "origin": "project",
+                "runtime": "exec",
+                "position": 1,
+                "outcome": outcome,
+                "duration_ms": duration,
+                "message": message,
+            }
+            lines.append(json.dumps(record))
+        place = project / ".samuel/run/journal/2025.jsonl"
+        place.parent.mkdir(parents=True)
+        place.write_text("\n".join(lines) + "\n")
+
+    return write

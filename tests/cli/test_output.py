@@ -30,7 +30,7 @@ def test_json_is_escaped_and_stays_the_same_value():
 def test_a_table_in_a_pipe_is_aligned_text(capsys):
     Output().show(Table(("name", "status"), [("a", "ok"), ("longer\x1b[0m", "x"), ("multi\nline", "")]))
     assert capsys.readouterr().out == (
-        "NAME             STATUS\na                ok\nlonger\\x1b[0m    x\nmulti\\x0aline\n"
+        "NAME           STATUS\na              ok\nlonger\\x1b[0m  x\nmulti\\x0aline\n"
     )
 
 
@@ -60,13 +60,13 @@ def test_no_color(on_terminal, guard):
     assert "\x1b" not in screen
 
 
-@pytest.mark.parametrize("name", ["[red]x[/red]", "a\x1b]0;owned\x07", "a\nb", "‮gnp.exe"])
+@pytest.mark.parametrize("name", ["[red]x", "a\x1b]0;owned\x07", "a\nb", "\u202egnp.exe"])
 def test_a_hostile_file_name_on_a_terminal(on_terminal, put, name: str):
     put(f".samuel/hooks/{name}", "#!/bin/sh\n", 0o755)
     for arguments in (["hooks", "list"], ["trust", "--list"], ["trust", "--show"], ["doctor"], ["doctor", "--json"]):
         code, screen = on_terminal(*arguments, NO_COLOR="1", COLUMNS="300")
         assert code == 0, screen
-        assert not set("\x1b\x07‮") & set(screen)
+        assert not set("\x1b\x07\u202e") & set(screen)
         if name.startswith("["):
             assert name in screen
 

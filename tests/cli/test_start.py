@@ -24,8 +24,8 @@ Usage: samuel [OPTIONS] COMMAND [ARGS]...
       samuel hooks fire after:iteration
 
 Options:
-  -C, --project DIR  Work on the project at or above DIR instead of the current
-                     directory.
+  -C, --project DIR  Work on the project at or above DIR instead of the
+                     current directory.
   --version          Show the version and exit.
   -h, --help         Show this message and exit.
 

@@ -43,7 +43,7 @@ event: PreAbilityCall
 blocking: true
 command: touch '{canary}/yaml'
 """
-METADATA = "Metadata-Version: 2.1\nName: evil\nVersion: 1.0\n"
+METADATA = "Metadata-Version: 2.1\nName: evil-dist\nVersion: 1.0\n"
 POINTS = "[samuel.hooks]\nevil = evil_module\n"
 JOURNAL = b'\x00\xff{"kind": "event"}\n\x1b]0;owned\x07\x1b[2J\n{"kind":"call","call_id":1}\n' + b"[" * 5000 + b"\n{"
 
@@ -68,7 +68,7 @@ def origin(tmp_path: Path, canary: Path, git: Git) -> Path:
         file.write_bytes(text if isinstance(text, bytes) else text.format(canary=canary, name=file.stem).encode())
         file.chmod(mode)
 
-    write("samuel.toml", 'distributions = ["evil"]\n')
+    write("samuel.toml", 'distributions = ["evil-dist"]\n')
     write(".samuel/hooks/evil", EXEC, 0o755)
     write(".samuel/hooks/evil_py.py", MODULE)
     write(".samuel/hooks/json.py", PYTHON)
@@ -76,8 +76,8 @@ def origin(tmp_path: Path, canary: Path, git: Git) -> Path:
     write(".kodelet/hooks/evil_kodelet", EXEC, 0o755)
     write(".system/hooks/evil.yaml", YAML)
     for place in ("", ".samuel/hooks/"):
-        write(f"{place}evil-1.0.dist-info/METADATA", METADATA)
-        write(f"{place}evil-1.0.dist-info/entry_points.txt", POINTS)
+        write(f"{place}evil_dist-1.0.dist-info/METADATA", METADATA)
+        write(f"{place}evil_dist-1.0.dist-info/entry_points.txt", POINTS)
     for name in ("evil_module.py", "sitecustomize.py", "json.py", "msgspec.py", "samuel/__init__.py"):
         write(name, PYTHON)
     write(".samuel/run/journal/20200101T000000-1-abc.jsonl", JOURNAL)
@@ -124,10 +124,24 @@ def test_everything_is_listed_with_the_reason(clone: SamuelProject) -> None:
         assert "samuel trust" in found[name].reason
 
 
+def test_trusting_everything_once_is_not_remembered(
+    clone: SamuelProject, canary: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SAMUEL_TRUST", "all")
+    use(clone)
+    assert "exec" in os.listdir(canary)
+    monkeypatch.delenv("SAMUEL_TRUST")
+    for file in canary.iterdir():
+        file.unlink()
+    use(clone)
+    assert os.listdir(canary) == []
+
+
 def test_a_pipe_and_a_loop_of_links_neither_run_nor_hang(clone: SamuelProject, canary: Path) -> None:
-    os.mkfifo(clone.root / ".samuel/hooks/pipe", 0o755)
-    (clone.root / ".samuel/hooks/loop").symlink_to("loop")
-    (clone.root / ".samuel/hooks/self").symlink_to(".")
+    for place in (".samuel/hooks", ".kodelet/hooks"):
+        os.mkfifo(clone.root / place / "pipe", 0o755)
+        (clone.root / place / "loop").symlink_to("loop")
+        (clone.root / place / "self").symlink_to(".")
     use(clone)
     clone.trust()  # cannot be agreed to: nobody knows what they will be
     use(clone)
@@ -200,7 +214,7 @@ class TestOnceAgreed:
             lambda hooks: (hooks / "sub").mkdir() or (hooks / "sub/helper.py").write_text(""),
             lambda hooks: (hooks / "evil_py.py").chmod(0o755),
             lambda hooks: (hooks / "evil").chmod(0o644),
-            lambda hooks: (hooks / "json.py").unlink() or (hooks / "json.py").symlink_to("/dev/null"),
+            lambda hooks: (hooks / "json.py").unlink() or (hooks / "json.py").symlink_to("evil"),
             lambda hooks: (hooks / "json.py").write_text("import os"),
         ],
         ids=["a byte", "a new file", "a new file below", "an x bit", "no x bit", "a link", "a helper"],
@@ -227,7 +241,8 @@ class TestOnceAgreed:
         assert not {"module", "guard"} & set(os.listdir(canary))
 
         clone.trust()
-        assert not clone.fire("context.extra", task={}).warnings
+        outcomes = {call.outcome for call in clone.fire("context.extra", task={}).calls}
+        assert Outcome.REFUSED not in outcomes
 
     def test_a_change_while_the_project_is_open(self, clone: SamuelProject, canary: Path) -> None:
         with clone.open() as app:
@@ -239,6 +254,7 @@ class TestOnceAgreed:
             assert app.fire("PreAbilityCall", ability_id="shell").denied
 
     def test_content_that_was_agreed_to_before_is_trusted_again(self, clone: SamuelProject) -> None:
+        use(clone)
         file = clone.root / ".samuel/hooks/evil_py.py"
         text = file.read_text()
         file.write_text("other")

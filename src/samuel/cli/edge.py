@@ -48,7 +48,7 @@ def run(arguments: Sequence[str]) -> int:
         return 130
     except BrokenPipeError:
         _forget_stdout()
-        return 141
+        return 1  # as click does, which notices most of these itself
     except OSError as error:  # a full disk or a missing permission is no bug of ours
         return out.fail(SamuelError(_os_error(error)))
     except Exception as error:  # noqa: BLE001  the edge

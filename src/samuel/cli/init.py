@@ -42,7 +42,8 @@ def init(here: Here, directory: Path, force: bool, minimal: bool, yes: bool) -> 
     lines += [f"  wrote {name}" for name in made.written]
     lines += [f"  kept {name}" for name in made.kept]
     if waiting:
-        lines.append(f"{len(waiting)} hooks came with it and are not trusted; `samuel trust` shows them.")
+        what = "1 hook came with it and is" if len(waiting) == 1 else f"{len(waiting)} hooks came with it and are"
+        lines.append(f"{what} not trusted; `samuel trust` shows {'it' if len(waiting) == 1 else 'them'}.")
     data = {"root": str(root), "written": made.written, "kept": made.kept, "untrusted": waiting}
     return here.out.answer(data, "\n".join(lines), warnings=warnings)
 

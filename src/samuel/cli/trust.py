@@ -76,10 +76,8 @@ def _agree(here: Here, consent: Consent, pending: Sequence[Item], yes: bool) -> 
         return here.out.answer({"agreed": [], "pending": []}, "Nothing waits for your word here.")
     if not yes and not here.out.asks:
         raise SamuelError(
-            "\n".join(
-                [f"{len(pending)} wait for your word:", *(f"  {item.state}  {item.name}" for item in pending)]
-            ),
-            "`samuel trust --show` shows them, `samuel trust --yes` agrees to all of them",
+            "\n".join(["this waits for your word:", *(f"  {item.state}  {item.name}" for item in pending)]),
+            "`samuel trust --show` shows it, `samuel trust --yes` agrees to all of it",
         )
     agreed = asked if yes else ask_for_each(here.out, consent, asked)
     if agreed:

@@ -39,7 +39,7 @@ class Round:
         if not result or not (call.outcome is OK or self._usable(call)):
             return call
         if self._step is not None:
-            self.composed = self._step(self.composed or {}, result)
+            self.composed = self._step(self.composed or self.kind.composition.empty, result)
         else:
             self._answers.append(_answer(call, self._rewrites))
             self.composed = self.kind.composition.compose(self._answers)

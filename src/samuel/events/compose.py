@@ -55,7 +55,7 @@ class Composition(NamedTuple):
         if self.step is None:
             assert self.over_all is not None
             return self.over_all(answers)
-        return reduce(self.step, (answer.result for answer in answers), {})
+        return reduce(self.step, (answer.result for answer in answers), dict(self.empty))
 
 
 # the rules

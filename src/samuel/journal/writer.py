@@ -149,7 +149,8 @@ class Journal:
         if self._fd >= 0:
             os.close(self._fd)
             self._fd = -1
-        directory = make_dirs_inside(self._root, *self._parts)
+        os.close(make_dirs_inside(self._root, *self._parts[:-1], mode=0o755))
+        directory = make_dirs_inside(self._root, *self._parts)  # nobody else's to read
         try:
             _ignore(directory)
             _drop_oldest(directory)

@@ -134,7 +134,7 @@ class Answers:
 
 def is_module(path: str, found: Signature) -> bool:
     """A `.py` file that is not executable is loaded, not run."""
-    return path.endswith(".py") and not found[4] & 0o111
+    return path.endswith(".py") and bool(found) and not found[4] & 0o111
 
 
 def declared(described: Mapping[str, Any], found: Signature = ()) -> Answer:

@@ -34,7 +34,7 @@ class Place(NamedTuple):
 
 def project_hooks(place: Place) -> list[Handler]:
     return hook_files.find(
-        place.root, Origin.PROJECT, place.project_answers, place.permit.directory, place.permit.digests
+        place.root, Origin.PROJECT, place.project_answers, place.permit.objections, place.permit.digests
     )
 
 
@@ -42,7 +42,7 @@ def user_hooks(place: Place) -> list[Handler]:
     """The user's own need no agreement. A project that *is* the home directory has no second set of them."""
     if place.home == place.root:
         return []
-    return hook_files.find(place.home, Origin.USER, place.user_answers, lambda directory: "", place.permit.digests)
+    return hook_files.find(place.home, Origin.USER, place.user_answers, lambda directory: {}, place.permit.digests)
 
 
 def installed(place: Place) -> list[Handler]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
@@ -20,6 +20,7 @@ from samuel.config.duration import parse_duration
 from samuel.hooks.handler import Handler, Origin, Role, Status
 from samuel.sources.answers import Answer, Answers, Declared, is_module
 from samuel.trust.content import Digests, Signature, signature
+from samuel.trust.permit import refusal
 
 DISABLED = ".disable"
 
@@ -33,23 +34,26 @@ class Candidate(NamedTuple):
 
 
 def find(
-    base: Path, origin: Origin, answers: Answers, refusal: Callable[[str], str], digests: Digests
+    base: Path, origin: Origin, answers: Answers, objections: Callable[[str], Mapping[str, str]], digests: Digests
 ) -> list[Handler]:
-    """The hooks below a project or a home. `refusal` says why the files of a directory may not be run."""
+    """The hooks below a project or a home. `objections` says which files of a directory may not run."""
     handlers: list[Handler] = []
     for place in paths.HOOK_DIRS:
         directory = str(base / place)
         candidates = list(_candidates(directory))
         if not candidates:
             continue
-        why_not = refusal(directory)
-        ready = [one for one in candidates if one.status is Status.ACTIVE] if not why_not else []
+        objected = objections(directory)
+        why_not = {one.path: refusal(os.path.basename(one.path), objected) for one in candidates}
+        ready = [one for one in candidates if one.status is Status.ACTIVE and not why_not[one.path]]
         said = answers.ask((one.path, one.found) for one in ready)
         for one in candidates:
-            if one.status is not Status.ACTIVE:
+            if one.status is Status.DISABLED:
                 handlers.append(_unavailable(one, origin, one.status, one.reason))
-            elif why_not:
-                handlers += _out_of_order(one, origin, answers.last(one.path), Status.UNTRUSTED, why_not)
+            elif why := why_not[one.path]:
+                handlers += _out_of_order(one, origin, answers.last(one.path), Status.UNTRUSTED, why)
+            elif one.status is Status.BROKEN:
+                handlers += _out_of_order(one, origin, answers.last(one.path), Status.BROKEN, one.reason)
             elif problem := said[one.path].problem:
                 handlers += _out_of_order(one, origin, answers.last(one.path), Status.BROKEN, problem)
             else:
@@ -149,7 +153,7 @@ def _out_of_order(one: Candidate, origin: Origin, last: Answer | None, status: S
 
 
 def _unavailable(one: Candidate, origin: Origin, status: Status, reason: str) -> Handler:
-    module = one.path.endswith(".py") and bool(one.found) and is_module(one.path, one.found)
+    module = is_module(one.path, one.found)
     return Handler(
         name=one.name,
         event="",

@@ -21,7 +21,7 @@ from samuel.version import __version__
 class _Remembered(msgspec.Struct, array_like=True):
     stamp: str
     directories: dict[str, dict[str, Signature]]
-    refusals: dict[str, str]
+    objections: dict[str, dict[str, str]]
     handlers: list[Handler]
 
 
@@ -46,22 +46,22 @@ class Index:
             return None
         if self._found is None or known.stamp != self._stamp or known.directories != self._found:
             return None
-        for directory, refusal in known.refusals.items():
-            permit.recall(directory, self._found[directory], refusal)
+        for directory, objections in known.objections.items():
+            permit.recall(directory, self._found[directory], objections)
         return known.handlers
 
     def remember(self, handlers: Sequence[Handler], permit: Permit) -> None:
         if self._found is None or any(handler.status is Status.BROKEN for handler in handlers):
             return
-        refusals = {
-            place: permit.directory(place)
-            for place in self._found
-            if self._found[place] and place.startswith(self._own)
+        objections = {
+            place: dict(permit.objections(place))
+            for place, files in self._found.items()
+            if files and place.startswith(self._own)
         }
         # Files that changed while they were looked through are looked through again next time.
         if self._found != self._survey():
             return
-        known = _Remembered(self._stamp, self._found, refusals, list(handlers))
+        known = _Remembered(self._stamp, self._found, objections, list(handlers))
         try:
             self._file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
             atomic.write_bytes(self._file, msgspec.msgpack.encode(known), 0o600, durable=False)

@@ -27,7 +27,7 @@ class Permit:
         self._agreed = agreed
         self._everything = everything
         self.digests = Digests()
-        self._checked: dict[str, tuple[dict[str, Signature], str]] = {}
+        self._checked: dict[str, tuple[dict[str, Signature], dict[str, str]]] = {}
 
     def __call__(self, handler: Handler) -> str:
         """ "" if the handler may run, or why not."""
@@ -35,7 +35,7 @@ class Permit:
             return ""
         if handler.origin is Origin.DISTRIBUTION:
             return self.text(f"distribution:{handler.owner}", handler.digest)
-        return self.directory(os.path.dirname(handler.path))
+        return self.file(handler.path)
 
     def text(self, name: str, digest: str) -> str:
         """For executable text that is not a file: agreed to by name and digest."""
@@ -43,16 +43,21 @@ class Permit:
             return ""
         return self._compare(name, digest)
 
-    def directory(self, directory: str) -> str:
-        """For a hook file: everything in its directory must be as agreed."""
+    def file(self, path: str) -> str:
+        """For a hook file: it and everything in its directory must be as agreed."""
+        directory, name = os.path.split(path)
+        return refusal(name, self.objections(directory))
+
+    def objections(self, directory: str) -> Mapping[str, str]:
+        """What is wrong with the files of a directory, by name; nothing if all are as agreed."""
         if self._everything:
-            return ""
+            return {}
         try:
             found = survey(directory)
         except TooMuch as error:
-            return f"not trusted: {error}"
+            return {"": f"not trusted: {error}"}
         except OSError as error:
-            return f"not trusted: cannot read `{directory}`: {error.strerror}"
+            return {"": f"not trusted: cannot read `{directory}`: {error.strerror}"}
         checked = self._checked.get(directory)
         if checked is not None and checked[0] == found:
             return checked[1]
@@ -60,17 +65,15 @@ class Permit:
         self._checked[directory] = (found, answer)
         return answer
 
-    def recall(self, directory: str, found: dict[str, Signature], refusal: str) -> None:
+    def recall(self, directory: str, found: dict[str, Signature], objections: dict[str, str]) -> None:
         """What an earlier check of exactly these files said."""
-        self._checked[directory] = (found, refusal)
+        self._checked[directory] = (found, objections)
 
-    def _read(self, directory: str, found: Mapping[str, Signature]) -> str:
+    def _read(self, directory: str, found: Mapping[str, Signature]) -> dict[str, str]:
         prefix = os.path.relpath(directory, self._root)
-        for path in sorted(found):
-            digest = self.digests.of(os.path.join(directory, path), found[path])
-            if refusal := self._compare(os.path.join(prefix, path), digest):
-                return refusal
-        return ""
+        digests = ((path, self.digests.of(os.path.join(directory, path), found[path])) for path in sorted(found))
+        checked = ((path, self._compare(os.path.join(prefix, path), digest)) for path, digest in digests)
+        return {path: objection for path, objection in checked if objection}
 
     def _compare(self, name: str, digest: str) -> str:
         known = self._agreed().get(name)
@@ -79,3 +82,10 @@ class Permit:
         if known.digest != digest or not digest:
             return f"not trusted: `{name}` is not what was agreed to; {HOW}"
         return ""
+
+
+def refusal(name: str, objections: Mapping[str, str]) -> str:
+    """What the objections to a directory mean for one file in it: its own first, else those to its neighbours."""
+    if not objections:
+        return ""
+    return objections.get(name) or f"what lies beside it is {next(iter(objections.values()))}"

@@ -14,10 +14,13 @@ def trust_key(root: Path) -> str:
     root = root.resolve()
     top = next((directory for directory in (root, *root.parents) if (directory / ".git").exists()), None)
     if top is None:
-        place = f"{root}\0"
+        label, place = root.name, f"{root}\0"
     else:
-        place = f"{common_directory(top)}\0{root.relative_to(top)}"
-    return f"{root.name or 'root'}-{hashlib.sha256(place.encode(errors='surrogateescape')).hexdigest()[:16]}"
+        shared = common_directory(top)
+        # Named after what the worktrees share, never after the directory that one of them is in.
+        label = shared.parent.name if shared.name == ".git" else shared.name
+        place = f"{shared}\0{root.relative_to(top)}"
+    return f"{label or 'root'}-{hashlib.sha256(place.encode(errors='surrogateescape')).hexdigest()[:16]}"
 
 
 def common_directory(top: Path) -> Path:

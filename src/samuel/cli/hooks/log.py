@@ -10,6 +10,7 @@ import msgspec
 from samuel import paths
 from samuel.cli.here import Here, json_option
 from samuel.cli.output import Table
+from samuel.clock import iso
 from samuel.dispatch.record import slowness
 from samuel.events import canonical
 from samuel.hooks.handler import Outcome
@@ -45,9 +46,9 @@ def _calls(here: Here, event: str, outcome: str | None) -> Iterator[CallRecord]:
 
 def _plain(call: CallRecord) -> dict[str, Any]:
     fields: dict[str, Any] = msgspec.structs.asdict(call)
-    return {**fields, "slow": slowness(call.duration_ms)}
+    return {**fields, "at": iso(call.at), "slow": slowness(call.duration_ms)}
 
 
 def _row(call: CallRecord) -> tuple[str, ...]:
-    slow = slowness(call.duration_ms)
-    return call.at, call.event, call.handler, call.outcome, f"{call.duration_ms:.1f}", slow or "-", call.message
+    took, slow = f"{call.duration_ms:.1f}", slowness(call.duration_ms) or "-"
+    return iso(call.at), call.event, call.handler, call.outcome, took, slow, call.message

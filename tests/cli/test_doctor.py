@@ -1,0 +1,150 @@
+"""`samuel doctor`: it always runs, and says everything that is wrong."""
+
+from __future__ import annotations
+
+import platform
+import sys
+
+import pytest
+
+from samuel.doctor import percentile
+from samuel.version import __version__
+
+from .conftest import GUARD
+
+
+@pytest.fixture(autouse=True)
+def bare(monkeypatch, tmp_path):
+    """A machine without any program."""
+    (tmp_path / "bin").mkdir()
+    monkeypatch.setenv("PATH", str(tmp_path / "bin"))
+
+
+def findings(ran) -> list[tuple[str, str, str]]:
+    return [(one["level"], one["what"], one["hint"]) for one in ran.json["data"]["findings"]]
+
+
+def test_an_empty_project(samuel):
+    python = f"samuel {__version__}, Python {platform.python_version()} ({sys.executable})"
+    ran = samuel("doctor", "--json")
+    assert ran.code == 0
+    assert ran.json["ok"] is True
+    assert findings(ran) == [
+        ("ok", python, ""),
+        ("warning", "there is no git", "install it"),
+        ("note", "nothing here can confine a process: no bwrap, podman, docker", "install one of them"),
+        ("note", "`PROJECT` has no samuel.toml: everything has its default", "`samuel init` writes one"),
+        ("ok", "state can be written: `HOME/state/samuel`", ""),
+        ("ok", "cache can be written: `HOME/cache/samuel`", ""),
+        ("ok", "journal can be written: `PROJECT/.samuel/run/journal`", ""),
+        ("ok", f"{active(samuel)} handlers are active", ""),
+    ]
+
+
+def active(samuel) -> int:
+    return len(samuel("hooks", "list", "--json").json["data"])
+
+
+def test_for_people(samuel):
+    ran = samuel("doctor")
+    assert ran.code == 0
+    lines = ran.out.splitlines()
+    assert lines[0].split() == ["LEVEL", "WHAT", "WHAT", "TO", "DO"]
+    assert lines[2].split("  ")[0] == "warning"
+
+
+def test_every_problem_of_a_broken_samuel_toml(samuel, put, guard):
+    put("samuel.toml", 'x = 1\n[hooks."quality.chek"]\nstrict = 1\n')
+    ran = samuel("doctor", "--hooks", "--json")
+    assert ran.code == 1
+    assert ran.json["ok"] is False
+    assert [one[1] for one in findings(ran) if one[0] == "error"] == [
+        "PROJECT/samuel.toml:1: unknown key `x`",
+        "PROJECT/samuel.toml:2: `quality.chek` is not an event",
+        "PROJECT/samuel.toml:3: `strict` must be true or false, not an integer",
+    ]
+    assert ("note", "hooks were not looked at", "mend samuel.toml first") in findings(ran)
+    assert ran.json["data"]["chains"] == []
+
+
+def test_a_samuel_toml_that_is_no_toml(samuel, put):
+    put("samuel.toml", "[[[\n")
+    assert samuel("doctor").code == 1
+
+
+def test_hook_health(samuel, put, machine, project):
+    put(".samuel/hooks/guard", GUARD, 0o755)
+    put(".samuel/hooks/broken", "#!/bin/sh\nexit 3\n", 0o755)
+    put(".samuel/hooks/off", GUARD, 0o755)
+    put(".samuel/hooks/off.disable", "")
+    samuel("trust", "--yes")
+    put(".kodelet/hooks/new", GUARD, 0o755)
+    mine = machine / ".samuel/hooks/guard"
+    mine.parent.mkdir(parents=True)
+    mine.write_text(GUARD)
+    mine.chmod(0o755)
+    put("samuel.toml", '[hooks."quality.check"]\nhandlers = ["guard"]\n')
+    ran = samuel("doctor", "--json")
+    assert ran.code == 1
+    said = [(level, what) for level, what, _ in findings(ran) if "`" in what and "PROJECT/.samuel/run" not in what]
+    assert ("error", "`broken` (project) is broken: `PROJECT/.samuel/hooks/broken hook` failed: exit code 3") in said
+    assert ("note", "`off` (project) is disabled: `off.disable` lies beside it") in said
+    assert (
+        "warning",
+        "`new` (project) is untrusted: not trusted: nobody agreed to `.kodelet/hooks/new` yet; "
+        "run `samuel trust` to look at it and agree",
+    ) in said
+    assert (
+        "note",
+        "`guard` (user) is shadowed: `PROJECT/.samuel/hooks/guard` has the same name and comes first",
+    ) in said
+    assert (
+        "note",
+        "`default` does not run on `quality.check`: `handlers` in samuel.toml does not name it",
+    ) in said
+
+
+def test_a_place_that_cannot_be_written(samuel, machine):
+    (machine / "cache").write_text("in the way")
+    ran = samuel("doctor", "--json")
+    assert ran.code == 1
+    assert ("error", "cache cannot be written: `HOME/cache/samuel`", "give yourself the permission") in findings(ran)
+
+
+def test_a_linked_home(samuel, project, tmp_path):
+    (tmp_path / "elsewhere").mkdir()
+    (project / ".samuel").symlink_to(tmp_path / "elsewhere")
+    ran = samuel("doctor", "--json")
+    assert ran.code == 1
+    assert any("`PROJECT/.samuel` is a symbolic link" in what for level, what, _ in findings(ran) if level == "error")
+
+
+def test_slow_handlers(samuel, journal):
+    journal(*[("quality.check", "slow", 600.0)] * 3, ("quality.check", "note", 60.0), ("quality.check", "ok", 6.0))
+    said = [(level, what) for level, what, _ in findings(samuel("doctor", "--json")) if " ms on " in what]
+    assert said == [
+        ("note", "`note` takes 60 ms on `quality.check` (p95, calls: 1)"),
+        ("warning", "`slow` takes 600 ms on `quality.check` (p95, calls: 3)"),
+    ]
+
+
+def test_percentile():
+    assert percentile([5.0], 95) == 5.0
+    assert percentile([float(n) for n in range(1, 101)], 95) == 95.0
+    assert percentile([1.0] * 19 + [100.0], 95) == 1.0
+
+
+def test_every_chain(samuel, guard):
+    samuel("trust", "--yes")
+    ran = samuel("doctor", "--hooks", "--json")
+    chains = {chain["event"]: chain for chain in ran.json["data"]["chains"]}
+    assert len(chains) == 24
+    assert [step["handler"] for step in chains["quality.check"]["chain"]] == ["default", "guard"]
+    shown = samuel("doctor", "--hooks").out
+    assert "\nSessionEnd (merge)\n  nobody answers\n" in shown
+    assert "\nquality.check (all-ok + concatenate)\n   HANDLER  ORDER" in shown
+
+
+def test_a_clone_is_not_run(samuel, project, guard):
+    samuel("doctor", "--hooks")
+    assert not (project / "canary").exists()

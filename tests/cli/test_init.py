@@ -1,0 +1,168 @@
+"""`samuel init`: what it writes, what it keeps, and who can stop it."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from samuel import config
+from samuel.scaffold.project import TEMPLATE
+
+NEW = """\
+PROJECT is a Samuel project now.
+  wrote samuel.toml
+  wrote .samuel/.gitignore
+  wrote .samuel/hooks/
+"""
+
+
+def test_a_new_project(samuel, project):
+    assert samuel("init") == (0, NEW, "")
+    assert (project / "samuel.toml").read_text() == TEMPLATE.read_text()
+    assert (project / ".samuel/.gitignore").read_text() == "run/\n"
+    assert list((project / ".samuel/hooks").iterdir()) == []
+
+
+def test_a_directory_that_is_not_there_yet(samuel, project):
+    ran = samuel("init", "a/b", "--minimal", "--json")
+    assert ran.json == {
+        "ok": True,
+        "data": {"root": "PROJECT/a/b", "written": ["samuel.toml"], "kept": [], "untrusted": []},
+        "warnings": [],
+        "error": None,
+    }
+    assert not (project / "a/b/.samuel/hooks").exists()
+
+
+def test_what_it_writes_can_be_read(samuel, project):
+    samuel("init")
+    assert config.load(project / "samuel.toml") == config.Config(file=project / "samuel.toml")
+
+
+def test_every_line_of_it_may_be_uncommented(project):
+    file = project / "samuel.toml"
+    # Lines of prose begin with a capital letter and are no assignments; the others are TOML.
+    file.write_text(re.sub(r"(?m)^# (?=\[|\"|[a-z_]+ = )", "", TEMPLATE.read_text()))
+    loaded = config.load(file)
+    assert loaded.settings("quality.check", "ralph").strict is True
+    assert loaded.settings("after:iteration", "ralph").order == {"default": 100, "notify": 150}
+    assert loaded.settings("context.extra", "ralph").timeout == 5
+    assert loaded.distributions
+    assert loaded.pass_env
+    assert loaded.guardrails
+    assert loaded.limits == config.Limits()
+
+
+def test_a_project_inside_a_repository_is_its_own(samuel, project):
+    (project / ".git").mkdir()
+    assert samuel("init", "sub").code == 0
+    assert (project / "sub/samuel.toml").is_file()
+    assert not (project / ".samuel").exists()
+
+
+def test_a_samuel_toml_that_is_there_stays(samuel, put):
+    file = put("samuel.toml", "# mine\n")
+    assert samuel("init") == (
+        1,
+        "",
+        "error: `PROJECT/samuel.toml` exists already\n`samuel init --force` replaces it\n",
+    )
+    assert file.read_text() == "# mine\n"
+
+
+def test_force(samuel, put):
+    file = put("samuel.toml", "# mine\n")
+    put(".samuel/.gitignore", "mine\n")
+    put(".samuel/hooks/README", "")
+    ran = samuel("init", "--force", "--json")
+    assert ran.json["data"]["written"] == ["samuel.toml", ".samuel/.gitignore"]
+    assert ran.json["data"]["kept"] == [".samuel/hooks/"]
+    assert file.read_text() == TEMPLATE.read_text()
+
+
+def test_force_asks_on_a_terminal(on_terminal, put):
+    file = put("samuel.toml", "# mine\n")
+    code, screen = on_terminal("init", "--force", typed="n\n")
+    assert (code, "Replace samuel.toml?" in screen) == (130, True)
+    assert file.read_text() == "# mine\n"
+    assert on_terminal("init", "--force", "--yes")[0] == 0
+    assert file.read_text() == TEMPLATE.read_text()
+
+
+def test_other_files_are_kept(samuel, put):
+    put(".samuel/.gitignore", "mine\n")
+    assert samuel("init", "--json").json["data"]["kept"] == [".samuel/.gitignore"]
+
+
+@pytest.mark.parametrize("arguments", [(), ("--yes",), ("--force", "--yes")])
+def test_hooks_of_a_clone_stay_untrusted(samuel, project, guard, arguments):
+    assert samuel("init", *arguments) == (
+        0,
+        "PROJECT is a Samuel project now.\n"
+        "  wrote samuel.toml\n"
+        "  wrote .samuel/.gitignore\n"
+        "  kept .samuel/hooks/\n"
+        "1 hook came with it and is not trusted; `samuel trust` shows it.\n",
+        "",
+    )
+    assert not (project / "canary").exists()
+
+
+def test_a_linked_home_is_refused(samuel, project, tmp_path):
+    (tmp_path / "elsewhere").mkdir()
+    (project / ".samuel").symlink_to(tmp_path / "elsewhere")
+    ran = samuel("init")
+    assert (ran.code, ran.out) == (2, "")
+    assert "`PROJECT/.samuel` is a symbolic link" in ran.err
+    assert list((tmp_path / "elsewhere").iterdir()) == []
+    assert not (project / "samuel.toml").exists()
+
+
+def test_a_file_in_its_place(samuel, put):
+    put("file", "")
+    expected = "error: `file` is not a directory\nname one, or one to be made\n"
+    assert samuel("init", "file") == (2, "", expected)
+    assert samuel("init", "file/below").code == 2
+
+
+HOOK = """#!/bin/sh
+if [ $1 = hook ]; then printf 'init.before init.after'; exit; fi
+echo "$SAMUEL_EVENT" >> fired
+echo '{"ok": %s, "reason": "not today"}'
+"""
+
+
+def test_its_events_are_fired(samuel, machine, project):
+    hook = machine / ".samuel/hooks/watch"
+    hook.parent.mkdir(parents=True)
+    hook.write_text(HOOK % "true")
+    hook.chmod(0o755)
+    assert samuel("init").code == 0
+    assert (project / "fired").read_text() == "init.before\ninit.after\n"
+
+
+def test_a_no_that_is_not_strict_is_a_warning(samuel, machine, project):
+    hook = machine / ".samuel/hooks/watch"
+    hook.parent.mkdir(parents=True)
+    hook.write_text(HOOK % "false")
+    hook.chmod(0o755)
+    ran = samuel("init")
+    assert ran.code == 0
+    assert "not today" in ran.err
+    assert (project / "samuel.toml").exists()
+
+
+def test_a_strict_no_stops_it_before_it_writes(samuel, machine, put, project):
+    hook = machine / ".samuel/hooks/watch"
+    hook.parent.mkdir(parents=True)
+    hook.write_text(HOOK % "false")
+    hook.chmod(0o755)
+    file = put("samuel.toml", '[hooks."init.before"]\nstrict = true\n')
+    before = file.read_text()
+    ran = samuel("init", "--force")
+    assert (ran.code, ran.out) == (1, "")
+    assert ran.err.startswith("error: a hook stopped it: ")
+    assert "not today" in ran.err
+    assert file.read_text() == before
+    assert not (project / ".samuel/hooks").exists()

@@ -1,0 +1,293 @@
+"""PreAbilityCall and UserPromptSubmit: rewrites, guards and verdicts."""
+
+from __future__ import annotations
+
+import random
+import threading
+import time
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import pytest
+from msgspec import UNSET
+
+import samuel
+from samuel.dispatch.record import Fired
+from samuel.hooks.handler import Outcome
+from samuel.testing import Recorder, SamuelProject, fire
+
+Result = Mapping[str, Any] | None
+PRE = "PreAbilityCall"
+
+
+@pytest.fixture
+def call(samuel_project: SamuelProject) -> Callable[..., Fired]:
+    def call(*handlers: Callable[..., Any], ask: Callable[[str], bool] | None = None, **fields: Any) -> Fired:
+        with samuel_project.open(handlers=handlers, ask=ask) as app:
+            return app.fire(PRE, ability_id="shell", **{"tool_input": {"trail": []}, **fields})
+
+    return call
+
+
+def rewriter(name: str, **more: Any) -> Recorder:
+    def rewrite(event: Any) -> Result:
+        return {"tool_input": {"trail": [*event.tool_input["trail"], name]}}
+
+    return Recorder(PRE, name=name, returns=rewrite, **more)
+
+
+class TestRewriteThenGuard:
+    def test_both_rewrites_arrive_and_the_guard_judges_the_final_input(self, call: Callable[..., Fired]) -> None:
+        guard = Recorder(PRE, name="guard", role="guard", order=1, returns={"decision": "allow"})
+        one = rewriter("one", role="rewrite", order=2)
+        two = rewriter("two", role="rewrite", order=3)
+        fired = call(two, guard, one)
+        assert fired.result["tool_input"] == {"trail": ["one", "two"]}
+        assert [event.tool_input for event in guard.events] == [{"trail": ["one", "two"]}]
+        assert guard.events[0].phase == "guard"
+        assert [len(handler.events) for handler in (one, two)] == [1, 1]
+        assert fired.ok
+
+    def test_those_who_ran_before_the_last_rewrite_are_called_once_more(self, call: Callable[..., Fired]) -> None:
+        before = Recorder(PRE, name="before", order=1)
+        one, two = rewriter("one", order=2), rewriter("two", order=3)
+        after = Recorder(PRE, name="after", order=4)
+        fired = call(before, one, two, after)
+        phases = {
+            handler.__name__: [(event.phase is not UNSET, event.tool_input["trail"]) for event in handler.events]
+            for handler in (before, one, two, after)
+        }
+        assert phases == {
+            "before": [(False, []), (True, ["one", "two"])],
+            "one": [(False, []), (True, ["one", "two"])],
+            "two": [(False, ["one"])],
+            "after": [(False, ["one", "two"])],
+        }
+        assert fired.result["tool_input"] == {"trail": ["one", "two"]}
+        assert [(one.handler.name, one.phase) for one in fired.calls] == [
+            ("before", ""),
+            ("one", ""),
+            ("two", ""),
+            ("after", ""),
+            ("before", "guard"),
+            ("one", "guard"),
+        ]
+
+    def test_a_rewrite_in_the_guard_phase_is_ignored_with_a_warning(self, call: Callable[..., Fired]) -> None:
+        fired = call(rewriter("one", order=1), rewriter("two", order=2))
+        assert fired.result["tool_input"] == {"trail": ["one", "two"]}
+        assert fired.warnings == ("`one` `tool_input` ignored: the input is final now",)
+        sneaky = Recorder(PRE, name="sneaky", role="guard", returns={"tool_input": {"trail": ["sneaked in"]}})
+        fired = call(sneaky)
+        assert "tool_input" not in fired.result
+        assert "`sneaky` `tool_input` ignored" in fired.warnings[0]
+
+    def test_an_observer_sees_the_final_input_and_cannot_rewrite(self, call: Callable[..., Fired]) -> None:
+        observer = Recorder(PRE, name="observer", role="observe", order=1, returns={"tool_input": {}})
+        fired = call(observer, rewriter("one", order=2))
+        assert [event.tool_input["trail"] for event in observer.events] == [["one"]]
+        assert fired.result["tool_input"] == {"trail": ["one"]}
+
+    @pytest.mark.parametrize(
+        "answer",
+        [{"ok": False, "tool_input": {"trail": ["evil"]}}, {"error": "oh", "tool_input": {"trail": ["evil"]}}],
+        ids=["not ok", "error"],
+    )
+    def test_what_the_guard_did_not_see_is_not_in_the_result(
+        self, call: Callable[..., Fired], answer: Result
+    ) -> None:
+        guard = Recorder(PRE, name="guard", role="guard")
+        fired = call(Recorder(PRE, name="failed", returns=answer), guard)
+        assert guard.events[0].tool_input == {"trail": []}
+        assert fired.result.get("tool_input", {"trail": []}) == {"trail": []}
+
+    def test_null_is_no_rewrite(self, call: Callable[..., Fired]) -> None:
+        fired = call(Recorder(PRE, name="null", returns={"tool_input": None}), rewriter("one", order=1))
+        assert fired.result["tool_input"] == {"trail": ["one"]}
+
+    def test_a_denial_of_an_earlier_input_stands(self, call: Callable[..., Fired]) -> None:
+        picky = Recorder(
+            PRE, name="picky", order=1, returns=lambda e: {} if e.tool_input["trail"] else {"decision": "deny"}
+        )
+        assert call(picky, rewriter("one", order=2)).denied
+
+    def test_on_real_processes(self, samuel_project: SamuelProject, py: Callable[[str, str], str]) -> None:
+        """The same with files: an executable of another dialect, a Python hook, and a guard."""
+        samuel_project.hook(
+            "one",
+            py(
+                "before_tool_call",
+                "import json\ne = json.load(sys.stdin)\n"
+                "print(json.dumps({'input': {'trail': e['tool_input']['trail'] + ['one']}}))",
+            ),
+        )
+        samuel_project.python_hook(
+            "two",
+            """
+            import samuel
+
+            @samuel.hook("pre_ability_call", role="rewrite")
+            def two(event):
+                return {"tool_input": {"trail": [*event.tool_input["trail"], "two"]}}
+            """,
+        )
+        samuel_project.python_hook(
+            "guard",
+            """
+            import samuel
+
+            @samuel.hook("PreAbilityCall", role="guard", order=1)
+            def guard(event):
+                return {"decision": "deny", "reason": ",".join(event.tool_input["trail"])}
+            """,
+        )
+        fired = samuel_project.fire(PRE, ability_id="shell", tool_input={"trail": []})
+        assert fired.result["tool_input"] == {"trail": ["one", "two"]}
+        assert (fired.denied, fired.reason) == (True, "one,two")
+
+
+class TestVerdicts:
+    @pytest.mark.parametrize(
+        ("said", "decision"),
+        [
+            (["allow", "ask", "deny"], "deny"),
+            (["deny", "allow"], "deny"),
+            (["allow", None], "allow"),
+            ([None, None], None),
+        ],
+    )
+    def test_deny_over_ask_over_allow(
+        self, call: Callable[..., Fired], said: list[str | None], decision: str | None
+    ) -> None:
+        handlers = [
+            Recorder(PRE, name=f"h{n}", returns={"decision": one} if one else None) for n, one in enumerate(said)
+        ]
+        fired = call(*handlers)
+        assert fired.result.get("decision") == decision
+        assert fired.stopped is fired.denied is (decision == "deny")
+
+    def test_ask_with_nobody_to_ask_is_deny(self, call: Callable[..., Fired]) -> None:
+        fired = call(Recorder(PRE, returns={"decision": "ask", "reason": "sure?"}))
+        assert fired.denied
+        assert fired.stopped
+        assert "sure?" in fired.reason
+        assert "nobody to ask" in fired.reason
+
+    @pytest.mark.parametrize("answer", [True, False])
+    def test_ask_is_put_to_a_person(self, call: Callable[..., Fired], answer: bool) -> None:
+        questions: list[str] = []
+
+        def ask(question: str) -> bool:
+            questions.append(question)
+            return answer
+
+        fired = call(Recorder(PRE, returns={"decision": "ask", "reason": "sure?"}), ask=ask)
+        assert questions == ["sure?"]
+        assert fired.denied is not answer
+        assert fired.ok is answer
+
+    def test_nobody_is_asked_about_what_is_denied_anyway(self, call: Callable[..., Fired]) -> None:
+        def ask(question: str) -> bool:
+            raise AssertionError(question)
+
+        no = Recorder(PRE, name="no", returns={"blocked": True, "reason": "no"})
+        assert call(Recorder(PRE, returns={"decision": "ask"}), no, ask=ask).denied
+
+    @pytest.mark.parametrize("role", ["guard", None])
+    def test_deny_is_honoured_though_not_strict(self, call: Callable[..., Fired], role: str | None) -> None:
+        fired = call(Recorder(PRE, strict=False, role=role, returns={"decision": "deny", "reason": "because"}))
+        assert fired.calls[0].outcome is Outcome.DENIED
+        assert (fired.denied, fired.stopped, fired.ok, fired.reason) == (True, True, False, "because")
+
+    def test_repos_spelling(self, call: Callable[..., Fired]) -> None:
+        assert call(Recorder(PRE, returns={"error": "blocked: policy 7"})).reason == "blocked: policy 7"
+
+    @pytest.mark.parametrize(
+        "fault", [lambda e: 1 / 0, lambda e: ["no", "object"], lambda e: {"ok": False}, lambda e: {"decision": "maybe"}]
+    )
+    def test_a_guard_that_fails_denies(self, call: Callable[..., Fired], fault: Callable[..., Any]) -> None:
+        fired = call(Recorder(PRE, name="guard", role="guard", returns=fault), Recorder(PRE, returns={"decision": "allow"}))
+        assert fired.denied
+        assert fired.stopped
+        assert "a guard that fails denies" in fired.reason
+
+    @pytest.mark.parametrize("fault", [lambda e: 1 / 0, lambda e: {"ok": False}])
+    def test_anybody_else_that_fails_does_not(self, call: Callable[..., Fired], fault: Callable[..., Any]) -> None:
+        fired = call(Recorder(PRE, returns=fault))
+        assert not fired.denied
+        assert len(fired.warnings) == 1
+
+    def test_a_session_event_that_cannot_be_denied_is_not(self) -> None:
+        @samuel.hook("TurnEnd")
+        def no(event: object) -> Result:
+            return {"decision": "deny"}
+
+        fired = fire(no, "TurnEnd", response="", turn_number=1)
+        assert not fired.stopped
+
+
+class TestFinishingOrders:
+    """Concurrent handlers may finish in any order; what comes of it is always the same."""
+
+    COUNT = 6
+    ROUNDS = 1000
+
+    def test_the_same_result_and_verdict_over_1000_of_them(self, samuel_project: SamuelProject) -> None:
+        turns: list[int] = []  # whose turn it is to finish, first to last
+        moved = threading.Condition()
+        finished: list[int] = []
+
+        def make(number: int) -> Recorder:
+            def answer(event: Any) -> Result:
+                with moved:
+                    assert moved.wait_for(lambda: turns[len(finished)] == number, 10)
+                    finished.append(number)
+                    moved.notify_all()
+                return {
+                    "messages_to_user": [str(number)],
+                    "logs": [{"level": "info", "message": str(number)}],
+                    "suggested_abilities": [{"id": "x", "confidence": 0.5, "reason": str(number)}],
+                    "new_intent": {"intent": str(number)},
+                    "decision": ("allow", "deny", "ask")[number % 3],
+                    "reason": str(number),
+                    "unknown": number,
+                    **({"error": str(number)} if number == 3 else {}),
+                }
+
+            return Recorder("UserPromptSubmit", name=f"h{number}", returns=answer)
+
+        orders = random.Random(7)
+        seen = set()
+        came: list[tuple[Any, ...]] = []
+        with samuel_project.open(handlers=[make(number) for number in range(self.COUNT)]) as app:
+            for _ in range(self.ROUNDS):
+                finished.clear()
+                turns[:] = orders.sample(range(self.COUNT), self.COUNT)
+                fired = app.fire("UserPromptSubmit", user_message="hello")
+                assert finished == turns
+                seen.add(tuple(finished))
+                calls = [(call.handler.name, call.outcome, call.message) for call in fired.calls]
+                came.append((fired.result, fired.reason, fired.warnings, calls))
+        assert len(seen) > 500
+        assert all(one == came[0] for one in came)
+        result, reason, _, _ = came[0]
+        assert (result["decision"], reason) == ("deny", "1")
+        assert result["messages_to_user"] == [str(number) for number in range(self.COUNT)]
+        assert result["suggested_abilities"][0]["reason"] == "0"
+
+    def test_they_really_run_at_the_same_time(self, samuel_project: SamuelProject) -> None:
+        together = threading.Barrier(5, timeout=10)
+        handlers = [
+            Recorder("TurnEnd", name=f"h{n}", returns=lambda event: {"met": together.wait() >= 0}) for n in range(5)
+        ]
+        with samuel_project.open(handlers=handlers) as app:
+            fired = app.fire("TurnEnd", response="", turn_number=1)
+        assert {call.outcome for call in fired.calls} == {Outcome.OK}
+
+    def test_they_see_no_previous(self, samuel_project: SamuelProject) -> None:
+        slow = Recorder("TurnEnd", name="a", returns=lambda event: {"x": [1]})
+        late = Recorder("TurnEnd", name="b", returns=lambda event: time.sleep(0.05) or {"x": [2]})
+        with samuel_project.open(handlers=[slow, late]) as app:
+            fired = app.fire("TurnEnd", response="", turn_number=1)
+        assert late.events[0].previous is UNSET
+        assert fired.result["x"] == [1, 2]
