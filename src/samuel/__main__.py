@@ -12,8 +12,13 @@ def main() -> int:
     if sys.argv[1:] == ["--version"]:
         print(f"samuel {__version__}")
         return 0
-    from samuel.cli.edge import run  # slow to import, so not above
+    import signal
 
+    from samuel.cli.edge import run
+
+    # Told to go, Samuel ends what it started first, as it does on Ctrl-C.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    signal.signal(signal.SIGHUP, signal.default_int_handler)
     return run(sys.argv[1:])
 
 

@@ -87,7 +87,10 @@ def test_hook_health(samuel, put, machine, project):
     ran = samuel("doctor", "--json")
     assert ran.code == 1
     said = [(level, what) for level, what, _ in findings(ran) if "`" in what and "PROJECT/.samuel/run" not in what]
-    assert ("error", "`broken` (project) is broken: `PROJECT/.samuel/hooks/broken hook` failed: exit code 3") in said
+    assert (
+        "error",
+        "`broken` (project) is broken: `PROJECT/.samuel/hooks/broken hook` failed: exit code 3",
+    ) in said
     assert ("note", "`off` (project) is disabled: `off.disable` lies beside it") in said
     assert (
         "warning",
@@ -108,7 +111,9 @@ def test_a_place_that_cannot_be_written(samuel, machine):
     (machine / "cache").write_text("in the way")
     ran = samuel("doctor", "--json")
     assert ran.code == 1
-    assert ("error", "cache cannot be written: `HOME/cache/samuel`", "give yourself the permission") in findings(ran)
+    assert ("error", "cache cannot be written: `HOME/cache/samuel`", "give yourself the permission") in findings(
+        ran
+    )
 
 
 def test_a_linked_home(samuel, project, tmp_path):
@@ -116,7 +121,9 @@ def test_a_linked_home(samuel, project, tmp_path):
     (project / ".samuel").symlink_to(tmp_path / "elsewhere")
     ran = samuel("doctor", "--json")
     assert ran.code == 1
-    assert any("`PROJECT/.samuel` is a symbolic link" in what for level, what, _ in findings(ran) if level == "error")
+    assert any(
+        "`PROJECT/.samuel` is a symbolic link" in what for level, what, _ in findings(ran) if level == "error"
+    )
 
 
 def test_slow_handlers(samuel, journal):

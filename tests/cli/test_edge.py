@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
+import time
 import types
+from pathlib import Path
 
 import click
 import pytest
@@ -86,7 +89,9 @@ def test_a_report_that_cannot_be_written_is_shown(samuel, command, machine):
     command(ValueError("oops"))
     ran = samuel("boom")
     assert ran.code == 3
-    assert ran.err.startswith("error: this is a bug in Samuel: ValueError: oops\nPaste this into an issue:\n\nsamuel ")
+    assert ran.err.startswith(
+        "error: this is a bug in Samuel: ValueError: oops\nPaste this into an issue:\n\nsamuel "
+    )
     assert ran.err.endswith("ValueError: oops\n\n")
 
 
@@ -122,3 +127,18 @@ def test_a_current_directory_that_is_gone(project):
     done = subprocess.run(["/bin/sh", "-c", gone], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout) == (2, "")
     assert "error: " in done.stderr
+
+
+def test_told_to_go_it_ends_what_it_started(project):
+    wait = "echo $$ > pid; exec sleep 60"
+    payload = json.dumps({"commands": [wait]})
+    with subprocess.Popen(
+        [*REAL, "hooks", "fire", "quality.check", "--payload", payload], stdout=subprocess.PIPE
+    ) as process:
+        pid = project / "pid"
+        while not (pid.exists() and pid.read_text().strip()):
+            time.sleep(0.01)
+        process.terminate()
+        assert process.communicate()[0] == b""
+    assert process.returncode == 130
+    assert not Path("/proc", pid.read_text().strip()).exists()

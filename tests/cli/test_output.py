@@ -63,7 +63,13 @@ def test_no_color(on_terminal, guard):
 @pytest.mark.parametrize("name", ["[red]x", "a\x1b]0;owned\x07", "a\nb", "\u202egnp.exe"])
 def test_a_hostile_file_name_on_a_terminal(on_terminal, put, name: str):
     put(f".samuel/hooks/{name}", "#!/bin/sh\n", 0o755)
-    for arguments in (["hooks", "list"], ["trust", "--list"], ["trust", "--show"], ["doctor"], ["doctor", "--json"]):
+    for arguments in (
+        ["hooks", "list"],
+        ["trust", "--list"],
+        ["trust", "--show"],
+        ["doctor"],
+        ["doctor", "--json"],
+    ):
         code, screen = on_terminal(*arguments, NO_COLOR="1", COLUMNS="300")
         assert code == 0, screen
         assert not set("\x1b\x07\u202e") & set(screen)

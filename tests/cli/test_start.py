@@ -11,7 +11,8 @@ import pytest
 from samuel.cli.hooks import COMMANDS as HOOKS
 from samuel.cli.hooks import hooks
 from samuel.cli.lazy import LazyGroup
-from samuel.cli.root import COMMANDS, samuel as root
+from samuel.cli.root import COMMANDS
+from samuel.cli.root import samuel as root
 from samuel.version import __version__
 
 HELP = """\
@@ -42,7 +43,10 @@ Commands:
 
 def imported(*arguments: str) -> set[str]:
     done = subprocess.run(
-        [sys.executable, "-X", "importtime", "-m", "samuel", *arguments], capture_output=True, text=True, check=True
+        [sys.executable, "-X", "importtime", "-m", "samuel", *arguments],
+        capture_output=True,
+        text=True,
+        check=True,
     )
     return {line.split("|")[-1].strip() for line in done.stderr.splitlines() if "|" in line}
 
@@ -55,11 +59,20 @@ def test_the_version_is_told_before_anything_is_imported():
 def test_help_imports_no_command():
     names = imported("--help")
     assert "samuel.cli.root" in names
-    assert not names & {"samuel.cli.init", "samuel.cli.trust", "samuel.app", "samuel.process.tree", "rich", "msgspec"}
+    assert not names & {
+        "samuel.cli.init",
+        "samuel.cli.trust",
+        "samuel.app",
+        "samuel.process.tree",
+        "rich",
+        "msgspec",
+    }
 
 
 def test_the_program_and_the_module_are_the_same():
-    done = subprocess.run([sys.executable, "-m", "samuel", "--version"], capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-m", "samuel", "--version"], capture_output=True, text=True, check=True
+    )
     assert done.stdout == f"samuel {__version__}\n"
 
 
@@ -92,7 +105,11 @@ def test_every_command_shows_an_example(samuel, name: str):
 
 
 def test_unknown_commands_name_the_nearest(samuel):
-    assert samuel("hoks") == (2, "", "error: `hoks` is not a command; did you mean `hooks`?\nsee `samuel --help`\n")
+    assert samuel("hoks") == (
+        2,
+        "",
+        "error: `hoks` is not a command; did you mean `hooks`?\nsee `samuel --help`\n",
+    )
     assert samuel("hooks", "xyzzy") == (
         2,
         "",

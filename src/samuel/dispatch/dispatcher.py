@@ -25,6 +25,7 @@ from samuel.events.catalogue import BY_PAYLOAD
 from samuel.events.compose import Arrange
 from samuel.hooks.handler import Handler, Origin, Outcome, Role, Status
 from samuel.hooks.order import Chain, Step
+from samuel.process.tree import kill_all
 from samuel.runtimes.base import Reply, Runtime
 
 Permit = Callable[[Handler], str]  # "" or the reason why the handler may not run
@@ -112,8 +113,15 @@ class Dispatcher:
             return
         if self._threads is None:
             self._threads = ThreadPoolExecutor(max_workers=32, thread_name_prefix="samuel-handler")
-        # Whoever finishes first, the answers are taken in chain order.
-        calls = list(self._threads.map(lambda seat: self._call(seat, told, told.event), seats))
+        try:
+            # Whoever finishes first, the answers are taken in chain order.
+            calls = list(self._threads.map(lambda seat: self._call(seat, told, told.event), seats))
+        except BaseException:
+            # Ctrl-C reaches this thread alone; the others wait for processes that must end now.
+            self._threads.shutdown(wait=False, cancel_futures=True)
+            self._threads = None
+            kill_all()
+            raise
         told.take_all(calls)
 
     def _rewrite_then_guard(self, told: Round, seats: Sequence[_Seat]) -> None:

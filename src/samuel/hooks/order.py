@@ -124,6 +124,7 @@ def _meant(use: str, event: EventType, known: Sequence[Handler]) -> list[Handler
     exact = [one for one in known if use == one.name]
     found = exact or [one for one in known if use in (one.owner, f"{one.owner}:{one.entry}")]
     # An unasked file of that name is meant too: it is refused in its place rather than forgotten.
+    found = found or [one for one in known if not one.event and use.startswith(f"{one.owner}:")]
     return [
         one if one.event else replace(one, event=event.name)
         for one in found

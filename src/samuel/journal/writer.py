@@ -9,6 +9,7 @@ import hashlib
 import os
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +31,7 @@ TOTAL_BYTES = 64 * 1024 * 1024
 # What took long is on disk as soon as it ended; what was quick goes with the end of its event, in one write.
 FLUSH_AFTER_SECONDS = 0.05
 
+NOT_ENCODABLE = (RecursionError, TypeError, ValueError, OverflowError, msgspec.MsgspecError)
 LABELS = {origin: origin.label for origin in Origin}
 
 
@@ -37,13 +39,22 @@ class Journal:
     """The sink that writes everything down."""
 
     def __init__(
-        self, root: Path, place: Path, clock: Clock, warn: Callable[[str], None], parent_id: str = ""
+        self,
+        root: Path,
+        place: Path,
+        clock: Clock,
+        warn: Callable[[str], None],
+        parent_id: str = "",
+        segment_bytes: int = SEGMENT_BYTES,
+        total_bytes: int = TOTAL_BYTES,
     ) -> None:
         self._root = root
         self._parts = place.relative_to(root).parts
         self._clock = clock
         self._warn = warn
         self._parent_id = parent_id
+        self._segment_bytes = segment_bytes
+        self._total_bytes = total_bytes
         self._lock = threading.Lock()
         self._waiting: list[bytes] = []
         self._flushed = 0.0
@@ -54,6 +65,13 @@ class Journal:
         self._last_context: tuple[Any, str] = (None, "")
 
     def begin(self, event: Event) -> None:
+        try:
+            self._begin(event)
+        except NOT_ENCODABLE as error:
+            self._left_out(error)
+        self._flush()
+
+    def _begin(self, event: Event) -> None:
         instead = redact.fields(event)
         context = ""
         if isinstance(event, LoopEvent) and event.context:
@@ -72,9 +90,16 @@ class Journal:
                 msgspec.Raw(self._encode(shown)),
             )
         )
-        self._flush()
 
     def called(self, event: Event, call: Call) -> None:
+        try:
+            self._called(event, call)
+        except NOT_ENCODABLE as error:
+            self._left_out(error)
+        if self._clock.monotonic() - self._flushed > FLUSH_AFTER_SECONDS:
+            self._flush()
+
+    def _called(self, event: Event, call: Call) -> None:
         handler = call.handler
         kind = BY_PAYLOAD[type(event)]
         self._add(
@@ -97,10 +122,15 @@ class Journal:
                 call.stderr,
             )
         )
-        if self._clock.monotonic() - self._flushed > FLUSH_AFTER_SECONDS:
-            self._flush()
 
     def end(self, event: Event, fired: Fired, duration_ms: float) -> None:
+        try:
+            self._end(event, fired, duration_ms)
+        except NOT_ENCODABLE as error:
+            self._left_out(error)
+        self._flush()
+
+    def _end(self, event: Event, fired: Fired, duration_ms: float) -> None:
         kind = BY_PAYLOAD[type(event)]
         self._add(
             EndRecord(
@@ -115,7 +145,6 @@ class Journal:
                 fired.warnings,
             )
         )
-        self._flush()
 
     def close(self) -> None:
         self._flush()
@@ -124,11 +153,7 @@ class Journal:
             self._fd = -1
 
     def _add(self, record: msgspec.Struct) -> None:
-        try:
-            line = self._encode(record) + b"\n"
-        except (RecursionError, TypeError, ValueError, OverflowError, msgspec.MsgspecError) as error:
-            self._fail(f"a record could not be encoded: {error}")
-            return
+        line = self._encode(record) + b"\n"
         with self._lock:
             self._waiting.append(line)
 
@@ -139,7 +164,7 @@ class Journal:
             if not lines or self._broken:
                 return
             try:
-                if self._fd < 0 or self._size > SEGMENT_BYTES:
+                if self._fd < 0 or self._size > self._segment_bytes:
                     self._open_segment()
                 self._size += os.write(self._fd, lines)
             except (OSError, SamuelError) as error:
@@ -153,7 +178,7 @@ class Journal:
         directory = make_dirs_inside(self._root, *self._parts)  # nobody else's to read
         try:
             _ignore(directory)
-            _drop_oldest(directory)
+            _drop_oldest(directory, self._total_bytes - self._segment_bytes)
             name = f"{iso(self._clock.now()).replace(':', '')}-{os.getpid()}-{os.urandom(3).hex()}.jsonl"
             flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC
             self._fd = os.open(name, flags, 0o600, dir_fd=directory)
@@ -166,6 +191,10 @@ class Journal:
         if self._last_context[0] is not context:
             self._last_context = (context, hashlib.sha256(self._encode(context)).hexdigest()[:16])
         return self._last_context[1]
+
+    def _left_out(self, error: Exception) -> None:
+        """Somebody fired an event with what is no plain data. The event goes on, and so does the journal."""
+        self._warn(f"the journal leaves out a record that cannot be encoded: {type(error).__name__}: {error}")
 
     def _fail(self, why: str) -> None:
         if not self._broken:
@@ -183,13 +212,16 @@ def _ignore(directory: int) -> None:
         file.write(b"*\n")
 
 
-def _drop_oldest(directory: int) -> None:
+def _drop_oldest(directory: int, most: int) -> None:
     """Keep the whole below its cap. Segments sort by the time they were begun."""
-    names = sorted(name for name in os.listdir(directory) if name.endswith(".jsonl"))
-    sizes = {name: os.stat(name, dir_fd=directory, follow_symlinks=False).st_size for name in names}
+    sizes = {}
+    for name in sorted(name for name in os.listdir(directory) if name.endswith(".jsonl")):
+        with suppress(FileNotFoundError):  # another process makes room too
+            sizes[name] = os.stat(name, dir_fd=directory, follow_symlinks=False).st_size
     total = sum(sizes.values())
-    for name in names:
-        if total <= TOTAL_BYTES - SEGMENT_BYTES:
+    for name, size in sizes.items():
+        if total <= most:
             return
-        os.unlink(name, dir_fd=directory)
-        total -= sizes[name]
+        with suppress(FileNotFoundError):
+            os.unlink(name, dir_fd=directory)
+        total -= size

@@ -55,6 +55,13 @@ def end(process: subprocess.Popen[bytes] | int, grace: float = 0.2) -> None:
     LEDGER.forget(pid)
 
 
+def kill_all() -> None:
+    """Kill everything under way here. Whoever waits for it in another thread sees it end, and cleans up."""
+    with LEDGER.lock:
+        for pid in LEDGER.started:
+            _signal_group(pid, signal.SIGKILL)
+
+
 class Tree:
     """As a context: one call. However the block is left, nothing of the call stays behind."""
 

@@ -12,7 +12,7 @@ import msgspec
 from samuel.events import Event
 from samuel.hooks.handler import Handler, Outcome
 from samuel.runtimes.base import Reply
-from samuel.runtimes.values import NotPlain, encode
+from samuel.runtimes.values import NotPlain, encode, too_deep
 
 OK = Outcome.OK
 _encode = msgspec.json.Encoder().encode
@@ -31,7 +31,7 @@ class Inline:
         # fine; anything else gets the closer look.
         try:
             text = _encode(answer)
-            if type(answer) is dict and b"null" not in text:
+            if type(answer) is dict and b"null" not in text and not too_deep(answer, text):
                 return Reply(OK, answer, size=len(text))
         except Exception:  # noqa: BLE001  the closer look says what it is
             pass

@@ -22,7 +22,7 @@ from samuel.process.conversation import Conversation, Said
 from samuel.process.reason import NotRunnable
 from samuel.runtimes.base import Reply
 from samuel.runtimes.exec import ending
-from samuel.runtimes.values import NotPlain, decode
+from samuel.runtimes.values import NotPlain, decode, too_deep
 
 _encode = msgspec.json.Encoder().encode
 
@@ -116,6 +116,8 @@ class Python:
             answer = _decode_answer(said.answer)
         except (RecursionError, UnicodeDecodeError, msgspec.MsgspecError):
             return self._unreadable(said, stderr)
+        if too_deep(answer.result, said.answer):  # the worker looks too, but it is the hook's process
+            return Reply(Outcome.BAD_OUTPUT, message="JSON nested too deeply", stderr=stderr)
         if answer.bad:
             return Reply(Outcome.BAD_OUTPUT, message=answer.bad, stderr=stderr)
         if answer.crash:

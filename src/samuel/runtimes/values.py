@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import msgspec
+
+DEEPEST = 200  # levels of nesting; whoever handles the answer later may stand deeper in the stack than we do
 
 _encoder = msgspec.json.Encoder()
 _decoder = msgspec.json.Decoder()
@@ -28,6 +30,8 @@ def decode(text: bytes) -> Mapping[str, Any]:
         raise NotPlain(f"not UTF-8: byte {error.start}") from None
     except msgspec.MsgspecError as error:
         raise NotPlain(f"not JSON: {error}; it wrote {excerpt(text)}") from None
+    if too_deep(value, text):
+        raise NotPlain("JSON nested too deeply")
     return mapping(value)
 
 
@@ -40,10 +44,28 @@ def encode(value: object) -> bytes:
         raise NotPlain("the returned value is nested too deeply") from None
     except (TypeError, ValueError, OverflowError, msgspec.MsgspecError) as error:
         raise NotPlain(f"the returned value is not plain JSON data: {error}") from None
+    if too_deep(plain, text):
+        raise NotPlain("the returned value is nested too deeply")
     # The encoder writes NaN and the infinities as null without a word.
     if b"null" in text and _has_nan(plain):
         raise NotPlain("the returned value contains NaN or infinity, which JSON does not have")
     return text
+
+
+def too_deep(value: object, text: bytes) -> bool:
+    """Is `value`, which is `text` in JSON, nested more deeply than DEEPEST?"""
+    if len(text) < 2 * DEEPEST or text.count(b"[") + text.count(b"{") <= DEEPEST:  # the usual case costs little
+        return False
+    level = [value]
+    for _ in range(DEEPEST + 1):
+        level = [inner for outer in level for inner in _inside(outer)]
+    return bool(level)
+
+
+def _inside(value: object) -> Iterable[object]:
+    if isinstance(value, Mapping):
+        return value.values()
+    return value if isinstance(value, (list, tuple, set, frozenset)) else ()
 
 
 def mapping(value: object) -> Mapping[str, Any]:

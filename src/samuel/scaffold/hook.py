@@ -107,10 +107,8 @@ def _identifier(name: str) -> str:
 
 def _literal(value: Mapping[str, Any]) -> str:
     """As people write it, with double quotes."""
-    inner = ", ".join(
-        f'"{key}": {json.dumps(one) if isinstance(one, str) else one!r}' for key, one in value.items()
-    )
-    return f"{{{inner}}}"
+    items = ((key, json.dumps(one) if isinstance(one, str) else repr(one)) for key, one in value.items())
+    return "{" + ", ".join(f'"{key}": {shown}' for key, shown in items) + "}"
 
 
 def _value(kind: Any) -> Any:

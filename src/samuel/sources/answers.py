@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 
 from samuel.dialects import understand
 from samuel.errors import UnknownEvent
@@ -139,13 +140,17 @@ def is_module(path: str, found: Signature) -> bool:
 
 def declared(described: Mapping[str, Any], found: Signature = ()) -> Answer:
     """What a worker found in a module, with its events in our spelling."""
+    try:
+        said = msgspec.convert(described.get("declared", ()), tuple[Declared, ...])
+    except msgspec.ValidationError as error:
+        return Answer(found, problem=f"`@samuel.hook` was given something wrong: {error}")
     functions = []
-    for one in described.get("declared", ()):
+    for one in said:
         try:
-            event, _ = understand(one["event"])
+            event, _ = understand(one.event)
         except UnknownEvent as error:
-            return Answer(found, problem=f"`{one['function']}`: {error.message}; {error.hint}")
-        functions.append(msgspec.convert({**one, "event": event}, Declared))
+            return Answer(found, problem=f"`{one.function}`: {error.message}; {error.hint}")
+        functions.append(replace(one, event=event))
     if not functions:
         return Answer(found, problem="no function in it is marked with `@samuel.hook`")
     return Answer(found, tuple(functions))

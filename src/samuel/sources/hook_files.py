@@ -124,7 +124,7 @@ def declared_handler(
         role = None if said.role is None else Role(said.role)
     except ValueError as error:
         status, reason, timeout, role = Status.BROKEN, str(error), None, None
-    name = owner if said.function in ("", owner) else f"{owner}:{said.function}"
+    name = owner if said.function in ("", owner.replace("-", "_")) else f"{owner}:{said.function}"
     return Handler(
         name=name,
         event=said.event,

@@ -1,0 +1,485 @@
+"""Writes the pages of the reference that the code knows best.
+
+    python docs/generate.py            rewrite them
+    python docs/generate.py --check    say which are out of date, and fail
+
+Each page is a pure function of the catalogue, the commands or the records. What a type says of itself is shown;
+what it does not say stands in a table here, and a name that is missing there is an error.
+"""
+
+from __future__ import annotations
+
+import inspect
+import json
+import re
+import sys
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import click
+import msgspec
+from msgspec import NODEFAULT, UNSET
+from msgspec import inspect as types
+from msgspec.structs import FieldInfo, fields
+
+from samuel.cli.lazy import LazyGroup
+from samuel.cli.root import samuel
+from samuel.config import format_duration
+from samuel.events import EVENTS, Event, EventType, LoopEvent, Plugin
+from samuel.events.schema import own_fields, sample
+from samuel.events.session import HookResult
+from samuel.journal.records import CallRecord, EndRecord, EventRecord
+from samuel.prompts.context import PromptContext
+from samuel.ralph.defaults import built_in
+
+REFERENCE = Path(__file__).parent / "reference"
+NOTE = "<!-- Written by docs/generate.py. Change the code, then run it again. -->\n"
+
+
+# types and tables in Markdown
+
+
+class Shapes:
+    """The records that a page mentions, in the order they were met, to be listed at its end."""
+
+    def __init__(self) -> None:
+        self.met: dict[str, type[msgspec.Struct]] = {}
+
+    def name(self, kind: Any) -> str:
+        """A type as people say it."""
+        match kind:
+            case types.Metadata(type=inner):
+                return self.name(inner)
+            case types.UnionType(types=several):
+                # null is the same as leaving a field out, and said once
+                return " or ".join(self.name(one) for one in several if not isinstance(one, types.NoneType))
+            case types.ListType(item_type=item) | types.VarTupleType(item_type=item):
+                return f"array of {self.name(item)}"
+            case types.LiteralType(values=values):
+                return " or ".join(f'`"{value}"`' for value in values)
+            case types.StructType(cls=struct):
+                self.met.setdefault(struct.__name__, struct)
+                return f"[{struct.__name__}](#{struct.__name__.lower()})"
+        return PLAIN[type(kind)]
+
+    def table(self, infos: Iterable[FieldInfo], about: Mapping[str, str] | None = None) -> str:
+        rows = []
+        for info in infos:
+            what = about[info.name] if about else description(info.type)
+            kind = self.name(types.type_info(info.type))
+            # the journal has its own way with these two: a digest, and nothing
+            marked = "" if info.name in ("context", "previous") else marks(info.type)
+            rows.append((f"`{info.encode_name}`", kind, default(info), f"{what}{marked}"))
+        return table(("field", "type", "if left out", "what it is"), rows)
+
+    def listed(self) -> str:
+        """Every record met so far, and those that they mention."""
+        parts, done = [], set[str]()
+        while waiting := [name for name in self.met if name not in done]:
+            for name in waiting:
+                struct = self.met[name]
+                parts.append(f"### {name}\n\n{self.table(fields(struct))}")
+                done.add(name)
+        return "\n".join(parts)
+
+
+PLAIN = {
+    types.StrType: "string",
+    types.IntType: "integer",
+    types.FloatType: "number",
+    types.BoolType: "boolean",
+    types.DictType: "object",
+    types.RawType: "object",
+    types.AnyType: "any value",
+}
+
+
+def table(head: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
+    head = list(head)
+    lines = [head, ["---"] * len(head), *([cell.replace("|", "\\|") for cell in row] for row in rows)]
+    return "".join(f"| {' | '.join(line)} |\n" for line in lines)
+
+
+def description(kind: Any) -> str:
+    """The first description in a type, which is that of the field itself."""
+    return next((part.description for part in metadata(kind) if part.description), "")
+
+
+def marks(kind: Any) -> str:
+    said = {mark for part in metadata(kind) for mark in part.extra_json_schema or ()}
+    return " *Secret: never in the journal.*" * ("x-secret" in said) + " *Cut short in the journal.*" * (
+        "x-bulk" in said
+    )
+
+
+def metadata(kind: Any) -> list[msgspec.Meta]:
+    own = [part for part in getattr(kind, "__metadata__", ()) if isinstance(part, msgspec.Meta)]
+    return [*own, *(part for inner in getattr(kind, "__args__", ()) for part in metadata(inner))]
+
+
+def default(info: FieldInfo) -> str:
+    if info.default_factory is not NODEFAULT:
+        value = info.default_factory()
+    elif info.default is NODEFAULT:
+        return "**must be there**"
+    else:
+        value = msgspec.json.decode(info.default) if isinstance(info.default, msgspec.Raw) else info.default
+    return "-" if value is UNSET or value is None else f"`{json.dumps(msgspec.to_builtins(value))}`"
+
+
+def as_json(value: Any) -> str:
+    return f"```json\n{json.dumps(value, indent=2)}\n```\n"
+
+
+# events.md
+
+FAMILIES = {
+    "lifecycle": "Lifecycle events",
+    "loop": "Loop events",
+    "session": "Session events",
+}
+
+COMPOSES = {
+    "all-ok": "Every handler must be ok. A missing `ok` means true. Reasons are kept in chain order, as "
+    "`reasons`.",
+    "all-ok + concatenate": "Every handler must be ok, and lists join in chain order. `failures` without an "
+    "`ok` are a no.",
+    "concatenate": "Lists join in chain order.",
+    "chained blob": "Each handler sees the blob so far in `previous`. The last one that returned a blob wins; "
+    "one that "
+    "returns none leaves it as it is.",
+    "transform chain": "The fields a handler returns replace those that the next one sees. The result has all "
+    "of them.",
+    "replace": "Only the last handler of the chain runs, and a warning names those it replaces. If it fails, "
+    "nobody "
+    "stands in for it: the event is stopped.",
+    "merge": "Handlers run at the same time. Lists join in chain order; of each suggested ability the highest "
+    "confidence "
+    "is kept; the first `error` is kept, and all are listed in `errors`; other keys take the last value.",
+    "merge; may deny": "As *merge*, and a verdict `deny` stops the event. The strongest verdict holds: deny, "
+    "ask, allow, no "
+    "opinion.",
+    "rewrite, then guard": "One after another: a handler that returns `tool_input` rewrites what the next one "
+    "sees. Those "
+    'who ran before the last rewrite are called again with `phase: "guard"` and the final input. The strongest '
+    "verdict "
+    "holds: deny, ask, allow, no opinion.",
+    "transform, then merge": "One after another: a handler that returns `tool_output` replaces what the next "
+    "one sees. "
+    "The other keys merge.",
+}
+
+RESULTS: dict[str, dict[str, Any]] = {
+    "init.before": {"ok": False, "reason": "this directory is read-only by agreement"},
+    "init.after": {"ok": True},
+    "sync.before": {"ok": True, "skip": True},
+    "sync.after": {"ok": True},
+    "before:loop": {"ok": False, "reason": "the working tree is not clean"},
+    "before:iteration": {"ok": True, "data": {"Branch": "main"}},
+    "iteration.gate": {"continue": True, "mode": "implementation"},
+    "context.snapshot": {"toon_blob": "languages[1]: python"},
+    "context.progress": {"md_blob": "## Learned\n- The tests need a database."},
+    "context.task": {"toon_blob": "owner: payments"},
+    "context.extra": {
+        "extras": [{"name": "python.md", "content": "Use the environment in .venv."}],
+        "data": {"Venv": ".venv"},
+    },
+    "before:agent.invoke": {"env": {"API_KEY": "$API_KEY"}, "sandbox": {"kind": "host", "network": False}},
+    "agent.invoke": {"exit_code": 0, "stdout": "Done.", "stderr": ""},
+    "after:agent.invoke": {"ok": True},
+    "quality.check": {
+        "ok": False,
+        "failures": [{"source": "secrets", "message": "a key in config.py", "output_tail": "config.py:3"}],
+    },
+    "after:iteration": {"ok": True},
+    "after:loop": {"ok": True},
+    "SessionStart": {"suggested_documents": [{"path": "docs/style.md", "stage": "plan"}]},
+    "UserPromptSubmit": {"decision": "deny", "reason": "the message holds a password"},
+    "PreAbilityCall": {"decision": "deny", "reason": "`rm -rf` outside of the project"},
+    "PostAbilityCall": {"tool_output": {"text": "the key was left out"}, "usage_recorded": True},
+    "TurnEnd": {"logs": [{"level": "info", "message": "turn 1 done"}]},
+    "SessionStop": {"follow_up_messages": ["Run the tests before you stop."]},
+    "SessionEnd": {"messages_to_user": ["3 files changed."]},
+}
+
+
+def events_page() -> str:
+    shapes = Shapes()
+    present = {handler.event for handler in built_in({}, Path())}
+    rows = [
+        (
+            f"[`{event.name}`](#{anchor(event.name)})",
+            event.composition.name,
+            does(event, present),
+            "**yes**" if event.strict else "no",
+            format_duration(event.timeout),
+        )
+        for event in EVENTS
+    ]
+    parts = [
+        NOTE,
+        f"# Events\n\nAll {len(EVENTS)} events, from the catalogue that Samuel itself uses. The same as JSON "
+        "Schema: "
+        "`samuel hooks schema EVENT`.\n",
+        "A name may be written in any spelling: `before:loop`, `before_loop` and `BeforeLoop` are one event.\n",
+        "Today `samuel init` fires `init.before` and `init.after`. Every event can be fired with `samuel hooks "
+        "fire` and "
+        "from a program with [`app.fire`](../how-to/embed.md).\n",
+        table(("event", "composes by", "built-in default", "strict", "timeout"), rows),
+        "`strict` and `timeout` are what holds unless the hook or [samuel.toml](config.md) says otherwise. "
+        "The timeout holds per handler; in `quality.check` the built-in gives it to each command.\n",
+        "## What every payload has\n",
+        "A payload is one flat JSON object: these fields, and the event's own beside them. Samuel fills these "
+        "in; whoever "
+        "fires an event gives only its own. A handler ignores fields it does not know, and Samuel keeps result "
+        "keys it "
+        "does not know. `null` is the same as leaving a field out.\n",
+        "| field | type | if left out | what it is |\n| --- | --- | --- | --- |\n"
+        "| `event` | string | **must be there** | The event's name, as in the table above. |\n"
+        + shapes.table(fields(Event)).split("\n", 2)[2],
+        "Loop events have these too:\n",
+        shapes.table(info for info in fields(LoopEvent) if info.name not in Event.__struct_fields__),
+        "The fields of `context` are on [a page of their own](context.md); the examples below leave it empty. "
+        "`previous` is absent for the first handler, for "
+        "events that compose by *replace*, and where handlers run at the same time.\n",
+    ]
+    for family, title in FAMILIES.items():
+        parts.append(f"## {title}\n")
+        parts += [event_part(event, shapes, present) for event in EVENTS if event.family == family]
+    parts += ["## Records\n\nThe records that the tables above link to.\n", shapes.listed()]
+    return "\n".join(parts)
+
+
+def event_part(event: EventType, shapes: Shapes, present: set[str]) -> str:
+    own = own_fields(event.payload)
+    result = RESULTS[event.name]
+    msgspec.convert(result, event.result)  # an example that is none would be worse than nothing
+    lines = [
+        f"### `{event.name}` {{ #{anchor(event.name)} }}\n",
+        f"{inspect.getdoc(event.payload)}\n",
+        f"- **Composes by** *{event.composition.name}*: {COMPOSES[event.composition.name]}",
+        f"- **Built-in default:** {does(event, present)}",
+        f"- **Strict:** {'yes' if event.strict else 'no'}. **Timeout:** {format_duration(event.timeout)}.",
+        *(["- **Irreversible:** `samuel hooks fire` wants `--really`."] if event.irreversible else []),
+        "\nPayload, besides the common fields:\n" if own else "\nThe payload has only the common fields.\n",
+        *([shapes.table(own)] if own else []),
+        "A handler gets:\n",
+        as_json(example(event)),
+        *result_part(event, shapes),
+        "For example:\n",
+        as_json(result),
+    ]
+    return "\n".join(lines)
+
+
+def result_part(event: EventType, shapes: Shapes) -> list[str]:
+    if not issubclass(event.result, HookResult):
+        return ["Result:\n", shapes.table(fields(event.result))]
+    shapes.name(types.type_info(HookResult))
+    own = [info for info in fields(event.result) if info.name not in HookResult.__struct_fields__]
+    if not own:
+        return ["Result: a [HookResult](#hookresult).\n"]
+    return ["Result: a [HookResult](#hookresult), and\n", shapes.table(own)]
+
+
+def does(event: EventType, present: set[str]) -> str:
+    return event.default if event.name in present else "none"
+
+
+def example(event: EventType) -> dict[str, Any]:
+    """What a project hook named `mine` would get on stdin."""
+    common = {
+        "event_id": "evt-019c2b5e4f1a2b3c4d000001",
+        "idempotency_key": "evt-019c2b5e4f1a2b3c4d000001/mine",
+        "timestamp": "2026-01-15T10:23:45.123Z",
+        "project_root": "/home/you/shop",
+        "deadline_ms": int(event.timeout * 1000),
+        "methodology": "ralph",
+        "plugin": Plugin("mine", {}, "/home/you/shop/.samuel/run/plugins/mine"),
+    }
+    plain = msgspec.to_builtins({"event": event.name, **sample(event), **common})
+    return msgspec.to_builtins(msgspec.convert(plain, event.payload))  # type: ignore[no-any-return]
+
+
+def anchor(name: str) -> str:
+    return re.sub(r"[^a-z]+", "-", name.lower())
+
+
+# cli.md
+
+# What exit code 1 means for a command, where that needs a word.
+SAYS_NO = {
+    "samuel init": "samuel.toml exists already, or a strict hook stopped it",
+    "samuel hooks new": "a hook of that name exists already",
+    "samuel hooks fire": "the event was not ok: somebody denied it, or a check or a strict handler failed",
+    "samuel trust": "something still waits for your word",
+    "samuel doctor": "there is at least one finding of the level `error`",
+}
+
+
+def cli_page() -> str:
+    parts = [
+        NOTE,
+        "# Command line\n\nThe help of every command, as `--help` prints it.\n",
+        "Every command takes `--json`; its answer is described under [JSON output](json-output.md). "
+        "[Exit codes](exit-codes.md) are the same everywhere: 0 ok, 1 the answer is no or it failed, 2 usage or "
+        "configuration, 3 a bug in Samuel.\n",
+    ]
+    for name, command, ctx in commands(samuel, "samuel", None):
+        parts.append(f"## {name}\n\n```text\n{command.get_help(ctx)}\n```\n")
+        if not isinstance(command, click.Group):
+            no = f", 1 {SAYS_NO[name]}" if name in SAYS_NO else ""
+            parts.append(f"Exit codes: 0 ok{no}, 2 usage or configuration.\n")
+    return "\n".join(parts)
+
+
+def commands(
+    command: click.Command, name: str, parent: click.Context | None
+) -> Iterable[tuple[str, click.Command, click.Context]]:
+    settings = {**command.context_settings, "terminal_width": 90}
+    ctx = click.Context(command, info_name=name.split()[-1], parent=parent, **settings)
+    yield name, command, ctx
+    if isinstance(command, LazyGroup):
+        for inner in command.list_commands(ctx):
+            found = command.get_command(ctx, inner)
+            assert found is not None
+            yield from commands(found, f"{name} {inner}", ctx)
+
+
+# context.md
+
+
+def context_page() -> str:
+    parts = [
+        NOTE,
+        "# PromptContext\n\nWhat prompt templates see, and what handlers of loop events read as `context`.\n",
+        "The names are capitalised because they are the template's names. In a template, `{{ Project.Name }}` "
+        "and Go's "
+        '`{{.Project.Name}}` are the same; in a handler it is `event.context["Project"]["Name"]`.\n',
+        "A handler reads all of it and writes one place: what it returns as `data` is merged into `Plugins` "
+        "under its own "
+        "name, for every later handler and for the prompt. The `data` of a handler that was not ok is "
+        "dropped.\n",
+    ]
+    top, inside = [], []
+    for name in fields(PromptContext):
+        kind = types.type_info(name.type)
+        inner = kind.type if isinstance(kind, types.Metadata) else kind
+        if isinstance(inner, types.StructType):
+            top.append((f"[`{name.name}`](#{name.name.lower()})", "object", description(name.type)))
+            rows = [
+                (f"`{name.name}.{one.name}`", type_name(one), description(one.type)) for one in fields(inner.cls)
+            ]
+            inside += [f"## {name.name}\n", table(("name", "type", "what it is"), rows)]
+        else:
+            top.append((f"`{name.name}`", type_name(name), description(name.type)))
+    return "\n".join([*parts, table(("name", "type", "what it is"), top), *inside])
+
+
+def type_name(info: FieldInfo) -> str:
+    return Shapes().name(types.type_info(info.type))
+
+
+# journal.md
+
+RECORDS: list[tuple[str, str, type[msgspec.Struct], dict[str, str]]] = [
+    (
+        "event",
+        "Written when an event is fired, before anybody is called.",
+        EventRecord,
+        {
+            "event_id": "Unique to this firing.",
+            "event": "The event's name.",
+            "at": "When, in seconds since the epoch.",
+            "run_id": "The run it belongs to, if any.",
+            "session_id": "The session it belongs to, if any.",
+            "parent_id": "The event during which this one was fired: a hook that calls Samuel.",
+            "context": "A digest of the context, which would otherwise repeat in every record.",
+            "payload": "The payload: secrets as `[secret]`, long values cut to 2 KiB, with their size and digest.",
+        },
+    ),
+    (
+        "call",
+        "Written for each call of a handler. `samuel hooks log` shows these.",
+        CallRecord,
+        {
+            "call_id": "The event's id, the position, and `g` in the guard phase.",
+            "event_id": "The event it answers to.",
+            "event": "That event's name.",
+            "at": "When the call ended, in seconds since the epoch.",
+            "handler": "The handler's name.",
+            "origin": "Where it was found: `built in`, `distribution`, `user`, `project`, `embedder`.",
+            "runtime": "How it ran: `inline`, `python` or `exec`.",
+            "position": "Its place in the chain, from 1.",
+            "outcome": "One of the [outcomes](outcomes.md).",
+            "duration_ms": "How long it took.",
+            "digest": "The digest of its file, for those that are one.",
+            "phase": "`guard` when it was shown the final input of a rewritten call.",
+            "strict": "Did a fault of it stop the event?",
+            "message": "What went wrong, or what was cut.",
+            "result": "What it returned, with secrets left out and long values cut.",
+            "stderr": "The last 64 KiB of what it wrote there.",
+        },
+    ),
+    (
+        "end",
+        "Written when the event is judged.",
+        EndRecord,
+        {
+            "event_id": "The event.",
+            "event": "Its name.",
+            "at": "When, in seconds since the epoch.",
+            "ok": "Was it a yes?",
+            "duration_ms": "How long the whole took.",
+            "stopped": "A denial or a strict failure: what fired the event must not go on.",
+            "reason": "Why it was stopped.",
+            "result": "The composed result, with secrets left out and long values cut.",
+            "warnings": "What the person was warned of.",
+        },
+    ),
+]
+
+
+def journal_page() -> str:
+    parts = [
+        NOTE,
+        "# Journal\n\nWhat happened, as JSON lines in `.samuel/run/journal/`. `samuel hooks log` reads it; so "
+        "can `jq`.\n",
+        "- One file per process, readable while it is written. Directory and files are yours alone (mode 0700 "
+        "and 0600).\n"
+        "- A torn last line is passed over, and so is a line that is not Samuel's.\n"
+        "- A file ends at 8 MiB; when all of them together pass 64 MiB, the oldest go.\n"
+        "- A journal that cannot be written costs one warning, never the event.\n"
+        "- `.samuel/run/` is ignored by git: what a run leaves behind is nobody's to commit.\n",
+        "Each line has a `kind`. Fields that have their default are left out.\n",
+    ]
+    for kind, what, struct, about in RECORDS:
+        parts += [f'## `"kind": "{kind}"` {{ #{kind} }}\n\n{what}\n', Shapes().table(fields(struct), about)]
+    return "\n".join(parts)
+
+
+PAGES: dict[str, Callable[[], str]] = {
+    "events.md": events_page,
+    "cli.md": cli_page,
+    "context.md": context_page,
+    "journal.md": journal_page,
+}
+
+
+def main(arguments: list[str]) -> int:
+    stale = []
+    for name, page in PAGES.items():
+        file, text = REFERENCE / name, page()
+        if not file.exists() or file.read_text(encoding="utf-8") != text:
+            stale.append(name)
+            if "--check" not in arguments:
+                file.write_text(text, encoding="utf-8")
+    verb = "out of date; run `python docs/generate.py`" if "--check" in arguments else "rewritten"
+    for name in stale:
+        print(f"docs/reference/{name}: {verb}")
+    return 1 if stale and "--check" in arguments else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,92 @@
+"""`samuel hooks explain`: who answers, why there, and what would move it."""
+
+from __future__ import annotations
+
+import tomllib
+
+CHAIN = """\
+quality.check (all-ok + concatenate)
+   HANDLER  ORDER  ORIGIN    RUNTIME  STRICT  TIMEOUT  STATUS  WHY
+1  default  100    built in  inline   yes     5m       active  the built-in has order 100
+2  guard    200    project   exec     yes     5m       active  nobody gave it an order: 200
+
+To move one, in samuel.toml:
+
+  # `default` last
+  [hooks."quality.check".order]
+  "default" = 210
+
+  # `guard` first
+  [hooks."quality.check".order]
+  "guard" = 90
+"""
+
+
+def order(samuel) -> list[str]:
+    return [
+        step["handler"] for step in samuel("hooks", "explain", "quality.check", "--json").json["data"]["chain"]
+    ]
+
+
+def test_a_chain(samuel, guard):
+    samuel("trust", "--yes")
+    assert samuel("hooks", "explain", "quality.check") == (0, CHAIN, "")
+
+
+def test_its_lines_do_what_they_say(samuel, put, guard):
+    samuel("trust", "--yes")
+    steps = samuel("hooks", "explain", "quality_check", "--json").json["data"]["chain"]
+    assert [step["move"]["to"] for step in steps] == ["last", "first"]
+    for step in steps:
+        put("samuel.toml", step["move"]["toml"])
+        assert order(samuel) == ["guard", "default"]
+
+
+def test_its_lines_where_handlers_decide(samuel, put, guard):
+    samuel("trust", "--yes")
+    handlers = 'handlers = [{ use = "default", timeout = "10s" }, "..."]'
+    put("samuel.toml", f'[methodology.ralph.hooks."quality.check"]\n{handlers}\n')
+    steps = samuel("hooks", "explain", "quality.check", "--json").json["data"]["chain"]
+    assert [(step["handler"], step["order"], step["why"]) for step in steps] == [
+        ("default", None, "`handlers` names `default`"),
+        ("guard", None, '`"..."` in `handlers` stands for it'),
+    ]
+    for step in steps:
+        lines = tomllib.loads(step["move"]["toml"])["methodology"]["ralph"]["hooks"]["quality.check"]
+        assert lines == {"handlers": ["guard", {"use": "default", "timeout": "10s"}]}
+        put("samuel.toml", step["move"]["toml"])
+        assert order(samuel) == ["guard", "default"]
+        put("samuel.toml", f'[methodology.ralph.hooks."quality.check"]\n{handlers}\n')
+
+
+def test_nobody(samuel):
+    assert samuel("hooks", "explain", "SessionEnd") == (0, "SessionEnd (merge)\n  nobody answers\n", "")
+
+
+def test_those_left_out_and_those_not_asked(samuel, put, guard):
+    put("samuel.toml", '[hooks."quality.check"]\nhandlers = []\n')
+    assert samuel("hooks", "explain", "quality.check") == (
+        0,
+        "quality.check (all-ok + concatenate)\n"
+        "  nobody answers\n"
+        "left out: `default`: `handlers` in samuel.toml does not name it\n"
+        "untrusted: `guard`: not trusted: nobody agreed to `.samuel/hooks/guard` yet; "
+        "run `samuel trust` to look at it and agree\n",
+        "",
+    )
+
+
+def test_warnings(samuel, put):
+    text = 'import samuel\n\n@samuel.hook("quality.check", order=100)\ndef mine(event):\n    return None\n'
+    put(".samuel/hooks/mine.py", text)
+    samuel("trust", "--yes")
+    ran = samuel("hooks", "explain", "quality.check")
+    assert ran.err == (
+        "warning: `mine` replaces `default` on `quality.check`: both were given order 100. "
+        'To keep both, give one another number under [hooks."quality.check".order] in samuel.toml\n'
+    )
+
+
+def test_wrong_words(samuel):
+    assert samuel("hooks", "explain").code == 2
+    assert samuel("hooks", "explain", "quality.chek").err.endswith("did you mean `quality.check`?\n")

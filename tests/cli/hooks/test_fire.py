@@ -1,0 +1,151 @@
+"""`samuel hooks fire`: one JSON object on stdout, words for people on stderr."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+REAL = (sys.executable, "-m", "samuel")
+
+
+def test_an_event_goes_through_its_chain(samuel, guard):
+    samuel("trust", "--yes")
+    ran = samuel("hooks", "fire", "quality.check", "--payload", '{"commands": ["true"]}')
+    assert (ran.code, ran.err) == (0, "")
+    assert ran.json == {
+        "event": "quality.check",
+        "ok": True,
+        "result": {"ok": True, "failures": []},
+        "chain": [
+            {"handler": "default", "outcome": "ok", "duration_ms": 0, "message": ""},
+            {"handler": "guard", "outcome": "ok", "duration_ms": 0, "message": ""},
+        ],
+        "warnings": [],
+    }
+
+
+def test_a_no_is_exit_code_1(samuel):
+    ran = samuel("hooks", "fire", "quality.check", "--payload", '{"commands": ["false"]}')
+    assert ran.code == 1
+    assert ran.json["ok"] is False
+    assert ran.err == "warning: `default` failed: `false` ended with exit code 1\n"
+
+
+def test_samples_stand_for_what_is_missing(samuel):
+    ran = samuel("hooks", "fire", "context.task")
+    said = '`task` was not given; the sample is {"id": "1", "title": "A sample task", "status": "pending"}'
+    assert ran.json["warnings"] == [said]
+    assert ran.err == f"warning: {said}\n"
+    assert "A sample task" in ran.json["result"]["toon_blob"]
+
+
+@pytest.mark.parametrize("way", ["text", "file", "stdin"])
+def test_three_ways_to_give_a_payload(samuel, put, way: str):
+    text = '{"commands": [], "session_id": "s-1", "event": "quality_check"}'
+    put("payload.json", text)
+    given = {"text": text, "file": "@payload.json", "stdin": "-"}[way]
+    ran = samuel("hooks", "fire", "quality.check", "--payload", given, stdin=text)
+    assert (ran.code, ran.json["warnings"]) == (0, [])
+
+
+def test_the_handler_sees_the_payload_and_the_context(samuel, put):
+    text = (
+        "import samuel\n\n\n"
+        '@samuel.hook("context.extra")\n'
+        "def facts(event):\n"
+        "    text = f\"{event.session_id} {event.task} {event.context['Project']['Name']}\"\n"
+        '    return {"extras": [{"name": "facts", "content": text}]}\n'
+    )
+    put(".samuel/hooks/facts.py", text)
+    samuel("trust", "--yes")
+    ran = samuel("hooks", "fire", "context.extra", "--payload", '{"session_id": "s-1", "task": {"id": "7"}}')
+    assert ran.json["result"]["extras"] == [{"name": "facts", "content": "s-1 {'id': '7'} project"}], ran.err
+
+
+@pytest.mark.parametrize(
+    ("payload", "why"),
+    [
+        ("{bad", "`--payload` is not JSON: "),
+        ("", "`--payload` is not JSON: "),
+        ("[]", "`--payload` must be a JSON object\n"),
+        ("[" * 5000, "`--payload` is not JSON: "),
+        ("@nope", "cannot read `nope`: No such file or directory\n"),
+        ("@.", "cannot read `.`: Is a directory\n"),
+        ('{"nope": 1}', "`quality.check` has no field `nope`\n"),
+        ('{"commands": 1}', "`quality.check`: Expected `array`, got `int` - at `$.commands`\n"),
+        ('{"event": "TurnEnd"}', "the payload is one of `TurnEnd`, not of `quality.check`\n"),
+        ('{"event": 5}', "the payload is one of `5`, not of `quality.check`\n"),
+    ],
+)
+def test_payloads_that_are_wrong(samuel, payload: str, why: str):
+    ran = samuel("hooks", "fire", "quality.check", "--payload", payload)
+    assert (ran.code, ran.out) == (2, "")
+    assert ran.err.startswith(f"error: {why}")
+
+
+def test_invalid_utf8_on_stdin(project):
+    done = subprocess.run(
+        [*REAL, "hooks", "fire", "quality.check", "--payload", "-"], input=b'{"a": "\xff"}', capture_output=True
+    )
+    assert (done.returncode, done.stdout) == (2, b"")
+    assert done.stderr.startswith(b"error: `--payload` is not JSON: ")
+
+
+def test_an_unknown_event(samuel):
+    assert samuel("hooks", "fire", "quality.chek") == (
+        2,
+        "",
+        "error: `quality.chek` is not an event\ndid you mean `quality.check`?\n",
+    )
+
+
+def test_what_cannot_be_taken_back_must_be_meant(samuel, project):
+    assert samuel("hooks", "fire", "agent.invoke") == (
+        2,
+        "",
+        "error: firing `agent.invoke` does what cannot be taken back\nadd `--really` if you mean it\n",
+    )
+    assert (
+        samuel("hooks", "fire", "agent.invoke", "--json").json["error"]["hint"] == "add `--really` if you mean it"
+    )
+
+
+def test_a_clone_is_not_run(samuel, project, guard):
+    ran = samuel("hooks", "fire", "quality.check", "--payload", '{"commands": []}')
+    said = "not trusted, so not run: `guard`; `samuel trust` shows what they do and asks"
+    assert ran.json["warnings"] == [said]
+    assert ran.err == f"warning: {said}\n"
+    assert [call["handler"] for call in ran.json["chain"]] == ["default"]
+    assert not (project / "canary").exists()
+
+
+def test_on_a_terminal_it_shows_what_is_new_and_asks(on_terminal, project, guard, samuel):
+    code, screen = on_terminal("hooks", "fire", "quality.check", typed="n\n")
+    assert code == 0
+    assert "hook) touch canary; echo quality.check ;;" in screen
+    assert not (project / "canary").exists()
+    code, screen = on_terminal("hooks", "fire", "quality.check", typed="y\n")
+    assert code == 0
+    assert [call["handler"] for call in json.loads(screen[screen.index("\n{") :])["chain"]] == ["default", "guard"]
+    assert (project / "canary").exists()
+
+
+def test_a_hook_may_put_a_question_to_the_person(on_terminal, put, samuel):
+    body = (
+        'if [ $1 = hook ]; then echo PreAbilityCall; exit; fi\necho \'{"decision": "ask", "reason": "Sure?"}\'\n'
+    )
+    put(".samuel/hooks/careful", f"#!/bin/sh\n{body}", 0o755)
+    samuel("trust", "--yes")
+    assert on_terminal("hooks", "fire", "PreAbilityCall", typed="y\n")[0] == 0
+    code, screen = on_terminal("hooks", "fire", "PreAbilityCall", typed="n\n")
+    assert (code, "Sure? [y/N]" in screen) == (1, True)
+    assert samuel("hooks", "fire", "PreAbilityCall").code == 1  # nobody to ask
+
+
+def test_a_broken_samuel_toml(samuel, put):
+    put("samuel.toml", "x = 1\n")
+    ran = samuel("hooks", "fire", "quality.check")
+    assert (ran.code, ran.out) == (2, "")

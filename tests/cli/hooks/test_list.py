@@ -1,0 +1,94 @@
+"""`samuel hooks list`: every handler that was found, whatever became of it."""
+
+from __future__ import annotations
+
+GUARD = "#!/bin/sh\n[ $1 = hook ] && echo quality.check || echo '{\"ok\": true}'\n"
+
+
+def rows(samuel, *arguments: str) -> list[tuple[str, ...]]:
+    found = samuel("hooks", "list", *arguments, "--json").json["data"]
+    keys = ("event", "name", "order", "origin", "runtime", "status", "reason")
+    return [tuple(one[key] for key in keys) for one in found]
+
+
+def mine(samuel, *arguments: str) -> list[tuple[str, ...]]:
+    return [row for row in rows(samuel, *arguments) if row[3] != "built in"]
+
+
+def test_a_clone_is_listed_and_not_run(samuel, project, guard):
+    reason = "not trusted: nobody agreed to `.samuel/hooks/guard` yet; run `samuel trust` to look at it and agree"
+    assert mine(samuel) == [("", "guard", None, "project", "exec", "untrusted", reason)]
+    assert not (project / "canary").exists()
+
+
+def test_for_a_pipe(samuel, guard):
+    samuel("trust", "--yes")
+    ran = samuel("hooks", "list", "--event", "quality.check")
+    assert ran == (
+        0,
+        "EVENT          NAME     ORDER  ORIGIN    RUNTIME  STATUS  REASON\n"
+        "quality.check  default  100    built in  inline   active  -\n"
+        "quality.check  guard    200    project   exec     active  -\n",
+        "",
+    )
+
+
+def test_those_that_do_not_run(samuel, put, machine):
+    put(".samuel/hooks/guard", GUARD, 0o755)
+    put(".samuel/hooks/bad", "#!/bin/sh\nexit 3\n", 0o755)
+    put(".samuel/hooks/off.disable", GUARD, 0o755)
+    put(".samuel/hooks/extra", GUARD, 0o755)
+    put("samuel.toml", '[hooks."quality.check"]\nhandlers = ["guard"]\n')
+    user = machine / ".samuel/hooks/guard"
+    user.parent.mkdir(parents=True)
+    user.write_text(GUARD)
+    user.chmod(0o755)
+    samuel("trust", "--yes")
+    why = "`handlers` in samuel.toml does not name it"
+    assert mine(samuel, "--event", "quality.check") == [
+        ("quality.check", "guard", None, "project", "exec", "active", ""),
+        ("quality.check", "extra", 200, "project", "exec", "excluded", why),
+        ("", "bad", None, "project", "exec", "broken", "`PROJECT/.samuel/hooks/bad hook` failed: exit code 3"),
+        ("", "off", None, "project", "exec", "disabled", "the file is named `off.disable`"),
+        (
+            "quality.check",
+            "guard",
+            200,
+            "user",
+            "exec",
+            "shadowed",
+            "`PROJECT/.samuel/hooks/guard` has the same name and comes first",
+        ),
+    ]
+    (default,) = [row for row in rows(samuel, "--event", "quality.check") if row[1] == "default"]
+    assert default == ("quality.check", "default", 100, "built in", "inline", "excluded", why)
+
+
+def test_an_untrusted_hook_that_samuel_toml_names_is_listed_once(samuel, put, guard):
+    put("samuel.toml", '[hooks."quality.check"]\nhandlers = ["default", "guard"]\n')
+    assert [row[:2] for row in mine(samuel)] == [("quality.check", "guard")]
+
+
+def test_replaced(samuel, put):
+    text = 'import samuel\n\n@samuel.hook("quality.check", order=100)\ndef mine(event):\n    return None\n'
+    put(".samuel/hooks/mine.py", text)
+    samuel("trust", "--yes")
+    assert [(row[1], row[5], row[6]) for row in rows(samuel, "--event", "quality.check")] == [
+        ("mine", "active", ""),
+        ("default", "excluded", "replaced by another handler"),
+    ]
+
+
+def test_an_unknown_event(samuel):
+    assert samuel("hooks", "list", "--event", "quality.chek") == (
+        2,
+        "",
+        "error: `quality.chek` is not an event\ndid you mean `quality.check`?\n",
+    )
+
+
+def test_a_broken_samuel_toml(samuel, put):
+    put("samuel.toml", "strict = 1\n")
+    ran = samuel("hooks", "list", "--json")
+    assert ran.code == 2
+    assert ran.json["error"]["problems"][0]["line"] == 1

@@ -1,0 +1,151 @@
+"""`samuel hooks new`: what it writes works as written, for every event, in every language."""
+
+from __future__ import annotations
+
+import subprocess
+
+import pytest
+
+from samuel.events import EVENTS, event_type
+from samuel.scaffold.hook import example, hook
+
+NEW = """\
+wrote .samuel/hooks/notify for after:iteration
+
+Try:
+  samuel hooks fire after:iteration
+  samuel hooks explain after:iteration
+  samuel hooks log --event after:iteration
+"""
+
+
+def test_a_new_hook(samuel, project):
+    assert samuel("hooks", "new", "notify", "--event", "after_iteration") == (0, NEW, "")
+    assert (project / ".samuel/hooks/notify").stat().st_mode & 0o777 == 0o755
+    fired = samuel("hooks", "fire", "after:iteration").json
+    assert [(call["handler"], call["outcome"]) for call in fired["chain"] if call["handler"] != "default"] == [
+        ("notify", "ok")
+    ]
+
+
+def test_as_data(samuel, project):
+    ran = samuel("hooks", "new", "run-it", "--event", "agent.invoke", "--lang", "python", "--json")
+    assert ran.json == {
+        "ok": True,
+        "data": {
+            "path": ".samuel/hooks/run-it.py",
+            "event": "agent.invoke",
+            "lang": "python",
+            "next": [
+                "samuel hooks fire agent.invoke --really",
+                "samuel hooks explain agent.invoke",
+                "samuel hooks log --event agent.invoke",
+            ],
+        },
+        "warnings": [],
+        "error": None,
+    }
+
+
+@pytest.mark.parametrize("lang", ["bash", "python"])
+def test_it_works_as_written_for_every_event(samuel, lang: str):
+    for number, event in enumerate(EVENTS):
+        assert samuel("hooks", "new", f"hook{number}", "--event", event.name, "--lang", lang).code == 0
+    for number, event in enumerate(EVENTS):
+        ran = samuel("hooks", "fire", event.name, "--really")
+        outcomes = {call["handler"]: (call["outcome"], call["message"]) for call in ran.json["chain"]}
+        assert outcomes[f"hook{number}"] == ("ok", ""), event.name
+
+
+def test_the_example_has_the_keys_that_must_be_there():
+    assert example(event_type("iteration.gate")) == {"continue": True, "mode": "implementation"}
+    assert example(event_type("agent.invoke")) == {"exit_code": 0, "stdout": "", "stderr": ""}
+    assert example(event_type("context.extra")) == {"ok": True}
+
+
+def test_the_bash_hook_needs_only_bash(project):
+    written = hook("plain", event_type("quality.check"), "bash")
+    (project / "plain").write_text(written.text)
+    done = subprocess.run(["bash", "plain", "run"], input="{}", capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (0, '{"ok": true}\n', "plain got 2 characters\n")
+    assert subprocess.run(["bash", "plain"], capture_output=True, check=False).returncode == 2
+
+
+@pytest.mark.parametrize("name", ["1st", "class", "my-hook", "a.b"])
+def test_names_that_are_no_words_of_python(samuel, name: str):
+    assert samuel("hooks", "new", name, "--event", "SessionStart", "--lang", "python").err == ""
+    (row,) = [one for one in samuel("hooks", "list", "--json").json["data"] if one["origin"] == "project"]
+    assert (row["status"], row["event"]) == ("active", "SessionStart")
+
+
+@pytest.mark.parametrize("name", ["..", "../x", "a/b", ".x", "-x", "", "a b", "a\x1b[0m", "é", "x~"])
+def test_names_that_lead_elsewhere(samuel, project, name: str):
+    ran = samuel("hooks", "new", "--event", "SessionStart", "--", name)
+    assert (ran.code, ran.out) == (2, "")
+    assert ran.err.endswith(
+        " cannot name a hook\nuse letters, digits, `-`, `_` and `.`, and begin with a letter, a digit or `_`\n"
+    )
+    assert "\x1b" not in ran.err
+    assert list(project.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "why"),
+    [
+        ("default", "`default` is the name of the built-in handlers\nchoose another name"),
+        ("samuel-default", "`samuel-default` is the name of the built-in handlers\nchoose another name"),
+        ("x.disable", "`x.disable` cannot name a hook\nleave the ending `.disable` away"),
+        ("x.py", "`x.py` cannot name a hook\nleave the ending `.py` away"),
+    ],
+)
+def test_names_that_mean_something_else(samuel, name: str, why: str):
+    assert samuel("hooks", "new", name, "--event", "SessionStart") == (2, "", f"error: {why}\n")
+
+
+@pytest.mark.parametrize("existing", ["notify", "notify.py", "notify.disable", "notify.py.disable"])
+def test_a_name_that_is_taken(samuel, put, existing: str):
+    file = put(f".samuel/hooks/{existing}", "mine")
+    for lang in ("bash", "python"):
+        assert samuel("hooks", "new", "notify", "--event", "SessionStart", "--lang", lang) == (
+            1,
+            "",
+            f"error: `.samuel/hooks/{existing}` exists already\nchoose another name, or remove it first\n",
+        )
+    assert file.read_text() == "mine"
+
+
+def test_wrong_words(samuel):
+    assert samuel("hooks", "new", "x", "--event", "quality.chek") == (
+        2,
+        "",
+        "error: `quality.chek` is not an event\ndid you mean `quality.check`?\n",
+    )
+    assert samuel("hooks", "new", "x").code == 2
+    assert samuel("hooks", "new", "x", "--event", "TurnEnd", "--lang", "ruby").code == 2
+
+
+def test_it_trusts_nothing_but_what_it_wrote(samuel, project, guard):
+    ran = samuel("hooks", "new", "mine", "--event", "quality.check")
+    assert ran.code == 0
+    assert ran.err == (
+        "warning: `.samuel/hooks/mine` will not run before you agree to what lies beside it: "
+        "`.samuel/hooks/guard`; `samuel trust` asks\n"
+    )
+    states = {item["name"]: item["state"] for item in samuel("trust", "--list", "--json").json["data"]}
+    assert states == {".samuel/hooks/guard": "new", ".samuel/hooks/mine": "trusted"}
+    assert not (project / "canary").exists()
+
+
+def test_inside_a_run_it_is_not_trusted(samuel, monkeypatch):
+    monkeypatch.setenv("SAMUEL_RUN_ID", "run-1")
+    ran = samuel("hooks", "new", "mine", "--event", "quality.check")
+    assert ran.err == "warning: `.samuel/hooks/mine` is not trusted: a run cannot change what is trusted\n"
+    assert samuel("trust", "--list", "--json").json["data"][0]["state"] == "new"
+
+
+def test_a_linked_hook_directory_is_refused(samuel, project, tmp_path):
+    (tmp_path / "elsewhere").mkdir()
+    (project / ".samuel").mkdir()
+    (project / ".samuel/hooks").symlink_to(tmp_path / "elsewhere")
+    assert samuel("hooks", "new", "mine", "--event", "quality.check").code == 2
+    assert list((tmp_path / "elsewhere").iterdir()) == []

@@ -1,0 +1,32 @@
+"""`samuel hooks schema`: the contract of an event, for programs."""
+
+from __future__ import annotations
+
+import jsonschema
+
+from samuel.events import EVENTS
+from samuel.events.schema import sample, schema
+
+
+def test_one_event(samuel):
+    ran = samuel("hooks", "schema", "before_loop")
+    assert (ran.code, ran.err) == (0, "")
+    assert list(ran.json) == ["event", "protocol", "composes", "payload", "result"]
+    assert ran.json["event"] == "before:loop"
+
+
+def test_all_events(samuel):
+    shown = samuel("hooks", "schema").json
+    assert list(shown) == [event.name for event in EVENTS]
+    assert shown["TurnEnd"] == samuel("hooks", "schema", "TurnEnd", "--json").json
+    for event in EVENTS:
+        jsonschema.Draft202012Validator.check_schema(shown[event.name]["payload"])
+        jsonschema.validate({"event": event.name, **sample(event)}, schema(event)["payload"])
+
+
+def test_an_unknown_event(samuel):
+    assert samuel("hooks", "schema", "beforeloops") == (
+        2,
+        "",
+        "error: `beforeloops` is not an event\ndid you mean `before:loop`?\n",
+    )

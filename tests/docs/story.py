@@ -1,0 +1,159 @@
+"""A page of the documentation, read the way a person follows it: what it names is written, what it types is run.
+
+    ```bash title=".samuel/hooks/notify"      a file: written, and executable if it begins with `#!`
+    ```toml title="samuel.toml"               a file too, and it must load
+    ```python                                 without a title: run
+    ```console                                each `$ command` is run; what is shown below it must come out
+
+A command must end with 0, unless `$ echo $?` follows and shows another code. A line `...` stands for any number of
+lines. `python tests/docs/story.py` writes what really comes out into the pages.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from samuel import config
+
+ROOT = Path(__file__).parents[2]
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
+
+FENCE = re.compile(r"^```(?P<language>\w+)(?P<rest>[^\n`]*)\n(?P<text>.*?)^```$", re.MULTILINE | re.DOTALL)
+TITLE = re.compile(r'title="([^"]+)"')
+ANY_LINES = "..."
+
+
+class Block(NamedTuple):
+    language: str
+    title: str
+    text: str
+    start: int  # where the text begins in the page
+    line: int
+
+
+class Step(NamedTuple):
+    """One command, and what the page shows below it."""
+
+    command: str
+    shown: str
+
+
+def blocks(page: str) -> Iterator[Block]:
+    for found in FENCE.finditer(page):
+        title = TITLE.search(found["rest"])
+        line = page.count("\n", 0, found.start()) + 1
+        yield Block(found["language"], title[1] if title else "", found["text"], found.start("text"), line)
+
+
+def steps(console: str) -> list[Step]:
+    parts = re.split(r"^\$ (.*(?:\\\n.*)*)\n", console, flags=re.MULTILINE)
+    assert not parts[0].strip(), "a console block begins with a command"
+    return [Step(command, shown) for command, shown in zip(parts[1::2], parts[2::2], strict=True)]
+
+
+class Machine:
+    """A scratch computer: a home, a project in it, and nothing of whoever runs the tests."""
+
+    def __init__(self, place: Path) -> None:
+        self.place = place
+        self.home = place / "home/you"
+        self.project = self.home / "shop"
+        self.project.mkdir(parents=True)
+        self.env = {
+            "HOME": str(self.home),
+            "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
+            "LANG": "C.UTF-8",
+        }
+        self.code = 0
+
+    def write(self, name: str, text: str) -> Path:
+        file = self.home / name[2:] if name.startswith("~/") else self.project / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text)
+        file.chmod(0o755 if text.startswith("#!") else 0o644)
+        return file
+
+    def run(self, *argv: str) -> str:
+        """What a person sees: both streams, and no trace of where the scratch computer is."""
+        done = subprocess.run(
+            argv, cwd=self.project, env=self.env, stdout=-1, stderr=subprocess.STDOUT, text=True, timeout=120
+        )
+        self.code = done.returncode
+        return done.stdout.replace(str(self.place), "")
+
+    def type(self, command: str) -> str:
+        return self.run("bash", "-c", f"(exit {self.code})\n{command}")
+
+
+def follow(page: str, machine: Machine) -> Iterator[tuple[Block, Step, str]]:
+    """Do what a page says. Gives each command that shows something else than the page does."""
+    for block in blocks(page):
+        if block.title:
+            file = machine.write(block.title, block.text)
+            if block.title == "samuel.toml":
+                config.load(file)
+        elif block.language == "python":
+            said = machine.run(sys.executable, "-c", block.text)
+            assert machine.code == 0, f"line {block.line}: {said}"
+        elif block.language == "json":
+            json.loads(block.text)
+        elif block.language == "console":
+            todo = steps(block.text)
+            for step, after in zip(todo, [*todo[1:], None], strict=True):
+                said = machine.type(step.command)
+                asked = after is not None and after.command == "echo $?"
+                assert asked or machine.code == 0, (
+                    f"line {block.line}: {step.command} ended with {machine.code}\n{said}"
+                )
+                if step.shown.strip() and not same(step.shown, said):
+                    yield block, step, said
+
+
+def same(shown: str, said: str) -> bool:
+    pattern = "".join(
+        r"(?:.*\n)*" if line.strip() == ANY_LINES else re.escape(line) + r"\n"
+        for line in steady(shown).splitlines()
+    )
+    return re.fullmatch(pattern, steady(said)) is not None
+
+
+def steady(text: str) -> str:
+    """What differs from one run to the next, written the same."""
+    text = re.sub(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", "WHEN", text)
+    text = re.sub(r'"(duration_ms|at)": [0-9.e-]+', r'"\1": N', text)
+    text = re.sub(r" +", " ", text)  # a column is as wide as what stands in it
+    text = re.sub(r"\b\d+\.\d (?:-|note|warning)", "N SLOW", text)
+    text = re.sub(r'"slow": "\w*"', '"slow": ""', text)
+    text = re.sub(r"\b\d+\.\d\d+s\b", "N.NNs", text)
+    text = re.sub(r"\b[0-9a-f]{16,}\b", "HEX", text)
+    lines = [line.rstrip() for line in text.splitlines()]
+    return "\n".join(lines).strip("\n") + "\n"
+
+
+def rewritten(page: str, machine: Machine) -> str:
+    """The page with what really comes out. Where it has `...`, it is left alone if it is right."""
+    changes = []
+    for block, step, said in follow(page, machine):
+        at = page.index(f"$ {step.command}\n{step.shown}", block.start) + len(step.command) + 3
+        changes.append((at, at + len(step.shown), said.strip("\n") + "\n"))
+    for start, end, said in reversed(changes):
+        page = page[:start] + said + page[end:]
+    return page
+
+
+if __name__ == "__main__":
+    for file in [Path(name).resolve() for name in sys.argv[1:]] or PAGES:
+        with tempfile.TemporaryDirectory() as place:
+            before = file.read_text()
+            after = rewritten(before, Machine(Path(place)))
+        if after != before:
+            file.write_text(after)
+            print(f"rewrote {file.relative_to(ROOT)}")

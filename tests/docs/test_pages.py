@@ -1,0 +1,82 @@
+"""The documentation is true: every page can be followed, and the generated ones are current."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from dataclasses import fields
+from pathlib import Path
+
+import pytest
+
+from samuel.config import model
+from samuel.hooks.handler import Origin, Outcome, Role, Status
+from samuel.process.environment import PASSED
+
+from .story import PAGES, ROOT, Machine, follow
+
+DOCS = ROOT / "docs"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_a_page_can_be_followed(page: Path, tmp_path: Path) -> None:
+    for block, step, said in follow(page.read_text(), Machine(tmp_path)):
+        name = page.relative_to(ROOT)
+        pytest.fail(
+            f"{name}, line {block.line}: `{step.command}` shows\n{said}\nthe page says\n{step.shown}\n"
+            f"`python tests/docs/story.py {name}` writes what it shows into the page"
+        )
+
+
+def test_the_generated_pages_are_current() -> None:
+    done = subprocess.run([sys.executable, str(DOCS / "generate.py"), "--check"], capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_the_site_builds_without_a_warning(tmp_path: Path) -> None:
+    argv = [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", str(tmp_path / "site")]
+    done = subprocess.run(argv, cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+    html = (tmp_path / "site/index.html").read_text()
+    fetched = re.findall(
+        r'<(?:script|img|iframe)[^>]*\bsrc="(https?:[^"]*)|<link[^>]*stylesheet[^>]*href="(https?:[^"]*)', html
+    )
+    assert fetched == [], "the site loads something from the network"
+
+
+@pytest.mark.parametrize("page", ["README.md", "CONTRIBUTING.md"])
+def test_links_outside_of_the_site_lead_somewhere(page: str) -> None:
+    for target in re.findall(r"\]\((?!https?:)([^)#]+)", (ROOT / page).read_text()):
+        assert (ROOT / target).exists(), target
+
+
+def test_every_key_of_samuel_toml_is_on_its_page() -> None:
+    page = (DOCS / "reference/config.md").read_text()
+    keys = {
+        one.name
+        for table in (model.Config, model.EventSettings, model.HandlerRef, model.Limits, model.Methodology)
+        for one in fields(table)
+    }
+    for key in keys - {"file", "line", "order_lines", "name"}:
+        assert f"`{key}`" in page or f"{key}." in page or f"[{key}]" in page, key
+
+
+@pytest.mark.parametrize(
+    ("page", "words"),
+    [
+        ("reference/outcomes.md", [outcome.value for outcome in Outcome]),
+        ("reference/outcomes.md", [status.value for status in Status]),
+        ("authoring.md", sorted(PASSED - {"__CF_USER_TEXT_ENCODING"})),
+        ("how-to/guard-a-call.md", [role.value for role in Role]),
+        (
+            "how-to/order-handlers.md",
+            [o.label for o in (Origin.BUILT_IN, Origin.DISTRIBUTION, Origin.USER, Origin.PROJECT)],
+        ),
+    ],
+    ids=["outcomes", "statuses", "environment", "roles", "origins"],
+)
+def test_every_name_is_documented(page: str, words: list[str]) -> None:
+    text = (DOCS / page).read_text()
+    for word in words:
+        assert f"`{word}`" in text, word

@@ -1,0 +1,270 @@
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from samuel.clock import FakeClock, SystemClock
+from samuel.events import TurnEnd
+from samuel.journal import CallRecord, EndRecord, EventRecord, Journal, newest_first
+from samuel.testing import Recorder, SamuelProject
+
+PLACE = ".samuel/run/journal"
+
+
+def records(project: SamuelProject) -> list[Any]:
+    """The oldest first."""
+    return list(newest_first(project.root, project.root / PLACE))[::-1]
+
+
+def segments(root: Path) -> list[Path]:
+    return sorted((root / PLACE).glob("*.jsonl"))
+
+
+def text_of(project: SamuelProject) -> str:
+    return "".join(segment.read_text() for segment in segments(project.root))
+
+
+class TestRecords:
+    def test_one_of_the_event_one_per_call_one_of_the_end(self, samuel_project: SamuelProject) -> None:
+        def broken(event: Any) -> Any:
+            raise RuntimeError("why")
+
+        handlers = [
+            Recorder("context.extra", name="a", returns={"extras": [], "data": {"x": 1}}),
+            Recorder("context.extra", name="b", returns=broken, strict=True),
+        ]
+        with samuel_project.open(handlers=handlers, clock=FakeClock()) as app:
+            app.fire("context.extra", task={"id": "7"}, run_id="run-1", session_id="s-1")
+        event, one, two, end = records(samuel_project)
+        assert isinstance(event, EventRecord)
+        assert (event.event_id, event.event, event.run_id, event.session_id) == ("evt-1", "context.extra", "run-1", "s-1")
+        assert json.loads(bytes(event.payload))["task"] == {"id": "7"}
+        assert isinstance(one, CallRecord)
+        assert (one.event_id, one.handler, one.position, one.outcome) == ("evt-1", "a", 1, "ok")
+        assert (one.origin, one.runtime) == ("embedder", "inline")
+        assert one.result == {"extras": [], "data": {"x": 1}}
+        assert (two.outcome, two.strict, two.message) == ("crashed", True, "RuntimeError: why")
+        assert "raise RuntimeError" in two.stderr
+        assert len({one.call_id, two.call_id}) == 2
+        assert isinstance(end, EndRecord)
+        assert (end.event_id, end.ok, end.stopped) == ("evt-1", False, True)
+        assert end.warnings == ("`b` crashed: RuntimeError: why",)
+
+    def test_a_hook_file_by_its_digest(self, samuel_project: SamuelProject, sh: Callable[[str, str], str]) -> None:
+        samuel_project.hook("a", sh("context.extra", "echo note >&2"))
+        samuel_project.fire("context.extra", task={})
+        first = records(samuel_project)[1]
+        samuel_project.hook("a", sh("context.extra", "echo other >&2"))
+        samuel_project.fire("context.extra", task={})
+        second = records(samuel_project)[-2]
+        assert (first.stderr, second.stderr) == ("note\n", "other\n")
+        assert first.digest
+        assert first.digest != second.digest
+
+    def test_a_samuel_inside_a_hook_says_whose_child_it_is(
+        self, samuel_project: SamuelProject, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setenv("SAMUEL_EVENT_ID", "evt-outer")
+        samuel_project.fire("context.extra", task={})
+        assert records(samuel_project)[0].parent_id == "evt-outer"
+
+    def test_both_phases_of_a_guarded_call_have_ids_of_their_own(self, samuel_project: SamuelProject) -> None:
+        rewriters = [
+            Recorder("PreAbilityCall", name=name, returns=lambda event: {"tool_input": {"x": 1}}) for name in "ab"
+        ]
+        with samuel_project.open(handlers=rewriters) as app:
+            app.fire("PreAbilityCall", ability_id="x", tool_input={})
+        calls = [record for record in records(samuel_project) if isinstance(record, CallRecord)]
+        assert [call.phase for call in calls] == ["", "", "guard"]
+        assert len({call.call_id for call in calls}) == 3
+
+
+class TestWhatIsLeftOut:
+    def test_values_of_env_are_redacted_everywhere(self, samuel_project: SamuelProject) -> None:
+        handlers = [Recorder("before:agent.invoke", returns={"env": {"B": "hunter3", "C": "$C"}})]
+        with samuel_project.open(handlers=handlers) as app:
+            fired = app.fire(
+                "before:agent.invoke", agent="x", env={"A": "hunter2", "K": "$KEY"}, context=app.context()
+            )
+        assert fired.result["env"] == {"B": "hunter3", "C": "$C"}
+        text = text_of(samuel_project)
+        assert "hunter" not in text
+        assert '"A":"[secret]","K":"$KEY"' in text
+        assert text.count('"B":"[secret]","C":"$C"') == 2  # of the call, and of the whole
+
+    def test_bulk_is_cut_and_says_how_long_it_was(self, samuel_project: SamuelProject) -> None:
+        prompt = "p" * 1_000_000
+        with samuel_project.open(handlers=[Recorder("TurnEnd", returns={"x": "r" * 500_000})]) as app:
+            app.fire("TurnEnd", response=prompt, turn_number=1)
+            app.fire("SessionStop", messages=[{"text": "m" * 500_000}])
+        assert len(text_of(samuel_project)) < 30_000
+        assert "[1000000 bytes, sha256 " in text_of(samuel_project)
+        assert "[500000 bytes, sha256 " in text_of(samuel_project)
+
+    def test_the_context_is_kept_by_its_hash(self, samuel_project: SamuelProject) -> None:
+        with samuel_project.open() as app:
+            for secret in ("one", "one", "two"):
+                app.fire("context.extra", task={}, context={"Plugins": {"x": secret * 10}})
+        hashes = [record.context for record in records(samuel_project) if isinstance(record, EventRecord)]
+        assert hashes[0] == hashes[1] != hashes[2]
+        assert all(hashes)
+        assert "oneone" not in text_of(samuel_project)
+
+
+class TestReading:
+    def test_a_torn_last_line_is_passed_over(self, samuel_project: SamuelProject) -> None:
+        samuel_project.fire("context.extra", task={})
+        (segment,) = segments(samuel_project.root)
+        whole = segment.read_bytes()
+        for cut in (1, 2, 10, 50):
+            segment.write_bytes(whole[:-cut])
+            assert [type(record) for record in records(samuel_project)] == [EventRecord] + [EndRecord] * (cut == 1)
+
+    def test_garbage_is_passed_over(self, samuel_project: SamuelProject) -> None:
+        samuel_project.fire("context.extra", task={})
+        (segment,) = segments(samuel_project.root)
+        garbage = b"\xff\x00\n{}\n[]\n" + b"[" * 100_000 + b'\n{"kind":"other"}\n'
+        segment.write_bytes(garbage + segment.read_bytes() + garbage)
+        assert len(records(samuel_project)) == 2
+
+    def test_it_can_be_read_while_it_is_written(self, samuel_project: SamuelProject) -> None:
+        found: list[int] = []
+
+        def look(event: Any) -> None:
+            found.append(len(records(samuel_project)))
+
+        with samuel_project.open(handlers=[Recorder("context.extra", returns=look)]) as app:
+            app.fire("context.extra", task={})
+            app.fire("context.extra", task={})
+            assert found == [1, 4]  # the event is there before its first handler runs
+            assert len(records(samuel_project)) == 6
+
+    def test_newest_first_also_over_segments(self, samuel_project: SamuelProject) -> None:
+        clock = FakeClock()
+        for _ in range(3):
+            with samuel_project.open(clock=clock) as app:
+                app.fire("context.extra", task={})
+            clock.advance(1)
+        at = [record.at for record in newest_first(samuel_project.root, samuel_project.root / PLACE)]
+        assert len(segments(samuel_project.root)) == 3
+        assert at == sorted(at, reverse=True)
+
+    def test_no_journal_is_an_empty_one(self, samuel_project: SamuelProject) -> None:
+        assert records(samuel_project) == []
+
+
+class TestThatCannotBeWritten:
+    @pytest.mark.parametrize("how", ["file", "link", "dangling link"])
+    def test_it_costs_one_warning_and_never_the_event(
+        self, samuel_project: SamuelProject, tmp_path: Path, how: str
+    ) -> None:
+        place = samuel_project.root / PLACE
+        place.parent.mkdir(parents=True)
+        if how == "file":
+            place.write_text("")
+        elif how == "link":
+            (tmp_path / "elsewhere").mkdir()
+            place.symlink_to(tmp_path / "elsewhere")
+        else:
+            place.symlink_to(tmp_path / "elsewhere")
+        with samuel_project.open(handlers=[Recorder("context.extra", returns={"x": 1})]) as app:
+            for _ in range(3):
+                assert app.fire("context.extra", task={}).result["x"] == 1
+            warnings = app.warnings
+        assert len(warnings) == 1
+        assert "journal cannot be written" in warnings[0]
+        if how == "link":
+            assert os.listdir(tmp_path / "elsewhere") == []
+
+    def test_links_in_it_are_not_followed(self, samuel_project: SamuelProject, tmp_path: Path) -> None:
+        place = samuel_project.root / PLACE
+        place.mkdir(parents=True)
+        (place / ".gitignore").symlink_to(tmp_path / "outside")
+        (tmp_path / "theirs").write_text('{"kind":"end","event_id":"x","event":"x","at":1,"ok":true,"duration_ms":1}\n')
+        (place / "9.jsonl").symlink_to(tmp_path / "theirs")
+        samuel_project.fire("context.extra", task={})
+        assert not (tmp_path / "outside").exists()
+        assert len(records(samuel_project)) == 2
+
+    @pytest.mark.parametrize("task", [{"x": object()}, {"x": "\ud800"}], ids=["object", "surrogate"])
+    def test_one_record_that_cannot_be_encoded_does_not_end_it(
+        self, samuel_project: SamuelProject, task: dict[str, Any]
+    ) -> None:
+        with samuel_project.open() as app:
+            app.fire("context.extra", task=task)
+            assert len(app.warnings) == 1
+            app.fire("context.extra", task={"id": "good"})
+            assert len(app.warnings) == 1
+        assert '"good"' in text_of(samuel_project)
+
+
+class TestSegments:
+    def test_only_the_owner_may_read_and_git_ignores_it(self, samuel_project: SamuelProject) -> None:
+        samuel_project.fire("context.extra", task={})
+        (segment,) = segments(samuel_project.root)
+        assert segment.stat().st_mode & 0o777 == 0o600
+        assert segment.parent.stat().st_mode & 0o077 == 0
+        assert (segment.parent / ".gitignore").read_text() == "*\n"
+
+    def test_a_process_that_fires_nothing_leaves_nothing(self, samuel_project: SamuelProject) -> None:
+        samuel_project.open().close()
+        assert not (samuel_project.root / ".samuel").exists()
+
+    def fill(self, root: Path, count: int, **caps: int) -> list[str]:
+        warnings: list[str] = []
+        clock = FakeClock()
+        journal = Journal(root, root / PLACE, clock, warnings.append, **caps)
+        for number in range(count):
+            clock.advance(1)
+            journal.begin(TurnEnd(event_id=f"evt-{number}", response="x" * 900, turn_number=number))
+        journal.close()
+        return warnings
+
+    def test_a_full_segment_is_followed_by_another(self, tmp_path: Path) -> None:
+        assert self.fill(tmp_path, 50, segment_bytes=10_000, total_bytes=1_000_000) == []
+        assert len(segments(tmp_path)) > 3
+        assert all(segment.stat().st_size < 13_000 for segment in segments(tmp_path))
+        assert len(list(newest_first(tmp_path, tmp_path / PLACE))) == 50
+
+    def test_the_oldest_go_when_all_together_are_too_large(self, tmp_path: Path) -> None:
+        assert self.fill(tmp_path, 200, segment_bytes=10_000, total_bytes=50_000) == []
+        assert sum(segment.stat().st_size for segment in segments(tmp_path)) < 55_000
+        kept = [record.event_id for record in newest_first(tmp_path, tmp_path / PLACE)]
+        assert kept == [f"evt-{number}" for number in range(199, 199 - len(kept), -1)]
+        assert len(kept) > 20
+
+    def test_many_processes_at_once(self, samuel_project: SamuelProject) -> None:
+        code = (
+            "import sys; from pathlib import Path\n"
+            "from samuel.clock import SystemClock; from samuel.events import TurnEnd; from samuel.journal import Journal\n"
+            "root = Path(sys.argv[1]); warned = []\n"
+            f"journal = Journal(root, root / {PLACE!r}, SystemClock(), warned.append, '', 20_000, int(sys.argv[3]))\n"
+            "for n in range(100): journal.begin(TurnEnd(event_id=f'{sys.argv[2]}-{n}', response='x' * 900, turn_number=n))\n"
+            "journal.close(); sys.exit(len(warned))\n"
+        )
+
+        def run(total: int) -> None:
+            processes = [
+                subprocess.Popen([sys.executable, "-c", code, samuel_project.root, str(n), str(total)])
+                for n in range(4)
+            ]
+            assert [process.wait(60) for process in processes] == [0] * 4
+
+        run(10_000_000)
+        found = [record.event_id for record in records(samuel_project)]
+        assert sorted(found) == sorted(f"{p}-{n}" for p in range(4) for n in range(100))
+        run(60_000)  # now each makes room, while the others do too
+        assert records(samuel_project)
+
+
+def test_the_real_clock_gives_times_of_today(samuel_project: SamuelProject) -> None:
+    before = SystemClock().now()
+    samuel_project.fire("context.extra", task={})
+    assert before <= records(samuel_project)[0].at <= SystemClock().now()

@@ -1,0 +1,352 @@
+"""Hook files, as a person writes them: found, asked once, shadowed, disabled, broken."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from samuel.errors import ConfigError
+from samuel.hooks.handler import Handler, Origin, Status
+from samuel.testing import SamuelProject
+
+Script = Callable[[str, str], str]
+
+
+def found(project: SamuelProject) -> list[Handler]:
+    with project.open() as app:
+        return [handler for handler in app.found if handler.origin is not Origin.BUILT_IN]
+
+
+def one(project: SamuelProject, name: str) -> Handler:
+    (handler,) = [handler for handler in found(project) if handler.name == name]
+    return handler
+
+
+@pytest.fixture
+def counting(samuel_project: SamuelProject, tmp_path: Path) -> Callable[..., int]:
+    """A hook that notes each time it is asked, and the number of times it was."""
+    counter = tmp_path / "asked"
+    counter.touch()
+    script = (
+        '#!/bin/sh\nif [ "$1" = hook ]; then echo x >> {}; echo context.extra; exit; fi\necho \'{{"v": 1}}\'\n'
+    ).format(counter)
+
+    def write(name: str = "counting", where: Path | None = None) -> Path:
+        return samuel_project.hook(name, script, where=where)
+
+    def asked() -> int:
+        return len(counter.read_text().splitlines())
+
+    asked.write = write  # type: ignore[attr-defined]
+    return asked
+
+
+class TestAsking:
+    def test_once_and_then_remembered(self, samuel_project: SamuelProject, counting: Callable[..., int]) -> None:
+        counting.write()  # type: ignore[attr-defined]
+        for _ in range(3):
+            assert one(samuel_project, "counting").event == "context.extra"
+        assert counting() == 1
+
+    @pytest.mark.parametrize(
+        "change",
+        [
+            lambda file: os.utime(file, (1, 1)),
+            lambda file: file.chmod(0o711),
+            lambda file: (file.rename(file.with_name("tmp")), file.write_text(file.with_name("tmp").read_text())),
+            lambda file: file.write_text(file.read_text() + "\n"),
+        ],
+        ids=["touched", "another mode", "replaced by a copy", "changed"],
+    )
+    @pytest.mark.parametrize("user", [False, True], ids=["project", "user"])
+    def test_again_when_the_file_is_another(
+        self,
+        samuel_project: SamuelProject,
+        counting: Callable[..., int],
+        change: Callable[[Path], object],
+        user: bool,
+    ) -> None:
+        where = samuel_project.user.home / ".samuel/hooks" if user else None
+        file = counting.write(where=where)  # type: ignore[attr-defined]
+        found(samuel_project)
+        assert counting() == 1
+        change(file)
+        if file.with_name("tmp").exists():
+            file.with_name("tmp").unlink()
+            file.chmod(0o755)
+        samuel_project.trust()
+        assert one(samuel_project, "counting").status is Status.ACTIVE
+        assert counting() == 2
+        found(samuel_project)
+        assert counting() == 2
+
+    def test_one_file_that_changed_does_not_cost_the_others(
+        self, samuel_project: SamuelProject, counting: Callable[..., int], sh: Script
+    ) -> None:
+        for number in range(5):
+            counting.write(f"c{number}")  # type: ignore[attr-defined]
+        found(samuel_project)
+        samuel_project.hook("new", sh("context.extra", ""))
+        found(samuel_project)
+        assert counting() == 5
+
+    def test_at_the_same_time(self, samuel_project: SamuelProject, tmp_path: Path) -> None:
+        """Two hooks that each wait for the other: asked one after the other, none would answer."""
+        for me, other in (("a", "b"), ("b", "a")):
+            samuel_project.hook(
+                me,
+                f"#!/bin/sh\ntouch {tmp_path}/{me}.here\n"
+                f"while [ ! -e {tmp_path}/{other}.here ]; do sleep 0.01; done\necho context.extra\n",
+            )
+        assert [handler.status for handler in found(samuel_project)] == [Status.ACTIVE] * 2
+
+    def test_for_two_seconds_and_no_longer(
+        self, samuel_project: SamuelProject, sh: Script, marked: object
+    ) -> None:
+        samuel_project.hook("good", sh("context.extra", ""))
+        for number in range(2):
+            samuel_project.hook(f"slow{number}", "#!/bin/sh\nsleep 60\n")
+        started = time.monotonic()
+        handlers = {handler.name: handler for handler in found(samuel_project)}
+        assert time.monotonic() - started < 2 + 1
+        assert handlers["good"].status is Status.ACTIVE
+        assert handlers["slow0"].status is Status.BROKEN
+        assert "did not answer within 2s" in handlers["slow0"].reason
+
+    def test_a_problem_is_not_remembered(self, samuel_project: SamuelProject, tmp_path: Path) -> None:
+        samuel_project.hook("needs", f"#!/bin/sh\ncat {tmp_path}/needed\n")
+        assert one(samuel_project, "needs").status is Status.BROKEN
+        (tmp_path / "needed").write_text("context.extra\n")
+        assert one(samuel_project, "needs").status is Status.ACTIVE
+
+    def test_several_events(self, samuel_project: SamuelProject) -> None:
+        script = (
+            "#!/bin/sh\nif [ \"$1\" = hook ]; then printf 'context.extra\\nbefore_loop agent_stop\\n\\n'; exit; fi\n"
+            'echo "{\\"event\\": \\"$SAMUEL_EVENT\\"}"\n'
+        )
+        samuel_project.hook("many", script)
+        handlers = found(samuel_project)
+        assert [(handler.event, handler.dialect) for handler in handlers] == [
+            ("context.extra", ""),
+            ("before:loop", ""),
+            ("SessionStop", "kodelet"),
+        ]
+        assert samuel_project.fire("before:loop", prd_path="x", max_iterations=1).result["event"] == "before:loop"
+
+    @pytest.mark.parametrize(
+        ("text", "says"),
+        [
+            ("#!/bin/sh\necho contxt.extra\n", "did you mean `context.extra`?"),
+            ("#!/bin/sh\n", "printed nothing"),
+            ("#!/bin/sh\necho oops >&2\nexit 3\n", "exit code 3: oops"),
+            ("#!/bin/sh\nkill -9 $$\n", "SIGKILL"),
+            ("#!/bin/sh\nhead -c 1000000 /dev/zero\n", "too much output"),
+            ("echo context.extra\n", "no shebang"),
+            ("#!/nowhere/sh\n", "/nowhere/sh"),
+            ("", "empty"),
+        ],
+    )
+    def test_what_is_wrong_is_said(self, samuel_project: SamuelProject, text: str, says: str) -> None:
+        samuel_project.hook("wrong", text)
+        handler = one(samuel_project, "wrong")
+        assert handler.status is Status.BROKEN
+        assert says in handler.reason
+
+
+class TestNames:
+    def test_name_disable_beside_it_disables(self, samuel_project: SamuelProject, sh: Script) -> None:
+        file = samuel_project.hook("a", sh("context.extra", ""))
+        samuel_project.hook("a.disable", "", executable=False)
+        handler = one(samuel_project, "a")
+        assert handler.status is Status.DISABLED
+        assert "a.disable" in handler.reason
+        assert samuel_project.fire("context.extra", task={}).calls == ()
+        file.with_name("a.disable").unlink()
+        assert one(samuel_project, "a").status is Status.ACTIVE
+
+    def test_a_hook_renamed_to_name_disable_is_disabled(self, samuel_project: SamuelProject, sh: Script) -> None:
+        samuel_project.hook("a.disable", sh("context.extra", ""))
+        assert one(samuel_project, "a").status is Status.DISABLED
+
+    def test_the_four_directories_and_their_precedence(self, samuel_project: SamuelProject, sh: Script) -> None:
+        root, home = samuel_project.root, samuel_project.user.home
+        places = [root / ".samuel/hooks", root / ".kodelet/hooks", home / ".samuel/hooks", home / ".kodelet/hooks"]
+        for number, place in enumerate(places):
+            samuel_project.hook("same", sh("context.extra", f"""echo '{{"from": {number}}}'"""), where=place)
+        for number, place in enumerate(places):
+            statuses = [handler.status for handler in found(samuel_project)]
+            assert statuses == [Status.ACTIVE] + [Status.SHADOWED] * (3 - number)
+            assert samuel_project.fire("context.extra", task={}).result["from"] == number
+            (place / "same").unlink()
+
+    def test_shadowed_ones_say_by_whom(self, samuel_project: SamuelProject, sh: Script) -> None:
+        mine = samuel_project.hook("a", sh("context.extra", ""))
+        samuel_project.hook("a", sh("context.extra", ""), where=samuel_project.user.home / ".samuel/hooks")
+        (shadowed,) = [handler for handler in found(samuel_project) if handler.status is Status.SHADOWED]
+        assert shadowed.origin is Origin.USER
+        assert str(mine) in shadowed.reason
+
+    @pytest.mark.parametrize("state", ["broken", "untrusted", "disabled"])
+    def test_one_that_does_not_work_hides_none_that_does(
+        self, samuel_project: SamuelProject, sh: Script, state: str
+    ) -> None:
+        samuel_project.hook(
+            "a", sh("context.extra", """echo '{"from": "user"}'"""), where=samuel_project.user.home / ".samuel/hooks"
+        )
+        file = samuel_project.hook("a", sh("no_event_at_all" if state == "broken" else "context.extra", ""))
+        if state == "untrusted":
+            file.write_text(sh("context.extra", "true"))
+        if state == "disabled":
+            samuel_project.hook("a.disable", "")
+        assert samuel_project.fire("context.extra", task={}).result["from"] == "user"
+
+    def test_helper_files_are_no_hooks(self, samuel_project: SamuelProject, sh: Script) -> None:
+        samuel_project.hook("a", sh("context.extra", ""))
+        for name, text in (
+            ("helper.py", "VALUE = 1\n"),
+            ("data.json", "{}"),
+            ("README.md", "about samuel"),
+            ("old~", "#!/bin/sh\n"),
+            (".hidden", "#!/bin/sh\n"),
+        ):
+            samuel_project.hook(name, text, executable=False)
+        (samuel_project.root / ".samuel/hooks/lib").mkdir()
+        assert [handler.name for handler in found(samuel_project)] == ["a"]
+
+    def test_a_script_that_somebody_forgot_to_make_executable_is_listed(
+        self, samuel_project: SamuelProject, sh: Script
+    ) -> None:
+        samuel_project.hook("a", sh("context.extra", ""), executable=False)
+        handler = one(samuel_project, "a")
+        assert handler.status is Status.BROKEN
+        assert "chmod +x" in handler.reason
+
+    def test_a_link_to_nowhere_is_listed(self, samuel_project: SamuelProject, tmp_path: Path) -> None:
+        where = samuel_project.user.home / ".samuel/hooks"
+        where.mkdir(parents=True)
+        (where / "gone").symlink_to(tmp_path / "nowhere")
+        (where / "gone.py").symlink_to(tmp_path / "nowhere")
+        assert [handler.status for handler in found(samuel_project)] == [Status.BROKEN] * 2
+
+
+class TestPythonFiles:
+    def test_what_the_decorator_says(self, samuel_project: SamuelProject) -> None:
+        samuel_project.python_hook(
+            "facts",
+            """
+            import samuel
+
+            @samuel.hook("context_extra", order=150, strict=True, timeout="2s")
+            def facts(event):
+                return {}
+
+            @samuel.hook("PreAbilityCall", "TurnEnd", role="guard")
+            def other(event):
+                return {}
+            """,
+        )
+        handlers = found(samuel_project)
+        assert [(handler.name, handler.event) for handler in handlers] == [
+            ("facts", "context.extra"),
+            ("facts:other", "PreAbilityCall"),
+            ("facts:other", "TurnEnd"),
+        ]
+        assert (handlers[0].order, handlers[0].strict, handlers[0].timeout) == (150, True, 2.0)
+        assert handlers[1].role == "guard"
+        assert {handler.owner for handler in handlers} == {"facts"}
+
+    @pytest.mark.parametrize(
+        ("text", "says"),
+        [
+            ("import samuel\n", "no function in it is marked"),
+            ("import samuel\nraise RuntimeError('at import')\n", "at import"),
+            ("import samuel\ndef (:\n", "SyntaxError"),
+            ("import samuel\n@samuel.hook('contxt.extra')\ndef f(e): ...\n", "did you mean `context.extra`?"),
+            ("import samuel\n@samuel.hook('context.extra', timeout='5')\ndef f(e): ...\n", "needs a unit"),
+            ("import samuel\n@samuel.hook('context.extra', role='boss')\ndef f(e): ...\n", "boss"),
+            ("import samuel\n@samuel.hook('context.extra', order='x')\ndef f(e): ...\n", "order"),
+            ("import samuel, sys\nsys.exit(3)\n", "SystemExit"),
+            ("import samuel, os\nos._exit(3)\n", "exit code 3"),
+        ],
+    )
+    def test_what_is_wrong_is_said(self, samuel_project: SamuelProject, text: str, says: str) -> None:
+        samuel_project.python_hook("wrong", text)
+        (handler,) = found(samuel_project)
+        assert handler.status is Status.BROKEN
+        assert says in handler.reason
+
+    def test_one_that_is_executable_is_a_program(self, samuel_project: SamuelProject, py: Script) -> None:
+        samuel_project.hook("tool.py", py("context.extra", "print('{\"x\": 1}')"))
+        assert one(samuel_project, "tool.py").runtime == "exec"
+        assert samuel_project.fire("context.extra", task={}).result["x"] == 1
+
+    def test_helpers_beside_it(self, samuel_project: SamuelProject) -> None:
+        samuel_project.hook("helper.py", "VALUE = 41\n", executable=False)
+        samuel_project.python_hook(
+            "uses",
+            """
+            import helper
+            import samuel
+
+            @samuel.hook("context.extra")
+            def uses(event):
+                return {"x": helper.VALUE + 1}
+            """,
+        )
+        assert samuel_project.fire("context.extra", task={}).result["x"] == 42
+
+
+class TestKeepingItsPlace:
+    GUARD = """
+        import samuel
+
+        @samuel.hook("PreAbilityCall", role="guard")
+        def guard(event):
+            return {"decision": "allow"}
+        """
+
+    @pytest.mark.parametrize(
+        "breaking", ["import samuel\nraise RuntimeError\n", "import samuel\n", "def\nsamuel\n"]
+    )
+    def test_a_guard_that_broke_denies(self, samuel_project: SamuelProject, breaking: str) -> None:
+        samuel_project.python_hook("guard", self.GUARD)
+        assert not samuel_project.fire("PreAbilityCall", ability_id="x").denied
+        samuel_project.python_hook("guard", breaking)
+        fired = samuel_project.fire("PreAbilityCall", ability_id="x")
+        assert fired.denied
+        assert [call.outcome for call in fired.calls] == ["not_started"]
+
+    def test_one_that_lost_its_x_bit_keeps_its_place(self, samuel_project: SamuelProject, sh: Script) -> None:
+        samuel_project.config('[hooks.PreAbilityCall]\nhandlers = [{ use = "guard", strict = true }]')
+        file = samuel_project.hook("guard", sh("PreAbilityCall", """echo '{"decision": "allow"}'"""))
+        assert not samuel_project.fire("PreAbilityCall", ability_id="x").denied
+        file.chmod(0o644)
+        samuel_project.trust()
+        assert samuel_project.fire("PreAbilityCall", ability_id="x").denied
+        samuel_project.config('[hooks.PreAbilityCall]\nstrict = true')
+        assert samuel_project.fire("PreAbilityCall", ability_id="x").denied
+
+
+class TestSamuelToml:
+    def test_a_name_that_is_no_handler_is_said_with_its_line(self, samuel_project: SamuelProject, sh: Script) -> None:
+        samuel_project.hook("notify", sh("context.extra", ""))
+        samuel_project.config('[hooks."context.extra"]\nstrict = true\nhandlers = ["default", "notfy"]\n')
+        with pytest.raises(ConfigError) as caught:
+            samuel_project.open()
+        (problem,) = caught.value.problems
+        assert (problem.line, problem.hint) == (3, "did you mean `notify`?")
+        assert problem.file.endswith("samuel.toml")
+
+    def test_a_distribution_that_is_not_installed_is_listed(self, samuel_project: SamuelProject) -> None:
+        samuel_project.config('distributions = ["no-such-distribution"]')
+        handler = one(samuel_project, "no-such-distribution")
+        assert handler.status is Status.BROKEN
+        assert "pip install no-such-distribution" in handler.reason
+
+    def test_an_installed_one_needs_an_agreement(self, samuel_project: SamuelProject) -> None:
+        samuel_project.config('distributions = ["pytest"]')  # any that is there, with no hooks in it
+        assert "no entry point in the group `samuel.hooks`" in one(samuel_project, "pytest").reason

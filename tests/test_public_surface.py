@@ -1,0 +1,87 @@
+"""What other people's code may rely on."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+import samuel
+
+
+def run(code: str) -> str:
+    done = subprocess.run([sys.executable, "-I", "-c", code], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip()
+
+
+def test_the_names() -> None:
+    assert samuel.__all__ == [
+        "App",
+        "Call",
+        "ConfigError",
+        "Fired",
+        "Outcome",
+        "SamuelError",
+        "UnknownEvent",
+        "UsageError",
+        "__version__",
+        "events",
+        "hook",
+        "open",
+    ]
+
+
+@pytest.mark.parametrize("name", samuel.__all__)
+def test_each_can_be_imported_on_its_own(name: str) -> None:
+    assert run(f"from samuel import {name}; print({name} is not None)") == "True"
+
+
+def test_all_of_them_at_once() -> None:
+    assert run("from samuel import *; print(open.__name__, hook.__name__, events.__name__)") == (
+        "App hook samuel.events"
+    )
+
+
+def test_a_name_that_is_not_there_is_an_attribute_error() -> None:
+    with pytest.raises(AttributeError, match="nonesuch"):
+        samuel.nonesuch  # noqa: B018
+
+
+def test_every_event_has_its_payload_in_samuel_events() -> None:
+    for event in samuel.events.EVENTS:
+        assert getattr(samuel.events, event.payload.__name__) is event.payload
+
+
+@pytest.mark.parametrize("name", samuel.events.__all__)
+def test_the_names_of_samuel_events(name: str) -> None:
+    assert getattr(samuel.events, name) is not None
+
+
+def test_a_hook_file_that_imports_samuel_pays_for_nothing_else() -> None:
+    loaded = run("import samuel, sys; samuel.hook('x'); print(*sorted(sys.modules))").split()
+    heavy = {"msgspec", "click", "jinja2", "rich", "tomlkit", "toons", "asyncio", "subprocess", "logging", "inspect"}
+    assert not heavy & set(loaded)
+
+
+def test_the_pytest_plugin_pays_for_pytest_alone() -> None:
+    loaded = run(
+        "import pytest, sys; before = set(sys.modules); import samuel.testing; print(*(set(sys.modules) - before))"
+    ).split()
+    assert {name.partition(".")[0] for name in loaded} <= {"samuel", "textwrap"}
+    assert not {name for name in loaded if name.startswith(("samuel.app", "samuel.events", "samuel.dispatch"))}
+
+
+def test_the_version_is_that_of_the_distribution() -> None:
+    from importlib.metadata import version
+
+    assert samuel.__version__ == version("samuel-loop")
+
+
+def test_the_names_of_samuel_testing() -> None:
+    import samuel.testing
+
+    assert set(samuel.testing.__all__) == {"FakeClock", "Recorder", "SamuelProject", "fire", "samuel_project"}
+    for name in samuel.testing.__all__:
+        assert getattr(samuel.testing, name).__doc__
