@@ -61,7 +61,18 @@ def test_the_names_of_samuel_events(name: str) -> None:
 
 def test_a_hook_file_that_imports_samuel_pays_for_nothing_else() -> None:
     loaded = run("import samuel, sys; samuel.hook('x'); print(*sorted(sys.modules))").split()
-    heavy = {"msgspec", "click", "jinja2", "rich", "tomlkit", "toons", "asyncio", "subprocess", "logging", "inspect"}
+    heavy = {
+        "msgspec",
+        "click",
+        "jinja2",
+        "rich",
+        "tomlkit",
+        "toons",
+        "asyncio",
+        "subprocess",
+        "logging",
+        "inspect",
+    }
     assert not heavy & set(loaded)
 
 

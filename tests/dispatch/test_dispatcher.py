@@ -30,7 +30,9 @@ def nested(depth: int) -> Any:
 
 
 class TestPrevious:
-    def test_it_is_the_composed_result_so_far_and_absent_for_the_first(self, samuel_project: SamuelProject) -> None:
+    def test_it_is_the_composed_result_so_far_and_absent_for_the_first(
+        self, samuel_project: SamuelProject
+    ) -> None:
         seen = [
             Recorder("context.extra", name=f"h{n}", returns={"extras": [{"name": str(n), "content": ""}], "n": n})
             for n in range(3)
@@ -142,12 +144,12 @@ JSON = {
     "a huge int": ("print('{\"x\":' + '9' * 5000 + '}')", None),
     "a huge exponent": ("print('{\"x\": 1e999999}')", None),
     "infinity": ("print('{\"x\": Infinity}')", Outcome.BAD_OUTPUT),
-    "invalid UTF-8": ("sys.stdout.buffer.write(b'{\"x\": \"\\xff\"}')", Outcome.BAD_OUTPUT),
+    "invalid UTF-8": ('sys.stdout.buffer.write(b\'{"x": "\\xff"}\')', Outcome.BAD_OUTPUT),
     "UTF-16": ("sys.stdout.buffer.write('{}'.encode('utf-16'))", Outcome.BAD_OUTPUT),
     "two objects": ("print('{}{}')", Outcome.BAD_OUTPUT),
-    "a lone surrogate": ("print(r'{\"x\": \"\\ud800\"}')", None),
-    "a NUL": ("print('{\"x\": \"\\\\u0000\"}')", Outcome.OK),
-    "duplicate keys": ("print('{\"ok\": false, \"ok\": true}')", Outcome.OK),
+    "a lone surrogate": ('print(r\'{"x": "\\ud800"}\')', None),
+    "a NUL": ('print(\'{"x": "\\\\u0000"}\')', Outcome.OK),
+    "duplicate keys": ('print(\'{"ok": false, "ok": true}\')', Outcome.OK),
 }
 
 
@@ -202,7 +204,9 @@ class TestBudget:
             name="long",
             returns={"extras": [{"name": "a", "content": "12345678"}, {"name": "b", "content": "ää"}]},
         )
-        other = Recorder("context.extra", name="other", returns={"extras": [{"name": "c", "content": "1234567890"}]})
+        other = Recorder(
+            "context.extra", name="other", returns={"extras": [{"name": "c", "content": "1234567890"}]}
+        )
         with samuel_project.open(handlers=[long, other]) as app:
             fired = app.fire("context.extra", task={})
         assert [extra["content"] for extra in fired.result["extras"]] == ["12345678", "ä", "1234567890"]
@@ -218,8 +222,10 @@ class TestBudget:
         assert fired.result["toon_blob"].count("x") == 10
         assert "1" * 50 in fired.result["toon_blob"]
 
-    def test_16_kib_unless_said_otherwise(self, samuel_project: SamuelProject, py: Callable[[str, str], str]) -> None:
-        body = "print('{\"extras\": [{\"name\": \"a\", \"content\": \"' + 'x' * 20000 + '\"}]}')"
+    def test_16_kib_unless_said_otherwise(
+        self, samuel_project: SamuelProject, py: Callable[[str, str], str]
+    ) -> None:
+        body = 'print(\'{"extras": [{"name": "a", "content": "\' + \'x\' * 20000 + \'"}]}\')'
         samuel_project.hook("long", py("context.extra", body))
         assert len(samuel_project.fire("context.extra", task={}).result["extras"][0]["content"]) == 16 * 1024
 
@@ -232,7 +238,9 @@ class TestContext:
         again = Recorder("context.extra", name="two", returns={"data": {"A": 2}})
         last = Recorder("context.extra", name="z")
         with samuel_project.open(handlers=[one, again, last]) as app:
-            fired = app.fire("context.extra", task={}, context={"Plugins": {"one": {"A": 0, "Old": 1}}, "Mode": "m"})
+            fired = app.fire(
+                "context.extra", task={}, context={"Plugins": {"one": {"A": 0, "Old": 1}}, "Mode": "m"}
+            )
         expected = {"one": {"A": 1, "B": {"x": 1}, "Old": 1}, "two": {"A": 2}}
         assert one.events[0].context["Plugins"] == {"one": {"A": 0, "Old": 1}}
         assert last.events[0].context == {"Plugins": expected, "Mode": "m"}

@@ -203,10 +203,13 @@ class TestVerdicts:
         assert call(Recorder(PRE, returns={"error": "blocked: policy 7"})).reason == "blocked: policy 7"
 
     @pytest.mark.parametrize(
-        "fault", [lambda e: 1 / 0, lambda e: ["no", "object"], lambda e: {"ok": False}, lambda e: {"decision": "maybe"}]
+        "fault",
+        [lambda e: 1 / 0, lambda e: ["no", "object"], lambda e: {"ok": False}, lambda e: {"decision": "maybe"}],
     )
     def test_a_guard_that_fails_denies(self, call: Callable[..., Fired], fault: Callable[..., Any]) -> None:
-        fired = call(Recorder(PRE, name="guard", role="guard", returns=fault), Recorder(PRE, returns={"decision": "allow"}))
+        fired = call(
+            Recorder(PRE, name="guard", role="guard", returns=fault), Recorder(PRE, returns={"decision": "allow"})
+        )
         assert fired.denied
         assert fired.stopped
         assert "a guard that fails denies" in fired.reason
@@ -278,7 +281,8 @@ class TestFinishingOrders:
     def test_they_really_run_at_the_same_time(self, samuel_project: SamuelProject) -> None:
         together = threading.Barrier(5, timeout=10)
         handlers = [
-            Recorder("TurnEnd", name=f"h{n}", returns=lambda event: {"met": together.wait() >= 0}) for n in range(5)
+            Recorder("TurnEnd", name=f"h{n}", returns=lambda event: {"met": together.wait() >= 0})
+            for n in range(5)
         ]
         with samuel_project.open(handlers=handlers) as app:
             fired = app.fire("TurnEnd", response="", turn_number=1)

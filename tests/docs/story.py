@@ -44,6 +44,7 @@ class Step(NamedTuple):
 
     command: str
     shown: str
+    at: int  # where that begins in its block
 
 
 def blocks(page: str) -> Iterator[Block]:
@@ -54,9 +55,11 @@ def blocks(page: str) -> Iterator[Block]:
 
 
 def steps(console: str) -> list[Step]:
-    parts = re.split(r"^\$ (.*(?:\\\n.*)*)\n", console, flags=re.MULTILINE)
-    assert not parts[0].strip(), "a console block begins with a command"
-    return [Step(command, shown) for command, shown in zip(parts[1::2], parts[2::2], strict=True)]
+    typed = list(re.finditer(r"^\$ (.*(?:\\\n.*)*)\n", console, re.MULTILINE))
+    ends = [*(found.start() for found in typed[1:]), len(console)]
+    return [
+        Step(found[1], console[found.end() : end], found.end()) for found, end in zip(typed, ends, strict=True)
+    ]
 
 
 class Machine:
@@ -142,7 +145,7 @@ def rewritten(page: str, machine: Machine) -> str:
     """The page with what really comes out. Where it has `...`, it is left alone if it is right."""
     changes = []
     for block, step, said in follow(page, machine):
-        at = page.index(f"$ {step.command}\n{step.shown}", block.start) + len(step.command) + 3
+        at = block.start + step.at
         changes.append((at, at + len(step.shown), said.strip("\n") + "\n"))
     for start, end, said in reversed(changes):
         page = page[:start] + said + page[end:]

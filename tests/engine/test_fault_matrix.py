@@ -119,7 +119,9 @@ PYTHON = {
     "closes stdin early": Fault(f"os.close(0); return {EXTRA}", Outcome.OK, answers=True),
     "invalid UTF-8": Fault(r"return {'x': '\ud800'}", Outcome.BAD_OUTPUT, "not plain JSON"),
     "NaN": Fault("return {'x': float('nan')}", Outcome.BAD_OUTPUT, "NaN"),
-    "no function any more": Fault("return None", Outcome.CRASHED, "no function `faulty`", then=rewrite(NO_FUNCTION)),
+    "no function any more": Fault(
+        "return None", Outcome.CRASHED, "no function `faulty`", then=rewrite(NO_FUNCTION)
+    ),
     "a syntax error meanwhile": Fault("return None", Outcome.CRASHED, "SyntaxError", then=rewrite("def\n")),
     "deleted meanwhile": Fault("return None", Outcome.NOT_STARTED, "does not exist", then=Path.unlink),
 }

@@ -45,7 +45,9 @@ command: touch '{canary}/yaml'
 """
 METADATA = "Metadata-Version: 2.1\nName: evil-dist\nVersion: 1.0\n"
 POINTS = "[samuel.hooks]\nevil = evil_module\n"
-JOURNAL = b'\x00\xff{"kind": "event"}\n\x1b]0;owned\x07\x1b[2J\n{"kind":"call","call_id":1}\n' + b"[" * 5000 + b"\n{"
+JOURNAL = (
+    b'\x00\xff{"kind": "event"}\n\x1b]0;owned\x07\x1b[2J\n{"kind":"call","call_id":1}\n' + b"[" * 5000 + b"\n{"
+)
 
 
 @pytest.fixture
@@ -263,7 +265,17 @@ class TestOnceAgreed:
         assert not clone.fire("context.extra", task={}).warnings
 
     def test_a_worktree_keeps_the_trust(self, clone: SamuelProject, git: Git, tmp_path: Path) -> None:
-        git(clone.root, "-c", "core.fsmonitor=", "-c", "core.hooksPath=/dev/null", "worktree", "add", "-q", "../tree")
+        git(
+            clone.root,
+            "-c",
+            "core.fsmonitor=",
+            "-c",
+            "core.hooksPath=/dev/null",
+            "worktree",
+            "add",
+            "-q",
+            "../tree",
+        )
         with App(tmp_path / "tree", user=clone.user) as app:
             assert {call.outcome for call in app.fire("context.extra", task={}).calls} == {Outcome.OK}
 

@@ -111,7 +111,9 @@ def test_error_strict_aborts(samuel_project: SamuelProject, sh: Script, body: st
 
 def test_strict_can_be_configured(samuel_project: SamuelProject, sh: Script) -> None:
     samuel_project.config('[hooks."quality.check"]\nstrict = false\n[hooks."context.task"]\nstrict = true')
-    samuel_project.hook("bad", '#!/bin/sh\nif [ "$1" = hook ]; then echo quality.check context.task; exit; fi\nexit 9\n')
+    samuel_project.hook(
+        "bad", '#!/bin/sh\nif [ "$1" = hook ]; then echo quality.check context.task; exit; fi\nexit 9\n'
+    )
     assert not samuel_project.fire("quality.check", commands=[]).stopped
     assert samuel_project.fire("context.task", task={}).stopped
 

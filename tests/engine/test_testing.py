@@ -84,7 +84,7 @@ def test_the_authors_tests_run_with_nothing_but_the_plugin(tmp_path: Path) -> No
     (tmp_path / "test_my_hooks.py").write_text(AUTHORS_TESTS)
     (tmp_path / "pytest.ini").write_text("[pytest]\nfilterwarnings = error\n")
     done = subprocess.run(
-        [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-q"],
+        [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-q", "--basetemp=base"],
         cwd=tmp_path,
         env={**os.environ, "SAMUEL_TRUST": "all", "HOME": str(tmp_path / "my own home")},
         capture_output=True,
@@ -107,9 +107,9 @@ class TestFire:
         assert fired.stopped  # quality.check is strict
 
     def test_a_wrong_shape_too(self) -> None:
-        assert fire(Recorder("context.extra", returns={"extras": 1}), "context.extra", task={}).calls[0].outcome is (
-            Outcome.BAD_OUTPUT
-        )
+        assert fire(Recorder("context.extra", returns={"extras": 1}), "context.extra", task={}).calls[
+            0
+        ].outcome is (Outcome.BAD_OUTPUT)
 
     def test_it_takes_a_payload_too(self) -> None:
         seen = Recorder("context.extra")
@@ -135,7 +135,9 @@ class TestFire:
 class TestProject:
     def test_it_closes_what_the_test_left_open(self, tmp_path: Path) -> None:
         project = SamuelProject(tmp_path)
-        project.python_hook("a", "import os, samuel\n@samuel.hook('TurnEnd')\ndef a(e): return {'pid': os.getpid()}\n")
+        project.python_hook(
+            "a", "import os, samuel\n@samuel.hook('TurnEnd')\ndef a(e): return {'pid': os.getpid()}\n"
+        )
         pid = project.open().fire("TurnEnd", response="", turn_number=1).result["pid"]
         assert Path(f"/proc/{pid}").exists()
         project.close()

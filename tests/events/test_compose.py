@@ -15,7 +15,9 @@ from samuel.events.compose import Answer, strongest_verdict, verdict
 
 def composed(event: str, *results: Mapping[str, Any], precedence: tuple[int, ...] = ()) -> dict[str, Any]:
     levels = precedence or (5,) * len(results)
-    answers = [Answer(f"h{i}", level, result) for i, (result, level) in enumerate(zip(results, levels, strict=True))]
+    answers = [
+        Answer(f"h{i}", level, result) for i, (result, level) in enumerate(zip(results, levels, strict=True))
+    ]
     return BY_NAME[event].composition.compose(answers)
 
 

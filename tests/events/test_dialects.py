@@ -45,7 +45,9 @@ def test_our_payload_in_their_words(theirs: str) -> None:
 
 
 def test_a_recipe_name_is_left_out_when_there_is_none() -> None:
-    assert "recipe_name" not in DIALECTS["kodelet"].to_theirs(msgspec.to_builtins(TurnEnd(response="", turn_number=1)))
+    assert "recipe_name" not in DIALECTS["kodelet"].to_theirs(
+        msgspec.to_builtins(TurnEnd(response="", turn_number=1))
+    )
 
 
 @pytest.mark.parametrize("theirs", TRANSLATIONS)

@@ -20,7 +20,9 @@ GATE = event_type("iteration.gate")
 
 
 def handler(name: str, origin: Origin = Origin.PROJECT, event: EventType = TASK, **more: Any) -> Handler:
-    return Handler(**{"name": name, "event": event.name, "origin": origin, "runtime": "exec", "owner": name, **more})
+    return Handler(
+        **{"name": name, "event": event.name, "origin": origin, "runtime": "exec", "owner": name, **more}
+    )
 
 
 def built_in(event: EventType = TASK) -> Handler:
@@ -50,7 +52,11 @@ handlers = st.builds(
 distinct = st.lists(handlers, max_size=10, unique_by=lambda one: (one.origin, one.name, one.declared))
 
 
-@given(distinct, st.randoms(), st.dictionaries(st.sampled_from("abcdefgh"), st.sampled_from([50, 100, 200]), max_size=3))
+@given(
+    distinct,
+    st.randoms(),
+    st.dictionaries(st.sampled_from("abcdefgh"), st.sampled_from([50, 100, 200]), max_size=3),
+)
 def test_the_chain_does_not_depend_on_the_order_of_discovery(
     found: list[Handler], randomly: random.Random, order: dict[str, int]
 ) -> None:
@@ -88,7 +94,9 @@ class TestNumbers:
         assert names(chain(built_in(), handler("b"), order={"default": 300})) == ["b", "default"]
 
     def test_the_project_has_the_last_word_at_equal_numbers(self) -> None:
-        found = [handler(origin.name.lower(), origin) for origin in reversed(Origin) if origin is not Origin.BUILT_IN]
+        found = [
+            handler(origin.name.lower(), origin) for origin in reversed(Origin) if origin is not Origin.BUILT_IN
+        ]
         assert names(chain(*found)) == [
             "distribution",
             "user_plugin",
@@ -242,7 +250,9 @@ class TestProblems:
 
 
 class TestStrictAndTimeout:
-    def step(self, ref: HandlerRef | None = None, one: Handler | None = None, **settings: Any) -> tuple[bool, float]:
+    def step(
+        self, ref: HandlerRef | None = None, one: Handler | None = None, **settings: Any
+    ) -> tuple[bool, float]:
         if ref:
             settings["handlers"] = [ref]
         step = chain(one or handler("a"), **settings).steps[0]

@@ -44,7 +44,12 @@ class TestRecords:
             app.fire("context.extra", task={"id": "7"}, run_id="run-1", session_id="s-1")
         event, one, two, end = records(samuel_project)
         assert isinstance(event, EventRecord)
-        assert (event.event_id, event.event, event.run_id, event.session_id) == ("evt-1", "context.extra", "run-1", "s-1")
+        assert (event.event_id, event.event, event.run_id, event.session_id) == (
+            "evt-1",
+            "context.extra",
+            "run-1",
+            "s-1",
+        )
         assert json.loads(bytes(event.payload))["task"] == {"id": "7"}
         assert isinstance(one, CallRecord)
         assert (one.event_id, one.handler, one.position, one.outcome) == ("evt-1", "a", 1, "ok")
@@ -187,7 +192,9 @@ class TestThatCannotBeWritten:
         place = samuel_project.root / PLACE
         place.mkdir(parents=True)
         (place / ".gitignore").symlink_to(tmp_path / "outside")
-        (tmp_path / "theirs").write_text('{"kind":"end","event_id":"x","event":"x","at":1,"ok":true,"duration_ms":1}\n')
+        (tmp_path / "theirs").write_text(
+            '{"kind":"end","event_id":"x","event":"x","at":1,"ok":true,"duration_ms":1}\n'
+        )
         (place / "9.jsonl").symlink_to(tmp_path / "theirs")
         samuel_project.fire("context.extra", task={})
         assert not (tmp_path / "outside").exists()

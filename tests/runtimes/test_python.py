@@ -145,7 +145,9 @@ def test_a_worker_that_died_while_it_was_idle_is_not_the_next_calls_fault(
 def test_it_runs_in_the_project_and_shadows_nothing(runtime: Python, tmp_path: Path) -> None:
     (tmp_path / "json.py").write_text("raise SystemExit('shadowed')")
     (tmp_path / "beside.py").write_text("VALUE = 3")
-    (tmp_path / "hooks.py").write_text(MODULE + "\nimport json, beside\nassert beside.VALUE == 3\njson.dumps({})\n")
+    (tmp_path / "hooks.py").write_text(
+        MODULE + "\nimport json, beside\nassert beside.VALUE == 3\njson.dumps({})\n"
+    )
     reply = runtime.call(of(tmp_path, "who"), event(), 10.0)
     assert reply.outcome is Outcome.OK, reply.stderr
     assert reply.result["cwd"] == str(tmp_path)

@@ -31,9 +31,7 @@ def counting(samuel_project: SamuelProject, tmp_path: Path) -> Callable[..., int
     """A hook that notes each time it is asked, and the number of times it was."""
     counter = tmp_path / "asked"
     counter.touch()
-    script = (
-        '#!/bin/sh\nif [ "$1" = hook ]; then echo x >> {}; echo context.extra; exit; fi\necho \'{{"v": 1}}\'\n'
-    ).format(counter)
+    script = f'#!/bin/sh\nif [ "$1" = hook ]; then echo x >> {counter}; echo context.extra; exit; fi\necho \'{{"v": 1}}\'\n'
 
     def write(name: str = "counting", where: Path | None = None) -> Path:
         return samuel_project.hook(name, script, where=where)
@@ -195,7 +193,9 @@ class TestNames:
         self, samuel_project: SamuelProject, sh: Script, state: str
     ) -> None:
         samuel_project.hook(
-            "a", sh("context.extra", """echo '{"from": "user"}'"""), where=samuel_project.user.home / ".samuel/hooks"
+            "a",
+            sh("context.extra", """echo '{"from": "user"}'"""),
+            where=samuel_project.user.home / ".samuel/hooks",
         )
         file = samuel_project.hook("a", sh("no_event_at_all" if state == "broken" else "context.extra", ""))
         if state == "untrusted":
@@ -327,12 +327,14 @@ class TestKeepingItsPlace:
         file.chmod(0o644)
         samuel_project.trust()
         assert samuel_project.fire("PreAbilityCall", ability_id="x").denied
-        samuel_project.config('[hooks.PreAbilityCall]\nstrict = true')
+        samuel_project.config("[hooks.PreAbilityCall]\nstrict = true")
         assert samuel_project.fire("PreAbilityCall", ability_id="x").denied
 
 
 class TestSamuelToml:
-    def test_a_name_that_is_no_handler_is_said_with_its_line(self, samuel_project: SamuelProject, sh: Script) -> None:
+    def test_a_name_that_is_no_handler_is_said_with_its_line(
+        self, samuel_project: SamuelProject, sh: Script
+    ) -> None:
         samuel_project.hook("notify", sh("context.extra", ""))
         samuel_project.config('[hooks."context.extra"]\nstrict = true\nhandlers = ["default", "notfy"]\n')
         with pytest.raises(ConfigError) as caught:

@@ -159,9 +159,10 @@ class Dispatcher:
             previous=UNSET if told.composed is None else told.composed,
             idempotency_key=f"{told.key}/{seat.name}",
         )
-        started = self._monotonic()
+        monotonic = self._monotonic
+        started = monotonic()
         reply = seat.run(shown)
-        duration_ms = (self._monotonic() - started) * 1000
+        duration_ms = (monotonic() - started) * 1000
         # No opinion is an answer, except where there is only one handler and its answer is needed.
         if reply.outcome is OK and (reply.result or told.kind.composition.arrange is LAST_ONLY):
             reply = understood(told.kind, reply)
@@ -192,11 +193,15 @@ class Dispatcher:
             missing = f"no runtime `{handler.runtime}` on this machine"
             return lambda event: Reply(Outcome.NOT_STARTED, message=missing)
 
+        call = runtime.call
+        if handler.function is not None:  # it came with this process: there is nobody to ask, and nothing to kill
+            return lambda event: call(handler, event, timeout)
+
         def run(event: Event) -> Reply:
             if refusal := permit(handler):
                 return Reply(Outcome.REFUSED, message=refusal)
             try:
-                return runtime.call(handler, event, timeout)
+                return call(handler, event, timeout)
             except Exception as error:  # noqa: BLE001  a fault of a runtime must not end what fired the event
                 return Reply(Outcome.CRASHED, message=f"{type(error).__name__}: {error}")
 

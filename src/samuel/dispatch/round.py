@@ -78,10 +78,10 @@ def understood(kind: EventType, reply: Reply) -> Reply:
         return replace(reply, outcome=Outcome.BAD_OUTPUT, result={}, message="wrong shape: nested too deeply")
     if kind.composition.can_deny and (found := verdict(result)).decision == "deny":
         return replace(reply, outcome=DENIED, message=found.reason or "denied without a reason")
-    if result.get("ok") is False or result.get("error"):
-        why = result.get("reason") or result.get("error") or "it said `ok: false`"
-        return replace(reply, outcome=FAILED, message=str(why))
-    return reply
+    if result.get("ok", True) and not result.get("error"):
+        return reply
+    why = result.get("reason") or result.get("error") or "it said `ok: false`"
+    return replace(reply, outcome=FAILED, message=str(why))
 
 
 def without_rewrite(call: Call, kind: EventType) -> Call:

@@ -12,9 +12,10 @@ import msgspec
 from samuel.events import Event
 from samuel.hooks.handler import Handler, Outcome
 from samuel.runtimes.base import Reply
-from samuel.runtimes.values import NotPlain, encode, too_deep
+from samuel.runtimes.values import DEEPEST, NotPlain, encode
 
 OK = Outcome.OK
+SHORT = 2 * DEEPEST  # bytes; JSON cannot be nested too deeply in fewer
 _encode = msgspec.json.Encoder().encode
 
 
@@ -27,12 +28,12 @@ class Inline:
         except BaseException as error:  # noqa: BLE001  also SystemExit: a handler does not end its host
             said = "".join(traceback.format_exception(error))
             return Reply(Outcome.CRASHED, message=f"{type(error).__name__}: {error}", stderr=said)
-        # The answer must be able to go wherever any other answer goes. A plain dict that encodes without a null is
-        # fine; anything else gets the closer look.
+        # The answer must be able to go wherever any other goes. A short plain dict that encodes without a null
+        # is fine; anything else gets the closer look.
         try:
             text = _encode(answer)
-            if type(answer) is dict and b"null" not in text and not too_deep(answer, text):
-                return Reply(OK, answer, size=len(text))
+            if type(answer) is dict and len(text) < SHORT and b"null" not in text:
+                return Reply(OK, answer, "", "", len(text))
         except Exception:  # noqa: BLE001  the closer look says what it is
             pass
         try:

@@ -14,6 +14,7 @@ import sys
 import threading
 import traceback
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -63,13 +64,17 @@ def _handle(request: Request, loaded: dict[str, Any]) -> Answer:
             if not request.function:
                 return _result({"declared": describe(loaded[request.load])})
             function = _function(loaded[request.load], request.function)
-            event = msgspec.json.decode(request.payload, type=event_type(request.event).payload)
-            return _result(function(event))
+            return _result(function(_decoder(request.event).decode(request.payload)))
     except NotPlain as error:
         return Answer(bad=str(error))
     except BaseException as error:  # noqa: BLE001  also SystemExit and KeyboardInterrupt: the worker stays
         traceback.print_exception(error)
         return Answer(crash=f"{type(error).__name__}: {error}"[:2000])
+
+
+@cache
+def _decoder(event: str) -> msgspec.json.Decoder[Any]:
+    return msgspec.json.Decoder(event_type(event).payload)
 
 
 def _result(value: object) -> Answer:

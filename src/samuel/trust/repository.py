@@ -33,5 +33,5 @@ def common_directory(top: Path) -> Path:
         own = (top / text.removeprefix("gitdir:").strip()).resolve()
         shared = (own / "commondir").read_text(encoding="utf-8", errors="surrogateescape")[:4096].strip()
         return (own / shared).resolve()
-    except OSError:  # a submodule has no commondir; a broken link has nothing to share
+    except (OSError, ValueError, RuntimeError):  # a submodule has no commondir; a broken link shares nothing
         return git.resolve()

@@ -1,0 +1,101 @@
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from samuel.errors import ConfigError
+from samuel.hooks.handler import Outcome
+from samuel.prompts.render import load, render, shipped
+from samuel.testing import SamuelProject
+
+CONTEXT: dict[str, Any] = {"Plugins": {"python": {"Venv": ".venv"}}, "Mode": "implementation", "n": 3}
+
+
+@pytest.mark.parametrize(
+    ("template", "text"),
+    [
+        ("{{ Plugins.python.Venv }}", ".venv"),
+        ("{{.Plugins.python.Venv}}", ".venv"),
+        ("{{ .Plugins.python.Venv }}", ".venv"),
+        ("a {{- .Mode -}} b", "aimplementationb"),
+        ("{{ 1.5 }} {{ .5 + 1 }}", None),
+        ("{% for i in range(n) %}{{ i }}{% endfor %}", "012"),
+        ("<b>{{ '<&>' }}</b>\n", "<b><&></b>\n"),
+    ],
+)
+def test_both_spellings(template: str, text: str | None) -> None:
+    if text is None:
+        with pytest.raises(ConfigError):
+            render(template, CONTEXT)
+    else:
+        assert render(template, CONTEXT) == text
+
+
+@pytest.mark.parametrize(
+    ("template", "line", "says"),
+    [
+        ("ok\n{{ Nonesuch }}", 2, "Nonesuch"),
+        ("ok\n\n{{ .Plugins.ruby.Venv }}", 3, "ruby"),
+        ("{% if %}", 1, ""),
+        ("a\n{% for %}", 2, ""),
+        ("{{ 1 / 0 }}", 1, "division"),
+        ("{{ n + 'x' }}", 1, ""),
+    ],
+)
+def test_what_is_wrong_is_said_with_its_line(template: str, line: int, says: str) -> None:
+    with pytest.raises(ConfigError) as caught:
+        render(template, CONTEXT, "prompt.md.j2")
+    (problem,) = caught.value.problems
+    assert (problem.file, problem.line) == ("prompt.md.j2", line)
+    assert says in problem.what
+
+
+@pytest.mark.parametrize(
+    "template",
+    [
+        "{{ ''.__class__.__mro__[1].__subclasses__() }}",
+        "{{ cycler.__init__.__globals__.os.system('true') }}",
+        "{{ Plugins.update({'x': 1}) }}",
+        "{% include '/etc/passwd' %}",
+        "{{ lipsum.__globals__ }}",
+        "{{ 'x' * 10 ** 12 }}",
+    ],
+)
+def test_a_template_cannot_do_anything_but_render(template: str) -> None:
+    with pytest.raises(ConfigError):
+        render(template, CONTEXT)
+    assert CONTEXT["Plugins"] == {"python": {"Venv": ".venv"}}
+
+
+def test_the_shipped_prompt_follows_the_four_steps(samuel_project: SamuelProject) -> None:
+    with samuel_project.open() as app:
+        prompt = render(shipped("prompt.md.j2"), app.context(), extras=[{"name": "x.md", "content": "extra"}])
+    steps = [prompt.index(step) for step in ("Deconstruct", "Diagnose", "Develop", "Deliver")]
+    assert steps == sorted(steps)
+    assert "## x.md\n\nextra" in prompt
+
+
+def test_the_projects_own_replaces_the_shipped_one(tmp_path: Path) -> None:
+    assert load("prompt.md.j2", tmp_path)[0] == shipped("prompt.md.j2")
+    (tmp_path / "prompt.md.j2").write_text("mine")
+    assert load("prompt.md.j2", tmp_path) == ("mine", str(tmp_path / "prompt.md.j2"))
+
+
+@pytest.mark.parametrize(("data", "says"), [(b"\xff\xfe", "UTF-8"), (b"x" * 1_100_000, "larger than")])
+def test_one_that_cannot_be_read_is_said(tmp_path: Path, data: bytes, says: str) -> None:
+    (tmp_path / "prompt.md.j2").write_bytes(data)
+    with pytest.raises(ConfigError, match=says):
+        load("prompt.md.j2", tmp_path)
+
+
+def test_a_wrong_template_fails_the_call_with_its_line_and_nothing_else(samuel_project: SamuelProject) -> None:
+    own = samuel_project.root / ".samuel/templates/ralph"
+    own.mkdir(parents=True)
+    (own / "prompt.md.j2").write_text("one\n{{ Typo }}\n")
+    with samuel_project.open() as app:
+        fired = app.fire("before:agent.invoke", agent="x", context=app.context())
+    assert fired.calls[0].outcome is Outcome.CRASHED
+    assert "prompt.md.j2:2" in fired.calls[0].message
+    assert "Typo" in fired.calls[0].message

@@ -1,0 +1,238 @@
+"""Agreements: what they cover, how they are kept, and which repository they belong to."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from samuel.errors import ConfigError
+from samuel.hooks.handler import Handler, Origin
+from samuel.trust import content
+from samuel.trust.content import TooMuch, digest_file, survey
+from samuel.trust.items import Item, review, show
+from samuel.trust.permit import Permit
+from samuel.trust.repository import common_directory, trust_key
+from samuel.trust.store import Agreement, TrustStore
+
+Git = Callable[..., str]
+
+
+@pytest.fixture
+def hooks(tmp_path: Path) -> Path:
+    directory = tmp_path / "project/.samuel/hooks"
+    directory.mkdir(parents=True)
+    (directory / "a").write_text("#!/bin/sh\n")
+    (directory / "a").chmod(0o755)
+    (directory / "lib").mkdir()
+    (directory / "lib/helper").write_text("x")
+    return directory
+
+
+def agreed(root: Path) -> dict[str, Agreement]:
+    return {item.name: Agreement(item.digest) for item in review(root, {})}
+
+
+def permitting(root: Path, known: dict[str, Agreement] | None = None, **more: bool) -> Permit:
+    pinned = agreed(root) if known is None else known
+    return Permit(root, lambda: pinned, **more)
+
+
+def handler(path: Path, origin: Origin = Origin.PROJECT) -> Handler:
+    return Handler(name="a", event="", origin=origin, runtime="exec", path=str(path))
+
+
+class TestPermit:
+    def test_nothing_is_agreed_to_by_itself(self, tmp_path: Path, hooks: Path) -> None:
+        refusal = permitting(tmp_path / "project", {})(handler(hooks / "a"))
+        assert "nobody agreed to `.samuel/hooks/a` yet" in refusal
+        assert "samuel trust" in refusal
+
+    def test_what_was_agreed_to_may_run(self, tmp_path: Path, hooks: Path) -> None:
+        root = tmp_path / "project"
+        assert permitting(root)(handler(hooks / "a")) == ""
+
+    @pytest.mark.parametrize(
+        "change",
+        [
+            lambda hooks: (hooks / "a").write_text("#!/bin/sh\n\n"),
+            lambda hooks: (hooks / "a").chmod(0o644),
+            lambda hooks: (hooks / "lib/helper").write_text("y"),
+            lambda hooks: (hooks / "lib/helper").chmod(0o755),
+            lambda hooks: (hooks / "lib/new").write_text(""),
+            lambda hooks: (hooks / ".hidden").write_text(""),
+            lambda hooks: (hooks / "link").symlink_to("a"),
+            lambda hooks: os.mkfifo(hooks / "pipe"),
+        ],
+        ids=["byte", "mode", "helper", "helper's mode", "new below", "new hidden", "new link", "new pipe"],
+    )
+    def test_any_change_beside_it_counts(
+        self, tmp_path: Path, hooks: Path, change: Callable[[Path], object]
+    ) -> None:
+        root = tmp_path / "project"
+        known = agreed(root)
+        permit = permitting(root, known)
+        assert permit(handler(hooks / "a")) == ""
+        change(hooks)
+        assert "not trusted" in permit(handler(hooks / "a"))
+        assert "not trusted" in permitting(root, known)(handler(hooks / "a"))
+
+    def test_a_change_that_keeps_size_and_time_counts(self, tmp_path: Path, hooks: Path) -> None:
+        root = tmp_path / "project"
+        permit = permitting(root)
+        assert permit(handler(hooks / "a")) == ""
+        before = (hooks / "a").stat()
+        (hooks / "a").write_text("#!/bin/SH\n")
+        os.utime(hooks / "a", ns=(before.st_atime_ns, before.st_mtime_ns))
+        assert "not what was agreed to" in permit(handler(hooks / "a"))
+
+    def test_what_a_link_leads_to_counts(self, tmp_path: Path, hooks: Path) -> None:
+        root = tmp_path / "project"
+        (root / "tool").write_text("#!/bin/sh\n")
+        (hooks / "link").symlink_to("../../tool")
+        permit = permitting(root)
+        assert permit(handler(hooks / "link")) == ""
+        (root / "tool").write_text("#!/bin/sh\nevil\n")
+        assert "`.samuel/hooks/link` is not what was agreed to" in permit(handler(hooks / "link"))
+
+    @pytest.mark.parametrize("origin", [Origin.USER, Origin.BUILT_IN, Origin.EMBEDDER])
+    def test_the_users_own_needs_none(self, tmp_path: Path, hooks: Path, origin: Origin) -> None:
+        assert permitting(tmp_path / "project", {})(handler(hooks / "a", origin)) == ""
+
+    def test_everything(self, tmp_path: Path, hooks: Path) -> None:
+        assert permitting(tmp_path / "project", {}, everything=True)(handler(hooks / "a")) == ""
+
+    def test_an_unreadable_file_cannot_be_agreed_to(self, tmp_path: Path, hooks: Path) -> None:
+        (hooks / "dangling").symlink_to("nowhere")
+        root = tmp_path / "project"
+        assert digest_file(str(hooks / "dangling")) == ""
+        assert "not trusted" in permitting(root)(handler(hooks / "a"))
+
+    def test_more_than_anybody_can_agree_to(self, hooks: Path) -> None:
+        for number in range(content.MOST_FILES + 1):
+            (hooks / f"f{number}").touch()
+        with pytest.raises(TooMuch):
+            survey(hooks)
+        refusal = permitting(hooks.parents[1], {})(handler(hooks / "a"))
+        assert f"more than {content.MOST_FILES} files" in refusal
+
+    def test_pythons_caches_do_not_count(self, tmp_path: Path, hooks: Path) -> None:
+        root = tmp_path / "project"
+        permit = permitting(root)
+        (hooks / "__pycache__").mkdir()
+        (hooks / "__pycache__/x.pyc").write_text("")
+        assert permit(handler(hooks / "a")) == ""
+
+
+class TestStore:
+    def test_what_was_agreed_to_is_kept_for_the_owner_alone(self, tmp_path: Path) -> None:
+        store = TrustStore(tmp_path / "trust", "key")
+        assert store.load() == {}
+        store.agree([("a", "d1", b"text"), ("b", "d2", b"")], at="now", root="/p")
+        assert TrustStore(tmp_path / "trust", "key").load() == {
+            "a": Agreement("d1", "now"),
+            "b": Agreement("d2", "now"),
+        }
+        assert TrustStore(tmp_path / "trust", "other").load() == {}
+        assert store.agreed_text("d1") == b"text"
+        assert (tmp_path / "trust/key.json").stat().st_mode & 0o077 == 0
+
+    def test_revoking(self, tmp_path: Path) -> None:
+        store = TrustStore(tmp_path / "trust", "key")
+        store.agree([(name, "d", b"") for name in "abc"], at="", root="")
+        assert store.revoke(["b", "x"]) == ["b"]
+        assert set(store.load()) == {"a", "c"}
+        assert sorted(store.revoke()) == ["a", "c"]
+        assert store.load() == {}
+
+    def test_a_file_that_cannot_be_read_is_said(self, tmp_path: Path) -> None:
+        store = TrustStore(tmp_path, "key")
+        (tmp_path / "key.json").write_text('{"agreed": []}')
+        with pytest.raises(ConfigError, match=r"key\.json.*agreed"):
+            store.load()
+
+    def test_processes_that_agree_at_the_same_time_lose_nothing(self, tmp_path: Path) -> None:
+        code = (
+            "import sys; from pathlib import Path; from samuel.trust.store import TrustStore\n"
+            "store = TrustStore(Path(sys.argv[1]), 'key')\n"
+            "for n in range(10): store.agree([(f'{sys.argv[2]}-{n}', 'd', b'')], at='', root='')\n"
+        )
+        processes = [subprocess.Popen([sys.executable, "-c", code, tmp_path, str(n)]) for n in range(4)]
+        assert [process.wait(60) for process in processes] == [0] * 4
+        assert len(TrustStore(tmp_path, "key").load()) == 40
+
+
+class TestReview:
+    def test_states(self, tmp_path: Path, hooks: Path) -> None:
+        root = tmp_path / "project"
+        known = agreed(root)
+        (hooks / "a").write_text("changed")
+        (hooks / "lib/helper").unlink()
+        (hooks / "new").write_text("")
+        found = {item.name: item.state for item in review(root, known)}
+        assert found == {
+            ".samuel/hooks/a": "changed",
+            ".samuel/hooks/lib/helper": "gone",
+            ".samuel/hooks/new": "new",
+        }
+
+    def test_a_change_is_shown_as_a_difference(self, tmp_path: Path, hooks: Path) -> None:
+        root, store = tmp_path / "project", TrustStore(tmp_path / "trust", "key")
+        store.agree([(i.name, i.digest, i.content) for i in review(root, {})], at="", root="")
+        (hooks / "a").write_text("#!/bin/sh\nevil\n")
+        (hooks / "lib/helper").chmod(0o755)
+        items = {item.name: item for item in review(root, store.load())}
+        shown = show(items[".samuel/hooks/a"], store.load(), store)
+        assert "+evil\n" in shown
+        assert "(agreed)" in shown
+        assert show(items[".samuel/hooks/lib/helper"], store.load(), store) == "(only its mode has changed)"
+
+    def test_what_is_new_is_shown_as_a_whole_and_binary_by_its_size(self, tmp_path: Path) -> None:
+        store = TrustStore(tmp_path, "key")
+        assert show(Item("a", "d", "new", b"text"), {}, store) == "text"
+        assert show(Item("a", "d", "new", b"\x7fELF\0\0"), {}, store) == "(binary, 6 bytes)"
+        long = show(Item("a", "d", "new", b"x" * 100_000), {}, store)
+        assert long.endswith("more bytes")
+
+    def test_a_directory_that_is_a_link_is_none_of_ours(self, tmp_path: Path, hooks: Path) -> None:
+        other = tmp_path / "other"
+        other.mkdir()
+        (other / ".samuel").symlink_to(hooks.parent)
+        assert review(other, {}) == []
+
+
+class TestRepository:
+    def test_worktrees_share_and_clones_do_not(self, tmp_path: Path, git: Git) -> None:
+        root = tmp_path / "repo"
+        root.mkdir()
+        git(root, "init", "-q")
+        git(root, "commit", "-q", "--allow-empty", "-m", "x")
+        git(root, "worktree", "add", "-q", "../another-name")
+        git(tmp_path, "clone", "-q", "repo", "clone")
+        assert trust_key(tmp_path / "another-name") == trust_key(root)
+        assert trust_key(tmp_path / "clone") != trust_key(root)
+
+    def test_a_project_below_has_its_own_in_every_worktree(self, tmp_path: Path, git: Git) -> None:
+        root = tmp_path / "repo"
+        (root / "sub").mkdir(parents=True)
+        git(root, "init", "-q")
+        (root / "sub/file").touch()
+        git(root, "add", ".")
+        git(root, "commit", "-q", "-m", "x")
+        git(root, "worktree", "add", "-q", "../tree")
+        assert trust_key(root / "sub") != trust_key(root)
+        assert trust_key(tmp_path / "tree/sub") == trust_key(root / "sub")
+
+    def test_without_git_the_directory_itself(self, tmp_path: Path) -> None:
+        for name in ("a/same", "b/same"):
+            (tmp_path / name).mkdir(parents=True)
+        assert trust_key(tmp_path / "a/same") != trust_key(tmp_path / "b/same")
+
+    @pytest.mark.parametrize("text", ["", "gitdir: nowhere", "garbage\0\xff", "gitdir: " + "x" * 10_000])
+    def test_a_broken_link_to_a_repository_shares_with_nobody(self, tmp_path: Path, text: str) -> None:
+        (tmp_path / ".git").write_text(text)
+        assert common_directory(tmp_path) == tmp_path / ".git"
