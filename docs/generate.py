@@ -143,31 +143,26 @@ FAMILIES = {
 COMPOSES = {
     "all-ok": "Every handler must be ok. A missing `ok` means true. Reasons are kept in chain order, as "
     "`reasons`.",
-    "all-ok + concatenate": "Every handler must be ok, and lists join in chain order. `failures` without an "
-    "`ok` are a no.",
+    "all-ok + concatenate": "Every handler must be ok, and lists join in chain order. `failures` without an `ok` "
+    "are a no.",
     "concatenate": "Lists join in chain order.",
-    "chained blob": "Each handler sees the blob so far in `previous`. The last one that returned a blob wins; "
-    "one that "
-    "returns none leaves it as it is.",
-    "transform chain": "The fields a handler returns replace those that the next one sees. The result has all "
-    "of them.",
+    "chained blob": "Each handler sees the blob so far in `previous`. The last one that returned a blob wins; one "
+    "that returns none leaves it as it is.",
+    "transform chain": "The fields a handler returns replace those that the next one sees. The result has all of "
+    "them.",
     "replace": "Only the last handler of the chain runs, and a warning names those it replaces. If it fails, "
-    "nobody "
-    "stands in for it: the event is stopped.",
+    "nobody stands in for it: the event is stopped.",
     "merge": "Handlers run at the same time. Lists join in chain order; of each suggested ability the highest "
-    "confidence "
-    "is kept; the first `error` is kept, and all are listed in `errors`; other keys take the last value.",
-    "merge; may deny": "As *merge*, and a verdict `deny` stops the event. The strongest verdict holds: deny, "
-    "ask, allow, no "
-    "opinion.",
+    "confidence is kept; the first `error` is kept, and all are listed in `errors`; other keys take the last "
+    "value.",
+    "merge; may deny": "As *merge*, and a verdict `deny` stops the event. The strongest verdict holds: deny, ask, "
+    "allow, no opinion.",
     "rewrite, then guard": "One after another: a handler that returns `tool_input` rewrites what the next one "
-    "sees. Those "
-    'who ran before the last rewrite are called again with `phase: "guard"` and the final input. The strongest '
-    "verdict "
-    "holds: deny, ask, allow, no opinion.",
-    "transform, then merge": "One after another: a handler that returns `tool_output` replaces what the next "
-    "one sees. "
-    "The other keys merge.",
+    "sees. Those who ran before the last rewrite are called again with "
+    '`phase: "guard"` and the final input. The strongest '
+    "verdict holds: deny, ask, allow, no opinion.",
+    "transform, then merge": "One after another: a handler that returns `tool_output` replaces what the next one "
+    "sees. The other keys merge.",
 }
 
 RESULTS: dict[str, dict[str, Any]] = {
@@ -220,29 +215,25 @@ def events_page() -> str:
     parts = [
         NOTE,
         f"# Events\n\nAll {len(EVENTS)} events, from the catalogue that Samuel itself uses. The same as JSON "
-        "Schema: "
-        "`samuel hooks schema EVENT`.\n",
+        "Schema: `samuel hooks schema EVENT`.\n",
         "A name may be written in any spelling: `before:loop`, `before_loop` and `BeforeLoop` are one event.\n",
         "Today `samuel init` fires `init.before` and `init.after`. Every event can be fired with `samuel hooks "
-        "fire` and "
-        "from a program with [`app.fire`](../how-to/embed.md).\n",
+        "fire` and from a program with [`app.fire`](../how-to/embed.md).\n",
         table(("event", "composes by", "built-in default", "strict", "timeout"), rows),
-        "`strict` and `timeout` are what holds unless the hook or [samuel.toml](config.md) says otherwise. "
-        "The timeout holds per handler; in `quality.check` the built-in gives it to each command.\n",
+        "`strict` and `timeout` are what holds unless the hook or [samuel.toml](config.md) says otherwise. The "
+        "timeout holds per handler; in `quality.check` the built-in gives it to each command.\n",
         "## What every payload has\n",
-        "A payload is one flat JSON object: these fields, and the event's own beside them. Samuel fills these "
-        "in; whoever "
-        "fires an event gives only its own. A handler ignores fields it does not know, and Samuel keeps result "
-        "keys it "
-        "does not know. `null` is the same as leaving a field out.\n",
+        "A payload is one flat JSON object: these fields, and the event's own beside them. Samuel fills these in; "
+        "whoever fires an event gives only its own. A handler ignores fields it does not know, and Samuel keeps "
+        "result keys it does not know. `null` is the same as leaving a field out.\n",
         "| field | type | if left out | what it is |\n| --- | --- | --- | --- |\n"
         "| `event` | string | **must be there** | The event's name, as in the table above. |\n"
         + shapes.table(fields(Event)).split("\n", 2)[2],
         "Loop events have these too:\n",
         shapes.table(info for info in fields(LoopEvent) if info.name not in Event.__struct_fields__),
         "The fields of `context` are on [a page of their own](context.md); the examples below leave it empty. "
-        "`previous` is absent for the first handler, for "
-        "events that compose by *replace*, and where handlers run at the same time.\n",
+        "`previous` is absent for the first handler, for events that compose by *replace*, and where handlers run "
+        "at the same time.\n",
     ]
     for family, title in FAMILIES.items():
         parts.append(f"## {title}\n")
@@ -322,8 +313,8 @@ def cli_page() -> str:
     parts = [
         NOTE,
         "# Command line\n\nThe help of every command, as `--help` prints it.\n",
-        "Every command takes `--json`; its answer is described under [JSON output](json-output.md). "
-        "[Exit codes](exit-codes.md) are the same everywhere: 0 ok, 1 the answer is no or it failed, 2 usage or "
+        "Every command takes `--json`; its answer is described under [JSON output](json-output.md). [Exit "
+        "codes](exit-codes.md) are the same everywhere: 0 ok, 1 the answer is no or it failed, 2 usage or "
         "configuration, 3 a bug in Samuel.\n",
     ]
     for name, command, ctx in commands(samuel, "samuel", None):
@@ -354,12 +345,11 @@ def context_page() -> str:
     parts = [
         NOTE,
         "# PromptContext\n\nWhat prompt templates see, and what handlers of loop events read as `context`.\n",
-        "The names are capitalised because they are the template's names. In a template, `{{ Project.Name }}` "
-        "and Go's "
+        "The names are capitalised because they are the template's names. In a template, `{{ Project.Name }}` and "
+        "Go's "
         '`{{.Project.Name}}` are the same; in a handler it is `event.context["Project"]["Name"]`.\n',
-        "A handler reads all of it and writes one place: what it returns as `data` is merged into `Plugins` "
-        "under its own "
-        "name, for every later handler and for the prompt. The `data` of a handler that was not ok is "
+        "A handler reads all of it and writes one place: what it returns as `data` is merged into `Plugins` under "
+        "its own name, for every later handler and for the prompt. The `data` of a handler that was not ok is "
         "dropped.\n",
     ]
     top, inside = [], []
@@ -444,10 +434,10 @@ RECORDS: list[tuple[str, str, type[msgspec.Struct], dict[str, str]]] = [
 def journal_page() -> str:
     parts = [
         NOTE,
-        "# Journal\n\nWhat happened, as JSON lines in `.samuel/run/journal/`. `samuel hooks log` reads it; so "
-        "can `jq`.\n",
-        "- One file per process, readable while it is written. Directory and files are yours alone (mode 0700 "
-        "and 0600).\n"
+        "# Journal\n\nWhat happened, as JSON lines in `.samuel/run/journal/`. `samuel hooks log` reads it; so can "
+        "`jq`.\n",
+        "- One file per process, readable while it is written. Directory and files are yours alone (mode 0700 and "
+        "0600).\n"
         "- A torn last line is passed over, and so is a line that is not Samuel's.\n"
         "- A file ends at 8 MiB; when all of them together pass 64 MiB, the oldest go.\n"
         "- A journal that cannot be written costs one warning, never the event.\n"

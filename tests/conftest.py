@@ -26,7 +26,8 @@ def sh_script(event: str, body: str) -> str:
 
 def py_script(event: str, body: str) -> str:
     """The same as a Python program, run by the interpreter that runs the tests."""
-    return f"#!{sys.executable} -S\nimport sys\nif sys.argv[1] == 'hook':\n    print({event!r})\n    sys.exit()\n{body}\n"
+    asked = f"if sys.argv[1] == 'hook':\n    print({event!r})\n    sys.exit()\n"
+    return f"#!{sys.executable} -S\nimport sys\n{asked}{body}\n"
 
 
 @pytest.fixture(scope="session")

@@ -102,12 +102,13 @@ class SamuelProject:
     user: User
     """The places of the user it belongs to; `user.home` is an empty directory."""
 
-    def __init__(self, directory: Path) -> None:
+    def __init__(self, directory: Path, cache: Path | None = None) -> None:
+        """Make it below `directory`. `cache` may be shared: nothing in it but compiled Python and the like."""
         from samuel.paths import User
 
         self.root = directory / "project"
         home = directory / "home"
-        self.user = User(home=home, state=home / ".local/state/samuel", cache=home / ".cache/samuel")
+        self.user = User(home=home, state=home / ".local/state/samuel", cache=cache or home / ".cache/samuel")
         self._opened: list[App] = []
         home.mkdir(parents=True)
         self.root.mkdir()
@@ -166,12 +167,14 @@ class SamuelProject:
 
 
 @pytest.fixture
-def samuel_project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[SamuelProject]:
+def samuel_project(
+    tmp_path: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[SamuelProject]:
     """A fresh project in tmp_path, and HOME and the XDG directories beside it."""
     for name in os.environ:
         if name.startswith(("XDG_", "SAMUEL_")):
             monkeypatch.delenv(name)
-    project = SamuelProject(tmp_path)
+    project = SamuelProject(tmp_path, cache=tmp_path_factory.getbasetemp() / "samuel-cache")
     monkeypatch.setenv("HOME", str(project.user.home))
     yield project
     project.close()

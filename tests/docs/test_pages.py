@@ -35,7 +35,7 @@ def test_the_generated_pages_are_current() -> None:
 
 
 def test_the_site_builds_without_a_warning(tmp_path: Path) -> None:
-    argv = [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", str(tmp_path / "site")]
+    argv = [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(tmp_path / "site")]
     done = subprocess.run(argv, cwd=ROOT, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
     html = (tmp_path / "site/index.html").read_text()

@@ -248,14 +248,21 @@ class TestSegments:
         assert len(kept) > 20
 
     def test_many_processes_at_once(self, samuel_project: SamuelProject) -> None:
-        code = (
-            "import sys; from pathlib import Path\n"
-            "from samuel.clock import SystemClock; from samuel.events import TurnEnd; from samuel.journal import Journal\n"
-            "root = Path(sys.argv[1]); warned = []\n"
-            f"journal = Journal(root, root / {PLACE!r}, SystemClock(), warned.append, '', 20_000, int(sys.argv[3]))\n"
-            "for n in range(100): journal.begin(TurnEnd(event_id=f'{sys.argv[2]}-{n}', response='x' * 900, turn_number=n))\n"
-            "journal.close(); sys.exit(len(warned))\n"
-        )
+        code = f"""
+import sys
+from pathlib import Path
+from samuel.clock import SystemClock
+from samuel.events import TurnEnd
+from samuel.journal import Journal
+
+root, me, total = Path(sys.argv[1]), sys.argv[2], int(sys.argv[3])
+warned = []
+journal = Journal(root, root / {PLACE!r}, SystemClock(), warned.append, "", 20_000, total)
+for n in range(100):
+    journal.begin(TurnEnd(event_id=f"{{me}}-{{n}}", response="x" * 900, turn_number=n))
+journal.close()
+sys.exit(len(warned))
+"""
 
         def run(total: int) -> None:
             processes = [

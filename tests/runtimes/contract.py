@@ -9,6 +9,7 @@ all of this against it. The handlers answer to `context.extra`, and each behavio
     crash       an error; "the reason" on stderr
     hang        never comes back, and starts another process that does not either
     bad         not a JSON object
+    flood       more than LIMIT bytes
     chatter     "chatter" on stderr, then the answer {"x": 1}
     echo        {"deadline_ms": <from the payload>, "event": <from the payload>, "size": <length of task.text>,
                 "id": <task.id>}
@@ -30,7 +31,6 @@ from samuel.hooks.handler import Handler, Outcome
 from samuel.runtimes.base import Runtime
 
 LIMIT = 256 * 1024
-BEHAVIOURS = ("answers", "empty", "data", "crash", "hang", "bad", "flood", "chatter", "echo")
 
 
 def event(**fields: Any) -> ContextExtra:
@@ -41,7 +41,7 @@ class RuntimeContract:
     timeout = 10.0
 
     def build(self, root: Path) -> Runtime:
-        """The runtime, with LIMIT as its limit of output."""
+        """The runtime, with LIMIT as its limit of output, and whatever its handlers need."""
         raise NotImplementedError
 
     def handler(self, root: Path, behaviour: str) -> Handler:

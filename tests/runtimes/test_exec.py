@@ -35,24 +35,25 @@ print(json.dumps(dict(deadline_ms=e["deadline_ms"], event=e["event"], size=len(t
 
 def write(root: Path, name: str, text: str, **more: object) -> Handler:
     file = root / name
-    if not file.exists():
-        file.write_text(text)
-        file.chmod(0o755)
+    file.write_text(text)
+    file.chmod(0o755)
     return Handler(name=name, event="context.extra", origin=Origin.PROJECT, runtime="exec", path=str(file), **more)  # type: ignore[arg-type]
 
 
 class TestContract(RuntimeContract):
     def build(self, root: Path) -> Exec:
+        for behaviour, text in SCRIPTS.items():
+            write(root, behaviour, text)
         return Exec(root, clean(), root / "cache", LIMIT, SystemClock())
 
     def handler(self, root: Path, behaviour: str) -> Handler:
-        file = root / behaviour
-        if not file.exists():
-            # Written elsewhere and moved: a file that another thread still writes cannot be started.
-            write(root, f".{behaviour}.{os.urandom(4).hex()}", SCRIPTS[behaviour])
-            made = next(root.glob(f".{behaviour}.*"))
-            made.rename(file)
-        return write(root, behaviour, "")
+        return Handler(
+            name=behaviour,
+            event="context.extra",
+            origin=Origin.PROJECT,
+            runtime="exec",
+            path=str(root / behaviour),
+        )
 
 
 @pytest.fixture

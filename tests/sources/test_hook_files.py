@@ -26,26 +26,32 @@ def one(project: SamuelProject, name: str) -> Handler:
     return handler
 
 
+class Counting:
+    """A hook that notes each time it is asked."""
+
+    def __init__(self, project: SamuelProject, counter: Path) -> None:
+        self._project = project
+        self._counter = counter
+        counter.touch()
+
+    def write(self, name: str = "counting", where: Path | None = None) -> Path:
+        asked = f"echo x >> {self._counter}; echo context.extra"
+        script = f'#!/bin/sh\nif [ "$1" = hook ]; then {asked}; exit; fi\n'
+        return self._project.hook(name, script, where=where)
+
+    def __call__(self) -> int:
+        """How often it was asked."""
+        return len(self._counter.read_text().splitlines())
+
+
 @pytest.fixture
-def counting(samuel_project: SamuelProject, tmp_path: Path) -> Callable[..., int]:
-    """A hook that notes each time it is asked, and the number of times it was."""
-    counter = tmp_path / "asked"
-    counter.touch()
-    script = f'#!/bin/sh\nif [ "$1" = hook ]; then echo x >> {counter}; echo context.extra; exit; fi\necho \'{{"v": 1}}\'\n'
-
-    def write(name: str = "counting", where: Path | None = None) -> Path:
-        return samuel_project.hook(name, script, where=where)
-
-    def asked() -> int:
-        return len(counter.read_text().splitlines())
-
-    asked.write = write  # type: ignore[attr-defined]
-    return asked
+def counting(samuel_project: SamuelProject, tmp_path: Path) -> Counting:
+    return Counting(samuel_project, tmp_path / "asked")
 
 
 class TestAsking:
-    def test_once_and_then_remembered(self, samuel_project: SamuelProject, counting: Callable[..., int]) -> None:
-        counting.write()  # type: ignore[attr-defined]
+    def test_once_and_then_remembered(self, samuel_project: SamuelProject, counting: Counting) -> None:
+        counting.write()
         for _ in range(3):
             assert one(samuel_project, "counting").event == "context.extra"
         assert counting() == 1
@@ -64,12 +70,12 @@ class TestAsking:
     def test_again_when_the_file_is_another(
         self,
         samuel_project: SamuelProject,
-        counting: Callable[..., int],
+        counting: Counting,
         change: Callable[[Path], object],
         user: bool,
     ) -> None:
         where = samuel_project.user.home / ".samuel/hooks" if user else None
-        file = counting.write(where=where)  # type: ignore[attr-defined]
+        file = counting.write(where=where)
         found(samuel_project)
         assert counting() == 1
         change(file)
@@ -83,10 +89,10 @@ class TestAsking:
         assert counting() == 2
 
     def test_one_file_that_changed_does_not_cost_the_others(
-        self, samuel_project: SamuelProject, counting: Callable[..., int], sh: Script
+        self, samuel_project: SamuelProject, counting: Counting, sh: Script
     ) -> None:
         for number in range(5):
-            counting.write(f"c{number}")  # type: ignore[attr-defined]
+            counting.write(f"c{number}")
         found(samuel_project)
         samuel_project.hook("new", sh("context.extra", ""))
         found(samuel_project)
@@ -123,7 +129,7 @@ class TestAsking:
 
     def test_several_events(self, samuel_project: SamuelProject) -> None:
         script = (
-            "#!/bin/sh\nif [ \"$1\" = hook ]; then printf 'context.extra\\nbefore_loop agent_stop\\n\\n'; exit; fi\n"
+            '#!/bin/sh\nif [ "$1" = hook ]; then echo context.extra; echo before_loop agent_stop; exit; fi\n'
             'echo "{\\"event\\": \\"$SAMUEL_EVENT\\"}"\n'
         )
         samuel_project.hook("many", script)

@@ -36,10 +36,15 @@ def judge(
     strict_faults = [call for call in faults if call.strict or kind.composition.arrange is Arrange.LAST_ONLY]
     reason = ""
     if kind.composition.can_deny:
+        asked = result.get("decision") == "ask"
         reason = _settle(result, calls, strict_faults, ask)
+        if asked and reason:
+            warnings.append(f"denied: {reason}")
     elif strict_faults:
         reason = _said(strict_faults[0])
 
+    if reason and "ok" in result:
+        result["ok"] = False
     if kind.composition.completes:
         in_force = {name: msgspec.to_builtins(getattr(event, name)) for name in kind.composition.rewrites}
         result = {**result, **in_force}

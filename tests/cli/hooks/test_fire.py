@@ -115,7 +115,7 @@ def test_what_cannot_be_taken_back_must_be_meant(samuel, project):
 
 def test_a_clone_is_not_run(samuel, project, guard):
     ran = samuel("hooks", "fire", "quality.check", "--payload", '{"commands": []}')
-    said = "not trusted, so not run: `guard`; `samuel trust` shows what they do and asks"
+    said = "not trusted, so not run: `guard`; `samuel trust` shows the content and asks"
     assert ran.json["warnings"] == [said]
     assert ran.err == f"warning: {said}\n"
     assert [call["handler"] for call in ran.json["chain"]] == ["default"]

@@ -118,4 +118,4 @@ def _untrusted(app: App) -> list[str]:
     names = dict.fromkeys(f"`{one.name}`" for one in app.found if one.status is Status.UNTRUSTED)
     if not names:
         return []
-    return [f"not trusted, so not run: {', '.join(names)}; `samuel trust` shows what they do and asks"]
+    return [f"not trusted, so not run: {', '.join(names)}; `samuel trust` shows the content and asks"]
