@@ -8,21 +8,27 @@ from samuel.config.load import load
 from samuel.config.model import (
     DEFAULT,
     REST,
+    AgentSettings,
     Config,
     EventSettings,
     HandlerRef,
     Limits,
     Methodology,
+    Pilot,
+    SandboxSettings,
 )
 
 __all__ = [
     "DEFAULT",
     "REST",
+    "AgentSettings",
     "Config",
     "EventSettings",
     "HandlerRef",
     "Limits",
     "Methodology",
+    "Pilot",
+    "SandboxSettings",
     "format_duration",
     "load",
     "parse_duration",

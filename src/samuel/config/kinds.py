@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Callable
 
 from samuel.config.duration import parse_duration
 
@@ -52,6 +53,45 @@ def timeout(value: object) -> float:
     if not seconds:
         raise ValueError('must be longer than "0s"')
     return seconds
+
+
+def pause(value: object) -> float:
+    """How long to wait; nothing is a length too."""
+    return parse_duration(value)
+
+
+def timeout_or_none(value: object) -> float | None:
+    return None if value == "none" else timeout(value)
+
+
+def one_of(*words: str) -> Callable[[object], str]:
+    def kind(value: object) -> str:
+        if value not in words:
+            raise ValueError(f"must be one of {', '.join(f'`{word}`' for word in words)}, not {_said(value)}")
+        return str(value)
+
+    return kind
+
+
+def text(value: object) -> str:
+    if not isinstance(value, str):
+        raise ValueError(f"must be a string, not {type_name(value)}")
+    return value
+
+
+def text_or_table(value: object) -> str | dict[str, object]:
+    if not isinstance(value, (str, dict)):
+        raise ValueError(f"must be a string or a table, not {type_name(value)}")
+    return value
+
+
+def commands(value: object) -> tuple[str, ...]:
+    """Words of a command, or whole command lines: in their order, and one may come twice."""
+    items = array(value)
+    for item in items:
+        if not isinstance(item, str) or not item.strip() or "\0" in item:
+            raise ValueError("must be an array of strings, none of them empty")
+    return tuple(str(item) for item in items)
 
 
 def name(value: object) -> str:
@@ -103,6 +143,10 @@ def plain(value: object) -> object:
         elif not isinstance(item, (float, str)):
             raise ValueError(f"must be text, a number, a boolean or an array of these, not {type_name(item)}")
     return value
+
+
+def _said(value: object) -> str:
+    return f"`{value}`" if isinstance(value, str) and value.isprintable() else type_name(value)
 
 
 def _distinct(listed: list[str]) -> tuple[str, ...]:

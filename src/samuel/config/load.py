@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from samuel.config import kinds
+from samuel.config import kinds, loop
 from samuel.config.keys import dotted, shown
 from samuel.config.lines import Lines
 from samuel.config.model import (
@@ -47,6 +47,7 @@ def _config(file: Path, top: Table) -> Config:
         pass_env=top.take("pass_env", kinds.variables, Config.pass_env),
         guardrails=_guardrails(top.table("guardrails")),
         limits=_limits(top.table("limits")),
+        agents=loop.agents(top.table("agents")),
     )
 
 
@@ -68,15 +69,9 @@ def _methodologies(table: Table) -> dict[str, Methodology]:
             kinds.identifier(name)
         except ValueError as error:
             table.refuse(name, f"`{shown(name)}` cannot name a methodology: it {error}")
-        found[name] = _methodology(name, table.table(name))
+        inner = table.table(name)
+        found[name] = loop.methodology(name, inner, _hooks(inner.table("hooks")))
     return found
-
-
-def _methodology(name: str, table: Table) -> Methodology:
-    return Methodology(
-        name=name,
-        hooks=_hooks(table.table("hooks")),
-    )
 
 
 def _hooks(table: Table) -> dict[str, EventSettings]:

@@ -55,11 +55,59 @@ NOTHING_SAID = EventSettings()
 
 
 @dataclass(frozen=True)
+class AgentSettings:
+    """`[agents.<name>]`: any program as an agent."""
+
+    name: str
+    command: tuple[str, ...] = ()
+    """The argv; `{prompt_file}` and `{prompt}` stand for the prompt."""
+
+    prompt: str = "file"
+    """How it gets the prompt: file, stdin or argument."""
+
+    env: tuple[str, ...] = ()
+    """The host's variables that it receives besides the clean set."""
+
+
+@dataclass(frozen=True)
+class SandboxSettings:
+    """`sandbox = "host"`, or a table."""
+
+    kind: str = "host"
+    image: str = ""
+    network: bool = True
+    volumes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Pilot:
+    """`[methodology.<name>.pilot]`: the agent also looks for tasks."""
+
+    enabled: bool = False
+    discover_interval: int = 5
+    max_discovery_tasks: int = 10
+    focus: str = ""
+
+
+@dataclass(frozen=True)
 class Methodology:
     """`[methodology.<name>]`"""
 
     name: str
     hooks: Mapping[str, EventSettings] = field(default_factory=dict)
+    agent: str = "claude"
+    quality_checks: tuple[str, ...] = ()
+    max_iterations: int = 25
+    max_consecutive_failures: int = 3
+    max_task_attempts: int = 3
+    pause: float = 2.0
+    agent_timeout: float = 1800.0
+    max_duration: float | None = None
+    """None: as long as it takes."""
+
+    commit: bool = False
+    sandbox: SandboxSettings = field(default_factory=SandboxSettings)
+    pilot: Pilot = field(default_factory=Pilot)
 
 
 @dataclass(frozen=True)
@@ -95,6 +143,12 @@ class Config:
     """Free keys, shown to the agent."""
 
     limits: Limits = field(default_factory=Limits)
+
+    agents: Mapping[str, AgentSettings] = field(default_factory=dict)
+
+    def chosen(self, name: str) -> Methodology:
+        """A methodology by name; one that the file does not mention has its defaults."""
+        return self.methodology.get(name) or Methodology(name)
 
     def settings(self, event: str, methodology: str) -> EventSettings:
         """What holds for a canonical event while a methodology runs: its own word over the general one."""

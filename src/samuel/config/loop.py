@@ -1,0 +1,84 @@
+"""The loop's part of samuel.toml: methodologies, agents, sandboxes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from samuel.config import kinds
+from samuel.config.keys import shown
+from samuel.config.model import AgentSettings, EventSettings, Methodology, Pilot, SandboxSettings
+from samuel.config.reader import Table
+
+SANDBOXES = ("host", "bwrap", "oci")
+CHANNELS = ("file", "stdin", "argument")
+
+
+def methodology(name: str, table: Table, hooks: Mapping[str, EventSettings]) -> Methodology:
+    default = Methodology(name)
+    return Methodology(
+        name=name,
+        hooks=hooks,
+        agent=table.take("agent", kinds.identifier, default.agent),
+        quality_checks=table.take("quality_checks", kinds.commands, default.quality_checks),
+        max_iterations=table.take("max_iterations", kinds.positive, default.max_iterations),
+        max_consecutive_failures=table.take(
+            "max_consecutive_failures", kinds.positive, default.max_consecutive_failures
+        ),
+        max_task_attempts=table.take("max_task_attempts", kinds.positive, default.max_task_attempts),
+        pause=table.take("pause", kinds.pause, default.pause),
+        agent_timeout=table.take("agent_timeout", kinds.timeout, default.agent_timeout),
+        max_duration=table.take("max_duration", kinds.timeout_or_none, default.max_duration),
+        commit=table.take("commit", kinds.flag, default.commit),
+        sandbox=_sandbox(table),
+        pilot=_pilot(table.table("pilot")),
+    )
+
+
+def agents(table: Table) -> dict[str, AgentSettings]:
+    return {name: _agent(name, table.table(name)) for name in table}
+
+
+def _agent(name: str, table: Table) -> AgentSettings:
+    try:
+        kinds.identifier(name)
+    except ValueError as error:
+        table.refuse("command", f"`{shown(name)}` cannot name an agent: it {error}")
+    command = table.take("command", kinds.commands, ())
+    prompt = table.take("prompt", kinds.one_of(*CHANNELS), AgentSettings.prompt)
+    if not command:
+        hint = 'for example: command = ["./agent", "{prompt_file}"]'
+        table.refuse("command", f"the agent `{shown(name)}` has no `command`", hint)
+    elif prompt == "argument" and not any("{prompt}" in word for word in command):
+        table.refuse("prompt", "`prompt` is `argument`, but no word of `command` holds `{prompt}`")
+    return AgentSettings(name, command, prompt, table.take("env", kinds.variables, ()))
+
+
+def _sandbox(table: Table) -> SandboxSettings:
+    """A word, or a table for those that need more than a word."""
+    given = table.take("sandbox", kinds.text_or_table, "host")
+    if isinstance(given, str):
+        kind = table.take("sandbox", kinds.one_of(*SANDBOXES), "host")
+        if kind == "oci":
+            hint = 'sandbox = { kind = "oci", image = "..." }'
+            table.refuse("sandbox", "`oci` needs an image", hint)
+        return SandboxSettings(kind)
+    inner = table.table("sandbox")
+    kind = inner.take("kind", kinds.one_of(*SANDBOXES), "host")
+    found = SandboxSettings(
+        kind=kind,
+        image=inner.take("image", kinds.name, ""),
+        network=inner.take("network", kinds.flag, SandboxSettings.network),
+        volumes=inner.take("volumes", kinds.names, ()),
+    )
+    if kind == "oci" and not found.image:
+        inner.refuse("image", "`oci` needs an image")
+    return found
+
+
+def _pilot(table: Table) -> Pilot:
+    return Pilot(
+        enabled=table.take("enabled", kinds.flag, Pilot.enabled),
+        discover_interval=table.take("discover_interval", kinds.positive, Pilot.discover_interval),
+        max_discovery_tasks=table.take("max_discovery_tasks", kinds.positive, Pilot.max_discovery_tasks),
+        focus=table.take("focus", kinds.text, Pilot.focus),
+    )
