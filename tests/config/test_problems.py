@@ -35,7 +35,7 @@ def test_all_problems_at_once_in_the_order_of_the_file(refused: Refused) -> None
     handlers = ["a", { use = "b", strickt = true }, "a"]
 
     [methodology.ralph]
-    colour = "blue"
+    agnt = "blue"
 
     [hook]
     """
@@ -47,7 +47,7 @@ def test_all_problems_at_once_in_the_order_of_the_file(refused: Refused) -> None
     F:10: `strict` must be true or false, not a string
     F:11: `a` stands twice in `handlers` (keep one of the two)
     F:11: unknown key `strickt` in `hooks."before:loop".handlers[1]` (did you mean `strict`?)
-    F:14: unknown key `colour` in `methodology.ralph` (known here: `hooks`)
+    F:14: unknown key `agnt` in `methodology.ralph` (did you mean `agent`?)
     F:16: unknown key `hook` (did you mean `hooks`?)""")
 
 
@@ -67,7 +67,7 @@ def test_a_problem_has_its_parts(file: Path) -> None:
         (
             "x = 1",
             "F:1: unknown key `x` (known here: `default_methodology`, `hooks`, `methodology`, "
-            "`distributions`, `pass_env`, `guardrails`, `limits`)",
+            "`distributions`, `pass_env`, `guardrails`, `limits`, `agents`)",
         ),
         (
             "[hooks.before_loop]\nstrikt = true",

@@ -117,11 +117,14 @@ def test_listed_agreed_changed(
     assert said["context"]["Plugins"] == {"acme-hooks": {"Installed": True}}
     assert canary.exists()
 
-    # another version is another thing to agree to
+    # another version is another thing to agree to; its handlers keep their places, and are refused there
     canary.unlink()
     write_metadata(site, "2.0")
     said = run()
-    assert [one[3] for one in said["found"] if one[0].startswith("acme")] == ["untrusted"]
+    assert [one[1:4] for one in said["found"] if one[0].startswith("acme")] == [
+        ["context.extra", "distribution", "untrusted"],
+        ["TurnEnd", "distribution", "untrusted"],
+    ]
     assert not canary.exists()
 
 

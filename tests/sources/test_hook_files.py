@@ -358,3 +358,29 @@ class TestSamuelToml:
     def test_an_installed_one_needs_an_agreement(self, samuel_project: SamuelProject) -> None:
         samuel_project.config('distributions = ["pytest"]')  # any that is there, with no hooks in it
         assert "no entry point in the group `samuel.hooks`" in one(samuel_project, "pytest").reason
+
+
+class TestDisablingAGuard:
+    """A guard that worked does not leave its chain because somebody put a file beside it, or renamed it."""
+
+    GUARD = '#!/bin/sh\n[ "$1" = hook ] && echo PreAbilityCall\nexit 0\n'
+
+    def test_by_a_file_beside_it(self, samuel_project: SamuelProject) -> None:
+        guard = samuel_project.hook("guard", self.GUARD)
+        assert one(samuel_project, "guard").status is Status.ACTIVE
+        guard.with_name("guard.disable").touch()
+        assert (one(samuel_project, "guard").event, one(samuel_project, "guard").status) == (
+            "PreAbilityCall",
+            Status.UNTRUSTED,
+        )
+        samuel_project.trust()
+        assert one(samuel_project, "guard").status is Status.DISABLED
+
+    def test_by_another_name(self, samuel_project: SamuelProject) -> None:
+        guard = samuel_project.hook("guard", self.GUARD)
+        assert one(samuel_project, "guard").status is Status.ACTIVE
+        guard.rename(guard.with_name("guard.disable"))
+        refused = one(samuel_project, "guard")
+        assert (refused.event, refused.status) == ("PreAbilityCall", Status.UNTRUSTED)
+        samuel_project.trust()
+        assert one(samuel_project, "guard").status is Status.DISABLED

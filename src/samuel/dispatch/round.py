@@ -10,7 +10,7 @@ from msgspec import UNSET
 from msgspec.structs import replace
 
 from samuel.dispatch.record import Call
-from samuel.events import Event, EventType, LoopEvent
+from samuel.events import Event, EventType, LoopEvent, names
 from samuel.events.compose import Answer, verdict
 from samuel.hooks.handler import Outcome
 from samuel.runtimes.base import Reply
@@ -117,6 +117,8 @@ def _with_data(context: Mapping[str, Any], key: str, data: Mapping[str, Any] | N
 
 def _idempotency_key(event: Event, name: str) -> str:
     """The same for the same step of the same run, also when it is fired again after a crash."""
-    if event.run_id is UNSET:
-        return event.event_id
-    return f"{event.run_id}/{event.iteration if isinstance(event, LoopEvent) else 0}/{name}"
+    if event.run_id is UNSET or name in (names.PRE_ABILITY_CALL, names.POST_ABILITY_CALL):
+        return event.event_id  # an ability may be called many times in a session: each is its own step
+    if isinstance(event, LoopEvent):
+        return f"{event.run_id}/{event.iteration}/{name}"
+    return f"{event.run_id}/{'' if event.session_id is UNSET else event.session_id}/{name}"

@@ -73,6 +73,12 @@ class Answers:
         """The last answer of a file, also if the file is another one by now."""
         return self._known.get(path)
 
+    def keep(self, path: str, answer: Answer) -> None:
+        """Note what something that is not a hook file said."""
+        if self._known.get(path) != answer:
+            self._known[path] = answer
+            self._write()
+
     def ask(self, files: Iterable[tuple[str, Signature]]) -> dict[str, Answer]:
         """The answer of each file. Those not asked before are asked at the same time."""
         wanted = list(files)

@@ -46,7 +46,7 @@ def user_hooks(place: Place) -> list[Handler]:
 
 
 def installed(place: Place) -> list[Handler]:
-    return distributions.find(place.distributions, place.python, place.permit.text)
+    return distributions.find(place.distributions, place.python, place.permit.text, place.project_answers)
 
 
 # Highest precedence first. A new source is a function and a line here.

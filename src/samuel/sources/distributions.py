@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from samuel.hooks.handler import Handler, Origin, Outcome, Status
 from samuel.runtimes.python import Python
-from samuel.sources.answers import LOAD_SECONDS, declared
+from samuel.sources.answers import LOAD_SECONDS, Answer, Answers, declared
 from samuel.sources.hook_files import declared_handler
 from samuel.trust.content import digest_text
 
@@ -59,7 +59,9 @@ def trust_name(name: str) -> str:
     return f"distribution:{name}"
 
 
-def find(names: Iterable[str], python: Python, refusal: Callable[[str, str], str]) -> list[Handler]:
+def find(
+    names: Iterable[str], python: Python, refusal: Callable[[str, str], str], answers: Answers
+) -> list[Handler]:
     handlers: list[Handler] = []
     for listed in look_up(names):
         if not listed.text:
@@ -67,13 +69,23 @@ def find(names: Iterable[str], python: Python, refusal: Callable[[str, str], str
         elif not listed.entry_points:
             handlers.append(_unavailable(listed, Status.BROKEN, f"it has no entry point in the group `{GROUP}`"))
         elif why := refusal(trust_name(listed.name), listed.digest):
-            handlers.append(_unavailable(listed, Status.UNTRUSTED, why))
+            handlers += _refused(listed, answers, why)
         else:
-            handlers += _load(listed, python)
+            handlers += _load(listed, python, answers)
     return handlers
 
 
-def _load(listed: Listed, python: Python) -> list[Handler]:
+def _refused(listed: Listed, answers: Answers, why: str) -> list[Handler]:
+    """Not agreed to, or not any more: in the places it had when it was."""
+    places: list[Handler] = []
+    for point in listed.entry_points:
+        if last := answers.last(_remembered(listed, point)):
+            places += _declared(listed, point, last, len(places))
+    refused = [replace(handler, status=Status.UNTRUSTED, reason=why) for handler in places]
+    return refused or [_unavailable(listed, Status.UNTRUSTED, why)]
+
+
+def _load(listed: Listed, python: Python, answers: Answers) -> list[Handler]:
     handlers: list[Handler] = []
     for point in sorted(listed.entry_points, key=lambda point: point.name):
         reply = python.describe(point.value, f"{Origin.DISTRIBUTION.name}:{listed.name}", LOAD_SECONDS)
@@ -82,15 +94,24 @@ def _load(listed: Listed, python: Python) -> list[Handler]:
             why = answer.problem if answer else reply.message or str(reply.outcome)
             handlers.append(_unavailable(listed, Status.BROKEN, f"`{point.value}`: {why}"))
             continue
-        handlers += [
-            replace(
-                declared_handler(said, listed.name, Origin.DISTRIBUTION, len(handlers) + position),
-                module=point.value,
-                digest=listed.digest,
-            )
-            for position, said in enumerate(answer.declared)
-        ]
+        answers.keep(_remembered(listed, point), answer)
+        handlers += _declared(listed, point, answer, len(handlers))
     return handlers
+
+
+def _declared(listed: Listed, point: EntryPoint, answer: Answer, first: int) -> list[Handler]:
+    return [
+        replace(
+            declared_handler(said, listed.name, Origin.DISTRIBUTION, first + position),
+            module=point.value,
+            digest=listed.digest,
+        )
+        for position, said in enumerate(answer.declared)
+    ]
+
+
+def _remembered(listed: Listed, point: EntryPoint) -> str:
+    return f"{trust_name(listed.name)}:{point.name}"
 
 
 def _unavailable(listed: Listed, status: Status, reason: str) -> Handler:

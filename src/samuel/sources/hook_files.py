@@ -48,14 +48,16 @@ def find(
         ready = [one for one in candidates if one.status is Status.ACTIVE and not why_not[one.path]]
         said = answers.ask((one.path, one.found) for one in ready)
         for one in candidates:
-            if one.status is Status.DISABLED:
+            why, last = why_not[one.path], answers.last(one.path.removesuffix(DISABLED))
+            # Disabling a hook is a change like any other: until it is agreed to, one that worked stays, refused.
+            if one.status is Status.DISABLED and not (why and last):
                 handlers.append(_unavailable(one, origin, one.status, one.reason))
-            elif why := why_not[one.path]:
-                handlers += _out_of_order(one, origin, answers.last(one.path), Status.UNTRUSTED, why)
+            elif why:
+                handlers += _out_of_order(one, origin, last, Status.UNTRUSTED, why)
             elif one.status is Status.BROKEN:
-                handlers += _out_of_order(one, origin, answers.last(one.path), Status.BROKEN, one.reason)
+                handlers += _out_of_order(one, origin, last, Status.BROKEN, one.reason)
             elif problem := said[one.path].problem:
-                handlers += _out_of_order(one, origin, answers.last(one.path), Status.BROKEN, problem)
+                handlers += _out_of_order(one, origin, last, Status.BROKEN, problem)
             else:
                 digest = digests.of(one.path, one.found)
                 handlers += [replace(each, digest=digest) for each in _declared(one, origin, said[one.path])]
