@@ -9,39 +9,50 @@ from __future__ import annotations
 import hashlib
 import os
 import stat
+from collections.abc import Sequence
 from pathlib import Path
 
 Signature = tuple[int, ...]
 
 MOST_FILES = 5_000
-# Python's caches are left out: hooks run with a cache of their own elsewhere, so these are never read.
-SKIPPED = ("__pycache__",)
+# Python's caches are left out: hooks run with a cache of their own elsewhere, so these are never read. Whatever
+# else lies beside them is not.
+CACHES, CACHED = "__pycache__/", ".pyc"
 
 
 class TooMuch(Exception):
     """More lies in a directory than anybody can agree to."""
 
 
-def survey(directory: str | Path) -> dict[str, Signature]:
-    """Every file below `directory` by its relative path, with what tells whether it changed."""
+def survey(directory: str | Path, skip: Sequence[str] = ()) -> dict[str, Signature]:
+    """Every file below `directory` by its relative path, with what tells whether it changed.
+
+    `skip` names directories at its top that are left out.
+    """
     found: dict[str, Signature] = {}
     waiting = [(str(directory), "")]
     while waiting:
         place, prefix = waiting.pop()
+        cached = CACHED if prefix.endswith(CACHES) else ()
         with os.scandir(place) as entries:
             for entry in entries:
                 own = entry.stat(follow_symlinks=False)
                 kind = own.st_mode & 0o170000
                 if kind == stat.S_IFDIR:
-                    if entry.name not in SKIPPED:
+                    if prefix or entry.name not in skip:
                         waiting.append((entry.path, f"{prefix}{entry.name}/"))
                 elif kind == stat.S_IFLNK:
                     found[prefix + entry.name] = signature(own) + _target(entry.path)
-                else:
+                elif not entry.name.endswith(cached):
                     found[prefix + entry.name] = signature(own)
         if len(found) > MOST_FILES:
             raise TooMuch(f"more than {MOST_FILES} files lie in `{directory}`")
     return found
+
+
+def spoken(name: str) -> str:
+    """A file's name as text that can be written down: what is not UTF-8 in it becomes an escape."""
+    return name.encode("utf-8", "backslashreplace").decode()
 
 
 def signature(found: os.stat_result) -> Signature:
