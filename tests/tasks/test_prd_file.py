@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -15,10 +16,11 @@ from samuel.tasks.prd_file import decode, encode
 from samuel.tasks.task import COLUMNS, PRIORITIES, STATUSES, Task
 
 NASTY = (
-    "", " ", "1.10", "007", "-0", "1e5", "true", "false", "null", "a,b", 'say "hi"', "a: b", "- [ ] x", "[2]", "{x}",
-    "#", "# no comment", "two\nlines", "tab\there", "cr\r\nlf", "a|b", "\\", "\\|", "|", "\x00", "\x7f", "\u2028", "\x85",
-    "ünï©ødé", "🙂", "  padded  ", "tasks[1]{id}:", "\ufeff", "~", "1_000", "0x10", "+1", ".5", "5.", "NaN", "'", "\\n",
-)  # fmt: skip
+    *("", " ", "1.10", "007", "-0", "1e5", "+1", ".5", "5.", "1_000", "0x10", "NaN", "true", "false", "null", "~"),
+    *("a,b", 'say "hi"', "'", "a: b", "- [ ] x", "[2]", "{x}", "tasks[1]{id}:", "#", "# no comment"),
+    *("two\nlines", "tab\there", "cr\r\nlf", "a|b", "|", "\\", "\\|", "\\n", "  padded  "),
+    *("\x00", "\x7f", "\x85", "\u2028", "\ufeff", "ünï©ødé", "🙂"),
+)
 text = st.sampled_from(NASTY) | st.text()
 filled = text.filter(bool)
 ids = text.map(str.strip).filter(bool)
@@ -102,7 +104,8 @@ def test_the_text() -> None:
     assert encode([one, Task(id="T2", title="Use it", depends_on=("1.10",))]) == (
         "tasks[2]{id,title,description,status,priority,complexity,parent_id,depends_on,files_to_create,"
         "files_to_modify,guardrails,completed_at,commit_sha,iteration,source,claimed,attempts,last_failure,estimate}:\n"
-        '  "1.10","Write it, well","",pending,medium,medium,"","","","a.py|b\\\\|c.py","","","",0,prd,false,0,"",3\n'
+        '  "1.10","Write it, well","",pending,medium,medium,"","","","a.py|b\\\\|c.py","","","",0,prd,'
+        'false,0,"",3\n'
         '  "T2",Use it,"",pending,medium,medium,"","1.10","","","","","",0,prd,false,0,"",null\n'
     )
 
@@ -238,7 +241,7 @@ def test_every_cycle_is_named_in_order() -> None:
     line, what = found[0]
     cycle = what.removeprefix("tasks wait for each other: ").replace("`", "").split(" -> ")
     assert (line, sorted(cycle[:-1]), cycle[0]) == (int(cycle[0]) + 1, ["1", "2", "3"], cycle[-1])
-    assert all((a, b) in {("1", "3"), ("3", "2"), ("2", "1")} for a, b in zip(cycle, cycle[1:], strict=False))
+    assert all((a, b) in {("1", "3"), ("3", "2"), ("2", "1")} for a, b in pairwise(cycle))
 
 
 def test_what_could_not_be_read_again_is_not_written() -> None:
@@ -260,7 +263,6 @@ def test_what_could_not_be_read_again_is_not_written() -> None:
 def test_any_text_is_read_or_refused(text: str) -> None:
     try:
         document = decode(text)
-    except ConfigError as error:
-        assert error.problems
-    else:
-        assert decode(encode(document.tasks, document)).tasks == document.tasks
+    except ConfigError:
+        return
+    assert decode(encode(document.tasks, document)).tasks == document.tasks

@@ -28,7 +28,7 @@ def order(*tasks: Task) -> list[str]:
 
 def test_numbers_are_numbers() -> None:
     ids = ["1", "1.2", "1.10", "2", "2.1.1", "2.1.10", "10", "T2", "T10", "T010a", "T10b"]
-    assert sorted(reversed(ids), key=natural) == ids
+    assert sorted({*ids}, key=natural) == ids
     assert order(*(task(id) for id in ["10", "1.10", "2", "1.2"])) == ["1.2", "1.10", "2", "10"]
     natural("9" * 10_000)  # an id may be anything
 
@@ -89,7 +89,7 @@ def test_the_order_of_the_rows_does_not_matter(tasks: list[Task]) -> None:
 
 
 def test_an_unknown_id_gets_the_nearest() -> None:
-    with pytest.raises(UsageError, match="there is no task `1.11`\ndid you mean `1.10`?"):
+    with pytest.raises(UsageError, match=r"did you mean `1\.10`"):
         find([task("1.10"), task("T3")], "1.11")
     with pytest.raises(UsageError, match="samuel run tasks"):
         find([], "1")

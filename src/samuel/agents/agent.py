@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, NamedTuple
 
 Channel = Literal["stdin", "file", "argument"]
 Usage = dict[str, int | float]
@@ -12,6 +12,17 @@ UsageParser = Callable[[Iterable[bytes]], Usage]
 
 PROMPT = "{prompt}"
 PROMPT_FILE = "{prompt_file}"
+
+
+class Home(NamedTuple):
+    """A directory in which a program keeps settings, credentials and what it writes while it works."""
+
+    variable: str
+    """Names another place for it."""
+    default: str
+    """Its place below the user's home."""
+    kept: tuple[str, ...]
+    """What it needs to read there: settings and credentials."""
 
 
 @dataclass(frozen=True)
@@ -29,6 +40,9 @@ class Agent:
 
     confined: Mapping[str, str] = field(default_factory=dict)
     """Variables it gets in a sandbox only."""
+
+    homes: tuple[Home, ...] = ()
+    """Directories of its own that it must write to. In a sandbox it gets them fresh, and what is kept to read."""
 
     version: tuple[str, ...] = ()
     """The argv that prints its version."""

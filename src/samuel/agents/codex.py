@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from samuel.agents.agent import Agent, Usage
+from samuel.agents.agent import Agent, Home, Usage
 from samuel.agents.report import objects, table, tally
 
 
@@ -20,6 +20,7 @@ AGENT = Agent(
     name="codex",
     command=("codex", "exec", "--json", "--dangerously-bypass-approvals-and-sandbox", "-"),
     env=("OPENAI_API_KEY", "OPENAI_BASE_URL", "CODEX_API_KEY", "CODEX_ACCESS_TOKEN", "CODEX_HOME"),
+    homes=(Home("CODEX_HOME", ".codex", ("auth.json", "config.toml", "AGENTS.md")),),
     version=("codex", "--version"),
     install="npm install -g @openai/codex",
     checked="0.166.0",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from samuel.agents.agent import Agent
+from samuel.agents.agent import Agent, Home
 
 AGENT = Agent(
     name="copilot",
@@ -10,6 +10,10 @@ AGENT = Agent(
     env=(
         *("COPILOT_GITHUB_TOKEN", "GH_TOKEN", "GITHUB_TOKEN", "GH_HOST", "COPILOT_HOME", "COPILOT_MODEL"),
         *("COPILOT_PROVIDER_BASE_URL", "COPILOT_PROVIDER_TYPE", "COPILOT_PROVIDER_API_KEY", "COPILOT_OFFLINE"),
+    ),
+    homes=(
+        Home("COPILOT_HOME", ".copilot", ("config.json", "settings.json", "mcp-config.json")),
+        Home("", ".cache/copilot", ("pkg",)),
     ),
     version=("copilot", "--version"),
     install="npm install -g @github/copilot",

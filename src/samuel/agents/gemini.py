@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable
 from itertools import chain, dropwhile
 
-from samuel.agents.agent import Agent, Usage
+from samuel.agents.agent import Agent, Home, Usage
 from samuel.agents.report import count, objects, table, tally
 
 _LONGEST = 16 * 1024 * 1024  # bytes of a report that is one document
@@ -54,6 +54,9 @@ AGENT = Agent(
         *("GEMINI_API_KEY", "GOOGLE_API_KEY", "GEMINI_MODEL", "GOOGLE_GEMINI_BASE_URL"),
         *("GOOGLE_CLOUD_PROJECT", "GOOGLE_CLOUD_LOCATION"),
         *("GOOGLE_GENAI_USE_VERTEXAI", "GOOGLE_APPLICATION_CREDENTIALS"),
+    ),
+    homes=(
+        Home("", ".gemini", ("settings.json", "oauth_creds.json", "google_accounts.json", ".env", "GEMINI.md")),
     ),
     version=("gemini", "--version"),
     install="npm install -g @google/gemini-cli",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -66,7 +67,7 @@ def invoke(
     if sandbox.kind != confine.HOST:
         variables = {**variables, **agent.confined}
     full, notes = assemble(agent, env, environment, variables, desk.put_samuel(state))
-    place = confine.Place(root, state, environment, cache, _SAMUEL)
+    place = confine.Place(root, state, environment, cache, _SAMUEL, _homes(agent, environment))
     log = desk.log(state, iteration)
     with (
         desk.fresh(log) as stdout,
@@ -116,6 +117,14 @@ def _told(agent: Agent, prompt: str, state: Path, iteration: int) -> tuple[list[
             'Give it the prompt by `prompt = "stdin"` or `prompt = "file"`.',
         )
     return argv, b""
+
+
+def _homes(agent: Agent, host: Mapping[str, str]) -> tuple[confine.Private, ...]:
+    return tuple(
+        confine.Private(host.get(home.variable) or os.path.join(host["HOME"], home.default), home.kept)
+        for home in agent.homes
+        if home.variable in host or "HOME" in host
+    )
 
 
 def _exit_code(finished: spawn.Finished) -> int:

@@ -35,11 +35,13 @@ Kept = TypeVar("Kept", bound=msgspec.Struct)
 
 
 class Tracked(msgspec.Struct, array_like=True):
-    index: bytes = b""
+    index_stamp: bytes = b""
     """Which index the table is about; b"" for none."""
     changed: list[bytes] = []
     """Tracked files that are not in the table, because they differed from the index."""
     table: bytes = b""
+    blobs: bytes = b""
+    """For each row the content that it is about; a row about another by now is read again."""
 
 
 class Loose(msgspec.Struct, array_like=True):
@@ -69,7 +71,7 @@ class Cache:
 
     @property
     def last(self) -> Last:
-        return Last(self._stored.index, frozenset(self._stored.changed))
+        return Last(self._stored.index_stamp, frozenset(self._stored.changed))
 
     def refresh(self, found: Found, reader: Reader, clock: Clock) -> Current:
         """The table of all that is there now, after reading what changed."""
@@ -89,18 +91,21 @@ class Cache:
     def _retrack(self, known: Table, found: Found, reader: Reader, settled_before: int) -> Table:
         """A new table of the clean files, with the rows of the old one that are still about the same content."""
         assert found.clean is not None
-        table, rows, index = Table(), known.rows(), found.index_stamp
+        table, index_stamp, blobs = Table(), found.index_stamp, []
+        rows = dict(zip(known.paths, enumerate(self._stored.blobs.split(b"\0")), strict=False))
         for path, blob in found.clean.items():
-            row = rows.get(path)
-            if row is not None and known.stamps[row] == blob:
+            row, about = rows.get(path, (0, b""))
+            if about == blob:
                 table.copy(known, row)
+                blobs.append(blob)
             elif read := reader.read(path):
                 settled = read[0].st_ctime_ns < settled_before
-                table.add(path, blob if settled else b"", read[1])
-                index = index if settled else b""
+                table.add(path, read[1])
+                blobs.append(blob if settled else b"")
+                index_stamp = index_stamp if settled else b""
             else:  # gone since git looked
-                index = b""
-        stored = Tracked(index, found.changed, tables.encode(table))
+                index_stamp = b""
+        stored = Tracked(index_stamp, found.changed, tables.encode(table), b"\0".join(blobs))
         _save(self._tracked, msgspec.msgpack.encode(stored))
         return table
 
@@ -118,7 +123,7 @@ class Cache:
             files[path] = stamp, facts
             newest.append((-modified, path))
             if row is None:
-                table.add(path, b"", facts)
+                table.add(path, facts)
             else:
                 table.set(row, facts)
         self.loose.files = files

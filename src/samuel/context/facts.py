@@ -9,14 +9,14 @@ from pathlib import Path
 from types import TracebackType
 from typing import NamedTuple
 
-WORDS = (b"TODO", b"FIXME", b"HACK")
 HUGE = 4 * 1024 * 1024
 """Larger files are data, whatever they are called: they have a size, and their lines are not counted."""
 
 _SMALL = 128 * 1024
 _SNIFFED = 8000  # git's own test: what has a NUL within these is binary
 # The rest of the line goes with the word, so that a line counts once, as in `grep -c`.
-_LINES_WITH = {word: re.compile(rb"\b%b\b[^\n]*" % word) for word in WORDS}
+_LINES_WITH = {word: re.compile(rb"\b%b\b[^\n]*" % word).findall for word in (b"TODO", b"FIXME", b"HACK")}
+_todo_in = re.compile(b"TODO").search
 # A pipe must not make us wait, and a link must not lead us out.
 _FLAGS = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
@@ -73,28 +73,31 @@ class Reader:
             if found.st_size > HUGE:
                 start = os.read(fd, _SNIFFED)
                 return found, _unread(found.st_size, text=b"\0" not in start)
-            if found.st_size <= _SMALL:
-                return found, count(self._buffer, os.readv(fd, [self._buffer]))
-            large = bytearray(found.st_size)
-            return found, count(large, os.readv(fd, [large]))
+            buffer = self._buffer if found.st_size <= _SMALL else bytearray(found.st_size)
+            return found, count(buffer, os.readv(fd, [buffer]), path.endswith(b".rs"))
         except OSError:
             return None
         finally:
             os.close(fd)
 
 
-def count(data: bytearray, size: int) -> Facts:
+def count(data: bytearray, size: int, rust: bool = False) -> Facts:
     """The facts of the first `size` bytes."""
-    if data.find(b"\0", 0, min(size, _SNIFFED)) >= 0:
+    find = data.find
+    if find(b"\0", 0, min(size, _SNIFFED)) >= 0:
         return _unread(size, text=False)
     lines = data.count(b"\n", 0, size)
     if size and data[size - 1] != 10:
         lines += 1
-    # Finding a plain word is many times faster than a pattern, and most files have none.
-    todo, fixme, hack = (
-        len(_LINES_WITH[word].findall(data, 0, size)) if data.find(word, 0, size) >= 0 else 0 for word in WORDS
-    )
-    return Facts(size, True, lines, todo, fixme, hack, data.find(b"#[cfg(test)]", 0, size) >= 0)
+    # Most files have none of the words, and one letter is found ten times as fast as a word.
+    todo = fixme = hack = 0
+    if _todo_in(data, 0, size):
+        todo = len(_LINES_WITH[b"TODO"](data, 0, size))
+    if find(b"X", 0, size) >= 0 and find(b"FIXME", 0, size) >= 0:
+        fixme = len(_LINES_WITH[b"FIXME"](data, 0, size))
+    if find(b"K", 0, size) >= 0 and find(b"HACK", 0, size) >= 0:
+        hack = len(_LINES_WITH[b"HACK"](data, 0, size))
+    return Facts(size, True, lines, todo, fixme, hack, rust and find(b"#[cfg(test)]", 0, size) >= 0)
 
 
 def _unread(size: int, text: bool) -> Facts:

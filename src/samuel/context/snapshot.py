@@ -92,7 +92,8 @@ def take(root: Path, git: Git, cache: Path, clock: Clock = CLOCK) -> Snapshot:
     commits = _commits(kept.loose, git, found.head)
     kept.save()
     languages = tuple(Language(*row) for row in table.by_language())
-    gaps, marked = table.gaps(), table.marked()
+    gaps, gap_count = table.gaps(MOST_GAPS)
+    marked = table.marked()
     return Snapshot(
         files=sum(language.files for language in languages),
         lines=sum(language.lines for language in languages),
@@ -102,8 +103,8 @@ def take(root: Path, git: Git, cache: Path, clock: Clock = CLOCK) -> Snapshot:
         cut=found.cut,
         languages=languages,
         largest=tuple(Large(os.fsdecode(path), size, lines) for path, size, lines in table.largest(MOST_LARGEST)),
-        gaps=tuple(os.fsdecode(path) for path in gaps[:MOST_GAPS]),
-        gap_count=len(gaps),
+        gaps=tuple(os.fsdecode(path) for path in gaps),
+        gap_count=gap_count,
         todos=tuple(Todos(os.fsdecode(path), *counts) for path, *counts in marked[:MOST_TODOS]),
         todo_count=len(marked),
         listed=_listed(table, loose + kept.loose.touched),

@@ -15,6 +15,7 @@ from samuel.context.languages import LANGUAGES, NEITHER, OTHER, SOURCE, TEST, de
 
 NAMES = (OTHER, *sorted(set(LANGUAGES.values())))
 NUMBERS = {name: number for number, name in enumerate(NAMES)}
+RUST = NUMBERS["Rust"]
 GONE = 255  # where a language's number would be
 NO_TEXT = -1  # where a size would be, or a number of lines
 
@@ -22,8 +23,6 @@ NO_TEXT = -1  # where a size would be, or a number of lines
 class Table:
     def __init__(self) -> None:
         self.paths: list[bytes] = []
-        self.stamps: list[bytes] = []
-        """What each row is about; a row about something else by now is read again."""
         self.languages = bytearray()
         self.roles = bytearray()
         self.depths = bytearray()
@@ -33,24 +32,23 @@ class Table:
         self.marks: dict[int, tuple[int, int, int]] = {}
         """Few files have any."""
 
-    def add(self, path: bytes, stamp: bytes, facts: Facts) -> None:
+    def add(self, path: bytes, facts: Facts) -> None:
         language, role, subject = describe(path)
+        row = len(self.paths)
         self.paths.append(path)
-        self.stamps.append(stamp)
         self.languages.append(NUMBERS[language])
         self.roles.append(role)
-        self.depths.append(min(path.count(b"/"), 255))
+        self.depths.append(min(path.count(b"/"), GONE - 1))
         self.sizes.append(0)
         self.lines.append(0)
         self.subjects.append(subject)
-        self.set(len(self.paths) - 1, facts)
+        self.set(row, facts)
 
     def copy(self, other: Table, row: int) -> None:
         """Add a row of another table as it is."""
         if row in other.marks:
             self.marks[len(self.paths)] = other.marks[row]
         self.paths.append(other.paths[row])
-        self.stamps.append(other.stamps[row])
         self.languages.append(other.languages[row])
         self.roles.append(other.roles[row])
         self.depths.append(other.depths[row])
@@ -60,13 +58,15 @@ class Table:
 
     def set(self, row: int, facts: Facts) -> None:
         """Give a row what its file holds now. What follows from its path stays, but for tests that are inside."""
-        self.sizes[row] = facts.size if facts.text else NO_TEXT
-        self.lines[row] = NO_TEXT if facts.lines is None else facts.lines
-        if self.languages[row] == NUMBERS["Rust"]:
-            self.roles[row] = NEITHER if facts.tests_inside else describe(self.paths[row]).role
-        self.marks.pop(row, None)
-        if facts.todo or facts.fixme or facts.hack:
-            self.marks[row] = (facts.todo, facts.fixme, facts.hack)
+        size, text, lines, todo, fixme, hack, tests_inside = facts
+        self.sizes[row] = size if text else NO_TEXT
+        self.lines[row] = NO_TEXT if lines is None else lines
+        if self.languages[row] == RUST:
+            self.roles[row] = NEITHER if tests_inside else describe(self.paths[row]).role
+        if todo or fixme or hack:
+            self.marks[row] = (todo, fixme, hack)
+        else:
+            self.marks.pop(row, None)
 
     def remove(self, row: int) -> None:
         """The row stays, and answers to nothing."""
@@ -90,47 +90,44 @@ class Table:
 
     def largest(self, most: int) -> list[tuple[bytes, int, int | None]]:
         """Text files: path, size, and lines where they were counted."""
-        sizes = heapq.nlargest(most, self.sizes)
-        least = max(sizes[-1], 0) if sizes else 0
-        rows = [row for row, size in enumerate(self.sizes) if size >= least]
-        rows.sort(key=lambda row: (-self.sizes[row], self.paths[row]))
+        rows = self._most([row for row, size in enumerate(self.sizes) if size >= 0], self.sizes, most)
         lines = self.lines
-        return [(self.paths[row], self.sizes[row], lines[row] if lines[row] >= 0 else None) for row in rows[:most]]
+        return [(self.paths[row], self.sizes[row], lines[row] if lines[row] >= 0 else None) for row in rows]
 
     def marked(self) -> list[tuple[bytes, int, int, int]]:
         """Path, and lines with TODO, FIXME and HACK; the most first."""
         rows = sorted(self.marks, key=lambda row: (-sum(self.marks[row]), self.paths[row]))
         return [(self.paths[row], *self.marks[row]) for row in rows]
 
-    def gaps(self) -> list[bytes]:
-        """Sources that no test is named after, most lines first; an empty file needs none."""
+    def gaps(self, most: int) -> tuple[list[bytes], int]:
+        """Sources that no test is named after, most lines first, and how many there are. Empty files need none."""
         tested = {subject for role, subject in zip(self.roles, self.subjects, strict=True) if role == TEST}
         rows = [
             row
-            for row, (role, subject) in enumerate(zip(self.roles, self.subjects, strict=True))
-            if role == SOURCE and subject not in tested and self.lines[row] != 0
+            for row, (role, subject, lines) in enumerate(zip(self.roles, self.subjects, self.lines, strict=True))
+            if role == SOURCE and lines and subject not in tested
         ]
-        rows.sort(key=lambda row: (-self.lines[row], self.paths[row]))
-        return [self.paths[row] for row in rows]
+        return [self.paths[row] for row in self._most(rows, self.lines, most)], len(rows)
 
     def shallowest(self, most: int) -> list[bytes]:
-        """From the top of the tree down, each level by name."""
+        """From the top of the tree down."""
         found: list[bytes] = []
         for depth in sorted(set(self.depths) - {GONE}):
             row = self.depths.find(depth)
-            level = []
-            while row >= 0:
-                level.append(self.paths[row])
+            while row >= 0 and len(found) < most:
+                found.append(self.paths[row])
                 row = self.depths.find(depth, row + 1)
-            found += sorted(level)
-            if len(found) >= most:
-                break
-        return found[:most]
+        return found
+
+    def _most(self, rows: list[int], column: array[int], most: int) -> list[int]:
+        """The rows with the highest numbers, ties by path. Sorts only those that can be among them."""
+        highest = heapq.nlargest(most, [column[row] for row in rows])
+        rows = [row for row in rows if column[row] >= highest[-1]]
+        return sorted(rows, key=lambda row: (-column[row], self.paths[row]))[:most]
 
 
 class _Stored(msgspec.Struct, array_like=True):
     paths: bytes
-    stamps: bytes
     languages: bytes
     roles: bytes
     depths: bytes
@@ -141,11 +138,10 @@ class _Stored(msgspec.Struct, array_like=True):
 
 
 def encode(table: Table) -> bytes:
-    # NUL is in no path, and stamps are in hexadecimal.
+    # No path has a NUL in it, so they can be joined by it.
     return msgspec.msgpack.encode(
         _Stored(
             b"\0".join(table.paths),
-            b"\0".join(table.stamps),
             bytes(table.languages),
             bytes(table.roles),
             bytes(table.depths),
@@ -162,7 +158,6 @@ def decode(data: bytes) -> Table:
     table = Table()
     if stored.languages:
         table.paths = stored.paths.split(b"\0")
-        table.stamps = stored.stamps.split(b"\0")
         table.subjects = stored.subjects.split(b"\0")
     table.languages = bytearray(stored.languages)
     table.roles = bytearray(stored.roles)

@@ -48,9 +48,11 @@ def title(text: str) -> Title:
     fields: dict[str, Any] = {}
     for name, pattern, read in _IN_TITLES:
         if match := pattern.search(text):
+            value = read(match[1]) if match[1] else None
+            if value == ():
+                continue  # prose after all: it stays in the title
             text = text[: match.start()] + text[match.end() :]
-            if match[1]:
-                fields[name] = read(match[1])
+            fields |= {name: value} if value else {}
     text = text.strip()
     match = _ID.match(text)
     if not match or match.end() == len(text):  # a number alone is a title

@@ -64,7 +64,7 @@ def bad_cells(rows: Sequence[dict[str, Any]], file: str, lines: Sequence[int]) -
     """The cells that do not hold what their columns ask for; null stands for a column's default."""
     found: list[Problem] = []
     for line, row in zip(lines, rows, strict=True):
-        for name in {"id", "title"} - set(row):
+        for name in sorted({"id", "title"} - set(row)):
             found.append(Problem(f"the task has no `{name}`", file, line, "every task needs an id and a title"))
         for name, value in row.items():
             try:

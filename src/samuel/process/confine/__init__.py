@@ -13,10 +13,10 @@ from contextlib import contextmanager
 
 from samuel.errors import UsageError
 from samuel.process.confine import bwrap, oci
-from samuel.process.confine.sandbox import Command, Place, Sandbox
+from samuel.process.confine.sandbox import Command, Place, Private, Sandbox
 from samuel.process.confine.spool import apply_spool
 
-__all__ = ["HOST", "KINDS", "Command", "Place", "Sandbox", "apply_spool", "confined", "missing"]
+__all__ = ["HOST", "KINDS", "Command", "Place", "Private", "Sandbox", "apply_spool", "confined", "missing"]
 
 HOST = "host"
 _WALLS = {"bwrap": bwrap, "oci": oci}

@@ -32,6 +32,8 @@ def confined(argv: Sequence[str], sandbox: Sandbox, place: Place, env: Mapping[s
         for path in (*place.visible, _resolver()):
             if _is_hidden(os.path.realpath(path)):
                 words += ("--ro-bind-try", path, path)
+        for private in place.private:
+            words += _private(*private)
         for mount in held:
             words += ("--bind" if mount.writable else "--ro-bind", mount.path, mount.path)
         for volume in volumes(sandbox, place):
@@ -69,6 +71,16 @@ def _machine() -> list[str]:
     if os.geteuid() == 0:
         for name in _ROOT_KEEPS:
             words += ("--cap-add", name)
+    return words
+
+
+def _private(path: str, kept: tuple[str, ...]) -> list[str]:
+    # A mount needs a directory to be put on; the program itself would make it at its first start.
+    os.makedirs(path, mode=0o700, exist_ok=True)
+    words = ["--tmpfs", path]
+    for name in kept:
+        file = os.path.join(path, name)
+        words += ("--ro-bind-try", file, file)
     return words
 
 

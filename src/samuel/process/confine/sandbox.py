@@ -28,6 +28,13 @@ class Command(NamedTuple):
     env: dict[str, str]
 
 
+class Private(NamedTuple):
+    """A directory that is writable and empty in the sandbox, but for some files; what is written there is lost."""
+
+    path: str
+    kept: tuple[str, ...]
+
+
 @dataclass(frozen=True)
 class Place:
     """Where the program works, and what is around it."""
@@ -46,6 +53,9 @@ class Place:
 
     visible: tuple[str, ...] = ()
     """Directories that the program needs to read, wherever they are."""
+
+    private: tuple[Private, ...] = ()
+    """Directories of the user's that the program gets a fresh one of."""
 
 
 class Volume(NamedTuple):

@@ -1,0 +1,75 @@
+"""From a name to an agent, and whether it is there."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import pytest
+
+from samuel.agents.check import missing, missing_in, version
+from samuel.agents.configured import configured
+from samuel.agents.table import AGENTS, find
+from samuel.config.model import AgentSettings
+from samuel.errors import UsageError
+from samuel.process.confine import Place
+
+
+def test_samuel_toml_wins_over_what_is_shipped() -> None:
+    mine = AgentSettings("claude", ("./claude", "{prompt_file}"), "file", ("MY_KEY",))
+    found = find("claude", {"claude": mine})
+    assert (found.command, found.prompt, found.env) == (mine.command, "file", ("MY_KEY",))
+    assert find("claude", {}) is AGENTS["claude"]
+
+
+def test_an_unknown_name_is_answered_with_the_nearest() -> None:
+    with pytest.raises(UsageError, match="Did you mean `claude`") as caught:
+        find("cluade", {"mine": AgentSettings("mine", ("x",))})
+    assert "claude, codex, copilot, gemini, kiro, mine, scripted" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("settings", "said"),
+    [
+        (AgentSettings("a", (), "stdin"), "no `command`"),
+        (AgentSettings("a", ("x", "{prompt}"), "file"), "no `{prompt_file}`"),
+        (AgentSettings("a", ("x", "{prompt_file}"), "argument"), "no `{prompt}`"),
+        (AgentSettings("a", ("x",), "telepathy"), "as `telepathy`"),
+    ],
+)
+def test_a_command_that_cannot_get_its_prompt_is_refused(settings: AgentSettings, said: str) -> None:
+    with pytest.raises(UsageError, match=said):
+        configured(settings)
+
+
+def test_python_stands_for_the_one_that_runs_samuel() -> None:
+    assert configured(AgentSettings("a", ("{python}", "agent.py"), "stdin")).command == (sys.executable, "agent.py")
+
+
+class TestMissing:
+    def test_says_what_would_install_it(self, desk: Any) -> None:
+        claude = AGENTS["claude"]
+        said = "the agent `claude` needs `claude`, which is not on PATH"
+        assert missing(claude, desk.host["PATH"]) == f"{said}; to install it: {claude.install}"
+        desk.recorder("claude")
+        assert missing(claude, desk.host["PATH"]) == ""
+
+    def test_looks_below_the_project_for_a_path(self, desk: Any) -> None:
+        agent = configured(AgentSettings("mine", ("./agent",), "stdin"))
+        assert "`./agent`, which does not exist" in missing(agent, "", desk.root)
+        (desk.root / "agent").write_text("#!/bin/sh\n")
+        assert "`./agent`, which is not executable" in missing(agent, "", desk.root)
+        (desk.root / "agent").chmod(0o755)
+        assert missing(agent, "", desk.root) == ""
+
+    def test_is_the_same_question_on_the_host(self, desk: Any, box: Any) -> None:
+        place = Place(desk.root, desk.state, desk.host)
+        assert "not on PATH" in missing_in(AGENTS["codex"], box(), place)
+        assert missing_in(AGENTS["scripted"], box(), place) == ""
+
+
+def test_a_program_is_asked_for_its_version(desk: Any) -> None:
+    desk.program("claude", '#!/bin/sh\n[ "$1" = --version ] && echo 2.1.197 "(Claude Code)"\n')
+    assert version(AGENTS["claude"], desk.host, desk.root) == "2.1.197 (Claude Code)"
+    assert version(AGENTS["codex"], desk.host, desk.root) == ""
+    assert version(AGENTS["scripted"], desk.host, desk.root) == ""
