@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import os
 import stat
+from collections.abc import Sequence
 from pathlib import Path
 
 Signature = tuple[int, ...]
@@ -22,8 +23,11 @@ class TooMuch(Exception):
     """More lies in a directory than anybody can agree to."""
 
 
-def survey(directory: str | Path) -> dict[str, Signature]:
-    """Every file below `directory` by its relative path, with what tells whether it changed."""
+def survey(directory: str | Path, skip: Sequence[str] = ()) -> dict[str, Signature]:
+    """Every file below `directory` by its relative path, with what tells whether it changed.
+
+    `skip` names directories at its top that are left out.
+    """
     found: dict[str, Signature] = {}
     waiting = [(str(directory), "")]
     while waiting:
@@ -33,7 +37,7 @@ def survey(directory: str | Path) -> dict[str, Signature]:
                 own = entry.stat(follow_symlinks=False)
                 kind = own.st_mode & 0o170000
                 if kind == stat.S_IFDIR:
-                    if entry.name not in SKIPPED:
+                    if entry.name not in SKIPPED and (prefix or entry.name not in skip):
                         waiting.append((entry.path, f"{prefix}{entry.name}/"))
                 elif kind == stat.S_IFLNK:
                     found[prefix + entry.name] = signature(own) + _target(entry.path)

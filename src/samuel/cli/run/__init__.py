@@ -1,0 +1,49 @@
+"""`samuel run`: the table of its commands, and where they find the state of a run."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from samuel import config, paths
+from samuel.cli.lazy import Entry, LazyGroup
+from samuel.files.inside import refuse_links
+
+if TYPE_CHECKING:
+    from samuel.cli.here import Here
+
+COMMANDS = {
+    "init": Entry("samuel.cli.run.init:init", "Make the task list from a PRD."),
+    "start": Entry("samuel.cli.run.start:start", "Work the tasks to done."),
+    "pilot": Entry("samuel.cli.run.pilot:pilot", "Let the agent look for tasks as well."),
+    "status": Entry("samuel.cli.run.status:status", "How the tasks stand, and how the last run ended."),
+    "tasks": Entry("samuel.cli.run.tasks:tasks", "Show the tasks."),
+    "done": Entry("samuel.cli.run.done:done", "Say that a task is done."),
+    "skip": Entry("samuel.cli.run.skip:skip", "Leave a task out, and say why."),
+    "block": Entry("samuel.cli.run.block:block", "Set a task aside that cannot be done now, and say why."),
+    "reset": Entry("samuel.cli.run.reset:reset", "Make a task pending again, as if it had never been tried."),
+    "enqueue": Entry("samuel.cli.run.enqueue:enqueue", "Add a task."),
+    "convert": Entry("samuel.cli.run.convert:convert", "Show the tasks that a PRD in Markdown would give."),
+}
+
+
+@click.group(cls=LazyGroup, table=COMMANDS)
+def run() -> None:
+    """Work a PRD to done, one task at a time.
+
+    \b
+        samuel run tasks --status pending
+    """
+
+
+def state_directory(here: Here, methodology: str = "") -> Path:
+    """Where the state of a run is kept. A link there could make us write anywhere, so none is followed."""
+    project = paths.Project(here.root)
+    refuse_links(project.root, str(project.run.relative_to(project.root)))
+    settings = config.load(project.config)
+    # Inside a run its own methodology counts, whatever samuel.toml says by now.
+    name = methodology or os.environ.get("SAMUEL_METHODOLOGY") or settings.default_methodology
+    return project.state(name, several=len(settings.methodology) > 1)

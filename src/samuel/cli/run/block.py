@@ -1,0 +1,28 @@
+from __future__ import annotations
+
+import os
+
+import click
+
+from samuel.cli.here import Here, json_option
+from samuel.cli.run import state_directory
+from samuel.tasks.rights import asker
+from samuel.tasks.store import TaskStore
+from samuel.tasks.task import find
+
+
+@click.command()
+@click.argument("id")
+@click.option("--reason", required=True, metavar="WHY", help="For whoever can help.")
+@json_option
+@click.pass_obj
+def block(here: Here, id: str, reason: str) -> int:
+    """Set a task aside that cannot be done now, and say why. Tasks that depend on it wait.
+
+    \b
+        samuel run block 1.2 --reason "needs an API key"
+    """
+    who = asker(os.environ)
+    store = TaskStore(state_directory(here))
+    task = find(store.change(lambda tasks: who.block(tasks, id, reason=reason)), id)
+    return here.out.answer(task.plain(), f"task `{id}` is blocked: {task.last_failure}")

@@ -1,0 +1,31 @@
+from __future__ import annotations
+
+import os
+
+import click
+
+from samuel.cli.here import Here, json_option
+from samuel.cli.run import state_directory
+from samuel.tasks.rights import asker
+from samuel.tasks.store import TaskStore
+from samuel.tasks.task import PRIORITIES
+
+
+@click.command()
+@click.argument("title")
+@click.option("--priority", type=click.Choice(PRIORITIES), default="medium", show_default=True)
+@click.option("--complexity", metavar="WORD", default="medium", show_default=True)
+@click.option("--depends-on", metavar="ID", multiple=True, help="A task to wait for; may be given again.")
+@json_option
+@click.pass_obj
+def enqueue(here: Here, title: str, priority: str, complexity: str, depends_on: tuple[str, ...]) -> int:
+    """Add a task.
+
+    \b
+        samuel run enqueue "Write the changelog" --priority low --depends-on 1.2
+    """
+    who = asker(os.environ)
+    *_, task = TaskStore(state_directory(here)).change(
+        lambda tasks: who.enqueue(tasks, title, priority=priority, complexity=complexity, depends_on=depends_on)
+    )
+    return here.out.answer(task.plain(), f"task `{task.id}` is pending: {task.title}")

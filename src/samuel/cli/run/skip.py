@@ -1,0 +1,28 @@
+from __future__ import annotations
+
+import os
+
+import click
+
+from samuel.cli.here import Here, json_option
+from samuel.cli.run import state_directory
+from samuel.tasks.rights import asker
+from samuel.tasks.store import TaskStore
+from samuel.tasks.task import find
+
+
+@click.command()
+@click.argument("id")
+@click.option("--reason", required=True, metavar="WHY", help="For whoever looks at it later.")
+@json_option
+@click.pass_obj
+def skip(here: Here, id: str, reason: str) -> int:
+    """Leave a task out, and say why. Tasks that depend on it go on as if it were done.
+
+    \b
+        samuel run skip 1.2 --reason "done by hand"
+    """
+    who = asker(os.environ)
+    store = TaskStore(state_directory(here))
+    task = find(store.change(lambda tasks: who.skip(tasks, id, reason=reason)), id)
+    return here.out.answer(task.plain(), f"task `{id}` is skipped: {task.last_failure}")

@@ -1,0 +1,37 @@
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import click
+
+from samuel.cli.here import Here, json_option
+from samuel.cli.output import Table
+from samuel.cli.run import state_directory
+from samuel.tasks.store import TaskStore
+from samuel.tasks.task import STATUSES, Task
+
+COLUMNS = ("id", "status", "priority", "complexity", "depends on", "title", "why")
+
+
+@click.command()
+@click.option("--status", type=click.Choice(STATUSES), help="Only these.")
+@json_option
+@click.pass_obj
+def tasks(here: Here, status: str | None) -> int:
+    """Show the tasks.
+
+    \b
+        samuel run tasks --status blocked
+    """
+    found = [task for task in TaskStore(state_directory(here)).load() if status in (None, task.status)]
+    return here.out.answer([task.plain() for task in found], table(found) if found else "no tasks")
+
+
+def table(tasks: Iterable[Task]) -> Table:
+    return Table(COLUMNS, [_row(task) for task in tasks])
+
+
+def _row(task: Task) -> tuple[str, ...]:
+    status = f"{task.status} (claimed)" if task.claimed and task.status == "in_progress" else task.status
+    why = " ".join(task.last_failure.split())[:60]  # the whole of it is in `--json`
+    return task.id, status, task.priority, task.complexity, ", ".join(task.depends_on) or "-", task.title, why

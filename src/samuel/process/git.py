@@ -1,0 +1,301 @@
+"""Git for our own reads, so that looking at a repository never runs a program the repository names.
+
+A repository that came as an archive brings its own `.git/config`, and an agent can write one. Git then starts, for
+a plain `git status`: a file system monitor, hooks, clean filters; for others: external diffs, text converters,
+signature checkers, and a transport for objects that a partial clone lacks. All of these are switched off here.
+Filters have names of their own, so they are looked up first and overridden one by one.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping
+from functools import cached_property
+from pathlib import Path
+from typing import NamedTuple
+
+from samuel.errors import SamuelError
+from samuel.process import spawn
+from samuel.process.reason import printable
+
+TIMEOUT = 60.0
+OUTPUT_LIMIT = 512 * 1024 * 1024  # the names of a few million files
+OLDEST = (2, 31)  # the first that reads GIT_CONFIG_COUNT: an older one would ignore what we switch off
+
+# Given through the environment, because `-c` cuts a name at its first `=` and a filter may be called `a=b`.
+_OFF = {
+    "core.fsmonitor": "false",
+    "core.hooksPath": "/dev/null",
+    "core.sshCommand": "false",
+    "gpg.program": "false",
+    "log.showSignature": "false",
+    "log.showRoot": "false",  # the first commit "touched" every file: not worth a hundred thousand names
+    "diff.external": "",
+    "submodule.recurse": "false",  # a submodule has a configuration of its own
+    "safe.bareRepository": "explicit",  # a folder that only looks like a repository is not one
+    "protocol.allow": "never",
+    "color.ui": "false",
+}
+_ENVIRONMENT = {
+    "GIT_OPTIONAL_LOCKS": "0",  # reads stay reads: the index is not refreshed, so nobody is in an agent's way
+    "GIT_ALLOW_PROTOCOL": "none",  # a list with no real protocol in it; stronger than any configuration
+    "GIT_NO_LAZY_FETCH": "1",
+    "GIT_TERMINAL_PROMPT": "0",
+    "LC_ALL": "C",
+}
+# What no configuration can switch off is switched off in the command.
+_FLAGS = {
+    "diff": ("--no-ext-diff", "--no-textconv", "--ignore-submodules=all"),
+    "log": ("--no-ext-diff", "--no-textconv", "--no-show-signature"),
+    "show": ("--no-ext-diff", "--no-textconv", "--no-show-signature"),
+    "grep": ("--no-textconv",),
+    "status": ("--ignore-submodules=all",),  # looking into one starts another git, there
+}
+_FIELDS_BEFORE_PATH = {b"1": 8, b"2": 9, b"u": 10}  # of a line of porcelain v2
+
+Signature = tuple[int, ...]
+
+
+class GitFailed(SamuelError):
+    """Git was not found, is too old, or said no."""
+
+
+class Entry(NamedTuple):
+    """One line of `git status`. The letters are `M`, `T`, `A`, `D`, `U` (a conflict), `?` or `.` (the same)."""
+
+    path: str
+    """Relative to the root we were given. Bytes that are no UTF-8 are as `os.fsdecode` has them."""
+    staged: str
+    """How the index differs from HEAD."""
+    unstaged: str
+    """How the work tree differs from the index; `?` for what is not tracked."""
+
+
+class Status(NamedTuple):
+    head: str  # "" before the first commit
+    branch: str  # "" when detached
+    entries: list[Entry]
+
+
+class Commit(NamedTuple):
+    id: str
+    date: str
+    subject: str
+    paths: list[str]
+    """What it touched; nothing for a merge and for the first commit."""
+
+
+class WorkTree(NamedTuple):
+    """How a work tree was at one moment; `changed_since` compares with it."""
+
+    head: str
+    differing: dict[str, Signature]
+    """Every path that git reports as changed or untracked, with what tells whether it changes again."""
+
+
+class Git:
+    """One repository, seen from `root`, which may be a directory inside its work tree."""
+
+    def __init__(self, root: Path, environment: Mapping[str, str]) -> None:
+        self._root = root
+        # Somebody's GIT_DIR or GIT_CONFIG_PARAMETERS would make this another repository, or undo the above.
+        kept = {name: value for name, value in environment.items() if not name.startswith("GIT_")}
+        self._env = {**kept, **_ENVIRONMENT}
+        self._place: _Place | None = None
+        self._filters: tuple[dict[str, Signature], list[str]] | None = None
+
+    @cached_property
+    def available(self) -> bool:
+        try:
+            version = re.search(rb"(\d+)\.(\d+)", self._call(["version"]))
+        except GitFailed:
+            return False
+        return version is not None and (int(version[1]), int(version[2])) >= OLDEST
+
+    @property
+    def is_repository(self) -> bool:
+        """Whether the root is in a work tree."""
+        if self._place is None and self.available:  # asked again while it is none: an agent may make one
+            self._place = self._find()
+        return self._place is not None
+
+    @property
+    def index_file(self) -> Path:
+        """What `git add` and `git commit` replace: the same file means the same index."""
+        return self._found().directory / "index"
+
+    def run(self, *args: str, timeout: float = TIMEOUT) -> bytes:
+        """What a git command printed. Raises GitFailed. For reading only: no filter and no hook takes part."""
+        command, *rest = args
+        self._found()
+        return self._call([command, *_FLAGS.get(command, ()), *rest], self._without_filters(), timeout)
+
+    def head(self) -> str:
+        """The commit that is checked out; "" before the first one."""
+        try:
+            return self.run("rev-parse", "--verify", "--quiet", "HEAD").decode().strip()
+        except GitFailed:
+            return ""
+
+    def files(self) -> list[str]:
+        """Tracked files and those that are neither tracked nor ignored. A tracked one may be missing on disk."""
+        said = self.run("ls-files", "-z", "--cached", "--others", "--exclude-standard", "--deduplicate")
+        return [os.fsdecode(name) for name in said.split(b"\0")[:-1] if not name.endswith(b"/")]
+
+    def status(self) -> Status:
+        prefix = self._found().prefix
+        said = self.run(
+            *("status", "--porcelain=v2", "-z", "--branch", "--no-ahead-behind"),
+            *("--untracked-files=all", "--no-renames", *(("--", ".") if prefix else ())),
+        )
+        return _parse_status(said, prefix)
+
+    def log(self, count: int) -> list[Commit]:
+        """The newest commits that touched something at or below the root."""
+        here = ("--", ".") if self._found().prefix else ()
+        try:
+            # A commit begins after empty fields; neither its first line nor a name can be one.
+            said = self.run(
+                *("log", "-z", f"--max-count={count}", "--name-only", "--relative", "--no-renames", "--no-notes"),
+                *("--encoding=UTF-8", "--format=tformat:%x00%x00%h %cs %s", *here),
+            )
+        except GitFailed:
+            if not self.head():  # git calls a repository without commits broken
+                return []
+            raise
+        return _parse_log(said)
+
+    def work_tree(self) -> WorkTree:
+        """How it is now, for `changed_since` later."""
+        status = self.status()
+        return WorkTree(status.head, {entry.path: _signature(self._root / entry.path) for entry in status.entries})
+
+    def changed_since(self, before: WorkTree) -> list[str]:
+        """The paths whose content or presence changed since then, committed or not; ignored files are not seen."""
+        now = self.work_tree()
+        paths = before.differing.keys() | now.differing.keys()
+        changed = {path for path in paths if before.differing.get(path) != now.differing.get(path)}
+        if before.head != now.head:
+            old, new = before.head or self._empty_tree(), now.head or self._empty_tree()
+            said = self.run("diff-tree", "-r", "-z", "--name-only", "--no-renames", "--relative", old, new)
+            changed |= {os.fsdecode(name) for name in said.split(b"\0")[:-1]}
+        return sorted(changed)
+
+    def _empty_tree(self) -> str:
+        return self.run("hash-object", "-t", "tree", "/dev/null").decode().strip()
+
+    def _found(self) -> _Place:
+        if self.is_repository and self._place is not None:
+            return self._place
+        if not self.available:
+            wanted = ".".join(map(str, OLDEST))
+            raise GitFailed(f"No git {wanted} or newer was found.", "Install it, or put it on PATH.")
+        raise GitFailed(f"`{printable(str(self._root))}` is in no git work tree.", "Make one with `git init`.")
+
+    def _find(self) -> _Place | None:
+        try:
+            # The directory comes last: its name may hold line breaks.
+            said = self._call(["rev-parse", "--is-inside-work-tree", "--show-cdup", "--absolute-git-dir"])
+        except GitFailed:
+            return None
+        inside, up, directory = said.split(b"\n", 2)
+        if inside != b"true":
+            return None
+        below = os.fsencode(os.path.realpath(self._root)).split(b"/")
+        prefix = b"".join(name + b"/" for name in below[len(below) - up.count(b"../") :])
+        return _Place(Path(os.fsdecode(directory.removesuffix(b"\n"))), prefix)
+
+    def _without_filters(self) -> dict[str, str]:
+        """Switch off every filter driver that any configuration file names."""
+        if self._filters is None or any(_signature(Path(file)) != seen for file, seen in self._filters[0].items()):
+            self._filters = self._find_filters(self._found().directory)
+        # Empty means none; `required` would make "none" an error.
+        values = {"clean": "", "smudge": "", "process": "", "required": "false"}
+        return {f"filter.{name}.{key}": value for name in self._filters[1] for key, value in values.items()}
+
+    def _find_filters(self, directory: Path) -> tuple[dict[str, Signature], list[str]]:
+        """The drivers' names, and the files they stand in: while these stay the same, so do the names."""
+        seen = {str(file): _signature(file) for file in _configuration_files(directory, self._env)}
+        said = self._call(["config", "--list", "--includes", "--name-only", "--show-origin", "-z"])
+        fields = [os.fsdecode(field) for field in said.split(b"\0")[:-1]]
+        names = set()
+        for origin, key in zip(fields[::2], fields[1::2], strict=True):
+            section, _, rest = key.partition(".")
+            if section == "filter":
+                names.add(rest.rpartition(".")[0])
+            elif section in ("include", "includeif"):
+                # What is included may appear, or come to apply, with none of these files touched: look each time.
+                seen[""] = (-1,)
+            if origin.startswith("file:/"):  # the repository's own, given relative, is among the places
+                seen.setdefault(origin[5:], _signature(Path(origin[5:])))
+        return seen, sorted(names)
+
+    def _call(self, args: list[str], off: Mapping[str, str] | None = None, timeout: float = TIMEOUT) -> bytes:
+        settings = {**_OFF, **(off or {})}
+        env = {**self._env, "GIT_CONFIG_COUNT": str(len(settings))}
+        for number, (key, value) in enumerate(settings.items()):
+            env[f"GIT_CONFIG_KEY_{number}"], env[f"GIT_CONFIG_VALUE_{number}"] = key, value
+        argv = ["git", "--no-pager", *args]
+        done = spawn.run(argv, cwd=str(self._root), env=env, timeout=timeout, output_limit=OUTPUT_LIMIT)
+        if done.ended == "exited" and done.returncode == 0:
+            return done.stdout
+        said = done.why or done.stderr.decode(errors="replace").strip() or f"exit code {done.returncode}"
+        if done.ended in ("timed_out", "too_much_output"):
+            said = f"stopped after {timeout:g}s" if done.ended == "timed_out" else "it prints without end"
+        where = f"`git {printable(args[0])}` in `{printable(str(self._root))}`"
+        raise GitFailed(f"{where} failed: {said}", "Try the same command by hand.")
+
+
+class _Place(NamedTuple):
+    directory: Path  # `.git`, or where a linked work tree keeps its own
+    prefix: bytes  # from the top of the work tree down to the root, with a slash at its end, or empty
+
+
+def _configuration_files(directory: Path, env: Mapping[str, str]) -> list[Path]:
+    """Also those that do not exist: one that appears is a change."""
+    home = Path(env.get("HOME") or "/")
+    places = [directory, home / ".config/git", Path(env.get("XDG_CONFIG_HOME") or home) / "git"]
+    try:
+        places.append(directory / os.fsdecode((directory / "commondir").read_bytes().removesuffix(b"\n")))
+    except OSError:  # not a linked work tree
+        pass
+    return [*(place / "config" for place in places), directory / "config.worktree", home / ".gitconfig"]
+
+
+def _signature(path: Path) -> Signature:
+    try:
+        found = os.lstat(path)
+    except OSError:
+        return ()
+    return found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_ino, found.st_mode
+
+
+def _parse_status(said: bytes, prefix: bytes) -> Status:
+    facts = {b"branch.oid": "", b"branch.head": ""}
+    entries = []
+    for line in said.split(b"\0")[:-1]:
+        kind = line[:1]
+        if kind == b"#":
+            name, _, value = line[2:].partition(b" ")
+            facts[name] = "" if value in (b"(initial)", b"(detached)") else value.decode(errors="replace")
+        elif kind == b"?":
+            if not line.endswith(b"/"):  # another repository inside this one
+                entries.append(Entry(os.fsdecode(line[2:].removeprefix(prefix)), "?", "?"))
+        else:
+            codes, path = line[2:4].decode(), line.split(b" ", _FIELDS_BEFORE_PATH[kind])[-1]
+            entries.append(Entry(os.fsdecode(path.removeprefix(prefix)), codes[0], codes[1]))
+    return Status(facts[b"branch.oid"], facts[b"branch.head"], entries)
+
+
+def _parse_log(said: bytes) -> list[Commit]:
+    commits: list[Commit] = []
+    begins = True
+    for field in said.split(b"\0"):
+        if field and begins:
+            id, date, subject = field.decode(errors="replace").split(" ", 2)
+            commits.append(Commit(id, date, subject, []))
+        elif field:
+            commits[-1].paths.append(os.fsdecode(field.removeprefix(b"\n")))
+        begins = not field
+    return commits

@@ -1,0 +1,12 @@
+"""What there is to do: Task, the file that holds the tasks, the queue, and every change a task can go through.
+
+task.py         one task
+prd_file.py     .samuel/run/prd.toon <-> tasks
+mend.py         what is wrong with a prd.toon that cannot be read
+graph.py        ids and dependencies that fit together
+store.py        the file under its lock
+queue.py        which task is next
+changes.py      the changes, as pure functions
+rights.py       who may ask for which change
+markdown.py     a PRD in Markdown -> tasks; outline.py and annotations.py are its eyes
+"""

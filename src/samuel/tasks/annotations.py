@@ -1,0 +1,132 @@
+"""What the words of a PRD say about a task: its id, how urgent and how complex it is, what it waits for."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+from samuel.tasks.task import PRIORITIES
+
+
+class Title(NamedTuple):
+    id: str
+    text: str
+    fields: dict[str, Any]
+
+
+_NUMBER = r"\d+(?:\.\d+)*"
+_ID = re.compile(
+    rf"""(?:(?:task|step|item|work\ item)\s+)?    # `Task 3: ...`
+    (?:
+        (?P<letters>[A-Za-z]{{1,10}}[-_]?{_NUMBER})(?=:\s)    # any word with a number, if a colon ends it
+      | (?P<number>T?{_NUMBER})(?=[\s.:)])                 # 1, 1.1, T001
+    )
+    (?:[.:)]|\s+[-–—](?=\s))?\s*""",
+    re.VERBOSE | re.IGNORECASE,
+)
+_TOKENS = re.compile(
+    r"\s*[\[(]\s*[~≈]?[\d.,]+\s*k?\s*tokens?(?:\s*[-–—:,|/]\s*([^\])]+?))?\s*[\])]", re.IGNORECASE
+)
+_COMPLEXITY = re.compile(r"\s*\[\s*(simple|medium|complex)\s*\]", re.IGNORECASE)
+_URGENCY = re.compile(r"\s*[\[(]\s*(P[0-3])\s*[\])]")
+_AFTER = re.compile(r"\s*\(\s*depends on:?\s+([^)]*)\)", re.IGNORECASE)
+
+_LINE = re.compile(
+    r"""\s*(?:[-*+]\s+)?                                  # it may be an item of a list
+    \**(?P<name>depends\ on|depends|dependencies|priority|complexity|guardrails
+        |files\ to\ create|new\ files|files\ to\ modify|files)\**
+    \s*:\s*\**\s*(?P<value>\S.*?)\s*$""",
+    re.VERBOSE | re.IGNORECASE,
+)
+_NOTHING = ("none", "nothing", "-", "–", "n/a", "no")
+
+
+def title(text: str) -> Title:
+    """`1.1 Write it [~3,000 tokens - Medium]` in its parts. Without a number the id is ""."""
+    text = re.sub(r"\*\*(.+?)\*\*", r"\1", text)
+    fields: dict[str, Any] = {}
+    for name, pattern, read in _IN_TITLES:
+        if match := pattern.search(text):
+            text = text[: match.start()] + text[match.end() :]
+            if match[1]:
+                fields[name] = read(match[1])
+    text = text.strip()
+    match = _ID.match(text)
+    if not match or match.end() == len(text):  # a number alone is a title
+        return Title("", text, fields)
+    return Title(match["letters"] or match["number"], text[match.end() :], fields)
+
+
+def body(lines: Iterable[tuple[str, bool]]) -> tuple[list[str], dict[str, Any]]:
+    """The lines below a title (and whether each is code): what remains as text, and the fields that were named.
+
+    ValueError says which line names a priority that is none.
+    """
+    text: list[str] = []
+    fields: dict[str, Any] = {}
+    for line, code in lines:
+        match = None if code else _LINE.match(line)
+        found = _field(match["name"].lower(), match["value"]) if match else {}
+        for name, value in found.items():
+            fields[name] = (*fields.get(name, ()), *value) if isinstance(value, tuple) else value
+        if not found:
+            text.append(line)
+    return text, fields
+
+
+def _field(name: str, value: str) -> dict[str, Any]:
+    """{} where the words are prose after all: it stays in the description."""
+    if name.startswith("depend"):
+        ids = _ids(value)
+        return {"depends_on": ids} if ids or value.strip(".").lower() in _NOTHING else {}
+    if name == "priority":
+        return {"priority": _priority(value)}
+    if name == "complexity":
+        return {"complexity": _word(value)}
+    if name == "guardrails":
+        return {"guardrails": _list(value, ";")}
+    files = _list(value, ",")
+    if name in ("files to create", "new files"):
+        return {"files_to_create": files}
+    new = tuple(file.removesuffix("(new)").strip(" `") for file in files if file.endswith("(new)"))
+    return {"files_to_create": new, "files_to_modify": tuple(file for file in files if not file.endswith("(new)"))}
+
+
+def _ids(text: str) -> tuple[str, ...]:
+    """`1.1, Task 2 and T003 (the parser)`; () if one of them is no id."""
+    found = []
+    for part in re.split(r",|;|&|\band\b", text):
+        words = re.sub(r"^\W*(?:tasks?|steps?|items?)\s+", "", part.strip(), flags=re.IGNORECASE).split()
+        id = words[0].strip("`*#.:()") if words else ""
+        if not re.search(r"\d", id):
+            return ()
+        found.append(id)
+    return tuple(found)
+
+
+def _priority(text: str) -> str:
+    word = _word(text)
+    if re.fullmatch(r"p[0-3]", word):
+        return PRIORITIES[int(word[1])]
+    if word not in PRIORITIES:
+        raise ValueError(f"`{text}` is no priority")
+    return word
+
+
+def _word(text: str) -> str:
+    words = text.strip(" `*.").lower().split()
+    return words[0].strip(",;`*()") if words else ""
+
+
+def _list(text: str, separator: str) -> tuple[str, ...]:
+    values = [value.strip().strip("`").strip() for value in text.rstrip(".").split(separator)]
+    return tuple(value for value in values if value and value.lower() not in _NOTHING)
+
+
+_IN_TITLES = (
+    ("complexity", _TOKENS, _word),
+    ("complexity", _COMPLEXITY, _word),
+    ("priority", _URGENCY, _priority),
+    ("depends_on", _AFTER, _ids),
+)

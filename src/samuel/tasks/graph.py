@@ -1,0 +1,81 @@
+"""Do the tasks fit together? Ids are there once, what they refer to is there, and nothing waits for itself."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from graphlib import CycleError, TopologicalSorter
+
+from samuel.errors import Problem
+from samuel.tasks.task import Tasks, nearest
+
+
+def problems(tasks: Tasks, file: str = "", lines: Sequence[int] = ()) -> list[Problem]:
+    """Everything that does not fit; `lines` says where each task stands."""
+    if _plainly_fine(tasks):
+        return []
+    found = [*_ids(tasks), *_references(tasks), *_cycles(tasks)]
+    where = dict(enumerate(lines))
+    return [Problem(what, file, where.get(index, 0), hint) for index, what, hint in sorted(found)]
+
+
+def _plainly_fine(tasks: Tasks) -> bool:
+    """One look suffices where every task refers only to tasks above it, as they nearly always do."""
+    seen: set[str] = set()
+    for task in tasks:
+        if task.id in seen or not task.id or task.id != task.id.strip():
+            return False
+        if (task.parent_id and task.parent_id not in seen) or not seen.issuperset(task.depends_on):
+            return False
+        seen.add(task.id)
+    return True
+
+
+Found = tuple[int, str, str]  # the position of the task, what is wrong, how to mend it
+
+
+def _ids(tasks: Tasks) -> Iterator[Found]:
+    times = Counter(task.id for task in tasks)
+    for index, task in enumerate(tasks):
+        if not task.id or task.id != task.id.strip():
+            yield index, f"the id {task.id!r} is empty or has blanks around it", "give it one like `7` or `1.2`"
+        elif times[task.id] > 1:
+            yield index, f"the id `{task.id}` is there {times[task.id]} times", "give each task an id of its own"
+
+
+def _references(tasks: Tasks) -> Iterator[Found]:
+    ids = {task.id for task in tasks}
+    for index, task in enumerate(tasks):
+        referred = [("depends on", one) for one in task.depends_on]
+        referred += [("has the parent", task.parent_id)] if task.parent_id else []
+        for how, other in referred:
+            if other not in ids:
+                hint = nearest(other, ids) or "name a task that is there, or take it out"
+                yield index, f"task `{task.id}` {how} `{other}`, which is no task here", hint
+
+
+def _cycles(tasks: Tasks) -> Iterator[Found]:
+    position = {task.id: index for index, task in enumerate(tasks)}
+    waits = {task.id: task.depends_on for task in tasks}
+    parents = {task.id: (task.parent_id,) if task.parent_id else () for task in tasks}
+    for cycle in _each_cycle(waits):
+        path = " -> ".join(f"`{id}`" for id in cycle)
+        yield position[cycle[0]], f"tasks wait for each other: {path}", "take one of them out of a `depends_on`"
+    for cycle in _each_cycle(parents):
+        path = " -> ".join(f"`{id}`" for id in cycle)
+        yield position[cycle[0]], f"tasks are their own parents: {path}", "clear one `parent_id`"
+
+
+def _each_cycle(edges: Mapping[str, Sequence[str]]) -> Iterator[list[str]]:
+    """Cycles, each in the order of waiting, the first again at the end; none shares a task with another."""
+    left = {id: [other for other in others if other in edges] for id, others in edges.items()}
+    while True:
+        try:
+            TopologicalSorter(left).prepare()
+        except CycleError as error:
+            cycle: list[str] = error.args[1][::-1]  # graphlib names what is waited for before who waits
+            yield cycle
+            for id in cycle:
+                left[id] = []
+        else:
+            return

@@ -1,0 +1,101 @@
+"""What is wrong with a prd.toon that cannot be read: all of it, where it stands, and how to mend it.
+
+Only a broken file comes here, so it may take its time.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any, get_type_hints
+
+import msgspec
+import toons
+
+from samuel.errors import Problem
+from samuel.tasks.task import LISTS, PRIORITIES, STATUSES, Task, nearest
+
+HEADER = re.compile(r"^tasks\[(\d+)\]\{(.+)\}:[ \t\r]*$", re.MULTILINE)
+COMMENT = re.compile(r"^[ \t\r]*(?:#|\n)", re.MULTILINE)  # or a blank line: no row, in any case
+
+_CELLS = 'a cell with a comma, a quote or a colon stands in double quotes, a quote within them is `\\"`'
+_TYPES = get_type_hints(Task)
+_CHOICES: dict[str, Sequence[str]] = {"status": STATUSES, "priority": PRIORITIES}
+_WANTED = {
+    str: "must be text in double quotes",
+    int: "must be a whole number",
+    bool: "must be true or false",
+}
+
+
+def no_table(file: str) -> Problem:
+    hint = "it begins with a line like `tasks[2]{id,title,status}:`"
+    return Problem("there is no table of tasks", file, 1, hint)
+
+
+def nested(names: Sequence[str], file: str, line: int) -> Problem:
+    what = f"`{'`, `'.join(names)}` holds columns of its own"
+    return Problem(what, file, line, "give the table plain columns only: a value a cell")
+
+
+def unreadable(text: str, error: toons.ToonDecodeError, file: str) -> list[Problem]:
+    """Why toons refused the file. It stops at the first mistake; this looks at each row by itself."""
+    found: list[Problem] = []
+    if header := HEADER.search(text):
+        rows = _rows(text, header)
+        if int(header[1]) != len(rows):
+            at = text.count("\n", 0, header.start()) + 1
+            what = f"the header counts {header[1]} tasks, but the table has {len(rows)}"
+            hint = f"bring back the missing row, or write `tasks[{len(rows)}]` if this is all of them"
+            found.append(Problem(what, file, at, hint))
+        for line, row in rows:
+            try:
+                toons.loads(f"tasks[1]{{{header[2]}}}:\n{row}\n")
+            except toons.ToonDecodeError as refused:
+                found.append(Problem(f"this row cannot be read: {_why(refused)}", file, line, _CELLS))
+    elif not re.search(r"^tasks\b", text, re.MULTILINE):
+        found.append(no_table(file))
+    return found or [
+        Problem(_why(error), file, error.line or 0, "https://toonformat.dev shows how TOON is written")
+    ]
+
+
+def bad_cells(rows: Sequence[dict[str, Any]], file: str, lines: Sequence[int]) -> list[Problem]:
+    """The cells that do not hold what their columns ask for; null stands for a column's default."""
+    found: list[Problem] = []
+    for line, row in zip(lines, rows, strict=True):
+        for name in {"id", "title"} - set(row):
+            found.append(Problem(f"the task has no `{name}`", file, line, "every task needs an id and a title"))
+        for name, value in row.items():
+            try:
+                msgspec.convert(value, _TYPES[name])
+            except msgspec.ValidationError:
+                found.append(_refused(name, value)._replace(file=file, line=line))
+    return found
+
+
+def _refused(name: str, value: Any) -> Problem:
+    if name in _CHOICES:
+        hint = nearest(str(value), _CHOICES[name]) or f"one of {', '.join(_CHOICES[name])}"
+        return Problem(f"`{value}` is no {name}", hint=hint)
+    if name in LISTS:
+        return Problem(f"`{name}` {_WANTED[str]}, not {value!r}", hint='several are joined with a bar: "1|2.10"')
+    wanted = _WANTED[_TYPES[name]]
+    return Problem(f"`{name}` {wanted}, not {value!r}")
+
+
+def _rows(text: str, header: re.Match[str]) -> list[tuple[int, str]]:
+    """The lines below the header, with their numbers, up to the first that is not indented."""
+    first = text.count("\n", 0, header.end()) + 2
+    rows = []
+    for number, line in enumerate(text[header.end() + 1 :].split("\n"), start=first):
+        if COMMENT.match(f"{line}\n"):
+            continue
+        if not line[0].isspace():
+            break
+        rows.append((number, line))
+    return rows
+
+
+def _why(error: toons.ToonDecodeError) -> str:
+    return re.sub(r"^TOON parse error at line \d+: ", "", str(error))

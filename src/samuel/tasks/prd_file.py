@@ -1,0 +1,178 @@
+r"""prd.toon <-> tasks. One table, a task a row:
+
+    tasks[2]{id,title,description,status,...,depends_on,...}:
+      "1",Write the parser,"",pending,...,"",...
+      "1.10",Use it,"",pending,...,1|T2,...
+
+Several values in one cell (depends_on, files_to_create, files_to_modify, guardrails) are joined with `|`; a bar
+within a value is written `\|` and a backslash `\\`. Ids are always in quotes: a bare 1.10 is the number 1.1.
+
+A file that is written again keeps whatever was not changed as it was, byte for byte: rows, comments, columns that
+Samuel does not know, and anything before or after the table. So nothing is lost on a save, and a save costs what
+the change costs.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
+
+import msgspec
+import toons
+
+from samuel.errors import ConfigError, Problem
+from samuel.tasks import graph, mend
+from samuel.tasks.task import COLUMNS, LISTS, Task, Tasks
+
+NAME = "prd.toon"
+
+
+class Document(NamedTuple):
+    """A file as it was read: the tasks, and the text around each."""
+
+    tasks: tuple[Task, ...] = ()
+    columns: tuple[str, ...] = ()
+    before: str = ""  # all that stands before the table
+    rows: tuple[str, ...] = ()  # each task's line, with the comments above it
+    after: str = ""
+
+
+EMPTY = Document()
+
+
+def decode(text: str, file: str = NAME) -> Document:
+    """The file's tasks, or ConfigError with everything that is wrong with it."""
+    try:
+        table = toons.loads(text).get("tasks")
+    except toons.ToonDecodeError as error:
+        raise ConfigError(mend.unreadable(text, error, file)) from None
+    except AttributeError:  # a list or a plain value
+        table = None
+    header = mend.HEADER.search(text)
+    if table == [] and not header:  # an empty list has more than one spelling, and nothing to keep
+        return EMPTY
+    if not header:
+        raise ConfigError([mend.no_table(file)])
+    before, rest = text[: header.start()], text[header.end() + 1 :]
+    rows, after = _split(rest, len(table))
+    lines = _line_numbers(before, rows)
+    columns = tuple(table[0]) if table else COLUMNS
+    if nested := [name for name in columns if isinstance(table[0][name], dict | list)] if table else []:
+        raise ConfigError([mend.nested(nested, file, lines[0])])
+    tasks = _tasks(table, columns, file, lines)
+    if problems := graph.problems(tasks, file, lines):
+        raise ConfigError(problems)
+    return Document(tasks, columns, before, rows, after)
+
+
+def encode(tasks: Tasks, old: Document = EMPTY) -> str:
+    """The text of these tasks. Those that are still the very objects of `old` keep their text."""
+    extras = dict.fromkeys(column for task in (*old.tasks[:1], *tasks) for column in task.extra)
+    columns = (*COLUMNS, *extras)
+    texts = list(zip(old.tasks, old.rows, strict=True))
+    above = {task.id: row.rpartition("\n")[0] for task, row in texts if "\n" in row}
+    kept = {id(task): row for task, row in texts} if columns == old.columns else {}
+
+    changed = [task for task in tasks if id(task) not in kept]
+    names, lines = _table(changed, columns)
+    for task, line in zip(changed, lines, strict=True):
+        kept[id(task)] = f"{above[task.id]}\n{line}" if task.id in above else line
+    header = f"tasks[{len(tasks)}]{{{names}}}:"
+    return old.before + "\n".join([header, *(kept[id(task)] for task in tasks), old.after])
+
+
+def _split(rest: str, count: int) -> tuple[tuple[str, ...], str]:
+    """The text behind the header as `count` rows, each with the comments above it, and what follows them."""
+    lines = rest.split("\n")
+    if not mend.COMMENT.search(rest):
+        return tuple(lines[:count]), "\n".join(lines[count:])
+    rows: list[str] = []
+    begin = end = 0
+    while len(rows) < count:
+        end += 1
+        if not mend.COMMENT.match(lines[end - 1] + "\n"):
+            rows.append("\n".join(lines[begin:end]))
+            begin = end
+    return tuple(rows), "\n".join(lines[end:])
+
+
+def _line_numbers(before: str, rows: Iterable[str]) -> list[int]:
+    line, numbers = before.count("\n") + 1, []
+    for row in rows:
+        line += 1 + row.count("\n")
+        numbers.append(line)
+    return numbers
+
+
+Rows = list[dict[str, Any]]
+
+
+def _tasks(table: Rows, columns: Sequence[str], file: str, lines: Sequence[int]) -> tuple[Task, ...]:
+    """Decoded rows as tasks. msgspec converts them all at once: with ten thousand it matters."""
+    unknown = [column for column in columns if column not in COLUMNS]
+    lists = [column for column in LISTS if column in columns]
+    for row in table:
+        if unknown:
+            row["extra"] = {column: row.pop(column) for column in unknown}
+        for column in lists:
+            cell = row[column]
+            row[column] = () if cell == "" or cell is None else _values(cell)
+    try:
+        return msgspec.convert(table, tuple[Task, ...])
+    except msgspec.ValidationError:
+        pass
+    without_null = [{name: value for name, value in row.items() if value is not None} for row in table]
+    if problems := mend.bad_cells(without_null, file, lines):
+        raise ConfigError(problems)
+    return msgspec.convert(without_null, tuple[Task, ...])
+
+
+def _table(tasks: Tasks, columns: Sequence[str]) -> tuple[str, list[str]]:
+    """The names of the columns and a line for each task, as toons writes them."""
+    rows = [_row(task, columns) for task in tasks] or [dict.fromkeys(columns)]
+    try:
+        text = toons.dumps({"tasks": rows})
+    except ValueError as error:
+        raise ConfigError([Problem(f"this cannot be written: {error}")]) from None
+    header, *lines = text.split("\n")
+    names = header.partition("{")[2].removesuffix("}:")
+    if not tasks:
+        return names, []
+    # It is read back before it replaces anything: what Samuel writes, Samuel can read.
+    read = toons.loads(text)["tasks"]
+    if read != rows:
+        raise ConfigError([Problem("a task would not be read back as it was written")])
+    _tasks(read, columns, "", [0] * len(tasks))
+    return names, [_BARE_ID.sub(r'  "\1",', line) for line in lines]
+
+
+_BARE_ID = re.compile(r'^  ([^",]+),')  # toons quotes only those that look like something else
+
+
+def _row(task: Task, columns: Sequence[str]) -> dict[str, Any]:
+    row = {column: getattr(task, column) for column in COLUMNS}
+    for column in LISTS:
+        row[column] = _cell(row[column])
+    for column in columns[len(COLUMNS) :]:
+        row[column] = task.extra.get(column)
+    return row
+
+
+def _cell(values: Iterable[str]) -> str:
+    return "|".join(value.replace("\\", "\\\\").replace("|", "\\|") for value in values)
+
+
+def _values(cell: Any) -> Any:
+    """The values in a cell. What is no text is given back, to be refused with the other wrong cells."""
+    if not isinstance(cell, str):
+        return cell
+    if "\\" not in cell:
+        return tuple(cell.split("|")) if "|" in cell else (cell,)
+    values = [""]
+    for part in re.findall(r"\\.|[^\\|]+|\||\\$", cell, flags=re.DOTALL):
+        if part == "|":
+            values.append("")
+        else:
+            values[-1] += part[1:] or part if part[0] == "\\" else part
+    return tuple(values)

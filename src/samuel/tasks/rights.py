@@ -1,0 +1,113 @@
+"""Who may ask for which change: a person may, an agent inside a run may only speak of the task it was given.
+
+Both answer to the same calls, so a command does not know which of them it serves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Protocol
+
+from samuel.errors import SamuelError
+from samuel.tasks import changes
+from samuel.tasks.task import Task, Tasks
+
+DISCOVERY = "discovery"
+
+
+class Asker(Protocol):
+    def done(self, tasks: Tasks, id: str, *, at: str, commit: str) -> tuple[Task, ...]: ...
+
+    def skip(self, tasks: Tasks, id: str, *, reason: str) -> tuple[Task, ...]: ...
+
+    def block(self, tasks: Tasks, id: str, *, reason: str) -> tuple[Task, ...]: ...
+
+    def reset(self, tasks: Tasks, id: str) -> tuple[Task, ...]: ...
+
+    def enqueue(
+        self, tasks: Tasks, title: str, *, priority: str, complexity: str, depends_on: Iterable[str]
+    ) -> tuple[Task, ...]: ...
+
+
+def asker(environment: Mapping[str, str]) -> Asker:
+    """Who calls: the loop gives its agent these variables, and everybody else is a person."""
+    if not (run := environment.get("SAMUEL_RUN_ID", "")):
+        return Person()
+    return Agent(
+        run=run,
+        task_id=environment.get("SAMUEL_TASK_ID", ""),
+        discovers=environment.get("SAMUEL_MODE") == DISCOVERY,
+        iteration=_number(environment, "SAMUEL_ITERATION") or 0,
+        max_new_tasks=_number(environment, "SAMUEL_MAX_NEW_TASKS"),
+    )
+
+
+class Person:
+    done = staticmethod(changes.complete)
+    skip = staticmethod(changes.skip)
+    block = staticmethod(changes.block)
+    reset = staticmethod(changes.reset)
+    enqueue = staticmethod(changes.enqueue)
+
+
+@dataclass(frozen=True)
+class Agent:
+    run: str
+    task_id: str = ""  # the task at hand; discovery has none
+    discovers: bool = False
+    iteration: int = 0
+    max_new_tasks: int | None = None  # what one discovery may find
+
+    def done(self, tasks: Tasks, id: str, *, at: str, commit: str) -> tuple[Task, ...]:
+        """A claim: only the loop completes a task, after the quality checks passed."""
+        self._own(id, "claim")
+        return changes.claim(tasks, id, commit=commit)
+
+    def skip(self, tasks: Tasks, id: str, *, reason: str) -> tuple[Task, ...]:
+        self._own(id, "skip")
+        return changes.skip(tasks, id, reason=reason)
+
+    def block(self, tasks: Tasks, id: str, *, reason: str) -> tuple[Task, ...]:
+        self._own(id, "block")
+        return changes.block(tasks, id, reason=reason)
+
+    def reset(self, tasks: Tasks, id: str) -> tuple[Task, ...]:
+        raise SamuelError(
+            f"this is inside the run `{self.run}`, which cannot reset a task",
+            "attempts and failures are the loop's to count; use another terminal",
+        )
+
+    def enqueue(
+        self, tasks: Tasks, title: str, *, priority: str, complexity: str, depends_on: Iterable[str]
+    ) -> tuple[Task, ...]:
+        if self.discovers:
+            self._within_the_limit(tasks)
+        return changes.enqueue(
+            tasks,
+            title,
+            priority=priority,
+            complexity=complexity,
+            depends_on=depends_on,
+            source=DISCOVERY if self.discovers else "agent",
+            iteration=self.iteration,
+        )
+
+    def _own(self, id: str, verb: str) -> None:
+        if id == self.task_id:
+            return
+        hint = f"the current task is `{self.task_id}`" if self.task_id else "this iteration works on no task"
+        raise SamuelError(f"this is inside the run `{self.run}`, which cannot {verb} task `{id}`", hint)
+
+    def _within_the_limit(self, tasks: Tasks) -> None:
+        found = [task for task in tasks if task.source == DISCOVERY and task.iteration == self.iteration]
+        if self.max_new_tasks is not None and len(found) >= self.max_new_tasks:
+            raise SamuelError(
+                f"this discovery has found {len(found)} tasks, and {self.max_new_tasks} is the most",
+                "end this turn; the next discovery can find more",
+            )
+
+
+def _number(environment: Mapping[str, str], name: str) -> int | None:
+    text = environment.get(name, "")
+    return int(text) if text.isdecimal() else None

@@ -1,0 +1,77 @@
+"""One task."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Iterable, Sequence
+from typing import Any, Literal, get_args
+
+import msgspec
+
+from samuel.errors import UsageError
+
+Status = Literal["pending", "in_progress", "completed", "skipped", "blocked"]
+Priority = Literal["critical", "high", "medium", "low"]
+
+STATUSES: tuple[Status, ...] = get_args(Status)
+PRIORITIES: tuple[Priority, ...] = get_args(Priority)  # the first is the most urgent
+
+
+class Task(msgspec.Struct, frozen=True, kw_only=True):
+    """One row of prd.toon. Text that is not there is "", so that nobody has to ask for None as well."""
+
+    id: str
+    title: str
+    description: str = ""
+    status: Status = "pending"
+    priority: Priority = "medium"
+    complexity: str = "medium"  # a free word: simple, medium, complex, ...
+    parent_id: str = ""
+    depends_on: tuple[str, ...] = ()
+    files_to_create: tuple[str, ...] = ()
+    files_to_modify: tuple[str, ...] = ()
+    guardrails: tuple[str, ...] = ()
+    completed_at: str = ""
+    commit_sha: str = ""
+    iteration: int = 0  # the one that worked on it last, or that found it; 0 is none
+    source: str = "prd"  # who brought it: prd, user, agent, discovery
+    claimed: bool = False  # the agent says it is done; the quality checks have not said so yet
+    attempts: int = 0
+    last_failure: str = ""  # why the last attempt failed, or why it was skipped or blocked
+    extra: dict[str, Any] = {}  # columns that Samuel does not know, kept for whoever does
+
+    def plain(self) -> dict[str, Any]:
+        """The task in event payloads and in `--json`: its own fields, and the unknown columns beside them."""
+        fields = {name: getattr(self, name) for name in COLUMNS}
+        return {**fields, **{name: list(fields[name]) for name in LISTS}, **self.extra}
+
+
+COLUMNS = tuple(name for name in Task.__struct_fields__ if name != "extra")
+LISTS = ("depends_on", "files_to_create", "files_to_modify", "guardrails")
+
+Tasks = Sequence[Task]
+
+
+def find(tasks: Iterable[Task], id: str) -> Task:
+    ids = []
+    for task in tasks:
+        if task.id == id:
+            return task
+        ids.append(task.id)
+    raise UsageError(f"there is no task `{id}`", nearest(id, ids) or "`samuel run tasks` lists them")
+
+
+def nearest(word: str, known: Iterable[str]) -> str:
+    close = difflib.get_close_matches(word, list(known), n=1)
+    return f"did you mean `{close[0]}`?" if close else ""
+
+
+def natural(id: str) -> tuple[object, ...]:
+    """A sort key by which 2 comes before 10, and 1.2 before 1.10."""
+    words = re.split(r"([0-9]+)", id)  # text and digits take turns, so like is always compared with like
+    # A number without its zeros sorts by length first. int() would do the same, and refuse very long ones.
+    numbers = [(len(number), number) for number in (digits.lstrip("0") for digits in words[1::2])]
+    mixed: list[object] = [*words]
+    mixed[1::2] = numbers
+    return (*mixed, id)
