@@ -22,6 +22,8 @@ BENCHMARKS = (
     "bench_python",
     "bench_discovery",
     "bench_start",
+    "bench_tasks",
+    "bench_context",
     "bench_memory",
 )
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -96,3 +98,11 @@ def test_the_names_of_samuel_testing() -> None:
     assert set(samuel.testing.__all__) == {"FakeClock", "Recorder", "SamuelProject", "fire", "samuel_project"}
     for name in samuel.testing.__all__:
         assert getattr(samuel.testing, name).__doc__
+
+
+@pytest.mark.parametrize("name", [b"nowhere", b"file", b"not-utf8-\xff"])
+def test_only_a_directory_that_json_can_name_can_be_opened(tmp_path: Path, name: bytes) -> None:
+    (tmp_path / "file").touch()
+    (tmp_path / os.fsdecode(b"not-utf8-\xff")).mkdir()
+    with pytest.raises(samuel.UsageError):
+        samuel.open(tmp_path / os.fsdecode(name), search=False)

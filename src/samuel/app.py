@@ -22,7 +22,7 @@ from samuel.errors import ConfigError, UsageError
 from samuel.events import EVENTS, Event, event_type
 from samuel.files.atomic import DISK, Disk
 from samuel.files.inside import refuse_links
-from samuel.hooks.decorator import declarations
+from samuel.hooks.decorator import Declaration, declarations
 from samuel.hooks.handler import Handler, Origin, Role
 from samuel.hooks.order import Chain, resolve
 from samuel.journal import Journal
@@ -80,6 +80,7 @@ class App:
         SAMUEL_TRUST. `config` is used instead of samuel.toml. `watch` is told what a loop does while it does it.
         """
         self.paths = paths.Project(paths.find_root(Path(root)) if search else Path(root).resolve())
+        _check(self.paths.root)
         self.user = user or paths.User.from_environment()
         self.clock = clock or SystemClock()
         self.warnings: list[str] = []
@@ -284,6 +285,15 @@ class _All:
             sink.end(event, fired, duration_ms)
 
 
+def _check(root: Path) -> None:
+    if not root.is_dir():
+        raise UsageError(f"`{root}` is not a directory", "name the directory of a project")
+    try:
+        str(root).encode()
+    except UnicodeEncodeError:  # it is part of every payload, and JSON could not carry it
+        raise UsageError(f"the path {str(root)!r} is not UTF-8", "rename the directory") from None
+
+
 def payload(name: str, fields: Mapping[str, Any]) -> Event:
     """The typed payload of an event from plain fields, or a UsageError that says which field is wrong."""
     kind = event_type(name)
@@ -306,6 +316,10 @@ def embedded(functions: Iterable[Callable[..., Any]]) -> list[Handler]:
         if not found:
             raise UsageError(f"`{function!r}` is not marked with `@samuel.hook`")
         for name, _, declared in found:
+            try:
+                settings = _checked(declared)
+            except ValueError as error:
+                raise UsageError(f"`@samuel.hook` of `{name}`: {error}") from None
             handlers.append(
                 Handler(
                     name=name,
@@ -314,14 +328,24 @@ def embedded(functions: Iterable[Callable[..., Any]]) -> list[Handler]:
                     runtime="inline",
                     owner=name,
                     function=function,
-                    order=declared.order,
-                    strict=declared.strict,
-                    timeout=None if declared.timeout is None else parse_duration(declared.timeout),
-                    role=None if declared.role is None else Role(declared.role),
                     declared=position,
+                    **settings,
                 )
             )
     return handlers
+
+
+def _checked(declared: Declaration) -> dict[str, Any]:
+    if declared.order is not None and type(declared.order) is not int:
+        raise ValueError(f"`order` is a whole number, not {declared.order!r}")
+    if declared.strict is not None and type(declared.strict) is not bool:
+        raise ValueError(f"`strict` is True or False, not {declared.strict!r}")
+    return {
+        "order": declared.order,
+        "strict": declared.strict,
+        "timeout": None if declared.timeout is None else parse_duration(declared.timeout),
+        "role": None if declared.role is None else Role(declared.role),
+    }
 
 
 open = App

@@ -144,8 +144,10 @@ class SamuelProject:
         from samuel.trust.store import TrustStore
 
         store = TrustStore(self.user.state / "trust", trust_key(self.root))
-        items = [item for item in review(self.root, store.load()) if item.digest and item.state != "gone"]
-        store.agree([(item.name, item.digest, item.content) for item in items], at="", root=str(self.root))
+        items = review(self.root, store.load())
+        here = [(item.name, item.digest, item.content) for item in items if item.digest and item.state != "gone"]
+        store.agree(here, at="", root=str(self.root))
+        store.revoke([item.name for item in items if item.state == "gone"])
 
     def open(self, **options: Any) -> App:
         """Open the project; the options are those of `samuel.open`. It is closed with the test at the latest."""

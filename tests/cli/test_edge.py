@@ -114,6 +114,13 @@ def test_a_reader_that_went_away_is_no_failure_to_talk_about(project):
     assert (done.returncode, done.stderr) == (1, b"")
 
 
+@pytest.mark.parametrize("closed", [">&-", "<&-", "2>&-", "<&- >&- 2>&-"])
+def test_a_stream_that_is_closed(project, closed: str):
+    ran = subprocess.run(["sh", "-c", f'"$@" hooks fire quality.check {closed}', "-", *REAL], capture_output=True)
+    assert ran.returncode == 0
+    assert b"Traceback" not in ran.stderr
+
+
 def test_an_ascii_terminal_gets_escapes_not_exceptions(project):
     (project / "samuel.toml").write_text('"é" = 1')
     env = {**os.environ, "PYTHONIOENCODING": "ascii"}

@@ -107,6 +107,14 @@ def test_what_was_shown_is_what_is_agreed_to(samuel, guard, monkeypatch):
     assert samuel("trust", "--list", "--json").json["data"][0]["state"] == "changed"
 
 
+def test_a_name_cannot_look_like_a_second_answer(samuel, put):
+    put(".samuel/hooks/a\ntrusted: b", "")
+    assert samuel("trust").err.splitlines()[1] == r"  new  .samuel/hooks/a\x0atrusted: b"
+    assert samuel("trust", "--show").out.startswith(r".samuel/hooks/a\x0atrusted: b  (new")
+    assert samuel("trust", "--yes").out.startswith(r"trusted: .samuel/hooks/a\x0atrusted: b  sha256")
+    assert samuel("trust", "--revoke", "--yes").out == "no longer trusted: .samuel/hooks/a\\x0atrusted: b\n"
+
+
 def test_only_what_is_named(samuel, put, guard, monkeypatch, project):
     put(".samuel/hooks/other", GUARD, 0o755)
     put("samuel.toml", "")

@@ -220,6 +220,15 @@ class TestVerdicts:
         assert not fired.denied
         assert len(fired.warnings) == 1
 
+    @pytest.mark.parametrize("answer", [{"decision": "deny"}, {"blocked": True}])
+    @pytest.mark.parametrize("event", ["SessionStart", "before:iteration"])
+    def test_a_denial_that_means_nothing_is_said(self, event: str, answer: dict[str, Any]) -> None:
+        fields = {"task": {}} if event == "before:iteration" else {}
+        fired = fire(samuel.hook(event)(lambda event: answer), event, **fields)
+        assert fired.ok
+        assert not fired.denied
+        assert f"said deny, but `{event}` cannot be denied" in fired.warnings[0]
+
     def test_a_session_event_that_cannot_be_denied_is_not(self) -> None:
         @samuel.hook("TurnEnd")
         def no(event: object) -> Result:

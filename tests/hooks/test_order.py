@@ -78,7 +78,11 @@ def test_numbers_ascend_and_nobody_runs_twice_or_is_forgotten(found: list[Handle
     assert len(running) == len(set(running))
     taking_part = [one for one in found if one.status is not Status.SHADOWED]
     assert len(resolved.steps) + len(resolved.left_out) == len(taking_part) + 1
-    given_numbers = [s.order for s in resolved.steps if s.handler.order is not None]
+    given_numbers = [
+        step.order
+        for step in resolved.steps
+        if step.handler.order is not None and step.handler.status is Status.ACTIVE
+    ]
     assert len(given_numbers) == len(set(given_numbers))  # of two that were given a number one is left
 
 
@@ -154,6 +158,12 @@ class TestEqualGivenNumbers:
         found = [handler("p:f", owner="p"), handler("p:g", owner="p"), built_in()]
         resolved = chain(*found, order={"p": 50})
         assert names(resolved) == ["p:f", "p:g", "default"]
+        assert resolved.warnings == ()
+
+    @pytest.mark.parametrize("status", [Status.UNTRUSTED, Status.BROKEN])
+    def test_one_that_cannot_run_replaces_nobody_and_keeps_its_place(self, status: Status) -> None:
+        resolved = chain(built_in(), handler("mine", order=100, status=status))
+        assert names(resolved) == ["default", "mine"]
         assert resolved.warnings == ()
 
     def test_the_advice_works(self) -> None:
@@ -236,6 +246,17 @@ class TestProblems:
         resolved = chain(handler("python"), order={"pythn": 5}, order_lines={"pythn": 9})
         (problem,) = resolved.problems
         assert (problem.line, problem.hint) == (9, "did you mean `python`?")
+
+    @pytest.mark.parametrize("status", [Status.SHADOWED, Status.DISABLED])
+    def test_a_name_in_handlers_that_was_taken_out_says_why(self, status: Status) -> None:
+        (problem,) = chain(handler("a", status=status, reason="why"), handlers=["a"]).problems
+        assert problem.what.endswith(f"names `a`, which is {status}")
+        assert problem.hint == "why"
+
+    def test_a_handler_that_handlers_names_twice(self) -> None:
+        found = [handler("p:f", owner="p", entry="f"), handler("p:g", owner="p", entry="g")]
+        (problem,) = chain(*found, handlers=["p", "p:f"]).problems
+        assert "names `p:f` twice" in problem.what
 
     def test_all_of_them_at_once(self) -> None:
         resolved = chain(handler("a"), handlers=["x", "y"], order={"z": 1})

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -88,6 +89,20 @@ def test_one_that_cannot_be_read_is_said(tmp_path: Path, data: bytes, says: str)
     (tmp_path / "prompt.md.j2").write_bytes(data)
     with pytest.raises(ConfigError, match=says):
         load("prompt.md.j2", tmp_path)
+
+
+@pytest.mark.parametrize("link", ["templates", "templates/ralph", "templates/ralph/prompt.md.j2"])
+def test_one_behind_a_link_is_refused(tmp_path: Path, link: str) -> None:
+    """What a link of a clone leads to, a key perhaps, would be told to the agent."""
+    for directory in ("outside/ralph", "project/templates/ralph"):
+        (tmp_path / directory).mkdir(parents=True)
+    (tmp_path / "outside/ralph/prompt.md.j2").write_text("secret")
+    place, depth = tmp_path / "project" / link, link.count("/")
+    if place.is_dir():
+        shutil.rmtree(place)
+    place.symlink_to(tmp_path / ("outside", "outside/ralph", "outside/ralph/prompt.md.j2")[depth])
+    with pytest.raises(ConfigError, match="symbolic link"):
+        load("prompt.md.j2", tmp_path / "project/templates/ralph")
 
 
 def test_a_wrong_template_fails_the_call_with_its_line_and_nothing_else(samuel_project: SamuelProject) -> None:

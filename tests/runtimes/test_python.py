@@ -117,7 +117,7 @@ def test_a_worker_stays_warm(runtime: Python, tmp_path: Path) -> None:
     assert len({pid(runtime, of(tmp_path, "who")) for _ in range(3)}) == 1
 
 
-def test_hooks_of_one_origin_share_a_worker_and_plugins_do_not(runtime: Python, tmp_path: Path) -> None:
+def test_hooks_of_one_directory_share_a_worker_and_plugins_do_not(runtime: Python, tmp_path: Path) -> None:
     project = pid(runtime, of(tmp_path, "who", owner="a"))
     assert pid(runtime, of(tmp_path, "who", owner="b")) == project
     user = pid(runtime, of(tmp_path, "who", Origin.USER))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -186,6 +187,7 @@ class TestNames:
             assert statuses == [Status.ACTIVE] + [Status.SHADOWED] * (3 - number)
             assert samuel_project.fire("context.extra", task={}).result["from"] == number
             (place / "same").unlink()
+            samuel_project.trust()
 
     def test_shadowed_ones_say_by_whom(self, samuel_project: SamuelProject, sh: Script) -> None:
         mine = samuel_project.hook("a", sh("context.extra", ""))
@@ -284,6 +286,26 @@ class TestPythonFiles:
         (handler,) = found(samuel_project)
         assert handler.status is Status.BROKEN
         assert says in handler.reason
+
+    @pytest.mark.parametrize("wrong", ["role='guard', timeout='30'", "role='gard'"])
+    def test_a_guard_with_a_slip_in_its_declaration_denies(
+        self, samuel_project: SamuelProject, wrong: str
+    ) -> None:
+        text = f"import samuel\n@samuel.hook('PreAbilityCall', {wrong})\ndef wrong(event): ...\n"
+        samuel_project.python_hook("wrong", text)
+        assert samuel_project.fire("PreAbilityCall", ability_id="x").denied
+
+    def test_helpers_of_another_directory_are_out_of_reach(self, samuel_project: SamuelProject) -> None:
+        """They are none of what was looked at when this hook was permitted."""
+        here, there = (samuel_project.root / name / "hooks" for name in (".samuel", ".kodelet"))
+        text = "import samuel\n@samuel.hook('SessionStart')\ndef {0}(event):\n    import far\n    return {{}}\n"
+        samuel_project.python_hook("one", text.format("one"), where=here)
+        samuel_project.hook("far.py", "", executable=False, where=here)
+        samuel_project.python_hook("two", text.format("two"), where=there)
+        with samuel_project.open() as app:
+            app.fire("SessionStart")
+            outcomes = {call.handler.name: call.outcome for call in app.fire("SessionStart").calls}
+        assert outcomes == {"one": "ok", "two": "crashed"}
 
     def test_one_that_is_executable_is_a_program(self, samuel_project: SamuelProject, py: Script) -> None:
         samuel_project.hook("tool.py", py("context.extra", "print('{\"x\": 1}')"))
@@ -384,3 +406,32 @@ class TestDisablingAGuard:
         assert (refused.event, refused.status) == ("PreAbilityCall", Status.UNTRUSTED)
         samuel_project.trust()
         assert one(samuel_project, "guard").status is Status.DISABLED
+
+
+@pytest.mark.parametrize("user", [False, True], ids=["project", "user"])
+def test_a_name_that_is_not_utf8_is_said(samuel_project: SamuelProject, sh: Script, user: bool) -> None:
+    where = (samuel_project.user.home if user else samuel_project.root) / ".samuel/hooks"
+    samuel_project.hook("good", sh("SessionStart", ""), where=where)
+    samuel_project.hook(os.fsdecode(b"bad\xff"), sh("SessionStart", ""), where=where)
+    bad = one(samuel_project, "bad\\udcff")
+    assert bad.status is (Status.BROKEN if user else Status.UNTRUSTED)
+    assert one(samuel_project, "good").status is (Status.ACTIVE if user else Status.UNTRUSTED)
+
+
+def test_a_project_in_a_home_behind_a_link_has_one_set_of_hooks(
+    samuel_project: SamuelProject, sh: Script, tmp_path: Path
+) -> None:
+    samuel_project.hook("mine", sh("SessionStart", ""))
+    (tmp_path / "link").symlink_to(samuel_project.root)
+    with samuel_project.open(user=replace(samuel_project.user, home=tmp_path / "link")) as app:
+        assert [handler.origin for handler in app.found if handler.name == "mine"] == [Origin.PROJECT]
+
+    def test_by_removing_it(self, samuel_project: SamuelProject) -> None:
+        guard = samuel_project.hook("guard", self.GUARD)
+        assert one(samuel_project, "guard").status is Status.ACTIVE
+        guard.unlink()
+        missing = one(samuel_project, "guard")
+        assert (missing.event, missing.status) == ("PreAbilityCall", Status.BROKEN)
+        assert "is gone" in missing.reason
+        samuel_project.trust()
+        assert found(samuel_project) == []

@@ -126,6 +126,8 @@ class TestPermit:
         (hooks / "__pycache__").mkdir()
         (hooks / "__pycache__/x.pyc").write_text("")
         assert permit(handler(hooks / "a")) == ""
+        (hooks / "__pycache__/x.sh").write_text("")  # no cache of Python's: a hook could read it
+        assert "not trusted" in permit(handler(hooks / "a"))
 
 
 class TestStore:
@@ -187,16 +189,48 @@ class TestReview:
         (hooks / "lib/helper").chmod(0o755)
         items = {item.name: item for item in review(root, store.load())}
         shown = show(items[".samuel/hooks/a"], store.load(), store)
-        assert "+evil\n" in shown
+        assert "+evil" in shown
         assert "(agreed)" in shown
-        assert show(items[".samuel/hooks/lib/helper"], store.load(), store) == "(only its mode has changed)"
+        assert "the text is the same" in show(items[".samuel/hooks/lib/helper"], store.load(), store)
+
+    @pytest.mark.parametrize(
+        ("old", "new", "shown"),
+        [
+            (b"#\n" * 40_000, b"#\n" * 40_000 + b"evil\n", "+evil"),
+            (b"echo \xff\n", b"echo \xfe\n", "-echo \\xff\n+echo \\xfe"),
+            (b"echo a", b"echo b", "-echo a\n\\ No newline at end of file\n+echo b\n"),
+            (b"echo a\n", b"echo a\r\n", "+echo a\r"),
+            (b"#!/bin/sh\n", b"#!/bin/sh\n#\0\nevil\n", "+evil"),
+        ],
+        ids=["past what is shown of a new file", "not UTF-8", "no newline", "line ends", "behind a NUL"],
+    )
+    def test_no_change_is_hidden(self, tmp_path: Path, hooks: Path, old: bytes, new: bytes, shown: str) -> None:
+        root, store = tmp_path / "project", TrustStore(tmp_path / "trust", "key")
+        (hooks / "a").write_bytes(old)
+        store.agree([(i.name, i.digest, i.content) for i in review(root, {})], at="", root="")
+        (hooks / "a").write_bytes(new)
+        (changed,) = [item for item in review(root, store.load()) if item.state == "changed"]
+        assert shown in show(changed, store.load(), store)
 
     def test_what_is_new_is_shown_as_a_whole_and_binary_by_its_size(self, tmp_path: Path) -> None:
         store = TrustStore(tmp_path, "key")
         assert show(Item("a", "d", "new", b"text"), {}, store) == "text"
         assert show(Item("a", "d", "new", b"\x7fELF\0\0"), {}, store) == "(binary, 6 bytes)"
         long = show(Item("a", "d", "new", b"x" * 100_000), {}, store)
-        assert long.endswith("more bytes")
+        assert long.endswith("and more: the file has 100000 bytes")
+
+    def test_what_cannot_be_listed_or_written_down_waits_and_cannot_be_agreed_to(
+        self, tmp_path: Path, hooks: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        root = tmp_path / "project"
+        (hooks / os.fsdecode(b"bad\xff")).touch()
+        unreadable = [item.name for item in review(root, {}) if not item.digest]
+        assert unreadable == [".samuel/hooks/bad\\udcff"]
+        assert "`.samuel/hooks/bad\\udcff`" in permitting(root)(handler(hooks / "a"))
+        monkeypatch.setattr(content, "MOST_FILES", 1)
+        assert [(item.name, item.digest, item.state) for item in review(root, {})] == [
+            (".samuel/hooks", "", "new")
+        ]
 
     def test_a_directory_that_is_a_link_is_none_of_ours(self, tmp_path: Path, hooks: Path) -> None:
         other = tmp_path / "other"

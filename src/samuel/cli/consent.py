@@ -20,7 +20,7 @@ from samuel.trust.items import Item, review, show
 from samuel.trust.repository import trust_key
 from samuel.trust.store import TrustStore
 
-PENDING = ("new", "changed")
+PENDING = ("new", "changed", "gone")
 
 
 class Consent:
@@ -43,15 +43,17 @@ class Consent:
 
     def text(self, item: Item) -> str:
         """What a person reads before they agree."""
-        head = f"{item.name}  ({item.state}, sha256 {item.digest or 'of nothing readable'})"
+        head = f"{safe(item.name, keep='')}  ({item.state}, sha256 {item.digest or 'of nothing readable'})"
         body = show(item, self._store.load(), self._store).rstrip("\n")
         return "\n".join([head, *(f"    {line}" for line in body.split("\n")), ""])
 
     def agree(self, items: Iterable[Item]) -> None:
         """Record a yes to exactly what these items hold."""
         refuse_inside_a_run()
-        agreed = [(item.name, item.digest, item.content) for item in items]
-        self._store.agree(agreed, at=iso(SystemClock().now()), root=str(self.root))
+        items = list(items)
+        here = [(item.name, item.digest, item.content) for item in items if item.state != "gone"]
+        self._store.agree(here, at=iso(SystemClock().now()), root=str(self.root))
+        self._store.revoke([item.name for item in items if item.state == "gone"])
 
     def revoke(self, names: Sequence[str] | None) -> list[str]:
         return self._store.revoke(names)

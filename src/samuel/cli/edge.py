@@ -23,6 +23,7 @@ from samuel.errors import SamuelError, UsageError
 def run(arguments: Sequence[str]) -> int:
     """Run one command line, and give its exit code."""
     out = Output(json="--json" in arguments)
+    _open_what_is_closed()
     _never_fail_to_encode()
     try:
         code = samuel.main(list(arguments), prog_name="samuel", standalone_mode=False, obj=out)
@@ -57,6 +58,13 @@ def _usage(error: click.ClickException) -> UsageError:
 def _os_error(error: OSError) -> str:
     why = error.strerror or str(error) or type(error).__name__
     return f"`{error.filename}`: {why}" if error.filename else why
+
+
+def _open_what_is_closed() -> None:
+    """Started as `samuel ... >&-`, Python has None for that stream, and the next file opened gets its number."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, mode))  # noqa: SIM115  for as long as we live
 
 
 def _never_fail_to_encode() -> None:

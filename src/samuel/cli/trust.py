@@ -9,6 +9,7 @@ import click
 from samuel.cli.consent import PENDING, Consent, ask_for_each, readable, refuse_inside_a_run
 from samuel.cli.here import Here, json_option
 from samuel.cli.output import Table
+from samuel.cli.safe import safe
 from samuel.errors import SamuelError, UsageError
 from samuel.hooks.handler import Status
 from samuel.trust.items import Item
@@ -63,28 +64,28 @@ def _revoke(here: Here, consent: Consent, names: Sequence[str] | None, yes: bool
             raise UsageError("this would take all agreements back", "name what you mean, or add `--yes`")
         click.confirm("Take all agreements about this project back?", abort=True, err=True)
     gone = consent.revoke(names)
-    lines = [f"no longer trusted: {name}" for name in gone] or ["nothing was trusted"]
+    lines = [f"no longer trusted: {safe(name, keep='')}" for name in gone] or ["nothing was trusted"]
     return here.out.answer({"revoked": gone}, "\n".join(lines))
 
 
 def _agree(here: Here, consent: Consent, pending: Sequence[Item], yes: bool) -> int:
     unreadable = [
-        f"`{item.name}` cannot be read, so nobody can agree to it" for item in pending if not readable(item)
+        f"`{_name(item)}` cannot be read, so nobody can agree to it" for item in pending if not readable(item)
     ]
     asked = [item for item in pending if readable(item)]
     if not pending:
         return here.out.answer({"agreed": [], "pending": []}, "Nothing waits for your word here.")
     if not yes and not here.out.asks:
         raise SamuelError(
-            "\n".join(["this waits for your word:", *(f"  {item.state}  {item.name}" for item in pending)]),
+            "\n".join(["this waits for your word:", *(f"  {item.state}  {_name(item)}" for item in pending)]),
             "`samuel trust --show` shows it, `samuel trust --yes` agrees to all of it",
         )
     agreed = asked if yes else ask_for_each(here.out, consent, asked)
     if agreed:
         consent.agree(agreed)
     left = [item for item in pending if item not in agreed]
-    lines = [f"trusted: {item.name}  sha256 {item.digest[:16]}" for item in agreed]
-    lines += [f"not trusted: {item.name}" for item in left]
+    lines = [f"trusted: {_name(item)}  sha256 {item.digest[:16]}" for item in agreed]
+    lines += [f"not trusted: {_name(item)}" for item in left]
     data = {"agreed": [_plain(item) for item in agreed], "pending": [_plain(item) for item in left]}
     warnings = [*unreadable, *(_broken(here) if agreed else [])]
     return here.out.answer(data, "\n".join(lines), ok=not left, warnings=warnings)
@@ -111,6 +112,11 @@ def _chosen(here: Here, names: Sequence[str], items: Sequence[Item]) -> Sequence
             raise UsageError(f"`{name}` is nothing that could run here", hint)
         chosen.append(item)
     return chosen
+
+
+def _name(item: Item) -> str:
+    """On one line, whatever it is: a file's name must not be able to look like a second answer."""
+    return safe(item.name, keep="")
 
 
 def _plain(item: Item) -> dict[str, str]:

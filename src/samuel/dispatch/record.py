@@ -58,7 +58,7 @@ class Fired(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def denied(self) -> bool:
-        return self.result.get("decision") == "deny"
+        return self.stopped and self.result.get("decision") == "deny"
 
 
 class Sink(Protocol):

@@ -79,6 +79,9 @@ def understood(kind: EventType, reply: Reply) -> Reply:
     if kind.composition.can_deny and (found := verdict(result)).decision == "deny":
         return replace(reply, outcome=DENIED, message=found.reason or "denied without a reason")
     if result.get("ok", True) and not result.get("error"):
+        # Whoever wrote this believes that it was stopped.
+        if not kind.composition.can_deny and (result.get("decision") == "deny" or result.get("blocked") is True):
+            return replace(reply, message=f"said deny, but `{kind.name}` cannot be denied")
         return reply
     why = result.get("reason") or result.get("error") or "it said `ok: false`"
     return replace(reply, outcome=FAILED, message=str(why))

@@ -4,7 +4,7 @@
 2. Without it: ascending order number; the built-in has 100, everything else 200 unless somebody gave it one.
 3. At the same number: lower origin first, so the project has the last word; then by name, then as declared.
 4. Two that were *given* the same number: the one nearer to the project, then the one declared later, replaces
-   the other, with a warning. Those merely left at 200 all run.
+   the other, with a warning. Those merely left at 200 all run, and one that cannot run replaces nobody.
 """
 
 from __future__ import annotations
@@ -105,6 +105,8 @@ def _as_listed(
         if not meant and ref.use != DEFAULT:  # an event with no built-in has a no-op in its place
             problems.append(_no_such_handler(ref, event, known, file))
         for handler in meant:
+            if id(handler) in named:
+                problems.append(_twice(ref, event, handler, file))
             named.add(id(handler))
             steps.append(_step(event, handler, settings, None, f"`handlers` names `{ref.use}`", ref))
     if rest_at is not None:
@@ -144,6 +146,8 @@ def _by_number(
     for one in placed:  # in rule 3's order, so the later of two is the one that stays
         if not (one.key or one.handler.order is not None or one.handler.origin is Origin.BUILT_IN):
             continue  # nobody gave it this number
+        if one.handler.status is not Status.ACTIVE:
+            continue  # it is refused in its place, and whoever works there goes on working
         holder_key, holders = slots.get(one.number, ("", []))
         if one.key and one.key == holder_key:  # one line of samuel.toml may place several handlers: they all run
             holders.append(one)
@@ -228,8 +232,16 @@ def _replacement(event: EventType, loser: Handler, winner: Handler, number: int)
 
 
 def _no_such_handler(ref: HandlerRef, event: EventType, known: Sequence[Handler], file: str) -> Problem:
-    what = f"`handlers` of `{event.name}` names `{ref.use}`, which is no handler of it"
-    return Problem(what, file, ref.line, _nearest(ref.use, _names(known)))
+    what = f"`handlers` of `{event.name}` names `{ref.use}`, which is"
+    taken_out = next((one for one in known if ref.use in (one.name, one.owner)), None)
+    if taken_out is not None:
+        return Problem(f"{what} {taken_out.status}", file, ref.line, taken_out.reason)
+    return Problem(f"{what} no handler of it", file, ref.line, _nearest(ref.use, _names(known)))
+
+
+def _twice(ref: HandlerRef, event: EventType, handler: Handler, file: str) -> Problem:
+    what = f"`handlers` of `{event.name}` names `{handler.name}` twice, the second time as `{ref.use}`"
+    return Problem(what, file, ref.line, "keep one of the two")
 
 
 def _unknown_order_keys(

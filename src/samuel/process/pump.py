@@ -28,12 +28,16 @@ class Pump:
         output_limit: int,
         on_output: Callable[[bytes], None] | None = None,
         stdout_to: int | None = None,
+        stderr_to: int | None = None,
+        keep: int | None = None,
     ) -> None:
         self.stdout = bytearray()
         self.stderr = bytearray()
-        self._limit = output_limit
+        self._room = output_limit
+        self._keep = keep
         self._on_output = on_output
         self._stdout_to = stdout_to
+        self._stderr_to = stderr_to
         self._open: set[int] = set()
         self._poll = select.poll()
         self._in = self._out = self._err = self._pidfd = -1
@@ -152,15 +156,15 @@ class Pump:
                 self._err = -1
             return True
         if fd == self._err:
-            self.stderr += chunk
-            if len(self.stderr) > 2 * STDERR_KEPT:
-                del self.stderr[:-STDERR_KEPT]
+            _append(self.stderr, chunk, STDERR_KEPT)
             allowed = True
+            if self._stderr_to is not None:
+                _write(self._stderr_to, chunk)
         else:
-            room = self._limit - len(self.stdout)
-            allowed = len(chunk) <= room
-            chunk = chunk[:room]
-            self.stdout += chunk
+            allowed = len(chunk) <= self._room
+            chunk = chunk[: self._room]
+            self._room -= len(chunk)
+            _append(self.stdout, chunk, self._keep)
             if self._stdout_to is not None:
                 _write(self._stdout_to, chunk)
         if self._on_output is not None and chunk:
@@ -174,6 +178,12 @@ class Pump:
         except KeyError:
             pass
         os.close(fd)
+
+
+def _append(kept: bytearray, chunk: bytes, keep: int | None) -> None:
+    kept += chunk
+    if keep is not None and len(kept) > 2 * keep:  # twice: so that not every chunk moves the rest
+        del kept[:-keep]
 
 
 def _write(fd: int, data: bytes) -> None:

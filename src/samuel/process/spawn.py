@@ -42,19 +42,22 @@ def run(
     grace: float = GRACE,
     on_output: Callable[[bytes], None] | None = None,
     stdout_to: int | None = None,
+    stderr_to: int | None = None,
+    keep: int | None = None,
 ) -> Finished:
     """Run a program to its end, or to `timeout`; then nothing of its process tree is left.
 
     A program that cannot be started is a result (`not_started`), not an exception. At the deadline the whole
     tree gets SIGTERM and, `grace` seconds later, SIGKILL. More stdout than `output_limit` is SIGKILL at once.
-    `on_output` is given stdout and stderr as they come, and stdout is also written to the descriptor
-    `stdout_to`; when either raises, or on Ctrl-C, the tree is killed and the exception goes on to the caller.
+    `on_output` is given stdout and stderr as they come, and each is also written to its descriptor, `stdout_to`
+    or `stderr_to`; when any of that raises, or on Ctrl-C, the tree is killed and the exception goes on to the
+    caller. With `keep` only the last `keep` bytes of stdout are held in memory and given back.
 
     May be called from many threads at the same time.
     """
     started = time.perf_counter()
     try:
-        pump = Pump(stdin, output_limit, on_output, stdout_to)
+        pump = Pump(stdin, output_limit, on_output, stdout_to, stderr_to, keep)
     except OSError as error:
         return Finished("not_started", 0, b"", b"", 0.0, why_not(error, argv, cwd, env))
     try:
@@ -74,7 +77,7 @@ def run(
     return Finished(
         ended,
         process.returncode,
-        bytes(pump.stdout),
+        bytes(pump.stdout if keep is None else pump.stdout[-keep:]),
         bytes(pump.stderr[-STDERR_KEPT:]),
         time.perf_counter() - started,
     )

@@ -15,7 +15,8 @@ from typing import Any
 from jinja2 import StrictUndefined, TemplateError, TemplateSyntaxError
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
-from samuel.errors import ConfigError, Problem
+from samuel.errors import ConfigError, Problem, SamuelError
+from samuel.files.inside import read_inside
 
 GO_NAME = re.compile(r"\{\{(-?)\s*\.(?=[A-Za-z_])")
 MOST = 1024 * 1024
@@ -46,12 +47,13 @@ def shipped(name: str) -> str:
 def load(name: str, own: Path) -> tuple[str, str]:
     """The project's own template if it has one, else the shipped one; with the name to use in messages."""
     file = own / name
-    if not file.is_file():
-        return shipped(name), name
-    if file.stat().st_size > MOST:
-        raise ConfigError([Problem(f"larger than {MOST} bytes", str(file))])
     try:
-        return file.read_text(encoding="utf-8"), str(file)
+        # Never through a link: what it leads to would be told to the agent.
+        return read_inside(own.parents[1], own.parent.name, own.name, name, limit=MOST).decode(), str(file)
+    except FileNotFoundError:
+        return shipped(name), name
+    except SamuelError as error:
+        raise ConfigError([Problem(error.message, str(file), hint=error.hint)]) from None
     except UnicodeDecodeError as error:
         raise ConfigError([Problem(f"not UTF-8: {error.reason}", str(file))]) from None
 

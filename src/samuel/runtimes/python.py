@@ -135,6 +135,10 @@ class Python:
 
 
 def _worker_of(handler: Handler) -> str:
-    """Hooks of the project share a worker, so do the user's; a plugin or a distribution has its own."""
+    """The files of one directory share a worker; a plugin or a distribution has its own.
+
+    Never two directories: a helper in one could be imported by a hook of the other, and whoever permits a hook
+    looks only at what lies beside it.
+    """
     shared = handler.origin in (Origin.PROJECT, Origin.USER)
-    return handler.origin.name if shared else f"{handler.origin.name}:{handler.owner}"
+    return f"{handler.origin.name}:{os.path.dirname(handler.path) if shared else handler.owner}"

@@ -125,7 +125,7 @@ class Answers:
         return _named(path, found, finished.stdout.decode("utf-8", "replace").split())
 
     def _load(self, path: str, found: Signature) -> Answer:
-        reply = self._python.describe(path, "discovery", LOAD_SECONDS)
+        reply = self._python.describe(path, f"discovery:{os.path.dirname(path)}", LOAD_SECONDS)
         if reply.outcome is not Outcome.OK:
             why = first_line(reply.message, str(reply.outcome))
             return Answer(found, problem=f"cannot be loaded: {why}")

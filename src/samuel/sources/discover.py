@@ -33,14 +33,14 @@ class Place(NamedTuple):
 
 
 def project_hooks(place: Place) -> list[Handler]:
-    return hook_files.find(
-        place.root, Origin.PROJECT, place.project_answers, place.permit.objections, place.permit.digests
-    )
+    permit, answers = place.permit, place.project_answers
+    found = hook_files.find(place.root, Origin.PROJECT, answers, permit.objections, permit.digests)
+    return [*found, *hook_files.gone(place.root, Origin.PROJECT, answers, permit.gone)]
 
 
 def user_hooks(place: Place) -> list[Handler]:
     """The user's own need no agreement. A project that *is* the home directory has no second set of them."""
-    if place.home == place.root:
+    if place.home.resolve() == place.root:
         return []
     return hook_files.find(place.home, Origin.USER, place.user_answers, lambda directory: {}, place.permit.digests)
 

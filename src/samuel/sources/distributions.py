@@ -6,9 +6,12 @@ their owner agreed. A distribution is looked for where packages are installed, n
 
 from __future__ import annotations
 
+import json
+import os
 import sys
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, NamedTuple
+from urllib.parse import unquote, urlparse
 
 from msgspec.structs import replace
 
@@ -16,10 +19,10 @@ from samuel.hooks.handler import Handler, Origin, Outcome, Status
 from samuel.runtimes.python import Python
 from samuel.sources.answers import LOAD_SECONDS, Answer, Answers, declared
 from samuel.sources.hook_files import declared_handler
-from samuel.trust.content import digest_text
+from samuel.trust.content import TooMuch, digest_file, digest_text, survey
 
 if TYPE_CHECKING:
-    from importlib.metadata import EntryPoint
+    from importlib.metadata import Distribution, EntryPoint
 
 GROUP = "samuel.hooks"
 
@@ -51,8 +54,25 @@ def look_up(names: Iterable[str]) -> list[Listed]:
             continue
         points = tuple(point for point in distribution.entry_points if point.group == GROUP)
         lines = [f"{name} {distribution.version}", *sorted(f"{point.name} = {point.value}" for point in points)]
+        lines += _editable(distribution)
         found.append(Listed(name, "\n".join(lines) + "\n", points))
     return found
+
+
+def _editable(distribution: Distribution) -> list[str]:
+    """An editable install runs the files of a work tree, perhaps of this very clone: they are part of it."""
+    try:
+        origin = json.loads(distribution.read_text("direct_url.json") or "{}")
+        if not origin.get("dir_info", {}).get("editable"):
+            return []
+        source = unquote(urlparse(str(origin.get("url", ""))).path)
+        files = survey(source, skip=(".git", ".venv", "venv", "node_modules"))
+    except (ValueError, AttributeError, OSError, TooMuch):
+        return ["editable, from a place that cannot be read"]
+    digests = [
+        f"{path} {digest_file(os.path.join(source, path))}" for path in sorted(files) if path.endswith(".py")
+    ]
+    return [f"editable, from {source}", f"its Python files: sha256 {digest_text(chr(10).join(digests))}"]
 
 
 def trust_name(name: str) -> str:

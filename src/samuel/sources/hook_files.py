@@ -19,7 +19,7 @@ from samuel import paths
 from samuel.config.duration import parse_duration
 from samuel.hooks.handler import Handler, Origin, Role, Status
 from samuel.sources.answers import Answer, Answers, Declared, is_module
-from samuel.trust.content import Digests, Signature, signature
+from samuel.trust.content import Digests, Signature, signature, spoken
 from samuel.trust.permit import refusal
 
 DISABLED = ".disable"
@@ -64,6 +64,22 @@ def find(
     return handlers
 
 
+def gone(base: Path, origin: Origin, answers: Answers, agreed: Callable[[str], list[str]]) -> list[Handler]:
+    """Hooks that worked and are not there any more: missing at their places until their owner agrees to that."""
+    handlers: list[Handler] = []
+    for place in paths.HOOK_DIRS:
+        for path in agreed(str(base / place)):
+            name, last = os.path.basename(path), answers.last(path)
+            if last is None or os.path.lexists(path + DISABLED):
+                continue  # a helper, or renamed: then it is found under its new name
+            one = Candidate(
+                name.removesuffix(".py") if is_module(path, last.signature) else name, path, last.signature
+            )
+            why = "it was agreed to and is gone; bring it back, or run `samuel trust` to agree that it is gone"
+            handlers += _out_of_order(one, origin, last, Status.BROKEN, why)
+    return handlers
+
+
 def _candidates(directory: str) -> Iterator[Candidate]:
     try:
         with os.scandir(directory) as entries:
@@ -73,6 +89,9 @@ def _candidates(directory: str) -> Iterator[Candidate]:
     for name in sorted(files):
         path = files[name].path
         if name.endswith("~"):
+            continue
+        if name != (shown := spoken(name)):  # it could be named in no payload, journal or agreement
+            yield Candidate(shown, spoken(path), (), Status.BROKEN, "its name is not UTF-8; rename it")
             continue
         try:
             found = signature(files[name].stat())
@@ -121,11 +140,19 @@ def declared_handler(
 ) -> Handler:
     """The handler that a declaration describes."""
     status, reason = Status.ACTIVE, ""
-    try:
-        timeout = None if said.timeout is None else parse_duration(said.timeout)
-        role = None if said.role is None else Role(said.role)
-    except ValueError as error:
-        status, reason, timeout, role = Status.BROKEN, str(error), None, None
+    timeout, role = None, None
+    if said.timeout is not None:
+        try:
+            timeout = parse_duration(said.timeout)
+        except ValueError as error:
+            status, reason = Status.BROKEN, f"`timeout` {error}"
+    if said.role is not None:
+        try:
+            role = Role(said.role)
+        except ValueError:
+            # It may have been meant to be a guard: one that does not work denies.
+            why = f"`role` must be one of {', '.join(Role)}, not `{said.role}`"
+            status, reason, role = Status.BROKEN, why, Role.GUARD
     name = owner if said.function in ("", owner.replace("-", "_")) else f"{owner}:{said.function}"
     return Handler(
         name=name,

@@ -65,8 +65,8 @@ class Index:
         try:
             self._file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
             atomic.write_bytes(self._file, msgspec.msgpack.encode(known), 0o600, durable=False)
-        except OSError:
-            pass  # only a cache
+        except (OSError, UnicodeEncodeError):
+            pass  # only a cache; and a name that is not UTF-8 cannot be written into it
 
     def _survey(self) -> dict[str, dict[str, Signature]] | None:
         found = {}

@@ -12,15 +12,15 @@ from samuel.tasks.task import Tasks, nearest
 
 def problems(tasks: Tasks, file: str = "", lines: Sequence[int] = ()) -> list[Problem]:
     """Everything that does not fit; `lines` says where each task stands."""
-    if _plainly_fine(tasks):
+    if fit(tasks):
         return []
     found = [*_ids(tasks), *_references(tasks), *_cycles(tasks)]
     where = dict(enumerate(lines))
     return [Problem(what, file, where.get(index, 0), hint) for index, what, hint in sorted(found)]
 
 
-def _plainly_fine(tasks: Tasks) -> bool:
-    """One look suffices where every task refers only to tasks above it, as they nearly always do."""
+def fit(tasks: Tasks) -> bool:
+    """A quick yes, where every task refers only to tasks above it, as they nearly always do; or a perhaps."""
     seen: set[str] = set()
     for task in tasks:
         if task.id in seen or not task.id or task.id != task.id.strip():

@@ -16,15 +16,15 @@ from samuel.errors import Problem
 from samuel.tasks.task import LISTS, PRIORITIES, STATUSES, Task, nearest
 
 HEADER = re.compile(r"^tasks\[(\d+)\]\{(.+)\}:[ \t\r]*$", re.MULTILINE)
-COMMENT = re.compile(r"^[ \t\r]*(?:#|\n)", re.MULTILINE)  # or a blank line: no row, in any case
+COMMENT = re.compile(r"\n[ \t\r]*[#\n]")  # the line after a line end is one, or blank: no row, in any case
 
 _CELLS = 'a cell with a comma, a quote or a colon stands in double quotes, a quote within them is `\\"`'
 _TYPES = get_type_hints(Task)
 _CHOICES: dict[str, Sequence[str]] = {"status": STATUSES, "priority": PRIORITIES}
 _WANTED = {
-    str: "must be text in double quotes",
-    int: "must be a whole number",
-    bool: "must be true or false",
+    str: ("text", 'put it in double quotes, like "1.10": without them it is a number'),
+    int: ("a whole number", "write one like 3, without quotes"),
+    bool: ("true or false", "write one of them, without quotes"),
 }
 
 
@@ -79,9 +79,9 @@ def _refused(name: str, value: Any) -> Problem:
         hint = nearest(str(value), _CHOICES[name]) or f"one of {', '.join(_CHOICES[name])}"
         return Problem(f"`{value}` is no {name}", hint=hint)
     if name in LISTS:
-        return Problem(f"`{name}` {_WANTED[str]}, not {value!r}", hint='several are joined with a bar: "1|2.10"')
-    wanted = _WANTED[_TYPES[name]]
-    return Problem(f"`{name}` {wanted}, not {value!r}")
+        return Problem(f"`{name}` must be text, not {value!r}", hint='write "1.10", and several as "1.10|1.11"')
+    wanted, hint = _WANTED[_TYPES[name]]
+    return Problem(f"`{name}` must be {wanted}, not {value!r}", hint=hint)
 
 
 def _rows(text: str, header: re.Match[str]) -> list[tuple[int, str]]:
@@ -89,7 +89,7 @@ def _rows(text: str, header: re.Match[str]) -> list[tuple[int, str]]:
     first = text.count("\n", 0, header.end()) + 2
     rows = []
     for number, line in enumerate(text[header.end() + 1 :].split("\n"), start=first):
-        if COMMENT.match(f"{line}\n"):
+        if COMMENT.match(f"\n{line}\n"):
             continue
         if not line[0].isspace():
             break

@@ -56,12 +56,15 @@ def decode(text: str, file: str = NAME) -> Document:
         raise ConfigError([mend.no_table(file)])
     before, rest = text[: header.start()], text[header.end() + 1 :]
     rows, after = _split(rest, len(table))
-    lines = _line_numbers(before, rows)
     columns = tuple(table[0]) if table else COLUMNS
-    if nested := [name for name in columns if isinstance(table[0][name], dict | list)] if table else []:
-        raise ConfigError([mend.nested(nested, file, lines[0])])
-    tasks = _tasks(table, columns, file, lines)
-    if problems := graph.problems(tasks, file, lines):
+    if nested := [name for name, value in table[0].items() if isinstance(value, dict | list)] if table else []:
+        raise ConfigError([mend.nested(nested, file, before.count("\n") + 1)])
+    try:
+        tasks = _tasks(table, columns)
+        problems = [] if graph.fit(tasks) else graph.problems(tasks, file, _line_numbers(before, rows))
+    except msgspec.ValidationError:
+        problems = mend.bad_cells(table, file, _line_numbers(before, rows))
+    if problems:
         raise ConfigError(problems)
     return Document(tasks, columns, before, rows, after)
 
@@ -85,13 +88,13 @@ def encode(tasks: Tasks, old: Document = EMPTY) -> str:
 def _split(rest: str, count: int) -> tuple[tuple[str, ...], str]:
     """The text behind the header as `count` rows, each with the comments above it, and what follows them."""
     lines = rest.split("\n")
-    if not mend.COMMENT.search(rest):
+    if not mend.COMMENT.search(f"\n{rest}"):
         return tuple(lines[:count]), "\n".join(lines[count:])
     rows: list[str] = []
     begin = end = 0
     while len(rows) < count:
         end += 1
-        if not mend.COMMENT.match(lines[end - 1] + "\n"):
+        if not mend.COMMENT.match(f"\n{lines[end - 1]}\n"):
             rows.append("\n".join(lines[begin:end]))
             begin = end
     return tuple(rows), "\n".join(lines[end:])
@@ -108,8 +111,8 @@ def _line_numbers(before: str, rows: Iterable[str]) -> list[int]:
 Rows = list[dict[str, Any]]
 
 
-def _tasks(table: Rows, columns: Sequence[str], file: str, lines: Sequence[int]) -> tuple[Task, ...]:
-    """Decoded rows as tasks. msgspec converts them all at once: with ten thousand it matters."""
+def _tasks(table: Rows, columns: Sequence[str]) -> tuple[Task, ...]:
+    """Decoded rows as tasks. Every row of every change comes through here: with ten thousand it matters."""
     unknown = [column for column in columns if column not in COLUMNS]
     lists = [column for column in LISTS if column in columns]
     for row in table:
@@ -117,15 +120,22 @@ def _tasks(table: Rows, columns: Sequence[str], file: str, lines: Sequence[int])
             row["extra"] = {column: row.pop(column) for column in unknown}
         for column in lists:
             cell = row[column]
-            row[column] = () if cell == "" or cell is None else _values(cell)
+            if cell == "":
+                row[column] = ()
+            elif cell.__class__ is str:  # anything else is refused below, with the other wrong cells
+                row[column] = _values(cell) if "|" in cell or "\\" in cell else (cell,)
     try:
         return msgspec.convert(table, tuple[Task, ...])
     except msgspec.ValidationError:
-        pass
-    without_null = [{name: value for name, value in row.items() if value is not None} for row in table]
-    if problems := mend.bad_cells(without_null, file, lines):
-        raise ConfigError(problems)
-    return msgspec.convert(without_null, tuple[Task, ...])
+        _drop_nulls(table)
+        return msgspec.convert(table, tuple[Task, ...])
+
+
+def _drop_nulls(table: Rows) -> None:
+    """A null, which only a person writes, stands for what a column holds by default."""
+    for row in table:
+        for column in [column for column, value in row.items() if value is None]:
+            del row[column]
 
 
 def _table(tasks: Tasks, columns: Sequence[str]) -> tuple[str, list[str]]:
@@ -141,9 +151,12 @@ def _table(tasks: Tasks, columns: Sequence[str]) -> tuple[str, list[str]]:
         return names, []
     # It is read back before it replaces anything: what Samuel writes, Samuel can read.
     read = toons.loads(text)["tasks"]
-    if read != rows:
+    if read != rows or len(lines) != len(rows):  # other than a table, if a column holds no plain values
         raise ConfigError([Problem("a task would not be read back as it was written")])
-    _tasks(read, columns, "", [0] * len(tasks))
+    try:
+        _tasks(read, columns)
+    except msgspec.ValidationError:
+        raise ConfigError(mend.bad_cells(read, "", [0] * len(read))) from None
     return names, [_BARE_ID.sub(r'  "\1",', line) for line in lines]
 
 
@@ -163,12 +176,9 @@ def _cell(values: Iterable[str]) -> str:
     return "|".join(value.replace("\\", "\\\\").replace("|", "\\|") for value in values)
 
 
-def _values(cell: Any) -> Any:
-    """The values in a cell. What is no text is given back, to be refused with the other wrong cells."""
-    if not isinstance(cell, str):
-        return cell
+def _values(cell: str) -> tuple[str, ...]:
     if "\\" not in cell:
-        return tuple(cell.split("|")) if "|" in cell else (cell,)
+        return tuple(cell.split("|"))
     values = [""]
     for part in re.findall(r"\\.|[^\\|]+|\||\\$", cell, flags=re.DOTALL):
         if part == "|":

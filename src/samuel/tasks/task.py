@@ -18,8 +18,11 @@ STATUSES: tuple[Status, ...] = get_args(Status)
 PRIORITIES: tuple[Priority, ...] = get_args(Priority)  # the first is the most urgent
 
 
-class Task(msgspec.Struct, frozen=True, kw_only=True):
-    """One row of prd.toon. Text that is not there is "", so that nobody has to ask for None as well."""
+class Task(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+    """One row of prd.toon. Text that is not there is "", so that nobody has to ask for None as well.
+
+    A task refers to no other object that could refer to it, so the garbage collector need not look at it.
+    """
 
     id: str
     title: str

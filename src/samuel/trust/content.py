@@ -15,8 +15,9 @@ from pathlib import Path
 Signature = tuple[int, ...]
 
 MOST_FILES = 5_000
-# Python's caches are left out: hooks run with a cache of their own elsewhere, so these are never read.
-SKIPPED = ("__pycache__",)
+# Python's caches are left out: hooks run with a cache of their own elsewhere, so these are never read. Whatever
+# else lies beside them is not.
+CACHES, CACHED = "__pycache__/", ".pyc"
 
 
 class TooMuch(Exception):
@@ -32,20 +33,26 @@ def survey(directory: str | Path, skip: Sequence[str] = ()) -> dict[str, Signatu
     waiting = [(str(directory), "")]
     while waiting:
         place, prefix = waiting.pop()
+        cached = CACHED if prefix.endswith(CACHES) else ()
         with os.scandir(place) as entries:
             for entry in entries:
                 own = entry.stat(follow_symlinks=False)
                 kind = own.st_mode & 0o170000
                 if kind == stat.S_IFDIR:
-                    if entry.name not in SKIPPED and (prefix or entry.name not in skip):
+                    if prefix or entry.name not in skip:
                         waiting.append((entry.path, f"{prefix}{entry.name}/"))
                 elif kind == stat.S_IFLNK:
                     found[prefix + entry.name] = signature(own) + _target(entry.path)
-                else:
+                elif not entry.name.endswith(cached):
                     found[prefix + entry.name] = signature(own)
         if len(found) > MOST_FILES:
             raise TooMuch(f"more than {MOST_FILES} files lie in `{directory}`")
     return found
+
+
+def spoken(name: str) -> str:
+    """A file's name as text that can be written down: what is not UTF-8 in it becomes an escape."""
+    return name.encode("utf-8", "backslashreplace").decode()
 
 
 def signature(found: os.stat_result) -> Signature:

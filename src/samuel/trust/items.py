@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from samuel import paths
-from samuel.trust.content import TooMuch, read_file, survey
+from samuel.trust.content import TooMuch, read_file, spoken, survey
 from samuel.trust.store import MOST_KEPT, Agreement, TrustStore
 
 SHOWN = 64 * 1024
@@ -32,6 +32,7 @@ def hook_files(root: Path) -> Iterable[tuple[str, Path]]:
         try:
             found = survey(directory)
         except (OSError, TooMuch):
+            yield place, directory  # as something that cannot be read, rather than not at all
             continue
         for path in sorted(found):
             yield os.path.join(place, path), directory / path
@@ -39,30 +40,55 @@ def hook_files(root: Path) -> Iterable[tuple[str, Path]]:
 
 def review(root: Path, agreed: Mapping[str, Agreement], texts: Iterable[tuple[str, str, str]] = ()) -> list[Item]:
     """All that could run here, and how it stands. `texts` are (name, digest, content) of what is not a file."""
-    found = [(name, *read_file(str(path), MOST_KEPT + 1)) for name, path in hook_files(root)]
+    found = [(spoken(name), *_read(name, path)) for name, path in hook_files(root)]
     found += [(name, digest, content.encode()) for name, digest, content in texts]
     items = []
     for name, digest, content in found:
         known = agreed.get(name)
-        state = "new" if known is None else "trusted" if known.digest == digest else "changed"
+        state = "new" if known is None else "trusted" if known.covers(digest) else "changed"
         items.append(Item(name, digest, state, content, known.at if known else ""))
     here = {item.name for item in items}
     gone = [Item(name, known.digest, "gone", b"", known.at) for name, known in agreed.items() if name not in here]
     return [*items, *sorted(gone)]
 
 
+def _read(name: str, path: Path) -> tuple[str, bytes]:
+    """The digest and the content; nothing of a file whose name cannot be written into an agreement."""
+    return read_file(str(path), MOST_KEPT + 1) if name == spoken(name) else ("", b"")
+
+
 def show(item: Item, agreed: Mapping[str, Agreement], store: TrustStore) -> str:
     """What a person reads before they agree: the whole text, or after a change the difference."""
-    if b"\0" in item.content[:8192]:
-        return f"(binary, {len(item.content)} bytes)"
-    text = item.content[:SHOWN].decode("utf-8", "replace")
-    if item.state == "changed" and (old := store.agreed_text(agreed[item.name].digest)) is not None:
-        difference = difflib.unified_diff(
-            old.decode("utf-8", "replace").splitlines(keepends=True),
-            text.splitlines(keepends=True),
-            f"{item.name} (agreed)",
-            f"{item.name} (now)",
-        )
-        return "".join(difference) or "(only its mode has changed)"
-    cut = f"\n… {len(item.content) - SHOWN} more bytes" if len(item.content) > SHOWN else ""
-    return text + cut
+    if item.state == "gone":
+        return "(it was agreed to and is not there any more; yes means that this is right)"
+    # A script stays a text, whatever is in it: a NUL must not hide what a shell would run.
+    if b"\0" in item.content[:8192] and not item.content.startswith(b"#!"):
+        return f"(binary, {_size(item)})"
+    old = store.agreed_text(agreed[item.name].digest) if item.state == "changed" else None
+    if old is None or len(item.content) > MOST_KEPT:
+        cut = f"\n… and more: the file has {_size(item)}" if len(item.content) > SHOWN else ""
+        return _text(item.content[:SHOWN]) + cut
+    # All of it, not only what would be shown of a new file: the change may be at the very end.
+    difference = difflib.unified_diff(
+        _lines(old),
+        _lines(item.content),
+        f"{item.name} (agreed)",
+        f"{item.name} (now)",
+        lineterm="",
+    )
+    return "\n".join(difference) or "(the text is the same; its mode, or where it leads, has changed)"
+
+
+def _text(content: bytes) -> str:
+    """Two contents that differ are two texts that differ, also where they are not UTF-8."""
+    return content.decode("utf-8", "backslashreplace")
+
+
+def _lines(content: bytes) -> list[str]:
+    *lines, last = _text(content).split("\n")
+    return [*lines, f"{last}\n\\ No newline at end of file"] if last else lines
+
+
+def _size(item: Item) -> str:
+    kept = len(item.content)
+    return f"more than {MOST_KEPT} bytes" if kept > MOST_KEPT else f"{kept} bytes"

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from samuel.hooks.handler import Handler, Origin
-from samuel.trust.content import Digests, Signature, TooMuch, survey
+from samuel.trust.content import Digests, Signature, TooMuch, spoken, survey
 from samuel.trust.store import Agreement
 
 NEEDS_NO_TRUST = (Origin.BUILT_IN, Origin.USER, Origin.USER_PLUGIN, Origin.EMBEDDER)
@@ -65,6 +65,14 @@ class Permit:
         self._checked[directory] = (found, answer)
         return answer
 
+    def gone(self, directory: str) -> list[str]:
+        """The files of a directory that somebody agreed to and that are not there any more, by path."""
+        if self._everything:
+            return []
+        prefix = os.path.relpath(directory, self._root) + "/"
+        agreed = (os.path.join(self._root, name) for name in self._agreed() if name.startswith(prefix))
+        return [path for path in agreed if not os.path.lexists(path)]
+
     def recall(self, directory: str, found: dict[str, Signature], objections: dict[str, str]) -> None:
         """What an earlier check of exactly these files said."""
         self._checked[directory] = (found, objections)
@@ -77,9 +85,10 @@ class Permit:
 
     def _compare(self, name: str, digest: str) -> str:
         known = self._agreed().get(name)
+        name = spoken(name)
         if known is None:
             return f"not trusted: nobody agreed to `{name}` yet; {HOW}"
-        if known.digest != digest or not digest:
+        if not known.covers(digest):
             return f"not trusted: `{name}` is not what was agreed to; {HOW}"
         return ""
 

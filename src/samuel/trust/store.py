@@ -13,6 +13,7 @@ from samuel.errors import ConfigError, Problem
 from samuel.files import atomic
 from samuel.files.lock import held
 
+EARLIER_KEPT = 20
 MOST_KEPT = 256 * 1024  # of a text, to show the difference when it changes
 
 
@@ -21,6 +22,10 @@ class Agreement(msgspec.Struct, frozen=True):
 
     digest: str
     at: str = ""
+    earlier: list[str] = []  # what was agreed to before: another worktree may still have it
+
+    def covers(self, digest: str) -> bool:
+        return bool(digest) and (digest == self.digest or digest in self.earlier)
 
 
 class _File(msgspec.Struct):
@@ -48,7 +53,9 @@ class TrustStore:
         """Record (name, digest, content) as agreed to; the content is kept to show what changed later."""
         with self._changing() as stored:
             for name, digest, content in items:
-                stored.agreed[name] = Agreement(digest, at)
+                before = stored.agreed.get(name)
+                known = [one for one in (before.digest, *before.earlier) if one != digest] if before else []
+                stored.agreed[name] = Agreement(digest, at, known[:EARLIER_KEPT])
                 if len(content) <= MOST_KEPT:
                     self._texts.mkdir(mode=0o700, exist_ok=True)
                     atomic.write_bytes(self._texts / digest, content, 0o600, durable=False)

@@ -122,6 +122,15 @@ def test_a_clone_is_not_run(samuel, project, guard):
     assert not (project / "canary").exists()
 
 
+def test_one_that_never_worked_is_not_passed_over_in_silence(samuel, put):
+    put(".samuel/hooks/guard.py", "import samuel (\n")
+    samuel("trust", "--yes")
+    ran = samuel("hooks", "fire", "PreAbilityCall", "--payload", '{"ability_id": "x"}')
+    assert ran.json["warnings"] == [
+        "broken, so not run: `guard`: cannot be loaded: SyntaxError: invalid syntax (guard.py, line 1)"
+    ]
+
+
 def test_on_a_terminal_it_shows_what_is_new_and_asks(on_terminal, project, guard, samuel):
     code, screen = on_terminal("hooks", "fire", "quality.check", typed="n\n")
     assert code == 0

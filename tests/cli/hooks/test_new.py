@@ -124,6 +124,12 @@ def test_wrong_words(samuel):
     assert samuel("hooks", "new", "x", "--event", "TurnEnd", "--lang", "ruby").code == 2
 
 
+def test_with_a_broken_samuel_toml_nothing_is_written(samuel, project, put):
+    put("samuel.toml", "nonsense = 1\n")
+    assert samuel("hooks", "new", "x", "--event", "SessionStart").code == 2
+    assert not (project / ".samuel").exists()
+
+
 def test_it_trusts_nothing_but_what_it_wrote(samuel, project, guard):
     ran = samuel("hooks", "new", "mine", "--event", "quality.check")
     assert ran.code == 0

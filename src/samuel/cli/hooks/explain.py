@@ -5,6 +5,7 @@ import click
 from samuel.cli.here import Here, json_option
 from samuel.cli.hooks import chain as words
 from samuel.cli.output import Table
+from samuel.cli.safe import safe
 from samuel.events import event_type
 from samuel.hooks.handler import Handler
 from samuel.hooks.order import Chain
@@ -37,7 +38,7 @@ def explain(here: Here, event: str) -> int:
     blocks += ["\nTo move one, in samuel.toml:"] if moves else []
     for step, moved in moves:
         lines = moved.toml.replace("\n", "\n  ")
-        blocks.append(f"\n  # `{step.handler.name}` {moved.to}\n  {lines}")
+        blocks.append(f"\n  # `{safe(step.handler.name, keep='')}` {moved.to}\n  {lines}")
     return here.out.answer(data, *blocks, warnings=[*chain.warnings, *app.warnings])
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import click
 
-from samuel import paths
+from samuel import config, paths
 from samuel.cli.consent import Consent
 from samuel.cli.here import Here, inside_a_run, json_option
 from samuel.errors import SamuelError
@@ -33,6 +33,7 @@ def new(here: Here, name: str, event: str, lang: str) -> int:
     kind = event_type(event)
     written = hook(name, kind, lang)
     root = here.root
+    config.load(root / paths.CONFIG)  # what is wrong with it is said before anything is written
     _write(root, name, written)
     shown = f"{HOOKS}/{written.name}"
     warnings = _trust(Consent(root), shown, written)

@@ -1,0 +1,1 @@
+"""Who does the work: one adapter per file, and one way to run any of them."""

@@ -1,0 +1,43 @@
+"""Any program from samuel.toml as an agent: `[agents.NAME] command = ["./agent", "{prompt_file}"]`."""
+
+from __future__ import annotations
+
+import sys
+
+from samuel.agents.agent import PROMPT, PROMPT_FILE, Agent, Channel
+from samuel.config.model import AgentSettings
+from samuel.errors import UsageError
+
+PYTHON = "{python}"
+"""Stands for the Python that runs Samuel, so that a command means the same on every machine."""
+
+_PLACEHOLDER: dict[Channel, str] = {"stdin": "", "file": PROMPT_FILE, "argument": PROMPT}
+
+
+def configured(settings: AgentSettings) -> Agent:
+    channel = _channel(settings)
+    placeholder = _PLACEHOLDER[channel]
+    if not settings.command:
+        raise UsageError(f"The agent `{settings.name}` has no `command`.", 'Say: command = ["./agent"]')
+    if placeholder and not any(placeholder in word for word in settings.command):
+        raise UsageError(
+            f"The agent `{settings.name}` gets its prompt as `{channel}`, but its command has no `{placeholder}`.",
+            f'Put `{placeholder}` where the prompt belongs, or say: prompt = "stdin"',
+        )
+    return Agent(
+        name=settings.name,
+        command=tuple(word.replace(PYTHON, sys.executable) for word in settings.command),
+        prompt=channel,
+        env=settings.env,
+        install=f"[agents.{settings.name}] in samuel.toml names it",
+    )
+
+
+def _channel(settings: AgentSettings) -> Channel:
+    for channel in _PLACEHOLDER:
+        if channel == settings.prompt:
+            return channel
+    raise UsageError(
+        f"The agent `{settings.name}` cannot get its prompt as `{settings.prompt}`.",
+        f"There are: {', '.join(_PLACEHOLDER)}.",
+    )

@@ -1,0 +1,98 @@
+"""The shipped fake agent: it does what a directory of steps says, as a process like any other agent.
+
+    python -m samuel.agents.scripted DIR [PROMPT_FILE]
+
+For task T and attempt N it takes the first of DIR/T/N, DIR/T.N, DIR/T, DIR/default that is there (a directory of
+numbered attempts goes on with its highest number); in discovery DIR/discovery/N or DIR/discovery. A step is an
+executable, or a directory of files to copy into the project with, if need be, a `run.sh` to run after that. It
+gets the prompt on its stdin, calls `samuel run done ID` itself, and its exit code is the agent's. A `usage.json`
+in the step's directory, or else in DIR, is reported as the tokens and the cost.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+_APART = ("run.sh", "usage.json")  # of a step's directory: not for the project
+
+
+def main(arguments: list[str], environ: Mapping[str, str]) -> int:
+    if len(arguments) not in (1, 2):
+        print("usage: python -m samuel.agents.scripted DIR [PROMPT_FILE]", file=sys.stderr)
+        return 2
+    steps = Path(arguments[0]).absolute()
+    prompt = Path(arguments[1]).read_bytes() if arguments[1:] else sys.stdin.buffer.read()
+    discovery = environ.get("SAMUEL_MODE") == "discovery"
+    task, attempt = environ.get("SAMUEL_TASK_ID", ""), environ.get("SAMUEL_ATTEMPT", "1")
+    doing = "discovery" if discovery else f"task {task}, attempt {attempt}"
+    step = find(steps, "discovery" if discovery else task, attempt, default=not discovery)
+    if step is None:
+        print(f"scripted: `{steps}` has no step for {doing}", file=sys.stderr)
+        return 2
+    _say(f"{doing}: a prompt of {len(prompt)} bytes, step {step.relative_to(steps)}")
+    code = _do(step, prompt)
+    _say("done" if code == 0 else f"failed with exit code {code}")
+    _report(step / "usage.json" if step.is_dir() else steps / "usage.json", steps / "usage.json")
+    return code
+
+
+def find(steps: Path, name: str, attempt: str, *, default: bool = True) -> Path | None:
+    if not name or "/" in name or name in (".", ".."):
+        return None
+    whole = steps / name
+    exact = [whole / attempt, steps / f"{name}.{attempt}"] if default else [whole / attempt]
+    candidates = [*exact, _latest(whole, attempt) or whole, *([steps / "default"] if default else ())]
+    return next((path for path in candidates if path.exists()), None)
+
+
+def _latest(directory: Path, attempt: str) -> Path | None:
+    """Of numbered attempts the last one up to this; None when the directory holds files instead."""
+    if not directory.is_dir():
+        return None
+    numbers = sorted(int(entry.name) for entry in directory.iterdir() if entry.name.isdecimal())
+    so_far = [number for number in numbers if number <= int(attempt)] or numbers[:1]
+    return directory / str(so_far[-1]) if so_far else None
+
+
+def _do(step: Path, prompt: bytes) -> int:
+    if not step.is_dir():
+        return _run([str(step)], prompt)
+    for source in sorted(step.rglob("*")):
+        target = source.relative_to(step)
+        if source.is_dir() or str(target) in _APART:
+            continue
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy2(source, target)
+        _say(f"wrote {target}")
+    script = step / "run.sh"
+    return _run(["/bin/sh", str(script)], prompt) if script.exists() else 0
+
+
+def _run(argv: list[str], prompt: bytes) -> int:
+    _say(f"running {os.path.basename(argv[-1])}")
+    # This is a program of its own, not a part of Samuel's process; whoever started it ends its whole tree.
+    return subprocess.run(argv, input=prompt, check=False).returncode & 0xFF
+
+
+def _report(*files: Path) -> None:
+    """As claude's stream does: one line of JSON at the end."""
+    for file in files:
+        if file.exists():
+            said = json.loads(file.read_bytes())
+            result = {"type": "result", "total_cost_usd": said.pop("cost_usd", 0), "usage": said}
+            print(json.dumps(result), flush=True)
+            return
+
+
+def _say(text: str) -> None:
+    print(f"[scripted] {text}", flush=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:], os.environ))

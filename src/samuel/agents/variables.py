@@ -1,0 +1,52 @@
+"""The environment of an agent process, put together at the last moment.
+
+Until then a secret is only its name: `"$ANTHROPIC_API_KEY"` in an event's `env`. Here, and nowhere else, the
+reference becomes the host's value; from here it goes to the process and not into any record.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+from samuel.agents.agent import Agent
+from samuel.process import environment
+
+_REFERENCE = re.compile(r"\$([A-Za-z_][A-Za-z0-9_]*)")
+
+
+class Variables(NamedTuple):
+    env: dict[str, str]
+    notes: list[str]
+    """What was left out, and why."""
+
+
+def assemble(
+    agent: Agent, env: Mapping[str, str], host: Mapping[str, str], given: Mapping[str, str], programs: Path
+) -> Variables:
+    """The clean set, what the agent may have of the host's, the event's `env`, and what is `given` for this run.
+
+    `programs` comes first on PATH.
+    """
+    resolved, notes = _resolve(env, host)
+    found = environment.clean({**resolved, **given}, pass_names=agent.env, base=host)
+    found["PATH"] = f"{programs}{os.pathsep}{found['PATH']}"
+    return Variables(found, notes)
+
+
+def _resolve(env: Mapping[str, str], host: Mapping[str, str]) -> Variables:
+    resolved, notes = {}, []
+    for name, value in env.items():
+        reference = _REFERENCE.fullmatch(value)
+        if name in environment.WITHHELD or (reference and reference[1] in environment.WITHHELD):
+            notes.append(f"`{name}` is left out of the agent's environment: it is not for agents")
+        elif reference is None:
+            resolved[name] = value
+        elif reference[1] in host:
+            resolved[name] = host[reference[1]]
+        else:
+            notes.append(f"`{name}` is left out of the agent's environment: `{value}` is not set")
+    return Variables(resolved, notes)

@@ -1,0 +1,161 @@
+"""What is known of a project's files from the last time, kept outside of the project.
+
+    tracked   what git vouches for: a table, good for as long as git's index is the same file
+    loose     what git does not vouch for: changed and untracked files, each by its size, times and inode
+
+Only what is about something else by now is read again. A cache that is missing, damaged or cannot be written costs
+time and nothing else.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import zlib
+from pathlib import Path
+from typing import NamedTuple, TypeVar
+
+import msgspec
+
+from samuel.clock import Clock
+from samuel.context import table as tables
+from samuel.context.facts import Facts, Reader
+from samuel.context.inventory import Found, Last
+from samuel.context.table import Table
+from samuel.files import atomic
+
+VERSION = 1
+"""Part of the files' names: a newer Samuel starts afresh instead of guessing what an older one meant."""
+
+# A file that changed within this time could change again under the same timestamp, or has changed since we asked
+# git about it: what is known of it is used now and not believed later. In nanoseconds.
+SETTLES = 50_000_000
+
+Kept = TypeVar("Kept", bound=msgspec.Struct)
+
+
+class Tracked(msgspec.Struct, array_like=True):
+    index: bytes = b""
+    """Which index the table is about; b"" for none."""
+    changed: list[bytes] = []
+    """Tracked files that are not in the table, because they differed from the index."""
+    table: bytes = b""
+
+
+class Loose(msgspec.Struct, array_like=True):
+    files: dict[bytes, tuple[str, Facts]] = {}
+    head: str = ""
+    """Which commit the next two are about."""
+    commits: list[tuple[str, str, str]] = []
+    touched: list[bytes] = []
+
+
+class Current(NamedTuple):
+    table: Table
+    loose: list[bytes]
+    """The files that git does not vouch for, newest first."""
+
+
+class Cache:
+    """What is kept for one root."""
+
+    def __init__(self, directory: Path, root: Path) -> None:
+        name = hashlib.sha256(os.fsencode(os.path.realpath(root))).hexdigest()[:24]
+        self._tracked = directory / "snapshots" / f"{name}.{VERSION}.tracked"
+        self._loose = self._tracked.with_suffix(".loose")
+        self._stored = _load(self._tracked, Tracked)
+        self.loose = _load(self._loose, Loose)
+        self._loose_before = msgspec.msgpack.encode(self.loose)
+
+    @property
+    def last(self) -> Last:
+        return Last(self._stored.index, frozenset(self._stored.changed))
+
+    def refresh(self, found: Found, reader: Reader, clock: Clock) -> Current:
+        """The table of all that is there now, after reading what changed."""
+        settled_before = int(clock.now() * 1e9) - SETTLES
+        table = tables.decode(self._stored.table) if self._stored.table else Table()
+        if found.clean is not None:
+            table = self._retrack(table, found, reader, settled_before)
+        newest = self._apply_loose(table, found, reader, settled_before)
+        return Current(table, newest)
+
+    def save(self) -> None:
+        """The loose ones: they and the commits are small, and written whenever something changed."""
+        now = msgspec.msgpack.encode(self.loose)
+        if now != self._loose_before:
+            _save(self._loose, now)
+
+    def _retrack(self, known: Table, found: Found, reader: Reader, settled_before: int) -> Table:
+        """A new table of the clean files, with the rows of the old one that are still about the same content."""
+        assert found.clean is not None
+        table, rows, index = Table(), known.rows(), found.index_stamp
+        for path, blob in found.clean.items():
+            row = rows.get(path)
+            if row is not None and known.stamps[row] == blob:
+                table.copy(known, row)
+            elif read := reader.read(path):
+                settled = read[0].st_ctime_ns < settled_before
+                table.add(path, blob if settled else b"", read[1])
+                index = index if settled else b""
+            else:  # gone since git looked
+                index = b""
+        stored = Tracked(index, found.changed, tables.encode(table))
+        _save(self._tracked, msgspec.msgpack.encode(stored))
+        return table
+
+    def _apply_loose(self, table: Table, found: Found, reader: Reader, settled_before: int) -> list[bytes]:
+        files, newest = {}, []
+        rows = table.rows() if found.changed else {}
+        for path in (*found.changed, *found.untracked):
+            row = rows.get(path)
+            known = self._look_again(path, reader, settled_before)
+            if known is None:
+                if row is not None:
+                    table.remove(row)
+                continue
+            modified, stamp, facts = known
+            files[path] = stamp, facts
+            newest.append((-modified, path))
+            if row is None:
+                table.add(path, b"", facts)
+            else:
+                table.set(row, facts)
+        self.loose.files = files
+        return [path for _, path in sorted(newest)]
+
+    def _look_again(self, path: bytes, reader: Reader, settled_before: int) -> tuple[int, str, Facts] | None:
+        seen = reader.look(path)
+        if seen is None:
+            return None
+        known = self.loose.files.get(path)
+        if known is not None and known[0] == _stamp(seen):
+            return seen.st_mtime_ns, *known
+        read = reader.read(path)
+        if read is None:
+            return None
+        seen, facts = read
+        return seen.st_mtime_ns, _stamp(seen) if seen.st_ctime_ns < settled_before else "", facts
+
+
+def _stamp(seen: os.stat_result) -> str:
+    return f"{seen.st_size} {seen.st_mtime_ns} {seen.st_ctime_ns} {seen.st_ino}"
+
+
+def _load(file: Path, kind: type[Kept]) -> Kept:
+    try:
+        data = file.read_bytes()
+        # Written without fsync, so a power cut may tear it.
+        if zlib.crc32(memoryview(data)[4:]) == int.from_bytes(data[:4], "big"):
+            return msgspec.msgpack.decode(memoryview(data)[4:], type=kind)
+    except (OSError, msgspec.MsgspecError, UnicodeDecodeError):
+        pass
+    return kind()
+
+
+def _save(file: Path, data: bytes) -> None:
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)  # the names of files are nobody else's to read
+        atomic.write_bytes(file, zlib.crc32(data).to_bytes(4, "big") + data, 0o600, durable=False)
+    except OSError:  # no room or no permission: the next time takes longer
+        pass

@@ -1,0 +1,76 @@
+"""Tables as TOON within a number of bytes. What does not fit is left out row by row, from the end, and counted."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import toons
+
+_NOT_SHOWN = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
+
+
+class Section(NamedTuple):
+    name: str
+    rows: Sequence[Any]
+    """Mappings of the same keys, for a table; or paths, which are put together by directory."""
+    total: int
+    """How many there are, shown or not."""
+    share: float
+    """Of the bytes; what one section leaves over goes to the next."""
+
+
+def compact(head: dict[str, Any], sections: Sequence[Section], budget: int) -> str:
+    """`head` whole, then each section cut to its share, then how many rows were left out of which."""
+    room = budget - _size(head) - _size({"left_out": {section.name: section.total for section in sections}})
+    parts, left_out, spare = dict(head), {}, 0.0
+    for section in sections:
+        allowed = section.share * room + spare
+        shown, part = _fit(section, allowed)
+        spare = allowed - (_size(part) if shown else 0)
+        if shown:
+            parts |= part
+        if shown < section.total:
+            left_out[section.name] = section.total - shown
+    if left_out:
+        parts["left_out"] = left_out
+    return toons.dumps(parts)
+
+
+def shown(text: str, most: int = 160) -> str:
+    """Text by strangers (names, subjects) on one line, with nothing in it that moves a cursor or is no text."""
+    text = _NOT_SHOWN.sub(lambda found: ascii(found[0])[1:-1], text)
+    return text if len(text) <= most else f"{text[: most - 1]}…"
+
+
+def _fit(section: Section, allowed: float) -> tuple[int, dict[str, Any]]:
+    """The most rows that fit, by halving: one row more never takes fewer bytes."""
+    fits, fails = 0, len(section.rows) + 1
+    while fails - fits > 1:
+        middle = (fits + fails) // 2
+        if _size(_part(section, middle)) <= allowed:
+            fits = middle
+        else:
+            fails = middle
+    return fits, _part(section, fits)
+
+
+def _part(section: Section, count: int) -> dict[str, Any]:
+    rows = section.rows[:count]
+    if rows and isinstance(rows[0], str):
+        return {section.name: by_directory(rows)}
+    return {section.name: list(rows)}
+
+
+def by_directory(paths: Sequence[str]) -> dict[str, list[str]]:
+    """`{directory: [names]}`: a directory is spelled once, however many of its files are named."""
+    found: dict[str, list[str]] = {}
+    for path in paths:
+        directory, _, name = path.rpartition("/")
+        found.setdefault(directory or ".", []).append(name)
+    return found
+
+
+def _size(part: dict[str, Any]) -> int:
+    return len(toons.dumps(part).encode()) + 1

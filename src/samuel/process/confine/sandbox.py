@@ -1,0 +1,68 @@
+"""What a sandbox is asked for, and what comes of it: a command to start and its environment."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple, Protocol
+
+
+class Sandbox(Protocol):
+    """What is read of a sandbox; the event's record and the config's both have it."""
+
+    @property
+    def kind(self) -> str: ...
+    @property
+    def image(self) -> str | None: ...
+    @property
+    def network(self) -> bool: ...
+    @property
+    def volumes(self) -> Sequence[str]: ...
+
+
+class Command(NamedTuple):
+    """What to start, from anywhere: the sandbox sets the working directory itself."""
+
+    argv: list[str]
+    env: dict[str, str]
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where the program works, and what is around it."""
+
+    root: Path
+    """The project: the working directory, and the only place to write."""
+
+    state: Path
+    """The run's state directory, below `.samuel/run`."""
+
+    host: Mapping[str, str]
+    """The user's own environment: what the sandbox program itself runs with."""
+
+    cache: Path | None = None
+    """Where it is remembered which flags this machine's containers need; None: asked once a process."""
+
+    visible: tuple[str, ...] = ()
+    """Directories that the program needs to read, wherever they are."""
+
+
+class Volume(NamedTuple):
+    source: str
+    target: str
+    writable: bool
+
+
+def volumes(sandbox: Sandbox, place: Place) -> list[Volume]:
+    """`from:to[:ro]`, with `~` for the user's home."""
+    found = []
+    for text in sandbox.volumes:
+        source, _, rest = text.partition(":")
+        target, _, mode = rest.partition(":")
+        if source == "~" or source.startswith("~/"):
+            source = place.host.get("HOME", "~") + source[1:]
+        if target == "~" or target.startswith("~/"):
+            target = place.host.get("HOME", "~") + target[1:]
+        found.append(Volume(source, target or source, mode != "ro"))
+    return found

@@ -1,0 +1,321 @@
+"""A PRD in Markdown: every form that is documented, what is left alone, and what is refused."""
+
+from __future__ import annotations
+
+import textwrap
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from samuel.errors import ConfigError, SamuelError, UsageError
+from samuel.tasks.annotations import title
+from samuel.tasks.markdown import ACCEPTED, parse, read
+from samuel.tasks.task import Task
+
+
+def tasks(text: str) -> list[Task]:
+    return list(parse(textwrap.dedent(text), "prd.md")[0])
+
+
+def shown(text: str, *names: str) -> list[tuple[Any, ...]]:
+    return [tuple(getattr(task, name) for name in ("id", *names)) for task in tasks(text)]
+
+
+def problems(text: str) -> list[tuple[int, str]]:
+    with pytest.raises(ConfigError) as caught:
+        tasks(text)
+    return [(problem.line, problem.what) for problem in caught.value.problems]
+
+
+@pytest.mark.parametrize(
+    "section",
+    ["# Tasks", "## tasks", "## Implementation Plan", "### 4. Steps", "## WORK ITEMS", "## Tasks: login ##", "###### Step list"],
+)  # fmt: skip
+def test_the_sections(section: str) -> None:
+    level = section.index(" ")
+    if level < 6:
+        assert shown(f"# PRD\n{section}\n{'#' * (level + 1)} 1.1 Do it\n", "title") == [("1.1", "Do it")]
+    assert shown(f"# PRD\n{section}\n- [ ] 1.1 Do it\n", "title") == [("1.1", "Do it")]
+
+
+def test_headings_and_what_is_below_them() -> None:
+    found = tasks("""
+        # A PRD
+        ## 1. Overview
+        ### 1.1 This is prose
+        ## Implementation
+        Words before the first.
+
+        ### 1.1 Write the parser
+        It reads.
+
+        It also writes.
+        - a point
+        - [ ] a criterion
+        #### Notes
+        More of it.
+
+        ### 1.2. Use it [~2,500 tokens - Complex]
+        ### Task 1.10: Sell it
+        ### [x] T7: Done already
+        ## Risks
+        ### 2.1 This is prose again
+    """)
+    assert [(task.id, task.title, task.status, task.complexity) for task in found] == [
+        ("1.1", "Write the parser", "pending", "medium"),
+        ("1.2", "Use it", "pending", "complex"),
+        ("1.10", "Sell it", "pending", "medium"),
+        ("T7", "Done already", "completed", "medium"),
+    ]
+    assert found[0].description == (
+        "It reads.\n\nIt also writes.\n- a point\n- [ ] a criterion\n#### Notes\nMore of it."
+    )
+    assert [task.description for task in found[1:]] == ["", "", ""]
+    assert {task.source for task in found} == {"prd"}
+
+
+def test_checklists_and_their_children() -> None:
+    found = shown(
+        """
+        ## Tasks
+        - [x] 1.0 Set it up [~3,000 tokens - Medium]
+          - [x] 1.1 A child [~1k tokens - Simple]
+            - [ ] 1.1.1 A grandchild
+          - [ ] 1.2 Another [Complex]
+        * [X] T001: With a letter
+        1. [ ] **T002** In bold [P0]
+        - [ ] 3 Just a number (depends on 1.2 and T001)
+        """,
+        "title",
+        "status",
+        "complexity",
+        "parent_id",
+        "depends_on",
+    )
+    assert found == [
+        ("1.0", "Set it up", "completed", "medium", "", ()),
+        ("1.1", "A child", "completed", "simple", "1.0", ("1.0",)),
+        ("1.1.1", "A grandchild", "pending", "medium", "1.1", ("1.1",)),
+        ("1.2", "Another", "pending", "complex", "1.0", ("1.0",)),
+        ("T001", "With a letter", "completed", "medium", "", ()),
+        ("T002", "In bold", "pending", "medium", "", ()),
+        ("3", "Just a number", "pending", "medium", "", ("1.2", "T001")),
+    ]
+
+
+def test_those_without_a_number_get_one() -> None:
+    found = shown(
+        """
+        - [ ] First
+          - [ ] Child
+          - [ ] 1.2 Numbered
+          - [ ] Child again
+        - [ ] 2 Numbered
+        - [ ] Third
+        """,
+        "title",
+        "parent_id",
+    )
+    assert found == [
+        ("1", "First", ""),
+        ("1.1", "Child", "1"),
+        ("1.2", "Numbered", "1"),
+        ("1.3", "Child again", "1"),
+        ("2", "Numbered", ""),
+        ("3", "Third", ""),
+    ]
+
+
+def test_tabs_windows_and_words_below_an_item() -> None:
+    found = tasks(
+        "## Tasks\r\n- [ ] 1 One\r\n\tits words\r\n\tgo on\r\n\r\n\t- [ ] 2 Two\r\n\r\n\t  - a point\r\nNot its words.\r\n"
+    )
+    assert [(task.id, task.description, task.parent_id) for task in found] == [
+        ("1", "its words\ngo on", ""),
+        ("2", "- a point", "1"),
+    ]
+    lazy = tasks("## Tasks\n- [ ] 1 One\nwhich goes on\n\nNot its words.\n- not a task\n- [ ] 2 Two")
+    assert [task.description for task in lazy] == ["which goes on", ""]
+
+
+def test_numbered_items_below_a_numbered_heading_are_its_children() -> None:
+    text = (
+        "## Steps\n### 1.0 Begin\nWords.\n- [ ] 1.1 A step\n  - [ ] part of it\n- [ ] no number\n#### 1.2 Deeper\n"
+    )
+    assert shown(text, "parent_id", "description") == [
+        ("1.0", "", "Words.\n- [ ] no number"),
+        ("1.1", "1.0", ""),
+        ("1.1.1", "1.1", ""),
+        ("1.2", "1.0", ""),
+    ]
+
+
+def test_code_and_comments_are_not_parsed() -> None:
+    found = tasks("""
+        ```
+        ## Tasks
+        - [ ] 9 no
+        ```
+        <!-- - [ ] 8 no -->
+        ## Tasks
+        <!--
+        ### 7 no
+        -->
+        ### 1 One
+        ~~~~python
+        ### 6 no
+        ~~~
+        Priority: low
+        ~~~~
+          ```
+          - [ ] 5 no
+          ```
+        - [ ] 2 Two
+          ```
+          - [ ] 4 no
+          ```
+    """)
+    assert [task.id for task in found] == ["1", "2"]
+    assert found[0].description.startswith("~~~~python\n### 6 no\n~~~\nPriority: low\n~~~~\n")
+    assert found[1].description == "```\n- [ ] 4 no\n```"
+    assert found[0].priority == "medium"
+
+
+def test_what_the_lines_say() -> None:
+    (_, _, task) = tasks("""
+        ## Tasks
+        ### 1.1 One
+        ### 1.2 Two
+        ### 1.3 Three
+        It is hard.
+        **Depends on:** Task 1.1, `1.2`
+        - **Priority**: P1
+        Complexity: Simple.
+        Files: `src/a.py`, tests/b.py (new)
+        Files to create: c.py
+        Guardrails: keep it small; no new dependency
+        Depends on how you see it.
+        Depends on: the weather
+    """)
+    assert task == Task(
+        id="1.3",
+        title="Three",
+        description="It is hard.\nDepends on how you see it.\nDepends on: the weather",
+        priority="high",
+        complexity="simple",
+        depends_on=("1.1", "1.2"),
+        files_to_create=("tests/b.py", "c.py"),
+        files_to_modify=("src/a.py",),
+        guardrails=("keep it small", "no new dependency"),
+    )
+    assert shown("## Tasks\n### 1 One\nDependencies: none\nPriority: critical\n", "depends_on", "priority") == [
+        ("1", (), "critical")
+    ]
+
+
+@pytest.mark.parametrize(
+    ("words", "id", "text"),
+    [
+        ("1 One", "1", "One"),
+        ("1. One", "1", "One"),
+        ("1) One", "1", "One"),
+        ("1.10: One", "1.10", "One"),
+        ("1.1 - One", "1.1", "One"),
+        ("Step 3 — One", "3", "One"),
+        ("T001 One", "T001", "One"),
+        ("AUTH-12: One", "AUTH-12", "One"),
+        ("UTF-8 everywhere", "", "UTF-8 everywhere"),
+        ("2x faster", "", "2x faster"),
+        ("404", "", "404"),
+        ("Add **kwargs and __init__", "", "Add **kwargs and __init__"),
+        ("Use [x](y) and a[0]", "", "Use [x](y) and a[0]"),
+        ("Task force", "", "Task force"),
+    ],
+)
+def test_ids_in_titles(words: str, id: str, text: str) -> None:
+    assert title(words) == (id, text, {})
+
+
+def test_a_checklist_anywhere_where_no_section_has_tasks() -> None:
+    text = "# PRD\n## Implementation strategy\nWords.\n## Phase 1\n- [ ] T001 One\n## 2 Phase\n- [ ] T002 Two\n"
+    assert shown(text) == [("T001",), ("T002",)]
+
+
+def test_what_may_have_been_meant() -> None:
+    text = "## Tasks\n### 1 One\n### Two\n## Later\n- [ ] 3 Three\n- [ ] a criterion\n"
+    found, notes = parse(text, "prd.md")
+    assert [task.id for task in found] == ["1"]
+    assert notes == (
+        "prd.md:3: `### Two` has no number, so it is no task",
+        "prd.md:5: `- [ ] 3 Three` is in no section for tasks",
+    )
+
+
+@pytest.mark.parametrize(
+    "text", ["", "# PRD\nWords.\n", "## Tasks\n- first\n- second\n### Third\n", "## Steps\n1. One\n"]
+)
+def test_no_task_is_an_error_that_shows_what_would_have_been_accepted(text: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        tasks(text)
+    assert "has no task" in caught.value.message
+    assert ("in line 1" in caught.value.message) == text.startswith("##")
+    assert caught.value.hint == ACCEPTED
+
+
+def test_what_is_shown_as_accepted_is_accepted() -> None:
+    headings, checklist = ("\n".join(part.split("\n\n")[1:2]) for part in ACCEPTED.split("\n\nor")[:2])
+    assert [task.id for task in tasks(headings.replace("Depends on: 1.0", ""))] == ["1.1"]
+    assert [task.id for task in tasks(checklist)] == ["1.0", "1.1", "T002", "1"]
+
+
+def test_all_that_is_wrong_is_named() -> None:
+    assert problems("## Tasks\n- [-] 1 One\n- [ ] 2 Two\n- [ ]\n") == [
+        (2, "this item cannot be read"),
+        (4, "this item cannot be read"),
+    ]
+    assert problems("## Tasks\n### 1 One\nPriority: urgent\n") == [(2, "`urgent` is no priority")]
+    assert problems("## Tasks\n### 1 One\nDepends on: 1.5\n### 2 Two\n### 2 Three\n") == [
+        (2, "task `1` depends on `1.5`, which is no task here"),
+        (4, "the id `2` is there 2 times"),
+        (5, "the id `2` is there 2 times"),
+    ]
+    assert problems("## Tasks\n### 1 One\nDepends on: 2\n### 2 Two\nDepends on: 1\n") == [
+        (2, "tasks wait for each other: `1` -> `2` -> `1`")
+    ]
+
+
+def test_the_companion_is_used_when_it_is_there(tmp_path: Path) -> None:
+    prd = tmp_path / "login.md"
+    prd.write_text("## Tasks\n- [ ] 1 From the PRD\n")
+    assert read(prd).tasks[0].title == "From the PRD"
+    (tmp_path / "tasks-login.md").write_text("\ufeff- [ ] 1 From the companion\n")
+    found = read(prd)
+    assert (found.tasks[0].title, found.file) == ("From the companion", tmp_path / "tasks-login.md")
+    assert read(found.file).tasks == found.tasks
+
+
+def test_a_file_that_is_none(tmp_path: Path) -> None:
+    (tmp_path / "binary.md").write_bytes(b"\xff\xfe")
+    for name in ("missing.md", "binary.md", "."):
+        with pytest.raises(UsageError, match="name a PRD in Markdown"):
+            read(tmp_path / name)
+
+
+PIECES = st.sampled_from(
+    ["## Tasks\n", "### 1.1 A\n", "### B\n", "- [ ] 1 C\n", "- [x] D\n", "  - [ ] E\n", "    F\n", "```\n", "\n", "<!--\n",
+     "-->\n", "Depends on: 1\n", "Priority: P9\n", "- [?] G\n", "\t", "#", "- [ ] "]
+)  # fmt: skip
+
+
+@given(st.lists(PIECES | st.text(), max_size=30).map("".join))
+def test_any_text_gives_tasks_that_fit_together_or_a_proper_error(text: str) -> None:
+    try:
+        found, _ = parse(text, "prd.md")
+    except SamuelError as error:
+        assert str(error)
+    else:
+        assert found
+        assert len({task.id for task in found}) == len(found)

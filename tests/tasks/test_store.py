@@ -1,0 +1,191 @@
+"""The store: many at once lose nothing, and a crash at any step leaves a whole file."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from samuel.errors import ConfigError, SamuelError, UnsafePath
+from samuel.files.atomic import Disk
+from samuel.tasks import changes
+from samuel.tasks.store import TaskStore
+from samuel.tasks.task import Task
+
+AT = "2025-01-15T10:23:45.123Z"
+
+
+def made(directory: Path, count: int) -> TaskStore:
+    store = TaskStore(directory)
+    store.replace_all(Task(id=str(number), title=f"Task {number}") for number in range(1, count + 1))
+    return store
+
+
+def test_read_change_read(tmp_path: Path) -> None:
+    store = made(tmp_path / "a/run", 3)
+    changed = store.change(lambda tasks: changes.complete(tasks, "2", at=AT, commit="1234567"))
+    assert changed == store.load()
+    assert [task.status for task in changed] == ["pending", "completed", "pending"]
+    assert changed[1].commit_sha == "1234567"
+    assert sorted(os.listdir(store.directory)) == ["prd.toon", "state.lock"]
+
+
+def test_nothing_changed_writes_nothing(tmp_path: Path) -> None:
+    store = made(tmp_path, 2)
+    before = store.path.stat()
+    assert store.change(lambda tasks: tasks) == store.load()
+    assert store.path.stat() == before
+
+
+def test_a_file_that_is_not_there(tmp_path: Path) -> None:
+    for directory in (tmp_path, tmp_path / "none"):
+        store = TaskStore(directory)
+        for use in (store.load, lambda store=store: store.change(lambda tasks: tasks)):
+            with pytest.raises(SamuelError, match="samuel run init --prd FILE"):
+                use()
+    assert os.listdir(tmp_path) == []
+
+
+def test_a_broken_file_stops_everything_and_stays_as_it_is(tmp_path: Path) -> None:
+    store = made(tmp_path, 3)
+    broken = store.path.read_text().replace("tasks[3]", "tasks[4]").encode() + b"# \xff\n"
+    for content in (broken, broken[:-3]):
+        store.path.write_bytes(content)
+        with pytest.raises(ConfigError) as caught:
+            store.change(lambda tasks: changes.complete(tasks, "1", at=AT))
+        assert caught.value.problems[0].file == str(store.path)
+        assert store.path.read_bytes() == content
+
+
+def test_a_change_that_does_not_fit_together_is_not_written(tmp_path: Path) -> None:
+    store = made(tmp_path, 2)
+    before = store.path.read_bytes()
+    with pytest.raises(ConfigError, match="depends on `9`"):
+        store.change(lambda tasks: [*tasks, Task(id="3", title="", depends_on=("9",))])
+    with pytest.raises(ConfigError, match="`done` is no status"):
+        store.change(lambda tasks: [*tasks, Task(id="3", title="", status="done")])  # type: ignore[arg-type]
+    with pytest.raises(ZeroDivisionError):
+        store.change(lambda tasks: [tasks[1 // 0]])
+    assert store.path.read_bytes() == before
+
+
+def test_a_link_is_not_followed(tmp_path: Path) -> None:
+    store = made(tmp_path / "run", 1)
+    elsewhere = tmp_path / "elsewhere"
+    store.path.rename(elsewhere)
+    store.path.symlink_to(elsewhere)
+    with pytest.raises(UnsafePath):
+        store.change(lambda tasks: changes.complete(tasks, "1", at=AT))
+    assert "completed" not in elsewhere.read_text()
+
+
+WORKER = """
+import sys
+from pathlib import Path
+from samuel.tasks import changes
+from samuel.tasks.store import TaskStore
+
+store = TaskStore(Path(sys.argv[1]))
+for id in sys.argv[2:]:
+    store.change(lambda tasks: changes.complete(tasks, id, at=f"by {id}"))
+    print(id, flush=True)
+"""
+
+
+def worker(directory: Path, ids: range) -> subprocess.Popen[str]:
+    command = [sys.executable, "-c", WORKER, str(directory), *map(str, ids)]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+
+
+def test_eight_processes_at_once_lose_none(tmp_path: Path) -> None:
+    store = made(tmp_path, 200)
+    workers = [worker(tmp_path, range(first, 201, 8)) for first in range(1, 9)]
+    seen = 0
+    while any(process.poll() is None for process in workers):
+        now = [task.id for task in store.load() if task.status == "completed"]  # whole at every moment
+        assert len(now) >= seen
+        seen = len(now)
+    for process in workers:
+        process.communicate()
+        assert process.returncode == 0
+    assert {(task.status, task.completed_at) for task in store.load()} == {
+        ("completed", f"by {number}") for number in range(1, 201)
+    }
+
+
+def test_killed_in_the_middle_nothing_that_was_said_is_lost(tmp_path: Path) -> None:
+    store = made(tmp_path, 400)
+    said: set[str] = set()
+    for attempt in range(6):
+        first = int(max(said, key=int, default="0")) + 1
+        process = worker(tmp_path, range(first, 401))
+        assert process.stdout is not None
+        for _ in range(1 + attempt * 3):
+            said.add(process.stdout.readline().strip())
+        time.sleep(0.0007 * attempt)
+        process.send_signal(signal.SIGKILL)
+        said.update(process.communicate()[0].split())
+        tasks = store.load()
+        completed = {task.id for task in tasks if task.status == "completed"}
+        assert len(tasks) == 400
+        assert said <= completed
+        assert len(completed - said) <= 1  # written, and killed before it could say so
+        said |= completed
+
+
+class Stops(Disk):
+    """A disk on which a step kills the process: what is on it then is what a crash leaves."""
+
+    def __init__(self, step: int) -> None:
+        self.left = step
+
+    def step(self) -> None:
+        if self.left == 0:
+            os.kill(os.getpid(), signal.SIGKILL)
+        self.left -= 1
+
+    def create(self, name: str, directory: int, mode: int) -> int:
+        self.step()
+        return super().create(name, directory, mode)
+
+    def write(self, fd: int, data: bytes | memoryview) -> int:
+        self.step()
+        return super().write(fd, data[: max(1, len(data) // 2)])
+
+    def fsync(self, fd: int) -> None:
+        self.step()
+        super().fsync(fd)
+
+    def replace(self, old: str, new: str, directory: int) -> None:
+        self.step()
+        super().replace(old, new, directory)
+
+
+def test_killed_between_every_write_fsync_and_rename(tmp_path: Path) -> None:
+    before = made(tmp_path, 5).load()
+    after = changes.complete(before, "3", at=AT)
+    states = []
+    for step in range(100):
+        made(tmp_path, 5)
+        pid = os.fork()
+        if pid == 0:  # the child: it dies at its step, or does the whole of it
+            TaskStore(tmp_path, disk=Stops(step)).change(lambda tasks: changes.complete(tasks, "3", at=AT))
+            os._exit(0)
+        _, status = os.waitpid(pid, 0)
+        tasks = TaskStore(tmp_path).load()
+        assert tasks in (before, after)
+        states.append(tasks == after)
+        # And the next one goes on as if nothing had been.
+        again = TaskStore(tmp_path).change(lambda tasks: changes.complete(tasks, "4", at=AT))
+        assert [task.status for task in again].count("completed") == 1 + states[-1]
+        if os.waitstatus_to_exitcode(status) == 0:
+            break
+        assert os.waitstatus_to_exitcode(status) == -signal.SIGKILL
+    assert states == sorted(states)
+    assert states.count(False) > 5
+    assert states.count(True) >= 2  # killed after the rename, and not killed at all
