@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import subprocess
-from collections.abc import Callable, Iterator, Mapping
-from pathlib import Path
+from collections.abc import Mapping
 from typing import Any
 
 import pytest
@@ -89,8 +88,3 @@ def loop(samuel_project: SamuelProject) -> LoopProject:
     git("add", "-A")
     git("commit", "-q", "-m", "begin")
     return made
-
-
-@pytest.fixture
-def python_hook(loop: LoopProject) -> Iterator[Callable[[str, str], Path]]:
-    yield loop.project.python_hook

@@ -61,7 +61,8 @@ class TestToDone:
         assert run.exit_reason == "queue_empty"
 
     def test_the_failure_is_in_the_next_prompt(self, loop: LoopProject) -> None:
-        loop.configure('quality_checks = ["echo the-reason-why; false"]')
+        loop.configure('quality_checks = ["cat said; false"]')
+        (loop.root / "said").write_text("the-reason-why\n")
         loop.tasks("1")
         loop.run()
         assert "the-reason-why" not in (loop.root / "seen-1.md").read_text()

@@ -6,6 +6,7 @@ pending with the reason in its next prompt, or is blocked when it failed too oft
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping
 from typing import Any
 
@@ -27,6 +28,7 @@ from samuel.events import (
     TurnEnd,
     UserPromptSubmit,
 )
+from samuel.process import confine, spawn
 from samuel.ralph.contexts import Contexts
 from samuel.ralph.run import Run, Settlement
 from samuel.ralph.steps import Ended, Steps
@@ -117,7 +119,9 @@ class Iteration:
         tasks = self._place.tasks.change(
             lambda tasks: [replace(task, **changes) if task.id == mine else task for task in tasks]
         )
-        self._place.watch("task", {"task": self._task.plain(), "tasks": [task.status for task in tasks]})
+        statuses = [task.status for task in tasks]
+        facts = {"task": self._task.plain(), "iteration": self.run.iteration, "tasks": statuses}
+        self._place.watch("task", facts)
         return tasks
 
     def _prepare(self, state: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -154,21 +158,37 @@ class Iteration:
 
     def _invoke(self, invocation: Mapping[str, Any]) -> Mapping[str, Any]:
         self._agent_ran = True
-        fields = {name: invocation[name] for name in ("agent", "prompt", "env")}
         sandbox = Sandbox(**invocation["sandbox"])
+        asked = AgentInvoke(
+            agent=invocation["agent"], prompt=invocation["prompt"], env=invocation["env"], sandbox=sandbox
+        )
         try:
-            answer = self._fire(AgentInvoke(**fields, sandbox=sandbox)).result
+            answer = self._fire(asked).result
         except Ended as ended:
             raise Ended("agent_failed", ended.why, ended.exit_reason) from None
         self._usage = dict(answer.get("usage") or {})
+        self._do_what_was_noted()
         return answer
+
+    def _do_what_was_noted(self) -> None:
+        """An agent in a container cannot change the tasks: what it asked for is done now, by the same rules."""
+        for arguments in confine.apply_spool(self._place.state / "spool"):
+            done = spawn.run(
+                [sys.executable, "-P", "-m", "samuel", "-C", str(self._place.root), *arguments],
+                cwd=str(self._place.root),
+                env={**self._place.environment, **self._own_names()},
+                timeout=60,
+            )
+            if done.returncode != 0:
+                said = done.stderr.decode("utf-8", "replace").strip()
+                self._place.watch("warning", {"text": f"`samuel {' '.join(arguments)}` in the container: {said}"})
 
     def _after_agent(self, answer: Mapping[str, Any]) -> None:
         code = int(answer["exit_code"])
-        tails = {name: str(answer.get(name, "")) for name in ("stdout", "stderr")}
-        self._fire(AfterAgentInvoke(exit_code=code, usage=self._usage, **tails))
+        stdout, stderr = str(answer.get("stdout", "")), str(answer.get("stderr", ""))
+        self._fire(AfterAgentInvoke(exit_code=code, stdout=stdout, stderr=stderr, usage=self._usage))
         if code != 0:
-            said = (tails["stderr"] or tails["stdout"]).strip()[-FAILURE_KEPT:]
+            said = (stderr or stdout).strip()[-FAILURE_KEPT:]
             raise Ended("agent_failed", f"the agent ended with exit code {code}\n{said}".strip())
 
     def _check(self) -> None:

@@ -15,6 +15,7 @@ from msgspec.structs import replace
 from samuel.errors import ConfigError
 from samuel.events import AfterIteration, AfterLoop, BeforeLoop
 from samuel.files.lock import held
+from samuel.process.tree import end_leftovers
 from samuel.ralph.iteration import Iteration
 from samuel.ralph.run import Run, RunFile, Settlement
 from samuel.ralph.settle import apply
@@ -140,6 +141,8 @@ class Loop:
         """A new run, or the one that was killed: it goes on where it was."""
         known = self._file.load()
         if known is not None and not known.over:
+            # Its agent may still be at work, and would claim what the next one is about to do.
+            end_leftovers("SAMUEL_RUN_ID", known.run_id)
             self._place.watch("resumed", {"run_id": known.run_id, "iteration": known.iteration})
             return self._file.save(replace(known, max_iterations=max_iterations, agent=agent))
         run = Run(
@@ -167,11 +170,11 @@ class Loop:
         """after:iteration, once the tasks are as they are: nothing it says can change them."""
         tasks = {task.id: task for task in self._place.tasks.load()}
         task = tasks.get(settlement.task_id)
-        facts = {"task": task.plain() if task else {}, "outcome": settlement.outcome, "usage": settlement.usage}
-        self._steps.last_words(run, AfterIteration(**facts))
-        self._place.watch(
-            "settled", {**facts, "tasks": [one.status for one in tasks.values()], "usage": run.usage}
-        )
+        plain = task.plain() if task else {}
+        self._steps.last_words(run, AfterIteration(task=plain, outcome=settlement.outcome, usage=settlement.usage))
+        statuses = [one.status for one in tasks.values()]
+        facts = {"task": plain, "outcome": settlement.outcome, "usage": run.usage, "tasks": statuses}
+        self._place.watch("settled", facts)
 
     def _give_back(self, run: Run) -> Run:
         """The iteration counts for nothing; its task is pending again."""

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from samuel.clock import iso
 from samuel.dispatch.record import Call, Fired
 from samuel.events import Event, LoopEvent
-from samuel.hooks.handler import Outcome
+from samuel.hooks.handler import Origin, Outcome
 from samuel.ralph.protect import Protected
 from samuel.ralph.run import Run
 from samuel.ralph.workplace import Workplace
@@ -118,6 +118,9 @@ class Steps:
 
 
 def _worth_a_line(call: Call) -> bool:
+    """A check that says no has done its work: that is the iteration's outcome, not a hook's fault."""
+    if call.handler.origin is Origin.BUILT_IN and call.outcome is Outcome.FAILED:
+        return False
     return call.outcome is not Outcome.OK or bool(call.message)
 
 

@@ -14,6 +14,7 @@ from samuel.agents.table import find
 from samuel.clock import Clock
 from samuel.config.model import AgentSettings, Methodology
 from samuel.files.atomic import DISK, Disk
+from samuel.process import confine
 from samuel.process.git import Git
 from samuel.tasks.store import TaskStore
 
@@ -43,6 +44,11 @@ class Workplace:
     def agent_env(self, name: str) -> dict[str, str]:
         """What the agent may see of the host: by name, so that no handler and no journal sees a value."""
         return {variable: f"${variable}" for variable in find(name, self.agents).env if variable in self.host}
+
+    @property
+    def confinement(self) -> confine.Place:
+        """The project as a sandbox sees it."""
+        return confine.Place(self.root, self.state, self.host, self.cache)
 
     @property
     def prd(self) -> Path:

@@ -8,7 +8,7 @@ from samuel import config, paths
 from samuel.cli.consent import Consent
 from samuel.cli.here import Here, json_option
 from samuel.cli.run import state_directory
-from samuel.config.edit import set_value
+from samuel.config.edit import Value, set_value
 from samuel.errors import SamuelError
 from samuel.ralph.detect import quality_checks
 from samuel.tasks.markdown import read
@@ -40,7 +40,7 @@ def init(here: Here, prd: Path, agent: str, max_iterations: int | None, methodol
     if store.path.exists() and not force:
         raise SamuelError(f"`{store.path}` has tasks already", "`--force` begins anew and forgets them")
 
-    written: dict[str, object] = {}
+    written: dict[str, Value] = {}
     if agent:
         written["agent"] = agent
     if max_iterations:

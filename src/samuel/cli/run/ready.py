@@ -6,7 +6,7 @@ import dataclasses
 from typing import Any
 
 from samuel import config
-from samuel.agents.invoke import missing as agent_missing
+from samuel.agents.check import missing_in
 from samuel.agents.table import find
 from samuel.app import App
 from samuel.cli.consent import Consent, ask_for_each, readable
@@ -14,7 +14,6 @@ from samuel.cli.here import Here
 from samuel.config.model import Config, Pilot
 from samuel.dispatch.record import Sink
 from samuel.errors import SamuelError
-from samuel.process.confine import missing as sandbox_missing
 from samuel.ralph.moving import move_state
 from samuel.ralph.workplace import Watch
 from samuel.ralph.worktree import WorkTree
@@ -32,13 +31,8 @@ def make_ready(
         place = app.workplace
         place.tasks.load()
         chosen = find(agent or place.settings.agent, place.agents)
-        for lack in (
-            agent_missing(chosen, place.host.get("PATH", "")),
-            sandbox_missing(place.settings.sandbox),
-            _untrusted(app, chosen.name),
-        ):
-            if lack:
-                raise SamuelError(lack)
+        if lack := missing_in(chosen, place.settings.sandbox, place.confinement) or _untrusted(app, chosen.name):
+            raise SamuelError(lack)
         if dirty := WorkTree(place.root, place.git).dirty():
             note = f"{len(dirty)} files are changed and not committed; the run leaves them out of its commits"
             here.out.tell(f"note: {note}")

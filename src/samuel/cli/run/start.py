@@ -31,7 +31,7 @@ GOOD_ENDS = ("queue_empty", "max_iterations", "budget", "discovery_exhausted", "
 @click.option("-v", "--verbose", is_flag=True, help="Show what the agent says.")
 @json_option
 @click.pass_obj
-def start(here: Here, **options: Any) -> int:
+def start(here: Here, /, **options: Any) -> int:
     """Work the tasks to done: a fresh agent for each, the project's own checks as the gate.
 
     Ctrl-C once finishes the current step and stops; twice stops now. A run that was killed goes on where it was.

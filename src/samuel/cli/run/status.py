@@ -26,7 +26,7 @@ def status(here: Here) -> int:
         name: sum(task.status == name for task in tasks) for name in dict.fromkeys(task.status for task in tasks)
     }
     data = {"counts": counts, "exit_reason": "", "usage": {}, **(plain(run) if run else {})}
-    rows = [(name, str(count)) for name, count in counts.items()]
+    rows: list[tuple[str, str]] = [(name, str(count)) for name, count in counts.items()]
     if run:
         rows += [("last run", run.exit_reason or "not ended"), ("iterations", str(run.iterations_run))]
         rows += [(name, str(value)) for name, value in run.usage.items()]

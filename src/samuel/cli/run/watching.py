@@ -42,7 +42,7 @@ class Lines:
             case "task":
                 task = facts["task"]
                 attempt = f" (attempt {task['attempts'] + 1})" if task["attempts"] else ""
-                return f"iteration {task['iteration']}/{self._max}: {task['id']} {task['title']}{attempt}"
+                return f"iteration {facts['iteration']}/{self._max}: {task['id']} {task['title']}{attempt}"
             case "agent":
                 return f"  agent: exit code {facts['exit_code']}{cost(facts['usage'])}"
             case "check":
@@ -55,8 +55,8 @@ class Lines:
                 return f"  warning: {facts['text']}"
             case "paused":
                 return f"waiting: the task file cannot be read\n{facts['why']}"
-            case "settled":
-                return f"  {facts['outcome']}: {counted(facts['tasks'])}"
+            case "settled" if facts["outcome"] == "completed":
+                return f"  completed: {counted(facts['tasks'])}"
             case "ended":
                 counts = ", ".join(f"{count} {status}" for status, count in facts["counts"].items() if count)
                 spent = cost(facts["usage"])

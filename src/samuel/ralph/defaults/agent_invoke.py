@@ -15,8 +15,7 @@ class RunAgent:
         self._place = place
 
     def __call__(self, event: AgentInvoke) -> dict[str, Any]:
-        place = self._place
-        place.logs.mkdir(exist_ok=True)
+        place, seconds = self._place, event.deadline_ms / 1000
         done = invoke(
             find(event.agent, place.agents),
             prompt=event.prompt,
@@ -25,19 +24,18 @@ class RunAgent:
             root=place.root,
             state=place.state,
             iteration=event.iteration,
-            timeout=event.deadline_ms / 1000,
+            timeout=seconds,
             environment=place.host,
             on_output=lambda chunk: place.watch("output", {"chunk": chunk}),
+            cache=place.cache,
         )
-        result = {
+        for note in done.notes:
+            place.watch("warning", {"text": note})
+        ended = f"killed after {seconds:g}s (agent_timeout)" if done.timed_out else ""
+        return {
             "exit_code": done.exit_code,
             "stdout": done.stdout_tail,
-            "stderr": done.stderr_tail,
-            "stdout_path": str(done.stdout_path),
+            "stderr": f"{done.stderr_tail}\n{ended}".strip(),
+            "stdout_path": done.stdout_path,
             "usage": done.usage,
         }
-        if done.timed_out:
-            result["stderr"] = (
-                f"{done.stderr_tail}\nkilled after {event.deadline_ms / 1000:g}s (agent_timeout)".strip()
-            )
-        return result

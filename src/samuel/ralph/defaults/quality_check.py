@@ -1,4 +1,4 @@
-"""quality.check: run the project's own commands, in order, each within its time."""
+"""quality.check: run the project's own commands, in order, each within its time, where the agent runs too."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from samuel.events import QualityCheck
-from samuel.process import spawn
+from samuel.process import confine, spawn
 from samuel.ralph.workplace import Workplace
 
 TAIL = 4096
@@ -33,14 +33,17 @@ class RunCommands:
             output.extend(chunk)
             del output[:-TAIL]
 
-        finished = spawn.run(
-            ["/bin/sh", "-c", command],
-            cwd=event.project_root,
-            env=self._place.environment,
-            timeout=seconds,
-            output_limit=1 << 62,  # a check may say as much as it likes: only the tail is kept
-            on_output=keep_tail,
-        )
+        argv, place = ["/bin/sh", "-c", command], self._place
+        with confine.confined(argv, place.settings.sandbox, place.confinement, place.environment) as confined:
+            finished = spawn.run(
+                confined.argv,
+                cwd=event.project_root,
+                env=confined.env,
+                timeout=seconds,
+                output_limit=1 << 62,  # a check may say as much as it likes: only the tail is kept
+                keep=TAIL,
+                on_output=keep_tail,
+            )
         passed = finished.ended == "exited" and finished.returncode == 0
         self._keep(event, command, bytes(output), passed)
         self._place.watch("check", {"command": command, "ok": passed, "seconds": finished.duration})
