@@ -1,8 +1,10 @@
-"""`make demo`: an event going through a real chain, in a project of its own that stays there to look at."""
+"""`make demo`: a PRD of five tasks worked to done by a scripted agent, with the project's real tests as the gate.
+
+One attempt fails and is retried, two hooks take part, and the folder stays there to look at.
+"""
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 import subprocess
@@ -10,73 +12,66 @@ import sys
 from pathlib import Path
 
 REPOSITORY = Path(__file__).resolve().parent.parent
+SAMPLE = REPOSITORY / "examples" / "demo"
 PLACE = REPOSITORY / ".demo"
-SAMUEL = Path(sys.executable).with_name("samuel")
-CALLS = ("sudo ls /tmp", "sudo rm -rf ~/precious")
+PROJECT = PLACE / "project"
+HOME = PLACE / "home"
+
+SETTINGS = """
+[methodology.ralph]
+agent = "scripted"
+pause = "0s"
+quality_checks = ["python3 -m unittest discover -s tests -q"]
+
+[guardrails]
+max_file_lines = 100
+"""
 
 
 def main() -> None:
     shutil.rmtree(PLACE, ignore_errors=True)
-    project = PLACE / "project"
-    project.mkdir(parents=True)
+    HOME.mkdir(parents=True)
+    shutil.copytree(SAMPLE / "project", PROJECT)
+    run("git", "init", "-q", "-b", "main")
 
-    title("A project with three hooks that came with it: two rewrite a call, one guards it")
-    samuel("init")
-    shutil.copytree(REPOSITORY / "examples" / "demo-hooks", project / ".samuel" / "hooks", dirs_exist_ok=True)
+    title("A project, its PRD, and the two hooks that came with it")
+    run("samuel", "init")
+    with (PROJECT / "samuel.toml").open("a") as file:
+        file.write(SETTINGS)
+    shutil.copytree(SAMPLE / "steps", PROJECT / ".samuel" / "scripted")
+    run("git", "add", "-A")
+    run("git", "-c", "user.name=demo", "-c", "user.email=demo@example.org", "commit", "-q", "-m", "begin")
+    run("samuel", "run", "init", "--prd", "docs/prd.md", show=True)
 
     title("Nothing of it runs before its owner agreed")
-    samuel("hooks", "list", "--event", "PreAbilityCall")
-    samuel("trust", "--yes", quiet=True)
+    run("samuel", "trust", "--list", show=True)
+    run("samuel", "trust", "--yes")
 
-    title("The resolved chain, and why everyone stands where they stand")
-    samuel("hooks", "explain", "PreAbilityCall")
+    title("The loop: a fresh agent for each task, the project's own tests as the gate")
+    run("samuel", "run", "start", "--profile", show=True, live=True)
 
-    for command in CALLS:
-        title(f"An agent wants to run: {command}")
-        fire(command)
-
-    title("What happened, from the journal")
-    samuel("hooks", "log", "--event", "PreAbilityCall")
-    print(f"\nThe project is still there to play with:  cd {project.relative_to(Path.cwd())}")
-    print(f"Its own state is kept apart from yours:   export HOME={PLACE / 'home'}")
+    title("What is left of it")
+    run("samuel", "run", "tasks", show=True)
+    print(f"\nThe project is still there to look at:   cd {PROJECT.relative_to(REPOSITORY)}")
+    print("What the agents were told and said:      .samuel/run/logs/, .samuel/run/progress.md")
+    print(f"Its state is kept apart from yours:      export HOME={HOME}")
 
 
-def fire(command: str) -> None:
-    payload = json.dumps({"ability_id": "shell", "tool_input": {"command": command}})
-    fired = json.loads(samuel("hooks", "fire", "PreAbilityCall", "--payload", payload, quiet=True))
-    for call in fired["chain"]:
-        print(f"  {call['handler']:<12} {call['outcome']:<8} {call['duration_ms']:8.1f} ms  {call['message']}")
-    result = fired["result"]
-    print(
-        f"  runs:    {result.get('tool_input', {}).get('command', command)}"
-        if fired["ok"]
-        else f"  DENIED:  {result['reason']}"
-    )
-
-
-def samuel(*arguments: str, quiet: bool = False) -> str:
-    home = PLACE / "home"
+def run(*words: str, show: bool = False, live: bool = False) -> None:
     environment = {
         **os.environ,
-        "HOME": str(home),
-        "XDG_STATE_HOME": str(home / "state"),
-        "XDG_CACHE_HOME": str(home / "cache"),
+        "HOME": str(HOME),
+        "XDG_STATE_HOME": str(HOME / "state"),
+        "XDG_CACHE_HOME": str(HOME / "cache"),
+        "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
     }
-    if not quiet:
-        print(f"  $ samuel {' '.join(arguments)}")
+    if show:
+        print(f"$ {' '.join(words)}", flush=True)
     done = subprocess.run(
-        [SAMUEL, *arguments],
-        cwd=PLACE / "project",
-        env=environment,
-        stdout=subprocess.PIPE,
-        text=True,
-        check=False,
+        words, cwd=PROJECT, env=environment, stdout=None if show or live else subprocess.DEVNULL, check=False
     )
-    if done.returncode > 1:
-        sys.exit(f"`samuel {' '.join(arguments)}` ended with exit code {done.returncode}")
-    if not quiet:
-        print("".join(f"  {line}\n" for line in done.stdout.splitlines()), end="")
-    return done.stdout
+    if done.returncode != 0:
+        sys.exit(f"`{' '.join(words)}` ended with exit code {done.returncode}")
 
 
 def title(text: str) -> None:

@@ -10,20 +10,24 @@ from typing import Any
 
 import msgspec
 
-from samuel import config, paths
+from samuel import paths
 from samuel.clock import Clock, SystemClock
+from samuel.config import load as load_config
 from samuel.config.duration import parse_duration
+from samuel.config.model import Config
 from samuel.dispatch.dispatcher import Ask, Dispatcher
 from samuel.dispatch.dispatcher import Place as Common
 from samuel.dispatch.record import Fired, Sink
 from samuel.errors import ConfigError, UsageError
 from samuel.events import EVENTS, Event, event_type
+from samuel.files.atomic import DISK, Disk
 from samuel.files.inside import refuse_links
 from samuel.hooks.decorator import Declaration, declarations
 from samuel.hooks.handler import Handler, Origin, Role
 from samuel.hooks.order import Chain, resolve
 from samuel.journal import Journal
 from samuel.process.environment import clean
+from samuel.process.git import Git
 from samuel.prompts.context import (
     IterationNames,
     MethodologyNames,
@@ -33,6 +37,9 @@ from samuel.prompts.context import (
     SamuelNames,
 )
 from samuel.ralph.defaults import built_in
+from samuel.ralph.loop import Loop
+from samuel.ralph.steps import Steps, Stop
+from samuel.ralph.workplace import Watch, Workplace, nobody
 from samuel.runtimes.base import Runtime
 from samuel.runtimes.exec import Exec
 from samuel.runtimes.inline import Inline
@@ -40,6 +47,7 @@ from samuel.runtimes.python import Python
 from samuel.sources.answers import Answers
 from samuel.sources.discover import Place, discover
 from samuel.sources.index import Index
+from samuel.tasks.store import TaskStore
 from samuel.trust.permit import Permit
 from samuel.trust.repository import trust_key
 from samuel.trust.store import TrustStore
@@ -60,12 +68,16 @@ class App:
         warn: Callable[[str], None] | None = None,
         ask: Ask | None = None,
         trust_everything: bool | None = None,
+        config: Config | None = None,
+        methodology: str = "",
+        watch: Watch = nobody,
+        disk: Disk = DISK,
     ) -> None:
         """Open the project at or above `root`; with `search` false, exactly there.
 
         `handlers` are functions marked with `@samuel.hook` that run in this process. `ask` puts a question to a
         person, for hooks whose verdict is "ask"; without it, ask means deny. `trust_everything` overrides
-        SAMUEL_TRUST.
+        SAMUEL_TRUST. `config` is used instead of samuel.toml. `watch` is told what a loop does while it does it.
         """
         self.paths = paths.Project(paths.find_root(Path(root)) if search else Path(root).resolve())
         _check(self.paths.root)
@@ -74,8 +86,8 @@ class App:
         self.warnings: list[str] = []
         self._warn = warn or self.warnings.append
         refuse_links(self.paths.root, paths.HOME, *paths.HOOK_DIRS, ".kodelet", ".samuel/run")
-        self.config = config.load(self.paths.config)
-        self.methodology = self.config.default_methodology
+        self.config = config or load_config(self.paths.config)
+        self.methodology = methodology or self.config.default_methodology
 
         self.trust = TrustStore(self.user.state / "trust", trust_key(self.paths.root))
         everything = os.environ.get("SAMUEL_TRUST") == "all" if trust_everything is None else trust_everything
@@ -108,7 +120,8 @@ class App:
             parent_id=os.environ.get("SAMUEL_EVENT_ID", ""),
         )
         try:
-            own = [*built_in(environment, self.paths.templates), *embedded(handlers)]
+            self.workplace = self._workplace(watch, disk)
+            own = [*built_in(self.workplace), *embedded(handlers)]
             self.found = discover(self.place(), own)
             self.chains = self._resolve(self.found)
         except BaseException:
@@ -135,19 +148,64 @@ class App:
 
     def context(self) -> dict[str, Any]:
         """The PromptContext outside of a run."""
+        settings = self.workplace.settings
         return PromptContext(
             Samuel=SamuelNames(),
             Project=ProjectNames(self.paths.root.name, str(self.paths.root)),
             Methodology=MethodologyNames(self.methodology),
             Iteration=IterationNames(),
-            Config={},
+            Config={
+                "agent": settings.agent,
+                "quality_checks": list(settings.quality_checks),
+                "max_iterations": settings.max_iterations,
+                "max_task_attempts": settings.max_task_attempts,
+                "commit": settings.commit,
+                "pilot": settings.pilot.enabled,
+                "focus": settings.pilot.focus,
+                "max_discovery_tasks": settings.pilot.max_discovery_tasks,
+            },
             Guardrails=self.config.guardrails,
-            Paths=PathNames(str(self.paths.config), str(self.paths.run), str(self.paths.hooks)),
-            State={},
+            Paths=PathNames(str(self.paths.config), str(self.workplace.state), str(self.paths.hooks)),
+            State={"Task": "", "Progress": "", "Snapshot": "", "Extras": []},
             Mode="implementation",
             Hooks={name: [step.handler.name for step in chain.steps] for name, chain in self.chains.items()},
             Plugins={},
         ).plain()
+
+    def loop(self, stop: Stop, *, timings: bool = False, dry_run: bool = False) -> Loop:
+        """The loop of this project, with what it runs by pinned as it is now."""
+        steps = Steps(self.workplace, self.fire, self.context, stop, timings=timings, dry_run=dry_run)
+        return Loop(self.workplace, steps, stop, pinned=self._pinned())
+
+    def _pinned(self) -> dict[str, Any]:
+        """What a reader of the run's manifest wants to know: who answers to what, and what was agreed to."""
+        return {
+            "agreed": self._agreed,
+            "chains": {
+                name: [{"handler": step.handler.name, "digest": step.handler.digest} for step in chain.steps]
+                for name, chain in self.chains.items()
+                if chain.steps
+            },
+        }
+
+    def _workplace(self, watch: Watch, disk: Disk) -> Workplace:
+        several = len(self.config.methodology) > 1
+        state = self.paths.state(self.methodology, several=several)
+        return Workplace(
+            root=self.paths.root,
+            state=state,
+            templates=self.paths.templates,
+            cache=self.user.cache,
+            settings=self.config.chosen(self.methodology),
+            agents=self.config.agents,
+            environment=self._environment,
+            host=dict(os.environ),
+            clock=self.clock,
+            git=Git(self.paths.root, self._environment),
+            tasks=TaskStore(state, disk=disk),
+            disk=disk,
+            watch=watch,
+        )
 
     def close(self) -> None:
         """End the workers and close the journal."""

@@ -33,6 +33,10 @@ class Project:
     def run(self) -> Path:
         return self.home / "run"
 
+    def state(self, methodology: str, *, several: bool) -> Path:
+        """Where a methodology keeps its run. It has a directory of its own as soon as there is a second one."""
+        return self.run / methodology if several else self.run
+
     @property
     def journal(self) -> Path:
         return self.run / "journal"

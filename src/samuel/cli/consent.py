@@ -15,6 +15,7 @@ from samuel.clock import SystemClock, iso
 from samuel.errors import SamuelError
 from samuel.files.inside import refuse_links
 from samuel.sources.distributions import look_up, trust_name
+from samuel.trust import commands
 from samuel.trust.items import Item, review, show
 from samuel.trust.repository import trust_key
 from samuel.trust.store import TrustStore
@@ -32,9 +33,10 @@ class Consent:
 
     def items(self) -> list[Item]:
         """All that could run here. Each holds the very bytes its digest is of."""
-        listed = look_up(config.load(self.root / paths.CONFIG).distributions)
+        settings = config.load(self.root / paths.CONFIG)
+        listed = look_up(settings.distributions)
         texts = [(trust_name(one.name), one.digest, one.text) for one in listed if one.text]
-        return review(self.root, self._store.load(), texts)
+        return review(self.root, self._store.load(), [*texts, *commands.texts(settings)])
 
     def pending(self) -> list[Item]:
         return [item for item in self.items() if item.state in PENDING]

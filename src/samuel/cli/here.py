@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -31,14 +31,14 @@ class Here:
         except FileNotFoundError:
             raise UsageError("the current directory does not exist any more", "change to another one") from None
 
-    def open(self, root: Path | None = None) -> App:
+    def open(self, root: Path | None = None, **settings: Any) -> App:
         """Open the project. Nothing in it runs that its owner did not agree to."""
         from samuel.app import App  # the engine, which `hooks log` and the like do without
         from samuel.process.tree import own_all_children
 
         own_all_children()  # nobody but Samuel starts processes in this program
         ask = _confirm if self.out.asks else None
-        return App(root or self.root, search=False, ask=ask)
+        return App(root or self.root, search=False, ask=ask, **settings)
 
 
 def inside_a_run() -> str:

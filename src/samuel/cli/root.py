@@ -14,6 +14,7 @@ from samuel.version import __version__
 COMMANDS = {
     "init": Entry("samuel.cli.init:init", "Set up a project: samuel.toml and .samuel/."),
     "run": Entry("samuel.cli.run:run", "Work a PRD to done, one task at a time."),
+    "sync": Entry("samuel.cli.sync:sync", "Keep AGENTS.md and its mirrors in step."),
     "hooks": Entry("samuel.cli.hooks:hooks", "See, try and write hooks."),
     "trust": Entry("samuel.cli.trust:trust", "Decide what of a repository may run here."),
     "doctor": Entry("samuel.cli.doctor:doctor", "Say what is wrong here, and what to do about it."),

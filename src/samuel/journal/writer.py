@@ -174,10 +174,13 @@ class Journal:
         if self._fd >= 0:
             os.close(self._fd)
             self._fd = -1
-        os.close(make_dirs_inside(self._root, *self._parts[:-1], mode=0o755))
+        above = make_dirs_inside(self._root, *self._parts[:-1], mode=0o755)
+        try:
+            _ignore(above)
+        finally:
+            os.close(above)
         directory = make_dirs_inside(self._root, *self._parts)  # nobody else's to read
         try:
-            _ignore(directory)
             _drop_oldest(directory, self._total_bytes - self._segment_bytes)
             name = f"{iso(self._clock.now()).replace(':', '')}-{os.getpid()}-{os.urandom(3).hex()}.jsonl"
             flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC

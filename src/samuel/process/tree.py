@@ -62,6 +62,14 @@ def kill_all() -> None:
             _signal_group(pid, signal.SIGKILL)
 
 
+def end_leftovers(name: str, value: str) -> int:
+    """Kill what an earlier process of ours, now dead, left running: all that carry this variable; how many."""
+    left = [pid for pid in procfs.carrying(name, value) if pid != os.getpid()]
+    for pid in left:
+        _signal(pid, signal.SIGKILL)
+    return len(left)
+
+
 class Tree:
     """As a context: one call. However the block is left, nothing of the call stays behind."""
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from samuel import paths
+from samuel import config, paths
 from samuel.cli.lazy import Entry, LazyGroup
 from samuel.files.inside import refuse_links
 
@@ -15,6 +16,10 @@ if TYPE_CHECKING:
     from samuel.cli.here import Here
 
 COMMANDS = {
+    "init": Entry("samuel.cli.run.init:init", "Make the task list from a PRD."),
+    "start": Entry("samuel.cli.run.start:start", "Work the tasks to done."),
+    "pilot": Entry("samuel.cli.run.pilot:pilot", "Let the agent look for tasks as well."),
+    "status": Entry("samuel.cli.run.status:status", "How the tasks stand, and how the last run ended."),
     "tasks": Entry("samuel.cli.run.tasks:tasks", "Show the tasks."),
     "done": Entry("samuel.cli.run.done:done", "Say that a task is done."),
     "skip": Entry("samuel.cli.run.skip:skip", "Leave a task out, and say why."),
@@ -34,8 +39,11 @@ def run() -> None:
     """
 
 
-def state_directory(here: Here) -> Path:
+def state_directory(here: Here, methodology: str = "") -> Path:
     """Where the state of a run is kept. A link there could make us write anywhere, so none is followed."""
     project = paths.Project(here.root)
     refuse_links(project.root, str(project.run.relative_to(project.root)))
-    return project.run
+    settings = config.load(project.config)
+    # Inside a run its own methodology counts, whatever samuel.toml says by now.
+    name = methodology or os.environ.get("SAMUEL_METHODOLOGY") or settings.default_methodology
+    return project.state(name, several=len(settings.methodology) > 1)

@@ -17,6 +17,5 @@ class RenderPrompt:
         """What a handler before this one put into the prompt stays, above the rendered text."""
         name = "discovery-prompt.md.j2" if event.mode == "discovery" else "prompt.md.j2"
         text, shown = load(name, self._templates / event.methodology)
-        extras = event.context.get("State", {}).get("extras", [])
-        rendered = render(text, event.context, shown, extras=extras)
+        rendered = render(text, event.context, shown)
         return {"prompt": f"{event.prompt.rstrip()}\n\n{rendered}" if event.prompt else rendered}

@@ -1,17 +1,24 @@
-"""context.task: what the agent must know of its task, as TOON."""
+"""context.task: what the agent must know of its task, or of the tasks there are when it looks for new ones."""
 
 from __future__ import annotations
 
 from typing import Any
 
-import toons
-from msgspec import UNSET
-
+from samuel.context import task
 from samuel.events import ContextTask
+from samuel.ralph.defaults.keeping import after
+from samuel.ralph.workplace import Workplace
 
 
-def describe_task(event: ContextTask) -> dict[str, Any]:
-    """The task, after whatever a handler before this one put into the blob."""
-    before = "" if event.previous is UNSET else str(event.previous.get("toon_blob") or "")
-    blob = toons.dumps({"mode": event.mode, "task": event.task})
-    return {"toon_blob": f"{before.rstrip()}\n{blob}" if before else blob}
+class DescribeTask:
+    def __init__(self, place: Workplace) -> None:
+        self._place = place
+
+    def __call__(self, event: ContextTask) -> dict[str, Any]:
+        tasks = [one.plain() for one in self._place.tasks.load()] if self._place.prd.exists() else []
+        if event.mode == "discovery":
+            pilot = self._place.settings.pilot
+            blob = task.discovery(tasks, pilot.focus, pilot.max_discovery_tasks)
+        else:
+            blob = task.implementation(event.task, tasks)
+        return {"toon_blob": after(event.previous, "toon_blob", blob)}

@@ -1,12 +1,13 @@
-"""quality.check: run the project's own commands, in order, each within its time."""
+"""quality.check: run the project's own commands, in order, each within its time, where the agent runs too."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 from samuel.events import QualityCheck
-from samuel.process import spawn
+from samuel.process import confine, spawn
+from samuel.ralph.workplace import Workplace
 
 TAIL = 4096
 
@@ -14,42 +15,52 @@ TAIL = 4096
 class RunCommands:
     """All commands run, also after one failed: the next attempt gets to see everything that is wrong."""
 
-    def __init__(self, environment: Mapping[str, str]) -> None:
-        self._environment = environment
+    def __init__(self, place: Workplace) -> None:
+        self._place = place
 
     def __call__(self, event: QualityCheck) -> dict[str, Any]:
-        failures = []
-        for command in event.commands:
-            if failure := self._run(command, event):
-                failures.append(failure)
-        return {"ok": not failures, "failures": failures, **({"reason": _reason(failures)} if failures else {})}
+        if event.dry_run:
+            return {"ok": True, "reason": "a dry run runs no commands"}
+        failures = [failure for command in event.commands if (failure := self._run(command, event))]
+        reason = "; ".join(failure["message"] for failure in failures)
+        return {"ok": not failures, "failures": failures, **({"reason": reason} if failures else {})}
 
     def _run(self, command: str, event: QualityCheck) -> dict[str, Any] | None:
+        seconds = event.deadline_ms / 1000
         output = bytearray()
 
         def keep_tail(chunk: bytes) -> None:
             output.extend(chunk)
             del output[:-TAIL]
 
-        finished = spawn.run(
-            ["/bin/sh", "-c", command],
-            cwd=event.project_root,
-            env=self._environment,
-            timeout=event.deadline_ms / 1000,
-            output_limit=1 << 62,  # a check may say as much as it likes: only the tail is kept
-            on_output=keep_tail,
-        )
-        if finished.ended == "exited" and finished.returncode == 0:
+        argv, place = ["/bin/sh", "-c", command], self._place
+        with confine.confined(argv, place.settings.sandbox, place.confinement, place.environment) as confined:
+            finished = spawn.run(
+                confined.argv,
+                cwd=event.project_root,
+                env=confined.env,
+                timeout=seconds,
+                output_limit=1 << 62,  # a check may say as much as it likes: only the tail is kept
+                keep=TAIL,
+                on_output=keep_tail,
+            )
+        passed = finished.ended == "exited" and finished.returncode == 0
+        self._keep(event, command, bytes(output), passed)
+        self._place.watch("check", {"command": command, "ok": passed, "seconds": finished.duration})
+        if passed:
             return None
-        if finished.ended == "timed_out":
-            message = f"`{command}` was killed after {event.deadline_ms / 1000:g}s"
-        elif finished.ended == "not_started":
-            message = f"`{command}` could not be started: {finished.why}"
-        else:
-            message = f"`{command}` ended with exit code {finished.returncode}"
+        how = {
+            "timed_out": f"was killed after {seconds:g}s",
+            "not_started": f"could not be started: {finished.why}",
+        }.get(finished.ended, f"ended with exit code {finished.returncode}")
         tail = output.decode("utf-8", "replace")
-        return {"source": "default", "command": command, "message": message, "output_tail": tail}
+        return {"source": "default", "command": command, "message": f"`{command}` {how}", "output_tail": tail}
 
-
-def _reason(failures: list[dict[str, Any]]) -> str:
-    return "; ".join(failure["message"] for failure in failures)
+    def _keep(self, event: QualityCheck, command: str, output: bytes, passed: bool) -> None:
+        """What the checks of an iteration said, beside what its agent said."""
+        if not event.iteration:
+            return
+        self._place.logs.mkdir(exist_ok=True)
+        path: Path = self._place.logs / f"iteration-{event.iteration:04}-checks.log"
+        with path.open("ab") as file:
+            file.write(f"$ {command}  ({'ok' if passed else 'failed'})\n".encode() + output + b"\n")

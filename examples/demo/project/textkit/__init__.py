@@ -1,0 +1,1 @@
+"""A few functions for short texts."""

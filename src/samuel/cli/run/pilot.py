@@ -1,0 +1,55 @@
+from __future__ import annotations
+
+import click
+
+from samuel.cli.here import Here, json_option
+from samuel.cli.run import state_directory
+from samuel.cli.run.start import run_loop
+from samuel.tasks.store import TaskStore
+
+
+@click.command()
+@click.option("--focus", help="What to look at above all.")
+@click.option("--discover-interval", type=click.IntRange(1), help="Look for tasks every so many iterations.")
+@click.option("--max-discovery-tasks", type=click.IntRange(1), help="At most so many new tasks each time.")
+@click.option("--iterations", type=click.IntRange(1), help="At most so many, instead of max_iterations.")
+@click.option("--methodology", default="", help="Another than default_methodology.")
+@click.option("--agent", default="", help="Another than the methodology's.")
+@click.option("--yes", is_flag=True, help="Trust the commands and hooks of this project as they are now.")
+@click.option("-v", "--verbose", is_flag=True, help="Show what the agent says.")
+@json_option
+@click.pass_obj
+def pilot(
+    here: Here,
+    focus: str | None,
+    discover_interval: int | None,
+    max_discovery_tasks: int | None,
+    iterations: int | None,
+    methodology: str,
+    agent: str,
+    yes: bool,
+    verbose: bool,
+) -> int:
+    """Let the agent look for tasks as well, and work them.
+
+    \\b
+        samuel run pilot --focus "error messages"
+    """
+    store = TaskStore(state_directory(here, methodology))
+    if not store.path.exists():
+        store.replace_all(())
+    return run_loop(
+        here,
+        iterations=iterations,
+        methodology=methodology,
+        agent=agent,
+        dry_run=False,
+        profile=False,
+        yes=yes,
+        verbose=verbose,
+        pilot={
+            "focus": focus,
+            "discover_interval": discover_interval,
+            "max_discovery_tasks": max_discovery_tasks,
+        },
+    )

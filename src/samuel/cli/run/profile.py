@@ -1,0 +1,37 @@
+"""Where the time of a run went: every event and every handler, by p50, p95 and total."""
+
+from __future__ import annotations
+
+from samuel.cli.output import Table
+from samuel.dispatch.record import Call, Fired, slowness
+from samuel.events import Event
+from samuel.events.catalogue import BY_PAYLOAD
+
+
+class Profile:
+    """A sink that remembers durations, and tells the display which event is being fired."""
+
+    def __init__(self, watch: object) -> None:
+        self._watch = watch
+        self._times: dict[tuple[str, str], list[float]] = {}
+
+    def begin(self, event: Event) -> None:
+        if callable(self._watch):
+            self._watch("step", {"event": BY_PAYLOAD[type(event)].name})
+
+    def called(self, event: Event, call: Call) -> None:
+        self._times.setdefault((call.handler.event, call.handler.name), []).append(call.duration_ms)
+
+    def end(self, event: Event, fired: Fired, duration_ms: float) -> None:
+        self._times.setdefault((BY_PAYLOAD[type(event)].name, "(all)"), []).append(duration_ms)
+
+    def table(self) -> Table:
+        rows = []
+        for (event, handler), times in sorted(self._times.items(), key=lambda item: -sum(item[1])):
+            ordered = sorted(times)
+            p50, p95 = ordered[len(ordered) // 2], ordered[min(len(ordered) - 1, int(len(ordered) * 0.95))]
+            slow = slowness(p95) if handler not in ("(all)", "default") else ""
+            rows.append(
+                (event, handler, str(len(times)), f"{p50:.1f}", f"{p95:.1f}", f"{sum(times):.0f}", slow or "-")
+            )
+        return Table(("event", "handler", "calls", "p50 ms", "p95 ms", "total ms", "slow"), rows)

@@ -1,0 +1,76 @@
+"""Before a loop starts: everything that would make it fail in the middle of the night is said now."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+from samuel import config
+from samuel.agents.check import missing_in
+from samuel.agents.table import find
+from samuel.app import App
+from samuel.cli.consent import Consent, ask_for_each, readable
+from samuel.cli.here import Here
+from samuel.config.model import Config, Pilot
+from samuel.dispatch.record import Sink
+from samuel.errors import SamuelError
+from samuel.ralph.moving import move_state
+from samuel.ralph.workplace import Watch
+from samuel.ralph.worktree import WorkTree
+from samuel.trust.commands import texts
+
+
+def make_ready(
+    here: Here, methodology: str, agent: str, *, yes: bool, watch: Watch, sink: Sink, pilot: dict[str, Any] | None
+) -> App:
+    """The project, opened for a run, or an error that says what is missing."""
+    settings = _settings(here, methodology, pilot)
+    _agree(here, yes)
+    app = here.open(methodology=methodology, watch=watch, sinks=[sink], config=settings)
+    try:
+        place = app.workplace
+        place.tasks.load()
+        chosen = find(agent or place.settings.agent, place.agents)
+        if lack := missing_in(chosen, place.settings.sandbox, place.confinement) or _untrusted(app, chosen.name):
+            raise SamuelError(lack)
+        if dirty := WorkTree(place.root, place.git).dirty():
+            note = f"{len(dirty)} files are changed and not committed; the run leaves them out of its commits"
+            here.out.tell(f"note: {note}")
+        return app
+    except BaseException:
+        app.close()
+        raise
+
+
+def _settings(here: Here, methodology: str, pilot: dict[str, Any] | None) -> Config:
+    """samuel.toml, with what the command line says of the pilot for this run."""
+    loaded = config.load(here.root / "samuel.toml")
+    name = methodology or loaded.default_methodology
+    if len(loaded.methodology) > 1:
+        move_state(here.root / ".samuel/run", loaded.default_methodology, tuple(loaded.methodology))
+    if pilot is None:
+        return loaded
+    chosen = loaded.chosen(name)
+    given = {key: value for key, value in pilot.items() if value is not None}
+    flying = dataclasses.replace(
+        chosen, pilot=Pilot(**{**dataclasses.asdict(chosen.pilot), **given, "enabled": True})
+    )
+    return dataclasses.replace(loaded, methodology={**loaded.methodology, name: flying})
+
+
+def _agree(here: Here, yes: bool) -> None:
+    """Offer to trust what is new: at once with --yes, by asking on a terminal."""
+    consent = Consent(here.root)
+    pending = [item for item in consent.pending() if readable(item)]
+    if pending and yes:
+        consent.agree(pending)
+    elif pending and here.out.asks and (agreed := ask_for_each(here.out, consent, pending)):
+        consent.agree(agreed)
+
+
+def _untrusted(app: App, agent: str) -> str:
+    """The checks and the agent's command come with the repository: they need somebody's word."""
+    for name, digest, _ in texts(app.config):
+        if name in (f"checks:{app.methodology}", f"agent:{agent}") and (why := app.permit.text(name, digest)):
+            return f"{why}, or `samuel run start --yes`"
+    return ""

@@ -1,0 +1,33 @@
+from __future__ import annotations
+
+import click
+
+from samuel.cli.here import Here, json_option
+from samuel.cli.output import Table
+from samuel.cli.run import state_directory
+from samuel.cli.run.start import plain
+from samuel.ralph.run import RunFile
+from samuel.tasks.store import TaskStore
+
+
+@click.command()
+@json_option
+@click.pass_obj
+def status(here: Here) -> int:
+    """How the tasks stand, and how the last run ended.
+
+    \\b
+        samuel run status --json
+    """
+    directory = state_directory(here)
+    tasks = TaskStore(directory).load()
+    run = RunFile(directory).load()
+    counts = {
+        name: sum(task.status == name for task in tasks) for name in dict.fromkeys(task.status for task in tasks)
+    }
+    data = {"counts": counts, "exit_reason": "", "usage": {}, **(plain(run) if run else {})}
+    rows: list[tuple[str, str]] = [(name, str(count)) for name, count in counts.items()]
+    if run:
+        rows += [("last run", run.exit_reason or "not ended"), ("iterations", str(run.iterations_run))]
+        rows += [(name, str(value)) for name, value in run.usage.items()]
+    return here.out.answer(data, Table(("what", "how many"), rows))

@@ -1,0 +1,39 @@
+from __future__ import annotations
+
+import click
+from msgspec.structs import replace
+
+from samuel.cli.here import Here, json_option
+from samuel.errors import SamuelError
+from samuel.events import SyncAfter, SyncBefore
+from samuel.sync import mirrors
+
+
+@click.command()
+@click.option("--dry-run", is_flag=True, help="Show what would change; write nothing.")
+@json_option
+@click.pass_obj
+def sync(here: Here, dry_run: bool) -> int:
+    """Keep AGENTS.md and its mirrors (CLAUDE.md, GEMINI.md, ...) in step.
+
+    Only the block between the marks is written; what a person wrote stays.
+
+    \b
+        samuel sync --dry-run
+    """
+    with here.open() as app:
+        changes = mirrors.plan(app.paths.root, mirrors.content(app.config))
+        asked = app.fire(replace(SyncBefore(), dry_run=dry_run))
+        if asked.stopped:
+            raise SamuelError(f"a hook stopped the sync: {asked.reason}")
+        warnings = list(asked.warnings)
+        if asked.result.get("skip"):
+            return here.out.answer(
+                {"files_written": [], "skipped": True}, "a hook said to skip it", warnings=warnings
+            )
+        written = [] if dry_run else list(mirrors.write(app.paths.root, changes))
+        warnings += app.fire(replace(SyncAfter(files_written=written), dry_run=dry_run)).warnings
+    word = "would write" if dry_run else "wrote"
+    lines = "\n".join(f"{word} {name}" for name in changes) or "everything is in step"
+    data = {"files_written": written, "would_write": list(changes), "skipped": False}
+    return here.out.answer(data, lines, warnings=warnings)

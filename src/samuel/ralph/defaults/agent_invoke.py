@@ -1,0 +1,41 @@
+"""agent.invoke: run the agent's own program, in its sandbox, to its end or its deadline."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from samuel.agents.invoke import invoke
+from samuel.agents.table import find
+from samuel.events import AgentInvoke
+from samuel.ralph.workplace import Workplace
+
+
+class RunAgent:
+    def __init__(self, place: Workplace) -> None:
+        self._place = place
+
+    def __call__(self, event: AgentInvoke) -> dict[str, Any]:
+        place, seconds = self._place, event.deadline_ms / 1000
+        done = invoke(
+            find(event.agent, place.agents),
+            prompt=event.prompt,
+            env=event.env,
+            sandbox=event.sandbox,
+            root=place.root,
+            state=place.state,
+            iteration=event.iteration,
+            timeout=seconds,
+            environment=place.host,
+            on_output=lambda chunk: place.watch("output", {"chunk": chunk}),
+            cache=place.cache,
+        )
+        for note in done.notes:
+            place.watch("warning", {"text": note})
+        ended = f"killed after {seconds:g}s (agent_timeout)" if done.timed_out else ""
+        return {
+            "exit_code": done.exit_code,
+            "stdout": done.stdout_tail,
+            "stderr": f"{done.stderr_tail}\n{ended}".strip(),
+            "stdout_path": done.stdout_path,
+            "usage": done.usage,
+        }

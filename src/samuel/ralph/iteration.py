@@ -1,0 +1,312 @@
+"""One iteration: a task, a fresh agent, the project's own checks, a verdict.
+
+`_work` reads like the contract. Whatever goes wrong on the way ends in a settlement too: the task goes back to
+pending with the reason in its next prompt, or is blocked when it failed too often.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from typing import Any
+
+from msgspec.structs import replace
+
+from samuel.clock import iso
+from samuel.dispatch.record import Fired
+from samuel.events import (
+    AfterAgentInvoke,
+    AgentInvoke,
+    BeforeAgentInvoke,
+    BeforeIteration,
+    IterationGate,
+    QualityCheck,
+    Sandbox,
+    SessionEnd,
+    SessionStart,
+    SessionStop,
+    TurnEnd,
+    UserPromptSubmit,
+)
+from samuel.process import confine, spawn
+from samuel.ralph.contexts import Contexts
+from samuel.ralph.run import Run, Settlement
+from samuel.ralph.steps import Ended, Steps
+from samuel.ralph.workplace import Workplace
+from samuel.ralph.worktree import Look
+from samuel.tasks.queue import remaining
+from samuel.tasks.task import Task
+
+FAILURE_KEPT = 4000  # characters of a failure that the next attempt gets to read
+
+
+class Iteration:
+    def __init__(self, place: Workplace, steps: Steps, run: Run, task: Task | None) -> None:
+        self._place = place
+        self._steps = steps
+        self.run = run
+        self._task = task
+        self._usage: dict[str, Any] = {}
+        self._agent_ran = False
+
+    def work(self) -> Settlement:
+        """Work, and say what came of it. Raises Ended only for what ends the whole loop."""
+        self._steps.new_iteration(self.run)
+        try:
+            return self._work()
+        except Ended as ended:
+            if ended.exit_reason:
+                raise
+            return self._failed(ended.outcome, ended.why)
+
+    def _work(self) -> Settlement:
+        self._fire(BeforeIteration(task=self._task.plain() if self._task else {}))
+        self._gate()
+        tasks_before = self._take_task()
+        files_before = self._steps.worktree.look()
+        state = Contexts(self._place, self._steps, self.run, self._task).generate()
+        invocation = self._prepare(state)
+        answer = self._session(invocation, files_before)
+        self._after_agent(answer)
+        self._refuse_tampering()
+        tasks = self._undo_own_marks(tasks_before)
+        if self.run.mode == "discovery":
+            return self._discovered(tasks_before, tasks)
+        self._check()
+        self._refuse_tampering()
+        return self._judge(tasks_before, files_before)
+
+    def rehearse(self) -> dict[str, Any]:
+        """The same steps without the agent; every handler is told that it is a dry run."""
+        self._steps.new_iteration(self.run)
+        self._fire(BeforeIteration(task=self._task.plain() if self._task else {}))
+        self._gate()
+        invocation = self._prepare(Contexts(self._place, self._steps, self.run, self._task).generate())
+        self._fire(SessionStart())
+        self._fire(UserPromptSubmit(user_message=invocation["prompt"]))
+        self._steps.last_words(self.run, SessionEnd())
+        self._check()
+        return {
+            "task": self._task.id if self._task else "",
+            "mode": self.run.mode,
+            "agent": invocation["agent"],
+            "prompt": invocation["prompt"],
+            "prompt_bytes": len(invocation["prompt"].encode()),
+        }
+
+    # The steps, in the order they are taken
+
+    def _gate(self) -> None:
+        """May we go on, and in which mode? The gate is not for caps: those are the loop's."""
+        tasks = self._place.tasks.load()
+        try:
+            fired = self._fire(IterationGate(consec_fails=self.run.consec_fails, queue_size=len(remaining(tasks))))
+        except Ended as ended:
+            raise Ended("aborted", ended.why, ended.exit_reason or "strict_failure") from None
+        if not fired.result.get("continue"):
+            raise Ended("gated", str(fired.result.get("reason") or "the gate said stop"), "gate_stop")
+        self.run = replace(self.run, mode=str(fired.result["mode"]))
+        if self.run.mode == "implementation" and self._task is None:
+            raise Ended("gated", "there is no task to implement", "queue_empty")
+
+    def _take_task(self) -> tuple[Task, ...]:
+        """The task is ours from here on; the tasks as they are now."""
+        if self.run.mode == "discovery" or self._steps.dry_run:
+            return self._place.tasks.load()
+        assert self._task is not None
+        mine = self._task.id
+        changes = {"status": "in_progress", "claimed": False, "iteration": self.run.iteration}
+        tasks = self._place.tasks.change(
+            lambda tasks: [replace(task, **changes) if task.id == mine else task for task in tasks]
+        )
+        statuses = [task.status for task in tasks]
+        facts = {"task": self._task.plain(), "iteration": self.run.iteration, "tasks": statuses}
+        self._place.watch("task", facts)
+        return tasks
+
+    def _prepare(self, state: Mapping[str, Any]) -> Mapping[str, Any]:
+        """What the agent process gets: handlers may change all of it, but not the run's own names."""
+        settings = self._place.settings
+        sandbox = settings.sandbox
+        fired = self._fire(
+            BeforeAgentInvoke(
+                agent=self.run.agent,
+                env={**self._place.agent_env(self.run.agent), **self._own_names()},
+                sandbox=Sandbox(
+                    kind=sandbox.kind,
+                    image=sandbox.image or None,
+                    network=sandbox.network,
+                    volumes=list(sandbox.volumes),
+                ),
+            ),
+            state,
+        )
+        return {**fired.result, "env": {**fired.result["env"], **self._own_names()}}
+
+    def _session(self, invocation: Mapping[str, Any], files_before: Look) -> Mapping[str, Any]:
+        """Each agent process is a session."""
+        self._fire(SessionStart())
+        try:
+            self._fire(UserPromptSubmit(user_message=invocation["prompt"]))
+            answer = self._invoke(invocation)
+            self._fire(TurnEnd(response=str(answer.get("stdout", "")), turn_number=1))
+            files = self._steps.worktree.changed(files_before)
+            self._fire(SessionStop(changed_files=files))
+            return answer
+        finally:
+            self._steps.last_words(self.run, SessionEnd())
+
+    def _invoke(self, invocation: Mapping[str, Any]) -> Mapping[str, Any]:
+        self._agent_ran = True
+        sandbox = Sandbox(**invocation["sandbox"])
+        asked = AgentInvoke(
+            agent=invocation["agent"], prompt=invocation["prompt"], env=invocation["env"], sandbox=sandbox
+        )
+        try:
+            answer = self._fire(asked).result
+        except Ended as ended:
+            raise Ended("agent_failed", ended.why, ended.exit_reason) from None
+        self._usage = dict(answer.get("usage") or {})
+        self._do_what_was_noted()
+        return answer
+
+    def _do_what_was_noted(self) -> None:
+        """An agent in a container cannot change the tasks: what it asked for is done now, by the same rules."""
+        for arguments in confine.apply_spool(self._place.state / "spool"):
+            done = spawn.run(
+                [sys.executable, "-P", "-m", "samuel", "-C", str(self._place.root), *arguments],
+                cwd=str(self._place.root),
+                env={**self._place.environment, **self._own_names()},
+                timeout=60,
+            )
+            if done.returncode != 0:
+                said = done.stderr.decode("utf-8", "replace").strip()
+                self._place.watch("warning", {"text": f"`samuel {' '.join(arguments)}` in the container: {said}"})
+
+    def _after_agent(self, answer: Mapping[str, Any]) -> None:
+        code = int(answer["exit_code"])
+        stdout, stderr = str(answer.get("stdout", "")), str(answer.get("stderr", ""))
+        self._fire(AfterAgentInvoke(exit_code=code, stdout=stdout, stderr=stderr, usage=self._usage))
+        if code != 0:
+            said = (stderr or stdout).strip()[-FAILURE_KEPT:]
+            raise Ended("agent_failed", f"the agent ended with exit code {code}\n{said}".strip())
+
+    def _check(self) -> None:
+        """The gate that no claim passes without."""
+        try:
+            result = self._fire(QualityCheck(commands=list(self._place.settings.quality_checks))).result
+        except Ended as ended:
+            failures = ended.fired.result.get("failures") if ended.fired else None
+            raise Ended("quality_failed", _failures(failures) or ended.why, ended.exit_reason) from None
+        if result.get("ok") is False:
+            raise Ended("quality_failed", _failures(result.get("failures")) or "a check failed")
+
+    # The verdict
+
+    def _judge(self, tasks_before: tuple[Task, ...], files_before: Look) -> Settlement:
+        """The checks passed: completed if the agent claimed it, else not done yet."""
+        tasks = self._place.tasks.load()
+        mine = self._current(tasks)
+        if mine is None or mine.status in ("skipped", "blocked"):  # the agent's own word, with its reason
+            return Settlement("incomplete", failed=False, usage=self._usage)
+        files = self._steps.worktree.changed(files_before)
+        if mine.claimed:
+            row = {
+                "status": "completed",
+                "claimed": False,
+                "completed_at": iso(self._place.clock.now()),
+                "iteration": self.run.iteration,
+                "last_failure": "",
+            }
+            commit = (
+                [path for path in files if path not in self.run.dirty] if self._place.settings.commit else None
+            )
+            return Settlement(
+                "completed", failed=False, task_id=mine.id, row=row, usage=self._usage, commit=commit
+            )
+        if not files and _without_claims(tasks) == _without_claims(tasks_before):
+            return self._failed("stalled", "the iteration changed no file and no task")
+        return self._failed("incomplete", "the checks passed, but the task was not claimed with `samuel run done`")
+
+    def _discovered(self, before: tuple[Task, ...], after: tuple[Task, ...]) -> Settlement:
+        new = len(after) - len(before)
+        return Settlement(
+            "completed" if new > 0 else "incomplete", failed=False, usage=self._usage, new_tasks=max(new, 0)
+        )
+
+    def _failed(self, outcome: str, why: str) -> Settlement:
+        self._place.watch("failed", {"outcome": outcome, "why": why})
+        task = self._current(self._place.tasks.load()) if self.run.mode == "implementation" else None
+        if task is None or task.status != "in_progress":
+            return Settlement(outcome, failed=True, usage=self._usage)
+        # An iteration that failed before the agent began says nothing about the task.
+        attempts = task.attempts + 1 if self._agent_ran else task.attempts
+        blocked = attempts >= self._place.settings.max_task_attempts
+        row = {
+            "status": "blocked" if blocked else "pending",
+            "claimed": False,
+            "attempts": attempts,
+            "iteration": self.run.iteration,
+            "last_failure": f"{outcome}: {why}"[:FAILURE_KEPT],
+        }
+        return Settlement(outcome, failed=True, task_id=task.id, row=row, usage=self._usage)
+
+    # Details
+
+    def _fire(self, event: Any, state: Mapping[str, Any] | None = None) -> Fired:
+        return self._steps.fire(self.run, event, state)
+
+    def _current(self, tasks: tuple[Task, ...]) -> Task | None:
+        mine = self._task.id if self._task else ""
+        return next((task for task in tasks if task.id == mine), None)
+
+    def _own_names(self) -> dict[str, str]:
+        """What the agent's `samuel` needs to know where it is."""
+        return {
+            "SAMUEL_RUN_ID": self.run.run_id,
+            "SAMUEL_ITERATION": str(self.run.iteration),
+            "SAMUEL_MODE": self.run.mode,
+            "SAMUEL_TASK_ID": self._task.id if self._task and self.run.mode == "implementation" else "",
+            "SAMUEL_ATTEMPT": str(self._task.attempts + 1 if self._task else 1),
+            "SAMUEL_MAX_NEW_TASKS": str(self._place.settings.pilot.max_discovery_tasks),
+            "SAMUEL_PROJECT_ROOT": str(self._place.root),
+            "SAMUEL_METHODOLOGY": self.run.methodology,
+        }
+
+    def _refuse_tampering(self) -> None:
+        if touched := self._steps.protected.changes():
+            named = ", ".join(f"`{name}`" for name in touched[:5])
+            raise Ended(
+                "aborted", f"{named} changed during the run; what an agent is judged by is not its to change"
+            )
+
+    def _undo_own_marks(self, before: tuple[Task, ...]) -> tuple[Task, ...]:
+        """Only the loop completes tasks: a row that the agent marked itself is put back, as a claim at most."""
+        tasks = self._place.tasks.load()
+        known = {task.id: task for task in before}
+        marked = {
+            task.id
+            for task in tasks
+            if task.status == "completed" and known.get(task.id, task).status != "completed"
+        }
+        if not marked:
+            return tasks
+        mine = self._task.id if self._task else ""
+        self._place.watch(
+            "warning", {"text": f"marked completed without a check, put back: {', '.join(sorted(marked))}"}
+        )
+
+        def put_back(tasks: tuple[Task, ...]) -> list[Task]:
+            return [replace(known[t.id], claimed=t.id == mine) if t.id in marked else t for t in tasks]
+
+        return self._place.tasks.change(put_back)
+
+
+def _failures(failures: Any) -> str:
+    """What the next attempt reads: each failure with the end of its output."""
+    parts = [f"{one.get('message', '')}\n{one.get('output_tail') or ''}".strip() for one in failures or ()]
+    return "\n\n".join(part for part in parts if part)
+
+
+def _without_claims(tasks: tuple[Task, ...]) -> list[Task]:
+    return [replace(task, claimed=False) for task in tasks]

@@ -1,0 +1,197 @@
+"""The loop: it takes a task list to done, one fresh agent process at a time.
+
+What holds here whatever the handlers say: the lock, the caps, the counting, reloading and checking the tasks, the
+order of the steps, and that after:loop is fired on every way out. A handler can end the loop early, never make it
+go on longer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from msgspec.structs import replace
+
+from samuel.errors import ConfigError
+from samuel.events import AfterIteration, AfterLoop, BeforeLoop
+from samuel.files.lock import held
+from samuel.process.tree import end_leftovers
+from samuel.ralph.iteration import Iteration
+from samuel.ralph.run import Run, RunFile, Settlement
+from samuel.ralph.settle import apply
+from samuel.ralph.steps import Ended, Steps, Stop
+from samuel.ralph.workplace import Workplace
+from samuel.tasks.queue import MET, next_task
+from samuel.tasks.task import Task
+
+LOOK_AGAIN = 2.0  # seconds between looks at a task file that cannot be read
+
+
+class Loop:
+    def __init__(self, place: Workplace, steps: Steps, stop: Stop, pinned: Mapping[str, Any]) -> None:
+        self._place = place
+        self._steps = steps
+        self._stop = stop
+        self._pinned = dict(pinned)
+        self._file = RunFile(place.state, place.disk)
+
+    def run(self, max_iterations: int, agent: str) -> Run:
+        """Work until there is a reason to stop. The kernel holds the lock, so it is never left behind."""
+        with held(self._place.state / "run.lock", note=f"samuel run start, {self._place.settings.name}"):
+            run = self._begin(max_iterations, agent)
+            reason = "error"
+            try:
+                run, reason = self._work(run)
+            except KeyboardInterrupt:
+                run, reason = self._give_back(run), "interrupted"
+            finally:
+                run = self._end(self._file.load() or run, reason)
+            return run
+
+    def rehearse(self, agent: str) -> dict[str, Any]:
+        """One iteration's hooks, told that it is a dry run: no agent starts, nothing changes, nothing counts."""
+        run = Run(
+            run_id="dry-run",
+            methodology=self._place.settings.name,
+            agent=agent,
+            started_at=self._place.clock.now(),
+            max_iterations=1,
+            iteration=1,
+        )
+        self._steps.fire(run, BeforeLoop(prd_path=str(self._place.prd), max_iterations=1))
+        task, _ = self._pick(run)
+        said = Iteration(self._place, self._steps, run, task).rehearse()
+        self._steps.last_words(run, AfterLoop(iterations_run=0, exit_reason="dry_run"))
+        return said
+
+    def _work(self, run: Run) -> tuple[Run, str]:
+        run = self._recover(run)
+        try:
+            fired = self._steps.fire(
+                run, BeforeLoop(prd_path=str(self._place.prd), max_iterations=run.max_iterations)
+            )
+        except Ended:
+            return run, "strict_failure"
+        run = self._file.save(replace(run, plugins=dict(fired.context.get("Plugins", {}))))
+        while True:
+            if reason := self._enough(run):
+                return run, reason
+            task, reason = self._pick(run)
+            if reason:
+                return run, reason
+            run, reason = self._iterate(run, task)
+            if reason:
+                return run, reason
+
+    def _iterate(self, run: Run, task: Task | None) -> tuple[Run, str]:
+        """One iteration: worked, settled in writing, announced. A reason to end the loop may come of it."""
+        run = self._file.save(run.begin(run.iterations_run + 1))
+        iteration = Iteration(self._place, self._steps, run, task)
+        try:
+            settlement = iteration.work()
+        except Ended as ended:
+            run = self._give_back(iteration.run)
+            self._tell(run, Settlement(ended.outcome, failed=False))
+            return run, ended.exit_reason
+        return self._recover(self._file.save(replace(iteration.run, settlement=settlement))), ""
+
+    # Reasons to stop
+
+    def _enough(self, run: Run) -> str:
+        settings = self._place.settings
+        if self._stop.requested:
+            return "interrupted"
+        if run.iterations_run >= run.max_iterations:
+            return "max_iterations"
+        if run.consec_fails >= settings.max_consecutive_failures:
+            return "consecutive_failures"
+        if settings.max_duration is not None and self._place.clock.now() - run.started_at >= settings.max_duration:
+            return "budget"
+        if run.empty_discoveries >= 2:
+            return "discovery_exhausted"
+        return ""
+
+    def _pick(self, run: Run) -> tuple[Task | None, str]:
+        """The next task, or why there is none. Pilot mode goes on without one: it looks for more."""
+        tasks = self._load_tasks()
+        if tasks is None:
+            return None, "interrupted"
+        task = next_task(tasks)
+        if task is not None or self._place.settings.pilot.enabled:
+            return task, ""
+        return None, "queue_empty" if all(task.status in MET for task in tasks) else "tasks_blocked"
+
+    def _load_tasks(self) -> tuple[Task, ...] | None:
+        """The tasks as they are now. A file that somebody broke is waited for: nothing is written over it."""
+        said = ""
+        while True:
+            try:
+                return self._place.tasks.load()
+            except ConfigError as error:
+                if str(error) != said:
+                    said = str(error)
+                    self._place.watch("paused", {"why": said})
+            self._place.clock.sleep(LOOK_AGAIN)
+            if self._stop.requested:
+                return None
+
+    # Beginning, going on, ending
+
+    def _begin(self, max_iterations: int, agent: str) -> Run:
+        """A new run, or the one that was killed: it goes on where it was."""
+        known = self._file.load()
+        if known is not None and not known.over:
+            # Its agent may still be at work, and would claim what the next one is about to do.
+            end_leftovers("SAMUEL_RUN_ID", known.run_id)
+            self._place.watch("resumed", {"run_id": known.run_id, "iteration": known.iteration})
+            return self._file.save(replace(known, max_iterations=max_iterations, agent=agent))
+        run = Run(
+            run_id=self._place.clock.new_id("run"),
+            methodology=self._place.settings.name,
+            agent=agent,
+            started_at=self._place.clock.now(),
+            max_iterations=max_iterations,
+            dirty=self._steps.worktree.dirty(),
+            pinned=self._pinned,
+        )
+        return self._file.save(run)
+
+    def _recover(self, run: Run) -> Run:
+        """Do what was decided and maybe not done, and take back what was begun and not decided."""
+        if run.settlement is not None:
+            apply(self._place, run)
+            run = self._file.save(run.settled())
+        if run.unannounced is not None:
+            self._tell(run, run.unannounced)
+            run = self._file.save(replace(run, unannounced=None))
+        return self._give_back(run) if run.working else run
+
+    def _tell(self, run: Run, settlement: Settlement) -> None:
+        """after:iteration, once the tasks are as they are: nothing it says can change them."""
+        tasks = {task.id: task for task in self._place.tasks.load()}
+        task = tasks.get(settlement.task_id)
+        plain = task.plain() if task else {}
+        self._steps.last_words(run, AfterIteration(task=plain, outcome=settlement.outcome, usage=settlement.usage))
+        statuses = [one.status for one in tasks.values()]
+        facts = {"task": plain, "outcome": settlement.outcome, "usage": run.usage, "tasks": statuses}
+        self._place.watch("settled", facts)
+
+    def _give_back(self, run: Run) -> Run:
+        """The iteration counts for nothing; its task is pending again."""
+
+        def pending(tasks: tuple[Task, ...]) -> list[Task]:
+            return [
+                replace(task, status="pending", claimed=False) if task.status == "in_progress" else task
+                for task in tasks
+            ]
+
+        if self._place.prd.exists() and any(task.status == "in_progress" for task in self._place.tasks.load()):
+            self._place.tasks.change(pending)
+        return self._file.save(replace(run, working=False))
+
+    def _end(self, run: Run, reason: str) -> Run:
+        run = self._file.save(replace(run, exit_reason=reason, working=False))
+        self._steps.last_words(
+            run, AfterLoop(iterations_run=run.iterations_run, exit_reason=reason, usage=run.usage)
+        )
+        return run

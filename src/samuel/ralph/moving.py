@@ -1,0 +1,29 @@
+"""A second methodology gives each its own directory: state that was there before moves into the first one's."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from samuel.files.lock import held
+
+SHARED = ("journal", "plugins", "state.lock", "run.lock", "move.lock", ".gitignore")
+
+
+def move_state(run: Path, methodology: str, known: tuple[str, ...]) -> list[str]:
+    """Move what lies in `.samuel/run/` itself into the directory of the methodology it belongs to; what was moved.
+
+    A run in progress holds the lock, so nothing is moved under it.
+    """
+    if not (run / "prd.toon").exists() and not (run / "run.json").exists():
+        return []
+    with held(run / "run.lock", note="moving state"):
+        target = run / methodology
+        target.mkdir(exist_ok=True)
+        moved = []
+        for entry in sorted(run.iterdir()):
+            if entry.name in SHARED or entry.name in known or entry.name.startswith(".samuel-"):
+                continue
+            os.replace(entry, target / entry.name)
+            moved.append(entry.name)
+        return moved

@@ -1,0 +1,109 @@
+"""What a run knows of itself, on disk: enough to go on after being killed at any instruction.
+
+`run.json` changes in one atomic write at a time. What an iteration decides about its task is written here first,
+as the thing that is about to be done, then into the task file, then struck here. A run that finds it undone does
+it again: the same words give the same task file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from msgspec.structs import replace
+
+from samuel.errors import ConfigError, Problem
+from samuel.files import atomic
+from samuel.files.atomic import DISK, Disk
+
+FILE = "run.json"
+
+
+class Settlement(msgspec.Struct, frozen=True):
+    """What an iteration came to: the outcome, and the fields of the task's row that change with it."""
+
+    outcome: str
+    failed: bool
+    task_id: str = ""
+    row: dict[str, Any] = {}
+    usage: dict[str, Any] = {}
+    commit: list[str] | None = None  # the paths to commit, if the task is to have a commit
+    new_tasks: int = 0  # for a discovery
+
+
+class Run(msgspec.Struct, frozen=True, kw_only=True):
+    run_id: str
+    methodology: str
+    agent: str
+    started_at: float
+    max_iterations: int
+    iteration: int = 0  # the one under way, or the last
+    working: bool = False  # the iteration is not settled
+    mode: str = "implementation"
+    iterations_run: int = 0
+    consec_fails: int = 0
+    empty_discoveries: int = 0
+    outcomes: dict[str, int] = {}
+    usage: dict[str, Any] = {}
+    plugins: dict[str, Any] = {}  # what before:loop's handlers contributed, for the whole run
+    dirty: list[str] = []  # what was changed in the work tree before the run: never committed by it
+    pinned: dict[str, Any] = {}  # configuration and chains as they were when it started
+    settlement: Settlement | None = None  # decided, maybe not yet in the task file
+    unannounced: Settlement | None = None  # in the task file, maybe not yet told to after:iteration
+    exit_reason: str = ""
+
+    @property
+    def over(self) -> bool:
+        return bool(self.exit_reason)
+
+    def begin(self, iteration: int) -> Run:
+        return replace(self, iteration=iteration, working=True)
+
+    def settled(self) -> Run:
+        """With the settlement in the task file: counted, once."""
+        assert self.settlement is not None
+        done = self.settlement
+        discovery = self.mode == "discovery"
+        return replace(
+            self,
+            working=False,
+            settlement=None,
+            unannounced=done,
+            iterations_run=self.iterations_run + 1,
+            consec_fails=self.consec_fails + 1 if done.failed else 0,
+            empty_discoveries=(self.empty_discoveries + 1 if not done.new_tasks else 0)
+            if discovery
+            else self.empty_discoveries,
+            outcomes={**self.outcomes, done.outcome: self.outcomes.get(done.outcome, 0) + 1},
+            usage=add_usage(self.usage, done.usage),
+        )
+
+
+class RunFile:
+    def __init__(self, directory: Path, disk: Disk = DISK) -> None:
+        self._file = directory / FILE
+        self._disk = disk
+
+    def load(self) -> Run | None:
+        try:
+            return msgspec.json.decode(self._file.read_bytes(), type=Run)
+        except FileNotFoundError:
+            return None
+        except (OSError, UnicodeDecodeError, msgspec.MsgspecError) as error:
+            hint = "move it away; the tasks are in prd.toon and stay as they are"
+            raise ConfigError([Problem(f"cannot be read: {error}", str(self._file), 0, hint)]) from None
+
+    def save(self, run: Run) -> Run:
+        atomic.write_bytes(self._file, msgspec.json.encode(run), disk=self._disk)
+        return run
+
+
+def add_usage(total: Mapping[str, Any], more: Mapping[str, Any]) -> dict[str, Any]:
+    """Tokens and cost add up; anything else takes the last."""
+    summed = dict(total)
+    for key, value in more.items():
+        number = isinstance(value, (int, float)) and not isinstance(value, bool)
+        summed[key] = summed.get(key, 0) + value if number else value
+    return summed

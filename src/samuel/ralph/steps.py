@@ -1,0 +1,129 @@
+"""Firing the events of a run: every step goes through here, with the run's names on it.
+
+What handlers contribute under `data` is kept for the steps that follow, warnings go to progress.md, and a strict
+failure ends the iteration.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from msgspec.structs import replace
+
+from samuel.clock import iso
+from samuel.dispatch.record import Call, Fired
+from samuel.events import Event, LoopEvent
+from samuel.hooks.handler import Origin, Outcome
+from samuel.ralph.protect import Protected
+from samuel.ralph.run import Run
+from samuel.ralph.workplace import Workplace
+from samuel.ralph.worktree import WorkTree
+
+
+class Stop:
+    """Somebody wants the loop to end. Set from a signal handler, looked at between steps."""
+
+    requested = False
+
+
+class Ended(Exception):
+    """The iteration is over before its end."""
+
+    def __init__(self, outcome: str, why: str, exit_reason: str = "", fired: Fired | None = None) -> None:
+        super().__init__(why)
+        self.fired = fired
+        self.outcome = outcome
+        self.why = why
+        self.exit_reason = exit_reason  # set when the whole loop ends with it
+
+
+class Steps:
+    def __init__(
+        self,
+        place: Workplace,
+        fire: Callable[[Event], Fired],
+        context: Callable[[], dict[str, Any]],
+        stop: Stop,
+        *,
+        timings: bool = False,
+        dry_run: bool = False,
+    ) -> None:
+        self._place = place
+        self._fire = fire
+        self._context = context
+        self._stop = stop
+        self._timings = timings
+        self.dry_run = dry_run
+        self.worktree = WorkTree(place.root, place.git)
+        self.protected = Protected(place.root)
+        self.plugins: Mapping[str, Any] = {}  # what handlers contributed in this iteration
+
+    def new_iteration(self, run: Run) -> None:
+        """Contributions last for an iteration; those of before:loop for the run."""
+        self.plugins = run.plugins
+
+    def fire(self, run: Run, event: Event, state: Mapping[str, Any] | None = None) -> Fired:
+        """Fire one event of the run, or raise Ended: a strict failure, a denial, or somebody's wish to stop."""
+        fired = self._fire(self._stamped(run, event, state or {}))
+        if fired.context:
+            self.plugins = fired.context.get("Plugins", {})
+        self._note(fired)
+        if self._stop.requested:
+            raise Ended("aborted", "interrupted", "interrupted")
+        if fired.stopped:
+            raise Ended("aborted", fired.reason, fired=fired)
+        return fired
+
+    def last_words(self, run: Run, event: Event) -> Fired:
+        """Fire an event that is fired whatever happened before."""
+        fired = self._fire(self._stamped(run, event, {}))
+        self._note(fired)
+        return fired
+
+    def _stamped(self, run: Run, event: Event, state: Mapping[str, Any]) -> Event:
+        event = replace(event, run_id=run.run_id, methodology=run.methodology, dry_run=self.dry_run)
+        if not isinstance(event, LoopEvent):
+            return replace(event, session_id=f"{run.run_id}-{run.iteration}")
+        context = self._context()
+        context["Iteration"] = {"Number": run.iteration, "Max": run.max_iterations}
+        context["Mode"] = run.mode
+        context["State"] = {
+            **context["State"],
+            "RunId": run.run_id,
+            "Agent": run.agent,
+            "ConsecutiveFailures": run.consec_fails,
+            "EmptyDiscoveries": run.empty_discoveries,
+            "Usage": run.usage,
+            **state,
+        }
+        context["Plugins"] = self.plugins
+        return replace(event, iteration=run.iteration, mode=run.mode, context=context)
+
+    def _note(self, fired: Fired) -> None:
+        """Warnings always, timings if somebody wants them: for the next iteration's reader."""
+        lines = [f"[hooks.warning] {_described(fired, call)}" for call in fired.calls if _worth_a_line(call)]
+        if self._timings:
+            lines += [
+                f"[hooks.timing] {call.handler.event} {call.handler.name} {call.duration_ms:.1f} ms"
+                for call in fired.calls
+            ]
+        for line in lines:
+            if line.startswith("[hooks.warning]"):
+                self._place.watch("warning", {"text": line.removeprefix("[hooks.warning] ")})
+        if lines and not self.dry_run:
+            stamp = iso(self._place.clock.now())
+            with self._place.progress.open("a", encoding="utf-8", errors="replace") as file:
+                file.write("".join(f"{stamp} {line}\n" for line in lines))
+
+
+def _worth_a_line(call: Call) -> bool:
+    """A check that says no has done its work: that is the iteration's outcome, not a hook's fault."""
+    if call.handler.origin is Origin.BUILT_IN and call.outcome is Outcome.FAILED:
+        return False
+    return call.outcome is not Outcome.OK or bool(call.message)
+
+
+def _described(fired: Fired, call: Call) -> str:
+    message = " ".join(call.message.split())[:500]
+    return f"{call.handler.event} plugin={call.handler.key} hook={call.handler.name} {call.outcome}: {message}"

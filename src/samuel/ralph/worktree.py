@@ -1,0 +1,47 @@
+"""What changed in the project's files between two looks: by git's word, or file by file where there is no git."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from samuel.errors import SamuelError
+from samuel.process.git import Git
+from samuel.process.git import WorkTree as GitLook
+from samuel.trust.content import Signature, TooMuch, survey
+
+STATE = ".samuel/run/"  # ours, and changes all the time
+
+Look = GitLook | dict[str, Signature]
+
+
+class WorkTree:
+    def __init__(self, root: Path, git: Git) -> None:
+        self._root = root
+        self._git = git
+
+    def look(self) -> Look:
+        if self._git.is_repository:
+            return self._git.work_tree()
+        try:
+            return survey(self._root)
+        except (TooMuch, OSError):
+            return {}
+
+    def changed(self, before: Look) -> list[str]:
+        """The paths that are not what they were, committed or not; our own state is left out."""
+        if isinstance(before, GitLook):
+            paths = self._git.changed_since(before)
+        else:
+            now = self.look()
+            assert isinstance(now, dict)
+            paths = sorted(path for path in {*before, *now} if before.get(path) != now.get(path))
+        return [path for path in paths if not path.startswith(STATE)]
+
+    def dirty(self) -> list[str]:
+        """What is not committed, by path."""
+        if not self._git.is_repository:
+            return []
+        try:
+            return [entry.path for entry in self._git.status().entries if not entry.path.startswith(STATE)]
+        except SamuelError:
+            return []

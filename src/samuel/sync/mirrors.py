@@ -1,0 +1,68 @@
+"""What the block says, and writing it into AGENTS.md and the files that other agents read instead."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from samuel.config.model import Config
+from samuel.errors import ConfigError, Problem, UnsafePath
+from samuel.files import atomic
+from samuel.sync.block import with_block
+
+SOURCE = "AGENTS.md"
+MIRRORS = ("CLAUDE.md", "GEMINI.md", ".github/copilot-instructions.md")
+CREATED = ("CLAUDE.md", "GEMINI.md")  # the others are kept in step where they exist
+MOST = 1024 * 1024
+
+
+def content(config: Config) -> str:
+    """How to work here, for any agent."""
+    settings = config.chosen(config.default_methodology)
+    lines = ["## Working in this project", "", "Tasks are worked one at a time; `samuel run tasks` lists them."]
+    if settings.quality_checks:
+        lines += ["Before a task counts as done, these must pass:", ""]
+        lines += [f"- `{command}`" for command in settings.quality_checks]
+        lines.append("")
+    lines += [
+        "Claim a finished task with `samuel run done ID`. Do not edit samuel.toml, `.samuel/` or the task file."
+    ]
+    if config.guardrails:
+        lines += ["", "Guardrails:", ""]
+        lines += [f"- {key}: {value}" for key, value in config.guardrails.items()]
+    return "\n".join(lines)
+
+
+def plan(root: Path, text: str) -> dict[str, str]:
+    """Path -> new content, of every file that would change."""
+    changes = {}
+    for name in (SOURCE, *MIRRORS):
+        path = root / name
+        if not path.exists() and name not in (SOURCE, *CREATED):
+            continue
+        old = _read(path)
+        new = with_block(old, text, name)
+        if new != old or not path.exists():
+            changes[name] = new
+    return changes
+
+
+def write(root: Path, changes: Mapping[str, str]) -> Sequence[str]:
+    for name, text in changes.items():
+        atomic.write_text(root / name, text)
+    return list(changes)
+
+
+def _read(path: Path) -> str:
+    if path.is_symlink() or (path.exists() and not path.is_file()):
+        raise UnsafePath(f"`{path.name}` is a link or not a file", "replace it by a file of its own, or remove it")
+    try:
+        data = path.read_bytes()
+    except FileNotFoundError:
+        return ""
+    if len(data) > MOST:
+        raise ConfigError([Problem(f"larger than {MOST} bytes", path.name)])
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError:
+        raise ConfigError([Problem("not UTF-8", path.name, 0, "save it as UTF-8")]) from None
