@@ -130,7 +130,9 @@ class TestTheOutput:
         before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
         done = desk.run(desk.sh("head -c 200000000 /dev/zero", usage=claude.usage))
         assert Path(done.stdout_path).stat().st_size == 200_000_000
-        assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 60 * 1024  # KiB; a line may take 16 MB
+        assert (
+            resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 60 * 1024
+        )  # KiB; a line may take 16 MB
         os.unlink(done.stdout_path)
 
     def test_of_an_earlier_attempt_is_replaced_and_a_planted_link_not_followed(self, desk: Any) -> None:
@@ -167,7 +169,9 @@ class TestTheEnd:
         assert not carriers(mark)
 
     def test_an_agent_that_is_not_there_is_said(self, desk: Any) -> None:
-        with pytest.raises(NotRunnable, match=r"`claude` was not started: `claude` was not found(.|\n)*npm install"):
+        with pytest.raises(
+            NotRunnable, match=r"`claude` was not started: `claude` was not found(.|\n)*npm install"
+        ):
             desk.run(claude.AGENT)
 
     def test_when_whoever_listens_fails_nothing_goes_on(self, desk: Any) -> None:

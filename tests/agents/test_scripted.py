@@ -57,9 +57,7 @@ def test_a_step_runs_in_the_project_with_the_prompt_and_its_code_is_the_agent_s(
         (["2", "default"], 1, "default"),
     ],
 )
-def test_the_nearest_step_is_taken(
-    desk: Any, steps: Path, present: list[str], attempt: int, chosen: str
-) -> None:
+def test_the_nearest_step_is_taken(desk: Any, steps: Path, present: list[str], attempt: int, chosen: str) -> None:
     for name in present:
         step(steps / name, f"echo this is {name}")
     assert f"\nthis is {chosen}\n" in run(desk, steps, attempt=attempt).stdout_tail

@@ -43,7 +43,10 @@ def test_a_command_that_cannot_get_its_prompt_is_refused(settings: AgentSettings
 
 
 def test_python_stands_for_the_one_that_runs_samuel() -> None:
-    assert configured(AgentSettings("a", ("{python}", "agent.py"), "stdin")).command == (sys.executable, "agent.py")
+    assert configured(AgentSettings("a", ("{python}", "agent.py"), "stdin")).command == (
+        sys.executable,
+        "agent.py",
+    )
 
 
 class TestMissing:

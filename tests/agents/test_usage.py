@@ -41,7 +41,11 @@ GEMINI = b"""YOLO mode is enabled. All tool calls will be automatically approved
 @pytest.mark.parametrize(
     ("parser", "output", "usage"),
     [
-        (claude.usage, CLAUDE, {"input_tokens": 38, "output_tokens": 14, "cached_tokens": 10, "cost_usd": 0.0005025}),
+        (
+            claude.usage,
+            CLAUDE,
+            {"input_tokens": 38, "output_tokens": 14, "cached_tokens": 10, "cost_usd": 0.0005025},
+        ),
         (codex.usage, CODEX, {"input_tokens": 111, "output_tokens": 8, "cached_tokens": 5}),
         (gemini.usage, GEMINI_STREAM, {"input_tokens": 11, "output_tokens": 7, "cached_tokens": 5}),
         (gemini.usage, GEMINI, {"input_tokens": 15, "output_tokens": 10, "cached_tokens": 5}),

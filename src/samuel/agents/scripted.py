@@ -77,7 +77,8 @@ def _do(step: Path, prompt: bytes) -> int:
 def _run(argv: list[str], prompt: bytes) -> int:
     _say(f"running {os.path.basename(argv[-1])}")
     # This is a program of its own, not a part of Samuel's process; whoever started it ends its whole tree.
-    return subprocess.run(argv, input=prompt, check=False).returncode & 0xFF
+    code = subprocess.run(argv, input=prompt, check=False).returncode
+    return code if code >= 0 else 128 - code
 
 
 def _report(*files: Path) -> None:

@@ -1,25 +1,191 @@
-from typing import NamedTuple
+"""context.progress: progress.md, the memory between agents that never meet.
+
+Samuel appends one entry an iteration:
+
+    ## [2025-01-15T10:23:45Z] iteration 3 · task 1.2 · completed
+    <!-- entry: run-1/3 -->
+    - completed: 1.2 Parse the header
+    - learning: the fixtures are generated; run `make fixtures` first
+    - area: src/parser
+
+The comment holds the entry's key: a resumed run that appends the same entry again finds it and does nothing.
+Agents and people write into the file too, in whatever shape. What looks like one of the three kinds of lines is
+read as one (`* **Learned**: …`, `AREA: …`); everything else is kept and not read.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from samuel.context.compact import shown
+from samuel.files import atomic
+
+ROTATE_PAST = 500
+KEPT_LINES = 250
+MOST_LEARNINGS = 50
+MOST_COMPLETIONS = 10
+MOST_AREAS = 20
+BUDGET = 1000
+"""Bytes of the context; the newest come first, and what does not fit is counted."""
+
+_READ = 1 << 20  # an agent may have written without end: the newest megabyte is enough
+_HEADING = re.compile(rb"##\s")
+_DONE = re.compile(r"##\s.*\btask\s+(\S+)\s+·\s+completed\s*$")
+_KINDS = {
+    "learning": "learning",
+    "learned": "learning",
+    "lesson": "learning",
+    "completed": "completed",
+    "done": "completed",
+    "area": "area",
+    "areas": "area",
+}
+_LINE = re.compile(rf"\s*(?:[-*+]\s+)?(?:\[[ xX]\]\s+)?[*_`]*({'|'.join(_KINDS)})[*_`]*\s*:[*_`]*\s*(\S.*)", re.I)
+_NOTES_OF_HOOKS = ("[hooks.warning]", "[hooks.timing]")
 
 
-class Entry(NamedTuple):
+@dataclass(frozen=True)
+class Entry:
+    """What one iteration leaves behind."""
+
     key: str
-    at: str
+    """The same for the same iteration of the same run, also after a resume."""
+    timestamp: str
     iteration: int
-    task: str
+    task_id: str
     outcome: str
-    completed: list = []
-    learnings: list = []
-    areas: list = []
+    completed: tuple[str, ...] = ()
+    learnings: tuple[str, ...] = ()
+    areas: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    """Further lines, as they are: `[hooks.warning] …`."""
+
+    def __str__(self) -> str:
+        kinds = (("completed", self.completed), ("learning", self.learnings), ("area", self.areas))
+        lines = [
+            f"## [{self.timestamp}] iteration {self.iteration} · task {_one_line(self.task_id)} · {self.outcome}",
+            _mark(self.key),
+            *(f"- {kind}: {_one_line(text)}" for kind, texts in kinds for text in texts),
+            *(f"- {_one_line(note)}" for note in self.notes),
+        ]
+        return "\n".join(lines) + "\n\n"
 
 
-def rotate(path, archive):
-    pass
+def append(path: Path, entry: Entry) -> bool:
+    """Add the entry in one write. False: it was there already."""
+    fd = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o644)
+    try:
+        size = os.fstat(fd).st_size
+        before = os.pread(fd, _READ, max(0, size - _READ))
+        if _mark(entry.key).encode() in before:
+            return False
+        # What somebody left without a line break must not swallow the heading.
+        gap = b"" if not before or before.endswith(b"\n") else b"\n"
+        os.write(fd, gap + str(entry).encode(errors="backslashreplace"))
+        os.fsync(fd)
+    finally:
+        os.close(fd)
+    return True
 
 
-def context(path):
-    return ""
+def rotate(path: Path, archive_dir: Path, disk: atomic.Disk = atomic.DISK) -> Path | None:
+    """Past 500 lines: keep the newest entries, at most 250 lines, and put the rest away. Returns where, or None.
+
+    Call it while no agent runs. The archive is safe on disk before anything is taken out of progress.md, so a kill
+    in between loses nothing; the next rotation then finds its own beginning in the archive and replaces it.
+    """
+    try:
+        lines = path.read_bytes().splitlines(keepends=True)
+    except FileNotFoundError:
+        return None
+    if len(lines) <= ROTATE_PAST:
+        return None
+    cut = len(lines) - KEPT_LINES
+    cut = next((number for number in range(cut, len(lines)) if _HEADING.match(lines[number])), cut)
+    old = b"".join(lines[:cut])
+    archive_dir.mkdir(parents=True, exist_ok=True)
+    archive = next(file for file in _archives(archive_dir) if _may_hold(file, old))
+    atomic.write_bytes(archive, old, disk=disk)
+    atomic.write_bytes(path, b"".join(lines[cut:]), disk=disk)
+    return archive
 
 
-def append(path, entry):
-    with open(path, "a") as f:
-        f.write(f"## [{entry.at}] iteration {entry.iteration} · {entry.task} · {entry.outcome}\n")
+def context(path: Path, budget: int = BUDGET) -> str:
+    """progress-context.md: what was learned, completed and looked at, newest first. Empty when there is none."""
+    found: dict[str, dict[str, None]] = {"learning": {}, "completed": {}, "area": {}}
+    for kind, text in _newest_first(path):
+        found[kind].setdefault(text)
+    sections = (
+        ("Learnings", list(found["learning"]), MOST_LEARNINGS, 0.6),
+        ("Completed", list(found["completed"]), MOST_COMPLETIONS, 0.25),
+        ("Areas analysed", list(found["area"]), MOST_AREAS, 0.15),
+    )
+    parts, spare = [], 0.0
+    for title, texts, most, share in sections:
+        part = _section(title, texts, most, share * budget + spare)
+        spare += share * budget - len(part.encode())
+        parts.append(part)
+    return "".join(parts)
+
+
+def _section(title: str, texts: list[str], most: int, allowed: float) -> str:
+    if not texts:
+        return ""
+    lines: list[str] = []
+    allowed -= len(f"## {title}\n- (99999 older)\n\n")
+    for text in texts[:most]:
+        line = f"- {shown(text, 240)}\n"
+        allowed -= len(line.encode())
+        if allowed < 0:
+            break
+        lines.append(line)
+    older = f"- ({len(texts) - len(lines)} older)\n" if len(lines) < len(texts) else ""
+    return f"## {title}\n{''.join(lines)}{older}\n"
+
+
+def _newest_first(path: Path) -> Iterator[tuple[str, str]]:
+    try:
+        with open(path, "rb") as file:
+            file.seek(max(0, os.fstat(file.fileno()).st_size - _READ))
+            text = file.read().decode(errors="replace")
+    except FileNotFoundError:
+        return
+    named = False  # reading upwards: has this entry said what it completed?
+    for line in reversed(text.splitlines()):
+        if any(note in line for note in _NOTES_OF_HOOKS):
+            continue
+        if line.startswith("## "):
+            if (done := _DONE.match(line)) and not named:
+                yield "completed", f"task {done[1]}"
+            named = False
+        elif found := _LINE.fullmatch(line):
+            kind = _KINDS[found[1].lower()]
+            named |= kind == "completed"
+            yield kind, found[2].strip()
+
+
+def _archives(directory: Path) -> Iterator[Path]:
+    number = 1
+    while True:
+        yield directory / f"progress-{number:04}.md"
+        number += 1
+
+
+def _may_hold(file: Path, old: bytes) -> bool:
+    """A new name, or what a rotation that was killed half-way wrote: the beginning of the same lines."""
+    try:
+        return old.startswith(file.read_bytes())
+    except FileNotFoundError:
+        return True
+
+
+def _mark(key: str) -> str:
+    return f"<!-- entry: {_one_line(key).replace('--', '- -')} -->"
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())

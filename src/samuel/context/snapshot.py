@@ -22,7 +22,7 @@ MOST_LARGEST = 15
 MOST_TODOS = 30
 MOST_GAPS = 30
 MOST_COMMITS = 10
-BUDGET = 3072
+BUDGET = 2600
 """Bytes of TOON. With the progress and the task an iteration's context stays below 5 KB."""
 
 

@@ -82,8 +82,7 @@ class Commit(NamedTuple):
     id: str
     date: str
     subject: str
-    paths: list[str]
-    """What it touched; nothing for a merge and for the first commit."""
+    paths: list[str]  # what it touched; nothing for a merge and for the first commit
 
 
 class WorkTree(NamedTuple):
@@ -241,8 +240,8 @@ class Git:
         if done.ended == "exited" and done.returncode == 0:
             return done.stdout
         said = done.why or done.stderr.decode(errors="replace").strip() or f"exit code {done.returncode}"
-        if done.ended in ("timed_out", "too_much_output"):
-            said = f"stopped after {timeout:g}s" if done.ended == "timed_out" else "it prints without end"
+        if done.ended == "timed_out":
+            said = f"stopped after {timeout:g}s"
         where = f"`git {printable(args[0])}` in `{printable(str(self._root))}`"
         raise GitFailed(f"{where} failed: {said}", "Try the same command by hand.")
 

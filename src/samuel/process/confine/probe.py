@@ -42,8 +42,8 @@ def find(program: str, network: bool, cache: Path | None, attempt: Callable[[Fla
         tried = attempt(flags)
         if tried.ended == "exited" and tried.returncode == 0:
             _known[key] = flags
-            if flags != remembered:
-                _save(cache, {**_load(cache), key: flags})
+            if (stored := _load(cache)).get(key) != flags:
+                _save(cache, {**stored, key: flags})
             return flags
         why = why or tried.stderr.decode("utf-8", "replace").strip() or tried.why or tried.ended
     return why

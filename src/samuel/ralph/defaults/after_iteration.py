@@ -18,18 +18,18 @@ class AppendProgress:
         if event.dry_run:
             return {"ok": True}
         task = event.task
-        completed = [f"{task.get('id')} {task.get('title')}"] if event.outcome == "completed" and task else []
-        failure = str(task.get("last_failure") or "").split("\n")[0] if event.outcome != "completed" else ""
+        done = event.outcome == "completed" and bool(task)
+        failure = "" if done else str(task.get("last_failure") or "").split("\n")[0]
         progress.append(
             self._place.progress,
             progress.Entry(
                 key=f"{event.run_id}/{event.iteration}",
-                at=iso(self._place.clock.now()),
+                timestamp=iso(self._place.clock.now()),
                 iteration=event.iteration,
-                task=str(task.get("id") or "-"),
+                task_id=str(task.get("id") or "-"),
                 outcome=event.outcome,
-                completed=completed,
-                learnings=[failure] if failure else [],
+                completed=(f"{task['id']} {task['title']}",) if done else (),
+                learnings=(failure,) if failure else (),
             ),
         )
         return {"ok": True}

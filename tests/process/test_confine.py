@@ -1,0 +1,478 @@
+"""Sandboxes, for real: bubblewrap and containers on this machine.
+
+Where the programs are not there the tests skip, and say so; with CI set that is a failure.
+"""
+
+from __future__ import annotations
+
+import functools
+import io
+import json
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import tarfile
+import time
+import uuid
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import NoReturn
+
+import pytest
+
+from samuel.errors import UsageError
+from samuel.process import confine, environment, spawn
+from samuel.process.confine import mounts, probe, spool
+from samuel.process.reason import NotRunnable
+
+PROTECTED = (".git/config", ".git/hooks/pre-commit", ".git/info/exclude", "samuel.toml", ".samuel/hooks/guard")
+
+
+@dataclass(frozen=True)
+class Box:
+    kind: str
+    image: str | None = None
+    network: bool = True
+    volumes: list[str] = field(default_factory=list)
+
+
+def cannot(reason: str) -> NoReturn:
+    if os.environ.get("CI"):
+        pytest.fail(f"CI must test this: {reason}")
+    pytest.skip(f"NOT TESTED: {reason}")
+
+
+@pytest.fixture
+def project(tmp_path: Path, git: Callable[..., str]) -> Path:
+    root = tmp_path / "project"
+    root.mkdir()
+    git(root, "init", "-q")
+    for name in PROTECTED:
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+    (root / "samuel.toml").write_text("# mine\n")
+    (root / ".git" / "hooks" / "pre-commit").write_text("#!/bin/sh\n")
+    (root / ".samuel" / "hooks" / "guard").write_text("#!/bin/sh\n")
+    (root / ".samuel" / "run").mkdir()
+    return root
+
+
+@pytest.fixture
+def place(project: Path, home: Path, tmp_path: Path) -> confine.Place:
+    host = {**os.environ, "HOME": str(home), "SECRET_OF_THE_HOST": "x"}
+    return confine.Place(project, project / ".samuel" / "run", host, tmp_path / "cache")
+
+
+@pytest.fixture
+def home(request: pytest.FixtureRequest) -> Iterator[Path]:
+    """Not below /tmp: that is hidden in a sandbox, and what cannot be seen proves nothing about writing."""
+    directory = Path(request.config.cache.mkdir("confine")) / uuid.uuid4().hex  # type: ignore[union-attr]
+    directory.mkdir()
+    (directory / ".bashrc").write_text("# mine\n")
+    yield directory
+    shutil.rmtree(directory)
+
+
+@pytest.fixture(scope="session")
+def image() -> Iterator[str]:
+    """Nothing but busybox, and named for this process: other workers have their own."""
+    busybox = shutil.which("busybox")
+    if shutil.which("podman") is None or busybox is None:
+        cannot("podman, runc and busybox-static are not installed")
+    packed = io.BytesIO()
+    with tarfile.open(fileobj=packed, mode="w") as tar:
+        tar.add(busybox, "bin/busybox")
+        for name in ("sh", "touch", "mv", "rm", "cat", "env", "ls", "sleep", "nc", "mkdir", "ln", "id", "seq"):
+            link = tarfile.TarInfo(f"bin/{name}")
+            link.type, link.linkname = tarfile.SYMTYPE, "busybox"
+            tar.addfile(link)
+    name = f"localhost/samuel-test:{os.getpid()}"
+    done = subprocess.run(["podman", "import", "-", name], input=packed.getvalue(), capture_output=True)
+    if done.returncode != 0:
+        cannot(f"podman cannot store an image: {done.stderr.decode()}")
+    yield name
+    subprocess.run(["podman", "rmi", "--force", name], capture_output=True)
+
+
+@functools.cache
+def works(kind: str, image: str | None, scratch: Path) -> str:
+    """Asked once a session: a container that does nothing takes half a second."""
+    return confine.missing(Box(kind, image), confine.Place(scratch, scratch, os.environ))
+
+
+@pytest.fixture(params=["bwrap", "oci"])
+def wall(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Box]:
+    """A sandbox of each kind, where it works."""
+    image = request.getfixturevalue("image") if request.param == "oci" else None
+    if why := works(request.param, image, tmp_path_factory.getbasetemp()):
+        cannot(why)
+    return lambda **options: Box(request.param, image, **options)
+
+
+def run(script: str, sandbox: Box, place: confine.Place, timeout: float = 30.0, **env: str) -> spawn.Finished:
+    """A shell script in the sandbox, with the environment that an agent would get."""
+    full = environment.clean(env, base=place.host)
+    with confine.confined(["/bin/sh", "-c", script], sandbox, place, full) as command:
+        return spawn.run(command.argv, cwd="/", env=command.env, timeout=timeout)
+
+
+class TestAnySandbox:
+    def test_the_project_and_the_run_s_state_can_be_written(
+        self, wall: Callable[..., Box], place: confine.Place
+    ) -> None:
+        done = run("pwd; echo new > src.py; echo claim > .samuel/run/claim; touch .git/index2", wall(), place)
+        assert (done.returncode, done.stderr) == (0, b"")
+        assert done.stdout.decode().strip() == str(place.root)
+        assert (place.root / "src.py").read_text() == "new\n"
+        assert (place.state / "claim").read_text() == "claim\n"
+        assert (place.root / "src.py").stat().st_uid == os.geteuid()
+
+    def test_what_runs_later_outside_cannot(self, wall: Callable[..., Box], place: confine.Place) -> None:
+        names = (*PROTECTED, ".samuel/hooks/new", ".git/hooks/new", ".git/commondir")
+        before = {name: content(place.root / name) for name in names}
+        script = "for f; do echo evil > $f && echo WRITTEN $f; rm -f $f && ! [ -e $f ] && echo REMOVED $f; done; :"
+        done = run(f"set -- {' '.join(names)}; {script}", wall(), place)
+        assert done.stdout.decode().split() == ["REMOVED", ".samuel/hooks/new", "REMOVED", ".git/hooks/new"]
+        assert done.stderr.count(b"Read-only file system") >= len(names)
+        assert {name: content(place.root / name) for name in names} == before
+
+    def test_nor_by_moving_a_directory_away(self, wall: Callable[..., Box], place: confine.Place) -> None:
+        done = run("for d in .git .samuel samuel.toml; do mv $d moved && echo MOVED $d; done; :", wall(), place)
+        assert done.stdout == b""
+        assert done.stderr.count(b"busy") == 3
+        assert (place.root / ".git" / "hooks" / "pre-commit").exists()
+
+    def test_nor_anything_outside_the_project(
+        self, wall: Callable[..., Box], place: confine.Place, home: Path
+    ) -> None:
+        outside = place.root.parent / "outside"
+        outside.write_text("mine")
+        script = f"cat {outside}; echo evil >> {home}/.bashrc; echo evil > {home}/.new; echo evil > {outside}"
+        assert run(script, wall(), place).stdout == b""
+        assert (home / ".bashrc").read_text() == "# mine\n"
+        assert not (home / ".new").exists()
+        assert outside.read_text() == "mine"
+
+    def test_root_inside_has_not_the_power_to_undo_it(
+        self, wall: Callable[..., Box], place: confine.Place
+    ) -> None:
+        done = run(
+            "echo x > /proc/sys/kernel/core_uses_pid; mount -o remount,rw,bind .git/hooks; umount .git/hooks;"
+            "echo evil > .git/hooks/new || echo kept",
+            wall(),
+            place,
+        )
+        assert b"kept" in done.stdout
+        assert Path("/proc/sys/kernel/core_uses_pid").read_text() != "x"
+
+    def test_the_network_can_be_off(self, wall: Callable[..., Box], place: confine.Place) -> None:
+        done = run("cat /proc/net/dev", wall(network=False), place)
+        interfaces = [line.split(":")[0].strip() for line in done.stdout.decode().splitlines()[2:]]
+        assert interfaces == ["lo"]
+
+    def test_at_the_deadline_everything_in_it_ends(self, wall: Callable[..., Box], place: confine.Place) -> None:
+        mark = uuid.uuid4().hex
+        script = f"(trap '' TERM; while :; do : {mark}; sleep 0.1; done) & echo up; wait"
+        started = time.monotonic()
+        done = run(script, wall(), place, timeout=2.0)
+        assert (done.ended, done.stdout) == ("timed_out", b"up\n")
+        assert time.monotonic() - started < 10
+        commands = [path.read_bytes() for path in Path("/proc").glob("[0-9]*/cmdline") if readable(path)]
+        assert not [command for command in commands if mark.encode() in command]
+        assert not containers(place)
+
+    def test_a_volume_is_mounted_as_it_says(
+        self, wall: Callable[..., Box], place: confine.Place, home: Path
+    ) -> None:
+        (home / "rw").mkdir()
+        (home / "ro").mkdir()
+        sandbox = wall(volumes=[f"~/rw:{home}/rw", f"{home}/ro:{home}/ro:ro"])
+        run(f"echo a > {home}/rw/a; echo a > {home}/ro/a", sandbox, place)
+        assert [path.name for path in home.glob("*/a")] == ["a"]
+        assert (home / "rw" / "a").exists()
+
+    def test_git_looks_the_same_afterwards(
+        self, wall: Callable[..., Box], place: confine.Place, git: Callable[..., str]
+    ) -> None:
+        run(":", wall(), place)
+        assert not (place.root / ".git" / "commondir").exists()
+        git(place.root, "commit", "-q", "--no-verify", "--allow-empty", "-m", "x")
+
+    def test_a_link_in_a_protected_place_is_refused(self, wall: Callable[..., Box], place: confine.Place) -> None:
+        shutil.rmtree(place.root / ".git" / "hooks")
+        (place.root / ".git" / "hooks").symlink_to("../githooks")
+        (place.root / "githooks").mkdir()
+        with pytest.raises(NotRunnable, match=r"hooks` is a symbolic link"):
+            run(":", wall(), place)
+
+
+class TestBubblewrap:
+    @pytest.fixture(autouse=True)
+    def _only_where_it_works(self, tmp_path_factory: pytest.TempPathFactory) -> None:
+        if why := works("bwrap", None, tmp_path_factory.getbasetemp()):
+            cannot(why)
+
+    def test_the_machine_can_be_read_and_the_environment_is_as_given(
+        self, place: confine.Place, home: Path
+    ) -> None:
+        done = run(f"cat {home}/.bashrc; env", Box("bwrap"), place, KEY="secret")
+        assert done.stdout.startswith(b"# mine\n")
+        assert b"\nKEY=secret\n" in done.stdout
+        assert b"SECRET_OF_THE_HOST" not in done.stdout
+
+    def test_other_programs_sockets_are_out_of_reach(self, place: confine.Place) -> None:
+        done = run("ls /run /var/run; ls -A /tmp; touch /tmp/new && echo private", Box("bwrap"), place)
+        assert b"docker.sock" not in done.stdout
+        assert done.stdout.decode().split()[-1] == "private"
+        assert not Path("/tmp/new").exists()
+
+    def test_an_agent_s_own_directory_is_fresh_but_for_what_is_kept(
+        self, place: confine.Place, home: Path
+    ) -> None:
+        (home / ".codex").mkdir()
+        (home / ".codex" / "auth.json").write_text("key")
+        (home / ".codex" / "history").write_text("long")
+        private = confine.Private(str(home / ".codex"), ("auth.json", "absent"))
+        fresh = confine.Place(place.root, place.state, place.host, private=(private,))
+        script = "cd ~/.codex; ls -A; cat auth.json; echo evil > auth.json; echo new > session && cat session"
+        done = run(script, Box("bwrap"), fresh)
+        assert done.stdout == b"auth.json\nkeynew\n"
+        assert sorted(path.name for path in (home / ".codex").iterdir()) == ["auth.json", "history"]
+        assert (home / ".codex" / "auth.json").read_text() == "key"
+
+    def test_the_network_is_there_unless_it_is_off(self, place: confine.Place) -> None:
+        with socket.create_server(("127.0.0.1", 0)) as server:
+            connect = f"import socket; socket.create_connection(('127.0.0.1', {server.getsockname()[1]}), 2)"
+            script = f'{sys.executable} -ISc "{connect}"'
+            assert run(script, Box("bwrap"), place).stderr == b""
+            assert b"ConnectionRefusedError" in run(script, Box("bwrap", network=False), place).stderr
+
+    def test_a_worktree_can_commit_and_not_touch_the_hooks(
+        self, place: confine.Place, git: Callable[..., str], tmp_path: Path
+    ) -> None:
+        git(place.root, "commit", "-q", "--no-verify", "--allow-empty", "-m", "first")
+        git(place.root, "worktree", "add", "-q", str(tmp_path / "tree"))
+        there = confine.Place(tmp_path / "tree", tmp_path / "tree" / ".samuel" / "run", place.host)
+        author = "-c user.name=a -c user.email=a@example.com"
+        done = run(f"echo x > x; git add x && git {author} commit -q --no-verify -m second", Box("bwrap"), there)
+        assert (done.returncode, done.stderr) == (0, b"")
+        assert "second" in git(tmp_path / "tree", "log", "--oneline")
+        evil = f"echo evil > {place.root}/.git/hooks/new; echo evil > {place.root}/samuel.toml; mv .git moved"
+        run(evil, Box("bwrap"), there)
+        assert not (place.root / ".git" / "hooks" / "new").exists()
+        assert (place.root / "samuel.toml").read_text() == "# mine\n"
+
+    def test_a_git_file_that_points_elsewhere_opens_nothing(self, place: confine.Place, home: Path) -> None:
+        shutil.rmtree(place.root / ".git")
+        (place.root / ".git").write_text(f"gitdir: {home}\n")
+        run(f"echo evil > {home}/.bashrc; echo evil > .git", Box("bwrap"), place)
+        assert (home / ".bashrc").read_text() == "# mine\n"
+        assert "evil" not in (place.root / ".git").read_text()
+
+
+class TestAContainer:
+    @pytest.fixture(autouse=True)
+    def _only_where_it_works(self, image: str, tmp_path_factory: pytest.TempPathFactory) -> None:
+        if why := works("oci", image, tmp_path_factory.getbasetemp()):
+            cannot(why)
+
+    def test_values_are_not_on_the_command_line_and_this_machine_s_names_stay_out(
+        self, image: str, place: confine.Place
+    ) -> None:
+        env = {"KEY": "the secret", "LD_PRELOAD": "/evil.so", "PATH": "/host/bin", "SAMUEL_TASK_ID": "1"}
+        with confine.confined(["/bin/sh", "-c", "env"], Box("oci", image), place, env) as command:
+            assert not [word for word in command.argv if "secret" in word]
+            assert "LD_PRELOAD" not in command.env
+            done = spawn.run(command.argv, cwd="/", env=command.env, timeout=30)
+        lines = done.stdout.decode().splitlines()
+        assert {"KEY=the secret", "SAMUEL_TASK_ID=1"} <= set(lines)
+        assert not [line for line in lines if "/evil.so" in line or "/host/bin" in line]
+
+    def test_samuel_inside_writes_down_what_the_loop_then_does(self, image: str, place: confine.Place) -> None:
+        script = """
+            samuel run done 1.10 --commit abc && samuel run skip 2 --reason "it's
+two lines"
+            for i in $(seq 20); do samuel run enqueue "task $i" & done; wait
+            samuel run block 3 --reason last
+            samuel run start; echo $?
+        """
+        done = run(script, Box("oci", image), place)
+        assert b"in a container only run done, run skip, run block, run enqueue work" in done.stderr
+        assert done.stdout.decode().splitlines()[-1] == "2"
+        asked = confine.apply_spool(place.state / "spool")
+        assert asked[:2] == [
+            ["run", "done", "1.10", "--commit", "abc"],
+            ["run", "skip", "2", "--reason", "it's\ntwo lines"],
+        ]
+        assert sorted(asked[2:22]) == sorted(["run", "enqueue", f"task {i}"] for i in range(1, 21))
+        assert asked[22:] == [["run", "block", "3", "--reason", "last"]]
+        assert confine.apply_spool(place.state / "spool") == []
+
+    def test_what_works_here_is_found_once_and_remembered(self, image: str, place: confine.Place) -> None:
+        assert place.cache is not None
+        assert confine.missing(Box("oci", image), place) == ""
+        stored = json.loads((place.cache / probe.CACHE).read_text())
+        podman = shutil.which("podman") or ""
+        assert [probe.Flags(*map(tuple, flags)) for flags in stored.values()] == [probe.known(podman, True, None)]
+
+    def test_one_that_a_killed_samuel_left_ends_before_the_next_starts(
+        self, image: str, place: confine.Place
+    ) -> None:
+        with confine.confined(["/bin/sh", "-c", "sleep 60"], Box("oci", image), place, {}) as command:
+            left = subprocess.Popen(command.argv, env=command.env, stdin=subprocess.DEVNULL)
+            wait_until(lambda: bool(containers(place)))
+            assert run("echo next", Box("oci", image), place).stdout == b"next\n"
+        assert left.wait(20) != 0
+        assert not containers(place)
+
+    def test_an_image_that_is_not_here_is_said_with_the_command_that_gets_it(self, place: confine.Place) -> None:
+        said = confine.missing(Box("oci", "localhost/no-such-image"), place)
+        assert "`podman pull localhost/no-such-image` gets it" in said
+
+
+class TestWhatIsMissing:
+    def test_the_host_needs_nothing(self, place: confine.Place) -> None:
+        assert confine.missing(Box("host"), place) == ""
+        with confine.confined(["a", "b"], Box("host"), place, {"A": "1"}) as command:
+            assert command == (["a", "b"], {"A": "1"})
+
+    def test_an_unknown_kind_is_an_error(self, place: confine.Place) -> None:
+        for ask in (lambda: confine.missing(Box("chroot"), place), lambda: run(":", Box("chroot"), place)):
+            with pytest.raises(UsageError, match=r"`chroot` is not a sandbox(.|\n)*host, bwrap, oci"):
+                ask()
+
+    @pytest.mark.parametrize(
+        ("kind", "host", "said"),
+        [
+            ("bwrap", {}, "apt install bubblewrap"),
+            ("oci", {}, "needs `podman` or `docker`"),
+            ("oci", {"SAMUEL_CONTAINER": "docker"}, "needs `docker` (SAMUEL_CONTAINER says so)"),
+        ],
+    )
+    def test_a_program_that_is_not_there_is_said(
+        self, place: confine.Place, kind: str, host: dict[str, str], said: str
+    ) -> None:
+        bare = confine.Place(place.root, place.state, {"PATH": "/nowhere", **host})
+        assert said in confine.missing(Box(kind, "image"), bare)
+
+    def test_a_program_that_fails_is_quoted(self, place: confine.Place, tmp_path: Path) -> None:
+        for name in ("bwrap", "podman"):
+            (tmp_path / name).write_text("#!/bin/sh\necho No permissions to create a new namespace >&2\nexit 1\n")
+            (tmp_path / name).chmod(0o755)
+        broken = confine.Place(place.root, place.state, {"PATH": f"{tmp_path}:/usr/bin:/bin"})
+        for box in (Box("bwrap"), Box("oci", "image")):
+            assert "No permissions to create a new namespace" in confine.missing(box, broken)
+
+
+class TestTheProbe:
+    @pytest.fixture(autouse=True)
+    def forgetful(self) -> Iterator[None]:
+        before = dict(probe._known)
+        yield
+        probe._known.clear()
+        probe._known.update(before)
+
+    def test_concedes_as_little_as_it_takes(self, tmp_path: Path) -> None:
+        asked: list[probe.Flags] = []
+
+        def attempt(flags: probe.Flags) -> spawn.Finished:
+            asked.append(flags)
+            good = "--ulimit=nofile=4096:4096" in flags.after and "--cgroup-manager=cgroupfs" in flags.before
+            return spawn.Finished("exited", 0 if good else 1, b"", b"the reason", 0.1)
+
+        found = probe.find("/x/podman", False, tmp_path, attempt)
+        assert isinstance(found, probe.Flags)
+        assert "--network=none" in found.after
+        assert len(found.before) + len(found.after) == 5
+        assert asked[0] == probe.Flags((), ("--network=none",))
+        probe._known.clear()
+        asked.clear()
+        assert probe.find("/x/podman", False, tmp_path, attempt) == found
+        assert asked == [found]
+        assert probe.known("/x/podman", False, tmp_path) == found
+        assert probe.known("/x/podman", True, tmp_path) is None
+
+    def test_says_why_when_nothing_helps(self) -> None:
+        bad = spawn.Finished("exited", 125, b"", b"no such thing\n", 0.1)
+        assert probe.find("/x/docker", True, None, lambda _: bad) == "no such thing"
+
+    def test_a_spoilt_cache_is_no_cache(self, tmp_path: Path) -> None:
+        for text in ("", "[]", '{"a": 1}', '{"a": [1]}', '{"a": [["x"], ["y"], ["z"]]}'):
+            (tmp_path / probe.CACHE).write_text(text)
+            assert probe.known("/x/podman", True, tmp_path) is None
+
+
+class TestTheSpool:
+    def test_takes_only_whole_plain_calls_and_nothing_through_a_link(self, tmp_path: Path) -> None:
+        secret = tmp_path / "secret"
+        secret.write_bytes(b"run\0done\0stolen\0.\0")
+        box = tmp_path / "spool"
+        box.mkdir()
+        (box / "10").write_bytes(b"run\0done\0b\0.\0")
+        (box / "9").write_bytes(b"run\0done\0a\0.\0")
+        (box / "1").symlink_to(secret)
+        (box / "2").write_bytes(b"run\0done\0torn")
+        (box / "3").write_bytes(b"run\0start\0.\0")
+        (box / "4").write_bytes(b"init\0--force\0x\0.\0")
+        (box / "5").write_bytes(b"run\0done\0" + b"x" * spool.LONGEST + b"\0.\0")
+        (box / "6").write_bytes(b"")
+        (box / "7").mkdir()
+        os.mkfifo(box / "8")
+        (box / "name").write_bytes(b"run\0done\0c\0.\0")
+        assert confine.apply_spool(box) == [["run", "done", "a"], ["run", "done", "b"]]
+        assert [path.name for path in box.iterdir()] == ["7"]
+        assert secret.exists()
+
+    def test_that_is_a_link_itself_is_left_alone(self, tmp_path: Path) -> None:
+        (tmp_path / "elsewhere").mkdir()
+        (tmp_path / "elsewhere" / "1").write_bytes(b"run\0done\0a\0.\0")
+        (tmp_path / "spool").symlink_to("elsewhere")
+        assert confine.apply_spool(tmp_path / "spool") == []
+        assert (tmp_path / "elsewhere" / "1").exists()
+        assert confine.apply_spool(tmp_path / "nowhere") == []
+
+
+def test_without_git_there_is_nothing_to_hold_but_samuel(tmp_path: Path) -> None:
+    state = tmp_path / ".samuel" / "run" / "ralph"
+    (tmp_path / ".system" / "hooks").mkdir(parents=True)
+    with mounts.hold(tmp_path, state) as held:
+        shown = [(str(Path(path).relative_to(tmp_path)), writable) for path, writable in held]
+    assert shown == [
+        (".", True),
+        (".samuel", False),
+        (".samuel/run", True),
+        (".samuel/run/ralph", True),
+        (".system", True),
+        (".system/hooks", False),
+    ]
+
+
+def content(path: Path) -> bytes | None:
+    return path.read_bytes() if path.exists() else None
+
+
+def readable(path: Path) -> bool:
+    try:
+        path.read_bytes()
+    except OSError:
+        return False
+    return True
+
+
+def containers(place: confine.Place) -> list[str]:
+    """The names of containers that are running and have this project in them."""
+    if shutil.which("podman") is None:
+        return []
+    listed = subprocess.run(
+        ["podman", "ps", "--all", "--format={{.Mounts}} {{.Names}}"], capture_output=True, text=True
+    )
+    return [line for line in listed.stdout.splitlines() if str(place.root) in line]
+
+
+def wait_until(condition: Callable[[], bool]) -> None:
+    until = time.monotonic() + 15
+    while not condition():
+        assert time.monotonic() < until, "waited 15 s in vain"
+        time.sleep(0.05)

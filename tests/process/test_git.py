@@ -1,0 +1,358 @@
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+from samuel.process.git import Commit, Entry, Git, GitFailed
+
+Plain = Callable[..., str]
+
+
+@pytest.fixture
+def here(env: dict[str, str], tmp_path: Path) -> dict[str, str]:
+    """Our own environment, with nobody's configuration."""
+    return {**env, "HOME": str(tmp_path / "home")}
+
+
+@pytest.fixture
+def repository(tmp_path: Path, git: Plain) -> Path:
+    root = tmp_path / "repository"
+    root.mkdir()
+    git(root, "init", "-q", "-b", "main")
+    (root / "a.txt").write_text("one\n")
+    (root / "sub").mkdir()
+    (root / "sub" / "b.txt").write_text("two\n")
+    git(root, "add", ".")
+    git(root, "commit", "-q", "-m", "first")
+    return root
+
+
+class Trap:
+    """A repository that names a program wherever git would start one. Each leaves a file with its name."""
+
+    def __init__(self, root: Path, place: Path, git: Plain) -> None:
+        self.root, self.place = root, place
+        place.mkdir()
+        self._git = git
+
+    def program(self, name: str) -> str:
+        file = self.place.parent / f"program-{name}"
+        file.write_text(f"#!/bin/sh\necho ran >> '{self.place}/{name}'\ncat\n")
+        file.chmod(0o755)
+        return str(file)
+
+    def config(self, key: str, name: str) -> None:
+        self._git(self.root, "config", key, self.program(name))
+
+    def sprung(self) -> set[str]:
+        return {file.name for file in self.place.iterdir()}
+
+    def reset(self) -> None:
+        shutil.rmtree(self.place)
+        self.place.mkdir()
+        # As if just edited, to the same length: git has to read it, through the clean filter.
+        for file in ("a.txt", "c.txt"):
+            (self.root / file).write_text("one\n")
+            os.utime(self.root / file, ns=(1, 1))
+
+
+@pytest.fixture
+def trap(repository: Path, tmp_path: Path, git: Plain) -> Trap:
+    git(repository, "commit", "-q", "--allow-empty", "-m", "second")
+    (repository / "c.txt").write_text("one\n")
+    git(repository, "add", ".")
+    git(repository, "commit", "-q", "-m", "third")
+    # A commit with what looks like a signature, so that somebody wants to check it.
+    raw = git(repository, "cat-file", "commit", "HEAD").replace(
+        "\n\n", "\ngpgsig -----BEGIN PGP SIGNATURE-----\n \n x\n -----END PGP SIGNATURE-----\n\n", 1
+    )
+    signed = tmp_path / "signed"
+    signed.write_text(raw)
+    git(repository, "reset", "-q", git(repository, "hash-object", "-t", "commit", "-w", str(signed)).strip())
+
+    trap = Trap(repository, tmp_path / "sprung", git)
+    trap.config("core.fsmonitor", "fsmonitor")
+    trap.config("filter.evil.clean", "clean")
+    trap.config("filter.evil.smudge", "smudge")
+    git(repository, "config", "filter.evil.required", "true")
+    trap.config("filter.long.process", "process")
+    trap.config("filter.a=b.clean", "a=b")
+    trap.config("diff.external", "external")
+    trap.config("diff.evil.textconv", "textconv")
+    trap.config("diff.evil.command", "command")
+    trap.config("gpg.program", "gpg")
+    git(repository, "config", "log.showSignature", "true")
+    trap.config("core.sshCommand", "ssh")
+    trap.config("core.pager", "pager")
+    trap.config("core.editor", "editor")
+    (repository / ".git/info/attributes").write_text("a.txt filter=evil diff=evil\n")
+    (repository / ".gitattributes").write_text("c.txt filter=a=b\n*.long filter=long\n")
+    hooks = tmp_path / "hooks"
+    hooks.mkdir()
+    for name in ("post-index-change", "post-checkout", "reference-transaction", "pre-auto-gc"):
+        shutil.copy(trap.program("hook"), hooks / name)
+    git(repository, "config", "core.hooksPath", str(hooks))
+    trap.reset()
+    return trap
+
+
+class TestNothingOfTheRepositoryRuns:
+    def test_our_reads_set_off_no_canary(self, trap: Trap, here: dict[str, str]) -> None:
+        ours = Git(trap.root, here)
+        before = ours.work_tree()
+        ours.head()
+        ours.files()
+        ours.status()
+        ours.log(10)
+        ours.changed_since(before)
+        ours.run("diff")
+        ours.run("diff", "HEAD~1")
+        ours.run("log", "-p")
+        ours.run("show", "HEAD")
+        ours.run("grep", "one")
+        ours.run("ls-files", "-s", "-v")
+        assert trap.sprung() == set()
+
+    def test_and_plain_git_sets_them_off(self, trap: Trap, git: Plain) -> None:
+        """The test above would prove nothing otherwise."""
+        for command in (
+            ("status",),
+            ("diff",),
+            ("log", "-p"),
+            ("config", "--unset", "core.fsmonitor"),  # so that git has to look for itself
+            ("status",),
+            ("config", "--unset", "diff.evil.command"),
+            ("diff", "HEAD~2"),
+            ("log", "-p", "--textconv"),
+            ("config", "--unset", "diff.external"),
+        ):
+            with suppress(subprocess.CalledProcessError):
+                git(trap.root, *command)
+        assert trap.sprung() >= {"fsmonitor", "clean", "a=b", "gpg", "hook", "command", "external", "textconv"}
+
+    def test_a_filter_that_appears_later_is_found(
+        self, repository: Path, here: dict[str, str], git: Plain
+    ) -> None:
+        ours = Git(repository, here)
+        assert ours.status().entries == []
+        sprung = repository.parent / "sprung"
+        (repository / ".git/info/attributes").write_text("* filter=late\n")
+        git(repository, "config", "filter.late.clean", f"touch {sprung}; cat")
+        os.utime(repository / "a.txt", ns=(1, 1))
+        assert ours.status().entries == []
+        assert not sprung.exists()
+
+    def test_also_one_that_is_included_from_elsewhere(
+        self, repository: Path, here: dict[str, str], git: Plain
+    ) -> None:
+        git(repository, "config", "include.path", "../later.config")
+        ours = Git(repository, here)
+        ours.status()
+        sprung = repository.parent / "sprung"
+        (repository / "later.config").write_text(f'[filter "late"]\n\tclean = "touch {sprung}; cat"\n')
+        (repository / ".git/info/attributes").write_text("*.txt filter=late\n")
+        os.utime(repository / "a.txt", ns=(1, 1))
+        assert [entry.path for entry in ours.status().entries] == ["later.config"]
+        assert not sprung.exists()
+
+    def test_a_missing_object_is_not_fetched(
+        self, repository: Path, here: dict[str, str], git: Plain, tmp_path: Path
+    ) -> None:
+        """A partial clone gets what it lacks from its remote, by a program that the configuration names."""
+        sprung = tmp_path / "sprung"
+        program = tmp_path / "uploadpack"
+        program.write_text(f"#!/bin/sh\ntouch '{sprung}'\n")
+        program.chmod(0o755)
+        git(repository, "config", "core.repositoryFormatVersion", "1")
+        git(repository, "config", "extensions.partialClone", "origin")
+        git(repository, "config", "remote.origin.promisor", "true")
+        git(repository, "config", "remote.origin.url", str(tmp_path))
+        git(repository, "config", "remote.origin.uploadpack", str(program))
+        blob = git(repository, "rev-parse", "HEAD:a.txt").strip()
+        (repository / ".git/objects" / blob[:2] / blob[2:]).unlink()
+        with pytest.raises(GitFailed):
+            Git(repository, here).run("cat-file", "blob", blob)
+        assert not sprung.exists()
+
+    def test_the_index_is_left_alone(self, repository: Path, here: dict[str, str]) -> None:
+        index = repository / ".git/index"
+        os.utime(repository / "a.txt", ns=(1, 1))
+        before = index.stat()
+        Git(repository, here).status()
+        assert (index.stat().st_mtime_ns, index.stat().st_ino) == (before.st_mtime_ns, before.st_ino)
+
+    def test_variables_of_git_do_not_come_along(
+        self, repository: Path, here: dict[str, str], tmp_path: Path
+    ) -> None:
+        loud = {"GIT_DIR": str(tmp_path), "GIT_CONFIG_PARAMETERS": "'core.fsmonitor=false'", "GIT_TRACE": "1"}
+        assert Git(repository, {**here, **loud}).files() == ["a.txt", "sub/b.txt"]
+
+
+class TestReading:
+    def test_files_are_the_tracked_and_the_untracked_but_not_the_ignored(
+        self, repository: Path, here: dict[str, str]
+    ) -> None:
+        (repository / ".gitignore").write_text("*.log\n")
+        (repository / "x.log").touch()
+        (repository / "new.txt").touch()
+        assert sorted(Git(repository, here).files()) == [".gitignore", "a.txt", "new.txt", "sub/b.txt"]
+
+    def test_names_of_any_bytes(self, repository: Path, here: dict[str, str], git: Plain) -> None:
+        names = [os.fsdecode(name) for name in (b"new\nline", b"tab\there", b"\xff\xfe", b' "quoted" ', b"-dash")]
+        for name in names:
+            (repository / name).write_text("x\n")
+        ours = Git(repository, here)
+        assert {entry.path for entry in ours.status().entries} == set(names)
+        git(repository, "add", ".")
+        git(repository, "commit", "-q", "-m", "names")
+        assert set(ours.files()) == {*names, "a.txt", "sub/b.txt"}
+        assert set(ours.log(1)[0].paths) == set(names)
+
+    def test_status_tells_staged_from_unstaged(self, repository: Path, here: dict[str, str], git: Plain) -> None:
+        (repository / "a.txt").write_text("changed\n")
+        (repository / "staged.txt").write_text("x\n")
+        git(repository, "add", "staged.txt")
+        (repository / "sub/b.txt").unlink()
+        (repository / "new").touch()
+        status = Git(repository, here).status()
+        assert status.head == git(repository, "rev-parse", "HEAD").strip()
+        assert status.branch == "main"
+        assert status.entries == [
+            Entry("a.txt", ".", "M"),
+            Entry("staged.txt", "A", "."),
+            Entry("sub/b.txt", ".", "D"),
+            Entry("new", "?", "?"),
+        ]
+
+    def test_a_conflict_is_an_entry(self, repository: Path, here: dict[str, str], git: Plain) -> None:
+        for branch in ("one", "two"):
+            git(repository, "checkout", "-q", "-b", branch, "main")
+            (repository / "a.txt").write_text(branch)
+            git(repository, "commit", "-q", "-a", "-m", branch)
+        with pytest.raises(subprocess.CalledProcessError):
+            git(repository, "merge", "one")
+        assert Git(repository, here).status().entries == [Entry("a.txt", "U", "U")]
+
+    def test_a_directory_inside_a_repository(self, repository: Path, here: dict[str, str], git: Plain) -> None:
+        (repository / "sub/b.txt").write_text("changed\n")
+        (repository / "a.txt").write_text("changed\n")
+        ours = Git(repository / "sub", here)
+        assert ours.files() == ["b.txt"]
+        assert ours.status().entries == [Entry("b.txt", ".", "M")]
+        before = ours.work_tree()
+        (repository / "sub/c.txt").touch()
+        git(repository, "add", ".")
+        git(repository, "commit", "-q", "-m", "below")
+        assert ours.log(5)[0].paths == ["b.txt", "c.txt"]
+        assert ours.changed_since(before) == ["b.txt", "c.txt"]
+
+    def test_the_log_is_newest_first_with_what_was_touched(
+        self, repository: Path, here: dict[str, str], git: Plain
+    ) -> None:
+        (repository / "a.txt").write_text("2\n")
+        git(repository, "commit", "-q", "-a", "-m", "second: ünïcode")
+        git(repository, "commit", "-q", "--allow-empty", "--allow-empty-message", "-m", "")
+        ids = git(repository, "log", "--format=%h").split()
+        dates = git(repository, "log", "--format=%cs").split()
+        assert Git(repository, here).log(10) == [
+            Commit(ids[0], dates[0], "", []),
+            Commit(ids[1], dates[1], "second: ünïcode", ["a.txt"]),
+            Commit(ids[2], dates[2], "first", []),
+        ]
+        assert len(Git(repository, here).log(2)) == 2
+
+    def test_before_the_first_commit(self, tmp_path: Path, here: dict[str, str], git: Plain) -> None:
+        git(tmp_path, "init", "-q", "-b", "main", "new")
+        ours = Git(tmp_path / "new", here)
+        before = ours.work_tree()
+        assert (ours.head(), ours.log(5), ours.status()[:2]) == ("", [], ("", "main"))
+        (tmp_path / "new/a").touch()
+        git(tmp_path / "new", "add", ".")
+        git(tmp_path / "new", "commit", "-q", "-m", "first")
+        assert ours.changed_since(before) == ["a"]
+
+    def test_a_linked_work_tree(self, repository: Path, here: dict[str, str], git: Plain, tmp_path: Path) -> None:
+        git(repository, "worktree", "add", "-q", str(tmp_path / "linked"))
+        ours = Git(tmp_path / "linked", here)
+        (tmp_path / "linked/a.txt").write_text("changed\n")
+        assert ours.status().entries == [Entry("a.txt", ".", "M")]
+        assert ours.index_file.exists()
+
+    def test_another_repository_inside_is_not_ours(
+        self, repository: Path, here: dict[str, str], git: Plain
+    ) -> None:
+        git(repository, "init", "-q", "inner")
+        (repository / "inner/x").touch()
+        ours = Git(repository, here)
+        assert ours.status().entries == []
+        assert ours.files() == ["a.txt", "sub/b.txt"]
+
+
+class TestChangedSince:
+    def test_nothing(self, repository: Path, here: dict[str, str]) -> None:
+        (repository / "dirty").write_text("from before")
+        ours = Git(repository, here)
+        assert ours.changed_since(ours.work_tree()) == []
+
+    def test_edited_created_deleted_and_committed(
+        self, repository: Path, here: dict[str, str], git: Plain
+    ) -> None:
+        (repository / "dirty").write_text("from before")
+        (repository / "again").write_text("from before")
+        ours = Git(repository, here)
+        before = ours.work_tree()
+        (repository / "a.txt").write_text("changed\n")
+        git(repository, "commit", "-q", "-a", "-m", "by the agent")
+        (repository / "again").write_text("once more")
+        (repository / "new").touch()
+        (repository / "sub/b.txt").unlink()
+        assert ours.changed_since(before) == ["a.txt", "again", "new", "sub/b.txt"]
+
+
+class TestWhatIsWrong:
+    def test_no_repository(self, tmp_path: Path, here: dict[str, str], git: Plain) -> None:
+        ours = Git(tmp_path, here)
+        assert (ours.available, ours.is_repository) == (True, False)
+        with pytest.raises(GitFailed, match=r"is in no git work tree.\nMake one with `git init`"):
+            ours.status()
+        git(tmp_path, "init", "-q")  # an agent may do that at any time
+        assert ours.is_repository
+
+    def test_a_folder_that_looks_like_a_bare_repository(
+        self, tmp_path: Path, here: dict[str, str], git: Plain
+    ) -> None:
+        git(tmp_path, "init", "-q", "--bare", "bare")
+        assert not Git(tmp_path / "bare", here).is_repository
+
+    def test_no_git(self, tmp_path: Path, here: dict[str, str]) -> None:
+        ours = Git(tmp_path, {**here, "PATH": str(tmp_path)})
+        assert (ours.available, ours.is_repository) == (False, False)
+        with pytest.raises(GitFailed, match=r"No git 2.31 or newer was found"):
+            ours.files()
+
+    @pytest.mark.parametrize(("version", "good"), [("2.30.9", False), ("2.31.0", True), ("10.0", True)])
+    def test_one_that_is_too_old_to_be_hardened(
+        self, tmp_path: Path, here: dict[str, str], version: str, good: bool
+    ) -> None:
+        (tmp_path / "git").write_text(f"#!/bin/sh\necho git version {version}\n")
+        (tmp_path / "git").chmod(0o755)
+        assert Git(tmp_path, {**here, "PATH": str(tmp_path)}).available is good
+
+    def test_a_command_that_fails_says_what_git_said(self, repository: Path, here: dict[str, str]) -> None:
+        with pytest.raises(GitFailed, match=r"`git cat-file` in `.*/repository` failed: fatal: .*nonsense"):
+            Git(repository, here).run("cat-file", "blob", "nonsense")
+
+    def test_a_command_that_takes_too_long(self, repository: Path, here: dict[str, str], tmp_path: Path) -> None:
+        real = shutil.which("git")
+        (tmp_path / "git").write_text(f'#!/bin/sh\n[ "$2" = status ] && sleep 60\nexec {real} "$@"\n')
+        (tmp_path / "git").chmod(0o755)
+        ours = Git(repository, {**here, "PATH": f"{tmp_path}:{here['PATH']}"})
+        assert ours.is_repository
+        with pytest.raises(GitFailed, match=r"`git status` in .* failed: stopped after 0.3s"):
+            ours.run("status", timeout=0.3)
