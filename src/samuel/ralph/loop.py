@@ -190,8 +190,7 @@ class Loop:
         return self._file.save(replace(run, working=False))
 
     def _end(self, run: Run, reason: str) -> Run:
-        run = self._file.save(replace(run, exit_reason=reason, working=False))
-        self._steps.last_words(
-            run, AfterLoop(iterations_run=run.iterations_run, exit_reason=reason, usage=run.usage)
-        )
-        return run
+        """after:loop, on every way out. Only then is the run over: one killed in the middle of it goes on here."""
+        ended = AfterLoop(iterations_run=run.iterations_run, exit_reason=reason, usage=run.usage)
+        self._steps.last_words(run, ended)
+        return self._file.save(replace(run, exit_reason=reason, working=False))
