@@ -5,19 +5,27 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: demo test lint bench docs clean
+.PHONY: demo test lint bench crash docs system clean
 
 demo: $(READY)
 	@$(BIN)/python examples/demo.py
 
-test: $(READY) lint
+test: $(READY) system lint
 	$(BIN)/python -m pytest -n auto
+
+# Containers and bubblewrap for the tests that need them: installed where that is possible, said where it is not.
+system:
+	@sh tests/system.sh
 
 lint: $(READY)
 	$(BIN)/ruff check src tests benchmarks examples docs
 	$(BIN)/ruff format --check src tests benchmarks examples docs
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+
+# The crash test at length: every write, fsync and rename, and 200 random moments.
+crash: $(READY)
+	SAMUEL_CRASH=full $(BIN)/python -m pytest -n auto tests/ralph/test_crash.py
 
 bench: $(READY)
 	$(BIN)/python benchmarks

@@ -1,0 +1,15 @@
+#!/bin/sh
+# Debian packages that some tests need: installed when we are root on a Debian machine, else named.
+wanted=""
+command -v podman >/dev/null || wanted="$wanted podman"
+command -v runc >/dev/null || wanted="$wanted runc"
+command -v bwrap >/dev/null || wanted="$wanted bubblewrap"
+[ -x /bin/busybox ] || command -v busybox >/dev/null || wanted="$wanted busybox-static"
+[ -n "$wanted" ] || exit 0
+if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
+    echo "installing for the tests:$wanted"
+    { apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $wanted; } \
+        >/dev/null 2>&1 && exit 0
+fi
+echo "NOT TESTED: what needs$wanted; install these packages to test it" >&2
+exit 0
