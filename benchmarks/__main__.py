@@ -25,6 +25,7 @@ BENCHMARKS = (
     "bench_tasks",
     "bench_context",
     "bench_memory",
+    "bench_loop",
 )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -12,7 +12,6 @@ import pytest
 from samuel.context.snapshot import Snapshot, take
 from samuel.process import environment
 from samuel.process.git import Git
-
 
 # What is on disk, tracked or not, and not ignored: `there`, or `there '*.py'`. And the sum of a column of numbers.
 PRELUDE = r"""
@@ -66,5 +65,5 @@ class Project:
 
 
 @pytest.fixture
-def project(tmp_path: Path, git: Callable[..., str]) -> Iterator[Project]:
-    yield Project(tmp_path / "project", tmp_path / "cache", git)
+def project(tmp_path: Path, git: Callable[..., str]) -> Project:
+    return Project(tmp_path / "project", tmp_path / "cache", git)

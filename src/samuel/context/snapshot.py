@@ -61,7 +61,7 @@ class Snapshot:
     """Regular files that git tracks or does not ignore, as they are on disk."""
     lines: int
     changed: int
-    """How many of them differ from the last commit's index, or are not tracked."""
+    """How many of them differ from git's index, or are not tracked."""
     head: str
     """The commit; "" where there is none."""
     branch: str

@@ -70,6 +70,7 @@ class Table:
 
     def remove(self, row: int) -> None:
         """The row stays, and answers to nothing."""
+        self.paths[row] = b""
         self.languages[row] = self.depths[row] = GONE
         self.roles[row] = NEITHER
         self.sizes[row] = self.lines[row] = NO_TEXT

@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
@@ -103,6 +104,8 @@ class Git:
         self._env = {**kept, **_ENVIRONMENT}
         self._place: _Place | None = None
         self._filters: tuple[dict[str, Signature], list[str]] | None = None
+        self._holding = False
+        self._held: Status | None = None
 
     @cached_property
     def available(self) -> bool:
@@ -142,7 +145,25 @@ class Git:
         said = self.run("ls-files", "-z", "--cached", "--others", "--exclude-standard", "--deduplicate")
         return [os.fsdecode(name) for name in said.split(b"\0")[:-1] if not name.endswith(b"/")]
 
+    @contextmanager
+    def one_moment(self) -> Iterator[None]:
+        """What is asked in here is of one moment: on a large repository `status` is most of what a look costs."""
+        self._holding = True
+        try:
+            yield
+        finally:
+            self._holding = False
+            self._held = None
+
     def status(self) -> Status:
+        if self._held is not None:
+            return self._held
+        status = self._status()
+        if self._holding:
+            self._held = status
+        return status
+
+    def _status(self) -> Status:
         prefix = self._found().prefix
         said = self.run(
             *("status", "--porcelain=v2", "-z", "--branch", "--no-ahead-behind"),

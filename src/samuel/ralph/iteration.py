@@ -48,6 +48,7 @@ class Iteration:
         self._task = task
         self._usage: dict[str, Any] = {}
         self._agent_ran = False
+        self._changed: list[str] = []  # by the agent
 
     def work(self) -> Settlement:
         """Work, and say what came of it. Raises Ended only for what ends the whole loop."""
@@ -63,8 +64,9 @@ class Iteration:
         self._fire(BeforeIteration(task=self._task.plain() if self._task else {}))
         self._gate()
         tasks_before = self._take_task()
-        files_before = self._steps.worktree.look()
-        state = Contexts(self._place, self._steps, self.run, self._task).generate()
+        with self._place.git.one_moment():
+            files_before = self._steps.worktree.look()
+            state = Contexts(self._place, self._steps, self.run, self._task).generate()
         invocation = self._prepare(state)
         answer = self._session(invocation, files_before)
         self._after_agent(answer)
@@ -150,8 +152,8 @@ class Iteration:
             self._fire(UserPromptSubmit(user_message=invocation["prompt"]))
             answer = self._invoke(invocation)
             self._fire(TurnEnd(response=str(answer.get("stdout", "")), turn_number=1))
-            files = self._steps.worktree.changed(files_before)
-            self._fire(SessionStop(changed_files=files))
+            self._changed = self._steps.worktree.changed(files_before)
+            self._fire(SessionStop(changed_files=self._changed))
             return answer
         finally:
             self._steps.last_words(self.run, SessionEnd())
@@ -209,7 +211,6 @@ class Iteration:
         mine = self._current(tasks)
         if mine is None or mine.status in ("skipped", "blocked"):  # the agent's own word, with its reason
             return Settlement("incomplete", failed=False, usage=self._usage)
-        files = self._steps.worktree.changed(files_before)
         if mine.claimed:
             row = {
                 "status": "completed",
@@ -218,13 +219,14 @@ class Iteration:
                 "iteration": self.run.iteration,
                 "last_failure": "",
             }
-            commit = (
-                [path for path in files if path not in self.run.dirty] if self._place.settings.commit else None
-            )
+            commit = None
+            if self._place.settings.commit:  # a check may have changed files too: formatters do
+                files = self._steps.worktree.changed(files_before)
+                commit = [path for path in files if path not in self.run.dirty]
             return Settlement(
                 "completed", failed=False, task_id=mine.id, row=row, usage=self._usage, commit=commit
             )
-        if not files and _without_claims(tasks) == _without_claims(tasks_before):
+        if not self._changed and _without_claims(tasks) == _without_claims(tasks_before):
             return self._failed("stalled", "the iteration changed no file and no task")
         return self._failed("incomplete", "the checks passed, but the task was not claimed with `samuel run done`")
 

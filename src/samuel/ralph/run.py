@@ -96,7 +96,9 @@ class RunFile:
             raise ConfigError([Problem(f"cannot be read: {error}", str(self._file), 0, hint)]) from None
 
     def save(self, run: Run) -> Run:
-        atomic.write_bytes(self._file, msgspec.json.encode(run), disk=self._disk)
+        # Not flushed to the platters: a power cut may forget that an iteration was counted, never a task, and this
+        # is written several times an iteration.
+        atomic.write_bytes(self._file, msgspec.json.encode(run), durable=False, disk=self._disk)
         return run
 
 
