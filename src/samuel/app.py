@@ -13,6 +13,7 @@ import msgspec
 from samuel import paths
 from samuel.clock import Clock, SystemClock
 from samuel.config import load as load_config
+from samuel.config import load_personal
 from samuel.config.duration import parse_duration
 from samuel.config.model import Config
 from samuel.dispatch.dispatcher import Ask, Dispatcher
@@ -38,7 +39,8 @@ from samuel.prompts.context import (
 )
 from samuel.ralph.defaults import built_in
 from samuel.ralph.loop import Loop
-from samuel.ralph.steps import Steps, Stop
+from samuel.ralph.steps import Steps
+from samuel.ralph.stopping import Stop
 from samuel.ralph.workplace import Watch, Workplace, nobody
 from samuel.runtimes.base import Runtime
 from samuel.runtimes.exec import Exec
@@ -87,6 +89,7 @@ class App:
         self._warn = warn or self.warnings.append
         refuse_links(self.paths.root, paths.HOME, *paths.HOOK_DIRS, ".kodelet", ".samuel/run")
         self.config = config or load_config(self.paths.config)
+        self.personal = load_personal(self.user.config)
         self.methodology = methodology or self.config.default_methodology
 
         self.trust = TrustStore(self.user.state / "trust", trust_key(self.paths.root))
@@ -155,7 +158,7 @@ class App:
             Methodology=MethodologyNames(self.methodology),
             Iteration=IterationNames(),
             Config={
-                "agent": settings.agent,
+                "agent": self.workplace.agent,
                 "quality_checks": list(settings.quality_checks),
                 "max_iterations": settings.max_iterations,
                 "max_task_attempts": settings.max_task_attempts,
@@ -189,14 +192,15 @@ class App:
         }
 
     def _workplace(self, watch: Watch, disk: Disk) -> Workplace:
-        several = len(self.config.methodology) > 1
-        state = self.paths.state(self.methodology, several=several)
+        state = self.paths.state(self.methodology, several=self.config.several)
+        refuse_links(self.paths.root, str(state.relative_to(self.paths.root)))
         return Workplace(
             root=self.paths.root,
             state=state,
             templates=self.paths.templates,
             cache=self.user.cache,
             settings=self.config.chosen(self.methodology),
+            preferred_agent=self.personal.agent,
             agents=self.config.agents,
             environment=self._environment,
             host=dict(os.environ),
@@ -205,6 +209,7 @@ class App:
             tasks=TaskStore(state, disk=disk),
             disk=disk,
             watch=watch,
+            permit=self.permit.text,
         )
 
     def close(self) -> None:

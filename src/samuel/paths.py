@@ -58,6 +58,10 @@ class User:
     state: Path
     cache: Path
 
+    @property
+    def config(self) -> Path:
+        return self.home / HOME / "config.toml"
+
     @classmethod
     def from_environment(cls) -> User:
         home = Path(os.environ.get("HOME") or Path.home())

@@ -17,6 +17,7 @@ from samuel.config.model import (
     Pilot,
     SandboxSettings,
 )
+from samuel.config.personal import Personal, load_personal
 
 __all__ = [
     "DEFAULT",
@@ -27,9 +28,11 @@ __all__ = [
     "HandlerRef",
     "Limits",
     "Methodology",
+    "Personal",
     "Pilot",
     "SandboxSettings",
     "format_duration",
     "load",
+    "load_personal",
     "parse_duration",
 ]

@@ -95,7 +95,9 @@ class Methodology:
 
     name: str
     hooks: Mapping[str, EventSettings] = field(default_factory=dict)
-    agent: str = "claude"
+    agent: str = ""
+    """"": the person's own choice, or claude."""
+
     quality_checks: tuple[str, ...] = ()
     max_iterations: int = 25
     max_consecutive_failures: int = 3
@@ -145,6 +147,16 @@ class Config:
     limits: Limits = field(default_factory=Limits)
 
     agents: Mapping[str, AgentSettings] = field(default_factory=dict)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The methodologies there are: those of the file, and the default one whether it is there or not."""
+        return tuple(dict.fromkeys((self.default_methodology, *self.methodology)))
+
+    @property
+    def several(self) -> bool:
+        """Is there more than one, so that each keeps its state apart?"""
+        return len(self.names) > 1
 
     def chosen(self, name: str) -> Methodology:
         """A methodology by name; one that the file does not mention has its defaults."""

@@ -40,15 +40,16 @@ def compact(head: dict[str, Any], sections: Sequence[Section], budget: int) -> s
 
 def shown(text: str, most: int = 160) -> str:
     """Text by strangers (names, subjects) on one line, with nothing in it that moves a cursor or is no text."""
-    text = _NOT_SHOWN.sub(lambda found: ascii(found[0])[1:-1], text)
+    if not text.isprintable():
+        text = _NOT_SHOWN.sub(lambda found: ascii(found[0])[1:-1], text)
     return text if len(text) <= most else f"{text[: most - 1]}…"
 
 
 def _fit(section: Section, allowed: float) -> tuple[int, dict[str, Any]]:
-    """The most rows that fit, by halving: one row more never takes fewer bytes."""
+    """The most rows that fit: one row more never takes fewer bytes, so doubling and then halving finds it."""
     fits, fails = 0, len(section.rows) + 1
     while fails - fits > 1:
-        middle = (fits + fails) // 2
+        middle = min((fits + fails) // 2, 2 * fits + 8)
         if _size(_part(section, middle)) <= allowed:
             fits = middle
         else:

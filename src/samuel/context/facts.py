@@ -84,7 +84,7 @@ class Reader:
 def count(data: bytearray, size: int, rust: bool = False) -> Facts:
     """The facts of the first `size` bytes."""
     find = data.find
-    if find(b"\0", 0, min(size, _SNIFFED)) >= 0:
+    if 0 <= find(b"\0", 0, size) < _SNIFFED:
         return _unread(size, text=False)
     lines = data.count(b"\n", 0, size)
     if size and data[size - 1] != 10:

@@ -7,6 +7,7 @@ short of running the tests knows better; it is the same rule a person uses when 
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import NamedTuple
 
 OTHER = "other"
@@ -73,7 +74,7 @@ RULES = {
     ),
 }
 _FAMILY = {name: f"{name}:".encode() for name in RULES} | {"TypeScript": b"JavaScript:"}  # they test each other
-_TEST_DIRECTORY = re.compile(rb"(?:^|/)(?:tests?|__tests__|spec|e2e|testdata)/")
+_TEST_DIRECTORIES = frozenset((b"test", b"tests", b"__tests__", b"spec", b"e2e", b"testdata"))
 
 NEITHER, SOURCE, TEST = 0, 1, 2
 
@@ -86,6 +87,11 @@ class Described(NamedTuple):
     """What a SOURCE is called by its tests, and what a TEST tests."""
 
 
+@lru_cache(4096)  # files come directory by directory
+def _for_tests(directory: bytes) -> bool:
+    return not _TEST_DIRECTORIES.isdisjoint(directory.split(b"/"))
+
+
 def describe(path: bytes) -> Described:
     directory, _, name = path.rpartition(b"/")
     stem, dot, extension = name.rpartition(b".")
@@ -96,7 +102,7 @@ def describe(path: bytes) -> Described:
     family = _FAMILY[language] + (directory + b"/" if rules.beside else b"")
     if found := rules.tests.fullmatch(stem):
         return Described(language, TEST, family + found[found.lastindex or 0])
-    if _TEST_DIRECTORY.search(path):
+    if _for_tests(directory):
         return Described(language, TEST if rules.plain else NEITHER, family + stem)
     if language == "Rust" and stem == b"tests":  # `queue/tests.rs` is the test of `queue.rs`
         return Described(language, TEST, family + directory.rpartition(b"/")[2])

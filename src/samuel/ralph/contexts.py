@@ -50,6 +50,8 @@ class Contexts:
         extras = [{"name": extra["name"], "content": extra["content"]} for extra in fired.result.get("extras", ())]
         if not self._steps.dry_run:
             directory = self._place.state / "extra"
+            if directory.is_symlink():  # somebody's, and not a directory of ours
+                directory.unlink()
             shutil.rmtree(directory, ignore_errors=True)
             for extra in extras:
                 directory.mkdir(exist_ok=True)

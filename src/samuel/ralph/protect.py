@@ -12,7 +12,7 @@ from pathlib import Path
 from samuel import paths
 from samuel.trust.content import Digests, TooMuch, survey
 
-WATCHED = (paths.CONFIG, ".samuel", ".system/hooks", ".kodelet/hooks")
+WATCHED = (paths.CONFIG, paths.HOME, ".system/hooks", ".kodelet/hooks")
 
 
 class Protected:
@@ -46,7 +46,8 @@ class Protected:
 
     def _directory(self, place: str, path: Path) -> dict[str, str]:
         try:
-            files = survey(path, skip=("run",))  # .samuel/run is the state of runs, and changes all the time
+            # .samuel/run is the state of runs, and changes all the time.
+            files = survey(path, skip=("run",) if place == paths.HOME else ())
         except TooMuch as error:
             return {place: str(error)}
         return {f"{place}/{name}": self._digests.of(str(path / name), found) for name, found in files.items()}

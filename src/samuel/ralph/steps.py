@@ -15,27 +15,12 @@ from samuel.clock import iso
 from samuel.dispatch.record import Call, Fired
 from samuel.events import Event, LoopEvent
 from samuel.hooks.handler import Origin, Outcome
+from samuel.ralph.patience import PatientTasks
 from samuel.ralph.protect import Protected
 from samuel.ralph.run import Run
+from samuel.ralph.stopping import Ended, Stop
 from samuel.ralph.workplace import Workplace
 from samuel.ralph.worktree import WorkTree
-
-
-class Stop:
-    """Somebody wants the loop to end. Set from a signal handler, looked at between steps."""
-
-    requested = False
-
-
-class Ended(Exception):
-    """The iteration is over before its end."""
-
-    def __init__(self, outcome: str, why: str, exit_reason: str = "", fired: Fired | None = None) -> None:
-        super().__init__(why)
-        self.fired = fired
-        self.outcome = outcome
-        self.why = why
-        self.exit_reason = exit_reason  # set when the whole loop ends with it
 
 
 class Steps:
@@ -55,6 +40,7 @@ class Steps:
         self._stop = stop
         self._timings = timings
         self.dry_run = dry_run
+        self.tasks = PatientTasks(place, stop)
         self.worktree = WorkTree(place.root, place.git)
         self.protected = Protected(place.root)
         self.plugins: Mapping[str, Any] = {}  # what handlers contributed in this iteration
@@ -113,8 +99,7 @@ class Steps:
                 self._place.watch("warning", {"text": line.removeprefix("[hooks.warning] ")})
         if lines and not self.dry_run:
             stamp = iso(self._place.clock.now())
-            with self._place.progress.open("a", encoding="utf-8", errors="replace") as file:
-                file.write("".join(f"{stamp} {line}\n" for line in lines))
+            self._place.append(self._place.progress, "".join(f"{stamp} {line}\n" for line in lines))
 
 
 def _worth_a_line(call: Call) -> bool:

@@ -5,6 +5,7 @@ The built-in handlers and the loop are given this; they look nothing up themselv
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,11 +15,18 @@ from samuel.agents.table import find
 from samuel.clock import Clock
 from samuel.config.model import AgentSettings, Methodology
 from samuel.files.atomic import DISK, Disk
+from samuel.files.inside import make_dirs_inside, open_inside
 from samuel.process import confine
 from samuel.process.git import Git
 from samuel.tasks.store import TaskStore
+from samuel.trust import commands
 
 Watch = Callable[[str, Mapping[str, Any]], None]
+
+
+def anything(name: str, digest: str) -> str:
+    """Permits everything."""
+    return ""
 
 
 def nobody(kind: str, facts: Mapping[str, Any]) -> None:
@@ -38,8 +46,28 @@ class Workplace:
     clock: Clock
     git: Git
     tasks: TaskStore
+    preferred_agent: str = ""  # the person's, for projects that name none
     disk: Disk = DISK
     watch: Watch = nobody
+    permit: Callable[[str, str], str] = anything
+    """What keeps a command of samuel.toml from running, by its name and digest; "" for nothing."""
+
+    @property
+    def agent(self) -> str:
+        return self.settings.agent or self.preferred_agent or "claude"
+
+    def refusal(self, text: commands.Text | None) -> str:
+        """Why a command line that came with the project may not run; "" if it may."""
+        return self.permit(text[0], text[1]) if text else ""
+
+    def append(self, path: Path, text: str | bytes) -> None:
+        """Add to a file of the state. Never through a link: it may have come with a clone."""
+        parts = path.relative_to(self.state).parts
+        for directory in parts[:-1]:
+            os.close(make_dirs_inside(self.state, directory, mode=0o755))
+        flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT
+        with open(open_inside(self.state, *parts, flags=flags, mode=0o644), "ab") as file:
+            file.write(text if isinstance(text, bytes) else text.encode(errors="replace"))
 
     def agent_env(self, name: str) -> dict[str, str]:
         """What the agent may see of the host: by name, so that no handler and no journal sees a value."""

@@ -30,7 +30,7 @@ def make_ready(
     try:
         place = app.workplace
         place.tasks.load()
-        chosen = find(agent or place.settings.agent, place.agents)
+        chosen = find(agent or place.agent, place.agents)
         if lack := missing_in(chosen, place.settings.sandbox, place.confinement) or _untrusted(app, chosen.name):
             raise SamuelError(lack)
         if dirty := WorkTree(place.root, place.git).dirty():

@@ -9,11 +9,13 @@ from typing import Any
 
 import click
 
+from samuel import paths
 from samuel.app import App
 from samuel.cli.here import Here, json_option
 from samuel.cli.run.profile import Profile
 from samuel.cli.run.ready import make_ready
 from samuel.cli.run.watching import Display, Lines
+from samuel.config import load_personal
 from samuel.ralph.run import Run
 from samuel.ralph.steps import Stop
 
@@ -55,8 +57,9 @@ def run_loop(
     pilot: dict[str, Any] | None = None,
 ) -> int:
     """Get ready, run, show. `pilot` holds settings that hold for this run only."""
-    live = sys.stdout.isatty() and not here.out.json
-    watch = Display(verbose) if live else Lines(verbose)
+    prefers = load_personal(paths.User.from_environment().config)
+    live = sys.stdout.isatty() and not here.out.json and prefers.live
+    watch = Display(verbose or prefers.verbose) if live else Lines(verbose or prefers.verbose)
     quiet = (lambda kind, facts: None) if here.out.json else watch
     times = Profile(quiet)
     with make_ready(here, methodology, agent, yes=yes, watch=quiet, sink=times, pilot=pilot) as app:
@@ -64,9 +67,9 @@ def run_loop(
         stop = Stop()
         loop = app.loop(stop, timings=profile or verbose, dry_run=dry_run)
         if dry_run:
-            return _rehearse(here, app, loop, agent or settings.agent)
+            return _rehearse(here, app, loop, agent or app.workplace.agent)
         with _signals(stop), watch.showing():
-            run = loop.run(iterations or settings.max_iterations, agent or settings.agent)
+            run = loop.run(iterations or settings.max_iterations, agent or app.workplace.agent)
     data = plain(run)
     blocks = [times.table()] if profile else []
     here.out.answer(data, *blocks, ok=run.exit_reason in GOOD_ENDS)

@@ -25,8 +25,6 @@ class LogAgent:
             "exit_code": event.exit_code,
             "usage": event.usage,
         }
-        self._place.logs.mkdir(exist_ok=True)
-        with (self._place.logs / "agent.jsonl").open("ab") as file:
-            file.write(msgspec.json.encode(line) + b"\n")
+        self._place.append(self._place.logs / "agent.jsonl", msgspec.json.encode(line) + b"\n")
         self._place.watch("agent", {"exit_code": event.exit_code, "usage": event.usage})
         return {"ok": True}

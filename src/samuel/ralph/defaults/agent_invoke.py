@@ -6,8 +6,10 @@ from typing import Any
 
 from samuel.agents.invoke import invoke
 from samuel.agents.table import find
+from samuel.errors import SamuelError
 from samuel.events import AgentInvoke
 from samuel.ralph.workplace import Workplace
+from samuel.trust import commands
 
 
 class RunAgent:
@@ -16,6 +18,9 @@ class RunAgent:
 
     def __call__(self, event: AgentInvoke) -> dict[str, Any]:
         place, seconds = self._place, event.deadline_ms / 1000
+        # Whoever fired the event, and whichever agent a hook put there: its command line came with the project.
+        if event.agent in place.agents and (why := place.refusal(commands.agent(place.agents[event.agent]))):
+            raise SamuelError(why)
         done = invoke(
             find(event.agent, place.agents),
             prompt=event.prompt,

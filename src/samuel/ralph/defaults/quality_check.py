@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
+from samuel.errors import SamuelError
 from samuel.events import QualityCheck
 from samuel.process import confine, spawn
 from samuel.ralph.workplace import Workplace
+from samuel.trust.commands import quality
 
 TAIL = 4096
 
@@ -21,6 +22,10 @@ class RunCommands:
     def __call__(self, event: QualityCheck) -> dict[str, Any]:
         if event.dry_run:
             return {"ok": True, "reason": "a dry run runs no commands"}
+        settings = self._place.settings
+        # Commands that somebody typed are their own; those of samuel.toml came with the project.
+        if tuple(event.commands) == settings.quality_checks and (why := self._place.refusal(quality(settings))):
+            raise SamuelError(why)
         failures = [failure for command in event.commands if (failure := self._run(command, event))]
         reason = "; ".join(failure["message"] for failure in failures)
         return {"ok": not failures, "failures": failures, **({"reason": reason} if failures else {})}
@@ -60,7 +65,5 @@ class RunCommands:
         """What the checks of an iteration said, beside what its agent said."""
         if not event.iteration:
             return
-        self._place.logs.mkdir(exist_ok=True)
-        path: Path = self._place.logs / f"iteration-{event.iteration:04}-checks.log"
-        with path.open("ab") as file:
-            file.write(f"$ {command}  ({'ok' if passed else 'failed'})\n".encode() + output + b"\n")
+        path = self._place.logs / f"iteration-{event.iteration:04}-checks.log"
+        self._place.append(path, f"$ {command}  ({'ok' if passed else 'failed'})\n".encode() + output + b"\n")

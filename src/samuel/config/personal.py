@@ -1,0 +1,51 @@
+"""`~/.samuel/config.toml`: what one person prefers, on all their projects.
+
+Who answers to an event, and in what order, is for the project's samuel.toml alone: two people must get the same
+chain. So there are no hooks and no methodologies here.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from samuel.config import kinds
+from samuel.config.lines import Lines
+from samuel.config.reader import Report
+from samuel.config.source import read_source
+
+PROJECT_ONLY = ("hooks", "methodology")
+
+
+@dataclass(frozen=True)
+class Personal:
+    agent: str = ""
+    """The agent for projects that name none."""
+
+    live: bool = True
+    """`[display]`: a live display where there is a terminal."""
+
+    verbose: bool = False
+    """`[display]`: show what agents say, as with -v."""
+
+
+def load_personal(file: Path) -> Personal:
+    """What the file says; the defaults without one; ConfigError with everything wrong in it."""
+    source = read_source(file)
+    if source is None:
+        return Personal()
+    report = Report(file, Lines(source.text))
+    top = report.read(source.values)
+    for key in PROJECT_ONLY:
+        if top.take(key, lambda value: value, None) is not None:
+            top.refuse(
+                key, f"`{key}` belongs into a project's samuel.toml", "here it would differ from person to person"
+            )
+    display = top.table("display")
+    found = Personal(
+        agent=top.take("agent", kinds.identifier, Personal.agent),
+        live=display.take("live", kinds.flag, Personal.live),
+        verbose=display.take("verbose", kinds.flag, Personal.verbose),
+    )
+    report.finish()
+    return found
