@@ -16,7 +16,7 @@ from places import project
 import samuel
 from samuel.app import App
 from samuel.process import environment
-from samuel.ralph.steps import Stop
+from samuel.ralph.stopping import Stop
 from samuel.tasks.store import TaskStore
 from samuel.tasks.task import Task
 

@@ -31,7 +31,6 @@ from samuel.events.schema import own_fields, sample
 from samuel.events.session import HookResult
 from samuel.journal.records import CallRecord, EndRecord, EventRecord
 from samuel.prompts.context import PromptContext
-from samuel.ralph.defaults import built_in
 
 REFERENCE = Path(__file__).parent / "reference"
 NOTE = "<!-- Written by docs/generate.py. Change the code, then run it again. -->\n"
@@ -201,12 +200,11 @@ RESULTS: dict[str, dict[str, Any]] = {
 
 def events_page() -> str:
     shapes = Shapes()
-    present = {handler.event for handler in built_in({}, Path())}
     rows = [
         (
             f"[`{event.name}`](#{anchor(event.name)})",
             event.composition.name,
-            does(event, present),
+            does(event),
             "**yes**" if event.strict else "no",
             format_duration(event.timeout),
         )
@@ -217,11 +215,15 @@ def events_page() -> str:
         f"# Events\n\nAll {len(EVENTS)} events, from the catalogue that Samuel itself uses. The same as JSON "
         "Schema: `samuel hooks schema EVENT`.\n",
         "A name may be written in any spelling: `before:loop`, `before_loop` and `BeforeLoop` are one event.\n",
-        "Today `samuel init` fires `init.before` and `init.after`. Every event can be fired with `samuel hooks "
-        "fire` and from a program with [`app.fire`](../how-to/embed.md).\n",
+        "`samuel init` fires the `init` events and `samuel sync` the `sync` events. `samuel run start` and "
+        "`samuel run pilot` fire the loop events and, around each agent process, the session events "
+        "`SessionStart`, `UserPromptSubmit`, `TurnEnd`, `SessionStop` and `SessionEnd`; [the "
+        "loop](../explanation/the-loop.md) says when. Every event can be fired with `samuel hooks fire` and from "
+        "a program with [`app.fire`](../how-to/embed.md).\n",
         table(("event", "composes by", "built-in default", "strict", "timeout"), rows),
         "`strict` and `timeout` are what holds unless the hook or [samuel.toml](config.md) says otherwise. The "
-        "timeout holds per handler; in `quality.check` the built-in gives it to each command.\n",
+        "timeout holds per handler; in `quality.check` the built-in gives it to each command, and in "
+        "`agent.invoke` the methodology's `agent_timeout` is the built-in's.\n",
         "## What every payload has\n",
         "A payload is one flat JSON object: these fields, and the event's own beside them. Samuel fills these in; "
         "whoever fires an event gives only its own. A handler ignores fields it does not know, and Samuel keeps "
@@ -237,12 +239,12 @@ def events_page() -> str:
     ]
     for family, title in FAMILIES.items():
         parts.append(f"## {title}\n")
-        parts += [event_part(event, shapes, present) for event in EVENTS if event.family == family]
+        parts += [event_part(event, shapes) for event in EVENTS if event.family == family]
     parts += ["## Records\n\nThe records that the tables above link to.\n", shapes.listed()]
     return "\n".join(parts)
 
 
-def event_part(event: EventType, shapes: Shapes, present: set[str]) -> str:
+def event_part(event: EventType, shapes: Shapes) -> str:
     own = own_fields(event.payload)
     result = RESULTS[event.name]
     msgspec.convert(result, event.result)  # an example that is none would be worse than nothing
@@ -250,7 +252,7 @@ def event_part(event: EventType, shapes: Shapes, present: set[str]) -> str:
         f"### `{event.name}` {{ #{anchor(event.name)} }}\n",
         f"{inspect.getdoc(event.payload)}\n",
         f"- **Composes by** *{event.composition.name}*: {COMPOSES[event.composition.name]}",
-        f"- **Built-in default:** {does(event, present)}",
+        f"- **Built-in default:** {does(event)}",
         f"- **Strict:** {'yes' if event.strict else 'no'}. **Timeout:** {format_duration(event.timeout)}.",
         *(["- **Irreversible:** `samuel hooks fire` wants `--really`."] if event.irreversible else []),
         "\nPayload, besides the common fields:\n" if own else "\nThe payload has only the common fields.\n",
@@ -274,8 +276,8 @@ def result_part(event: EventType, shapes: Shapes) -> list[str]:
     return ["Result: a [HookResult](#hookresult), and\n", shapes.table(own)]
 
 
-def does(event: EventType, present: set[str]) -> str:
-    return event.default if event.name in present else "none"
+def does(event: EventType) -> str:
+    return event.default or "none"
 
 
 def example(event: EventType) -> dict[str, Any]:
@@ -302,11 +304,25 @@ def anchor(name: str) -> str:
 # What exit code 1 means for a command, where that needs a word.
 SAYS_NO = {
     "samuel init": "samuel.toml exists already, or a strict hook stopped it",
+    "samuel run init": "there are tasks already, and no `--force`",
+    "samuel run start": "it ended on failures, or could not begin: no tasks, another run, a missing agent or "
+    "sandbox, something not trusted",
+    "samuel run pilot": "it ended on failures, or could not begin, as with `run start`",
+    "samuel run status": "there are no tasks yet",
+    "samuel run tasks": "there are no tasks yet",
+    "samuel run done": "the task is not one that can be done now; inside a run, it is not the current one",
+    "samuel run skip": "the task is completed or skipped already; inside a run, it is not the current one",
+    "samuel run block": "the task is not open; inside a run, it is not the current one",
+    "samuel run reset": "this is inside a run",
+    "samuel run enqueue": "there are no tasks yet, or this discovery has found its most",
+    "samuel sync": "a strict hook stopped it, or a file is a link",
     "samuel hooks new": "a hook of that name exists already",
     "samuel hooks fire": "the event was not ok: somebody denied it, or a check or a strict handler failed",
     "samuel trust": "something still waits for your word",
     "samuel doctor": "there is at least one finding of the level `error`",
 }
+
+INTERRUPTED = ("samuel run start", "samuel run pilot")
 
 
 def cli_page() -> str:
@@ -321,7 +337,8 @@ def cli_page() -> str:
         parts.append(f"## {name}\n\n```text\n{command.get_help(ctx)}\n```\n")
         if not isinstance(command, click.Group):
             no = f", 1 {SAYS_NO[name]}" if name in SAYS_NO else ""
-            parts.append(f"Exit codes: 0 ok{no}, 2 usage or configuration.\n")
+            stopped = ", 130 interrupted" if name in INTERRUPTED else ""
+            parts.append(f"Exit codes: 0 ok{no}, 2 usage or configuration{stopped}.\n")
     return "\n".join(parts)
 
 
@@ -339,6 +356,35 @@ def commands(
 
 
 # context.md
+
+# What the free mappings hold: (name, type, what it is). how-to/custom-prompt.md prints all the names there are.
+FREE: dict[str, list[tuple[str, str, str]]] = {
+    "Config": [
+        ("agent", "string", "The agent of the methodology."),
+        ("quality_checks", "array of string", "The checks."),
+        ("max_iterations", "integer", "The cap in samuel.toml; this run's own is `Iteration.Max`."),
+        ("max_task_attempts", "integer", "After so many failed attempts a task is blocked."),
+        ("commit", "boolean", "Does each completed task get a commit?"),
+        ("pilot", "boolean", "Does the agent look for tasks, too?"),
+        ("focus", "string", "What discovery looks at above all; empty if nothing was said."),
+        ("max_discovery_tasks", "integer", "The most tasks that one discovery may add."),
+    ],
+    "State": [
+        (
+            "Task",
+            "string",
+            "TOON: the task at hand, or in discovery all tasks at a glance. Result of `context.task`.",
+        ),
+        ("Progress", "string", "Markdown: learnings, completions, areas. Result of `context.progress`."),
+        ("Snapshot", "string", "TOON: the project at a glance. Result of `context.snapshot`."),
+        ("Extras", "array of object", "`{name, content}`, from `context.extra`."),
+        ("RunId", "string", "The id of the run."),
+        ("Agent", "string", "The agent of this run."),
+        ("ConsecutiveFailures", "integer", "Failed iterations in a row so far."),
+        ("EmptyDiscoveries", "integer", "Discoveries in a row that added nothing."),
+        ("Usage", "object", "Tokens and cost of the run so far, for agents that report them."),
+    ],
+}
 
 
 def context_page() -> str:
@@ -362,9 +408,19 @@ def context_page() -> str:
                 (f"`{name.name}.{one.name}`", type_name(one), description(one.type)) for one in fields(inner.cls)
             ]
             inside += [f"## {name.name}\n", table(("name", "type", "what it is"), rows)]
+        elif name.name in FREE:
+            top.append((f"[`{name.name}`](#{name.name.lower()})", "object", description(name.type)))
+            rows = [(f"`{name.name}.{key}`", kind, what) for key, kind, what in FREE[name.name]]
+            inside += [f"## {name.name}\n", table(("name", "type", "what it is"), rows)]
         else:
             top.append((f"`{name.name}`", type_name(name), description(name.type)))
-    return "\n".join([*parts, table(("name", "type", "what it is"), top), *inside])
+    end = (
+        "`State.Task`, `State.Progress`, `State.Snapshot` and `State.Extras` are filled for `before:agent.invoke` "
+        "and its templates, and empty in every other event. The names from `State.RunId` on are there only inside "
+        "a run. "
+        "[A prompt of your own](../how-to/custom-prompt.md) shows them in use.\n"
+    )
+    return "\n".join([*parts, table(("name", "type", "what it is"), top), *inside, end])
 
 
 def type_name(info: FieldInfo) -> str:

@@ -13,6 +13,8 @@ from samuel.cli.hooks import hooks
 from samuel.cli.lazy import LazyGroup
 from samuel.cli.root import COMMANDS
 from samuel.cli.root import samuel as root
+from samuel.cli.run import COMMANDS as RUN
+from samuel.cli.run import run
 from samuel.version import __version__
 
 HELP = """\
@@ -32,6 +34,8 @@ Options:
 
 Commands:
   init    Set up a project: samuel.toml and .samuel/.
+  run     Work a PRD to done, one task at a time.
+  sync    Keep AGENTS.md and its mirrors in step.
   hooks   See, try and write hooks.
   trust   Decide what of a repository may run here.
   doctor  Say what is wrong here, and what to do about it.
@@ -88,7 +92,7 @@ def test_no_command_at_all_shows_the_help(samuel):
     assert samuel() == (2, "", HELP)
 
 
-@pytest.mark.parametrize(("group", "table"), [(root, COMMANDS), (hooks, HOOKS)])
+@pytest.mark.parametrize(("group", "table"), [(root, COMMANDS), (hooks, HOOKS), (run, RUN)])
 def test_every_command_says_the_same_in_the_table_and_in_its_help(group: LazyGroup, table):
     for name, entry in table.items():
         command = group.get_command(click.Context(group), name)
@@ -97,7 +101,10 @@ def test_every_command_says_the_same_in_the_table_and_in_its_help(group: LazyGro
         assert (command.help or "").splitlines()[0] == entry.help
 
 
-@pytest.mark.parametrize("name", [*COMMANDS, *(f"hooks {name}" for name in HOOKS)])
+EVERY = (*COMMANDS, *(f"hooks {name}" for name in HOOKS), *(f"run {name}" for name in RUN))
+
+
+@pytest.mark.parametrize("name", EVERY)
 def test_every_command_shows_an_example(samuel, name: str):
     code, out, err = samuel(*name.split(), "--help")
     assert (code, err) == (0, "")

@@ -16,7 +16,10 @@ from msgspec import UNSET
 import samuel
 from samuel.clock import FakeClock
 from samuel.errors import UnknownEvent, UsageError
+from samuel.events import names
 from samuel.hooks.handler import Outcome
+from samuel.tasks.store import TaskStore
+from samuel.tasks.task import Task
 from samuel.testing import Recorder, SamuelProject, fire
 
 Answer = Callable[[Any], Any]
@@ -80,7 +83,7 @@ class TestReplace:
             fired = app.fire("iteration.gate", consec_fails=0, queue_size=1)
         assert [len(gate.events) for gate in gates] == [0, 0, 1]
         assert fired.result == {"continue": True, "mode": "discovery", "by": "c"}
-        assert "`c` replaces `a`, `b`" in fired.warnings[0]
+        assert "`c` replaces `default`, `a`, `b`" in fired.warnings[0]
 
     @pytest.mark.parametrize(
         "answer", [{}, None, {"mode": "discovery"}, {"continue": True}, {"continue": True, "mode": "other"}]
@@ -354,12 +357,24 @@ class TestFire:
         from samuel.events.schema import sample
 
         (samuel_project.root / "samuel.toml").unlink()
+        TaskStore(samuel_project.root / ".samuel/run").replace_all([Task(id="1", title="One")])
+        answered = set()
         with samuel_project.open() as app:
             for event in EVENTS:
+                fields = sample(event)
+                if "agent" in fields:
+                    fields["agent"] = "scripted"  # the one that comes with Samuel
                 more = {"context": app.context()} if event.family == "loop" else {}
-                fired = app.fire(event.name, **sample(event), **more)
+                fired = app.fire(event.name, **fields, **more)
                 assert fired.ok, (event.name, fired)
                 assert fired.warnings == ()
+                answered.update(call.handler.event for call in fired.calls if call.handler.name == "default")
+        assert answered == set(names.LOOP) - {names.CONTEXT_EXTRA}
+
+    def test_without_tasks_there_is_nothing_to_loop_over(self, samuel_project: SamuelProject) -> None:
+        fired = samuel_project.fire("before:loop", prd_path=".samuel/run/prd.toon", max_iterations=1)
+        assert fired.stopped
+        assert fired.reason.endswith("`.samuel/run/prd.toon` has no tasks; `samuel run init --prd FILE` fills it")
 
 
 def test_two_runs_with_a_fake_clock_leave_the_same_journal(samuel_project: SamuelProject) -> None:

@@ -136,6 +136,9 @@ def steady(text: str) -> str:
     text = re.sub(r"\b\d+\.\d (?:-|note|warning)", "N SLOW", text)
     text = re.sub(r'"slow": "\w*"', '"slow": ""', text)
     text = re.sub(r"\b\d+\.\d\d+s\b", "N.NNs", text)
+    text = re.sub(r"\(\d+\.\ds\)", "(N.Ns)", text)  # how long a check took
+    text = re.sub(r"\ba prompt of \d+ bytes|\bprompt of \d+ bytes", "prompt of N bytes", text)
+    text = re.sub(r"\bpid \d+", "pid N", text)
     text = re.sub(r"\b[0-9a-f]{16,}\b", "HEX", text)
     lines = [line.rstrip() for line in text.splitlines()]
     return "\n".join(lines).strip("\n") + "\n"

@@ -10,13 +10,20 @@ from pathlib import Path
 
 import pytest
 
-from samuel.config import model
+from samuel.agents.table import AGENTS, CHECKED
+from samuel.config import Personal, model
 from samuel.hooks.handler import Origin, Outcome, Role, Status
 from samuel.process.environment import PASSED
+from samuel.ralph.run import Run, Settlement
+from samuel.tasks.task import COLUMNS, STATUSES
 
 from .story import PAGES, ROOT, Machine, follow
 
 DOCS = ROOT / "docs"
+TABLES = (
+    *(model.Config, model.EventSettings, model.HandlerRef, model.Limits, model.Methodology),
+    *(model.AgentSettings, model.SandboxSettings, model.Pilot, Personal),
+)
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
@@ -53,13 +60,9 @@ def test_links_outside_of_the_site_lead_somewhere(page: str) -> None:
 
 def test_every_key_of_samuel_toml_is_on_its_page() -> None:
     page = (DOCS / "reference/config.md").read_text()
-    keys = {
-        one.name
-        for table in (model.Config, model.EventSettings, model.HandlerRef, model.Limits, model.Methodology)
-        for one in fields(table)
-    }
+    keys = {one.name for table in TABLES for one in fields(table)}
     for key in keys - {"file", "line", "order_lines", "name"}:
-        assert f"`{key}`" in page or f"{key}." in page or f"[{key}]" in page, key
+        assert re.search(rf"`(\w+\.)?{key}`|{key}\.|\[{key}\]", page), key
 
 
 @pytest.mark.parametrize(
@@ -73,10 +76,21 @@ def test_every_key_of_samuel_toml_is_on_its_page() -> None:
             "how-to/order-handlers.md",
             [o.label for o in (Origin.BUILT_IN, Origin.DISTRIBUTION, Origin.USER, Origin.PROJECT)],
         ),
+        ("reference/files.md", [*COLUMNS, *STATUSES]),
+        ("reference/files.md", [*Run.__struct_fields__, *Settlement.__struct_fields__]),
+        ("how-to/use-your-agent.md", [*AGENTS, *(name for agent in AGENTS.values() for name in agent.env)]),
     ],
-    ids=["outcomes", "statuses", "environment", "roles", "origins"],
+    ids=["outcomes", "statuses", "environment", "roles", "origins", "tasks", "run", "agents"],
 )
 def test_every_name_is_documented(page: str, words: list[str]) -> None:
     text = (DOCS / page).read_text()
     for word in words:
         assert f"`{word}`" in text, word
+
+
+def test_the_table_of_agents_has_the_versions_they_were_checked_with() -> None:
+    readme = (ROOT / "README.md").read_text()
+    for name, checked in CHECKED.items():
+        assert re.search(rf"^\| `{name}` \|.*\| {re.escape(checked)} \|$", readme, re.MULTILINE), name
+    for name, agent in AGENTS.items():
+        assert re.search(rf"^\| `{name}` \| {agent.prompt} ", readme, re.MULTILINE), name

@@ -218,7 +218,7 @@ class TestSegments:
         (segment,) = segments(samuel_project.root)
         assert segment.stat().st_mode & 0o777 == 0o600
         assert segment.parent.stat().st_mode & 0o077 == 0
-        assert (segment.parent / ".gitignore").read_text() == "*\n"
+        assert (segment.parent.parent / ".gitignore").read_text() == "*\n"  # the whole of .samuel/run/
 
     def test_a_process_that_fires_nothing_leaves_nothing(self, samuel_project: SamuelProject) -> None:
         samuel_project.open().close()

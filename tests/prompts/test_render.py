@@ -72,7 +72,19 @@ def test_a_template_cannot_do_anything_but_render(template: str) -> None:
 
 def test_the_shipped_prompt_follows_the_four_steps(samuel_project: SamuelProject) -> None:
     with samuel_project.open() as app:
-        prompt = render(shipped("prompt.md.j2"), app.context(), extras=[{"name": "x.md", "content": "extra"}])
+        context = app.context()
+    bare = render(shipped("prompt.md.j2"), context)
+    context["State"] = {
+        "Task": "id: 1.2",
+        "Progress": "learned much",
+        "Snapshot": "files: 3",
+        "Extras": [{"name": "x.md", "content": "extra"}],
+    }
+    prompt = render(shipped("prompt.md.j2"), context)
+    assert prompt.startswith(bare.rstrip())
+    for part in ("## Task\n\n```toon\nid: 1.2\n```", "learned much", "```toon\nfiles: 3\n```"):
+        assert part in prompt
+        assert part not in bare
     steps = [prompt.index(step) for step in ("Deconstruct", "Diagnose", "Develop", "Deliver")]
     assert steps == sorted(steps)
     assert "## x.md\n\nextra" in prompt

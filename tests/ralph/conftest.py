@@ -10,7 +10,7 @@ import pytest
 
 from samuel.app import App
 from samuel.ralph.run import Run
-from samuel.ralph.steps import Stop
+from samuel.ralph.stopping import Stop
 from samuel.tasks.store import TaskStore
 from samuel.tasks.task import Task
 from samuel.testing import SamuelProject

@@ -45,7 +45,7 @@ DRIVER = """
 import os, signal, sys
 from samuel.app import App
 from samuel.files.atomic import Disk
-from samuel.ralph.steps import Stop
+from samuel.ralph.stopping import Stop
 
 class Deadly(Disk):
     left = int(sys.argv[1])

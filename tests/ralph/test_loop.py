@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import subprocess
 import sys
 from pathlib import Path
@@ -15,7 +14,7 @@ from samuel.errors import Locked
 from samuel.events import names
 from samuel.files.lock import held
 from samuel.ralph.run import RunFile
-from samuel.ralph.steps import Stop
+from samuel.ralph.stopping import Stop
 from samuel.testing import Recorder
 
 from .conftest import GOOD, LoopProject
@@ -413,21 +412,33 @@ class TestGit:
 class TestDryRun:
     def test_it_starts_no_agent_and_changes_nothing(self, loop: LoopProject) -> None:
         loop.tasks("1")
-        before = sorted(
-            str(path) for path in loop.root.rglob("*") if "journal" not in str(path) and ".git/" not in str(path)
-        )
-        seen = Recorder("quality.check", "context.extra")
+        before = _files(loop.root)
+        seen = Recorder(*(name for name in names.LOOP if name not in (names.ITERATION_GATE, names.AGENT_INVOKE)))
         with loop.open(handlers=[seen]) as app:
             said = app.loop(Stop(), dry_run=True).rehearse("mine")
         assert said["task"] == "1"
         assert "Task 1" in said["prompt"]
+        assert len(seen.events) == 11
         assert all(event.dry_run for event in seen.events)
-        after = sorted(
-            str(path) for path in loop.root.rglob("*") if "journal" not in str(path) and ".git/" not in str(path)
-        )
-        assert after == before
+        assert _files(loop.root) == before
         assert loop.statuses() == {"1": "pending"}
         assert RunFile(loop.root / ".samuel/run").load() is None
+
+    def test_what_would_stop_it_is_said(self, loop: LoopProject) -> None:
+        loop.tasks("1", status="completed")
+        with loop.open() as app:
+            said = app.loop(Stop(), dry_run=True).rehearse("mine")
+        assert said["stopped"] == "gated: there is no task to implement"
+
+
+def _files(root: Path) -> dict[str, bytes]:
+    """All but git's own, and what the journal notes: that hooks were called is no change of the project."""
+    ours = root / ".samuel/run/.gitignore"
+    return {
+        str(path): path.read_bytes()
+        for path in root.rglob("*")
+        if path.is_file() and path != ours and not {".git", "journal"} & set(path.parts)
+    }
 
 
 def _harmless(event: Any) -> None:
@@ -440,6 +451,3 @@ def _environment(event: Any) -> dict[str, str]:
 
     bin = Path(sys.executable).parent
     return {**os.environ, **event.env, "PATH": f"{bin}:{os.environ['PATH']}"}
-
-
-assert json

@@ -22,6 +22,9 @@ class Table(NamedTuple):
     columns: Sequence[str]
     rows: Sequence[Sequence[str]]
 
+    def plain(self) -> list[dict[str, str]]:
+        return [dict(zip(self.columns, row, strict=True)) for row in self.rows]
+
 
 class Output:
     def __init__(self, json: bool = False) -> None:

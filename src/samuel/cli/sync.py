@@ -14,9 +14,10 @@ from samuel.sync import mirrors
 @json_option
 @click.pass_obj
 def sync(here: Here, dry_run: bool) -> int:
-    """Keep AGENTS.md and its mirrors (CLAUDE.md, GEMINI.md, ...) in step.
+    """Keep AGENTS.md and its mirrors in step.
 
-    Only the block between the marks is written; what a person wrote stays.
+    The mirrors are CLAUDE.md, GEMINI.md and others that exist. Only the block between the marks is written; what
+    a person wrote stays.
 
     \b
         samuel sync --dry-run

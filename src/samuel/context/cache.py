@@ -21,6 +21,7 @@ from samuel.clock import Clock
 from samuel.context import table as tables
 from samuel.context.facts import Facts, Reader
 from samuel.context.inventory import Found, Last
+from samuel.context.many import read_many
 from samuel.context.table import Table
 from samuel.files import atomic
 
@@ -62,6 +63,7 @@ class Cache:
     """What is kept for one root."""
 
     def __init__(self, directory: Path, root: Path) -> None:
+        self._root = root
         name = hashlib.sha256(os.fsencode(os.path.realpath(root))).hexdigest()[:24]
         self._tracked = directory / "snapshots" / f"{name}.{VERSION}.tracked"
         self._loose = self._tracked.with_suffix(".loose")
@@ -93,14 +95,16 @@ class Cache:
         assert found.clean is not None
         table, index_stamp, blobs = Table(), found.index_stamp, []
         rows = dict(zip(known.paths, enumerate(self._stored.blobs.split(b"\0")), strict=False))
+        new = [path for path, blob in found.clean.items() if path not in rows or rows[path][1] != blob]
+        read = read_many(self._root, reader, new)
         for path, blob in found.clean.items():
             row, about = rows.get(path, (0, b""))
             if about == blob:
                 table.copy(known, row)
                 blobs.append(blob)
-            elif read := reader.read(path):
-                settled = read[0].st_ctime_ns < settled_before
-                table.add(path, read[1])
+            elif counted := next(read):
+                settled = counted[0] < settled_before
+                table.add(path, counted[1])
                 blobs.append(blob if settled else b"")
                 index_stamp = index_stamp if settled else b""
             else:  # gone since git looked

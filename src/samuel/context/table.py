@@ -15,7 +15,6 @@ from samuel.context.languages import LANGUAGES, NEITHER, OTHER, SOURCE, TEST, de
 
 NAMES = (OTHER, *sorted(set(LANGUAGES.values())))
 NUMBERS = {name: number for number, name in enumerate(NAMES)}
-RUST = NUMBERS["Rust"]
 GONE = 255  # where a language's number would be
 NO_TEXT = -1  # where a size would be, or a number of lines
 
@@ -34,15 +33,16 @@ class Table:
 
     def add(self, path: bytes, facts: Facts) -> None:
         language, role, subject = describe(path)
-        row = len(self.paths)
+        size, text, lines, todo, fixme, hack, tests_inside = facts
+        if todo or fixme or hack:
+            self.marks[len(self.paths)] = (todo, fixme, hack)
         self.paths.append(path)
         self.languages.append(NUMBERS[language])
-        self.roles.append(role)
+        self.roles.append(NEITHER if tests_inside else role)
         self.depths.append(min(path.count(b"/"), GONE - 1))
-        self.sizes.append(0)
-        self.lines.append(0)
+        self.sizes.append(size if text else NO_TEXT)
+        self.lines.append(NO_TEXT if lines is None else lines)
         self.subjects.append(subject)
-        self.set(row, facts)
 
     def copy(self, other: Table, row: int) -> None:
         """Add a row of another table as it is."""
@@ -58,15 +58,12 @@ class Table:
 
     def set(self, row: int, facts: Facts) -> None:
         """Give a row what its file holds now. What follows from its path stays, but for tests that are inside."""
-        size, text, lines, todo, fixme, hack, tests_inside = facts
-        self.sizes[row] = size if text else NO_TEXT
-        self.lines[row] = NO_TEXT if lines is None else lines
-        if self.languages[row] == RUST:
-            self.roles[row] = NEITHER if tests_inside else describe(self.paths[row]).role
-        if todo or fixme or hack:
-            self.marks[row] = (todo, fixme, hack)
-        else:
-            self.marks.pop(row, None)
+        self.sizes[row] = facts.size if facts.text else NO_TEXT
+        self.lines[row] = NO_TEXT if facts.lines is None else facts.lines
+        self.roles[row] = NEITHER if facts.tests_inside else describe(self.paths[row]).role
+        self.marks.pop(row, None)
+        if facts.todo or facts.fixme or facts.hack:
+            self.marks[row] = (facts.todo, facts.fixme, facts.hack)
 
     def remove(self, row: int) -> None:
         """The row stays, and answers to nothing."""

@@ -228,7 +228,7 @@ class Git:
 
     def _without_filters(self) -> dict[str, str]:
         """Switch off every filter driver that any configuration file names."""
-        if self._filters is None or any(_signature(Path(file)) != seen for file, seen in self._filters[0].items()):
+        if self._filters is None or any(_signature(file) != seen for file, seen in self._filters[0].items()):
             self._filters = self._find_filters(self._found().directory)
         # Empty means none; `required` would make "none" an error.
         values = {"clean": "", "smudge": "", "process": "", "required": "false"}
@@ -248,7 +248,7 @@ class Git:
                 # What is included may appear, or come to apply, with none of these files touched: look each time.
                 seen[""] = (-1,)
             if origin.startswith("file:/"):  # the repository's own, given relative, is among the places
-                seen.setdefault(origin[5:], _signature(Path(origin[5:])))
+                seen.setdefault(origin[5:], _signature(origin[5:]))
         return seen, sorted(names)
 
     def _call(self, args: list[str], off: Mapping[str, str] | None = None, timeout: float = TIMEOUT) -> bytes:
@@ -283,7 +283,7 @@ def _configuration_files(directory: Path, env: Mapping[str, str]) -> list[Path]:
     return [*(place / "config" for place in places), directory / "config.worktree", home / ".gitconfig"]
 
 
-def _signature(path: Path) -> Signature:
+def _signature(path: str | Path) -> Signature:
     try:
         found = os.lstat(path)
     except OSError:

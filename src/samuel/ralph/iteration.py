@@ -16,6 +16,7 @@ from samuel.clock import iso
 from samuel.dispatch.record import Fired
 from samuel.events import (
     AfterAgentInvoke,
+    AfterIteration,
     AgentInvoke,
     BeforeAgentInvoke,
     BeforeIteration,
@@ -31,10 +32,11 @@ from samuel.events import (
 from samuel.process import confine, spawn
 from samuel.ralph.contexts import Contexts
 from samuel.ralph.run import Run, Settlement
-from samuel.ralph.steps import Ended, Steps
+from samuel.ralph.steps import Steps
+from samuel.ralph.stopping import Ended
 from samuel.ralph.workplace import Workplace
 from samuel.ralph.worktree import Look
-from samuel.tasks.queue import remaining
+from samuel.tasks.queue import MET, remaining
 from samuel.tasks.task import Task
 
 FAILURE_KEPT = 4000  # characters of a failure that the next attempt gets to read
@@ -54,6 +56,7 @@ class Iteration:
         """Work, and say what came of it. Raises Ended only for what ends the whole loop."""
         self._steps.new_iteration(self.run)
         try:
+            self._refuse_tampering()  # of an earlier iteration, or between two: no agent is paid for it
             return self._work()
         except Ended as ended:
             if ended.exit_reason:
@@ -68,15 +71,17 @@ class Iteration:
             files_before = self._steps.worktree.look()
             state = Contexts(self._place, self._steps, self.run, self._task).generate()
         invocation = self._prepare(state)
-        answer = self._session(invocation, files_before)
+        try:
+            answer = self._session(invocation, files_before)
+        finally:  # also when the agent failed: it may have marked tasks all the same
+            tasks = self._undo_own_marks(tasks_before)
         self._after_agent(answer)
         self._refuse_tampering()
-        tasks = self._undo_own_marks(tasks_before)
         if self.run.mode == "discovery":
             return self._discovered(tasks_before, tasks)
         self._check()
         self._refuse_tampering()
-        return self._judge(tasks_before, files_before)
+        return self._judge(tasks_before)
 
     def rehearse(self) -> dict[str, Any]:
         """The same steps without the agent; every handler is told that it is a dry run."""
@@ -86,21 +91,25 @@ class Iteration:
         invocation = self._prepare(Contexts(self._place, self._steps, self.run, self._task).generate())
         self._fire(SessionStart())
         self._fire(UserPromptSubmit(user_message=invocation["prompt"]))
+        self._fire(TurnEnd(response="", turn_number=1))
+        self._fire(SessionStop(changed_files=[]))
         self._steps.last_words(self.run, SessionEnd())
+        self._fire(AfterAgentInvoke(exit_code=0, stdout="", stderr="", usage={}))
         self._check()
+        task = self._task.plain() if self._task else {}
+        self._steps.last_words(self.run, AfterIteration(task=task, outcome="incomplete", usage={}))
         return {
             "task": self._task.id if self._task else "",
             "mode": self.run.mode,
             "agent": invocation["agent"],
             "prompt": invocation["prompt"],
-            "prompt_bytes": len(invocation["prompt"].encode()),
         }
 
     # The steps, in the order they are taken
 
     def _gate(self) -> None:
         """May we go on, and in which mode? The gate is not for caps: those are the loop's."""
-        tasks = self._place.tasks.load()
+        tasks = self._steps.tasks.load()
         try:
             fired = self._fire(IterationGate(consec_fails=self.run.consec_fails, queue_size=len(remaining(tasks))))
         except Ended as ended:
@@ -109,16 +118,17 @@ class Iteration:
             raise Ended("gated", str(fired.result.get("reason") or "the gate said stop"), "gate_stop")
         self.run = replace(self.run, mode=str(fired.result["mode"]))
         if self.run.mode == "implementation" and self._task is None:
-            raise Ended("gated", "there is no task to implement", "queue_empty")
+            done = all(task.status in MET for task in tasks)
+            raise Ended("gated", "there is no task to implement", "queue_empty" if done else "tasks_blocked")
 
     def _take_task(self) -> tuple[Task, ...]:
         """The task is ours from here on; the tasks as they are now."""
         if self.run.mode == "discovery" or self._steps.dry_run:
-            return self._place.tasks.load()
+            return self._steps.tasks.load()
         assert self._task is not None
         mine = self._task.id
         changes = {"status": "in_progress", "claimed": False, "iteration": self.run.iteration}
-        tasks = self._place.tasks.change(
+        tasks = self._steps.tasks.change(
             lambda tasks: [replace(task, **changes) if task.id == mine else task for task in tasks]
         )
         statuses = [task.status for task in tasks]
@@ -143,6 +153,9 @@ class Iteration:
             ),
             state,
         )
+        if not fired.result["prompt"] and (faults := [call for call in fired.calls if not call.counts]):
+            # A template with a mistake in it, say: an agent that is told nothing costs as much as any other.
+            raise Ended("aborted", f"there is no prompt: {faults[-1].message}")
         return {**fired.result, "env": {**fired.result["env"], **self._own_names()}}
 
     def _session(self, invocation: Mapping[str, Any], files_before: Look) -> Mapping[str, Any]:
@@ -205,12 +218,12 @@ class Iteration:
 
     # The verdict
 
-    def _judge(self, tasks_before: tuple[Task, ...], files_before: Look) -> Settlement:
+    def _judge(self, tasks_before: tuple[Task, ...]) -> Settlement:
         """The checks passed: completed if the agent claimed it, else not done yet."""
-        tasks = self._place.tasks.load()
+        tasks = self._steps.tasks.load()
         mine = self._current(tasks)
         if mine is None or mine.status in ("skipped", "blocked"):  # the agent's own word, with its reason
-            return Settlement("incomplete", failed=False, usage=self._usage)
+            return Settlement("incomplete", failed=False, task_id=mine.id if mine else "", usage=self._usage)
         if mine.claimed:
             row = {
                 "status": "completed",
@@ -220,9 +233,10 @@ class Iteration:
                 "last_failure": "",
             }
             commit = None
-            if self._place.settings.commit:  # a check may have changed files too: formatters do
-                files = self._steps.worktree.changed(files_before)
-                commit = [path for path in files if path not in self.run.dirty]
+            if self._place.settings.commit:
+                # The tree that the checks passed on: earlier attempts are part of it, and so is what a formatter
+                # among the checks changed.
+                commit = [path for path in self._steps.worktree.dirty() if path not in self.run.dirty]
             return Settlement(
                 "completed", failed=False, task_id=mine.id, row=row, usage=self._usage, commit=commit
             )
@@ -238,9 +252,9 @@ class Iteration:
 
     def _failed(self, outcome: str, why: str) -> Settlement:
         self._place.watch("failed", {"outcome": outcome, "why": why})
-        task = self._current(self._place.tasks.load()) if self.run.mode == "implementation" else None
+        task = self._current(self._steps.tasks.load()) if self.run.mode == "implementation" else None
         if task is None or task.status != "in_progress":
-            return Settlement(outcome, failed=True, usage=self._usage)
+            return Settlement(outcome, failed=True, task_id=task.id if task else "", usage=self._usage)
         # An iteration that failed before the agent began says nothing about the task.
         attempts = task.attempts + 1 if self._agent_ran else task.attempts
         blocked = attempts >= self._place.settings.max_task_attempts
@@ -284,7 +298,7 @@ class Iteration:
 
     def _undo_own_marks(self, before: tuple[Task, ...]) -> tuple[Task, ...]:
         """Only the loop completes tasks: a row that the agent marked itself is put back, as a claim at most."""
-        tasks = self._place.tasks.load()
+        tasks = self._steps.tasks.load()
         known = {task.id: task for task in before}
         marked = {
             task.id
@@ -301,7 +315,7 @@ class Iteration:
         def put_back(tasks: tuple[Task, ...]) -> list[Task]:
             return [replace(known[t.id], claimed=t.id == mine) if t.id in marked else t for t in tasks]
 
-        return self._place.tasks.change(put_back)
+        return self._steps.tasks.change(put_back)
 
 
 def _failures(failures: Any) -> str:

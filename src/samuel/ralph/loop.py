@@ -8,23 +8,25 @@ go on longer.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any
 
 from msgspec.structs import replace
 
-from samuel.errors import ConfigError
+from samuel.errors import SamuelError
 from samuel.events import AfterIteration, AfterLoop, BeforeLoop
 from samuel.files.lock import held
 from samuel.process.tree import end_leftovers
 from samuel.ralph.iteration import Iteration
+from samuel.ralph.patience import PatientTasks
 from samuel.ralph.run import Run, RunFile, Settlement
 from samuel.ralph.settle import apply
-from samuel.ralph.steps import Ended, Steps, Stop
+from samuel.ralph.steps import Steps
+from samuel.ralph.stopping import Ended, Stop
 from samuel.ralph.workplace import Workplace
 from samuel.tasks.queue import MET, next_task
+from samuel.tasks.store import TaskStore
 from samuel.tasks.task import Task
-
-LOOK_AGAIN = 2.0  # seconds between looks at a task file that cannot be read
 
 
 class Loop:
@@ -41,9 +43,11 @@ class Loop:
             run = self._begin(max_iterations, agent)
             reason = "error"
             try:
-                run, reason = self._work(run)
+                reason = self._work(run)
+            except Ended as ended:  # asked to stop while it waited for the task file
+                reason = ended.exit_reason
             except KeyboardInterrupt:
-                run, reason = self._give_back(run), "interrupted"
+                reason = "interrupted"
             finally:
                 run = self._end(self._file.load() or run, reason)
             return run
@@ -58,30 +62,34 @@ class Loop:
             max_iterations=1,
             iteration=1,
         )
-        self._steps.fire(run, BeforeLoop(prd_path=str(self._place.prd), max_iterations=1))
-        task, _ = self._pick(run)
-        said = Iteration(self._place, self._steps, run, task).rehearse()
-        self._steps.last_words(run, AfterLoop(iterations_run=0, exit_reason="dry_run"))
+        said: dict[str, Any] = {"task": "", "mode": run.mode, "agent": agent, "prompt": "", "stopped": ""}
+        try:
+            self._steps.fire(run, BeforeLoop(prd_path=str(self._place.prd), max_iterations=1))
+            task, _ = self._pick()
+            said |= Iteration(self._place, self._steps, run, task).rehearse()
+        except Ended as ended:
+            said["stopped"] = f"{ended.outcome}: {ended.why}"
+        self._steps.last_words(run, AfterLoop(iterations_run=0, exit_reason="max_iterations"))
         return said
 
-    def _work(self, run: Run) -> tuple[Run, str]:
-        run = self._recover(run)
+    def _work(self, run: Run) -> str:
+        """Iterations, until there is a reason to end."""
+        run = self._give_back(self._recover(run), self._steps.tasks)
         try:
-            fired = self._steps.fire(
-                run, BeforeLoop(prd_path=str(self._place.prd), max_iterations=run.max_iterations)
-            )
-        except Ended:
-            return run, "strict_failure"
+            # Before any iteration, also where the run goes on in a later one: the same step has the same key.
+            before = BeforeLoop(prd_path=str(self._place.prd), max_iterations=run.max_iterations)
+            fired = self._steps.fire(replace(run, iteration=0), before)
+        except Ended as ended:
+            self._place.watch("failed", {"outcome": "aborted", "why": ended.why})
+            return ended.exit_reason or "strict_failure"
         run = self._file.save(replace(run, plugins=dict(fired.context.get("Plugins", {}))))
         while True:
-            if reason := self._enough(run):
-                return run, reason
-            task, reason = self._pick(run)
-            if reason:
-                return run, reason
+            task, nothing = self._pick()
+            if reason := self._enough(run, nothing):
+                return reason
             run, reason = self._iterate(run, task)
             if reason:
-                return run, reason
+                return reason
 
     def _iterate(self, run: Run, task: Task | None) -> tuple[Run, str]:
         """One iteration: worked, settled in writing, announced. A reason to end the loop may come of it."""
@@ -90,17 +98,21 @@ class Loop:
         try:
             settlement = iteration.work()
         except Ended as ended:
-            run = self._give_back(iteration.run)
+            self._place.watch("failed", {"outcome": ended.outcome, "why": ended.why})
+            run = self._give_back(iteration.run, self._steps.tasks)
             self._tell(run, Settlement(ended.outcome, failed=False))
             return run, ended.exit_reason
         return self._recover(self._file.save(replace(iteration.run, settlement=settlement))), ""
 
     # Reasons to stop
 
-    def _enough(self, run: Run) -> str:
+    def _enough(self, run: Run, nothing: str) -> str:
+        """Why to end here: somebody's wish, the work is done, a cap, or `nothing` that could be worked on."""
         settings = self._place.settings
         if self._stop.requested:
             return "interrupted"
+        if nothing == "queue_empty":
+            return nothing
         if run.iterations_run >= run.max_iterations:
             return "max_iterations"
         if run.consec_fails >= settings.max_consecutive_failures:
@@ -109,31 +121,15 @@ class Loop:
             return "budget"
         if run.empty_discoveries >= 2:
             return "discovery_exhausted"
-        return ""
+        return nothing
 
-    def _pick(self, run: Run) -> tuple[Task | None, str]:
+    def _pick(self) -> tuple[Task | None, str]:
         """The next task, or why there is none. Pilot mode goes on without one: it looks for more."""
-        tasks = self._load_tasks()
-        if tasks is None:
-            return None, "interrupted"
+        tasks = self._steps.tasks.load()
         task = next_task(tasks)
         if task is not None or self._place.settings.pilot.enabled:
             return task, ""
         return None, "queue_empty" if all(task.status in MET for task in tasks) else "tasks_blocked"
-
-    def _load_tasks(self) -> tuple[Task, ...] | None:
-        """The tasks as they are now. A file that somebody broke is waited for: nothing is written over it."""
-        said = ""
-        while True:
-            try:
-                return self._place.tasks.load()
-            except ConfigError as error:
-                if str(error) != said:
-                    said = str(error)
-                    self._place.watch("paused", {"why": said})
-            self._place.clock.sleep(LOOK_AGAIN)
-            if self._stop.requested:
-                return None
 
     # Beginning, going on, ending
 
@@ -145,6 +141,8 @@ class Loop:
             end_leftovers("SAMUEL_RUN_ID", known.run_id)
             self._place.watch("resumed", {"run_id": known.run_id, "iteration": known.iteration})
             return self._file.save(replace(known, max_iterations=max_iterations, agent=agent))
+        if known is not None:
+            self._finish(known)
         run = Run(
             run_id=self._place.clock.new_id("run"),
             methodology=self._place.settings.name,
@@ -156,19 +154,26 @@ class Loop:
         )
         return self._file.save(run)
 
+    def _finish(self, known: Run) -> None:
+        """The last run was stopped between a decision and its task: what it decided is done first."""
+        try:
+            self._recover(known)
+        except Ended:  # asked to stop before it began
+            raise KeyboardInterrupt from None
+
     def _recover(self, run: Run) -> Run:
         """Do what was decided and maybe not done, and take back what was begun and not decided."""
         if run.settlement is not None:
-            apply(self._place, run)
+            apply(self._place, self._steps.tasks, run)
             run = self._file.save(run.settled())
         if run.unannounced is not None:
             self._tell(run, run.unannounced)
             run = self._file.save(replace(run, unannounced=None))
-        return self._give_back(run) if run.working else run
+        return run
 
     def _tell(self, run: Run, settlement: Settlement) -> None:
         """after:iteration, once the tasks are as they are: nothing it says can change them."""
-        tasks = {task.id: task for task in self._place.tasks.load()}
+        tasks = {task.id: task for task in self._steps.tasks.load()}
         task = tasks.get(settlement.task_id)
         plain = task.plain() if task else {}
         self._steps.last_words(run, AfterIteration(task=plain, outcome=settlement.outcome, usage=settlement.usage))
@@ -176,8 +181,8 @@ class Loop:
         facts = {"task": plain, "outcome": settlement.outcome, "usage": run.usage, "tasks": statuses}
         self._place.watch("settled", facts)
 
-    def _give_back(self, run: Run) -> Run:
-        """The iteration counts for nothing; its task is pending again."""
+    def _give_back(self, run: Run, tasks: TaskStore | PatientTasks) -> Run:
+        """An iteration that came to no decision counts for nothing; its task is pending again."""
 
         def pending(tasks: tuple[Task, ...]) -> list[Task]:
             return [
@@ -185,12 +190,16 @@ class Loop:
                 for task in tasks
             ]
 
-        if self._place.prd.exists() and any(task.status == "in_progress" for task in self._place.tasks.load()):
-            self._place.tasks.change(pending)
-        return self._file.save(replace(run, working=False))
+        if any(task.status == "in_progress" for task in tasks.load()):
+            tasks.change(pending)
+        return self._file.save(replace(run, working=False)) if run.working else run
 
     def _end(self, run: Run, reason: str) -> Run:
         """after:loop, on every way out. Only then is the run over: one killed in the middle of it goes on here."""
+        if run.working and run.settlement is None:
+            with suppress(SamuelError):  # the task file is broken or gone: the next start gives it back
+                run = self._give_back(run, self._place.tasks)
         ended = AfterLoop(iterations_run=run.iterations_run, exit_reason=reason, usage=run.usage)
-        self._steps.last_words(run, ended)
-        return self._file.save(replace(run, exit_reason=reason, working=False))
+        fired = self._steps.last_words(run, ended)
+        complaint = fired.reason if fired.stopped else ""
+        return self._file.save(replace(run, exit_reason=reason, complaint=complaint, working=False))

@@ -6,6 +6,8 @@ import os
 from pathlib import Path
 
 from samuel.files.lock import held
+from samuel.ralph.run import RunFile
+from samuel.tasks.store import WAIT
 
 SHARED = ("journal", "plugins", "state.lock", "run.lock", "move.lock", ".gitignore")
 
@@ -13,12 +15,14 @@ SHARED = ("journal", "plugins", "state.lock", "run.lock", "move.lock", ".gitigno
 def move_state(run: Path, methodology: str, known: tuple[str, ...]) -> list[str]:
     """Move what lies in `.samuel/run/` itself into the directory of the methodology it belongs to; what was moved.
 
-    A run in progress holds the lock, so nothing is moved under it.
+    That is the last run's, or before the first run the given one. A run in progress holds the lock, so nothing is
+    moved under it. By name, so `run.json` goes after all that cannot be made again: a killed move goes on.
     """
     if not (run / "prd.toon").exists() and not (run / "run.json").exists():
         return []
-    with held(run / "run.lock", note="moving state"):
-        target = run / methodology
+    with held(run / "run.lock", note="moving state"), held(run / "state.lock", wait=WAIT, note="moving state"):
+        last = RunFile(run).load()
+        target = run / (last.methodology if last else methodology)
         target.mkdir(exist_ok=True)
         moved = []
         for entry in sorted(run.iterdir()):

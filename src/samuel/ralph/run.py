@@ -53,6 +53,7 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
     settlement: Settlement | None = None  # decided, maybe not yet in the task file
     unannounced: Settlement | None = None  # in the task file, maybe not yet told to after:iteration
     exit_reason: str = ""
+    complaint: str = ""  # of a strict handler of after:loop: the run ended well, and yet something is wrong
 
     @property
     def over(self) -> bool:
@@ -100,6 +101,9 @@ class RunFile:
         # is written several times an iteration.
         atomic.write_bytes(self._file, msgspec.json.encode(run), durable=False, disk=self._disk)
         return run
+
+    def forget(self) -> None:
+        self._file.unlink(missing_ok=True)
 
 
 def add_usage(total: Mapping[str, Any], more: Mapping[str, Any]) -> dict[str, Any]:

@@ -2,64 +2,67 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from msgspec.structs import replace
 
 from samuel.errors import SamuelError
 from samuel.process import spawn
+from samuel.ralph.patience import PatientTasks
 from samuel.ralph.run import Run, Settlement
 from samuel.ralph.workplace import Workplace
 from samuel.tasks.task import Task
 
 TRAILER = "Samuel-Iteration"
 SECONDS = 120.0
+FROM_STDIN = ("--pathspec-from-file=-", "--pathspec-file-nul")  # they may be more than a command line holds
 
 
-def apply(place: Workplace, run: Run) -> None:
+def apply(place: Workplace, tasks: PatientTasks, run: Run) -> None:
     """What the run wrote down as decided becomes true."""
     settlement = run.settlement
     assert settlement is not None
     if not settlement.task_id:
         return
     row = dict(settlement.row)
-    if settlement.commit is not None:
-        row["commit_sha"] = _commit(place, run, settlement)
+    if settlement.commit is not None and (sha := _commit(place, run, settlement)):
+        row["commit_sha"] = sha  # else what the agent said of its own commit stays
 
     def settled(tasks: tuple[Task, ...]) -> list[Task]:
         return [replace(task, **row) if task.id == settlement.task_id else task for task in tasks]
 
-    place.tasks.change(settled)
+    tasks.change(settled)
 
 
 def _commit(place: Workplace, run: Run, settlement: Settlement) -> str:
-    """One commit for the task, of what the iteration changed and nothing that was dirty before the run."""
+    """One commit for the task, of what the checks passed on and nothing that was dirty before the run."""
     mark = f"{TRAILER}: {run.run_id}/{run.iteration}"
     try:
-        if mark in place.git.run("log", "-1", "--format=%B").decode("utf-8", "replace"):
-            return place.git.head()  # a run killed right after it had committed
-        if not settlement.commit:
-            return ""
+        head = place.git.head()
+        if head and mark in place.git.run("log", "-1", "--format=%B").decode("utf-8", "replace"):
+            return head  # a run killed right after it had committed
+        wanted = set(settlement.commit or ())
+        left = [entry for entry in place.git.status().entries if entry.path in wanted]
+        if not left:
+            return ""  # the agent has committed everything itself
         title = next((task.title for task in place.tasks.load() if task.id == settlement.task_id), "")
-        paths = [f":(top,literal){path}" for path in settlement.commit]
-        _git(place, "add", "--all", "--", *paths)
-        _git(
-            place,
-            "commit",
-            "--quiet",
-            "--no-verify",
-            "-m",
-            f"{settlement.task_id} {title}\n\n{mark}",
-            "--",
-            *paths,
-        )
+        message = f"{settlement.task_id} {title}\n\n{mark}"
+        # What is staged already may be gone from the work tree, and git would not find it there.
+        _git(place, [entry.path for entry in left if entry.unstaged != "."], "add", "--all")
+        _git(place, [entry.path for entry in left], "commit", "--quiet", "--no-verify", "-m", message)
         return place.git.head()
     except SamuelError as error:
         place.watch("warning", {"text": f"the commit of task {settlement.task_id} failed: {error.message}"})
         return ""
 
 
-def _git(place: Workplace, *arguments: str) -> None:
+def _git(place: Workplace, paths: Sequence[str], *arguments: str) -> None:
     """Git as its owner set it up, filters included: what is committed must be what they would have committed."""
-    done = spawn.run(["git", *arguments], cwd=str(place.root), env=place.environment, timeout=SECONDS)
+    if not paths:
+        return
+    argv = ["git", "--literal-pathspecs", *arguments, *FROM_STDIN]
+    stdin = "\0".join(paths).encode()
+    done = spawn.run(argv, cwd=str(place.root), env=place.environment, stdin=stdin, timeout=SECONDS)
     if done.ended != "exited" or done.returncode != 0:
         raise SamuelError(
             done.why or done.stderr.decode("utf-8", "replace").strip() or f"git {arguments[0]} failed"

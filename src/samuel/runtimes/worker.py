@@ -23,6 +23,7 @@ import msgspec
 
 from samuel.events import event_type
 from samuel.hooks.decorator import MARK, declarations
+from samuel.process.ledger import any_child
 from samuel.process.tree import Tree, own_all_children
 from samuel.runtimes.values import NotPlain, encode
 
@@ -45,6 +46,8 @@ def main() -> None:
     for fd in (requests, answers):
         os.set_inheritable(fd, False)  # what a hook starts must not hold our pipes open
     own_all_children()
+    with Tree():  # from here on, orphans of what hooks start come to us
+        pass
     threading.Thread(target=_end_with_parent, args=(requests,), daemon=True).start()
     loaded: dict[str, Any] = {}
     decoder, encoder = msgspec.json.Decoder(Request), msgspec.json.Encoder()
@@ -58,13 +61,21 @@ def main() -> None:
 
 def _handle(request: Request, loaded: dict[str, Any]) -> Answer:
     try:
-        with Tree():  # ends whatever the hook started and left
-            if request.load not in loaded:
-                loaded[request.load] = load(request.load)
-            if not request.function:
-                return _result({"declared": describe(loaded[request.load])})
-            function = _function(loaded[request.load], request.function)
-            return _result(function(_decoder(request.event).decode(request.payload)))
+        return _answer(request, loaded)
+    finally:
+        if any_child():  # whatever the hook started and left ends with the call
+            with Tree():
+                pass
+
+
+def _answer(request: Request, loaded: dict[str, Any]) -> Answer:
+    try:
+        if request.load not in loaded:
+            loaded[request.load] = load(request.load)
+        if not request.function:
+            return _result({"declared": describe(loaded[request.load])})
+        function = _function(loaded[request.load], request.function)
+        return _result(function(_decoder(request.event).decode(request.payload)))
     except NotPlain as error:
         return Answer(bad=str(error))
     except BaseException as error:  # noqa: BLE001  also SystemExit and KeyboardInterrupt: the worker stays

@@ -8,8 +8,9 @@ from samuel.errors import ConfigError, Problem
 
 BEGIN = "<!-- samuel:begin (written by `samuel sync`; edit outside of this block) -->"
 END = "<!-- samuel:end -->"
-_BEGIN = re.compile(r"^<!-- samuel:begin\b.*-->[ \t]*$", re.MULTILINE)
-_END = re.compile(r"^<!-- samuel:end\b.*-->[ \t]*$", re.MULTILINE)
+# The marks also where git made line ends of another kind.
+_BEGIN = re.compile(r"^<!-- samuel:begin\b.*-->[ \t]*(?=\r?$)", re.MULTILINE)
+_END = re.compile(r"^<!-- samuel:end\b.*-->[ \t]*(?=\r?$)", re.MULTILINE)
 
 
 def with_block(text: str, content: str, file: str) -> str:

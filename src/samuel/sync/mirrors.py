@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from samuel.config.model import Config
 from samuel.errors import ConfigError, Problem, UnsafePath
 from samuel.files import atomic
+from samuel.files.inside import refuse_links
 from samuel.sync.block import with_block
 
 SOURCE = "AGENTS.md"
@@ -38,8 +40,12 @@ def plan(root: Path, text: str) -> dict[str, str]:
     changes = {}
     for name in (SOURCE, *MIRRORS):
         path = root / name
-        if not path.exists() and name not in (SOURCE, *CREATED):
+        if "/" in name:
+            refuse_links(root, name.rpartition("/")[0])
+        if not os.path.lexists(path) and name not in (SOURCE, *CREATED):
             continue
+        if name != SOURCE and path.is_symlink() and os.path.realpath(path) == os.path.realpath(root / SOURCE):
+            continue  # it says the same by itself
         old = _read(path)
         new = with_block(old, text, name)
         if new != old or not path.exists():

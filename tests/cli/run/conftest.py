@@ -1,14 +1,20 @@
 from __future__ import annotations
 
-from collections.abc import Callable
+import subprocess
+import sys
+import time
+import uuid
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from samuel.tasks.store import TaskStore
 from samuel.tasks.task import Task
 
-INSIDE = ("SAMUEL_TASK_ID", "SAMUEL_MODE", "SAMUEL_ITERATION", "SAMUEL_MAX_NEW_TASKS")
+REAL = (sys.executable, "-m", "samuel")
+INSIDE = ("SAMUEL_METHODOLOGY", "SAMUEL_TASK_ID", "SAMUEL_MODE", "SAMUEL_ITERATION", "SAMUEL_MAX_NEW_TASKS")
 
 
 @pytest.fixture(autouse=True)
@@ -45,3 +51,89 @@ def inside(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
             monkeypatch.setenv(f"SAMUEL_{name}", value)
 
     return enter
+
+
+# Does its task: a file named after it, and a claim.
+GOOD = """\
+echo "working on $SAMUEL_TASK_ID"
+echo x > "work-$SAMUEL_TASK_ID"
+samuel run done "$SAMUEL_TASK_ID" > /dev/null
+"""
+CONFIG = """\
+[methodology.ralph]
+agent = "mine"
+pause = "0s"
+quality_checks = ["test -f work-1"]
+
+[agents.mine]
+command = ["./agent.sh"]
+prompt = "stdin"
+"""
+
+
+class Workshop:
+    """A project with two tasks, and an agent that is a shell script. Nobody has trusted anything yet."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self.agent(GOOD)
+        self.configure()
+        self.store.replace_all([Task(id="1", title="One"), Task(id="2", title="Two")])
+
+    def agent(self, script: str) -> None:
+        file = self.root / "agent.sh"
+        file.write_text(f"#!/bin/sh\nset -e\n{script}")
+        file.chmod(0o755)
+
+    def configure(self, text: str = CONFIG) -> None:
+        (self.root / "samuel.toml").write_text(text)
+
+    @property
+    def store(self) -> TaskStore:
+        return TaskStore(self.root / ".samuel/run")
+
+    @property
+    def statuses(self) -> list[str]:
+        return [task.status for task in self.store.load()]
+
+    def start(self, *arguments: str, **settings: Any) -> subprocess.Popen[str]:
+        """The program itself, in the background."""
+        command = [*REAL, "run", "start", *arguments]
+        pipe = subprocess.PIPE
+        return subprocess.Popen(command, cwd=self.root, stdout=pipe, stderr=pipe, text=True, **settings)
+
+    def wait_for(self, name: str) -> Path:
+        """Until the agent has left this file."""
+        deadline = time.monotonic() + 20
+        while not (self.root / name).exists():
+            assert time.monotonic() < deadline, name
+            time.sleep(0.01)
+        return self.root / name
+
+
+@pytest.fixture
+def workshop(project: Path) -> Workshop:
+    return Workshop(project)
+
+
+@pytest.fixture
+def marked_processes(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Every process of the test carries a mark; when the test is over nobody may carry it any more."""
+    mark = f"SAMUEL_TEST_MARK={uuid.uuid4().hex}"
+    monkeypatch.setenv(*mark.split("="))
+    yield
+    deadline = time.monotonic() + 5
+    while left := _carriers(mark.encode()):
+        assert time.monotonic() < deadline, left
+        time.sleep(0.02)
+
+
+def _carriers(mark: bytes) -> list[str]:
+    found = []
+    for process in Path("/proc").glob("[0-9]*"):
+        try:
+            if mark in (process / "environ").read_bytes().split(b"\0"):
+                found.append((process / "cmdline").read_bytes().replace(b"\0", b" ").decode())
+        except OSError:  # gone meanwhile, or not ours
+            continue
+    return found

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import os
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -9,8 +10,13 @@ from typing import TYPE_CHECKING
 import click
 
 from samuel import config, paths
+from samuel.cli.here import inside_a_run
 from samuel.cli.lazy import Entry, LazyGroup
+from samuel.config.model import Config
+from samuel.errors import UsageError
 from samuel.files.inside import refuse_links
+from samuel.ralph.moving import move_state
+from samuel.tasks.prd_file import NAME as PRD
 
 if TYPE_CHECKING:
     from samuel.cli.here import Here
@@ -44,6 +50,26 @@ def state_directory(here: Here, methodology: str = "") -> Path:
     project = paths.Project(here.root)
     refuse_links(project.root, str(project.run.relative_to(project.root)))
     settings = config.load(project.config)
-    # Inside a run its own methodology counts, whatever samuel.toml says by now.
-    name = methodology or os.environ.get("SAMUEL_METHODOLOGY") or settings.default_methodology
-    return project.state(name, several=len(settings.methodology) > 1)
+    if inside_a_run():
+        # The run's own methodology counts, and its place, whatever samuel.toml says by now.
+        name = os.environ.get("SAMUEL_METHODOLOGY") or settings.default_methodology
+        moved = settings.several and not (project.run / PRD).exists()
+        return _safe(project, project.state(name, several=moved))
+    name = known_methodology(settings, methodology)
+    if settings.several:
+        move_state(project.run, settings.default_methodology, settings.names)
+    return _safe(project, project.state(name, several=settings.several))
+
+
+def known_methodology(settings: Config, name: str) -> str:
+    """The methodology of this name, or the default one; a name that nobody configured is a mistake."""
+    if not name or name in settings.names:
+        return name or settings.default_methodology
+    near = difflib.get_close_matches(name, settings.names, 1)
+    hint = f"did you mean `{near[0]}`?" if near else f"[methodology.{name}] in samuel.toml makes it one"
+    raise UsageError(f"there is no methodology `{name}`", hint)
+
+
+def _safe(project: paths.Project, state: Path) -> Path:
+    refuse_links(project.root, str(state.relative_to(project.root)))
+    return state

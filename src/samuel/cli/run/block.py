@@ -17,7 +17,9 @@ from samuel.tasks.task import find
 @json_option
 @click.pass_obj
 def block(here: Here, id: str, reason: str) -> int:
-    """Set a task aside that cannot be done now, and say why. Tasks that depend on it wait.
+    """Set a task aside that cannot be done now, and say why.
+
+    Tasks that depend on it wait.
 
     \b
         samuel run block 1.2 --reason "needs an API key"

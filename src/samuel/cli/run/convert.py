@@ -14,7 +14,9 @@ from samuel.tasks import markdown
 @json_option
 @click.pass_obj
 def convert(here: Here, file: Path) -> int:
-    """Show the tasks that a PRD in Markdown would give. Nothing is written.
+    """Show the tasks that a PRD in Markdown would give.
+
+    Nothing is written.
 
     \b
         samuel run convert docs/prd.md

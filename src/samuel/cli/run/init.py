@@ -5,14 +5,19 @@ from pathlib import Path
 import click
 
 from samuel import config, paths
+from samuel.agents.table import find
 from samuel.cli.consent import Consent
-from samuel.cli.here import Here, json_option
+from samuel.cli.here import Here, inside_a_run, json_option
 from samuel.cli.run import state_directory
 from samuel.config.edit import Value, set_value
 from samuel.errors import SamuelError
+from samuel.files import atomic
+from samuel.files.lock import held
 from samuel.ralph.detect import quality_checks
+from samuel.ralph.run import RunFile
 from samuel.tasks.markdown import read
 from samuel.tasks.store import TaskStore
+from samuel.tasks.task import Task
 
 
 @click.command()
@@ -26,49 +31,57 @@ from samuel.tasks.store import TaskStore
 @json_option
 @click.pass_obj
 def init(here: Here, prd: Path, agent: str, max_iterations: int | None, methodology: str, force: bool) -> int:
-    """Make the task list from a PRD, and write down how it is worked.
+    """Make the task list from a PRD.
 
-    \\b
+    How it is worked is written into samuel.toml: what is given here, and the checks that the project has.
+
+    \b
         samuel run init --prd docs/prd.md --agent claude
     """
+    if run := inside_a_run():
+        raise SamuelError(f"this is inside the run `{run}`, which cannot begin anew", "use another terminal")
     root = here.root
     loaded = config.load(root / paths.CONFIG)
     name = methodology or loaded.default_methodology
     converted = read(here.directory / prd)
-    tasks = converted.tasks
-    store = TaskStore(state_directory(here, methodology))
-    if store.path.exists() and not force:
-        raise SamuelError(f"`{store.path}` has tasks already", "`--force` begins anew and forgets them")
+    if name in loaded.names and (there := state_directory(here, name) / "prd.toon").exists() and not force:
+        raise SamuelError(f"`{there}` has tasks already", "`--force` begins anew and forgets them")
 
+    chosen = loaded.chosen(name)
     written: dict[str, Value] = {}
-    if agent:
-        written["agent"] = agent
+    if agent or name not in loaded.names:  # a methodology of its own needs a table of its own
+        written["agent"] = find(agent or "claude", loaded.agents).name
     if max_iterations:
         written["max_iterations"] = max_iterations
-    checks = list(loaded.chosen(name).quality_checks) or quality_checks(root)
-    if checks and not loaded.chosen(name).quality_checks:
+    checks = list(chosen.quality_checks) or quality_checks(root)
+    if checks and not chosen.quality_checks:
         written["quality_checks"] = checks
     for key, value in written.items():
         set_value(root / paths.CONFIG, ("methodology", name, key), value)
-    store.replace_all(tasks)
-    _trust_what_was_written(root, name if "quality_checks" in written else "")
+    _begin(paths.Project(root).run, state_directory(here, name), converted.tasks)
+    if "quality_checks" in written:
+        consent = Consent(root)
+        consent.agree(item for item in consent.pending() if item.name == f"checks:{name}")
 
     lines = [
-        f"{len(tasks)} tasks from {converted.file}",
+        f"{len(converted.tasks)} tasks from {converted.file}",
         *(f"  wrote {key} = {value}" for key, value in written.items()),
     ]
     if not checks:
         lines.append(
             "no checks were found: set quality_checks in samuel.toml, or nothing stands between a claim and done"
         )
-    data = {"tasks": [task.plain() for task in tasks], "written": written, "quality_checks": checks}
+    data = {"tasks": [task.plain() for task in converted.tasks], "written": written, "quality_checks": checks}
     return here.out.answer(
         data, "\n".join([*lines, "", "Try:", "  samuel run tasks", "  samuel run start"]), warnings=converted.notes
     )
 
 
-def _trust_what_was_written(root: Path, methodology: str) -> None:
-    if not methodology:
-        return
-    consent = Consent(root)
-    consent.agree(item for item in consent.pending() if item.name == f"checks:{methodology}")
+def _begin(run: Path, state: Path, tasks: tuple[Task, ...]) -> None:
+    """New tasks, and no run that would go on with the old ones. What a run leaves behind is nobody's to commit."""
+    state.mkdir(parents=True, exist_ok=True)
+    if not (run / ".gitignore").exists():
+        atomic.write_text(run / ".gitignore", "*\n")
+    with held(state / "run.lock", note="samuel run init"):
+        RunFile(state).forget()
+        TaskStore(state).replace_all(tasks)

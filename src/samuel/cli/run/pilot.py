@@ -30,9 +30,11 @@ def pilot(
     yes: bool,
     verbose: bool,
 ) -> int:
-    """Let the agent look for tasks as well, and work them.
+    """Let the agent look for tasks as well.
 
-    \\b
+    It needs no PRD: what is found is worked like any other task.
+
+    \b
         samuel run pilot --focus "error messages"
     """
     store = TaskStore(state_directory(here, methodology))

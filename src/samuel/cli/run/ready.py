@@ -5,16 +5,16 @@ from __future__ import annotations
 import dataclasses
 from typing import Any
 
-from samuel import config
+from samuel import config, paths
 from samuel.agents.check import missing_in
 from samuel.agents.table import find
 from samuel.app import App
 from samuel.cli.consent import Consent, ask_for_each, readable
 from samuel.cli.here import Here
+from samuel.cli.run import known_methodology, state_directory
 from samuel.config.model import Config, Pilot
 from samuel.dispatch.record import Sink
 from samuel.errors import SamuelError
-from samuel.ralph.moving import move_state
 from samuel.ralph.workplace import Watch
 from samuel.ralph.worktree import WorkTree
 from samuel.trust.commands import texts
@@ -34,8 +34,8 @@ def make_ready(
         if lack := missing_in(chosen, place.settings.sandbox, place.confinement) or _untrusted(app, chosen.name):
             raise SamuelError(lack)
         if dirty := WorkTree(place.root, place.git).dirty():
-            note = f"{len(dirty)} files are changed and not committed; the run leaves them out of its commits"
-            here.out.tell(f"note: {note}")
+            files = f"{len(dirty)} files" if len(dirty) > 1 else f"`{dirty[0]}`"
+            here.out.tell(f"note: the work tree is dirty ({files}); what is dirty now is not committed by the run")
         return app
     except BaseException:
         app.close()
@@ -44,10 +44,9 @@ def make_ready(
 
 def _settings(here: Here, methodology: str, pilot: dict[str, Any] | None) -> Config:
     """samuel.toml, with what the command line says of the pilot for this run."""
-    loaded = config.load(here.root / "samuel.toml")
-    name = methodology or loaded.default_methodology
-    if len(loaded.methodology) > 1:
-        move_state(here.root / ".samuel/run", loaded.default_methodology, tuple(loaded.methodology))
+    loaded = config.load(here.root / paths.CONFIG)
+    name = known_methodology(loaded, methodology)
+    state_directory(here, methodology)  # moves what a second methodology displaces
     if pilot is None:
         return loaded
     chosen = loaded.chosen(name)

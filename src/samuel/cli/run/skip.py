@@ -17,7 +17,9 @@ from samuel.tasks.task import find
 @json_option
 @click.pass_obj
 def skip(here: Here, id: str, reason: str) -> int:
-    """Leave a task out, and say why. Tasks that depend on it go on as if it were done.
+    """Leave a task out, and say why.
+
+    Tasks that depend on it go on as if it were done.
 
     \b
         samuel run skip 1.2 --reason "done by hand"

@@ -1,9 +1,10 @@
 from __future__ import annotations
 
+import os
 import signal
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from types import FrameType
 from typing import Any
 
@@ -14,10 +15,10 @@ from samuel.app import App
 from samuel.cli.here import Here, json_option
 from samuel.cli.run.profile import Profile
 from samuel.cli.run.ready import make_ready
-from samuel.cli.run.watching import Display, Lines
+from samuel.cli.run.watching import Display, Lines, OnlyWhatHolds
 from samuel.config import load_personal
 from samuel.ralph.run import Run
-from samuel.ralph.steps import Stop
+from samuel.ralph.stopping import Stop
 
 # The queue was emptied, or a limit that somebody set was reached.
 GOOD_ENDS = ("queue_empty", "max_iterations", "budget", "discovery_exhausted", "gate_stop")
@@ -34,11 +35,12 @@ GOOD_ENDS = ("queue_empty", "max_iterations", "budget", "discovery_exhausted", "
 @json_option
 @click.pass_obj
 def start(here: Here, /, **options: Any) -> int:
-    """Work the tasks to done: a fresh agent for each, the project's own checks as the gate.
+    """Work the tasks to done.
 
-    Ctrl-C once finishes the current step and stops; twice stops now. A run that was killed goes on where it was.
+    A fresh agent for each, the project's own checks as the gate. Ctrl-C once finishes the current step and stops;
+    twice stops now. A run that was killed goes on where it was.
 
-    \\b
+    \b
         samuel run start --iterations 5
     """
     return run_loop(here, **options)
@@ -59,10 +61,10 @@ def run_loop(
     """Get ready, run, show. `pilot` holds settings that hold for this run only."""
     prefers = load_personal(paths.User.from_environment().config)
     live = sys.stdout.isatty() and not here.out.json and prefers.live
-    watch = Display(verbose or prefers.verbose) if live else Lines(verbose or prefers.verbose)
-    quiet = (lambda kind, facts: None) if here.out.json else watch
-    times = Profile(quiet)
-    with make_ready(here, methodology, agent, yes=yes, watch=quiet, sink=times, pilot=pilot) as app:
+    verbose = verbose or prefers.verbose
+    watch = Display(verbose) if live else OnlyWhatHolds() if here.out.json else Lines(verbose)
+    times = Profile(watch)
+    with make_ready(here, methodology, agent, yes=yes, watch=watch, sink=times, pilot=pilot) as app:
         settings = app.workplace.settings
         stop = Stop()
         loop = app.loop(stop, timings=profile or verbose, dry_run=dry_run)
@@ -70,10 +72,12 @@ def run_loop(
             return _rehearse(here, app, loop, agent or app.workplace.agent)
         with _signals(stop), watch.showing():
             run = loop.run(iterations or settings.max_iterations, agent or app.workplace.agent)
-    data = plain(run)
-    blocks = [times.table()] if profile else []
-    here.out.answer(data, *blocks, ok=run.exit_reason in GOOD_ENDS)
-    return 130 if run.exit_reason == "interrupted" else 0 if run.exit_reason in GOOD_ENDS else 1
+    table = times.table()
+    data = {**plain(run), **({"profile": table.plain()} if profile else {})}
+    ok = run.exit_reason in GOOD_ENDS and not run.complaint
+    warnings = [f"after:loop: {run.complaint}"] if run.complaint else []
+    code = here.out.answer(data, *([table] if profile else []), ok=ok, warnings=warnings)
+    return 130 if run.exit_reason == "interrupted" else code
 
 
 def plain(run: Run) -> dict[str, Any]:
@@ -91,9 +95,10 @@ def plain(run: Run) -> dict[str, Any]:
 
 def _rehearse(here: Here, app: App, loop: Any, agent: str) -> int:
     said = loop.rehearse(agent)
-    return here.out.answer(
-        said, f"a dry run: {said['task'] or 'no task'}, prompt of {said['prompt_bytes']} bytes for {agent}"
-    )
+    size = len(said["prompt"].encode())
+    what = f"task {said['task']}" if said["task"] else said["mode"]
+    told = f"stopped: {said['stopped']}" if said["stopped"] else f"{what}, a prompt of {size} bytes for {agent}"
+    return here.out.answer(said, f"a dry run: {told}", ok=not said["stopped"])
 
 
 @contextmanager
@@ -104,7 +109,8 @@ def _signals(stop: Stop) -> Iterator[None]:
         if stop.requested:
             raise KeyboardInterrupt
         stop.requested = True
-        print("\nstopping after this step; once more stops now", file=sys.stderr)
+        with suppress(OSError):  # a terminal that was closed; not by print, which may be in the middle of a line
+            os.write(2, b"\nstopping after this step; once more stops now\n")
 
     before = {name: signal.signal(name, wanted) for name in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
     try:

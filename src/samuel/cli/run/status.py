@@ -16,7 +16,7 @@ from samuel.tasks.store import TaskStore
 def status(here: Here) -> int:
     """How the tasks stand, and how the last run ended.
 
-    \\b
+    \b
         samuel run status --json
     """
     directory = state_directory(here)

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import codecs
+import os
 import sys
+import time
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Any
@@ -19,16 +22,35 @@ class Lines:
     def __init__(self, verbose: bool = False) -> None:
         self._verbose = verbose
         self._max = 0
+        self._gone = False
+        self._decode = codecs.getincrementaldecoder("utf-8")("replace").decode  # chunks may end within a character
+        self._in_a_line = False  # of the agent's
 
     def showing(self) -> AbstractContextManager[Any]:
         return nullcontext()
 
     def __call__(self, kind: str, facts: Mapping[str, Any]) -> None:
-        if line := self.line(kind, facts):
-            print(safe(line), flush=True)
-        if kind == "output" and self._verbose:
-            sys.stdout.write(safe(facts["chunk"].decode("utf-8", "replace")))
-            sys.stdout.flush()
+        if kind == "output":
+            if self._verbose:
+                self._write(safe(self._decode(facts["chunk"])), whole=False)
+        elif line := self.line(kind, facts):
+            self._write(safe(line) + "\n")
+
+    def _write(self, text: str, whole: bool = True) -> None:
+        """Nobody to read it any more, a closed terminal or `| head`, is no reason for the work to fail."""
+        if self._gone or not text:
+            return
+        if whole and self._in_a_line:
+            text = f"\n{text}"
+        self._in_a_line = not text.endswith("\n")
+        try:
+            self._put(text)
+        except OSError:
+            self._gone = True
+
+    def _put(self, text: str) -> None:
+        sys.stdout.write(text)
+        sys.stdout.flush()
 
     def line(self, kind: str, facts: Mapping[str, Any]) -> str:
         match kind:
@@ -46,9 +68,7 @@ class Lines:
             case "agent":
                 return f"  agent: exit code {facts['exit_code']}{cost(facts['usage'])}"
             case "check":
-                return (
-                    f"  check `{facts['command']}`: {'ok' if facts['ok'] else 'FAILED'} ({facts['seconds']:.1f}s)"
-                )
+                return f"  check {checked(facts)}"
             case "failed":
                 return f"  {facts['outcome']}: {facts['why'].splitlines()[0] if facts['why'] else ''}"
             case "warning":
@@ -64,34 +84,55 @@ class Lines:
         return ""
 
 
+class OnlyWhatHolds(Lines):
+    """For --json: stdout is the answer's. That the loop waits for somebody must be said all the same."""
+
+    def line(self, kind: str, facts: Mapping[str, Any]) -> str:
+        return super().line(kind, facts) if kind == "paused" else ""
+
+    def _put(self, text: str) -> None:
+        sys.stderr.write(text)
+        sys.stderr.flush()
+
+
 class Display(Lines):
     """The task at hand, the step, the bar; what happened scrolls away above it."""
 
     def __init__(self, verbose: bool = False) -> None:
         super().__init__(verbose)
         self._live: Live | None = None
+        self._started = time.monotonic()
         self._task = "starting"
         self._step = ""
+        self._iteration = 0
+        self._check = ""
         self._usage: Mapping[str, Any] = {}
         self._tasks: Sequence[str] = ()
 
     def showing(self) -> AbstractContextManager[Any]:
+        from rich.console import Console
         from rich.live import Live
 
-        self._live = Live(get_renderable=self._picture, refresh_per_second=4, transient=True)
+        console = Console(color_system=None if os.environ.get("NO_COLOR") else "auto", highlight=False)
+        self._live = Live(get_renderable=self._picture, console=console, refresh_per_second=4, transient=True)
         return self._live
 
     def __call__(self, kind: str, facts: Mapping[str, Any]) -> None:
-        if kind == "step":
-            self._step = facts["event"]
-        if kind == "task":
-            self._task = f"{facts['task']['id']} {facts['task']['title']}"
+        match kind:
+            case "step":
+                self._step = facts["event"]
+            case "task":
+                self._task = f"{facts['task']['id']} {facts['task']['title']}"
+                self._iteration = facts["iteration"]
+            case "check":
+                self._check = checked(facts)
+            case "settled":
+                self._usage = facts["usage"]
         self._tasks = facts.get("tasks", self._tasks)
-        if kind == "settled":
-            self._usage = facts["usage"]
         super().__call__(kind, facts)
 
     def _picture(self) -> Any:
+        from rich.console import Group
         from rich.progress_bar import ProgressBar
         from rich.table import Table
         from rich.text import Text
@@ -99,17 +140,29 @@ class Display(Lines):
         done = sum(status in ("completed", "skipped") for status in self._tasks)
         grid = Table.grid(padding=(0, 1))
         grid.add_row(
-            Text(safe(self._task, keep=""), style="bold"),
-            Text(self._step, style="dim"),
             ProgressBar(total=max(len(self._tasks), 1), completed=done, width=24),
-            Text(f"{done}/{len(self._tasks)}{cost(self._usage)}"),
+            Text(f"{done}/{len(self._tasks)} tasks"),
+            Text(f"iteration {self._iteration}/{self._max}, {elapsed(time.monotonic() - self._started)}"),
+            Text(cost(self._usage).removeprefix(", ")),
         )
-        return grid
+        now = Text(safe(self._task, keep=""), style="bold", no_wrap=True, overflow="ellipsis")
+        step = Text(f"{self._step}  {safe(self._check, keep='')}", style="dim", no_wrap=True, overflow="ellipsis")
+        return Group(now, step, grid)
 
 
 def counted(statuses: Sequence[str]) -> str:
     done = sum(status == "completed" for status in statuses)
     return f"{done} of {len(statuses)} tasks completed"
+
+
+def checked(facts: Mapping[str, Any]) -> str:
+    return f"`{facts['command']}`: {'ok' if facts['ok'] else 'FAILED'} ({facts['seconds']:.1f}s)"
+
+
+def elapsed(seconds: float) -> str:
+    minutes, rest = divmod(int(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
 
 
 def cost(usage: Mapping[str, Any]) -> str:

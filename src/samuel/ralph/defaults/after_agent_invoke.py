@@ -8,6 +8,7 @@ import msgspec
 
 from samuel.clock import iso
 from samuel.events import AfterAgentInvoke
+from samuel.ralph.defaults.keeping import for_a_look
 from samuel.ralph.workplace import Workplace
 
 
@@ -16,7 +17,7 @@ class LogAgent:
         self._place = place
 
     def __call__(self, event: AfterAgentInvoke) -> dict[str, Any]:
-        if event.dry_run:
+        if for_a_look(event):
             return {"ok": True}
         line = {
             "at": iso(self._place.clock.now()),

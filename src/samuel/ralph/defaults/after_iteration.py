@@ -7,6 +7,7 @@ from typing import Any
 from samuel.clock import iso
 from samuel.context import progress
 from samuel.events import AfterIteration
+from samuel.ralph.defaults.keeping import for_a_look
 from samuel.ralph.workplace import Workplace
 
 
@@ -15,7 +16,7 @@ class AppendProgress:
         self._place = place
 
     def __call__(self, event: AfterIteration) -> dict[str, Any]:
-        if event.dry_run:
+        if for_a_look(event):
             return {"ok": True}
         task = event.task
         done = event.outcome == "completed" and bool(task)

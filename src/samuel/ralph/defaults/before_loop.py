@@ -14,7 +14,7 @@ class CheckPrd:
         self._place = place
 
     def __call__(self, event: BeforeLoop) -> dict[str, Any]:
-        tasks = self._place.tasks.load()
+        tasks = self._place.tasks.load() if self._place.prd.exists() else ()
         counts = {status: sum(task.status == status for task in tasks) for status in ("pending", "completed")}
         self._place.watch(
             "started", {"tasks": [task.status for task in tasks], "max": event.max_iterations, **counts}

@@ -7,7 +7,7 @@ from typing import Any
 
 from samuel.context import progress
 from samuel.events import ContextProgress
-from samuel.ralph.defaults.keeping import after
+from samuel.ralph.defaults.keeping import after, for_a_look
 from samuel.ralph.workplace import Workplace
 
 
@@ -17,6 +17,6 @@ class DescribeProgress:
 
     def __call__(self, event: ContextProgress) -> dict[str, Any]:
         path = Path(event.progress_path)
-        if not event.dry_run:
-            progress.rotate(path, self._place.state / "archive")
+        if not for_a_look(event):
+            progress.rotate(path, self._place.state / "archive", self._place.disk)
         return {"md_blob": after(event.previous, "md_blob", progress.context(path))}

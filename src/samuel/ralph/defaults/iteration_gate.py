@@ -11,7 +11,10 @@ FEW = 2  # pending tasks; with fewer it is time to look for more
 
 
 class ImplementOrDiscover:
-    """Discovery first, then every so many iterations, and whenever the queue runs low."""
+    """Discovery first, then every so many iterations, and whenever the queue runs low.
+
+    With the last task left and nothing more found, that task is worked: looking twice in vain ends the run.
+    """
 
     def __init__(self, place: Workplace) -> None:
         self._place = place
@@ -19,5 +22,6 @@ class ImplementOrDiscover:
     def __call__(self, event: IterationGate) -> dict[str, Any]:
         pilot = self._place.settings.pilot
         due = (event.iteration - 1) % pilot.discover_interval == 0
-        discover = pilot.enabled and (due or event.queue_size < FEW)
+        in_vain = event.queue_size > 0 and event.context.get("State", {}).get("EmptyDiscoveries", 0)
+        discover = pilot.enabled and (due or (event.queue_size < FEW and not in_vain))
         return {"continue": True, "mode": "discovery" if discover else "implementation"}

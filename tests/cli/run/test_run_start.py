@@ -1,0 +1,387 @@
+"""`samuel run start`: real processes, whole outputs, and every way out."""
+
+from __future__ import annotations
+
+import json
+import re
+import signal
+
+import pytest
+
+from samuel.ralph.run import RunFile
+
+from .conftest import CONFIG, GOOD
+
+DONE = """\
+2 tasks to do, 0 done, at most 25 iterations
+iteration 1/25: 1 One
+  agent: exit code 0
+  check `test -f work-1`: ok (0.0s)
+  completed: 1 of 2 tasks completed
+iteration 2/25: 2 Two
+  agent: exit code 0
+  check `test -f work-1`: ok (0.0s)
+  completed: 2 of 2 tasks completed
+ended: queue_empty after 2 iterations; 2 completed
+"""
+
+
+def steady(text: str) -> str:
+    return re.sub(r"\(\d+\.\ds\)", "(0.0s)", text)
+
+
+def test_to_done(samuel, workshop):
+    ran = samuel("run", "start", "--yes")
+    assert (ran.code, steady(ran.out), ran.err) == (0, DONE, "")
+    assert workshop.statuses == ["completed", "completed"]
+    assert (workshop.root / ".samuel/run/summary.md").read_text().splitlines()[1:] == [
+        "",
+        "- ended: queue_empty",
+        "- iterations: 2",
+        "- completed: 2",
+    ]
+    # Nothing left to do is done at once.
+    assert samuel("run", "start").out.endswith("ended: queue_empty after 0 iterations; 2 completed\n")
+
+
+def test_the_asked_iterations_ran(samuel, workshop):
+    ran = samuel("run", "start", "--yes", "--iterations", "1")
+    assert ran.code == 0
+    assert ran.out.endswith("ended: max_iterations after 1 iterations; 1 completed, 1 pending\n")
+
+
+def test_ended_on_failures(samuel, workshop):
+    workshop.agent("echo no key >&2\nexit 3\n")
+    ran = samuel("run", "start", "--yes")
+    assert ran.code == 1
+    assert ran.out.count("  agent_failed: the agent ended with exit code 3\n") == 3
+    assert ran.out.endswith("ended: consecutive_failures after 3 iterations; 1 pending, 1 blocked\n")
+    assert (
+        "- blocked 1 One: agent_failed: the agent ended" in (workshop.root / ".samuel/run/summary.md").read_text()
+    )
+
+
+def test_as_data(samuel, workshop):
+    workshop.configure(CONFIG.replace('["test -f work-1"]', '["test ! -f work-2"]'))
+    ran = samuel("run", "start", "--yes", "--json")
+    answer = ran.json
+    run_id = answer["data"].pop("run_id")
+    assert (ran.code, ran.err) == (1, "")
+    assert answer == {
+        "ok": False,
+        "data": {
+            "methodology": "ralph",
+            "agent": "mine",
+            "exit_reason": "consecutive_failures",
+            "iterations_run": 4,
+            "max_iterations": 25,
+            "outcomes": {"completed": 1, "quality_failed": 3},
+            "usage": {},
+        },
+        "warnings": [],
+        "error": None,
+    }
+    status = samuel("run", "status", "--json").json["data"]
+    assert status == {**answer["data"], "run_id": run_id, "counts": {"completed": 1, "blocked": 1}}
+
+
+def test_status_for_people(samuel, workshop):
+    assert samuel("run", "status") == (0, "WHAT     HOW MANY\npending  2\n", "")
+    samuel("run", "start", "--yes")
+    assert samuel("run", "status") == (
+        0,
+        "WHAT        HOW MANY\ncompleted   2\nlast run    queue_empty\niterations  2\n",
+        "",
+    )
+
+
+def test_usage_is_shown_and_summed(samuel, workshop, put):
+    workshop.configure(CONFIG.replace('agent = "mine"', 'agent = "scripted"'))
+    put(".samuel/scripted/default", f"#!/bin/sh\n{GOOD}", 0o755)
+    put(".samuel/scripted/usage.json", '{"input_tokens": 1000, "output_tokens": 50, "cost_usd": 0.25}')
+    ran = samuel("run", "start", "--yes")
+    assert ran.out.count("  agent: exit code 0, 1,050 tokens, $0.25\n") == 2
+    assert ran.out.endswith("; 2 completed, 2,100 tokens, $0.50\n")
+    usage = samuel("run", "status", "--json").json["data"]["usage"]
+    assert (usage["input_tokens"], usage["output_tokens"], usage["cost_usd"]) == (2000, 100, 0.5)
+
+
+class TestBefore:
+    """What would fail in the middle of the night is said before the loop starts."""
+
+    def test_no_agent_program(self, samuel, workshop, monkeypatch):
+        monkeypatch.setenv("PATH", "/usr/bin:/bin")
+        ran = samuel("run", "start", "--yes", "--agent", "codex")
+        assert (ran.code, ran.out) == (1, "")
+        assert ran.err == (
+            "error: the agent `codex` needs `codex`, which is not on PATH; "
+            "to install it: npm install -g @openai/codex\n"
+        )
+        (workshop.root / "agent.sh").unlink()
+        assert "the agent `mine` needs `./agent.sh`, which does not exist" in samuel("run", "start", "--yes").err
+        assert RunFile(workshop.store.directory).load() is None
+
+    def test_no_such_agent_and_no_such_methodology(self, samuel, workshop):
+        assert samuel("run", "start", "--agent", "mime").err.startswith(
+            "error: There is no agent `mime`. Did you "
+        )
+        assert samuel("run", "start", "--methodology", "ralf") == (
+            2,
+            "",
+            "error: there is no methodology `ralf`\ndid you mean `ralph`?\n",
+        )
+
+    def test_no_tasks(self, samuel, workshop):
+        workshop.store.path.unlink()
+        assert samuel("run", "start", "--yes").err.startswith("error: there are no tasks yet: ")
+
+    def test_what_nobody_agreed_to(self, samuel, workshop):
+        ran = samuel("run", "start")
+        assert (ran.code, ran.out) == (1, "")
+        assert ran.err == (
+            "error: not trusted: nobody agreed to `checks:ralph` yet; run `samuel trust` to look at it and agree, "
+            "or `samuel run start --yes`\n"
+        )
+        assert samuel("trust", "--list", "--json").json["data"][0]["state"] == "new"
+        assert [item["name"] for item in samuel("trust", "--yes", "--json").json["data"]["agreed"]] == [
+            "checks:ralph",
+            "agent:mine",
+        ]
+        assert samuel("run", "start").code == 0
+
+    @pytest.mark.parametrize(
+        ("old", "new", "name"),
+        [("test -f work-1", "touch canary", "checks:ralph"), ("./agent.sh", "./evil.sh", "agent:mine")],
+    )
+    def test_what_changed_since(self, samuel, workshop, put, old, new, name):
+        samuel("trust", "--yes")
+        put("evil.sh", "#!/bin/sh\ntouch canary\n", 0o755)
+        workshop.configure(CONFIG.replace(old, new))
+        ran = samuel("run", "start")
+        assert (ran.code, ran.out) == (1, "")
+        assert ran.err.startswith(f"error: not trusted: `{name}` is not what was agreed to; run `samuel trust`")
+        assert not (workshop.root / "canary").exists()
+        shown = samuel("trust", "--show", name).out
+        assert f"-{old}" in shown or f"-'{old}'" in shown
+
+    def test_firing_the_event_by_hand_does_not_get_around_it(self, samuel, workshop):
+        fields = json.dumps({"agent": "mine", "prompt": "x"})
+        ran = samuel("hooks", "fire", "agent.invoke", "--really", "--payload", fields)
+        assert (ran.code, ran.json["chain"][0]["outcome"]) == (1, "crashed")
+        assert "nobody agreed to `agent:mine`" in ran.json["chain"][0]["message"]
+        ran = samuel("hooks", "fire", "quality.check", "--payload", '{"commands": ["test -f work-1"]}')
+        assert "nobody agreed to `checks:ralph`" in ran.json["chain"][0]["message"]
+
+    def test_inside_a_run_nobody_agrees_to_anything(self, samuel, workshop, inside):
+        inside(TASK_ID="1")
+        for command in (("trust", "--yes"), ("run", "start", "--yes")):
+            ran = samuel(*command)
+            assert (ran.code, ran.out) == (1, "")
+            assert "this is inside the run `run-7`, which cannot change what is trusted" in ran.err
+
+    def test_a_dirty_tree_is_said(self, samuel, workshop, git, put):
+        git(workshop.root, "init", "-q")
+        put(".gitignore", ".samuel\nwork-*\n")
+        git(workshop.root, "add", ".")
+        git(workshop.root, "commit", "-qm", "begin")
+        assert samuel("run", "start", "--yes", "--iterations", "1").err == ""
+        put("notes.txt", "x")
+        note = "note: the work tree is dirty (%s); what is dirty now is not committed by the run\n"
+        assert samuel("run", "start", "--iterations", "1").err == note % "`notes.txt`"
+        put("more.txt", "x")
+        assert samuel("run", "start", "--iterations", "1").err == note % "2 files"
+
+    def test_a_link_in_the_state_is_not_followed(self, samuel, workshop, put, tmp_path):
+        """It could have come with a clone, and lead to somebody's shell profile."""
+        (tmp_path / "profile").write_text("mine\n")
+        (workshop.root / ".samuel/run/progress.md").symlink_to(tmp_path / "profile")
+        put(".samuel/hooks/broken", "#!/bin/sh\n[ $1 = hook ] && echo context.extra || exit 3\n", 0o755)
+        assert "symbolic link" in samuel("run", "start", "--yes").err
+        assert (tmp_path / "profile").read_text() == "mine\n"
+
+
+class TestSeeing:
+    def test_verbose_shows_what_the_agent_says(self, samuel, workshop):
+        workshop.agent("printf 'caf\\303'; sleep 0.05; printf '\\251 \\033[31mred'\n" + GOOD)
+        ran = samuel("run", "start", "--yes", "-v", "--iterations", "1")
+        assert "\ncafé \\x1b[31mredworking on 1\n  agent: exit code 0\n" in ran.out
+        assert "working" not in samuel("run", "start", "--iterations", "1").out
+        assert "[hooks.timing] quality.check default" in (workshop.root / ".samuel/run/progress.md").read_text()
+
+    def test_what_it_said_is_kept(self, samuel, workshop):
+        samuel("run", "start", "--yes")
+        logs = workshop.root / ".samuel/run/logs"
+        assert (logs / "iteration-0002.log").read_text() == "working on 2\n"
+        assert (logs / "iteration-0002-checks.log").read_text() == "$ test -f work-1  (ok)\n\n"
+        lines = [json.loads(line) for line in (logs / "agent.jsonl").read_text().splitlines()]
+        assert [(line["iteration"], line["exit_code"]) for line in lines] == [(1, 0), (2, 0)]
+
+    def test_profile_ends_with_a_table(self, samuel, workshop, put):
+        put(".samuel/hooks/slow", "#!/bin/sh\n[ $1 = hook ] && echo context.extra || sleep 0.06\n", 0o755)
+        ran = samuel("run", "start", "--yes", "--profile")
+        head, *rows = ran.out.split("ended: ")[1].splitlines()[1:]
+        assert head.split("  ")[0] == "EVENT"
+        cells = {tuple(row.split()[:2]): row.split() for row in rows}
+        assert cells["context.extra", "slow"][2] == "2"
+        assert cells["context.extra", "slow"][-1] == "note"
+        assert cells["quality.check", "default"][-1] == "-"
+        totals = [float(row.split()[5]) for row in rows]
+        assert totals == sorted(totals, reverse=True)
+
+    def test_profile_as_data(self, samuel, workshop):
+        rows = samuel("run", "start", "--yes", "--profile", "--json").json["data"]["profile"]
+        assert {"event", "handler", "calls", "p50 ms", "p95 ms", "total ms", "slow"} == set(rows[0])
+
+    def test_on_a_terminal_the_task_the_step_and_the_bar(self, on_terminal, workshop):
+        workshop.agent("sleep 0.5\n" + GOOD)
+        code, screen = on_terminal("run", "start", "--yes", "--iterations", "1")
+        assert code == 0
+        for part in ("1 One", "agent.invoke", "0/2 tasks", "iteration 1/1, 0:00", "\x1b[1m1 One"):
+            assert part in screen
+        assert "━" in screen
+        assert "ended: max_iterations after 1 iterations" in screen
+
+    def test_without_colour(self, on_terminal, workshop):
+        workshop.agent("sleep 0.5\n" + GOOD)
+        _, screen = on_terminal("run", "start", "--yes", "--iterations", "1", NO_COLOR="1")
+        assert "1 One" in screen
+        assert not re.search(r"\x1b\[[0-9;]*m", screen)
+
+    def test_on_a_terminal_what_is_new_is_shown_and_asked(self, on_terminal, workshop):
+        code, screen = on_terminal("run", "start", typed="y\ny\n")
+        assert code == 0
+        assert "checks:ralph  (new, sha256 " in screen
+        assert "Trust `agent:mine`?" in screen
+        assert workshop.statuses == ["completed", "completed"]
+
+    def test_nobody_who_reads_is_no_failure(self, workshop):
+        workshop.agent("sleep 0.2\n" + GOOD)
+        with workshop.start("--yes") as process:
+            process.stdout.close()
+            process.wait(timeout=30)
+        assert workshop.statuses == ["completed", "completed"]
+
+
+class TestDryRun:
+    def test_it_says_what_it_would_do_and_changes_nothing(self, samuel, workshop, put):
+        put(".samuel/hooks/dry", "#!/bin/sh\n[ $1 = hook ] && echo after:iteration || cat > seen.json\n", 0o755)
+        before = workshop.store.path.read_bytes()
+        ran = samuel("run", "start", "--yes", "--dry-run")
+        assert (ran.code, ran.err) == (0, "")
+        assert re.fullmatch(
+            r"2 tasks to do, 0 done, at most 1 iterations\na dry run: task 1, a prompt of \d+ bytes for mine\n",
+            ran.out,
+        )
+        assert json.loads((workshop.root / "seen.json").read_text())["dry_run"] is True
+        assert workshop.store.path.read_bytes() == before
+        assert sorted(path.name for path in workshop.store.directory.iterdir()) == [
+            ".gitignore",
+            "journal",
+            "prd.toon",
+            "state.lock",
+        ]
+        assert not (workshop.root / "work-1").exists()
+        data = samuel("run", "start", "--dry-run", "--json").json["data"]
+        assert (data["task"], data["stopped"], "One" in data["prompt"]) == ("1", "", True)
+
+    def test_what_would_stop_it(self, samuel, workshop, put):
+        put(".samuel/hooks/no", "#!/bin/sh\n[ $1 = hook ] && echo before:loop || echo '{\"ok\": false}'\n", 0o755)
+        ran = samuel("run", "start", "--yes", "--dry-run")
+        assert ran.code == 1
+        assert ran.out.splitlines()[-1].startswith("a dry run: stopped: aborted: ")
+
+
+class TestStopping:
+    SLOW = 'echo $$ > "agent-$SAMUEL_TASK_ID"; sleep 30 & wait\n'
+    HOOK = "#!/bin/sh\n[ $1 = hook ] && echo after:loop || cat > last.json\n"
+
+    def interrupted(self, workshop) -> None:
+        assert workshop.statuses == ["pending", "pending"]
+        assert json.loads((workshop.root / "last.json").read_text())["exit_reason"] == "interrupted"
+        run = RunFile(workshop.store.directory).load()
+        assert (run.exit_reason, run.iterations_run, run.working) == ("interrupted", 0, False)
+
+    def test_a_second_start_is_refused_and_names_the_holder(self, workshop, marked_processes):
+        workshop.agent(self.SLOW)
+        with workshop.start("--yes") as process:
+            workshop.wait_for("agent-1")
+            with workshop.start() as second:
+                out, err = second.communicate(timeout=30)
+            process.send_signal(signal.SIGINT)
+            process.stderr.readline()
+            process.stderr.readline()
+            process.send_signal(signal.SIGINT)
+        assert (second.returncode, out) == (1, "")
+        assert f"run.lock` is locked by pid {process.pid} (samuel run start, ralph)." in err
+
+    def test_once_finishes_the_step(self, workshop, put):
+        put(".samuel/hooks/last", self.HOOK, 0o755)
+        workshop.agent('touch begun; while [ ! -f go ]; do sleep 0.02; done; touch "finished"\n')
+        with workshop.start("--yes") as process:
+            workshop.wait_for("begun")
+            process.send_signal(signal.SIGINT)
+            assert "stopping after this step" in process.stderr.readline() + process.stderr.readline()
+            (workshop.root / "go").touch()
+            out, _ = process.communicate(timeout=30)
+        assert process.returncode == 130
+        assert out.endswith("ended: interrupted after 0 iterations; 2 pending\n")
+        assert (workshop.root / "finished").exists()
+        self.interrupted(workshop)
+
+    @pytest.mark.parametrize("wish", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+    def test_twice_stops_now_and_leaves_nobody_behind(self, workshop, put, marked_processes, wish):
+        put(".samuel/hooks/last", self.HOOK, 0o755)
+        workshop.agent(self.SLOW)
+        with workshop.start("--yes") as process:
+            workshop.wait_for("agent-1")
+            process.send_signal(wish)
+            process.stderr.readline()
+            process.stderr.readline()
+            process.send_signal(wish)
+            out, _ = process.communicate(timeout=30)
+        assert process.returncode == 130
+        assert out.endswith("ended: interrupted after 0 iterations; 2 pending\n")
+        self.interrupted(workshop)
+
+    def test_what_was_counted_before_stays_counted(self, samuel, workshop):
+        workshop.agent(f"if [ $SAMUEL_TASK_ID = 1 ]; then\n{GOOD}else\n{self.SLOW}fi\n")
+        with workshop.start("--yes", "--json") as process:
+            workshop.wait_for("agent-2")
+            process.send_signal(signal.SIGINT)
+            process.stderr.readline()
+            process.stderr.readline()
+            process.send_signal(signal.SIGINT)
+            out, _ = process.communicate(timeout=30)
+        data = json.loads(out)["data"]
+        assert (data["iterations_run"], data["outcomes"]) == (1, {"completed": 1})
+        assert workshop.statuses == ["completed", "pending"]
+        workshop.agent(GOOD)
+        assert samuel("run", "start").code == 0
+        assert workshop.statuses == ["completed", "completed"]
+
+    def test_a_strict_last_word_is_heard(self, samuel, workshop, put):
+        put(".samuel/hooks/last", "#!/bin/sh\n[ $1 = hook ] && echo after:loop || exit 9\n", 0o755)
+        assert samuel("run", "start", "--yes").code == 0
+        workshop.configure(CONFIG + '[hooks."after:loop"]\nstrict = true\n')
+        ran = samuel("run", "start", "--yes")
+        assert ran.code == 1
+        assert ran.err.startswith("warning: after:loop: ")
+
+    def test_killed_and_started_again(self, samuel, workshop):
+        workshop.agent(self.SLOW)
+        with workshop.start("--yes") as process:
+            workshop.wait_for("agent-1")
+            process.kill()
+            process.wait()
+        assert workshop.statuses == ["in_progress", "pending"]
+        assert samuel("run", "status").out.splitlines()[-2:] == ["last run     not ended", "iterations   0"]
+        workshop.agent(GOOD)
+        ran = samuel("run", "start")
+        assert (ran.code, workshop.statuses) == (0, ["completed", "completed"])
+        assert re.match(r"going on with run run-\w+ at iteration 1\n2 tasks to do", ran.out), ran.out
+
+
+def test_the_program_itself(workshop):
+    with workshop.start("--yes") as process:
+        out, err = process.communicate(timeout=60)
+    assert (process.returncode, steady(out), err) == (0, DONE, "")

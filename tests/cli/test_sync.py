@@ -1,0 +1,130 @@
+"""`samuel sync`: one block in AGENTS.md and its mirrors, and everything else as people wrote it."""
+
+from __future__ import annotations
+
+import pytest
+
+BLOCK = """\
+<!-- samuel:begin (written by `samuel sync`; edit outside of this block) -->
+## Working in this project
+
+Tasks are worked one at a time; `samuel run tasks` lists them.
+Before a task counts as done, these must pass:
+
+- `make test`
+
+Claim a finished task with `samuel run done ID`. Do not edit samuel.toml, `.samuel/` or the task file.
+
+Guardrails:
+
+- max_file_lines: 300
+<!-- samuel:end -->
+"""
+CONFIG = '[methodology.ralph]\nquality_checks = ["make test"]\n[guardrails]\nmax_file_lines = 300\n'
+MIRRORS = ("AGENTS.md", "CLAUDE.md", "GEMINI.md")
+
+
+@pytest.fixture
+def configured(put):
+    put("samuel.toml", CONFIG)
+
+
+def test_it_writes_the_block_everywhere(samuel, project, configured):
+    assert samuel("sync") == (0, "wrote AGENTS.md\nwrote CLAUDE.md\nwrote GEMINI.md\n", "")
+    assert {(project / name).read_text() for name in MIRRORS} == {BLOCK}
+    assert samuel("sync") == (0, "everything is in step\n", "")
+
+
+def test_what_a_person_wrote_stays(samuel, project, put, configured):
+    put("CLAUDE.md", "# Mine\n\nTabs, please.\n")
+    put("GEMINI.md", f"above\r\n{BLOCK.replace('make test', 'old').replace(chr(10), chr(13) + chr(10))}below\r\n")
+    put(".github/copilot-instructions.md", "")
+    assert samuel("sync", "--json").json["data"] == {
+        "files_written": [*MIRRORS, ".github/copilot-instructions.md"],
+        "would_write": [*MIRRORS, ".github/copilot-instructions.md"],
+        "skipped": False,
+    }
+    assert (project / "CLAUDE.md").read_text() == f"# Mine\n\nTabs, please.\n\n{BLOCK}"
+    gemini = (project / "GEMINI.md").read_bytes().decode()
+    assert gemini == f"above\r\n{BLOCK.rstrip()}\r\nbelow\r\n"
+    assert (project / ".github/copilot-instructions.md").read_text() == BLOCK
+
+
+def test_a_dry_run_writes_nothing(samuel, project, configured):
+    assert samuel("sync", "--dry-run") == (
+        0,
+        "would write AGENTS.md\nwould write CLAUDE.md\nwould write GEMINI.md\n",
+        "",
+    )
+    assert not any((project / name).exists() for name in MIRRORS)
+
+
+def test_a_link_is_not_followed(samuel, project, tmp_path, configured):
+    (tmp_path / "outside.md").write_text("theirs\n")
+    (project / "CLAUDE.md").symlink_to(tmp_path / "outside.md")
+    assert samuel("sync") == (
+        2,
+        "",
+        "error: `CLAUDE.md` is a link or not a file\nreplace it by a file of its own, or remove it\n",
+    )
+    assert (tmp_path / "outside.md").read_text() == "theirs\n"
+    assert not (project / "AGENTS.md").exists()
+    (project / "CLAUDE.md").unlink()
+    (project / "CLAUDE.md").symlink_to("nowhere")
+    assert samuel("sync").code == 2
+    (project / "CLAUDE.md").unlink()
+    (tmp_path / "github").mkdir()
+    (tmp_path / "github/copilot-instructions.md").write_text("theirs\n")
+    (project / ".github").symlink_to(tmp_path / "github")
+    assert samuel("sync").code == 2
+    assert (tmp_path / "github/copilot-instructions.md").read_text() == "theirs\n"
+
+
+def test_a_link_to_agents_md_is_a_mirror_already(samuel, project, configured):
+    (project / "CLAUDE.md").symlink_to("AGENTS.md")
+    assert samuel("sync").out == "wrote AGENTS.md\nwrote GEMINI.md\n"
+    assert (project / "CLAUDE.md").is_symlink()
+    assert (project / "CLAUDE.md").read_text() == BLOCK
+
+
+def test_marks_that_do_not_match(samuel, project, put, configured):
+    put("CLAUDE.md", "# Mine\n<!-- samuel:end -->\n")
+    ran = samuel("sync")
+    assert (ran.code, ran.out) == (2, "")
+    assert ran.err.startswith("error: CLAUDE.md:2: the marks of the managed block do not match")
+    assert not (project / "AGENTS.md").exists()
+
+
+HOOK = "#!/bin/sh\n[ $1 = hook ] && echo %s && exit\n%s\n"
+
+
+def test_a_hook_may_skip_it(samuel, project, put, configured):
+    put(".samuel/hooks/not-now", HOOK % ("sync.before", """echo '{"skip": true}'"""), 0o755)
+    samuel("trust", "--yes")
+    assert samuel("sync") == (0, "a hook said to skip it\n", "")
+    assert samuel("sync", "--json").json["data"] == {"files_written": [], "skipped": True}
+    assert not (project / "AGENTS.md").exists()
+
+
+def test_a_strict_hook_may_stop_it_and_another_only_warns(samuel, project, put, configured):
+    put(".samuel/hooks/broken", HOOK % ("sync.before", "exit 3"), 0o755)
+    samuel("trust", "--yes")
+    put("samuel.toml", f'{CONFIG}[hooks."sync.before"]\nstrict = true\n')
+    ran = samuel("sync")
+    assert (ran.code, ran.out) == (1, "")
+    assert ran.err.startswith("error: a hook stopped the sync: ")
+    assert not (project / "AGENTS.md").exists()
+    put("samuel.toml", CONFIG)
+    ran = samuel("sync")
+    assert (ran.code, (project / "AGENTS.md").exists()) == (0, True)
+    assert ran.err.startswith("warning: `broken` crashed")
+
+
+def test_afterwards_hooks_hear_what_was_written(samuel, project, put, configured):
+    put(".samuel/hooks/told", HOOK % ("sync.after", "cat > told.json"), 0o755)
+    samuel("trust", "--yes")
+    samuel("sync")
+    told = (project / "told.json").read_text()
+    assert '"files_written":["AGENTS.md","CLAUDE.md","GEMINI.md"]' in told.replace(" ", "")
+    samuel("sync", "--dry-run")
+    assert '"dry_run":true' in (project / "told.json").read_text().replace(" ", "")

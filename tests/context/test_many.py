@@ -1,0 +1,41 @@
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from samuel.context import many
+from samuel.context.facts import Reader
+
+
+@pytest.fixture
+def paths(tmp_path: Path) -> list[bytes]:
+    for number in range(30):
+        (tmp_path / f"{number}.rs").write_bytes([b"TODO\n", b"\0", b"#[cfg(test)]", b""][number % 4] * number)
+    (tmp_path / "link").symlink_to("1.rs")
+    return [*(f"{number}.rs".encode() for number in range(30)), b"link", b"missing", b"\xff"]
+
+
+@pytest.mark.parametrize("works", [True, False])
+def test_two_processes_say_what_one_says(
+    tmp_path: Path, paths: list[bytes], monkeypatch: pytest.MonkeyPatch, works: bool
+) -> None:
+    with Reader(tmp_path) as reader:
+        alone = list(many.read_many(tmp_path, reader, paths))
+        assert [row is None for row in alone[-4:]] == [False, True, True, True]
+        monkeypatch.setattr(many, "HEAD_START", 1)
+        monkeypatch.setattr(many.os, "cpu_count", lambda: 2)
+        asked: list[int] = []
+        real = many._elsewhere
+
+        def elsewhere(root: Path, names: list[bytes]) -> object:
+            found = real(root, names)
+            asked.append(0 if found is None else len(found))
+            return found
+
+        monkeypatch.setattr(many, "_elsewhere", elsewhere)
+        if not works:
+            monkeypatch.setattr(sys, "executable", "/nowhere/python")
+        assert list(many.read_many(tmp_path, reader, paths)) == alone
+        assert asked == ([16] if works else [0])
