@@ -9,6 +9,7 @@ from pathlib import Path
 CONFIG = "samuel.toml"
 HOME = ".samuel"
 HOOK_DIRS = (".samuel/hooks", ".kodelet/hooks")  # below a project's root and below the user's home
+SCRIPTED = ".samuel/scripted"  # the steps of the scripted agent
 
 
 @dataclass(frozen=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
+import shutil
 import subprocess
 import sys
 import time
@@ -197,12 +198,7 @@ class TestResuming:
             f"{run.run_id}/1/context.extra/mine",
         ]
         keys = (loop.root / "keys").read_text().split()
-        assert keys == [
-            *before,
-            before[0].replace("/0/", "/1/"),
-            *before[1:],
-            f"{run.run_id}/1/after:iteration/mine",
-        ]
+        assert keys == [*before, *before, f"{run.run_id}/1/after:iteration/mine"]
 
     def test_after_iteration_is_told_once_more_with_the_same_key(self, loop: LoopProject) -> None:
         loop.tasks("1")
@@ -276,6 +272,7 @@ class TestTheTaskFile:
         # Real processes and real locks; forked, because a hundred interpreters take their time to start.
         (loop.root / "agent.py").write_text(
             "import os\n"
+            "import samuel.cli.run.done, samuel.cli.run.enqueue\n"
             "from samuel.cli.edge import run\n"
             "children = []\n"
             "for number in range(100):\n"
@@ -298,7 +295,11 @@ class TestTheTaskFile:
 class TestGit:
     def log(self, root: Path) -> list[str]:
         said = subprocess.run(
-            ["git", "log", "--format=%s", "--name-only"], cwd=root, capture_output=True, text=True, check=True
+            ["git", "log", "--format=%s", "--name-only", "--no-renames"],
+            cwd=root,
+            capture_output=True,
+            text=True,
+            check=True,
         )
         return [line for line in said.stdout.splitlines() if line]
 
@@ -312,20 +313,20 @@ class TestGit:
 
     def test_what_earlier_attempts_left_is_part_of_the_commit(self, loop: LoopProject) -> None:
         """The commit is the tree that the checks passed on."""
-        self.begin(loop, "1", settings='commit = true\nquality_checks = ["test -f good"]')
         loop.agent(
             "if [ $SAMUEL_ATTEMPT = 1 ]; then touch first junk; else rm junk; touch good; fi\n"
             "samuel run done $SAMUEL_TASK_ID\n"
         )
+        self.begin(loop, "1", settings='commit = true\nquality_checks = ["test -f good"]')
         loop.run()
         assert outcomes(loop) == ["quality_failed", "completed"]
         assert self.log(loop.root)[:3] == ["1 Task 1", "first", "good"]
         assert self.dirty(loop) == ""
 
     def test_an_agent_that_commits_itself(self, loop: LoopProject) -> None:
-        self.begin(loop, "1", "2")
-        commit = 'git add -A; git commit -qm "by hand"; samuel run done $SAMUEL_TASK_ID --commit $(git rev-parse HEAD)\n'
+        commit = 'git add -A; git commit -qm "by hand"; samuel run done 1 --commit $(git rev-parse HEAD)\n'
         loop.agent(f"if [ $SAMUEL_TASK_ID = 1 ]; then touch mine; {commit}else\n{GOOD}fi\n")
+        self.begin(loop, "1", "2")
         loop.run()
         assert shown(loop, "warning") == []
         assert [line for line in self.log(loop.root) if not line.startswith("work")][:3] == [
@@ -336,13 +337,13 @@ class TestGit:
         assert all(len(task.commit_sha) == 40 for task in loop.store.load())
 
     def test_files_that_are_gone_and_names_that_are_strange(self, loop: LoopProject) -> None:
+        loop.agent("git rm -q staged; rm removed; touch -- '*' ':(top)x' -n; echo x >> mine\n" + GOOD)
         for name in ("staged", "removed", "mine"):
             (loop.root / name).touch()
         subprocess.run(["git", "add", "-A"], cwd=loop.root, check=True)
         self.begin(loop, "1")
         (loop.root / "mine").write_text("dirty before\n")
         Path(os.fsdecode(os.fsencode(loop.root) + b"/\xff")).touch()
-        loop.agent("git rm -q staged; rm removed; touch -- '*' ':(top)x' -n; echo x >> mine\n" + GOOD)
         loop.run()
         assert shown(loop, "warning") == []
         assert self.log(loop.root)[:7] == ["1 Task 1", "*", "-n", ":(top)x", "removed", "staged", "work-1.txt"]
@@ -402,7 +403,7 @@ class TestThePrompt:
             for name in ("project-snapshot.toon", "progress-context.md", "task-context.toon")
         }
         assert 1000 < sum(sizes.values()) < 5 * 1024, sizes
-        assert "1506" in (state / "project-snapshot.toon").read_text().splitlines()[0]
+        assert "  files: 1504\n" in (state / "project-snapshot.toon").read_text()
 
 
 class TestUsage:
@@ -426,20 +427,22 @@ def test_memory_is_flat(loop: LoopProject) -> None:
     """The long form, over 1,000 iterations, is a benchmark."""
     loop.configure("max_task_attempts = 9999\nmax_consecutive_failures = 9999")
     loop.tasks("1")
+    shutil.rmtree(loop.root / ".git")  # git's processes are not ours, and take most of the time
     sizes: list[int] = []
 
     @samuel.hook("agent.invoke")
     def agent(event: Any) -> dict[str, Any]:
         (loop.root / "work").write_text(str(event.iteration))
-        if event.iteration % 100 == 0:
+        if event.iteration % 50 == 0:
             gc.collect()
             pages = int(Path("/proc/self/statm").read_text().split()[1])
             sizes.append(pages * os.sysconf("SC_PAGE_SIZE"))
         return {"exit_code": 0, "stdout": "x" * 1000, "stderr": ""}
 
-    with loop.project.open(trust_everything=True, handlers=[agent]) as app:
-        app.loop(Stop()).run(300, "mine")
-    assert sizes[2] - sizes[1] < 2 * 1024 * 1024, sizes
+    brief = Recorder("context.snapshot", order=100, returns=lambda event: brief.events.clear())
+    with loop.project.open(trust_everything=True, handlers=[agent, brief]) as app:
+        app.loop(Stop()).run(200, "mine")
+    assert sizes[3] - sizes[1] < 2 * 1024 * 1024, sizes
 
 
 class _Mending(FakeClock):

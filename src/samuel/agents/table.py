@@ -12,8 +12,9 @@ from samuel.agents.agent import Agent
 from samuel.agents.configured import configured
 from samuel.config.model import AgentSettings
 from samuel.errors import UsageError
+from samuel.paths import SCRIPTED
 
-STEPS = ".samuel/scripted"
+STEPS = SCRIPTED
 """Where the scripted agent of this name finds its steps; `scripted(directory)` is one with others."""
 
 

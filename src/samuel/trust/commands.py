@@ -2,8 +2,15 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+from samuel import paths
 from samuel.config.model import AgentSettings, Config, Methodology
-from samuel.trust.content import digest_text
+from samuel.trust.content import TooMuch, digest_file, digest_text, survey
+
+SHOWN = 4096  # bytes of one file
 
 Text = tuple[str, str, str]  # name, digest, content
 
@@ -15,16 +22,49 @@ def quality(methodology: Methodology) -> Text | None:
     return _text(f"checks:{methodology.name}", "".join(f"{command}\n" for command in methodology.quality_checks))
 
 
-def agent(settings: AgentSettings) -> Text:
-    words = " ".join(repr(word) for word in settings.command)
-    passed = f"receives {', '.join(settings.env)}\n" if settings.env else ""
-    return _text(f"agent:{settings.name}", f"{words}\n{passed}")
+def agent(settings: AgentSettings, root: Path) -> Text:
+    """The command of an agent, and the content of each file of the project that it names."""
+    lines = [" ".join(repr(word) for word in settings.command)]
+    if settings.env:
+        lines.append(f"receives {', '.join(settings.env)}")
+    for word in settings.command:
+        if not os.path.isabs(word) and (root / word).is_file():
+            lines.append(f"{word}: sha256 {digest_file(str(root / word))}")
+    return _text(f"agent:{settings.name}", "".join(f"{line}\n" for line in lines))
+
+
+def scripted(root: Path) -> Text | None:
+    """The steps of the scripted agent: programs, and files that it copies into the project."""
+    directory = root / paths.SCRIPTED
+    if not directory.is_dir():
+        return None
+    try:
+        files = sorted(survey(directory))
+    except (OSError, TooMuch) as error:
+        return _text("agent:scripted", f"cannot be read: {error}\n")
+    return _text("agent:scripted", "".join(_file(directory / name, name) for name in files))
+
+
+def of_agent(name: str, agents: Mapping[str, AgentSettings], root: Path) -> Text | None:
+    """What running this agent needs somebody's word for; nothing for a program that the user installed."""
+    if name in agents:
+        return agent(agents[name], root)
+    return scripted(root) if name == "scripted" else None
 
 
 def texts(config: Config) -> list[Text]:
     """Everything in a configuration that somebody must agree to before it runs."""
+    root = config.file.parent if config.file else Path()
     checks = (quality(methodology) for methodology in config.methodology.values())
-    return [*(text for text in checks if text), *(agent(settings) for settings in config.agents.values())]
+    agents = (of_agent(name, config.agents, root) for name in (*config.agents, "scripted"))
+    return [text for text in (*checks, *agents) if text]
+
+
+def _file(path: Path, name: str) -> str:
+    """Its content for a person to read, its digest for us."""
+    with path.open("rb") as file:
+        shown = file.read(SHOWN).decode("utf-8", "replace")
+    return f"== {name}  sha256 {digest_file(str(path))}\n{shown}\n"
 
 
 def _text(name: str, content: str) -> Text:

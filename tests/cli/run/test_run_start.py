@@ -164,6 +164,12 @@ class TestBefore:
         shown = samuel("trust", "--show", name).out
         assert f"-{old}" in shown or f"-'{old}'" in shown
 
+    def test_the_program_of_the_agent_is_part_of_what_was_agreed_to(self, samuel, workshop):
+        samuel("trust", "--yes")
+        workshop.agent("touch canary\n")
+        assert "`agent:mine` is not what was agreed to" in samuel("run", "start").err
+        assert not (workshop.root / "canary").exists()
+
     def test_firing_the_event_by_hand_does_not_get_around_it(self, samuel, workshop):
         fields = json.dumps({"agent": "mine", "prompt": "x"})
         ran = samuel("hooks", "fire", "agent.invoke", "--really", "--payload", fields)
@@ -356,7 +362,7 @@ class TestStopping:
         assert (data["iterations_run"], data["outcomes"]) == (1, {"completed": 1})
         assert workshop.statuses == ["completed", "pending"]
         workshop.agent(GOOD)
-        assert samuel("run", "start").code == 0
+        assert samuel("run", "start", "--yes").code == 0
         assert workshop.statuses == ["completed", "completed"]
 
     def test_a_strict_last_word_is_heard(self, samuel, workshop, put):
@@ -376,7 +382,7 @@ class TestStopping:
         assert workshop.statuses == ["in_progress", "pending"]
         assert samuel("run", "status").out.splitlines()[-2:] == ["last run     not ended", "iterations   0"]
         workshop.agent(GOOD)
-        ran = samuel("run", "start")
+        ran = samuel("run", "start", "--yes")
         assert (ran.code, workshop.statuses) == (0, ["completed", "completed"])
         assert re.match(r"going on with run run-\w+ at iteration 1\n2 tasks to do", ran.out), ran.out
 

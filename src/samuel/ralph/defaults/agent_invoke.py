@@ -19,7 +19,7 @@ class RunAgent:
     def __call__(self, event: AgentInvoke) -> dict[str, Any]:
         place, seconds = self._place, event.deadline_ms / 1000
         # Whoever fired the event, and whichever agent a hook put there: its command line came with the project.
-        if event.agent in place.agents and (why := place.refusal(commands.agent(place.agents[event.agent]))):
+        if why := place.refusal(commands.of_agent(event.agent, place.agents, place.root)):
             raise SamuelError(why)
         done = invoke(
             find(event.agent, place.agents),
