@@ -180,7 +180,8 @@ class Iteration:
         try:
             answer = self._fire(asked).result
         except Ended as ended:
-            raise Ended("agent_failed", ended.why, ended.exit_reason) from None
+            outcome = "aborted" if ended.exit_reason else "agent_failed"  # stopped by somebody is no failure of it
+            raise Ended(outcome, ended.why, ended.exit_reason) from None
         self._usage = dict(answer.get("usage") or {})
         self._do_what_was_noted()
         return answer

@@ -62,11 +62,16 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
     def begin(self, iteration: int) -> Run:
         return replace(self, iteration=iteration, working=True)
 
+    def _empty(self, done: Settlement) -> int:
+        """How many discoveries in a row found nothing. One that failed says nothing about that."""
+        if self.mode != "discovery" or done.failed:
+            return self.empty_discoveries
+        return 0 if done.new_tasks else self.empty_discoveries + 1
+
     def settled(self) -> Run:
         """With the settlement in the task file: counted, once."""
         assert self.settlement is not None
         done = self.settlement
-        discovery = self.mode == "discovery"
         return replace(
             self,
             working=False,
@@ -74,9 +79,7 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
             unannounced=done,
             iterations_run=self.iterations_run + 1,
             consec_fails=self.consec_fails + 1 if done.failed else 0,
-            empty_discoveries=(self.empty_discoveries + 1 if not done.new_tasks else 0)
-            if discovery
-            else self.empty_discoveries,
+            empty_discoveries=self._empty(done),
             outcomes={**self.outcomes, done.outcome: self.outcomes.get(done.outcome, 0) + 1},
             usage=add_usage(self.usage, done.usage),
         )

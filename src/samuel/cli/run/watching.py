@@ -65,6 +65,8 @@ class Lines:
                 task = facts["task"]
                 attempt = f" (attempt {task['attempts'] + 1})" if task["attempts"] else ""
                 return f"iteration {facts['iteration']}/{self._max}: {task['id']} {task['title']}{attempt}"
+            case "looking" if facts["mode"] == "discovery":
+                return f"iteration {facts['iteration']}/{self._max}: looking for tasks"
             case "agent":
                 return f"  agent: exit code {facts['exit_code']}{cost(facts['usage'])}"
             case "check":
