@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: demo test lint bench crash docs system clean
+.PHONY: demo test lint bench crash coverage docs system clean
 
 demo: $(READY)
 	@$(BIN)/python examples/demo.py
@@ -26,6 +26,10 @@ lint: $(READY)
 # The crash test at length: every write, fsync and rename, and 200 random moments.
 crash: $(READY)
 	SAMUEL_CRASH=full $(BIN)/python -m pytest -n auto tests/ralph/test_crash.py
+
+coverage: $(READY)
+	$(BIN)/coverage run -m pytest
+	$(BIN)/coverage report --skip-covered
 
 bench: $(READY)
 	$(BIN)/python benchmarks
