@@ -1,5 +1,6 @@
 #!/bin/sh
 # Debian packages that some tests need: installed when we are root on a Debian machine, else named.
+# With what they recommend: podman without netavark is no podman.
 wanted=""
 command -v podman >/dev/null || wanted="$wanted podman"
 command -v runc >/dev/null || wanted="$wanted runc"
@@ -8,7 +9,7 @@ command -v bwrap >/dev/null || wanted="$wanted bubblewrap"
 [ -n "$wanted" ] || exit 0
 if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
     echo "installing for the tests:$wanted"
-    { apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $wanted; } \
+    { apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq $wanted; } \
         >/dev/null 2>&1 && exit 0
 fi
 echo "NOT TESTED: what needs$wanted; install these packages to test it" >&2
