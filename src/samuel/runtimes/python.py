@@ -23,18 +23,12 @@ from samuel.process.reason import NotRunnable
 from samuel.runtimes.base import Reply
 from samuel.runtimes.exec import ending
 from samuel.runtimes.values import NotPlain, decode, too_deep
+from samuel.runtimes.worker import Request
 
 _encode = msgspec.json.Encoder().encode
 
 # -P and the end of the path: neither the project's directory nor Samuel's may shadow anything.
 START = "import sys; sys.path.append(sys.argv.pop(1)); from samuel.runtimes.worker import main; main()"
-
-
-class _Request(msgspec.Struct):
-    load: str
-    function: str = ""
-    event: str = ""
-    payload: msgspec.Raw = msgspec.Raw(b"{}")
 
 
 class _Answer(msgspec.Struct):
@@ -62,12 +56,12 @@ class Python:
         if handler.path and not os.path.exists(handler.path):  # also when a worker still has it loaded
             return Reply(Outcome.NOT_STARTED, message=f"`{handler.path}` does not exist")
         payload = msgspec.Raw(_encode(event))
-        request = _Request(handler.path or handler.module, handler.entry, BY_PAYLOAD[type(event)].name, payload)
+        request = Request(handler.path or handler.module, handler.entry, BY_PAYLOAD[type(event)].name, payload)
         return self._ask(_worker_of(handler), request, timeout)
 
     def describe(self, target: str, worker: str, timeout: float) -> Reply:
         """Which handlers a file or a module declares: `result["declared"]`."""
-        return self._ask(worker, _Request(target), timeout)
+        return self._ask(worker, Request(target), timeout)
 
     def close(self) -> None:
         with self._lock:
@@ -76,7 +70,7 @@ class Python:
             for worker in workers:
                 worker.close()
 
-    def _ask(self, origin: str, request: _Request, timeout: float) -> Reply:
+    def _ask(self, origin: str, request: Request, timeout: float) -> Reply:
         try:
             worker = self._take(origin)
         except NotRunnable as error:

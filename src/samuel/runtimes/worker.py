@@ -32,7 +32,7 @@ class Request(msgspec.Struct):
     load: str  # an absolute path of a .py file, or `module` or `module:function`
     function: str = ""  # "" asks which functions it has
     event: str = ""
-    payload: msgspec.Raw = msgspec.Raw(b"")
+    payload: msgspec.Raw = msgspec.Raw(b"{}")
 
 
 class Answer(msgspec.Struct, omit_defaults=True):

@@ -64,7 +64,7 @@ def init(here: Here, prd: Path, agent: str, max_iterations: int | None, methodol
         consent.agree(item for item in consent.pending() if item.name == f"checks:{name}")
 
     lines = [
-        f"{len(converted.tasks)} tasks from {converted.file}",
+        f"{len(converted.tasks)} {'task' if len(converted.tasks) == 1 else 'tasks'} from {converted.file}",
         *(f"  wrote {key} = {value}" for key, value in written.items()),
     ]
     if not checks:

@@ -58,9 +58,8 @@ class Lines:
                 return f"going on with run {facts['run_id']} at iteration {facts['iteration']}"
             case "started":
                 self._max = facts["max"]
-                return (
-                    f"{facts['pending']} tasks to do, {facts['completed']} done, at most {facts['max']} iterations"
-                )
+                pending = f"{facts['pending']} {_tasks(facts['pending'])} to do"
+                return f"{pending}, {facts['completed']} done, at most {facts['max']} iterations"
             case "task":
                 task = facts["task"]
                 attempt = f" (attempt {task['attempts'] + 1})" if task["attempts"] else ""
@@ -174,3 +173,7 @@ def cost(usage: Mapping[str, Any]) -> str:
     if usage.get("cost_usd"):
         parts.append(f"${usage['cost_usd']:.2f}")
     return f", {', '.join(parts)}" if parts else ""
+
+
+def _tasks(count: int) -> str:
+    return "task" if count == 1 else "tasks"
