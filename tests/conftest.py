@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import io
 import os
 import shlex
+import shutil
 import subprocess
 import sys
+import tarfile
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 import pytest
@@ -115,3 +118,83 @@ def git(tmp_path: Path) -> Callable[..., str]:
         return done.stdout
 
     return run
+
+
+@pytest.fixture(scope="session")
+def busybox_image() -> Iterator[str]:
+    """An image with nothing but busybox, and named for this process: other workers have their own."""
+    busybox = shutil.which("busybox")
+    why = "podman, runc and busybox-static are not installed"
+    if shutil.which("podman") and busybox:
+        name = f"localhost/samuel-test-busybox:{os.getpid()}"
+        done = subprocess.run(["podman", "import", "-", name], input=_busybox_tar(busybox), capture_output=True)
+        if done.returncode == 0:
+            yield name
+            subprocess.run(["podman", "rmi", "--force", name], capture_output=True)
+            return
+        why = f"podman cannot store an image: {done.stderr.decode()}"
+    if os.environ.get("CI"):
+        pytest.fail(f"CI must test this: {why}")
+    pytest.skip(f"NOT TESTED: {why}")
+
+
+def _busybox_tar(busybox: str) -> bytes:
+    applets = subprocess.run([busybox, "--list"], check=True, capture_output=True, text=True).stdout.split()
+    packed = io.BytesIO()
+    with tarfile.open(fileobj=packed, mode="w") as tar:
+        tar.add(busybox, "bin/busybox")
+        for name in applets:
+            link = tarfile.TarInfo(f"bin/{name}")
+            link.type, link.linkname = tarfile.SYMTYPE, "busybox"
+            if name != "busybox":
+                tar.addfile(link)
+    return packed.getvalue()
+
+
+class Origin:
+    """A bare repository that others fetch from, and the work tree that pushes to it."""
+
+    def __init__(self, place: Path, name: str, git: Callable[..., str]) -> None:
+        self.bare = place / f"{name}.git"
+        self.work = place / "work" / name
+        self._git = git
+        self.work.mkdir(parents=True)
+        self.bare.mkdir(parents=True)
+        git(self.bare, "init", "--quiet", "--bare", "--initial-branch=main")
+        git(self.work, "init", "--quiet", "--initial-branch=main")
+
+    @property
+    def url(self) -> str:
+        return f"file://{self.bare}"
+
+    def push(self, files: Mapping[str, str | Path | None], *, branch: str = "main", tag: str = "") -> str:
+        """Commit these and push; gives the commit. What begins with `#!` is executable, a Path is a link to it."""
+        for name, content in files.items():
+            file = self.work / name
+            file.unlink(missing_ok=True)
+            file.parent.mkdir(parents=True, exist_ok=True)
+            if isinstance(content, Path):
+                file.symlink_to(content)
+            elif content is not None:
+                file.write_bytes(content.encode())
+                file.chmod(0o755 if content.startswith("#!") else 0o644)
+        self._git(self.work, "add", "--all", "--force")
+        self._git(self.work, "commit", "--quiet", "--allow-empty", "--message=more")
+        self._git(self.work, "push", "--quiet", "--force", str(self.bare), f"HEAD:refs/heads/{branch}")
+        if tag:
+            self._git(self.work, "tag", "--force", tag)
+            self._git(self.work, "push", "--quiet", "--force", str(self.bare), f"refs/tags/{tag}")
+        return self._git(self.work, "rev-parse", "HEAD").strip()
+
+
+@pytest.fixture
+def origin(tmp_path: Path, git: Callable[..., str]) -> Callable[..., Origin]:
+    """`origin("org/repo", {path: content})`: a repository to add plugins from."""
+
+    def make(name: str, files: Mapping[str, str | Path | None] | None = None, **more: str) -> Origin:
+        made = Origin(tmp_path / "origins", name, git)
+        if files is not None:
+            made.push(files, **more)
+        return made
+
+    return make

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 from collections.abc import Callable, Iterable, Mapping
+from functools import cached_property
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -27,6 +29,8 @@ from samuel.hooks.decorator import Declaration, declarations
 from samuel.hooks.handler import Handler, Origin, Role
 from samuel.hooks.order import Chain, resolve
 from samuel.journal import Journal
+from samuel.plugins import lock
+from samuel.plugins.installed import GLOBAL, LOCAL, Installed, directory_of, look
 from samuel.process.environment import clean
 from samuel.process.git import Git
 from samuel.prompts.context import (
@@ -46,10 +50,13 @@ from samuel.runtimes.base import Runtime
 from samuel.runtimes.exec import Exec
 from samuel.runtimes.inline import Inline
 from samuel.runtimes.python import Python
+from samuel.runtimes.wasm import Wasm
 from samuel.sources.answers import Answers
 from samuel.sources.discover import Place, discover
 from samuel.sources.index import Index
+from samuel.sources.plugins import package_of
 from samuel.tasks.store import TaskStore
+from samuel.trust.content import signature
 from samuel.trust.permit import Permit
 from samuel.trust.repository import trust_key
 from samuel.trust.store import TrustStore
@@ -114,6 +121,12 @@ class App:
                 self.config.limits.handler_output_bytes,
                 self.clock,
             ),
+            "wasm": Wasm(
+                self.paths.root,
+                self.user.cache,
+                self.config.limits.handler_memory_bytes,
+                self.config.limits.handler_output_bytes,
+            ),
         }
         self.journal = Journal(
             self.paths.root,
@@ -127,6 +140,8 @@ class App:
             own = [*built_in(self.workplace), *embedded(handlers)]
             self.found = discover(self.place(), own)
             self.chains = self._resolve(self.found)
+            for name in self.missing_plugins:
+                self._warn(f"samuel.lock names `{name}`, which is not installed; run `samuel plugin install`")
         except BaseException:
             self.close()
             raise
@@ -169,7 +184,7 @@ class App:
             },
             Guardrails=self.config.guardrails,
             Paths=PathNames(str(self.paths.config), str(self.workplace.state), str(self.paths.hooks)),
-            State={"Task": "", "Progress": "", "Snapshot": "", "Extras": []},
+            State={"Task": "", "Progress": "", "Snapshot": "", "Extras": [], "Skills": self._skills},
             Mode="implementation",
             Hooks={name: [step.handler.name for step in chain.steps] for name, chain in self.chains.items()},
             Plugins={},
@@ -239,6 +254,10 @@ class App:
             root=self.paths.root,
             home=self.user.home,
             distributions=self.config.distributions,
+            plugins=lambda: self.local_plugins,
+            user_plugins=lambda: self.global_plugins,
+            plugin_settings=self.config.plugins,
+            environments=self.user.environments,
             permit=self.permit,
             python=self._python,
             project_answers=answers(trust_key(self.paths.root), self.paths.root),
@@ -246,10 +265,60 @@ class App:
             looked_through=Index(
                 self.user.state / "index" / trust_key(self.paths.root),
                 [base / place for base in (self.paths.root, self.user.home) for place in paths.HOOK_DIRS],
+                [base / place for base in (self.paths.root, self.user.home) for place in paths.PLUGIN_DIRS],
                 self.paths.root,
-                self._agreed,
+                f"{self._agreed} {self._plugin_stamp()}",
             ),
         )
+
+    @cached_property
+    def _skills(self) -> list[dict[str, str]]:
+        """What the agent is told of skills: names and descriptions, within what one handler may add."""
+        from samuel.skills.find import find_skills, for_prompt  # YAML is slow to import; hooks alone need none
+
+        found = find_skills(self.paths.root, self.user.home, self.usable_plugins)
+        listing = for_prompt(found, self.paths.root, self.config.limits.handler_prompt_bytes)
+        if listing.left_out:
+            self._warn(f"skills left out of the prompt, too long together: {', '.join(listing.left_out)}")
+        return listing.shown
+
+    @cached_property
+    def local_plugins(self) -> list[Installed]:
+        """The plugins of the project, whatever their state."""
+        return look(self.paths.root, LOCAL, lock.read(self.paths.lock))
+
+    @cached_property
+    def global_plugins(self) -> list[Installed]:
+        """The user's own. A project that *is* the home directory has no second set of them."""
+        if self.user.home.resolve() == self.paths.root:
+            return []
+        return look(self.user.home, GLOBAL, lock.read(self.user.lock))
+
+    @property
+    def usable_plugins(self) -> list[Installed]:
+        """Those that take part: agreed to, enabled, without a problem; the project's first."""
+        of_project = [
+            one
+            for one in self.local_plugins
+            if not self.permit.package(package_of(one, self.user.environments))
+        ]
+        return [one for one in (*of_project, *self.global_plugins) if not one.problems and self._enabled(one)]
+
+    def _enabled(self, plugin: Installed) -> bool:
+        said = self.config.plugins.get(plugin.name) or self.config.plugins.get(plugin.title)
+        return said is None or said.enabled
+
+    @cached_property
+    def missing_plugins(self) -> list[str]:
+        """What samuel.lock names and is not there, such as in a fresh clone."""
+        places = [self.paths.root / place for place in paths.PLUGIN_DIRS]
+        named = lock.read(self.paths.lock)
+        return [name for name in named if not any((place / directory_of(name)).is_dir() for place in places)]
+
+    def _plugin_stamp(self) -> str:
+        """Changes with whatever, besides their files, decides about plugins."""
+        said = [_stamp(self.paths.lock), _stamp(self.user.lock), self.config.plugins]
+        return hashlib.sha256(repr(said).encode()).hexdigest()
 
     def _resolve(self, found: Iterable[Handler]) -> dict[str, Chain]:
         by_event: dict[str, list[Handler]] = {}
@@ -288,6 +357,13 @@ class _All:
     def end(self, event: Event, fired: Fired, duration_ms: float) -> None:
         for sink in self._sinks:
             sink.end(event, fired, duration_ms)
+
+
+def _stamp(file: Path) -> tuple[int, ...]:
+    try:
+        return signature(os.stat(file))
+    except OSError:
+        return ()
 
 
 def _check(root: Path) -> None:

@@ -9,6 +9,9 @@ from pathlib import Path
 CONFIG = "samuel.toml"
 HOME = ".samuel"
 HOOK_DIRS = (".samuel/hooks", ".kodelet/hooks")  # below a project's root and below the user's home
+PLUGIN_DIRS = (".samuel/plugins", ".kodelet/plugins")  # likewise
+TEXT_HOMES = (".samuel", ".kodelet")  # likewise: what holds their skills/ and recipes/
+LOCK = "samuel.lock"  # beside samuel.toml; the user's own in ~/.samuel
 SCRIPTED = ".samuel/scripted"  # the steps of the scripted agent
 
 
@@ -29,6 +32,11 @@ class Project:
     @property
     def hooks(self) -> Path:
         return self.home / "hooks"
+
+    @property
+    def lock(self) -> Path:
+        """Which plugins the project has, exactly."""
+        return self.root / LOCK
 
     @property
     def run(self) -> Path:
@@ -62,6 +70,15 @@ class User:
     @property
     def config(self) -> Path:
         return self.home / HOME / "config.toml"
+
+    @property
+    def lock(self) -> Path:
+        return self.home / HOME / LOCK
+
+    @property
+    def environments(self) -> Path:
+        """Python environments of plugins, each by what is in it."""
+        return self.state / "environments"
 
     @classmethod
     def from_environment(cls) -> User:

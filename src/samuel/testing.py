@@ -28,6 +28,7 @@ A whole project, with real processes, in a directory of its own and with a home 
 from __future__ import annotations
 
 import os
+import shutil
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from textwrap import dedent
@@ -137,14 +138,22 @@ class SamuelProject:
         """Write a `.py` file with `@samuel.hook` functions and trust it. It runs in a worker process."""
         return self.hook(f"{name.removesuffix('.py')}.py", text, executable=False, where=where)
 
+    def plugin(self, source: Path, name: str = "") -> Path:
+        """Put a copy of a plugin's directory into the project and trust it, as `samuel plugin add` would."""
+        target = self.root / ".samuel" / "plugins" / (name or source.name)
+        shutil.copytree(source, target, symlinks=True, dirs_exist_ok=True, ignore=shutil.ignore_patterns(".git"))
+        self.trust()
+        return target
+
     def trust(self) -> None:
-        """Agree to every file in the project's hook directories as it is now, like `samuel trust --yes`."""
+        """Agree to every hook file and plugin of the project as it is now, like `samuel trust --yes`."""
+        from samuel.plugins.installed import texts
         from samuel.trust.items import review
         from samuel.trust.repository import trust_key
         from samuel.trust.store import TrustStore
 
         store = TrustStore(self.user.state / "trust", trust_key(self.root))
-        items = review(self.root, store.load())
+        items = review(self.root, store.load(), texts(self.root))
         here = [(item.name, item.digest, item.content) for item in items if item.digest and item.state != "gone"]
         store.agree(here, at="", root=str(self.root))
         store.revoke([item.name for item in items if item.state == "gone"])

@@ -67,7 +67,7 @@ def test_a_problem_has_its_parts(file: Path) -> None:
         (
             "x = 1",
             "F:1: unknown key `x` (known here: `default_methodology`, `hooks`, `methodology`, "
-            "`distributions`, `pass_env`, `guardrails`, `limits`, `agents`)",
+            "`distributions`, `pass_env`, `guardrails`, `limits`, `agents`, `plugins`)",
         ),
         (
             "[hooks.before_loop]\nstrikt = true",

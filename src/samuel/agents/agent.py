@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
 Channel = Literal["stdin", "file", "argument"]
 Usage = dict[str, int | float]
+Limited = Callable[[Sequence[str]], tuple[str, ...]]
 UsageParser = Callable[[Iterable[bytes]], Usage]
 
 PROMPT = "{prompt}"
 PROMPT_FILE = "{prompt_file}"
+TOOLS = "SAMUEL_ALLOWED_TOOLS"
+"""The variable that holds the only tools that an agent may use, one a line; without it, it may use all it has."""
 
 
 class Home(NamedTuple):
@@ -31,6 +34,9 @@ class Agent:
 
     command: tuple[str, ...]
     """The argv of an unattended run. `{prompt_file}` or `{prompt}` in it, by channel, stands for the prompt."""
+
+    limited: Limited | None = None
+    """The argv of a run that may use these tools and no others; None where the program cannot be told so."""
 
     prompt: Channel = "stdin"
     """How it gets the prompt. An argument is for short ones: Linux takes 128 KiB and not a byte more."""

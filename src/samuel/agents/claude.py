@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from samuel.agents.agent import Agent, Usage
@@ -31,12 +31,21 @@ def _entry(counts: dict[str, Any], names: tuple[str, ...]) -> tuple[int, int, in
     return read + cached + stored, written, cached
 
 
+_REPORT = ("--output-format", "stream-json", "--verbose")
+
+
+def limited(tools: Sequence[str]) -> tuple[str, ...]:
+    """It is given these tools only, and what is not allowed of them is denied: there is nobody to ask."""
+    given = dict.fromkeys(tool.partition("(")[0] for tool in tools)
+    # With `=`: the name of a tool can then never be read as an option.
+    allowed = (f"--tools={','.join(given)}", f"--allowedTools={','.join(tools)}", "--permission-mode=dontAsk")
+    return ("claude", "-p", *(word for word in allowed if word != "--allowedTools="), *_REPORT)
+
+
 AGENT = Agent(
     name="claude",
-    command=(
-        *("claude", "-p", "--dangerously-skip-permissions"),
-        *("--output-format", "stream-json", "--verbose"),
-    ),
+    command=("claude", "-p", "--dangerously-skip-permissions", *_REPORT),
+    limited=limited,
     env=(
         *("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_BASE_URL", "ANTHROPIC_MODEL"),
         *("CLAUDE_CODE_OAUTH_TOKEN", "CLAUDE_CONFIG_DIR"),

@@ -6,6 +6,7 @@ An agent may write there while it works, so nothing is opened through a link and
 from __future__ import annotations
 
 import os
+import re
 import shlex
 import sys
 from collections.abc import Iterator
@@ -15,9 +16,16 @@ from pathlib import Path
 from samuel.files import atomic
 from samuel.files.inside import make_dirs_inside
 
+_SESSION = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,99}")  # it becomes a file's name
 
-def put_prompt(state: Path, iteration: int, prompt: str) -> Path:
-    name = f"iteration-{iteration:04d}.md"
+
+def label(iteration: int, session: str) -> str:
+    """What the files of one process are called: by its session if it has one of its own, else by the iteration."""
+    return session if _SESSION.fullmatch(session) else f"iteration-{iteration:04d}"
+
+
+def put_prompt(state: Path, label: str, prompt: str) -> Path:
+    name = f"{label}.md"
     _put(state, "prompts", name, prompt.encode(), 0o600)
     return state / "prompts" / name
 
@@ -30,8 +38,8 @@ def put_samuel(state: Path) -> Path:
     return state / "bin"
 
 
-def log(state: Path, iteration: int) -> Path:
-    return state / "logs" / f"iteration-{iteration:04d}.log"
+def log(state: Path, label: str) -> Path:
+    return state / "logs" / f"{label}.log"
 
 
 @contextmanager

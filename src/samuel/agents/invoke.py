@@ -10,7 +10,7 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from samuel.agents import desk
-from samuel.agents.agent import PROMPT, PROMPT_FILE, Agent, Usage
+from samuel.agents.agent import PROMPT, PROMPT_FILE, TOOLS, Agent, Usage
 from samuel.agents.variables import assemble
 from samuel.process import confine, spawn
 from samuel.process.reason import NotRunnable
@@ -38,7 +38,7 @@ class Invoked(NamedTuple):
     duration: float
     timed_out: bool
     notes: tuple[str, ...] = ()
-    """What the user should know: variables that were left out."""
+    """What the user should know: variables that were left out, limits that nothing holds it to."""
 
 
 def invoke(
@@ -55,29 +55,32 @@ def invoke(
     variables: Mapping[str, str] = _NOTHING,
     on_output: Callable[[bytes], None] | None = None,
     cache: Path | None = None,
+    session: str = "",
 ) -> Invoked:
     """Run the agent in `root`. Raises NotRunnable when it could not be started at all.
 
     `env` is the event's, with references to `environment`, the host's; `variables` are this run's own
     (`SAMUEL_TASK_ID` and the like) and stand above both. `state` is the run's state directory. Output goes to
-    `on_output` as it comes.
+    `on_output` as it comes. `session` names the files of a process that belongs to no iteration.
     """
     root, state = root.absolute(), state.absolute()
-    argv, stdin = _told(agent, prompt, state, iteration)
+    label = desk.label(iteration, session)
+    command, unheld = _command(agent, env)
+    argv, stdin = _told(agent, command, prompt, state, label)
     if sandbox.kind != confine.HOST:
         variables = {**variables, **agent.confined}
     full, notes = assemble(agent, env, environment, variables, desk.put_samuel(state))
     place = confine.Place(root, state, environment, cache, _SAMUEL, _homes(agent, environment))
-    log = desk.log(state, iteration)
+    log = desk.log(state, label)
     with (
         desk.fresh(log) as stdout,
         desk.fresh(log.with_suffix(".err")) as stderr,
-        confine.confined(argv, sandbox, place, full) as command,
+        confine.confined(argv, sandbox, place, full) as confined,
     ):
         finished = spawn.run(
-            command.argv,
+            confined.argv,
             cwd=str(root),
-            env=command.env,
+            env=confined.env,
             stdin=stdin,
             timeout=timeout,
             output_limit=_NO_LIMIT,
@@ -98,18 +101,28 @@ def invoke(
         usage=usage,
         duration=finished.duration,
         timed_out=finished.ended == "timed_out",
-        notes=tuple(notes),
+        notes=(*notes, *unheld),
     )
 
 
-def _told(agent: Agent, prompt: str, state: Path, iteration: int) -> tuple[list[str], bytes]:
+def _command(agent: Agent, env: Mapping[str, str]) -> tuple[tuple[str, ...], list[str]]:
+    """The argv, and what it leaves to the agent's good will."""
+    if TOOLS not in env:
+        return agent.command, []
+    tools = tuple(env[TOOLS].split("\n")) if env[TOOLS] else ()
+    if agent.limited is not None:
+        return agent.limited(tools), []
+    return agent.command, [f"the agent `{agent.name}` cannot be held to the tools {', '.join(tools) or 'none'}"]
+
+
+def _told(agent: Agent, command: tuple[str, ...], prompt: str, state: Path, label: str) -> tuple[list[str], bytes]:
     """The argv and the stdin that carry the prompt."""
     if agent.prompt == "stdin":
-        return list(agent.command), prompt.encode()
+        return list(command), prompt.encode()
     if agent.prompt == "file":
-        file = str(desk.put_prompt(state, iteration, prompt))
-        return [word.replace(PROMPT_FILE, file) for word in agent.command], b""
-    argv = [word.replace(PROMPT, prompt) for word in agent.command]
+        file = str(desk.put_prompt(state, label, prompt))
+        return [word.replace(PROMPT_FILE, file) for word in command], b""
+    argv = [word.replace(PROMPT, prompt) for word in command]
     if max(len(word.encode()) for word in argv) > _LONGEST_ARGUMENT:
         raise NotRunnable(
             f"the agent `{agent.name}` gets its prompt as an argument, and {len(prompt.encode())} bytes are more "

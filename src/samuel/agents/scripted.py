@@ -3,10 +3,10 @@
     python -m samuel.agents.scripted DIR [PROMPT_FILE]
 
 For task T and attempt N it takes the first of DIR/T/N, DIR/T.N, DIR/T, DIR/default that is there (a directory of
-numbered attempts goes on with its highest number); in discovery DIR/discovery/N or DIR/discovery. A step is an
-executable, or a directory of files to copy into the project with, if need be, a `run.sh` to run after that. It
-gets the prompt on its stdin, calls `samuel run done ID` itself, and its exit code is the agent's. A `usage.json`
-in the step's directory, or else in DIR, is reported as the tokens and the cost.
+numbered attempts goes on with its highest number); in discovery DIR/discovery/N or DIR/discovery; for a recipe
+DIR/recipe or DIR/default. A step is an executable, or a directory of files to copy into the project with, if need
+be, a `run.sh` to run after that. It gets the prompt on its stdin, calls `samuel run done ID` itself, and its exit
+code is the agent's. A `usage.json` in the step's directory, or else in DIR, is reported as tokens and cost.
 """
 
 from __future__ import annotations
@@ -30,8 +30,10 @@ def main(arguments: list[str], environ: Mapping[str, str]) -> int:
     prompt = Path(arguments[1]).read_bytes() if arguments[1:] else sys.stdin.buffer.read()
     discovery = environ.get("SAMUEL_MODE") == "discovery"
     task, attempt = environ.get("SAMUEL_TASK_ID", ""), environ.get("SAMUEL_ATTEMPT", "1")
-    doing = "discovery" if discovery else f"task {task}, attempt {attempt}"
-    step = find(steps, "discovery" if discovery else task, attempt, default=not discovery)
+    recipe = environ.get("SAMUEL_RECIPE", "")
+    doing = "discovery" if discovery else f"recipe {recipe}" if recipe else f"task {task}, attempt {attempt}"
+    name = "discovery" if discovery else "recipe" if recipe else task
+    step = find(steps, name, attempt, default=not discovery)
     if step is None:
         print(f"scripted: `{steps}` has no step for {doing}", file=sys.stderr)
         return 2

@@ -14,6 +14,7 @@ from samuel.cli.safe import safe
 from samuel.clock import SystemClock, iso
 from samuel.errors import SamuelError
 from samuel.files.inside import refuse_links
+from samuel.plugins.installed import texts as plugin_texts
 from samuel.sources.distributions import look_up, trust_name
 from samuel.trust import commands
 from samuel.trust.items import Item, review, show
@@ -36,7 +37,8 @@ class Consent:
         settings = config.load(self.root / paths.CONFIG)
         listed = look_up(settings.distributions)
         texts = [(trust_name(one.name), one.digest, one.text) for one in listed if one.text]
-        return review(self.root, self._store.load(), [*texts, *commands.texts(settings)])
+        own = [*texts, *commands.texts(settings), *plugin_texts(self.root)]
+        return review(self.root, self._store.load(), own)
 
     def pending(self) -> list[Item]:
         return [item for item in self.items() if item.state in PENDING]

@@ -16,6 +16,9 @@ COMMANDS = {
     "run": Entry("samuel.cli.run:run", "Work a PRD to done, one task at a time."),
     "sync": Entry("samuel.cli.sync:sync", "Keep AGENTS.md and its mirrors in step."),
     "hooks": Entry("samuel.cli.hooks:hooks", "See, try and write hooks."),
+    "recipe": Entry("samuel.cli.recipe:recipe", "Prompts with arguments, run by name."),
+    "skill": Entry("samuel.cli.skill:skill", "What agents may read when a task calls for it."),
+    "plugin": Entry("samuel.cli.plugin:plugin", "Add what others wrote: hooks, skills and recipes."),
     "trust": Entry("samuel.cli.trust:trust", "Decide what of a repository may run here."),
     "doctor": Entry("samuel.cli.doctor:doctor", "Say what is wrong here, and what to do about it."),
 }

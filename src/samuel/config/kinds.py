@@ -27,6 +27,11 @@ def type_name(value: object) -> str:
     return _TOML_TYPES.get(type(value), "a date or time")
 
 
+def anything(value: object) -> object:
+    """To look at a value before it is known which kind it must be."""
+    return value
+
+
 def flag(value: object) -> bool:
     if not isinstance(value, bool):
         raise ValueError(f"must be true or false, not {type_name(value)}")
@@ -143,6 +148,15 @@ def plain(value: object) -> object:
         elif not isinstance(item, (float, str)):
             raise ValueError(f"must be text, a number, a boolean or an array of these, not {type_name(item)}")
     return value
+
+
+def data(value: object) -> object:
+    """Like `plain`, with tables and arrays as deep as one likes."""
+    if isinstance(value, dict):
+        return {key: data(one) for key, one in value.items()}
+    if isinstance(value, list):
+        return [data(one) for one in value]
+    return plain(value)
 
 
 def _said(value: object) -> str:

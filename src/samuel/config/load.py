@@ -19,6 +19,7 @@ from samuel.config.model import (
     HandlerRef,
     Limits,
     Methodology,
+    PluginSettings,
 )
 from samuel.config.reader import Report, Table
 from samuel.config.source import read_source
@@ -48,6 +49,7 @@ def _config(file: Path, top: Table) -> Config:
         guardrails=_guardrails(top.table("guardrails")),
         limits=_limits(top.table("limits")),
         agents=loop.agents(top.table("agents")),
+        plugins=_plugins(top.table("plugins")),
     )
 
 
@@ -55,7 +57,18 @@ def _limits(table: Table) -> Limits:
     return Limits(
         handler_output_bytes=table.take("handler_output_bytes", kinds.positive, Limits.handler_output_bytes),
         handler_prompt_bytes=table.take("handler_prompt_bytes", kinds.positive, Limits.handler_prompt_bytes),
+        handler_memory_bytes=table.take("handler_memory_bytes", kinds.positive, Limits.handler_memory_bytes),
     )
+
+
+def _plugins(table: Table) -> dict[str, PluginSettings]:
+    found = {}
+    for name in table:
+        own = table.table(name)
+        enabled = own.take("enabled", kinds.flag, True)
+        config = {key: own.take(key, kinds.data, None) for key in own if key != "enabled"}
+        found[name] = PluginSettings(config, enabled, table.line(name))
+    return found
 
 
 def _guardrails(table: Table) -> dict[str, object]:

@@ -122,6 +122,18 @@ class Limits:
     handler_prompt_bytes: int = 16 * 1024
     """What one handler may add to the prompt."""
 
+    handler_memory_bytes: int = 256 * 1024 * 1024
+    """What one call of a module or a container may use."""
+
+
+@dataclass(frozen=True)
+class PluginSettings:
+    """`[plugins.<name>]`: the plugin's own keys, over the defaults of its manifest, and whether it takes part."""
+
+    config: Mapping[str, object] = field(default_factory=dict)
+    enabled: bool = True
+    line: int = field(default=0, compare=False)
+
 
 @dataclass(frozen=True)
 class Config:
@@ -147,6 +159,8 @@ class Config:
     limits: Limits = field(default_factory=Limits)
 
     agents: Mapping[str, AgentSettings] = field(default_factory=dict)
+
+    plugins: Mapping[str, PluginSettings] = field(default_factory=dict)
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -15,6 +15,9 @@ from samuel.config.kinds import type_name
 from samuel.config.lines import Lines
 from samuel.errors import ConfigError, Problem
 
+MOST_UNKNOWN = 100
+"""Unknown keys of one table that are told one by one: nobody reads more, and advice takes time."""
+
 Value = TypeVar("Value")
 Default = TypeVar("Default")
 
@@ -91,9 +94,11 @@ class Table:
 
     def refuse_unread(self) -> None:
         where = f" in `{dotted(self.path)}`" if self.path else ""
-        for key in self._values:
-            if key not in self._known:
-                self.refuse(key, f"unknown key `{shown(key)}`{where}", self._advice(key))
+        unread = [key for key in self._values if key not in self._known]
+        for key in unread[:MOST_UNKNOWN]:
+            self.refuse(key, f"unknown key `{shown(key)}`{where}", self._advice(key))
+        if len(unread) > MOST_UNKNOWN:
+            self.refuse(unread[MOST_UNKNOWN], f"{len(unread) - MOST_UNKNOWN} more unknown keys{where}")
 
     def _advice(self, key: str) -> str:
         close = difflib.get_close_matches(key, self._known, n=1)

@@ -23,8 +23,10 @@ from samuel.dispatch.round import Round, understood, without_rewrite
 from samuel.events import Event, EventType, Plugin
 from samuel.events.catalogue import BY_PAYLOAD
 from samuel.events.compose import Arrange
+from samuel.hooks.capability import overreach
 from samuel.hooks.handler import Handler, Origin, Outcome, Role, Status
 from samuel.hooks.order import Chain, Step
+from samuel.hooks.package import Package
 from samuel.process.tree import kill_all
 from samuel.runtimes.base import Reply, Runtime
 
@@ -56,6 +58,7 @@ class _Seat(msgspec.Struct, frozen=True):
     strict: bool
     deadline_ms: int
     budget: float  # bytes it may add to the prompt; built-ins keep themselves short
+    package: Package | None
 
 
 class Dispatcher:
@@ -166,7 +169,9 @@ class Dispatcher:
         # No opinion is an answer, except where there is only one handler and its answer is needed.
         if reply.outcome is OK and (reply.result or told.kind.composition.arrange is LAST_ONLY):
             reply = understood(told.kind, reply)
-            if reply.size > seat.budget:
+            if seat.package is not None and (why := overreach(event, reply.result, seat.package.grants)):
+                reply = Reply(Outcome.REFUSED, message=why, stderr=reply.stderr)
+            elif reply.size > seat.budget:
                 reply = budget.keep(reply, told.composed, seat.budget)
         call = Call(
             seat.handler,
@@ -239,6 +244,7 @@ class Dispatcher:
             step.strict,
             int(step.timeout * 1000),
             self._place.prompt_bytes if limited else math.inf,
+            handler.package,
         )
 
 

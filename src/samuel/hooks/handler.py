@@ -7,6 +7,8 @@ from typing import Any
 
 import msgspec
 
+from samuel.hooks.package import Package
+
 BUILT_IN_ORDER = 100
 DEFAULT_ORDER = 200
 
@@ -77,6 +79,7 @@ class Handler(msgspec.Struct, frozen=True, kw_only=True):
     timeout: float | None = None
     role: Role | None = None
     config: dict[str, Any] = {}
+    package: Package | None = None  # the plugin it belongs to; None: nobody limits what it may do
     declared: int = 0  # its position among those declared together
     status: Status = Status.ACTIVE
     reason: str = ""  # why it is not active, and what to do about it
@@ -85,6 +88,11 @@ class Handler(msgspec.Struct, frozen=True, kw_only=True):
     def key(self) -> str:
         """The name its `data` and its data_dir go under."""
         return self.owner or self.name
+
+    @property
+    def reference(self) -> str:
+        """A plugin's handler as `plugin:hook`, whatever its runtime calls."""
+        return f"{self.owner}:{self.name.removeprefix(self.owner + '/')}"
 
     @property
     def effective_order(self) -> int:

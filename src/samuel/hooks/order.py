@@ -124,7 +124,7 @@ def _meant(use: str, event: EventType, known: Sequence[Handler]) -> list[Handler
     if use == DEFAULT:
         return [one for one in known if one.origin is Origin.BUILT_IN and one.event == event.name]
     exact = [one for one in known if use == one.name]
-    found = exact or [one for one in known if use in (one.owner, f"{one.owner}:{one.entry}")]
+    found = exact or [one for one in known if use in (one.owner, f"{one.owner}:{one.entry}", one.reference)]
     # An unasked file of that name is meant too: it is refused in its place rather than forgotten.
     found = found or [one for one in known if not one.event and use.startswith(f"{one.owner}:")]
     return [

@@ -1,7 +1,8 @@
 """A process that stays and is asked again and again: a line to it, a line from it.
 
 The lines have descriptors of their own, so that nothing the process prints can be taken for an answer: its
-stdout and stderr are one stream, kept as what it said besides.
+stdout and stderr are one stream, kept as what it said besides. Some processes have no descriptors but the usual
+three (a container's): with them the lines are stdin and stdout, and only stderr is besides.
 """
 
 from __future__ import annotations
@@ -32,21 +33,32 @@ class Said(NamedTuple):
 class Conversation:
     """One process, one question at a time. After anything but an answer it is over, and its tree is ended."""
 
-    def __init__(self, argv: Sequence[str], *, cwd: str, env: Mapping[str, str]) -> None:
-        """Start it. The numbers of the two descriptors are its last two arguments. Raises NotRunnable."""
+    def __init__(
+        self,
+        argv: Sequence[str],
+        *,
+        cwd: str,
+        env: Mapping[str, str],
+        pass_fds: Sequence[int] = (),
+        over_stdio: bool = False,
+    ) -> None:
+        """Start it. The numbers of the two descriptors are its last two arguments, unless it is `over_stdio`.
+
+        Raises NotRunnable.
+        """
         their_in, self._ask = os.pipe()
         self._answer, their_out = os.pipe()
         self._aside, their_err = os.pipe()
         theirs = (their_in, their_out, their_err)
         try:
             self._process = start(
-                [*argv, str(their_in), str(their_out)],
+                argv if over_stdio else [*argv, str(their_in), str(their_out)],
                 cwd=cwd,
                 env=env,
-                stdin=subprocess.DEVNULL,
-                stdout=their_err,
+                stdin=their_in if over_stdio else subprocess.DEVNULL,
+                stdout=their_out if over_stdio else their_err,
                 stderr=their_err,
-                pass_fds=(their_in, their_out),
+                pass_fds=pass_fds if over_stdio else (their_in, their_out, *pass_fds),
             )
         except BaseException:
             self._close_pipes()

@@ -77,6 +77,12 @@ def stat(pid: int) -> Stat | None:
     return Stat(fields[0].decode(), *map(int, fields[1:4])) if len(fields) > 3 else None
 
 
+def born(pid: int) -> int:
+    """When it started, in ticks since the machine did; 0 when it is gone. With its number this is one process."""
+    fields = _read(f"/proc/{pid}/stat").rpartition(b") ")[2].split()
+    return int(fields[19]) if len(fields) > 19 else 0
+
+
 def environ_has(pid: int, name: str, prefix: str) -> bool:
     """Was the process started with `name` in its environment, and a value that begins with `prefix`?"""
     return b"\0" + os.fsencode(f"{name}={prefix}") in b"\0" + _environ(pid)

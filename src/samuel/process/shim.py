@@ -42,6 +42,11 @@ def behind(shim: str, path: str, cache_dir: Path | None = None) -> str:
     return python
 
 
+def leads_to(python: str) -> bool:
+    """Is it what some shim of the host's led to?"""
+    return python in _known.values()
+
+
 def _key(shim: str) -> str:
     """Everything that the answer depends on: the shim, the user's global choice, and what overrides it."""
     steering = (

@@ -44,6 +44,7 @@ def run(
     stdout_to: int | None = None,
     stderr_to: int | None = None,
     keep: int | None = None,
+    pass_fds: Sequence[int] = (),
 ) -> Finished:
     """Run a program to its end, or to `timeout`; then nothing of its process tree is left.
 
@@ -51,7 +52,8 @@ def run(
     tree gets SIGTERM and, `grace` seconds later, SIGKILL. More stdout than `output_limit` is SIGKILL at once.
     `on_output` is given stdout and stderr as they come, and each is also written to its descriptor, `stdout_to`
     or `stderr_to`; when any of that raises, or on Ctrl-C, the tree is killed and the exception goes on to the
-    caller. With `keep` only the last `keep` bytes of stdout are held in memory and given back.
+    caller. With `keep` only the last `keep` bytes of stdout are held in memory and given back. `pass_fds` are
+    descriptors that the program gets under the same numbers.
 
     May be called from many threads at the same time.
     """
@@ -63,7 +65,7 @@ def run(
     try:
         with Tree() as call:
             try:
-                process = _popen(argv, cwd, env, call.mark, *pump.ends)
+                process = _popen(argv, cwd, env, call.mark, *pump.ends, pass_fds)
             except (OSError, ValueError) as error:
                 lasted = time.perf_counter() - started
                 return Finished("not_started", 0, b"", b"", lasted, why_not(error, argv, cwd, env))

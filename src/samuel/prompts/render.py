@@ -12,7 +12,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from jinja2 import StrictUndefined, TemplateError, TemplateSyntaxError
+from jinja2 import StrictUndefined, TemplateError, TemplateSyntaxError, meta
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from samuel.errors import ConfigError, Problem, SamuelError
@@ -39,6 +39,16 @@ def render(text: str, context: Mapping[str, Any], name: str = "template", **more
         raise ConfigError([Problem(f"cannot be rendered: {error}", name, _line(error))]) from None
 
 
+def used_names(text: str, name: str = "template") -> set[str]:
+    """The names that a template expects to be given."""
+    try:
+        return meta.find_undeclared_variables(_environment.parse(_go_names(text)))
+    except TemplateSyntaxError as error:
+        raise ConfigError([Problem(str(error.message), name, error.lineno)]) from None
+    except RecursionError as error:
+        raise ConfigError([Problem(f"cannot be read: {error}", name)]) from None
+
+
 def shipped(name: str) -> str:
     """The text of a template that comes with Samuel."""
     return files("samuel.prompts").joinpath("templates", name).read_text(encoding="utf-8")
@@ -60,7 +70,11 @@ def load(name: str, own: Path) -> tuple[str, str]:
 
 @lru_cache(maxsize=32)
 def _compiled(text: str) -> Any:
-    return _environment.from_string(GO_NAME.sub(r"{{\1 ", text))
+    return _environment.from_string(_go_names(text))
+
+
+def _go_names(text: str) -> str:
+    return GO_NAME.sub(r"{{\1 ", text)
 
 
 def _line(error: BaseException) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import signal
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import msgspec
@@ -13,9 +13,12 @@ from samuel.dialects import DIALECTS
 from samuel.events import Event
 from samuel.events.catalogue import BY_PAYLOAD
 from samuel.hooks.handler import Handler, Outcome
+from samuel.hooks.package import Package
 from samuel.process import interpreter, spawn
+from samuel.process.confine.walls import NotGranted
 from samuel.process.reason import NotRunnable
 from samuel.runtimes.base import Reply, first_line
+from samuel.runtimes.confined import Confinement
 from samuel.runtimes.values import NotPlain, decode
 
 _encode = msgspec.json.Encoder().encode
@@ -23,35 +26,68 @@ _encode = msgspec.json.Encoder().encode
 
 class Exec:
     def __init__(
-        self, root: Path, environment: Mapping[str, str], cache: Path, output_limit: int, clock: Clock
+        self,
+        root: Path,
+        environment: Mapping[str, str],
+        cache: Path,
+        output_limit: int,
+        clock: Clock,
+        walls: str = "",
     ) -> None:
+        """`walls` asks for other walls around plugins than the best that the machine has."""
         self._clock = clock
         self._root = str(root)
         self._environment = environment
         self._cache = cache
         self._pycache = str(cache / "pycache")
         self._limit = output_limit
+        self._confinement = Confinement(root, cache, walls)
 
     def call(self, handler: Handler, event: Event, timeout: float) -> Reply:
         try:
-            argv = interpreter.command(
-                handler.path,
-                *((handler.entry,) if handler.entry else ()),
-                path=self._environment["PATH"],
-                pycache=self._pycache,
-                cache_dir=self._cache,
-            )
+            if handler.package is None:
+                finished = self._run(handler, event, timeout)
+            else:
+                finished = self._walled(handler, handler.package, event, timeout)
+        except NotGranted as error:
+            return Reply(Outcome.REFUSED, message=str(error))
         except NotRunnable as error:
             return Reply(Outcome.NOT_STARTED, message=str(error))
-        finished = spawn.run(
+        return self._reply(handler, event, finished, timeout)
+
+    def _run(self, handler: Handler, event: Event, timeout: float) -> spawn.Finished:
+        argv = self._command(handler, self._environment["PATH"], self._pycache)
+        return self._spawn(argv, self._environment, handler, event, timeout)
+
+    def _walled(self, handler: Handler, package: Package, event: Event, timeout: float) -> spawn.Finished:
+        walls = self._confinement
+        argv = self._command(handler, walls.path, walls.pycache(package))
+        with walls.walled(package, argv) as command:
+            env = walls.environment(package)
+            return self._spawn(command.argv, env, handler, event, timeout, command.pass_fds)
+
+    def _command(self, handler: Handler, path: str, pycache: str) -> list[str]:
+        arguments = (handler.entry,) if handler.entry else ()
+        return interpreter.command(handler.path, *arguments, path=path, pycache=pycache, cache_dir=self._cache)
+
+    def _spawn(
+        self,
+        argv: Sequence[str],
+        env: Mapping[str, str],
+        handler: Handler,
+        event: Event,
+        timeout: float,
+        pass_fds: Sequence[int] = (),
+    ) -> spawn.Finished:
+        return spawn.run(
             argv,
             cwd=self._root,
-            env={**self._environment, **call_variables(event, self._clock.now() + timeout)},
+            env={**env, **call_variables(event, self._clock.now() + timeout)},
             stdin=_spoken(handler, event),
             timeout=timeout,
             output_limit=self._limit,
+            pass_fds=pass_fds,
         )
-        return self._reply(handler, event, finished, timeout)
 
     def close(self) -> None:
         pass

@@ -11,16 +11,19 @@ import sys
 import threading
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
 from samuel.events import Event
 from samuel.events.catalogue import BY_PAYLOAD
 from samuel.hooks.handler import Handler, Origin, Outcome
+from samuel.hooks.package import Package
+from samuel.process.confine.walls import NotGranted
 from samuel.process.conversation import Conversation, Said
 from samuel.process.reason import NotRunnable
 from samuel.runtimes.base import Reply
+from samuel.runtimes.confined import NEEDED, SAMUEL, Confinement
 from samuel.runtimes.exec import ending
 from samuel.runtimes.values import NotPlain, decode, too_deep
 from samuel.runtimes.worker import Request
@@ -28,7 +31,7 @@ from samuel.runtimes.worker import Request
 _encode = msgspec.json.Encoder().encode
 
 # -P and the end of the path: neither the project's directory nor Samuel's may shadow anything.
-START = "import sys; sys.path.append(sys.argv.pop(1)); from samuel.runtimes.worker import main; main()"
+START = "import sys; sys.path += sys.argv.pop(1), sys.argv.pop(1); from samuel.runtimes.worker import main; main()"
 
 
 class _Answer(msgspec.Struct):
@@ -40,28 +43,44 @@ class _Answer(msgspec.Struct):
 _decode_answer = msgspec.json.Decoder(_Answer).decode
 
 
+class _Home(NamedTuple):
+    """Whose worker it is: never shared with another."""
+
+    name: str
+    package: Package | None = None
+    asking: bool = False
+
+
 class Python:
-    def __init__(self, root: Path, environment: Mapping[str, str], cache: Path, output_limit: int) -> None:
+    def __init__(
+        self, root: Path, environment: Mapping[str, str], cache: Path, output_limit: int, walls: str = ""
+    ) -> None:
+        """`walls` asks for other walls around plugins than the best that the machine has."""
         self._root = str(root)
         self._environment = environment
         self._limit = output_limit
-        self._command = [
-            *(sys.executable, "-P", "-X", f"pycache_prefix={cache / 'pycache'}"),
-            *("-c", START, str(Path(__file__).parents[2])),
-        ]
+        self._pycache = str(cache / "pycache")
+        self.confinement = Confinement(root, cache, walls)  # also for files that are asked, not loaded
         self._lock = threading.Lock()
         self._idle: dict[str, list[Conversation]] = {}
 
     def call(self, handler: Handler, event: Event, timeout: float) -> Reply:
         if handler.path and not os.path.exists(handler.path):  # also when a worker still has it loaded
             return Reply(Outcome.NOT_STARTED, message=f"`{handler.path}` does not exist")
-        payload = msgspec.Raw(_encode(event))
-        request = Request(handler.path or handler.module, handler.entry, BY_PAYLOAD[type(event)].name, payload)
-        return self._ask(_worker_of(handler), request, timeout)
+        request = Request(
+            handler.path or handler.module,
+            handler.entry,
+            BY_PAYLOAD[type(event)].name,
+            msgspec.Raw(_encode(event)),
+            bound=handler.package is not None,
+        )
+        return self._ask(self._home(handler), request, timeout)
 
-    def describe(self, target: str, worker: str, timeout: float) -> Reply:
-        """Which handlers a file or a module declares: `result["declared"]`."""
-        return self._ask(worker, Request(target), timeout)
+    def describe(self, target: str, worker: str, timeout: float, package: Package | None = None) -> Reply:
+        """Which handlers a file or a module declares: `result["declared"]`. A plugin's is loaded in its walls."""
+        if package is not None:
+            worker = f"{worker}:{self.confinement.key(package)}"
+        return self._ask(_Home(worker, package, asking=True), Request(target), timeout)
 
     def close(self) -> None:
         with self._lock:
@@ -70,9 +89,11 @@ class Python:
             for worker in workers:
                 worker.close()
 
-    def _ask(self, origin: str, request: Request, timeout: float) -> Reply:
+    def _ask(self, home: _Home, request: Request, timeout: float) -> Reply:
         try:
-            worker = self._take(origin)
+            worker = self._take(home)
+        except NotGranted as error:
+            return Reply(Outcome.REFUSED, message=str(error))
         except NotRunnable as error:
             return Reply(Outcome.NOT_STARTED, message=str(error))
         try:
@@ -82,20 +103,42 @@ class Python:
             raise
         if not worker.over:
             with self._lock:
-                self._idle.setdefault(origin, []).append(worker)
+                self._idle.setdefault(home.name, []).append(worker)
         return self._reply(said, timeout)
 
-    def _take(self, origin: str) -> Conversation:
+    def _take(self, home: _Home) -> Conversation:
         while True:
             with self._lock:
-                idle = self._idle.get(origin)
+                idle = self._idle.get(home.name)
                 worker = idle.pop() if idle else None
             if worker is None:
                 break
             if not worker.stale:
                 return worker
             worker.close()
-        return Conversation(self._command, cwd=self._root, env=self._environment)
+        if home.package is None:
+            argv = _command(sys.executable, self._pycache)
+            return Conversation(argv, cwd=self._root, env=self._environment)
+        return self._start_walled(home.package, home.asking)
+
+    def _start_walled(self, package: Package, asking: bool) -> Conversation:
+        walls = self.confinement
+        argv = _command(package.python or sys.executable, walls.pycache(package))
+        with walls.walled(package, argv, asking=asking, stays=True, visible=(SAMUEL, NEEDED)) as command:
+            cwd = walls.inside(package, asking=asking).root
+            env = walls.environment(package)
+            return Conversation(command.argv, cwd=cwd, env=env, pass_fds=command.pass_fds)
+
+    def _home(self, handler: Handler) -> _Home:
+        """The files of one directory share a worker; a plugin or a distribution has its own.
+
+        Never two directories: a helper in one could be imported by a hook of the other, and whoever permits a hook
+        looks only at what lies beside it. Nor two sets of grants: a worker keeps the walls it was started in.
+        """
+        if handler.package is not None:
+            return _Home(f"{handler.origin.name}:{self.confinement.key(handler.package)}", handler.package)
+        shared = handler.origin in (Origin.PROJECT, Origin.USER)
+        return _Home(f"{handler.origin.name}:{os.path.dirname(handler.path) if shared else handler.owner}")
 
     def _reply(self, said: Said, timeout: float) -> Reply:
         stderr = said.stderr.decode("utf-8", "replace")
@@ -128,11 +171,5 @@ class Python:
         return Reply(Outcome.BAD_OUTPUT, message=why, stderr=stderr)
 
 
-def _worker_of(handler: Handler) -> str:
-    """The files of one directory share a worker; a plugin or a distribution has its own.
-
-    Never two directories: a helper in one could be imported by a hook of the other, and whoever permits a hook
-    looks only at what lies beside it.
-    """
-    shared = handler.origin in (Origin.PROJECT, Origin.USER)
-    return f"{handler.origin.name}:{os.path.dirname(handler.path) if shared else handler.owner}"
+def _command(python: str, pycache: str) -> list[str]:
+    return [python, "-P", "-X", f"pycache_prefix={pycache}", "-c", START, SAMUEL, NEEDED]

@@ -33,6 +33,7 @@ class Request(msgspec.Struct):
     function: str = ""  # "" asks which functions it has
     event: str = ""
     payload: msgspec.Raw = msgspec.Raw(b"{}")
+    bound: bool = False  # a manifest names the function: it needs no mark
 
 
 class Answer(msgspec.Struct, omit_defaults=True):
@@ -74,7 +75,7 @@ def _answer(request: Request, loaded: dict[str, Any]) -> Answer:
             loaded[request.load] = load(request.load)
         if not request.function:
             return _result({"declared": describe(loaded[request.load])})
-        function = _function(loaded[request.load], request.function)
+        function = _function(loaded[request.load], request.function, request.bound)
         return _result(function(_decoder(request.event).decode(request.payload)))
     except NotPlain as error:
         return Answer(bad=str(error))
@@ -121,10 +122,11 @@ def describe(target: Any) -> list[dict[str, Any]]:
     return [{"function": name, **declared._asdict()} for name, _, declared in found]
 
 
-def _function(target: Any, name: str) -> Callable[..., Any]:
+def _function(target: Any, name: str, bound: bool) -> Callable[..., Any]:
     function = getattr(target, name, None) if isinstance(target, ModuleType) else target
-    if not callable(function) or not hasattr(function, MARK):
-        raise AttributeError(f"no function `{name}` with @samuel.hook in it any more")
+    if not callable(function) or not (bound or hasattr(function, MARK)):
+        wanted = f"no function `{name}`" if bound else f"no function `{name}` with @samuel.hook"
+        raise AttributeError(f"{wanted} in it any more")
     return function  # type: ignore[no-any-return]
 
 

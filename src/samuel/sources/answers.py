@@ -21,6 +21,7 @@ from samuel.dialects import understand
 from samuel.errors import UnknownEvent
 from samuel.files import atomic
 from samuel.hooks.handler import Outcome
+from samuel.hooks.package import Package
 from samuel.process import interpreter, spawn
 from samuel.process.reason import NotRunnable
 from samuel.runtimes.base import first_line
@@ -49,6 +50,7 @@ class Answer(msgspec.Struct, frozen=True, omit_defaults=True):
     signature: Signature
     declared: tuple[Declared, ...] = ()
     problem: str = ""
+    owner: str = ""  # the plugin's name, for what a plugin declares
 
 
 class Answers:
@@ -79,8 +81,8 @@ class Answers:
             self._known[path] = answer
             self._write()
 
-    def ask(self, files: Iterable[tuple[str, Signature]]) -> dict[str, Answer]:
-        """The answer of each file. Those not asked before are asked at the same time."""
+    def ask(self, files: Iterable[tuple[str, Signature]], package: Package | None = None) -> dict[str, Answer]:
+        """The answer of each file. Those not asked before are asked at the same time, a plugin's in its walls."""
         wanted = list(files)
         unknown = [
             (path, found)
@@ -90,31 +92,22 @@ class Answers:
         if not unknown:
             return {path: self._known[path] for path, _ in wanted}
         with ThreadPoolExecutor(max_workers=min(len(unknown), 2 * (os.cpu_count() or 1))) as threads:
-            answers = threads.map(lambda one: self._ask(*one), unknown)
+            answers = threads.map(lambda one: self._ask(one[0], one[1], package), unknown)
             fresh = {path: answer for (path, _), answer in zip(unknown, answers, strict=True)}
         # A problem is not kept: it may come from what the file needs, and be gone the next time.
         self._known.update((path, answer) for path, answer in fresh.items() if not answer.problem)
         self._write()
         return {path: fresh.get(path) or self._known[path] for path, _ in wanted}
 
-    def _ask(self, path: str, found: Signature) -> Answer:
-        return self._load(path, found) if is_module(path, found) else self._run(path, found)
+    def _ask(self, path: str, found: Signature, package: Package | None) -> Answer:
+        return self._load(path, found, package) if is_module(path, found) else self._run(path, found, package)
 
-    def _run(self, path: str, found: Signature) -> Answer:
+    def _run(self, path: str, found: Signature, package: Package | None) -> Answer:
         """`<file> hook` prints the names of its events."""
         try:
-            argv = interpreter.command(
-                Path(path),
-                "hook",
-                path=self._environment["PATH"],
-                pycache=str(self._cache / "pycache"),
-                cache_dir=self._cache,
-            )
+            finished = self._walled(path, package) if package else self._free(path)
         except NotRunnable as error:
             return Answer(found, problem=str(error))
-        finished = spawn.run(
-            argv, cwd=self._root, env=self._environment, timeout=ASK_SECONDS, output_limit=ASK_BYTES
-        )
         if finished.ended == "timed_out":
             return Answer(found, problem=f"`{path} hook` did not answer within {ASK_SECONDS:g}s")
         if finished.ended != "exited":
@@ -124,8 +117,28 @@ class Answers:
             return Answer(found, problem=f"`{path} hook` failed: {said}")
         return _named(path, found, finished.stdout.decode("utf-8", "replace").split())
 
-    def _load(self, path: str, found: Signature) -> Answer:
-        reply = self._python.describe(path, f"discovery:{os.path.dirname(path)}", LOAD_SECONDS)
+    def _free(self, path: str) -> spawn.Finished:
+        argv = self._command(path, self._environment["PATH"], str(self._cache / "pycache"))
+        return spawn.run(argv, cwd=self._root, env=self._environment, timeout=ASK_SECONDS, output_limit=ASK_BYTES)
+
+    def _walled(self, path: str, package: Package) -> spawn.Finished:
+        walls = self._python.confinement
+        argv = self._command(path, walls.path, walls.pycache(package))
+        with walls.walled(package, argv, asking=True) as command:
+            return spawn.run(
+                command.argv,
+                cwd=package.directory,
+                env=walls.environment(package),
+                timeout=ASK_SECONDS,
+                output_limit=ASK_BYTES,
+                pass_fds=command.pass_fds,
+            )
+
+    def _command(self, path: str, search: str, pycache: str) -> list[str]:
+        return interpreter.command(path, "hook", path=search, pycache=pycache, cache_dir=self._cache)
+
+    def _load(self, path: str, found: Signature, package: Package | None) -> Answer:
+        reply = self._python.describe(path, f"discovery:{os.path.dirname(path)}", LOAD_SECONDS, package)
         if reply.outcome is not Outcome.OK:
             why = first_line(reply.message, str(reply.outcome))
             return Answer(found, problem=f"cannot be loaded: {why}")

@@ -5,15 +5,17 @@ Nothing here is run that its owner did not agree to: files are listed, and only 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 from msgspec.structs import replace
 
+from samuel.config.model import PluginSettings
 from samuel.hooks.handler import Handler, Origin, Status
+from samuel.plugins.installed import Installed
 from samuel.runtimes.python import Python
-from samuel.sources import distributions, hook_files
+from samuel.sources import distributions, hook_files, plugins
 from samuel.sources.answers import Answers
 from samuel.sources.index import Index
 from samuel.trust.permit import Permit
@@ -25,6 +27,10 @@ class Place(NamedTuple):
     root: Path
     home: Path
     distributions: Sequence[str]
+    plugins: Callable[[], Sequence[Installed]]  # the project's
+    user_plugins: Callable[[], Sequence[Installed]]
+    plugin_settings: Mapping[str, PluginSettings]
+    environments: Path  # of Python plugins
     permit: Permit
     python: Python
     project_answers: Answers
@@ -36,6 +42,26 @@ def project_hooks(place: Place) -> list[Handler]:
     permit, answers = place.permit, place.project_answers
     found = hook_files.find(place.root, Origin.PROJECT, answers, permit.objections, permit.digests)
     return [*found, *hook_files.gone(place.root, Origin.PROJECT, answers, permit.gone)]
+
+
+def project_plugins(place: Place) -> list[Handler]:
+    there, answers, permit = place.plugins(), place.project_answers, place.permit
+    found = plugins.find(
+        there, Origin.PROJECT_PLUGIN, place.plugin_settings, place.environments, answers, permit
+    )
+    return [*found, *plugins.gone(permit.agreed_names(), there, answers)]
+
+
+def user_plugins(place: Place) -> list[Handler]:
+    there = place.user_plugins()
+    return plugins.find(
+        there,
+        Origin.USER_PLUGIN,
+        place.plugin_settings,
+        place.environments,
+        place.user_answers,
+        place.permit,
+    )
 
 
 def user_hooks(place: Place) -> list[Handler]:
@@ -50,27 +76,29 @@ def installed(place: Place) -> list[Handler]:
 
 
 # Highest precedence first. A new source is a function and a line here.
-STANDALONE: tuple[Callable[[Place], list[Handler]], ...] = (project_hooks, user_hooks)
+FILES: tuple[Callable[[Place], list[Handler]], ...] = (project_hooks, project_plugins, user_hooks, user_plugins)
 OTHERS: tuple[Callable[[Place], list[Handler]], ...] = (installed,)
 
 
 def discover(place: Place, given: Sequence[Handler] = ()) -> tuple[Handler, ...]:
     """Everything found, whatever its state. `given` are the handlers that live in this process."""
-    standalone = place.looked_through.recall(place.permit)
-    if standalone is None:
-        standalone = _shadowed([handler for source in STANDALONE for handler in source(place)])
-        place.looked_through.remember(standalone, place.permit)
-    return (*standalone, *(handler for source in OTHERS for handler in source(place)), *given)
+    files = place.looked_through.recall(place.permit)
+    if files is None:
+        files = _shadowed([handler for source in FILES for handler in source(place)])
+        place.looked_through.remember(files, place.permit)
+    return (*files, *(handler for source in OTHERS for handler in source(place)), *given)
 
 
 def _shadowed(found: Sequence[Handler]) -> list[Handler]:
-    """A standalone hook hides those of the same name further down. One that does not work hides nothing."""
-    heard: dict[str, str] = {}
+    """A hook or a plugin hides those of the same name further down. One that does not work hides nothing."""
+    heard: dict[tuple[bool, str], str] = {}
     result = []
     for handler in found:
         if handler.status is Status.ACTIVE:
-            first = heard.setdefault(handler.owner, handler.path)
-            if first != handler.path:
+            package = handler.package
+            where = handler.path if package is None else package.directory
+            first = heard.setdefault((package is not None, handler.owner), where)
+            if first != where:
                 why = f"`{first}` has the same name and comes first"
                 handler = replace(handler, status=Status.SHADOWED, reason=why)
         result.append(handler)

@@ -18,6 +18,7 @@ from msgspec.structs import replace
 from samuel import paths
 from samuel.config.duration import parse_duration
 from samuel.hooks.handler import Handler, Origin, Role, Status
+from samuel.hooks.package import Package
 from samuel.sources.answers import Answer, Answers, Declared, is_module
 from samuel.trust.content import Digests, Signature, signature, spoken
 from samuel.trust.permit import refusal
@@ -39,28 +40,41 @@ def find(
     """The hooks below a project or a home. `objections` says which files of a directory may not run."""
     handlers: list[Handler] = []
     for place in paths.HOOK_DIRS:
-        directory = str(base / place)
-        candidates = list(_candidates(directory))
-        if not candidates:
-            continue
-        objected = objections(directory)
-        why_not = {one.path: refusal(os.path.basename(one.path), objected) for one in candidates}
-        ready = [one for one in candidates if one.status is Status.ACTIVE and not why_not[one.path]]
-        said = answers.ask((one.path, one.found) for one in ready)
-        for one in candidates:
-            why, last = why_not[one.path], answers.last(one.path.removesuffix(DISABLED))
-            # Disabling a hook is a change like any other: until it is agreed to, one that worked stays, refused.
-            if one.status is Status.DISABLED and not (why and last):
-                handlers.append(_unavailable(one, origin, one.status, one.reason))
-            elif why:
-                handlers += _out_of_order(one, origin, last, Status.UNTRUSTED, why)
-            elif one.status is Status.BROKEN:
-                handlers += _out_of_order(one, origin, last, Status.BROKEN, one.reason)
-            elif problem := said[one.path].problem:
-                handlers += _out_of_order(one, origin, last, Status.BROKEN, problem)
-            else:
-                digest = digests.of(one.path, one.found)
-                handlers += [replace(each, digest=digest) for each in _declared(one, origin, said[one.path])]
+        handlers += in_directory(str(base / place), origin, answers, objections, digests)
+    return handlers
+
+
+def in_directory(
+    directory: str,
+    origin: Origin,
+    answers: Answers,
+    objections: Callable[[str], Mapping[str, str]],
+    digests: Digests,
+    package: Package | None = None,
+) -> list[Handler]:
+    """The hooks in one directory. Those of a plugin are asked within its walls."""
+    handlers: list[Handler] = []
+    candidates = list(_candidates(directory))
+    if not candidates:
+        return []
+    objected = objections(directory)
+    why_not = {one.path: refusal(os.path.basename(one.path), objected) for one in candidates}
+    ready = [one for one in candidates if one.status is Status.ACTIVE and not why_not[one.path]]
+    said = answers.ask(((one.path, one.found) for one in ready), package)
+    for one in candidates:
+        why, last = why_not[one.path], answers.last(one.path.removesuffix(DISABLED))
+        # Disabling a hook is a change like any other: until it is agreed to, one that worked stays, refused.
+        if one.status is Status.DISABLED and not (why and last):
+            handlers.append(_unavailable(one, origin, one.status, one.reason))
+        elif why:
+            handlers += _out_of_order(one, origin, last, Status.UNTRUSTED, why)
+        elif one.status is Status.BROKEN:
+            handlers += _out_of_order(one, origin, last, Status.BROKEN, one.reason)
+        elif problem := said[one.path].problem:
+            handlers += _out_of_order(one, origin, last, Status.BROKEN, problem)
+        else:
+            digest = digests.of(one.path, one.found)
+            handlers += [replace(each, digest=digest) for each in _declared(one, origin, said[one.path])]
     return handlers
 
 

@@ -1,4 +1,4 @@
-"""What the hook directories held when they were last looked through.
+"""What the directories of hooks and plugins held when they were last looked through.
 
 As long as every file in them is the same, and the same is agreed to, the answer is the same: then nothing is read,
 hashed or asked again. A hook with a problem is looked at each time, since the problem may be gone.
@@ -29,10 +29,16 @@ _decoder = msgspec.msgpack.Decoder(_Remembered)
 
 
 class Index:
-    def __init__(self, file: Path, directories: Sequence[Path], own: Path, agreed: str) -> None:
-        """`own` is the project: what lies below it needs a permit. `agreed` changes when the agreements do."""
+    def __init__(
+        self, file: Path, hooks: Sequence[Path], plugins: Sequence[Path], own: Path, agreed: str
+    ) -> None:
+        """`own` is the project: what lies below it needs a permit.
+
+        `agreed` changes when the agreements do, or anything else that the answer depends on.
+        """
         self._file = file
-        self._places = [str(directory) for directory in directories]
+        self._hooks = {str(directory) for directory in hooks}
+        self._places = [*map(str, hooks), *map(str, plugins)]
         self._own = f"{own}/"
         self._stamp = f"{__version__} {agreed}"
         self._found: dict[str, dict[str, Signature]] | None = None
@@ -51,12 +57,13 @@ class Index:
         return known.handlers
 
     def remember(self, handlers: Sequence[Handler], permit: Permit) -> None:
-        if self._found is None or any(handler.status is Status.BROKEN for handler in handlers):
+        # What a link leads to is not looked through.
+        if self._found is None or any(one.status is Status.BROKEN or _linked(one) for one in handlers):
             return
         objections = {
             place: dict(permit.objections(place))
             for place, files in self._found.items()
-            if files and place.startswith(self._own)
+            if files and place.startswith(self._own) and place in self._hooks
         }
         # Files that changed while they were looked through are looked through again next time.
         if self._found != self._survey():
@@ -78,3 +85,7 @@ class Index:
             except (OSError, TooMuch):
                 return None
         return found
+
+
+def _linked(handler: Handler) -> bool:
+    return handler.package is not None and handler.package.linked

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import os
 import stat
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 Signature = tuple[int, ...]
@@ -113,5 +113,29 @@ def read_file(path: str, keep: int) -> tuple[str, bytes]:
     return whole.hexdigest(), bytes(kept)
 
 
+def tree_digest(directory: str, found: Mapping[str, Signature], digests: Digests) -> str:
+    """One digest of everything in a directory; "" when something in it cannot be read."""
+    whole = hashlib.sha256()
+    for path in sorted(found):
+        if not (one := digests.of(os.path.join(directory, path), found[path]) or _inner_link(directory, path)):
+            return ""
+        whole.update(f"{one} {path}\n".encode(errors="surrogateescape"))
+    return whole.hexdigest()
+
+
+def _inner_link(directory: str, path: str) -> str:
+    """Of a link to a directory of the same tree: what is in there is digested at its own place."""
+    link, top = os.path.join(directory, path), os.path.realpath(directory)
+    if not os.path.islink(link) or not os.path.isdir(link) or os.path.isabs(os.readlink(link)):
+        return ""
+    inside = os.path.realpath(link).startswith(f"{top}{os.sep}") or os.path.realpath(link) == top
+    return digest_text(f"link {spoken(os.readlink(link))}\n") if inside else ""
+
+
 def digest_text(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
+
+
+def agreed_digest(words: str, content: str) -> str:
+    """What a yes to a plugin is recorded under: the words a person read, and the digest of its content."""
+    return digest_text(f"{words}content sha256 {content}\n")

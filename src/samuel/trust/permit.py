@@ -9,8 +9,10 @@ import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
+from samuel.hooks.capability import binding_refusal
 from samuel.hooks.handler import Handler, Origin
-from samuel.trust.content import Digests, Signature, TooMuch, spoken, survey
+from samuel.hooks.package import Package
+from samuel.trust.content import Digests, Signature, TooMuch, agreed_digest, spoken, survey, tree_digest
 from samuel.trust.store import Agreement
 
 NEEDS_NO_TRUST = (Origin.BUILT_IN, Origin.USER, Origin.USER_PLUGIN, Origin.EMBEDDER)
@@ -28,14 +30,51 @@ class Permit:
         self._everything = everything
         self.digests = Digests()
         self._checked: dict[str, tuple[dict[str, Signature], dict[str, str]]] = {}
+        self._packages: dict[str, tuple[dict[str, Signature], str]] = {}
+        self._linked: dict[str, str] = {}
 
     def __call__(self, handler: Handler) -> str:
         """ "" if the handler may run, or why not."""
+        if handler.package is not None:
+            return self._of_plugin(handler, handler.package)
         if self._everything or handler.origin in NEEDS_NO_TRUST:
             return ""
         if handler.origin is Origin.DISTRIBUTION:
             return self.text(f"distribution:{handler.owner}", handler.digest)
         return self.file(handler.path)
+
+    def _of_plugin(self, handler: Handler, package: Package) -> str:
+        """What was granted is asked for at every call, of everybody's plugins; agreement only of a project's."""
+        if why := binding_refusal(handler.event, package.grants):
+            return why
+        return "" if handler.origin in NEEDS_NO_TRUST else self.package(package)
+
+    def package(self, package: Package) -> str:
+        """For a plugin: it and everything in its directory must be as agreed."""
+        if self._everything:
+            return ""
+        try:
+            found = survey(package.directory)
+        except TooMuch as error:
+            return f"not trusted: {error}"
+        except OSError as error:
+            return f"not trusted: cannot read `{package.directory}`: {error.strerror}"
+        checked = self._packages.get(package.directory)
+        if checked is not None and checked[0] == found:
+            return checked[1]
+        content = tree_digest(package.directory, found, self.digests)
+        answer = self._linked_since(package, content) if package.linked else ""
+        answer = answer or self._compare(
+            package.agreement, agreed_digest(package.agreed_text, "" if package.linked else content)
+        )
+        self._packages[package.directory] = (found, answer)
+        return answer
+
+    def _linked_since(self, package: Package, content: str) -> str:
+        """A linked plugin may change between runs, not within one: an agent may be what changes it."""
+        if self._linked.setdefault(package.directory, content) == content:
+            return ""
+        return f"`{package.directory}` changed since this began; start again"
 
     def text(self, name: str, digest: str) -> str:
         """For executable text that is not a file: agreed to by name and digest."""
@@ -64,6 +103,10 @@ class Permit:
         answer = self._read(directory, found)
         self._checked[directory] = (found, answer)
         return answer
+
+    def agreed_names(self) -> list[str]:
+        """Everything that was agreed to, by name."""
+        return [] if self._everything else list(self._agreed())
 
     def gone(self, directory: str) -> list[str]:
         """The files of a directory that somebody agreed to and that are not there any more, by path."""

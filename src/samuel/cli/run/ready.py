@@ -25,11 +25,14 @@ def make_ready(
 ) -> App:
     """The project, opened for a run, or an error that says what is missing."""
     settings = _settings(here, methodology, pilot)
-    _agree(here, yes)
+    agree(here, yes)
     app = here.open(methodology=methodology, watch=watch, sinks=[sink], config=settings)
     try:
         place = app.workplace
         place.tasks.load()
+        if app.missing_plugins:  # one of them may be a guard
+            names = ", ".join(f"`{name}`" for name in app.missing_plugins)
+            raise SamuelError(f"samuel.lock names {names}, not installed here", "run `samuel plugin install`")
         chosen = find(agent or place.agent, place.agents)
         if lack := missing_in(chosen, place.settings.sandbox, place.confinement) or _untrusted(app, chosen.name):
             raise SamuelError(lack)
@@ -57,7 +60,7 @@ def _settings(here: Here, methodology: str, pilot: dict[str, Any] | None) -> Con
     return dataclasses.replace(loaded, methodology={**loaded.methodology, name: flying})
 
 
-def _agree(here: Here, yes: bool) -> None:
+def agree(here: Here, yes: bool) -> None:
     """Offer to trust what is new: at once with --yes, by asking on a terminal."""
     consent = Consent(here.root)
     pending = [item for item in consent.pending() if readable(item)]

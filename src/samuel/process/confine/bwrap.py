@@ -18,8 +18,8 @@ INSTALL = "apt install bubblewrap, dnf install bubblewrap; it exists for Linux o
 _HIDDEN = ("/tmp", "/var/tmp", "/run")
 _TRIAL = 10.0
 
-# With the parent goes everything: the first process of a pid namespace takes all others along.
-_APART = ("--die-with-parent", "--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try")
+# The first process of a pid namespace takes all others along when it ends.
+APART = ("--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try")
 
 # Root keeps what it takes to work on somebody else's files, and loses what it takes to change mounts.
 _ROOT_KEEPS = ("CAP_DAC_OVERRIDE", "CAP_CHOWN", "CAP_FOWNER")
@@ -28,8 +28,8 @@ _ROOT_KEEPS = ("CAP_DAC_OVERRIDE", "CAP_CHOWN", "CAP_FOWNER")
 @contextmanager
 def confined(argv: Sequence[str], sandbox: Sandbox, place: Place, env: Mapping[str, str]) -> Iterator[Command]:
     with mounts.hold(place.root, place.state) as held:
-        words = [_program(place) or "bwrap", *_machine(), *_APART]
-        for path in (*place.visible, _resolver()):
+        words = [_program(place) or "bwrap", *_machine(), *APART, "--die-with-parent"]
+        for path in (*place.visible, resolver()):
             if _is_hidden(os.path.realpath(path)):
                 words += ("--ro-bind-try", path, path)
         for private in place.private:
@@ -49,7 +49,7 @@ def missing(sandbox: Sandbox, place: Place) -> str:
     if program is None:
         return f"the sandbox `bwrap` needs the program `bwrap` ({INSTALL})"
     tried = spawn.run(
-        [program, *_machine(), *_APART, "--", "/bin/sh", "-c", ":"],
+        [program, *_machine(), *APART, "--die-with-parent", "--", "/bin/sh", "-c", ":"],
         cwd="/",
         env=environment.clean(base=place.host),
         timeout=_TRIAL,
@@ -61,17 +61,22 @@ def missing(sandbox: Sandbox, place: Place) -> str:
 
 
 def _machine() -> list[str]:
-    words = ["--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc"]
-    # A root without capabilities still owns these, and one of them names a program that the kernel runs.
-    words += ("--ro-bind", "/proc/sys", "/proc/sys", "--ro-bind-try", "/proc/sysrq-trigger", "/proc/sysrq-trigger")
+    words = ["--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc", *own_proc()]
     for path in _HIDDEN:
         if os.path.isdir(path) and not os.path.islink(path):
             words += ("--tmpfs", path)
-    words += ("--cap-drop", "ALL")
-    if os.geteuid() == 0:
-        for name in _ROOT_KEEPS:
-            words += ("--cap-add", name)
-    return words
+    return [*words, *capabilities()]
+
+
+def own_proc() -> tuple[str, ...]:
+    """A root without capabilities still owns these, and one of them names a program that the kernel runs."""
+    files = ("/proc/sys", "/proc/sysrq-trigger")
+    return tuple(word for file in files for word in ("--ro-bind-try", file, file))
+
+
+def capabilities() -> tuple[str, ...]:
+    kept = _ROOT_KEEPS if os.geteuid() == 0 else ()
+    return ("--cap-drop", "ALL", *(word for name in kept for word in ("--cap-add", name)))
 
 
 def _private(path: str, kept: tuple[str, ...]) -> list[str]:
@@ -84,7 +89,7 @@ def _private(path: str, kept: tuple[str, ...]) -> list[str]:
     return words
 
 
-def _resolver() -> str:
+def resolver() -> str:
     """Where the names of other machines are looked up: often a link into /run."""
     return os.path.realpath("/etc/resolv.conf")
 

@@ -2,7 +2,8 @@
 
 Machines differ in ways no setting tells beforehand: limits that only a more powerful user may raise, a runtime
 that refuses the layout of the control groups, no systemd to ask for one, no network to build. So a container
-that does nothing is started, first plainly, then with one more concession at a time.
+that does nothing is started, first plainly, then with one more concession at a time. What is remembered is
+believed only where it is one of the concessions: a planted file cannot ask for `--privileged`.
 """
 
 from __future__ import annotations
@@ -15,10 +16,13 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
+import msgspec
+
 from samuel.files import atomic
 from samuel.process.spawn import Finished
 
 CACHE = "containers.json"
+LIMITS = ("memory", "pids")
 _ULIMITS = ("--ulimit=nofile=4096:4096", "--ulimit=nproc=4096:4096")
 _NO_SYSTEMD = ("--cgroup-manager=cgroupfs", "--events-backend=file")
 
@@ -30,51 +34,66 @@ class Flags(NamedTuple):
     """Between the program and `run`."""
     after: tuple[str, ...] = ()
     """After `run`."""
+    without: tuple[str, ...] = ()
+    """Of LIMITS, those that this machine cannot set."""
+    refused: str = ""
+    """What the engine said to fewer concessions; "" when it needed none."""
 
 
-def find(program: str, network: bool, cache: Path | None, attempt: Callable[[Flags], Finished]) -> Flags | str:
-    """Flags with which `attempt` succeeds, those that did last time first; or what the plain attempt said."""
-    key = _key(program, network)
-    remembered = _known.get(key) or _load(cache).get(key)
-    candidates = _candidates(program, network)
+def find(
+    program: str, network: bool, cache: Path | None, attempt: Callable[[Flags], Finished], *, limits: bool = False
+) -> Flags | str:
+    """Flags with which `attempt` exits with 0, those that did last time first; or what the plain attempt said.
+
+    With `limits` the attempt also sets those of LIMITS that its flags are not `without`.
+    """
+    remembered = known(program, network, cache, limits=limits)
+    candidates = _candidates(program, network, limits)
     why = ""
     for flags in [remembered, *candidates] if remembered else candidates:
         tried = attempt(flags)
         if tried.ended == "exited" and tried.returncode == 0:
-            _known[key] = flags
-            if (stored := _load(cache)).get(key) != flags:
-                _save(cache, {**stored, key: flags})
-            return flags
+            return _remember(flags._replace(refused=flags.refused or why), _key(program, network, limits), cache)
         why = why or tried.stderr.decode("utf-8", "replace").strip() or tried.why or tried.ended
     return why
 
 
-def known(program: str, network: bool, cache: Path | None) -> Flags | None:
-    key = _key(program, network)
-    return _known.get(key) or _load(cache).get(key)
+def known(program: str, network: bool, cache: Path | None, *, limits: bool = False) -> Flags | None:
+    key = _key(program, network, limits)
+    flags = _known.get(key) or _load(cache).get(key)
+    return flags if flags and flags._replace(refused="") in _candidates(program, network, limits) else None
 
 
-def _candidates(program: str, network: bool) -> list[Flags]:
-    """From none to all, the fewer the earlier."""
+def _remember(flags: Flags, key: str, cache: Path | None) -> Flags:
+    _known[key] = flags
+    if (stored := _load(cache)).get(key) != flags:
+        _save(cache, {**stored, key: flags})
+    return flags
+
+
+def _candidates(program: str, network: bool, limits: bool) -> list[Flags]:
+    """From none to all, the fewer the earlier; a container without its limits only when nothing else helps."""
     podman = os.path.basename(program) == "podman"
     runtimes = [(), *((f"--runtime={name}",) for name in ("runc", "crun") if shutil.which(name, path=_SBIN))]
     managers = [(), _NO_SYSTEMD] if podman else [()]
     networks = ["", "--network=host"] if network else ["--network=none"]
-    all_of_them = itertools.product(runtimes if podman else [()], managers, [(), _ULIMITS], networks)
+    all_of_them = itertools.product(
+        runtimes if podman else [()], managers, [(), _ULIMITS], networks, [(), LIMITS] if limits else [()]
+    )
     found = [
-        Flags((*runtime, *manager), (*limits, *([net] if net else [])))
-        for runtime, manager, limits, net in all_of_them
+        Flags((*runtime, *manager), (*ulimits, *([net] if net else [])), without)
+        for runtime, manager, ulimits, net, without in all_of_them
     ]
-    return sorted(found, key=lambda flags: len(flags.before) + len(flags.after))
+    return sorted(found, key=lambda flags: (len(flags.without), len(flags.before) + len(flags.after)))
 
 
 _SBIN = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"  # where runtimes are, PATH or not
 
 
-def _key(program: str, network: bool) -> str:
+def _key(program: str, network: bool, limits: bool) -> str:
     """Everything that the answer depends on and that changes with an update."""
     parts = (program, *(found for name in ("runc", "crun") if (found := shutil.which(name, path=_SBIN))))
-    return json.dumps([os.geteuid(), network, *((part, _age(part)) for part in parts)])
+    return json.dumps([os.geteuid(), network, limits, *((part, _age(part)) for part in parts)])
 
 
 def _age(file: str) -> int:
@@ -88,14 +107,9 @@ def _load(cache: Path | None) -> dict[str, Flags]:
     if cache is None:
         return {}
     try:
-        found = json.loads((cache / CACHE).read_bytes())
-        return {key: Flags(*map(_words, value)) for key, value in found.items()}
-    except (OSError, ValueError, TypeError, AttributeError):  # not there, or not ours: it is only a cache
+        return msgspec.json.decode((cache / CACHE).read_bytes(), type=dict[str, Flags])
+    except (OSError, ValueError, RecursionError, msgspec.MsgspecError):  # not there or not ours: only a cache
         return {}
-
-
-def _words(value: list[object]) -> tuple[str, ...]:
-    return tuple(str(word) for word in value)
 
 
 def _save(cache: Path | None, flags: Mapping[str, Flags]) -> None:

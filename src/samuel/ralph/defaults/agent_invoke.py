@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from msgspec import UNSET
+
 from samuel.agents.invoke import invoke
 from samuel.agents.table import find
 from samuel.errors import SamuelError
@@ -33,6 +35,7 @@ class RunAgent:
             environment=place.host,
             on_output=lambda chunk: place.watch("output", {"chunk": chunk}),
             cache=place.cache,
+            session="" if event.session_id is UNSET else event.session_id,
         )
         for note in done.notes:
             place.watch("warning", {"text": note})

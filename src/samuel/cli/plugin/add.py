@@ -1,0 +1,109 @@
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import click
+
+from samuel.cli.here import Here, json_option
+from samuel.cli.plugin import consent, words
+from samuel.cli.plugin.progress import Progress
+from samuel.errors import SamuelError
+from samuel.hooks.capability import Capabilities
+from samuel.plugins.candidate import Candidate
+from samuel.plugins.grants import granted
+from samuel.plugins.installed import Installed
+from samuel.plugins.source import parse
+from samuel.plugins.store import Store
+
+
+class Wishes(NamedTuple):
+    link: bool
+    force: bool
+    yes: bool
+    non_interactive: bool
+    dry_run: bool
+    grants: Capabilities
+
+
+class Added(NamedTuple):
+    plugin: Installed
+    text: str
+    data: dict[str, Any]
+
+
+@click.command()
+@click.argument("sources", nargs=-1, required=True, metavar="SOURCE...")
+@consent.asking_options
+@click.option("--link", is_flag=True, help="Link to a directory instead of copying it, to work on it.")
+@click.option("--force", is_flag=True, help="Replace what is installed under that name.")
+@click.option("--dry-run", is_flag=True, help="Show what would be installed, and install nothing.")
+@click.option("--continue-on-error", is_flag=True, help="Add the others when one cannot be added.")
+@click.option(
+    *("--grant", "grants"),
+    multiple=True,
+    metavar="CAPABILITY",
+    help="What a plugin without a manifest may do: `network`, `exec`, `filesystem.write=docs/`, `env=TOKEN`.",
+)
+@json_option
+@click.pass_obj
+def add(
+    here: Here,
+    /,
+    sources: tuple[str, ...],
+    of_user: bool,
+    continue_on_error: bool,
+    grants: tuple[str, ...],
+    **wishes: bool,
+) -> int:
+    """Install plugins from git or from a directory.
+
+    SOURCE is org/repo, a git URL or ./path, with @branch, @tag or @commit if you like. What a plugin may do is
+    shown, and you are asked before anything of it can run.
+
+    \b
+        samuel plugin add org/repo@v1
+        samuel plugin add ./my-plugin --link
+    """
+    wanted = Wishes(grants=granted(grants), **wishes)
+    groups = [[source] for source in sources] if continue_on_error else [sources]
+    added: list[Added] = []
+    failures: list[str] = []
+    with Progress(here.out) as progress:
+        store = consent.store_to_change(here, of_user, progress)
+        for group in groups:
+            try:
+                added += _add(here, store, progress, group, wanted)
+            except SamuelError as error:
+                if not continue_on_error:
+                    raise
+                failures.append(f"`{group[0]}` was not added: {error}")
+    broken = [] if wanted.dry_run else consent.broken(here, [one.plugin for one in added])
+    data = [one.data for one in added]
+    return here.out.answer(data, *(one.text for one in added), ok=not failures, warnings=[*failures, *broken])
+
+
+def _add(here: Here, store: Store, progress: Progress, sources: Sequence[str], wanted: Wishes) -> list[Added]:
+    parsed = [parse(text, here.directory) for text in sources]
+    with store.workshop() as workshop:
+        plan = store.plan_add(workshop, parsed, link=wanted.link, force=wanted.force, grants=wanted.grants)
+        if wanted.dry_run:
+            progress.done()
+            consent.show_offers(here, plan)
+            return [_added(store, one, one.plugin, "Would install") for one in plan.candidates]
+        consent.agree(here, plan, progress, yes=wanted.yes, non_interactive=wanted.non_interactive)
+        placed = store.commit(plan, consent.now())
+        return [_added(store, *both, "Installed") for both in zip(plan.candidates, placed, strict=True)]
+
+
+def _added(store: Store, candidate: Candidate, plugin: Installed, verb: str) -> Added:
+    entry = candidate.entry
+    data = {
+        **words.plain(plugin),
+        "path": str(store.plugins / candidate.source.directory),
+        "source": entry.source,
+        "ref": entry.ref,
+        "commit": entry.commit,
+        "required_by": candidate.required_by,
+    }
+    return Added(plugin, words.counts(plugin, verb), data)

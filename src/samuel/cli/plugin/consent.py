@@ -1,0 +1,97 @@
+"""Asking before anything of a plugin can run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import TypeVar
+
+import click
+
+from samuel import config, paths
+from samuel.cli.consent import refuse_inside_a_run
+from samuel.cli.here import Here
+from samuel.cli.plugin import words
+from samuel.cli.plugin.found import named
+from samuel.cli.plugin.progress import Progress
+from samuel.clock import SystemClock, iso
+from samuel.errors import SamuelError
+from samuel.hooks.handler import Status
+from samuel.plugins.fetch import SILENT, Watch
+from samuel.plugins.installed import GLOBAL, LOCAL, Installed
+from samuel.plugins.store import Plan, Store, set_enabled
+
+Decorated = TypeVar("Decorated", bound=Callable[..., object])
+
+global_option = click.option(
+    *("-g", "--global", "of_user"), is_flag=True, help="The user's own plugins, for all their projects."
+)
+
+
+def asking_options(command: Decorated) -> Decorated:
+    """What all commands that may have to ask have in common."""
+    for option in (
+        click.option("--non-interactive", is_flag=True, help="Never ask: without --yes, fail instead."),
+        click.option("--yes", is_flag=True, help="Agree without being asked."),
+        global_option,
+    ):
+        command = option(command)
+    return command
+
+
+def store_of(here: Here, of_user: bool, watch: Watch = SILENT) -> Store:
+    return Store(here.root, paths.User.from_environment(), GLOBAL if of_user else LOCAL, watch)
+
+
+def store_to_change(here: Here, of_user: bool, watch: Watch = SILENT) -> Store:
+    """What is wrong with samuel.toml is said before anything is changed; a run changes nothing."""
+    refuse_inside_a_run()
+    config.load(here.root / paths.CONFIG)
+    return store_of(here, of_user, watch)
+
+
+def agree(here: Here, plan: Plan, progress: Progress, *, yes: bool, non_interactive: bool) -> None:
+    """Show what the plan asks for and get a yes to it, or raise."""
+    progress.done()
+    asked = plan.asked
+    if not asked:
+        return
+    if not here.out.json:
+        show_offers(here, plan)
+    if yes:
+        return
+    titles = ", ".join(f"`{candidate.title}`" for candidate in asked)
+    if non_interactive or not here.out.asks:
+        raise SamuelError(
+            f"{titles}: nobody agreed to what would run",
+            "nothing was installed; look at it with `--dry-run`, then agree with `--yes`, or on a terminal",
+        )
+    what = "this plugin" if len(asked) == 1 else f"these {len(asked)} plugins"
+    if not click.confirm(f"Install {what}, and let it run?", err=True):
+        raise SamuelError("nothing was installed")
+
+
+def show_offers(here: Here, plan: Plan) -> None:
+    for candidate in plan.asked:
+        here.out.tell(f"{words.offer(candidate)}\n")
+
+
+def now() -> str:
+    return iso(SystemClock().now())
+
+
+def broken(here: Here, plugins: Iterable[Installed]) -> list[str]:
+    """Now their hooks may be asked which events they are for: better here than at the first event."""
+    names = {plugin.name for plugin in plugins}
+    if not names:
+        return []
+    with here.open() as app:
+        found = [one for one in app.found if one.owner in names and one.status is Status.BROKEN]
+    return [f"`{one.name}` is broken: {one.reason}" for one in found]
+
+
+def switch(here: Here, name: str, *, enabled: bool) -> Installed:
+    """Turn a plugin on or off in samuel.toml: the project's, or the user's own."""
+    refuse_inside_a_run()
+    plugin, _ = named(here.root, name)
+    set_enabled(here.root, plugin, enabled)
+    return plugin

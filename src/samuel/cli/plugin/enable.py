@@ -1,0 +1,22 @@
+from __future__ import annotations
+
+import click
+
+from samuel.cli.here import Here, json_option
+from samuel.cli.plugin import consent
+
+
+@click.command()
+@click.argument("name")
+@json_option
+@click.pass_obj
+def enable(here: Here, name: str) -> int:
+    """Let a plugin take part in this project again.
+
+    Written to samuel.toml, so it holds for everybody who works on the project.
+
+    \b
+        samuel plugin enable org/repo
+    """
+    plugin = consent.switch(here, name, enabled=True)
+    return here.out.answer({"name": plugin.title, "enabled": True}, f"{plugin.title} takes part in this project.")

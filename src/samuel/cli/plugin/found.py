@@ -1,0 +1,35 @@
+"""The plugins that commands speak of: the project's and the user's, and whether they take part in the project."""
+
+from __future__ import annotations
+
+import difflib
+from pathlib import Path
+
+from samuel import config, paths
+from samuel.errors import UsageError
+from samuel.plugins.installed import GLOBAL, LOCAL, Installed
+from samuel.plugins.requirements import answers
+from samuel.plugins.store import Store
+
+
+def all_plugins(root: Path) -> list[tuple[Installed, bool]]:
+    """The project's and the user's, by name, and whether each takes part in this project."""
+    user = paths.User.from_environment()
+    found = Store(root, user, LOCAL).known()
+    if user.home.resolve() != root:  # a project that is the home directory has no second set of them
+        found += Store(root, user, GLOBAL).known()
+    said = config.load(root / paths.CONFIG).plugins
+    settings = [said.get(plugin.name) or said.get(plugin.title) for plugin in found]
+    both = [(plugin, one is None or one.enabled) for plugin, one in zip(found, settings, strict=True)]
+    return sorted(both, key=lambda one: one[0].title)  # stable: the project's before the user's
+
+
+def named(root: Path, name: str) -> tuple[Installed, bool]:
+    """The one that is called so; of two, the project's."""
+    found = all_plugins(root)
+    for plugin, enabled in found:
+        if answers(plugin, name):
+            return plugin, enabled
+    close = difflib.get_close_matches(name, [said for one, _ in found for said in (one.title, one.name)], n=1)
+    hint = f"did you mean `{close[0]}`?" if close else "`samuel plugin list` shows what there is"
+    raise UsageError(f"no plugin is called `{name}`", hint)

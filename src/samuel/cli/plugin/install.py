@@ -1,0 +1,39 @@
+from __future__ import annotations
+
+import click
+
+from samuel.cli.here import Here, json_option
+from samuel.cli.plugin import consent, words
+from samuel.cli.plugin.progress import Progress
+
+
+@click.command()
+@consent.asking_options
+@json_option
+@click.pass_obj
+def install(here: Here, of_user: bool, yes: bool, non_interactive: bool) -> int:
+    """Install exactly what samuel.lock says.
+
+    Every plugin at the commit and with the content that was locked, or nothing at all. What you did not agree to
+    yet is shown, and you are asked.
+
+    \b
+        samuel plugin install
+    """
+    with Progress(here.out) as progress:
+        store = consent.store_to_change(here, of_user, progress)
+        with store.workshop() as workshop:
+            plan = store.plan_install(workshop)
+            consent.agree(here, plan, progress, yes=yes, non_interactive=non_interactive)
+            placed = store.commit(plan, consent.now())
+    left = [plugin.title for plugin in plan.left]
+    blocks = [words.counts(plugin) for plugin in placed]
+    blocks += [f"{title} is as it was locked." for title in left]
+    warnings = [f"`{title}` is not in {store.lock_file.name}, and was left as it is" for title in plan.unlocked]
+    data = {
+        "installed": [words.plain(plugin) for plugin in placed],
+        "unchanged": left,
+        "unlocked": list(plan.unlocked),
+    }
+    nothing = [f"{store.lock_file.name} names no plugins."]
+    return here.out.answer(data, *(blocks or nothing), warnings=[*warnings, *consent.broken(here, placed)])

@@ -1,0 +1,30 @@
+from __future__ import annotations
+
+import click
+
+from samuel.cli.here import Here, json_option
+from samuel.cli.output import Table
+from samuel.cli.plugin import words
+from samuel.cli.plugin.found import all_plugins
+
+COLUMNS = ("name", "location", "skills", "recipes", "hooks")
+
+
+@click.command("list")
+@json_option
+@click.pass_obj
+def list_(here: Here) -> int:
+    """Show the plugins that are there, and what they bring.
+
+    \b
+        samuel plugin list --json
+    """
+    found = [words.plain(plugin, enabled=on) for plugin, on in all_plugins(here.root)]
+    if here.out.json:
+        here.out.object(found)  # the array itself, as PLUGIN has it
+        return 0
+    if not found:
+        return here.out.answer(found, "No plugins are installed.")
+    rows = [[str(one[key]) if key in COLUMNS[:2] else str(len(one[key])) for key in COLUMNS] for one in found]
+    broken = [f"`{one['name']}`: {problem}" for one in found for problem in one["problems"]]
+    return here.out.answer(found, Table(COLUMNS, rows), warnings=broken)

@@ -1,0 +1,48 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from samuel.cli.here import Here, json_option
+from samuel.plugins.model import SKILL
+from samuel.scaffold.plugin import NEW_KINDS, directory_name, plugin, write
+
+
+@click.command()
+@click.argument("name")
+@click.option("--kind", type=click.Choice(NEW_KINDS), default=SKILL, show_default=True)
+@click.option(
+    *("--dir", "parent"),
+    type=click.Path(file_okay=False, path_type=Path),
+    default=".",
+    metavar="DIR",
+    help="Where its directory is made.",
+)
+@json_option
+@click.pass_obj
+def new(here: Here, name: str, kind: str, parent: Path) -> int:
+    """Write a plugin that works, with a test, ready to push.
+
+    \b
+        samuel plugin new my-checks --kind python
+    """
+    files = plugin(name, kind)
+    directory = parent / directory_name(name)
+    write(directory, files)
+    shown = str(directory)
+    tries = [f"samuel plugin validate {shown}", f"pytest {shown}", f"samuel plugin add {_as_path(shown)}"]
+    push = [
+        f"cd {shown} && git init && git add . && git commit -m 'First version'",
+        "git remote add origin URL && git push -u origin HEAD",
+        "samuel plugin add URL",
+    ]
+    paths = [f"{shown}/{file.path}" for file in files]
+    data = {"path": shown, "name": name, "kind": kind, "files": paths, "next": [*tries, *push]}
+    lines = [*(f"wrote {path}" for path in paths), "", "Try:", *(f"  {line}" for line in tries)]
+    return here.out.answer(data, "\n".join([*lines, "", "Share:", *(f"  {line}" for line in push)]))
+
+
+def _as_path(text: str) -> str:
+    """`plugin add` takes a plain word for org/repo."""
+    return text if text.startswith(("/", ".")) else f"./{text}"

@@ -1,0 +1,59 @@
+"""How a fetch goes: one line that changes on a terminal, a line for each step elsewhere. On stderr, always."""
+
+from __future__ import annotations
+
+import os
+import sys
+from types import TracebackType
+from typing import TYPE_CHECKING
+
+from samuel.cli.output import Output
+from samuel.cli.safe import safe
+
+if TYPE_CHECKING:
+    from rich.status import Status
+
+
+class Progress:
+    def __init__(self, out: Output) -> None:
+        self._out = out
+        self._live = sys.stderr.isatty() and not out.json
+        self._status: Status | None = None
+        self._step = ""
+
+    def __enter__(self) -> Progress:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.done()
+
+    def step(self, text: str) -> None:
+        self._step = text
+        if self._live:
+            self._show(text)
+        else:
+            self._out.tell(text)
+
+    def moment(self, text: str) -> None:
+        if self._live:
+            self._show(f"{self._step}  {text}")
+
+    def done(self) -> None:
+        """Nothing goes on any more, and a question may be asked."""
+        if self._status is not None:
+            self._status.stop()
+            self._status = None
+
+    def _show(self, text: str) -> None:
+        from rich.console import Console  # only where there is a terminal to draw on
+        from rich.text import Text
+
+        shown = Text(safe(text, keep=""))  # as Text: brackets are no markup
+        if self._status is None:
+            console = Console(stderr=True, color_system=None if os.environ.get("NO_COLOR") else "auto")
+            self._status = console.status(shown)
+            self._status.start()
+        else:
+            self._status.update(shown)

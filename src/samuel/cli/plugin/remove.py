@@ -1,0 +1,24 @@
+from __future__ import annotations
+
+import click
+
+from samuel.cli.here import Here, json_option
+from samuel.cli.plugin import consent
+
+
+@click.command()
+@click.argument("name")
+@consent.global_option
+@click.option("--force", is_flag=True, help="Also when another plugin requires it.")
+@json_option
+@click.pass_obj
+def remove(here: Here, name: str, of_user: bool, force: bool) -> int:
+    """Remove a plugin.
+
+    What it stored in its own data directory stays.
+
+    \b
+        samuel plugin remove org/repo
+    """
+    removed = consent.store_to_change(here, of_user).remove(name, force=force)
+    return here.out.answer({"removed": removed.title}, f"Removed {removed.title}.")

@@ -1,0 +1,21 @@
+from __future__ import annotations
+
+import click
+
+from samuel.cli.here import Here, json_option
+from samuel.cli.plugin import words
+from samuel.cli.plugin.found import named
+
+
+@click.command()
+@click.argument("name")
+@json_option
+@click.pass_obj
+def show(here: Here, name: str) -> int:
+    """Show everything about one plugin.
+
+    \b
+        samuel plugin show org/repo
+    """
+    plugin, enabled = named(here.root, name)
+    return here.out.answer(words.everything(plugin, enabled), words.portrait(plugin, enabled))

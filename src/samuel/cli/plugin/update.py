@@ -1,0 +1,59 @@
+from __future__ import annotations
+
+import click
+
+from samuel.cli.here import Here, json_option
+from samuel.cli.plugin import consent, words
+from samuel.cli.plugin.progress import Progress
+from samuel.plugins.candidate import Candidate
+from samuel.plugins.installed import Installed
+
+
+@click.command()
+@click.argument("name", required=False, default="", metavar="[NAME]")
+@consent.asking_options
+@json_option
+@click.pass_obj
+def update(here: Here, name: str, of_user: bool, yes: bool, non_interactive: bool) -> int:
+    """Get what is new where plugins came from.
+
+    The branch or tag that a plugin was added with is fetched again. You are asked when a newer version wants to do
+    more than the one you agreed to.
+
+    \b
+        samuel plugin update
+        samuel plugin update org/repo
+    """
+    with Progress(here.out) as progress:
+        store = consent.store_to_change(here, of_user, progress)
+        with store.workshop() as workshop:
+            plan = store.plan_update(workshop, name)
+            consent.agree(here, plan, progress, yes=yes, non_interactive=non_interactive)
+            placed = store.commit(plan, consent.now())
+    lines = [_updated(*both) for both in zip(plan.candidates, placed, strict=True)]
+    lines += [_left(plugin) for plugin in plan.left]
+    warnings = [f"`{title}` is not in {store.lock_file.name}, and was left as it is" for title in plan.unlocked]
+    data = {
+        "updated": [words.plain(plugin) for plugin in placed],
+        "unchanged": [plugin.title for plugin in plan.left],
+        "unlocked": list(plan.unlocked),
+    }
+    text = "\n".join(lines) or "There is nothing to update."
+    return here.out.answer(data, text, warnings=[*warnings, *consent.broken(here, placed)])
+
+
+def _updated(candidate: Candidate, plugin: Installed) -> str:
+    if candidate.before is None:
+        return f"Installed {plugin.title}, which {candidate.required_by} requires."
+    return f"Updated {plugin.title} from {_which(candidate.before)} to {_which(plugin)}."
+
+
+def _left(plugin: Installed) -> str:
+    if plugin.linked:
+        return f"{plugin.title} is linked, and always what is in {plugin.linked}."
+    return f"{plugin.title} is up to date: {_which(plugin)}."
+
+
+def _which(plugin: Installed) -> str:
+    commit = plugin.locked.commit[:12] if plugin.locked else ""
+    return " at ".join(filter(None, (plugin.manifest.version, commit))) or "what is there"

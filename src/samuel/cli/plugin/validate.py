@@ -1,0 +1,102 @@
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import click
+import msgspec
+
+from samuel.cli.here import Here, json_option
+from samuel.errors import ConfigError, Problem
+from samuel.hooks.handler import Origin, Status
+from samuel.plugins.contents import HOOKS, RECIPES, SKILLS, Contents, contents, escapes
+from samuel.plugins.functions import missing
+from samuel.plugins.manifest import load
+from samuel.plugins.model import FILE, Manifest
+from samuel.prompts.render import used_names
+from samuel.recipes import recipe as recipes
+from samuel.skills import skill as skills
+from samuel.skills.shelf import Shelf, texts
+
+
+@click.command()
+@click.argument("directory", metavar="DIR", type=click.Path(exists=True, file_okay=False, path_type=Path))
+@json_option
+@click.pass_obj
+def validate(here: Here, directory: Path) -> int:
+    """Say everything that is wrong with a plugin, and run nothing of it.
+
+    \b
+        samuel plugin validate ./my-plugin
+    """
+    manifest = Manifest()
+    problems: list[Problem] = []
+    try:
+        manifest = load(directory)
+    except ConfigError as error:
+        problems += error.problems
+    else:
+        problems += missing(directory, manifest)
+    problems += [*escapes(directory), *_texts(directory), *_forgotten(directory)]
+    offered = contents(directory, manifest)
+    if not any(offered) and not manifest.requires and not problems:
+        what = f"it holds no plugin: no {FILE} with hooks, and nothing in {SKILLS}/, {RECIPES}/ or {HOOKS}/"
+        problems.append(Problem(what, str(directory)))
+    if problems:
+        count = f"{len(problems)} problem{'s'[: len(problems) > 1]}"
+        data = {"problems": [problem._asdict() for problem in problems]}
+        return here.out.answer(data, "\n".join([*map(str, problems), "", count]), ok=False)
+    return here.out.answer(_plain(manifest, offered), _words(directory, manifest, offered))
+
+
+def _texts(directory: Path) -> Iterator[Problem]:
+    """Skills and recipes that nobody could use."""
+    for text in texts(Shelf(directory, SKILLS, Origin.PROJECT_PLUGIN), skills.name_of, deepest=2):
+        skill = skills.skill(text)
+        if skill.status is Status.BROKEN:
+            yield text.problem or Problem(skill.reason)
+    for text in texts(Shelf(directory, RECIPES, Origin.PROJECT_PLUGIN), recipes.name_of):
+        recipe = recipes.recipe(text)
+        if recipe.status is Status.BROKEN:
+            yield text.problem or Problem(recipe.reason)
+            continue
+        try:  # empty lines in place of the front matter: the lines in messages are then those of the file
+            used_names("\n" * (recipe.body_line - 1) + recipe.body, str(recipe.path))
+        except ConfigError as error:
+            yield from error.problems
+
+
+def _forgotten(directory: Path) -> Iterator[Problem]:
+    """Files in hooks/ that were surely meant to be executable."""
+    try:
+        names = sorted(os.listdir(directory / HOOKS))
+    except (FileNotFoundError, NotADirectoryError):
+        return
+    for name in names:
+        file = directory / HOOKS / name
+        if file.is_symlink() or not file.is_file() or name.startswith(".") or os.stat(file).st_mode & 0o111:
+            continue
+        with open(file, "rb") as opened:
+            if opened.read(2) == b"#!":
+                yield Problem("it begins with `#!`, but is not executable", str(file), 1, f"`chmod +x {file}`")
+
+
+def _plain(manifest: Manifest, offered: Contents) -> dict[str, Any]:
+    return {
+        "name": manifest.name,
+        "version": manifest.version,
+        "kind": manifest.kind,
+        "capabilities": msgspec.to_builtins(manifest.capabilities),
+        **offered._asdict(),
+        "problems": [],
+    }
+
+
+def _words(directory: Path, manifest: Manifest, offered: Contents) -> str:
+    title = f"{manifest.name} {manifest.version}" if manifest.file else directory.resolve().name
+    lines = [f"{title} ({manifest.kind}) is valid"]
+    lines += [f"  {part}: {', '.join(names)}" for part, names in offered._asdict().items() if names]
+    lines += [f"  may use {line}" for line in manifest.capabilities.lines()]
+    return "\n".join(lines)

@@ -1,0 +1,143 @@
+"""How plugins are shown: before somebody agrees to one, in a list, and as data."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import msgspec
+
+from samuel import paths
+from samuel.cli.safe import safe
+from samuel.config.keys import written
+from samuel.plugins.candidate import Candidate
+from samuel.plugins.contents import HOOKS, contents
+from samuel.plugins.installed import Installed
+from samuel.plugins.model import OCI, PYTHON, SKILL
+from samuel.process.confine import engine, walls
+
+NOTHING_MORE = "nothing but its own files and its own data directory"
+
+Row = tuple[str, Sequence[str]]
+
+
+def block(rows: Sequence[Row], title: str) -> str:
+    """A title and what belongs to it, one under the other; what has nothing to say is left out."""
+    width = max((len(name) for name, lines in rows if any(lines)), default=0)
+    shown = [safe(title, keep="")]
+    for name, lines in rows:
+        for number, line in enumerate(line for line in lines if line):
+            shown.append(f"  {(name if number == 0 else '').ljust(width)}  {safe(line, keep='')}")
+    return "\n".join(shown)
+
+
+def heading(plugin: Installed) -> str:
+    named = plugin.title if plugin.name == plugin.title else f"{plugin.title}, called {plugin.name}"
+    version = f" {plugin.manifest.version}" if plugin.manifest.version else ""
+    return f"{named}{version} ({plugin.manifest.kind})"
+
+
+def offer(candidate: Candidate) -> str:
+    """What a person reads before they agree."""
+    plugin = candidate.plugin
+    rows: list[Row] = [
+        ("about", [plugin.manifest.summary]),
+        ("from", [candidate.source.shown]),
+        ("commit", [candidate.entry.commit]),
+        ("license", [plugin.manifest.license]),
+        ("required by", [candidate.required_by]),
+        *offered(plugin),
+        ("may use", plugin.grants.lines() or [NOTHING_MORE]),
+        ("that is new", candidate.news if candidate.before else []),
+        ("not held to", gaps(plugin)),
+    ]
+    return block(rows, heading(plugin))
+
+
+def offered(plugin: Installed) -> list[Row]:
+    found = contents(plugin.directory, plugin.manifest)
+    return [("hooks", list(hooks(plugin))), ("skills", found.skills), ("recipes", found.recipes)]
+
+
+def hooks(plugin: Installed) -> Iterator[str]:
+    """Each with its event. What is only a file says its event when it is asked, which runs it."""
+    bound = {binding.entry for binding in plugin.manifest.bindings}
+    for binding in plugin.manifest.bindings:
+        yield f"{binding.event} -> {binding.entry}"
+    for name in contents(plugin.directory, plugin.manifest).hooks:
+        if name not in bound:
+            yield f"{HOOKS}/{name}, which says itself what it answers to"
+
+
+def gaps(plugin: Installed) -> list[str]:
+    """What this machine cannot hold the plugin to."""
+    if not contents(plugin.directory, plugin.manifest).hooks:
+        return []
+    if plugin.manifest.kind == OCI:
+        return engine.gaps(os.environ, paths.User.from_environment().cache)
+    if plugin.manifest.kind in (SKILL, PYTHON):
+        strength = walls.strength()
+        return [*strength.gaps, *([strength.why] if strength.gaps and strength.why else [])]
+    return []
+
+
+def counts(plugin: Installed, verb: str = "Installed") -> str:
+    found = contents(plugin.directory, plugin.manifest)
+    return (
+        f"{verb} {plugin.title}:\n"
+        f"  Skills:  {len(found.skills)}\n"
+        f"  Recipes: {len(found.recipes)}\n"
+        f"  Hooks:   {len(found.hooks)}"
+    )
+
+
+def plain(plugin: Installed, *, enabled: bool = True) -> dict[str, Any]:
+    found = contents(plugin.directory, plugin.manifest)
+    return {
+        "name": plugin.title,
+        "location": plugin.location,
+        "path": str(plugin.directory),
+        **found._asdict(),
+        "kind": plugin.manifest.kind,
+        "version": plugin.manifest.version,
+        "capabilities": msgspec.to_builtins(plugin.grants),
+        "enabled": enabled,
+        "problems": [str(problem) for problem in plugin.problems],
+    }
+
+
+def everything(plugin: Installed, enabled: bool) -> dict[str, Any]:
+    manifest, locked = plugin.manifest, plugin.locked
+    return {
+        **plain(plugin, enabled=enabled),
+        "manifest": msgspec.to_builtins(manifest) if manifest.file else None,
+        "lock": msgspec.to_builtins(locked) if locked else None,
+        "linked": plugin.linked,
+    }
+
+
+def portrait(plugin: Installed, enabled: bool) -> str:
+    manifest, locked = plugin.manifest, plugin.locked
+    required = (f"{one.name} {one.version}".strip() for one in manifest.requires)
+    rows: list[Row] = [
+        ("about", [manifest.summary]),
+        ("in samuel.toml", [f"[plugins.{written(plugin.name)}]{'' if enabled else '  enabled = false'}"]),
+        ("location", [f"{plugin.location}, {plugin.directory}"]),
+        ("linked to", [plugin.linked]),
+        ("from", [f"{locked.source}@{locked.ref}" if locked.ref else locked.source] if locked else []),
+        ("commit", [locked.commit] if locked else []),
+        ("sha256", [locked.digest] if locked else []),
+        ("image", [locked.image] if locked else []),
+        ("packages", locked.python if locked else ()),
+        ("license", [manifest.license]),
+        ("homepage", [manifest.homepage]),
+        ("authors", manifest.authors),
+        ("requires", list(required)),
+        *offered(plugin),
+        ("settings", [f"{key} = {value!r}" for key, value in manifest.config.items()]),
+        ("may use", plugin.grants.lines() or [NOTHING_MORE]),
+        ("not held to", gaps(plugin)),
+        ("problems", [str(problem) for problem in plugin.problems]),
+    ]
+    return block(rows, heading(plugin))

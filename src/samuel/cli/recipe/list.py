@@ -1,0 +1,40 @@
+from __future__ import annotations
+
+import click
+
+from samuel.cli.here import Here, json_option
+from samuel.cli.output import Table
+from samuel.cli.recipe import recipes
+from samuel.recipes.recipe import Recipe
+
+COLUMNS = ("name", "origin", "status", "description", "reason")
+
+
+@click.command("list")
+@json_option
+@click.pass_obj
+def list_(here: Here) -> int:
+    """Show every recipe that was found, and where it comes from.
+
+    \b
+        samuel recipe list
+    """
+    with here.open() as app:
+        found = [plain(one) for one in recipes(app)]
+    rows = [[str(row[column] or "-") for column in COLUMNS] for row in found]
+    return here.out.answer(found, Table(COLUMNS, rows), warnings=app.warnings)
+
+
+def plain(one: Recipe) -> dict[str, object]:
+    return {
+        "name": one.name,
+        "title": one.title,
+        "description": one.description,
+        "arguments": None if one.arguments is None else [argument._asdict() for argument in one.arguments],
+        "allowed_tools": None if one.allowed_tools is None else list(one.allowed_tools),
+        "agent": one.agent,
+        "origin": one.origin.label,
+        "path": str(one.path),
+        "status": one.status.value,
+        "reason": one.reason,
+    }

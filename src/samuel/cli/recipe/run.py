@@ -1,0 +1,131 @@
+from __future__ import annotations
+
+import signal
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from types import FrameType
+from typing import Any
+
+import click
+
+from samuel.agents.check import missing_in
+from samuel.agents.table import find
+from samuel.app import App
+from samuel.cli.here import Here, json_option
+from samuel.cli.recipe import recipes
+from samuel.cli.run.ready import agree
+from samuel.cli.run.watching import Lines
+from samuel.errors import SamuelError, UsageError
+from samuel.recipes.run import Ran, RecipeRun
+from samuel.skills.shelf import choose
+from samuel.trust import commands
+
+
+@click.command()
+@click.argument("name")
+@click.option("--arg", "given", multiple=True, metavar="NAME=VALUE", help="An argument of the recipe.")
+@click.option("--agent", default="", help="Another than the recipe's or the methodology's.")
+@click.option("--dry-run", is_flag=True, help="Show the prompt; start no agent, fire nothing.")
+@click.option("--yes", is_flag=True, help="Trust the commands and hooks of this project as they are now.")
+@json_option
+@click.pass_obj
+def run(here: Here, name: str, given: Sequence[str], agent: str, dry_run: bool, yes: bool) -> int:
+    """Let the agent do what a recipe says.
+
+    It is one session: every hook is told, and sees the recipe's name as `recipe_name`.
+
+    \b
+        samuel recipe run review --arg branch=main
+    """
+    arguments = _arguments(given)
+    if not dry_run:
+        agree(here, yes)
+    heard = _Heard(shown=not here.out.json)
+    with here.open(watch=heard) as app:
+        recipe = choose(recipes(app), name, "recipe")
+        prompt = recipe.prompt(app.context(), arguments)
+        session = RecipeRun(app.workplace, app.fire, app.context, recipe, agent)
+        if dry_run:
+            data = {"recipe": recipe.name, "agent": session.agent, "prompt": prompt}
+            return here.out.answer(data, prompt.rstrip("\n"), warnings=app.warnings)
+        _refuse_what_cannot_start(app, session.agent)
+        with _ended_by_signals():
+            ran = session.run(prompt)
+    here.out.tell("\n".join([*ran.messages, _end(ran)]))
+    return here.out.answer(_plain(ran), ok=ran.ok, warnings=[*heard.warnings, *ran.warnings, *app.warnings])
+
+
+class _Heard(Lines):
+    """The agent's own words as they come, and nothing else on that stream."""
+
+    def __init__(self, shown: bool) -> None:
+        super().__init__(verbose=shown)
+        self.warnings: list[str] = []
+
+    def line(self, kind: str, facts: Mapping[str, Any]) -> str:
+        if kind == "warning":
+            self.warnings.append(facts["text"])
+        return ""
+
+
+def _arguments(given: Sequence[str]) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for text in given:
+        name, equals, value = text.partition("=")
+        if not equals or not name:
+            raise UsageError(f"`--arg {text}` gives no value", "write it like `--arg branch=main`")
+        if name in found:
+            raise UsageError(f"`--arg {name}` is given twice", "keep one of them")
+        found[name] = value
+    return found
+
+
+def _refuse_what_cannot_start(app: App, agent: str) -> None:
+    """What would fail later is said before any hook is told that a session begins."""
+    place = app.workplace
+    if app.missing_plugins:  # one of them may be a guard
+        names = ", ".join(f"`{name}`" for name in app.missing_plugins)
+        raise SamuelError(f"samuel.lock names {names}, not installed here", "run `samuel plugin install`")
+    chosen = find(agent, place.agents)
+    if lack := missing_in(chosen, place.settings.sandbox, place.confinement):
+        raise SamuelError(lack)
+    if why := place.refusal(commands.of_agent(agent, place.agents, place.root)):
+        raise SamuelError(f"{why}, or `samuel recipe run --yes`")
+
+
+def _end(ran: Ran) -> str:
+    if ran.stopped:
+        return f"stopped: {ran.stopped}"
+    changed = f"; changed: {', '.join(ran.changed_files)}" if ran.changed_files else ""
+    return f"{ran.recipe}: the agent ended with exit code {ran.exit_code}{changed}"
+
+
+def _plain(ran: Ran) -> dict[str, Any]:
+    return {
+        "recipe": ran.recipe,
+        "session_id": ran.session_id,
+        "agent": ran.agent,
+        "exit_code": ran.exit_code,
+        "stdout": ran.stdout,
+        "stderr": ran.stderr,
+        "stdout_path": ran.stdout_path,
+        "changed_files": list(ran.changed_files),
+        "usage": dict(ran.usage),
+        "messages": list(ran.messages),
+        "stopped": ran.stopped,
+    }
+
+
+@contextmanager
+def _ended_by_signals() -> Iterator[None]:
+    """A polite signal ends the agent as Ctrl-C does, so that the session has its end."""
+
+    def end(signum: int, frame: FrameType | None) -> None:
+        raise KeyboardInterrupt
+
+    before = {name: signal.signal(name, end) for name in (signal.SIGTERM, signal.SIGHUP)}
+    try:
+        yield
+    finally:
+        for name, handler in before.items():
+            signal.signal(name, handler)

@@ -1,0 +1,45 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import click
+
+from samuel.cli.here import Here, json_option
+from samuel.cli.recipe import recipes
+from samuel.cli.recipe.list import plain
+from samuel.recipes.arguments import Argument
+from samuel.recipes.recipe import Recipe
+from samuel.skills.shelf import choose
+
+
+@click.command()
+@click.argument("name")
+@json_option
+@click.pass_obj
+def show(here: Here, name: str) -> int:
+    """Show what a recipe is for, what it takes and what it says.
+
+    \b
+        samuel recipe show review
+    """
+    with here.open() as app:
+        one = choose(recipes(app), name, "recipe")
+    data = {**plain(one), "text": one.body, "more": one.more}
+    return here.out.answer(data, "\n".join(_lines(one)), one.body.strip("\n"), warnings=app.warnings)
+
+
+def _lines(one: Recipe) -> Iterator[str]:
+    yield one.name + (f": {one.description}" if one.description else "")
+    yield f"file: {one.path}"
+    if one.agent:
+        yield f"agent: {one.agent}"
+    if one.allowed_tools is not None:
+        yield f"tools: {', '.join(one.allowed_tools) or 'none'}"
+    for argument in one.arguments or ():
+        yield f"argument: {_said(argument)}"
+    yield ""
+
+
+def _said(argument: Argument) -> str:
+    need = "required" if argument.required else f"default {'' if argument.default is None else argument.default!r}"
+    return f"{argument.name} ({need.strip()})" + (f": {argument.description}" if argument.description else "")

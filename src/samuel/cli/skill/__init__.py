@@ -1,0 +1,34 @@
+"""`samuel skill`: the table of its commands, and where they find skills."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from samuel.cli.lazy import Entry, LazyGroup
+
+if TYPE_CHECKING:
+    from samuel.app import App
+    from samuel.skills.skill import Skill
+
+COMMANDS = {
+    "list": Entry("samuel.cli.skill.list:list_", "Show every skill that was found, and where it comes from."),
+    "show": Entry("samuel.cli.skill.show:show", "Show what a skill is for and what it says."),
+}
+
+
+@click.group(cls=LazyGroup, table=COMMANDS)
+def skill() -> None:
+    """What agents may read when a task calls for it.
+
+    \b
+        samuel skill list
+    """
+
+
+def skills(app: App) -> list[Skill]:
+    """Those of the project, of its user, and of the plugins that take part."""
+    from samuel.skills.find import find_skills  # YAML, which the other groups do without
+
+    return find_skills(app.paths.root, app.user.home, app.usable_plugins)

@@ -1,0 +1,43 @@
+from __future__ import annotations
+
+import click
+
+from samuel.cli.here import Here, json_option
+from samuel.cli.output import Table
+from samuel.cli.skill import skills
+from samuel.hooks.handler import Status
+from samuel.skills.skill import Skill
+
+COLUMNS = ("name", "origin", "status", "description", "reason")
+
+
+@click.command("list")
+@json_option
+@click.pass_obj
+def list_(here: Here) -> int:
+    """Show every skill that was found, and where it comes from.
+
+    \b
+        samuel skill list
+    """
+    with here.open() as app:
+        found = skills(app)
+    data = [plain(one) for one in found]
+    rows = [[str(row[column] or "-") for column in COLUMNS] for row in data]
+    notes = [f"`{one.path}`: {note}" for one in found if one.status is Status.ACTIVE for note in one.warnings]
+    return here.out.answer(data, Table(COLUMNS, rows), warnings=[*notes, *app.warnings])
+
+
+def plain(one: Skill) -> dict[str, object]:
+    return {
+        "name": one.name,
+        "description": one.description,
+        "license": one.license,
+        "compatibility": one.compatibility,
+        "metadata": one.metadata,
+        "allowed_tools": None if one.allowed_tools is None else list(one.allowed_tools),
+        "origin": one.origin.label,
+        "path": str(one.path),
+        "status": one.status.value,
+        "reason": one.reason,
+    }

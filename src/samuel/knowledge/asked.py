@@ -1,0 +1,41 @@
+"""What is asked of the routing: a text, a hook's `new_intent`, and the documents that hooks suggest."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import msgspec
+
+from samuel.errors import UsageError
+from samuel.events.session import Intent, SuggestedDocument
+
+MOST_SUGGESTED = 50
+
+
+def intent_of(said: Mapping[str, Any] | None) -> Intent | None:
+    """REPO's `new_intent`, alone or still inside the result of the hook that gave it."""
+    if said is None:
+        return None
+    inner = said.get("new_intent", said)
+    try:
+        return msgspec.convert(inner, Intent)
+    except msgspec.ValidationError as error:
+        raise UsageError(
+            f"This is no intent: {error}", "It needs `intent`, and may have `scope`, `topic`, `stage`, `signals`."
+        ) from None
+
+
+def suggested_of(said: Iterable[Mapping[str, Any]]) -> list[SuggestedDocument]:
+    try:
+        return msgspec.convert(list(said), list[SuggestedDocument])
+    except msgspec.ValidationError as error:
+        hint = "Each needs a `path`, and may have `reason` and `stage`."
+        raise UsageError(f"These are no suggested documents: {error}", hint) from None
+
+
+def wording(text: str, intent: Intent | None) -> str:
+    """All words that say what is wanted, each thing said once and in a line of its own."""
+    raw = (intent.signals or {}).get("user_raw_input") if intent else None
+    parts = [intent.intent if intent else "", raw if isinstance(raw, str) else "", text]
+    return "\n".join(dict.fromkeys(part for part in parts if part.strip()))

@@ -1,0 +1,83 @@
+"""Which topics an intent names: exactly, or nearly, which is said."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from samuel.config.keys import shown
+from samuel.knowledge.model import Index
+
+EXACTLY, PARTLY, NEARLY = 0.5, 0.4, 0.3
+"""What it is worth that both scope and topic are those asked for, that the only one named is, that one is near."""
+
+ALIKE = 0.75
+LONGEST = 200  # characters of a name that are compared
+
+
+class Named(NamedTuple):
+    indexes: Sequence[Index]
+    """Where to look: all of them where none is named."""
+    worth: float = 0.0
+    """0 where only words can tell."""
+    asked: tuple[str, ...] = ()
+    reported: tuple[str, ...] = ()
+
+    def reason(self, index: Index) -> str:
+        names = {"scope": index.scope, "topic": index.topic}
+        what = " and ".join(f"{kind} `{names[kind]}`" for kind in self.asked)
+        return f"{what}: {'the nearest to what is asked for' if self.reported else 'as asked for'}"
+
+
+def covers(scope: str, other: str) -> bool:
+    """Whether `other` is `scope` or below it: `execution` covers `execution.quality_gates`."""
+    return other == scope or other.startswith(f"{scope}.")
+
+
+def named(indexes: Sequence[Index], scope: str, topic: str) -> Named:
+    """The indexes of a scope and of a topic, where they are given."""
+    asked = tuple(kind for kind, name in (("scope", scope), ("topic", topic)) if name)
+    found, unlike_scope = _of_scope(indexes, scope) if scope else (indexes, "")
+    place = found or indexes
+    found, unlike_topic = _of_topic(indexes, place, topic) if topic else (found, "")
+    reported = tuple(note for note in (unlike_scope, unlike_topic) if note)
+    if not found or not asked:  # a topic that is not there: what its scope holds is left to the words
+        return Named(place, reported=reported)
+    worth = NEARLY if reported else EXACTLY if len(asked) == 2 else PARTLY
+    return Named(found, worth, asked, reported)
+
+
+def _of_scope(indexes: Sequence[Index], scope: str) -> tuple[Sequence[Index], str]:
+    if same := [index for index in indexes if covers(scope, index.scope)]:
+        return same, ""
+    near = _nearest(scope, (index.scope for index in indexes))
+    note = f"there is no scope `{shown(scope)}`" + (f"; the nearest is `{near}`" if near else "")
+    return [index for index in indexes if near and index.scope == near], note
+
+
+def _of_topic(indexes: Sequence[Index], inside: Sequence[Index], topic: str) -> tuple[Sequence[Index], str]:
+    """In the scope; else of just that name elsewhere; else the nearest name in the scope."""
+    if same := [index for index in inside if index.topic == topic]:
+        return same, ""
+    if elsewhere := [index for index in indexes if index.topic == topic]:
+        return elsewhere, f"the topic `{topic}` is in the scope {_listed(index.scope for index in elsewhere)}"
+    near = _nearest(topic, (index.topic for index in inside))
+    note = f"there is no topic `{shown(topic)}` there" + (f"; the nearest is `{near}`" if near else "")
+    return [index for index in inside if near and index.topic == near], note
+
+
+def _nearest(name: str, names: Iterable[str]) -> str:
+    """Capitals, spaces and hyphens make no difference: `Pre-commit checks` is next to `pre_commit_checks`."""
+    plain = {_plain(one): one for one in sorted(names, reverse=True)}
+    close = difflib.get_close_matches(_plain(name), plain, 1, ALIKE)
+    return plain[close[0]] if close else ""
+
+
+def _plain(name: str) -> str:
+    return re.sub(r"[\s_-]+", " ", name[:LONGEST].casefold()).strip()
+
+
+def _listed(names: Iterable[str]) -> str:
+    return ", ".join(f"`{name}`" for name in dict.fromkeys(names))

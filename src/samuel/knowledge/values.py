@@ -1,0 +1,150 @@
+"""Reading mappings of YAML key by key: what is right is taken, and what is wrong is noted.
+
+One bad entry must not hide the others, so nothing here raises: a value that is wrong counts as missing.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from samuel.config.keys import printable, shown
+from samuel.errors import Problem
+from samuel.files import yaml
+from samuel.knowledge.model import STAGES
+from samuel.knowledge.place import from_root
+
+MOST_UNKNOWN = 20
+"""Unknown keys of one mapping that are told one by one."""
+NEARLY = 0.85  # `topic` is nearly `topics`, and `tags` is not `stages`
+
+_TYPES = {bool: "a boolean", int: "a number", float: "a number", str: "text", list: "a list", dict: "a mapping"}
+
+
+class Notes:
+    """What is wrong with one file."""
+
+    def __init__(self, file: str, lines: Callable[[yaml.Path], int]) -> None:
+        self._file, self._lines = file, lines
+        self._problems: list[Problem] = []
+
+    def add(self, path: yaml.Path, what: str, hint: str = "") -> None:
+        self._problems.append(Problem(what, self._file, self.line(path), hint))
+
+    def line(self, path: yaml.Path) -> int:
+        return self._lines(path)
+
+    def problems(self) -> tuple[Problem, ...]:
+        return tuple(sorted(self._problems, key=lambda problem: problem.line))  # stable within a line
+
+
+class Values:
+    """One mapping. Every key that is asked for is a known one."""
+
+    def __init__(self, notes: Notes, values: Mapping[str, Any], path: yaml.Path = ()) -> None:
+        self._notes, self._values, self._path = notes, values, path
+        self._known: dict[str, None] = {}  # a set that keeps its order
+
+    def line(self, key: str | None = None) -> int:
+        return self._notes.line(self._path if key is None else (*self._path, key))
+
+    def note(self, key: str | None, what: str, hint: str = "") -> None:
+        self._notes.add(self._path if key is None else (*self._path, key), what, hint)
+
+    def text(self, key: str, *, needed: bool = False) -> str:
+        """In one line; "" where it is missing."""
+        value = self._get(key)
+        if isinstance(value, str) and value.strip():
+            return printable(" ".join(value.split()))
+        if value is not None and not isinstance(value, str):
+            hint = "" if isinstance(value, (dict, list)) else "put it in quotes"
+            self.note(key, f"`{key}` must be text, not {_type(value)}", hint)
+        elif key in self._values:
+            self.note(key, f"`{key}` is empty")
+        elif needed:
+            self.note(None, f"`{key}` is missing", f"add `{key}: ...`")
+        return ""
+
+    def texts(self, key: str) -> tuple[str, ...]:
+        """A list of texts; one text alone is a list of one."""
+        value = self._get(key)
+        if value is None:
+            return ()
+        items = value if isinstance(value, list) else [value]
+        if not all(isinstance(item, str) and item.strip() for item in items):
+            self.note(key, f"`{key}` must be a list of texts")
+            return ()
+        return tuple(dict.fromkeys(printable(" ".join(item.split())) for item in items))
+
+    def stages(self, key: str) -> tuple[str, ...]:
+        said = self.texts(key)
+        for word in said:
+            if word not in STAGES:
+                close = difflib.get_close_matches(word.lower()[:40], STAGES, 1)
+                known = f"did you mean `{close[0]}`?" if close else f"one of {', '.join(STAGES)}"
+                self.note(key, f"`{shown(word)}` is no stage", known)
+        return tuple(word for word in said if word in STAGES)
+
+    def path(self, key: str) -> str:
+        value = self._get(key)
+        written = value if isinstance(value, str) and value.strip() else self.text(key, needed=True)
+        if not written:
+            return ""
+        try:
+            return from_root(written)
+        except ValueError as error:
+            self.note(key, f"`{key}` {error}", "write it from there: `/docs/name.md`")
+            return ""
+
+    def entries(self, key: str, most: int) -> Iterator[Values]:
+        """The mappings of a list."""
+        value = self._get(key)
+        if not isinstance(value, list):
+            if value is not None:
+                self.note(
+                    key, f"`{key}` must be a list, not {_type(value)}", f"begin each entry of `{key}` with `- `"
+                )
+            return
+        for at, item in enumerate(value[:most]):
+            if isinstance(item, dict):
+                yield Values(self._notes, item, (*self._path, key, at))
+            else:
+                self._notes.add(
+                    (*self._path, key, at), f"an entry of `{key}` must be a mapping, not {_type(item)}"
+                )
+        if len(value) > most:
+            self._notes.add(
+                (*self._path, key, most),
+                f"`{key}` has {len(value)} entries; those after the first {most} are left out",
+                "split the file",
+            )
+
+    def refuse_unread(self) -> None:
+        """To call when all has been read."""
+        unread = self._unread()
+        absent = [key for key in self._known if key not in self._values]  # one that is there was not meant
+        for key in unread[:MOST_UNKNOWN]:
+            close = difflib.get_close_matches(key[:80], absent, 1)
+            known = ", ".join(f"`{one}`" for one in self._known)
+            hint = f"did you mean `{close[0]}`?" if close else f"known here: {known}"
+            self.note(key, f"unknown key `{shown(key)}`", hint)
+        if len(unread) > MOST_UNKNOWN:
+            self.note(unread[MOST_UNKNOWN], f"{len(unread) - MOST_UNKNOWN} more unknown keys")
+
+    def refuse_misspelt(self) -> None:
+        """The same for a mapping that others use too: only what is nearly one of our keys is a mistake."""
+        for key in self._unread()[:MOST_UNKNOWN]:
+            if close := difflib.get_close_matches(key[:80], self._known, 1, NEARLY):
+                self.note(key, f"unknown key `{shown(key)}`", f"did you mean `{close[0]}`?")
+
+    def _unread(self) -> list[str]:
+        return [key for key in self._values if key not in self._known]
+
+    def _get(self, key: str) -> Any:
+        self._known[key] = None
+        return self._values.get(key)
+
+
+def _type(value: object) -> str:
+    return _TYPES.get(type(value), "nothing")

@@ -1,0 +1,254 @@
+"""Getting a plugin's files: from git, by the git program, or from a directory.
+
+Nothing that a repository says is obeyed. Git fetches into an empty repository that is thrown away, and nothing
+is checked out: no hook, filter, line-end conversion or submodule takes part. The tree is listed, judged, and only
+then written, file by file, by us. The user's own git configuration stays: credentials and `url.<base>.insteadOf`
+are theirs.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import stat
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple, Protocol
+
+from samuel.errors import ConfigError, Problem, SamuelError
+from samuel.plugins import tree
+from samuel.plugins.contents import MOST_BYTES
+from samuel.plugins.source import PATH, Source
+from samuel.process import spawn
+from samuel.process.environment import clean
+from samuel.process.reason import printable
+from samuel.trust.content import MOST_FILES, spoken
+
+TIMEOUT = 300.0
+MOST_LISTED = 16 * 1024 * 1024  # bytes of `ls-tree`; trees that contain each other many times over never end
+BATCH = 32 * 1024 * 1024
+MOST_LINK = 4096
+
+_SETTINGS = {
+    "core.hooksPath": "/dev/null",
+    "core.fsmonitor": "false",
+    "core.attributesFile": "/dev/null",
+    "transfer.fsckObjects": "true",
+    "fetch.fsckObjects": "true",
+    "fetch.recurseSubmodules": "false",
+    "submodule.recurse": "false",
+    "fetch.writeCommitGraph": "false",
+    "fetch.bundleURI": "",
+    "transfer.bundleURI": "false",
+    "gc.auto": "0",
+    "maintenance.auto": "false",
+    "init.templateDir": "",
+    "color.ui": "false",
+}
+_VARIABLES = {
+    "GIT_ALLOW_PROTOCOL": "file:git:http:https:ssh",
+    "GIT_ATTR_NOSYSTEM": "1",
+    "GIT_NO_REPLACE_OBJECTS": "1",
+    "GIT_TERMINAL_PROMPT": "0",  # it has no terminal: it is a process of a session of its own
+    "LC_ALL": "C",
+}
+_FULL_COMMIT = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
+_SHORT_COMMIT = re.compile(r"[0-9a-f]{7,64}")
+_GITLINK, _TREE_LINK, _EXECUTABLE = "160000", "120000", "100755"
+
+
+class Watch(Protocol):
+    """Told how it goes."""
+
+    def step(self, text: str) -> None:
+        """Something begins that may take a while."""
+
+    def moment(self, text: str) -> None:
+        """How far it is; each replaces the one before."""
+
+
+class Silent:
+    def step(self, text: str) -> None: ...
+
+    def moment(self, text: str) -> None: ...
+
+
+SILENT = Silent()
+
+
+class Fetched(NamedTuple):
+    commit: str  # "" for a directory
+    ref: str  # what was asked for
+
+
+def fetch(source: Source, into: Path, watch: Watch = SILENT) -> Fetched:
+    """Put the files of `source` into the new directory `into`. Raises SamuelError."""
+    if source.kind == PATH:
+        watch.step(f"copying {source.url}")
+        tree.copy(Path(source.url), into)
+        return Fetched("", "")
+    watch.step(f"fetching {source.shown}")
+    # On the same file system as what it is for, so that what is large stays where there is room for it.
+    with tempfile.TemporaryDirectory(prefix=".git-", dir=into.parent) as scratch:
+        repository = _Repository(Path(scratch), watch)
+        commit = repository.fetch(source)
+        repository.write(commit, into, source.title)
+    return Fetched(commit, source.ref)
+
+
+class _Blob(NamedTuple):
+    item: tree.Item
+    id: str
+
+
+class _Repository:
+    """A bare repository of our own, for one fetch."""
+
+    def __init__(self, directory: Path, watch: Watch) -> None:
+        if shutil.which("git") is None:
+            raise SamuelError("`git` was not found on PATH", "install git, or add the plugin from a directory")
+        self._directory = str(directory)
+        self._watch = watch
+        self._env = _environment()
+        self._call("init", "--quiet", "--bare", "--template=", "--initial-branch=none", self._directory)
+
+    def fetch(self, source: Source) -> str:
+        """Get what the ref names, or the default branch; gives the commit."""
+        options = ("fetch", "--progress", "--no-tags", "--no-recurse-submodules", "--no-auto-gc")
+        try:
+            self._call(*options, "--depth=1", "--", source.url, source.ref or "HEAD", watched=True)
+            return self._commit("FETCH_HEAD")
+        except GitFailed as error:
+            if not _SHORT_COMMIT.fullmatch(source.ref):
+                raise error.of(source) from None
+        # A commit that the server gives only with its branch, or an abbreviated one.
+        self._watch.step(f"fetching all of {source.url}")
+        heads_and_tags = ("+refs/heads/*:refs/heads/*", "+refs/tags/*:refs/tags/*")
+        try:
+            self._call(*options, "--", source.url, *heads_and_tags, watched=True)
+            return self._commit(source.ref)
+        except GitFailed as error:
+            raise error.of(source) from None
+
+    def _commit(self, name: str) -> str:
+        try:
+            found = self._call("rev-parse", "--verify", "--quiet", "--end-of-options", f"{name}^{{commit}}")
+        except GitFailed:
+            raise GitFailed(f"`{name}` is no branch, tag or commit of it") from None
+        commit = found.decode(errors="replace").strip()
+        if not _FULL_COMMIT.fullmatch(commit) or (_SHORT_COMMIT.fullmatch(name) and not commit.startswith(name)):
+            raise GitFailed(f"`{name}` is no branch, tag or commit of it")
+        return commit
+
+    def write(self, commit: str, into: Path, title: str) -> None:
+        blobs = self._list(commit, title)
+        tree.check((blob.item for blob in blobs), title)
+        into.mkdir()
+        links = []
+        for blob, content in self._read(blobs):
+            if stat.S_ISLNK(blob.item.mode):
+                links.append((blob.item.path, os.fsdecode(content)))
+            else:
+                tree.write_file(into, blob.item, [content])
+        for path, target in links:
+            tree.write_link(into, path, target)
+
+    def _list(self, commit: str, title: str) -> list[_Blob]:
+        listed = self._call("ls-tree", "-r", "-z", "-l", "--full-tree", commit, limit=MOST_LISTED)
+        blobs, problems = [], []
+        for line in listed.split(b"\0")[:-1]:
+            facts, _, name = line.partition(b"\t")
+            mode, _, id, size = facts.decode().split()
+            path = os.fsdecode(name)
+            if mode == _GITLINK:
+                problems.append(
+                    Problem("it is a submodule", spoken(path), hint="put its files into the repository itself")
+                )
+                continue
+            kind = stat.S_IFLNK if mode == _TREE_LINK else stat.S_IFREG | (0o755 if mode == _EXECUTABLE else 0o644)
+            if mode == _TREE_LINK and int(size) > MOST_LINK:
+                problems.append(Problem("it is a link of no sensible length", spoken(path)))
+            blobs.append(_Blob(tree.Item(path, kind, int(size)), id))
+        if problems:
+            raise ConfigError(problems[:20])
+        if not blobs:
+            raise ConfigError([Problem("there is no file in it", title)])
+        return blobs
+
+    def _read(self, blobs: Sequence[_Blob]) -> Iterator[tuple[_Blob, bytes]]:
+        """Their contents, a few megabytes at a time."""
+        batch: list[_Blob] = []
+        for blob in blobs:
+            if batch and sum(one.item.size for one in batch) + blob.item.size > BATCH:
+                yield from self._read_batch(batch)
+                batch = []
+            batch.append(blob)
+        yield from self._read_batch(batch)
+
+    def _read_batch(self, batch: Sequence[_Blob]) -> Iterator[tuple[_Blob, bytes]]:
+        asked = "".join(f"{blob.id}\n" for blob in batch).encode()
+        said = self._call("cat-file", "--batch", stdin=asked, limit=MOST_BYTES + 256 * MOST_FILES)
+        at = 0
+        for blob in batch:
+            begins = said.index(b"\n", at) + 1
+            id, kind, size = said[at : begins - 1].decode().split()
+            if (id, kind, int(size)) != (blob.id, "blob", blob.item.size):
+                raise GitFailed(f"`{blob.item.path}` is not what the tree said")
+            at = begins + blob.item.size + 1
+            yield blob, said[begins : at - 1]
+
+    def _call(
+        self,
+        command: str,
+        *args: str,
+        stdin: bytes = b"",
+        limit: int = spawn.OUTPUT_LIMIT,
+        watched: bool = False,
+    ) -> bytes:
+        done = spawn.run(
+            ["git", "--no-pager", f"--git-dir={self._directory}", command, *args],
+            cwd=self._directory,
+            env=self._env,
+            stdin=stdin,
+            timeout=TIMEOUT,
+            output_limit=limit,
+            on_output=self._tell if watched else None,
+        )
+        if done.ended == "exited" and done.returncode == 0:
+            return done.stdout
+        if done.ended == "timed_out":
+            raise GitFailed(f"stopped after {TIMEOUT:g}s")
+        if done.ended == "too_much_output":
+            raise GitFailed(f"it holds more than {MOST_FILES} files, or names too long")
+        raise GitFailed(done.why or _last_words(done.stderr) or f"exit code {done.returncode}")
+
+    def _tell(self, chunk: bytes) -> None:
+        said = [line.strip() for line in chunk.decode(errors="replace").replace("\r", "\n").split("\n")]
+        for line in said:
+            if "%" in line:
+                self._watch.moment(line.removeprefix("remote: "))
+
+
+class GitFailed(SamuelError):
+    def of(self, source: Source) -> SamuelError:
+        hint = f"try `git ls-remote {source.url}` by hand"
+        if "could not read Username" in self.message or "Authentication failed" in self.message:
+            hint = "git cannot ask here: give it a credential helper, or use an ssh URL and an ssh agent"
+        return SamuelError(f"`{source.shown}` could not be fetched: {self.message}", hint)
+
+
+def _environment() -> Mapping[str, str]:
+    """Nothing of the caller's own GIT_*: some of them name other repositories, programs and configuration."""
+    env = clean(_VARIABLES, pass_names=("SSH_AUTH_SOCK", "SSH_AGENT_PID"))
+    env["GIT_CONFIG_COUNT"] = str(len(_SETTINGS))
+    for number, (key, value) in enumerate(_SETTINGS.items()):
+        env[f"GIT_CONFIG_KEY_{number}"], env[f"GIT_CONFIG_VALUE_{number}"] = key, value
+    return env
+
+
+def _last_words(stderr: bytes) -> str:
+    """Git's own words, without its progress."""
+    lines = (line.rpartition("\r")[2].strip() for line in printable(stderr.decode(errors="replace")).split("\n"))
+    return "\n".join([line for line in lines if line and "%" not in line][-8:])

@@ -1,0 +1,34 @@
+"""`--grant`: what a plugin without a manifest may do. It cannot ask, so its owner says it, like `env=TOKEN`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from samuel.config.lines import Lines
+from samuel.config.reader import Report
+from samuel.errors import UsageError
+from samuel.hooks.capability import ENV, EXEC, NETWORK, READ, WRITE, Capabilities
+from samuel.plugins import manifest_capabilities
+from samuel.plugins.model import SKILL
+
+LISTED, PLAIN = (READ, WRITE, ENV), (EXEC, NETWORK)
+
+
+def granted(texts: Sequence[str]) -> Capabilities:
+    """Held to the same rules as a manifest. Raises UsageError or ConfigError."""
+    listed: dict[str, list[str]] = {}
+    plain: dict[str, bool] = {}
+    for text in texts:
+        name, equals, value = text.partition("=")
+        if name in PLAIN and not equals:
+            plain[name] = True
+        elif name in LISTED and value:
+            listed.setdefault(name, []).extend(value.split(","))
+        else:
+            valid = [*(f"`{one}=VALUE`" for one in LISTED), *(f"`{one}`" for one in PLAIN)]
+            raise UsageError(f"`--grant {text}` is no capability", f"it is one of {', '.join(valid)}")
+    report = Report(Path("--grant"), Lines(""))
+    found = manifest_capabilities.read(report.read({**listed, **plain}), SKILL)
+    report.finish()
+    return found

@@ -1,0 +1,145 @@
+"""The plugins that are there: what each is, what it was granted, and the words that its owner agrees to."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+from samuel import paths
+from samuel.errors import ConfigError, Problem
+from samuel.hooks.capability import Capabilities, beyond
+from samuel.plugins import lock
+from samuel.plugins.lock import Entry
+from samuel.plugins.manifest import load
+from samuel.plugins.model import Manifest
+from samuel.trust.content import (
+    Digests,
+    TooMuch,
+    agreed_digest,
+    digest_file,
+    spoken,
+    survey,
+    tree_digest,
+)
+
+LOCAL, GLOBAL = "local", "global"
+
+
+class Installed(NamedTuple):
+    """One plugin as it lies there."""
+
+    directory: Path
+    location: str  # local or global
+    manifest: Manifest
+    grants: Capabilities
+    locked: Entry | None = None
+    linked: str = ""  # where it really is, if it is a link
+    problems: tuple[Problem, ...] = ()  # why it cannot be used
+
+    @property
+    def title(self) -> str:
+        """What people call it: org/repo, or the name of its directory."""
+        return titled(self.directory.name)
+
+    @property
+    def name(self) -> str:
+        """Its identity: in references, order keys, the context and for its data."""
+        return self.manifest.name or self.title
+
+    @property
+    def agreement(self) -> str:
+        return f"plugin:{self.directory.name}"
+
+    @property
+    def words(self) -> str:
+        """What is agreed to besides the content."""
+        lines = [f"{self.title}  ({self.manifest.kind})", *(f"may use {line}" for line in self.grants.lines())]
+        if self.locked and self.locked.image:
+            lines.append(f"runs the image {self.locked.image}")
+        if self.locked and self.locked.python:
+            lines.append(f"runs with {', '.join(self.locked.python)}")
+        if self.linked:
+            lines.append(f"linked to {self.linked}, whatever is in it when a run begins")
+        return "".join(f"{line}\n" for line in lines)
+
+
+def titled(directory: str) -> str:
+    return directory.replace("@", "/", 1)
+
+
+def directory_of(title: str) -> str:
+    return title.replace("/", "@", 1)
+
+
+def look(base: Path, location: str, locked: Mapping[str, Entry]) -> list[Installed]:
+    """The plugins below a project or a home, by name."""
+    found = []
+    for place in paths.PLUGIN_DIRS:
+        try:
+            names = sorted(os.listdir(base / place))
+        except (FileNotFoundError, NotADirectoryError):
+            continue
+        for name in names:
+            if not name.startswith(".") and (base / place / name).is_dir():
+                found.append(examine(base / place / name, location, locked.get(titled(name))))
+    return found
+
+
+def examine(directory: Path, location: str, locked: Entry | None = None) -> Installed:
+    """One plugin directory, with everything that is wrong with it."""
+    linked = os.path.realpath(directory) if directory.is_symlink() else ""
+    problems: list[Problem] = []
+    if directory.name != spoken(directory.name):
+        problems.append(Problem("its name is not UTF-8", spoken(str(directory)), hint="rename it"))
+    try:
+        manifest = load(directory)
+    except ConfigError as error:
+        manifest = Manifest()
+        problems += error.problems
+    # With a manifest, what it asks for and no more; without one, what its owner granted it when they added it.
+    grants = manifest.capabilities
+    if locked and manifest.file and (missing := beyond(grants, locked.capabilities)):
+        what = f"it asks for more than samuel.lock grants: {'; '.join(missing)}"
+        problems.append(Problem(what, manifest.file, hint="`samuel plugin add --force` shows it and asks again"))
+    elif locked and not manifest.file:
+        grants = locked.capabilities
+    return Installed(directory, location, manifest, grants, locked, linked, tuple(problems))
+
+
+def content_digest(directory: Path) -> str:
+    """Of everything in it; "" when it cannot be read or is too much."""
+    try:
+        found = survey(directory)
+    except (OSError, TooMuch):
+        return ""
+    return tree_digest(str(directory), found, Digests())
+
+
+class Text(NamedTuple):
+    """Something to agree to: by name and digest, with the content that a person reads."""
+
+    name: str
+    digest: str
+    content: str
+
+
+def agreement(plugin: Installed) -> Text:
+    """What `samuel trust` shows of a plugin, and what a yes to it is recorded under.
+
+    The content of a linked one is its author's to change: a yes to it is a yes to the place.
+    """
+    content = "" if plugin.linked else content_digest(plugin.directory)
+    lines = [plugin.words, f"content sha256 {content}\n" if content else ""]
+    if content:
+        files = sorted(survey(plugin.directory))
+        lines += (f"  {digest_file(str(plugin.directory / path))[:16]} {spoken(path)}\n" for path in files)
+    readable = content or plugin.linked
+    digest = agreed_digest(plugin.words, content) if readable else ""
+    return Text(plugin.agreement, digest, "".join(lines))
+
+
+def texts(root: Path) -> list[Text]:
+    """Everything about a project's plugins that somebody must agree to before they run."""
+    return [agreement(plugin) for plugin in look(root, LOCAL, lock.read(root / paths.LOCK))]

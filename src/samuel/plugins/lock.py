@@ -1,0 +1,82 @@
+"""samuel.lock: which plugins a project has, exactly. It says what to install, and is nobody's consent."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+
+import msgspec
+import tomlkit
+
+from samuel.errors import ConfigError, Problem
+from samuel.files import atomic
+from samuel.hooks.capability import NOTHING, Capabilities
+
+VERSION = 1
+HEAD = "Written by `samuel plugin`. Commit it: `samuel plugin install` gives every clone the same plugins."
+MOST = 4 * 1024 * 1024
+
+
+class Entry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
+    name: str  # org/repo: the directory's name with `/` for `@`
+    source: str  # a git URL, or a path relative to the project
+    ref: str = ""  # what was asked for: a branch, a tag, a commit; "" for the default branch
+    commit: str = ""  # "" for a plain directory
+    digest: str = ""  # of the installed content; "" for a linked one
+    link: bool = False
+    capabilities: Capabilities = NOTHING  # granted
+    image: str = ""  # oci: `name@sha256:...`, or the id of an image built here
+    python: tuple[str, ...] = ()  # what its environment holds: `name==version`
+
+
+class _File(msgspec.Struct, forbid_unknown_fields=True):
+    version: int = VERSION
+    plugin: tuple[Entry, ...] = ()
+
+
+def read(file: Path) -> dict[str, Entry]:
+    """By name; nothing if there is no such file. Raises ConfigError."""
+    try:
+        with file.open("rb") as stream:
+            text = stream.read(MOST + 1)
+    except FileNotFoundError:
+        return {}
+    except OSError as error:
+        raise _refusal(file, str(error.strerror)) from None
+    if len(text) > MOST:
+        raise _refusal(file, f"larger than {MOST} bytes")
+    try:
+        found = msgspec.convert(tomllib.loads(text.decode()), _File)
+    except (UnicodeDecodeError, RecursionError, tomllib.TOMLDecodeError, msgspec.ValidationError) as error:
+        raise _refusal(file, str(error)) from None
+    if found.version != VERSION:
+        raise _refusal(file, f"version {found.version}; this Samuel reads version {VERSION}")
+    return {entry.name: entry for entry in found.plugin}
+
+
+def write(file: Path, entries: Mapping[str, Entry]) -> None:
+    """All of them, in the order of their names, so that two machines write the same file."""
+    document = tomlkit.document()
+    document.add(tomlkit.comment(HEAD))
+    document["version"] = VERSION
+    document["plugin"] = plugins = tomlkit.aot()
+    for name in sorted(entries):
+        table = tomlkit.table()
+        for key, value in msgspec.to_builtins(entries[name], str_keys=True).items():
+            table[key] = _inline(value) if isinstance(value, dict) else value
+        plugins.append(table)
+    file.parent.mkdir(parents=True, exist_ok=True)
+    atomic.write_text(file, document.as_string())
+
+
+def _inline(value: Mapping[str, object]) -> object:
+    table = tomlkit.inline_table()
+    for key, one in value.items():
+        table[key] = one
+    return table
+
+
+def _refusal(file: Path, what: str) -> ConfigError:
+    hint = "it is written by `samuel plugin`; restore it from version control, or add the plugins again"
+    return ConfigError([Problem(f"cannot be read: {what}", str(file), 0, hint)])

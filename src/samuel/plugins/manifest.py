@@ -1,0 +1,203 @@
+"""samuel-plugin.toml -> Manifest, or every problem at once.
+
+Whatever else in Samuel asks what a plugin says of itself asks here. Reading runs nothing, so it may be done before
+anybody agreed to the plugin.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+from msgspec.structs import replace
+
+from samuel.config import kinds
+from samuel.config.keys import shown, written
+from samuel.config.lines import Lines
+from samuel.config.model import DEFAULT, DEFAULT_ALIAS
+from samuel.config.reader import Report, Table
+from samuel.config.source import read_source
+from samuel.events.event import PROTOCOL
+from samuel.hooks.capability import binding_refusal
+from samuel.plugins import bindings, entries, manifest_capabilities, ranges
+from samuel.plugins.bindings import Bound
+from samuel.plugins.contents import HOOKS, hook_files
+from samuel.plugins.model import FILE, KINDS, META, OCI, PYTHON, WASM, Manifest, Requirement
+from samuel.version import __version__
+
+LONGEST_NAME = 100  # it becomes the name of a directory
+MOST_REQUIRED = 100
+MODULES: Mapping[str, str] = MappingProxyType({PYTHON: "plugin.py", WASM: "plugin.wasm"})
+
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*(?:/[A-Za-z0-9][A-Za-z0-9_.-]*)?")
+_IMAGE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._/:@-]*")
+
+
+def load(directory: Path) -> Manifest:
+    """What the plugin in `directory` says of itself; ConfigError with everything wrong in it."""
+    file = directory / FILE
+    source = read_source(file)
+    if source is None:
+        return Manifest()
+    report = Report(file, Lines(source.text))
+    found = _manifest(directory, report.read(source.values), str(file))
+    report.finish()
+    return found
+
+
+def plugin_name(value: object) -> str:
+    """`name` or `org/name`: it names directories, keys in samuel.toml and a part of the context."""
+    text = kinds.name(value)
+    if not _NAME.fullmatch(text):
+        raise ValueError("must be made of letters, digits, `-`, `_` and `.`, with at most one `/` inside")
+    if len(text) > LONGEST_NAME:
+        raise ValueError(f"must have at most {LONGEST_NAME} characters")
+    if text in (DEFAULT, DEFAULT_ALIAS):
+        raise ValueError(f"must not be `{text}`: that is the name of the built-in handlers")
+    return text
+
+
+def _manifest(directory: Path, top: Table, file: str) -> Manifest:
+    name = _needed(top, "name", plugin_name)
+    version = _needed(top, "version", ranges.version)
+    kind = _needed(top, "kind", kinds.one_of(*KINDS))
+    framework, protocol = _contract(top.table("samuel"))
+    tier = _tier(top, kind)
+    files = hook_files(directory)
+    bound = bindings.read(top, tier, has_files=bool(files))
+    capabilities = manifest_capabilities.read(top.table("capabilities"), kind)
+    requires = _requires(top.table("requires"), name)
+    for one in bound:
+        entries.check(directory, kind, one)
+        if why := binding_refusal(one.binding.event, capabilities):
+            one.refuse(why, "ask for it: [capabilities] exec = true")
+    if kind == META:
+        _check_meta(top, requires, bound, files)
+    found = Manifest(
+        name=name,
+        version=version,
+        kind=kind,
+        summary=top.take("summary", kinds.name, ""),
+        license=top.take("license", kinds.name, ""),
+        homepage=top.take("homepage", kinds.name, ""),
+        authors=top.take("authors", kinds.names, ()),
+        framework=framework,
+        protocol=protocol,
+        requires=requires,
+        bindings=tuple(one.binding for one in bound),
+        config=_config(top.table("config")),
+        capabilities=capabilities,
+        file=file,
+    )
+    return _TIERS[kind](found, directory, tier, bound) if tier else found
+
+
+def _needed(top: Table, key: str, kind: Callable[[object], str]) -> str:
+    if key not in top:
+        top.refuse(key, f"it has no `{key}`")
+    return top.take(key, kind, "")
+
+
+def _contract(table: Table) -> tuple[str, str]:
+    """The versions of Samuel and of the hook contract it was made for; others are refused."""
+    framework = table.take("framework", ranges.version_range, "")
+    protocol = table.take("protocol", ranges.protocol_range, "")
+    if framework and not ranges.within(__version__, framework):
+        table.refuse("framework", f"it needs Samuel {framework}, and this is {__version__}")
+    if protocol and not ranges.within(str(PROTOCOL), protocol):
+        table.refuse("protocol", f"it needs protocol {protocol}, and this Samuel speaks {PROTOCOL}")
+    return framework, protocol
+
+
+def _requires(table: Table, own: str) -> tuple[Requirement, ...]:
+    found: list[Requirement] = []
+    count = sum(1 for _ in table)
+    if count > MOST_REQUIRED:
+        table.refuse(next(iter(table)), f"it requires {count} plugins, and {MOST_REQUIRED} are the most")
+        return ()
+    for name in table:
+        if isinstance(table.take(name, kinds.anything, ""), dict):
+            inner = table.table(name)
+            source = inner.take("source", _source, "")
+            version = inner.take("version", ranges.version_range, "")
+        else:
+            source, version = "", table.take(name, ranges.version_range, "")
+        try:
+            plugin_name(name)
+        except ValueError as error:
+            table.refuse(name, f"`{shown(name)}` cannot name a plugin: it {error}")
+            continue
+        if name == own:
+            table.refuse(name, "it requires itself")
+        elif not source and "/" not in name:
+            hint = f'for example: {written(name)} = {{ source = "org/repo", version = ">=1" }}'
+            table.refuse(name, f"it does not say where `{name}` comes from", hint)
+        found.append(Requirement(name=name, version=version, source=source, line=table.line(name)))
+    return tuple(found)
+
+
+def _source(value: object) -> str:
+    text = kinds.name(value)
+    if text.startswith("-"):  # a program that gets it would take it for an option
+        raise ValueError("must be `org/repo`, a git URL or a path")
+    return text
+
+
+def _config(table: Table) -> dict[str, Any]:
+    if "enabled" in table:
+        table.refuse("enabled", "`enabled` cannot be a setting", "in samuel.toml it switches the whole plugin off")
+    return {key: table.take(key, kinds.data, None) for key in table}
+
+
+def _check_meta(top: Table, requires: Sequence[Requirement], bound: Sequence[Bound], files: Sequence[str]) -> None:
+    if not requires:
+        top.refuse("requires", "a plugin of kind `meta` requires others, and this one requires none")
+    if bound or files:
+        named = bound[0].binding.entry if bound else f"{HOOKS}/{files[0]}"
+        top.refuse("kind", f"a plugin of kind `meta` has no handlers, and this one has `{shown(named)}`")
+
+
+# What each kind has besides
+
+
+def _tier(top: Table, kind: str) -> Table | None:
+    for other in _TIERS:
+        if other != kind and top.take(other, kinds.anything, None) is not None and kind:
+            top.refuse(other, f"`[{other}]` is for plugins of kind `{other}`, and this one is `{kind}`")
+    return top.table(kind) if kind in _TIERS else None
+
+
+def _with_module(found: Manifest, directory: Path, tier: Table, bound: Sequence[Bound]) -> Manifest:
+    module = tier.take("module", kinds.name, MODULES[found.kind])
+    users = [one for one in bound if not (found.kind == PYTHON and ":" in one.binding.entry)]
+    why = entries.file_problem(directory, module)
+    if why and "module" in tier:
+        tier.refuse("module", why)
+    elif why and users:
+        users[0].refuse(why, f"`[{found.kind}] module` can name another file")
+    dependencies = tier.take("dependencies", ranges.dependencies, ()) if found.kind == PYTHON else ()
+    return replace(found, module=module, dependencies=dependencies)
+
+
+def _with_image(found: Manifest, directory: Path, tier: Table, bound: Sequence[Bound]) -> Manifest:
+    image, containerfile = tier.take("image", _reference, ""), tier.take("containerfile", kinds.name, "")
+    if "image" not in tier:
+        tier.refuse("image", "`[oci]` has no `image`")
+    if containerfile and (why := entries.file_problem(directory, containerfile)):
+        tier.refuse("containerfile", why)
+    return replace(found, image=image, containerfile=containerfile, serve=tier.take("serve", kinds.flag, False))
+
+
+def _reference(value: object) -> str:
+    text = kinds.name(value)
+    if not _IMAGE.fullmatch(text):
+        raise ValueError("must name an image, like `team/name:1`")
+    return text
+
+
+_TIERS: Mapping[str, Callable[[Manifest, Path, Table, Sequence[Bound]], Manifest]] = MappingProxyType(
+    {PYTHON: _with_module, WASM: _with_module, OCI: _with_image}
+)

@@ -1,0 +1,98 @@
+"""`[capabilities]` of a manifest: what a plugin asks for, in the terms of its kind."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from samuel import paths
+from samuel.config import kinds
+from samuel.config.keys import shown
+from samuel.config.reader import Table
+from samuel.hooks.capability import ENV, EXEC, NETWORK, READ, WRITE, Capabilities, covers
+from samuel.plugins.model import WASM
+
+FILESYSTEM, OUTBOUND = "filesystem", "outbound"
+# What decides which code runs here: no plugin may ask to write it.
+NEVER_WRITTEN = (paths.HOME, ".kodelet", ".system/hooks", paths.CONFIG, paths.LOCK)
+
+_HOST = re.compile(r"[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?")
+
+
+def read(table: Table, kind: str) -> Capabilities:
+    """What the table asks for. A key may be quoted or dotted: TOML has both ways to say `filesystem.read`."""
+    filesystem = table.table(FILESYSTEM)
+    return Capabilities(
+        read=_listed(table, filesystem, READ, _readable),
+        write=_listed(table, filesystem, WRITE, _writable),
+        exec=table.take(EXEC, kinds.flag, False),
+        network=_network(table, kind),
+        env=table.take(ENV, kinds.variables, ()),
+    )
+
+
+def _listed(
+    table: Table, filesystem: Table, name: str, kind: Callable[[object], tuple[str, ...]]
+) -> tuple[str, ...]:
+    inner = name.removeprefix(f"{FILESYSTEM}.")
+    quoted, dotted = table.take(name, kind, ()), filesystem.take(inner, kind, ())
+    if name in table and inner in filesystem:
+        table.refuse(name, f"`{name}` is given twice", "keep one of the two")
+    return quoted or dotted
+
+
+def _network(table: Table, kind: str) -> bool | tuple[str, ...]:
+    alias = f"{NETWORK}.{OUTBOUND}"
+    dotted = isinstance(table.take(NETWORK, kinds.anything, None), dict)
+    places = [(table.table(NETWORK), OUTBOUND) if dotted else (table, NETWORK), (table, alias)]
+    said = [
+        place.take(key, _hosts if kind == WASM else _yes_or_no, False) for place, key in places if key in place
+    ]
+    if len(said) > 1:
+        table.refuse(alias, f"`{NETWORK}` is given twice", "keep one of the two")
+    return said[0] if said else False
+
+
+def _yes_or_no(value: object) -> bool:
+    if isinstance(value, list):
+        raise ValueError("must be true or false: only a module can be held to a list of hosts")
+    return kinds.flag(value)
+
+
+def _hosts(value: object) -> bool | tuple[str, ...]:
+    if value is False:
+        return False
+    if value is True:
+        raise ValueError('must list the hosts a module may reach, like ["api.example.com"]')
+    listed = tuple(host.lower() for host in kinds.names(value))
+    for host in listed:
+        if not _HOST.fullmatch(host):
+            raise ValueError(f"must list names of hosts, like `api.example.com`, and `{shown(host)}` is none")
+    return listed
+
+
+def _readable(value: object) -> tuple[str, ...]:
+    listed = kinds.names(value)
+    for path in listed:
+        _check_inside(path)
+    return listed
+
+
+def _writable(value: object) -> tuple[str, ...]:
+    listed = _readable(value)
+    for path in listed:
+        # Some file systems take `.GIT` for `.git`, and a repository may lie in another.
+        plain = path.casefold()
+        if ".git" in plain.split("/") or covers(NEVER_WRITTEN, plain):
+            raise ValueError(f"must not list `{shown(path)}`: it decides what runs here")
+    return listed
+
+
+def _check_inside(path: str) -> None:
+    if path == ".":
+        return
+    if "*" in path:
+        raise ValueError(f"must not list patterns like `{shown(path)}`: a directory stands for all that is in it")
+    names = path.removesuffix("/").split("/")
+    if path.startswith("~") or any(name in ("", ".", "..") for name in names):
+        raise ValueError(f"must list paths inside the project, like `src/data`, and `{shown(path)}` is none")

@@ -1,0 +1,123 @@
+"""Work in progress in a plugins directory: made beside what is installed, and put into its place by renaming.
+
+A command may be killed at any instruction. Until it has written down what it decided, nothing of it counts; from
+then on whoever comes next finishes it. The decision is a samuel.lock of its own, inside the staging directory:
+
+    .staging-<random>/lock          held by the command for as long as it lives
+                      new/org@repo  complete, not in its place yet
+                      old/org@repo  what it replaced, until all is in place
+                      gone/org@repo what was removed
+                      samuel.lock   the entries decided on; missing: nothing was decided
+
+What lies there may have been planted by a clone, so it is reached without following links, and finishing it
+records no agreement: a plugin put into place this way is refused like any other that nobody agreed to.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+import shutil
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager, suppress
+from pathlib import Path
+
+from samuel import paths
+from samuel.errors import ConfigError, Locked, UnsafePath, UsageError
+from samuel.files.inside import make_dirs_inside, open_inside
+from samuel.files.lock import held
+from samuel.plugins import lock
+from samuel.plugins.installed import directory_of
+from samuel.plugins.lock import Entry
+from samuel.plugins.source import check_title
+
+PREFIX = ".staging-"
+HELD, NEW, OLD, GONE = "lock", "new", "old", "gone"
+
+
+@contextmanager
+def begin(plugins: Path) -> Iterator[Path]:
+    """A staging directory of our own, gone afterwards. To be entered with the plugins directory locked."""
+    directory = plugins / f"{PREFIX}{secrets.token_hex(6)}"
+    for part in (directory, directory / NEW, directory / OLD, directory / GONE):
+        part.mkdir(mode=0o755)
+    with held(directory / HELD):
+        try:
+            yield directory
+        finally:
+            # What was decided and could not be finished is left for the next command.
+            if not (directory / paths.LOCK).exists():
+                shutil.rmtree(directory, ignore_errors=True)
+
+
+def decide(directory: Path, entries: Mapping[str, Entry]) -> None:
+    """From here on these are installed, even if this process is killed."""
+    lock.write(directory / paths.LOCK, entries)
+
+
+def finish(directory: Path, lock_file: Path) -> None:
+    """Put into place what was decided, from wherever it was left. To be called with the directory locked."""
+    decided = lock.read(directory / paths.LOCK)
+    with _opened(directory) as (plugins, new, old):
+        for name in decided:
+            _swap(directory_of(check_title(name)), plugins, new, old)
+    if decided:
+        lock.write(lock_file, {**lock.read(lock_file), **decided})
+    (directory / paths.LOCK).unlink()
+
+
+def repair(plugins: Path, lock_file: Path) -> None:
+    """Finish, or throw away, what commands that were killed left. To be called with the directory locked."""
+    for name in sorted(os.listdir(plugins)):
+        directory = plugins / name
+        if not name.startswith(PREFIX) or directory.is_symlink() or not directory.is_dir():
+            continue
+        with suppress(Locked, UnsafePath), held(directory / HELD):
+            if (directory / paths.LOCK).is_file():
+                # A file that cannot be read was not written by us: nothing was decided.
+                with suppress(ConfigError, UsageError, UnsafePath, FileNotFoundError):
+                    finish(directory, lock_file)
+            _bring_back(directory)
+            shutil.rmtree(directory, ignore_errors=True)
+
+
+def discard(directory: Path, plugin: Path) -> None:
+    """Take a plugin, or the link to one, out of its place at once; its files go with the staging directory."""
+    os.rename(plugin, directory / GONE / plugin.name)
+
+
+def _swap(name: str, plugins: int, new: int, old: int) -> None:
+    if not _is_there(name, new):
+        return  # done before we were interrupted
+    if _is_there(name, plugins):
+        os.rename(name, name, src_dir_fd=plugins, dst_dir_fd=old)
+    os.rename(name, name, src_dir_fd=new, dst_dir_fd=plugins)
+
+
+def _bring_back(directory: Path) -> None:
+    """Whatever was moved away and has no successor."""
+    with suppress(UnsafePath, FileNotFoundError), _opened(directory) as (plugins, _, old):
+        for name in os.listdir(old):
+            if not _is_there(name, plugins) and not name.startswith("."):
+                os.rename(name, name, src_dir_fd=old, dst_dir_fd=plugins)
+
+
+@contextmanager
+def _opened(directory: Path) -> Iterator[tuple[int, int, int]]:
+    """The plugins directory, and `new` and `old` of a staging directory in it, none of them through a link."""
+    top, stage = directory.parent, directory.name
+    with ExitStack() as opened:
+        plugins = os.open(top, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        opened.callback(os.close, plugins)
+        new = open_inside(top, stage, NEW, flags=os.O_RDONLY | os.O_DIRECTORY)
+        opened.callback(os.close, new)
+        old = make_dirs_inside(top, stage, OLD)
+        opened.callback(os.close, old)
+        yield plugins, new, old
+
+
+def _is_there(name: str, directory: int) -> bool:
+    with suppress(FileNotFoundError):
+        os.stat(name, dir_fd=directory, follow_symlinks=False)
+        return True
+    return False

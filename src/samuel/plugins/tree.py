@@ -1,0 +1,161 @@
+"""Writing somebody else's files into a directory of ours: which names, how much, and never through a link.
+
+Files come first and links last, so no file is ever written through a link; where a link leads is judged when all
+of it is there (`contents.escapes`).
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+import unicodedata
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from samuel.errors import ConfigError, Problem, SamuelError
+from samuel.files.inside import make_dirs_inside
+from samuel.plugins.contents import MOST_BYTES
+from samuel.trust.content import MOST_FILES, spoken
+
+GIT = ".git"
+LEFT_OUT = (GIT, "__pycache__")
+MOST_NAME = 255
+CHUNK = 1 << 20
+
+
+class Item(NamedTuple):
+    path: str
+    mode: int  # S_IFREG with 0644 or 0755, or S_IFLNK
+    size: int
+
+
+def check(items: Iterable[Item], place: str) -> None:
+    """Refuse, all at once, whatever must not be installed. `place` is what the messages call it."""
+    items = list(items)
+    problems = [Problem(why, spoken(item.path)) for item in items if (why := _objection(item.path))]
+    problems += _collisions(item.path for item in items)
+    if len(items) > MOST_FILES:
+        problems.append(Problem(f"it holds more than {MOST_FILES} files", place))
+    if sum(item.size for item in items) > MOST_BYTES:
+        problems.append(Problem(f"its files are larger than {MOST_BYTES} bytes together", place))
+    if problems:
+        raise ConfigError(problems)
+
+
+def write_file(root: Path, item: Item, chunks: Iterable[bytes]) -> None:
+    directory, name = _parent(root, item.path)
+    try:
+        fd = os.open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=directory)
+        with open(fd, "wb") as file:
+            for chunk in chunks:
+                file.write(chunk)
+            os.fchmod(fd, stat.S_IMODE(item.mode))
+    finally:
+        os.close(directory)
+
+
+def write_link(root: Path, path: str, target: str) -> None:
+    directory, name = _parent(root, path)
+    try:
+        os.symlink(target, name, dir_fd=directory)
+    finally:
+        os.close(directory)
+
+
+def copy(origin: Path, into: Path) -> None:
+    """Copy a directory without its `.git`. No link is followed; pipes, sockets and devices are refused."""
+    found = list(_survey(str(origin)))
+    check(found, str(origin))
+    into.mkdir()
+    for item in found:
+        if stat.S_ISREG(item.mode):
+            write_file(into, item, _read(origin / item.path, item.size))
+    for item in found:
+        if stat.S_ISLNK(item.mode):
+            write_link(into, item.path, os.readlink(origin / item.path))
+
+
+def _survey(origin: str) -> Iterator[Item]:
+    waiting, count = [""], 0
+    while waiting:
+        place = waiting.pop()
+        with os.scandir(os.path.join(origin, place)) as entries:
+            for entry in entries:
+                path = os.path.join(place, entry.name)
+                if entry.name in LEFT_OUT:
+                    continue
+                found = entry.stat(follow_symlinks=False)
+                kind = stat.S_IFMT(found.st_mode)
+                if kind == stat.S_IFDIR:
+                    waiting.append(path)
+                    continue
+                if kind not in (stat.S_IFREG, stat.S_IFLNK):
+                    raise ConfigError([Problem("it is a pipe, a socket or a device", spoken(path))])
+                count += 1
+                if count > MOST_FILES:
+                    raise ConfigError([Problem(f"it holds more than {MOST_FILES} files", spoken(origin))])
+                executable = 0o755 if found.st_mode & 0o111 else 0o644
+                yield Item(path, kind | executable if kind == stat.S_IFREG else kind, found.st_size)
+
+
+def _read(file: Path, size: int) -> Iterator[bytes]:
+    """As much as was counted: a file that grows meanwhile is another file."""
+    # O_NONBLOCK: a pipe that has taken its place must not make us wait.
+    fd = os.open(file, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    with open(fd, "rb") as stream:
+        left = size
+        while left and (chunk := stream.read(min(CHUNK, left))):
+            left -= len(chunk)
+            yield chunk
+        if left or not stat.S_ISREG(os.fstat(fd).st_mode) or stream.read(1):
+            raise SamuelError(f"`{file}` changed while it was copied", "try again")
+
+
+def _parent(root: Path, path: str) -> tuple[int, str]:
+    parent, name = os.path.split(path)
+    return make_dirs_inside(root, *([parent] if parent else []), mode=0o755), name
+
+
+def _objection(path: str) -> str:
+    for name in path.split("/"):
+        if name in ("", ".", ".."):
+            return "its path leaves the plugin"
+        if name != spoken(name):
+            return "its name is not UTF-8"
+        if not name.isprintable() or "\\" in name:
+            return "its name holds control characters or backslashes"
+        if len(name.encode()) > MOST_NAME:
+            return "its name is too long"
+        # Other systems' spellings of the same name: a repository in there would be git's to obey.
+        if name.casefold().rstrip(". ") == GIT or name.casefold().startswith("git~"):
+            return f"nothing in a plugin may be called `{GIT}`"
+    return ""
+
+
+def _collisions(paths: Iterable[str]) -> list[Problem]:
+    """What would be one file where case or accents are not told apart, or both a file and a directory."""
+    files: dict[str, str] = {}
+    directories: dict[str, str] = {}
+    problems = []
+    for path in paths:
+        parents = path.split("/")[:-1]
+        for depth in range(1, len(parents) + 1):
+            parent = "/".join(parents[:depth])
+            if directories.setdefault(_folded(parent), parent) != parent:
+                problems.append(_collision(parent, directories[_folded(parent)]))
+        if _folded(path) in files:
+            problems.append(_collision(path, files[_folded(path)]))
+        files[_folded(path)] = path
+    both = files.keys() & directories.keys()
+    return [*dict.fromkeys(problems), *(_collision(files[one], directories[one]) for one in sorted(both))]
+
+
+def _folded(path: str) -> str:
+    return unicodedata.normalize("NFC", path).casefold()
+
+
+def _collision(one: str, other: str) -> Problem:
+    return Problem(
+        f"on some machines it is the same file as `{spoken(other)}`", spoken(one), hint="rename one of them"
+    )

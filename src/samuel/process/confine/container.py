@@ -1,0 +1,144 @@
+"""A plugin's container: what it is made of, how it is started, how it is removed.
+
+    with opened(allowed, inside) as doors, launched(engine, flags, wish, doors) as launch:
+        finished = spawn.run(launch.argv, cwd="/", env=launch.env, pass_fds=launch.pass_fds, ...)
+        launch.trouble(...)
+
+Its root is read-only, it has no rights beyond those of any process of the user, and of this machine it sees the
+doors alone, each at the path it has outside. /tmp is its own and gone afterwards.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import NamedTuple
+
+from samuel.process.confine import leftovers
+from samuel.process.confine.engine import SAFER, Engine, limit_words, volume
+from samuel.process.confine.probe import Flags
+from samuel.process.confine.walls_places import Door
+
+_LAUNCHER = (sys.executable, "-I", "-S", str(Path(__file__).with_name("launch.py")))
+
+_ALWAYS = (
+    *("--rm", "--interactive", "--pull=never", "--read-only", "--stop-timeout=0"),
+    # What a plugin answers is nobody else's to read, and a kept container would fill the disk with it.
+    "--log-driver=none",
+    "--no-healthcheck",
+    "--env=HOME=/tmp",
+)
+# Without these podman adds writable places and the host's proxies; docker's are those of the user's settings.
+_PODMAN = ("--read-only-tmpfs=false", "--image-volume=ignore", "--http-proxy=false")
+_DOCKER = tuple(
+    f"--env={name}=" for kind in ("http_proxy", "https_proxy", "no_proxy") for name in (kind, kind.upper())
+)
+
+
+_ENGINE_CODES = (125, 126, 127)  # for what the engine itself could not do
+
+
+class Wish(NamedTuple):
+    image: str
+    arguments: tuple[str, ...]
+    root: str
+    """The project: its working directory."""
+    user: tuple[str, ...]
+    """`Engine.as_the_user`."""
+    memory: int
+    env: Mapping[str, str]
+
+
+class Launch:
+    """A container that is about to be started, or was."""
+
+    def __init__(
+        self, engine: Engine, name: str, argv: list[str], env: dict[str, str], ends: tuple[int, int]
+    ) -> None:
+        self.name = name
+        self.argv = argv
+        self.env = env
+        self.pass_fds = (ends[1],)
+        self._engine = engine
+        self._status = ends[0]
+        self._told: dict[str, str] = {}
+        self._rest = b""
+
+    def trouble(self, returncode: int, said: str) -> tuple[str, str]:
+        """`refused` or `not_started`, and why; two empty words when what ended so was the program inside."""
+        told = self._listen()
+        for what in ("refused", "not_started"):
+            if what in told:
+                return what, told[what]
+        codes = _ENGINE_CODES if self._engine.is_podman else (1, *_ENGINE_CODES)
+        words = "Error: " if self._engine.is_podman else "Error response from daemon"
+        return ("not_started", said) if returncode in codes and said.startswith(words) else ("", "")
+
+    def remove(self) -> None:
+        """End it, unless it was seen to be gone."""
+        if "gone" not in self._listen():
+            self._engine.remove(self.name)
+
+    def _listen(self) -> dict[str, str]:
+        try:
+            while chunk := os.read(self._status, 65536):
+                self._rest += chunk
+        except BlockingIOError:
+            pass
+        *lines, self._rest = self._rest.split(b"\n")
+        self._told.update(json.loads(line) for line in lines)
+        return self._told
+
+
+@contextmanager
+def launched(engine: Engine, flags: Flags, wish: Wish, doors: Sequence[Door]) -> Iterator[Launch]:
+    """What to start. When the context ends, nothing of the container is left. Raises NotRunnable."""
+    name = leftovers.new_name()
+    reading, writing = os.pipe()
+    os.set_blocking(reading, False)
+    try:
+        with tempfile.TemporaryDirectory(prefix="samuel-") as scratch:
+            pid_file = os.path.join(scratch, "pid") if engine.runs_here else ""
+            create = [*_create(engine, flags, wish, doors), f"--name={name}"]
+            create += (*((f"--pidfile={pid_file}",) if pid_file else ()), wish.image, *wish.arguments)
+            command = [engine.program, *flags.before]
+            asked = {
+                "steps": [[*command, *create], *([[*command, "init", name]] if pid_file else ())],
+                "start": [*command, "start", "--attach", "--interactive", name],
+                "pid_file": pid_file,
+                "places": [(door.path, *_identity(door)) for door in doors],
+                "status": writing,
+            }
+            argv = [*_LAUNCHER, json.dumps(asked)]
+            launch = Launch(engine, name, argv, {**engine.env, **wish.env}, (reading, writing))
+            try:
+                yield launch
+            finally:
+                launch.remove()
+    finally:
+        os.close(reading)
+        os.close(writing)
+
+
+def _create(engine: Engine, flags: Flags, wish: Wish, doors: Sequence[Door]) -> list[str]:
+    words = ["create", *_ALWAYS, *SAFER, *flags.after, *limit_words(flags, wish.memory), *wish.user]
+    words += _PODMAN if engine.is_podman else _DOCKER
+    words += (f"--tmpfs=/tmp:rw,nosuid,nodev,mode=1777,size={wish.memory // 2}", f"--workdir={wish.root}")
+    words.append(f"--label={leftovers.label(wish.root)}")
+    # The names alone: the client has the values in its environment.
+    words += (f"--env={name}" for name in wish.env)
+    for door in doors:
+        # Not what else is mounted below it: that would stay as writable as it is outside.
+        read_only = "ro,bind" if engine.is_podman else "ro"
+        words.append(volume(door.path, door.path, "rw" if door.writable else read_only))
+    return words
+
+
+def _identity(door: Door) -> tuple[int, int]:
+    found = os.fstat(door.fd)
+    return found.st_dev, found.st_ino

@@ -1,0 +1,68 @@
+"""What a program of the host needs to see of the host: where it was installed.
+
+Interpreters often lie in the user's home, which walls hide: pyenv, nvm, conda, a virtual environment. Such a tree
+is let through, and nothing of the home around it.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cache
+
+from samuel.process.confine.walls_places import below, machine
+
+_PROGRAMS = ("bin", "sbin")
+_PARTS = ("bin", "lib", "lib64", "pyvenv.cfg")
+_ELSEWHERE = ("/home", "/root", "/tmp", "/var/tmp", "/run")
+
+
+@cache
+def of_program(program: str, root: str) -> tuple[str, ...]:
+    """The places a program is made of, and those of what it is a link to. Nothing for the machine's own."""
+    found = [place for file in (program, os.path.realpath(program)) for place in _around(file, _private(root))]
+    return _not_of_the_machine(found)
+
+
+@cache
+def on_path(path: str, root: str) -> tuple[str, ...]:
+    """The places of programs that the host has on its PATH, outside of anybody's home and of the project."""
+    private = _private(root)
+    directories = [directory for directory in path.split(os.pathsep) if os.path.isdir(directory)]
+    shared = [
+        directory
+        for directory in directories
+        if os.path.isabs(directory) and not any(below(directory, place) for place in (*private, *_ELSEWHERE))
+    ]
+    found = [place for directory in shared for place in (directory, *_tree(directory, private))]
+    return _not_of_the_machine(found)
+
+
+def _around(file: str, private: Sequence[str]) -> Iterator[str]:
+    yield file
+    yield from _tree(os.path.dirname(file), private)
+
+
+def _tree(directory: str, private: Sequence[str]) -> Iterator[str]:
+    """The tree that a directory of programs belongs to, unless somebody's own things lie in it as well."""
+    tree = os.path.dirname(directory)
+    if os.path.basename(directory) not in _PROGRAMS or not os.path.isdir(os.path.join(tree, "lib")):
+        return
+    if any(place == tree or below(place, tree) for place in private):
+        yield from (os.path.join(tree, part) for part in _PARTS)
+    else:
+        yield tree
+
+
+def _private(root: str) -> tuple[str, ...]:
+    home = os.path.expanduser("~")
+    return (root, home, os.path.realpath(home), os.path.join(home, ".local", "share"))
+
+
+def _not_of_the_machine(places: Iterable[str]) -> tuple[str, ...]:
+    shown = machine()
+    return tuple(
+        place
+        for place in dict.fromkeys(places)
+        if os.path.exists(place) and not any(place == one or below(place, one) for one in shown)
+    )

@@ -1,0 +1,106 @@
+"""Makes a container, looks at it before anything in it runs, and starts it. A program of its own: see `container`.
+
+What an engine that has no daemon leaves running for a container (its monitor, and below it everything inside)
+becomes a child of this process. So it is one process tree, which ends as one, and to nobody else in Samuel does
+it look like a stray.
+
+An engine looks up the paths that it mounts itself, and follows links. Between the moment somebody looked at a path
+and the moment it is mounted it can have become a link to anywhere; so what was really mounted is compared with
+what was meant. Nothing in the container runs before that.
+
+Reads one JSON argument, writes JSON lines to the descriptor named in it. Standard library only: it is run without
+any other path.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from typing import Any
+
+_PR_SET_CHILD_SUBREAPER = 36
+_LONGEST = 4000  # characters of the engine's words
+_CLEAN_UP = 2.0  # seconds that the monitor has for removing the container
+
+
+def main() -> int:
+    asked: dict[str, Any] = json.loads(sys.argv[1])
+    status: int = asked["status"]
+
+    def tell(what: str, words: str = "") -> None:
+        os.write(status, json.dumps([what, words[-_LONGEST:]]).encode() + b"\n")
+
+    os.set_inheritable(status, False)
+    _keep_orphans()
+    for step in asked["steps"]:
+        done = subprocess.run(step, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+        if done.returncode != 0:
+            tell("not_started", done.stderr.decode("utf-8", "replace").strip() or f"exit code {done.returncode}")
+            return 1
+    if asked["pid_file"] and (why := _differs(asked["pid_file"], asked["places"])):
+        tell("refused", why)
+        return 1
+    tell("started")
+    returncode = subprocess.call(asked["start"])
+    _wait_for_orphans(lambda: tell("gone"))
+    return returncode if returncode >= 0 else 128 - returncode
+
+
+def _keep_orphans() -> None:
+    try:
+        ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+    except (OSError, AttributeError):  # not Linux: the engine runs its containers in a virtual machine
+        pass
+
+
+def _wait_for_orphans(all_ended: Callable[[], None]) -> None:
+    until = time.monotonic() + _CLEAN_UP
+    seen = False
+    while time.monotonic() < until:
+        try:
+            seen = os.waitpid(-1, os.WNOHANG)[0] != 0 or seen
+        except ChildProcessError:
+            if seen:  # without a monitor that was seen to end, nobody knows
+                all_ended()
+            return
+        time.sleep(0.002)
+
+
+def _differs(pid_file: str, places: list[tuple[str, int, int]]) -> str:
+    """Why what is mounted is not what was meant; "" if it is."""
+    try:
+        with open(pid_file) as file:
+            root = os.open(f"/proc/{int(file.read())}/root", os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
+    except OSError as error:
+        return f"nobody can look into the container: {error}"
+    for path, device, inode in places:
+        try:
+            there = _look(root, path)
+        except OSError as error:
+            return f"`{path}` cannot be looked at in the container: {error.strerror}"
+        if (there.st_dev, there.st_ino) != (device, inode):
+            return f"`{path}` was replaced while the container was made"
+    return ""
+
+
+def _look(root: int, path: str) -> os.stat_result:
+    """No component of it may be a link: an absolute one would lead back out to us."""
+    directory = os.dup(root)
+    try:
+        for name in path.strip("/").split("/"):
+            # Of a link this opens the link itself, which is no directory to go on from, and not what was meant.
+            inner = os.open(name, os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=directory)
+            os.close(directory)
+            directory = inner
+        return os.fstat(directory)
+    finally:
+        os.close(directory)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,137 @@
+"""Walls around the processes of a plugin: it reaches what it was granted, and nothing else of the user's.
+
+    with walled(argv, Allowed(read=("docs",)), Inside(root, own, data)) as command:
+        spawn.run(command.argv, cwd=root, env=..., pass_fds=command.pass_fds)
+
+The best that the machine has is used: mounts of its own (bubblewrap), else rules that the kernel holds a process
+to (landlock), else nothing. `strength` says which, and what is missing to make the walls tight.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from functools import cache
+from typing import NamedTuple
+
+from samuel.process import environment, interpreter, spawn
+from samuel.process.confine import walls_bwrap, walls_landlock
+from samuel.process.confine.bwrap import INSTALL
+from samuel.process.confine.walls_places import Allowed, Inside, NotGranted, opened
+
+__all__ = [
+    "BWRAP",
+    "LANDLOCK",
+    "NONE",
+    "Allowed",
+    "Inside",
+    "NotGranted",
+    "Strength",
+    "Walled",
+    "strength",
+    "walled",
+]
+
+BWRAP, LANDLOCK, NONE = "bwrap", "landlock", "none"
+_TRIAL = 10.0
+
+
+class Walled(NamedTuple):
+    """What to start within the walls: its last two are for `spawn`."""
+
+    argv: list[str]
+    pass_fds: tuple[int, ...]
+
+
+class Strength(NamedTuple):
+    kind: str
+    """bwrap, landlock or none."""
+    gaps: tuple[str, ...] = ()
+    """What this machine cannot hold a plugin to, in plain words."""
+    why: str = ""
+    """Why it is not bubblewrap, and what would help."""
+
+
+@contextmanager
+def walled(
+    argv: Sequence[str],
+    allowed: Allowed,
+    inside: Inside,
+    *,
+    visible: Sequence[str] = (),
+    stays: bool = False,
+    kind: str = "",
+) -> Iterator[Walled]:
+    """The command that runs `argv` within the walls, for as long as this context lasts: start it before it ends.
+
+    `visible` are places of the host that the program needs to read, such as where its interpreter is installed.
+    `stays` is for a process that outlives the thread that starts it. `kind` asks for other walls than the best.
+    Raises NotGranted (a NotRunnable) when a granted place is not what it should be, such as a symbolic link.
+    """
+    kind = kind or strength().kind
+    network, shown = allowed.network, tuple(visible)
+    with opened(allowed, inside) as doors:
+        if kind == NONE:
+            yield Walled(list(argv), ())
+            return
+        if kind == LANDLOCK:
+            words = walls_landlock.command(argv, doors, inside.root, network=network, visible=shown)
+        else:
+            found = _bwrap()
+            words = walls_bwrap.command(
+                found.program,
+                argv,
+                doors,
+                inside,
+                network=network,
+                visible=shown,
+                stays=stays,
+                by_name=found.by_name,
+            )
+        yield Walled(words, tuple(door.fd for door in doors))
+
+
+@cache
+def strength() -> Strength:
+    """What this machine has for walls. Really tried, once in a process."""
+    found = _bwrap()
+    if found.program:
+        gap = "a symbolic link swapped in at the instant a plugin starts may lead a granted path elsewhere"
+        return Strength(BWRAP, (f"{gap}: this bubblewrap has no --bind-fd",) if found.by_name else ())
+    version, sockets = walls_landlock.try_it()
+    if version:
+        return Strength(LANDLOCK, walls_landlock.gaps(version, sockets), found.why)
+    return Strength(NONE, ("nothing here holds a plugin's processes to what they were granted",), found.why)
+
+
+class _Found(NamedTuple):
+    program: str  # "" when it does not work
+    by_name: bool = False
+    why: str = ""
+
+
+@cache
+def _bwrap() -> _Found:
+    path = os.environ.get("PATH") or environment.DEFAULT_PATH
+    program = interpreter.look_up("bwrap", path)
+    if not program:
+        return _Found("", why=f"bubblewrap is not installed ({INSTALL})")
+    fd = os.open("/", os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        why = _try(program, (walls_bwrap.BY_FD, str(fd), "/tmp/samuel"), fd)
+        if not why:
+            return _Found(program)
+        if not (why := _try(program, ())):
+            return _Found(program, by_name=True)
+    finally:
+        os.close(fd)
+    return _Found("", why=f"bubblewrap does not work on this machine: {why}")
+
+
+def _try(program: str, words: Sequence[str], *pass_fds: int) -> str:
+    argv = [program, *walls_bwrap.base(), "--unshare-net", *words, "--", "/bin/sh", "-c", ":"]
+    tried = spawn.run(argv, cwd="/", env=environment.clean(), timeout=_TRIAL, pass_fds=pass_fds)
+    if tried.ended == "exited" and tried.returncode == 0:
+        return ""
+    return tried.stderr.decode("utf-8", "replace").strip() or tried.why or tried.ended

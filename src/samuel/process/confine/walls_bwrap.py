@@ -1,0 +1,86 @@
+"""Walls of mounts: bubblewrap. What is not let through is not there at all."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from functools import cache
+
+from samuel.process.confine import bwrap
+from samuel.process.confine.walls_places import Door, Inside, below, machine, shut
+
+BY_FD = "--ro-bind-fd"
+"""What an older bubblewrap does not have: then places are let through by name."""
+
+_TMP = "/tmp"
+
+
+def command(
+    program: str,
+    argv: Sequence[str],
+    doors: Sequence[Door],
+    inside: Inside,
+    *,
+    network: bool,
+    visible: tuple[str, ...],
+    stays: bool,
+    by_name: bool,
+) -> list[str]:
+    root, own = os.path.realpath(inside.root), inside.own
+    words = [program, *base(), *(_resolver() if network else ("--unshare-net",))]
+    if not stays:
+        # It means the thread that starts it, not the process: whoever stays would end with that thread.
+        words.append("--die-with-parent")
+    host = _host(root, visible)
+    places: dict[str, tuple[str, ...]] = {root: ("--dir", root), **host}
+    if not any(below(own, place) for place in (*visible, *(door.path for door in doors))):
+        places[own] = ("--symlink", os.path.realpath(own), own)  # if it is the real one, its door takes the place
+    for door in doors:
+        places[door.path] = _through(door, by_name)
+    # Parents first: the nearest word about a path is the last.
+    for path in sorted(places, key=lambda path: path.split("/")):
+        words += places[path]
+    # What is written where nothing was granted must fail, not vanish.
+    for path in ("/", *(path for path in host if places[path][0] == "--tmpfs")):
+        words += ("--remount-ro", path)
+    return [*words, "--chdir", root, "--", *argv]
+
+
+@cache
+def _host(root: str, visible: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
+    """What is shown of the host, and what is emptied in the midst of that."""
+    shown = [name for path in visible for name in (path, os.path.realpath(path))]
+    emptied = shut(root, (*machine(), *shown, _TMP))
+    needed = (path for path in shown if not _seen_already(path, shown, emptied))
+    places: dict[str, tuple[str, ...]] = {path: ("--ro-bind-try", path, path) for path in needed}
+    for path in emptied:
+        places[path] = ("--tmpfs", path) if os.path.isdir(path) else ("--ro-bind", "/dev/null", path)
+    return places
+
+
+def _seen_already(path: str, shown: Sequence[str], emptied: Sequence[str]) -> bool:
+    return any(
+        below(path, other) and not any(below(gone, other) and below(path, gone) for gone in emptied)
+        for other in (*machine(), *shown)
+    )
+
+
+@cache
+def base() -> tuple[str, ...]:
+    """What is the same for every plugin: the machine's programs, to read, and namespaces of its own."""
+    words = ["--proc", "/proc", "--dev", "/dev", "--tmpfs", _TMP]
+    for path in machine():
+        words += ("--symlink", os.readlink(path), path) if os.path.islink(path) else ("--ro-bind", path, path)
+    return (*words, *bwrap.own_proc(), *bwrap.APART, *bwrap.capabilities())
+
+
+def _through(door: Door, by_name: bool) -> tuple[str, ...]:
+    how = "--bind" if door.writable else "--ro-bind"
+    return (how, door.path, door.path) if by_name else (f"{how}-fd", str(door.fd), door.path)
+
+
+def _resolver() -> Iterator[str]:
+    """Where the names of other machines are looked up: often a link into /run."""
+    file = bwrap.resolver()
+    if not any(below(file, place) for place in machine()):
+        yield from ("--ro-bind-try", file, file)

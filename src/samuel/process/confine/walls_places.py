@@ -1,0 +1,200 @@
+"""The places that walls let through: opened here, one component at a time, before anything is started.
+
+A path that was looked at can be another one when it is used. So each granted path is opened without following
+links, and what is let through the walls is the open descriptor. Whoever swaps the path afterwards changes nothing.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+from samuel import paths
+from samuel.errors import UnsafePath
+from samuel.files.inside import make_dirs_inside, open_inside
+from samuel.process.reason import NotRunnable
+
+# What every program needs to start at all. Anything else of the machine is left out: other projects, other
+# people's files, and /run, where the user's other programs listen on sockets.
+MACHINE = (
+    *("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/etc", "/opt"),
+    *("/nix", "/gnu", "/run/current-system", "/var/lib/ca-certificates"),
+)
+# Readable for root, who needs none of it.
+_SECRETS = ("/etc/shadow", "/etc/shadow-", "/etc/gshadow", "/etc/gshadow-", "/etc/ssh", "/etc/ssl/private")
+
+# Whoever writes these decides what runs outside of the walls later.
+PROTECTED = (".git", ".kodelet", paths.HOME, paths.CONFIG, paths.LOCK, ".system/hooks")
+
+_FOUND = os.O_RDONLY | os.O_CLOEXEC
+
+
+class NotGranted(NotRunnable):
+    """A place that was granted is not what it should be, such as a symbolic link: the plugin is refused."""
+
+
+class Allowed(NamedTuple):
+    """What a plugin was granted. Paths are relative to the project; `.` is all of it."""
+
+    read: tuple[str, ...] = ()
+    write: tuple[str, ...] = ()
+    network: bool = False
+
+
+class Inside(NamedTuple):
+    """What a plugin's process always has around it."""
+
+    root: str
+    """The project, and its working directory. It sees of it what it was granted."""
+    own: str
+    """The plugin's own directory, to read."""
+    data: str = ""
+    """Its data_dir, to write; made if it is missing. It is in the project, so a clone may have brought it."""
+    home: str = ""
+    """A directory outside the project, to write: what its programs keep for themselves."""
+
+
+class Door(NamedTuple):
+    """One place that is let through, as it was when it was opened."""
+
+    path: str
+    fd: int
+    writable: bool
+    directory: bool
+
+
+@contextmanager
+def opened(allowed: Allowed, inside: Inside) -> Iterator[list[Door]]:
+    """Everything of the user's that is let through, parents first. Raises NotGranted for what must not be.
+
+    A door that cannot be written, inside of one that can, takes the right back for what lies behind it.
+    """
+    root = os.path.realpath(inside.root)
+    with ExitStack() as held:
+
+        def door(path: str, fd: int, writable: bool) -> Door:
+            held.callback(os.close, fd)
+            return Door(path, fd, writable, stat.S_ISDIR(os.fstat(fd).st_mode))
+
+        doors = [door(os.path.realpath(inside.own), _own(inside.own), False)]
+        if inside.data:
+            data = os.path.join(root, os.path.relpath(inside.data, inside.root))
+            doors.append(door(_under(root, data), _made(root, data), True))
+        if inside.home:
+            doors.append(door(os.path.realpath(inside.home), _made("", inside.home), True))
+        write = tuple(dict.fromkeys(allowed.write))
+        read = tuple(path for path in dict.fromkeys(allowed.read) if not _covered(path, write))
+        for granted, writable in (*((path, True) for path in write), *((path, False) for path in read)):
+            fd = _granted(root, granted, writable)
+            if fd is not None:
+                doors.append(door(_under(root, granted), fd, writable))
+        doors += (door(*kept) for kept in _kept_shut(root, doors))
+        yield sorted({one.path: one for one in doors}.values(), key=lambda one: one.path.split("/"))
+
+
+@cache
+def machine() -> tuple[str, ...]:
+    return tuple(path for path in MACHINE if os.path.lexists(path))
+
+
+def shut(root: str, around: Iterable[str]) -> list[str]:
+    """What must not be seen although it lies in a place that can be: `around` are those places."""
+    hidden = [os.path.realpath(root), os.path.realpath(os.path.expanduser("~")), *_secrets()]
+    return [path for path in dict.fromkeys(hidden) if any(below(path, place) for place in around)]
+
+
+def below(path: str, place: str) -> bool:
+    """Is an absolute path strictly inside a directory?"""
+    return path.startswith(f"{place.rstrip('/')}/") and path != place
+
+
+@cache
+def _secrets() -> tuple[str, ...]:
+    return tuple(path for path in _SECRETS if os.path.exists(path) and os.access(path, os.R_OK))
+
+
+def _under(root: str, path: str) -> str:
+    return os.path.normpath(os.path.join(root, path))
+
+
+def _covered(path: str, granted: Sequence[str]) -> bool:
+    name = path.rstrip("/")
+    return any(place == "." or f"{name}/".startswith(f"{place.rstrip('/')}/") for place in granted)
+
+
+def _own(path: str) -> int:
+    try:
+        return os.open(path, _FOUND | os.O_DIRECTORY)
+    except OSError as error:
+        raise NotRunnable(f"the plugin's directory `{path}` cannot be opened: {error.strerror}") from error
+
+
+def _made(root: str, path: str) -> int:
+    """A directory that is the plugin's to write. Below the project, a clone may have put a link in its place."""
+    if ".." in Path(path).parts:
+        raise NotGranted(f"`{path}` leaves the place it must stay in")
+    base, rest = Path(path).parent, Path(path).name
+    if root and below(_under(root, path), root):
+        base, rest = Path(root), os.path.relpath(_under(root, path), root)
+    try:
+        base.mkdir(parents=True, exist_ok=True)
+        return make_dirs_inside(base, rest)
+    except UnsafePath as error:
+        raise NotGranted(error.message, error.hint) from error
+    except OSError as error:
+        raise NotGranted(f"`{path}` cannot be made: {error.strerror}") from error
+
+
+def _granted(root: str, granted: str, writable: bool) -> int | None:
+    """The place a plugin was granted, opened; None if it is not there."""
+    name = granted.rstrip("/") or granted
+    try:
+        if name == ".":
+            return os.open(root, _FOUND | os.O_DIRECTORY)
+        if writable and _covered(name, PROTECTED):
+            raise NotGranted(f"`{granted}` is never a plugin's to write, whatever it was granted")
+        if writable and granted.endswith("/"):
+            os.close(make_dirs_inside(Path(root), name, mode=0o755))
+        fd = open_inside(Path(root), name, flags=_FOUND)
+    except FileNotFoundError:
+        return None
+    except UnsafePath as error:
+        raise NotGranted(f"it was granted `{granted}`, but {error.message}", error.hint) from error
+    except OSError as error:
+        raise NotGranted(f"it was granted `{granted}`, which cannot be opened: {error.strerror}") from error
+    found = os.fstat(fd)
+    if writable and stat.S_ISREG(found.st_mode) and found.st_nlink > 1:
+        os.close(fd)
+        raise NotGranted(
+            f"it was granted `{granted}`, which is a hard link: the same file has another name elsewhere",
+            "Put a copy of its own in its place.",
+        )
+    return fd
+
+
+def _kept_shut(root: str, doors: Sequence[Door]) -> Iterator[tuple[str, int, bool]]:
+    """What stays read-only inside of a place that may be written: where it is, opened.
+
+    A mounted path cannot be renamed, but its parent can, with the mount in it: a parent is mounted onto itself.
+    """
+    open_to_write = [one.path for one in doors if one.writable]
+    for name in PROTECTED:
+        path = os.path.join(root, name)
+        if not any(below(path, place) for place in open_to_write):
+            continue
+        try:
+            fd = open_inside(Path(root), name, flags=_FOUND)
+        except FileNotFoundError:
+            continue
+        except UnsafePath as error:
+            raise NotGranted(error.message, error.hint) from error
+        except OSError as error:
+            raise NotGranted(f"`{path}` cannot be opened: {error.strerror}") from error
+        yield path, fd, False
+        if "/" in name and os.path.dirname(path) not in open_to_write:
+            yield os.path.dirname(path), open_inside(Path(root), os.path.dirname(name), flags=_FOUND), True

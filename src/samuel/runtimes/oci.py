@@ -1,0 +1,281 @@
+"""Plugins that are images: a subcommand of the image's entrypoint, JSON on stdin, JSON on stdout.
+
+A container sees what its plugin was granted, and nothing else of this machine: the project or parts of it, to read
+or to write, at the same path as outside; the plugin's own directory, to read; its data_dir, to write. No network
+without the grant. Of the host's variables it gets the granted names, and the image keeps its own PATH.
+
+With `serve` a container is kept for the life of the runtime. It is started with the one argument `serve`, reads a
+line for each call and answers each with one line:
+
+    {"hook": "<subcommand>", "payload": {...}}
+    {"result": {...}}  or  {"error": "what went wrong"}
+
+A call that comes while another is being answered takes a further container, which is kept too. After a timeout, a
+crash or an answer that is no answer the container is removed, and the next call starts a new one. So it is when
+a granted path is another file than the one the container has: it would go on seeing the old one.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import msgspec
+
+from samuel.clock import Clock
+from samuel.events import Event
+from samuel.hooks.handler import Handler, Outcome
+from samuel.hooks.package import Package
+from samuel.paths import Project
+from samuel.process import environment, spawn
+from samuel.process.confine import engine as engines
+from samuel.process.confine import leftovers
+from samuel.process.confine.container import Launch, Wish, launched
+from samuel.process.confine.engine import Engine
+from samuel.process.confine.walls_places import Door, Inside, NotGranted, opened
+from samuel.process.conversation import Conversation, Said
+from samuel.process.reason import NotRunnable
+from samuel.runtimes.base import Reply, first_line
+from samuel.runtimes.confined import grants
+from samuel.runtimes.exec import call_variables, ending
+from samuel.runtimes.values import NotPlain, decode, excerpt, too_deep
+
+SERVE = "serve"
+
+_encode = msgspec.json.Encoder().encode
+
+
+class _Request(msgspec.Struct):
+    hook: str
+    payload: msgspec.Raw
+
+
+class _Answer(msgspec.Struct, forbid_unknown_fields=True):
+    result: dict[str, Any] | None = None
+    error: str | None = None
+
+
+_decode_answer = msgspec.json.Decoder(_Answer).decode
+
+
+class _Kept(NamedTuple):
+    conversation: Conversation
+    launch: Launch
+    places: dict[str, tuple[int, int] | None]
+    held: ExitStack
+
+    def still_right(self) -> bool:
+        """Does it live, and is every path still what it was when it was mounted?"""
+        return not self.conversation.stale and all(_place(path) == was for path, was in self.places.items())
+
+    def close(self) -> None:
+        self.launch.remove()  # the quickest way to end what is inside, and then its client ends by itself
+        self.conversation.close()
+        self.held.close()
+
+
+class Oci:
+    def __init__(
+        self,
+        root: Path,
+        host: Mapping[str, str],
+        cache: Path,
+        output_limit: int,
+        memory_limit: int,
+        clock: Clock,
+    ) -> None:
+        """`host` is the user's own environment, `memory_limit` the bytes that one container may use."""
+        self._project = Project(Path(os.path.realpath(root)))
+        self._root = str(self._project.root)
+        self._host = host
+        self._cache = cache
+        self._limit = output_limit
+        self._memory = memory_limit
+        self._clock = clock
+        self._lock = threading.Lock()
+        self._engine: tuple[Engine, tuple[str, ...]] | None = None
+        self._idle: dict[Package, list[_Kept]] = {}
+
+    def call(self, handler: Handler, event: Event, timeout: float) -> Reply:
+        package = handler.package
+        if package is None or not engines.is_pinned(package.image):
+            image = package.image if package else ""
+            why = f"the image `{image}` is not pinned by a digest, so it could be any image by now"
+            return Reply(Outcome.NOT_STARTED, message=f"{why}; `samuel plugin install` pins it")
+        try:
+            if package.serve:
+                return self._ask(package, handler.entry, event, timeout)
+            return self._run(package, handler.entry, event, timeout)
+        except NotGranted as error:
+            return Reply(Outcome.REFUSED, message=str(error))
+        except NotRunnable as error:
+            return Reply(Outcome.NOT_STARTED, message=str(error))
+
+    def close(self) -> None:
+        with self._lock:
+            idle, self._idle = self._idle, {}
+        kept = [one for some in idle.values() for one in some]
+        if kept:
+            with ThreadPoolExecutor(len(kept)) as threads:
+                list(threads.map(_Kept.close, kept))
+
+    # A container for each call
+
+    def _run(self, package: Package, subcommand: str, event: Event, timeout: float) -> Reply:
+        until = time.perf_counter() + timeout
+        variables = call_variables(event, self._clock.now() + timeout)
+        with ExitStack() as held:
+            launch, _ = self._launch(package, (subcommand,), variables, held, timeout)
+            finished = spawn.run(
+                launch.argv,
+                cwd="/",
+                env=launch.env,
+                stdin=_encode(event),
+                timeout=max(until - time.perf_counter(), 0.0),
+                output_limit=self._limit,
+                pass_fds=launch.pass_fds,
+            )
+            stderr = finished.stderr.decode("utf-8", "replace")
+            if finished.ended == "not_started":
+                return Reply(Outcome.NOT_STARTED, message=finished.why)
+            if finished.ended == "timed_out":
+                return _timed_out(timeout, stderr)
+            if finished.ended == "too_much_output":
+                return self._too_much(stderr)
+            if finished.returncode != 0:
+                return self._ended_badly(launch, package, finished.returncode, stderr)
+        try:
+            result = decode(finished.stdout)
+        except NotPlain as error:
+            return Reply(Outcome.BAD_OUTPUT, message=str(error), stderr=stderr)
+        return Reply(Outcome.OK, result, stderr=stderr, size=len(finished.stdout))
+
+    # A container that is kept
+
+    def _ask(self, package: Package, subcommand: str, event: Event, timeout: float) -> Reply:
+        until = time.perf_counter() + timeout
+        line = _encode(_Request(subcommand, msgspec.Raw(_encode(event)))) + b"\n"
+        kept = self._take(package) or self._start(package, timeout)
+        keep = False
+        try:
+            left = max(until - time.perf_counter(), 0.0)
+            said = kept.conversation.ask(line, timeout=left, limit=self._limit)
+            reply = self._reply(kept.launch, package, said, timeout)
+            keep = not kept.conversation.over and reply.outcome is not Outcome.BAD_OUTPUT
+        finally:
+            if keep:
+                with self._lock:
+                    self._idle.setdefault(package, []).append(kept)
+            else:
+                kept.close()
+        return reply
+
+    def _take(self, package: Package) -> _Kept | None:
+        while True:
+            with self._lock:
+                idle = self._idle.get(package)
+                kept = idle.pop() if idle else None
+            if kept is None or kept.still_right():
+                return kept
+            kept.close()
+
+    def _start(self, package: Package, timeout: float) -> _Kept:
+        with ExitStack() as held:
+            variables = {"SAMUEL_PROJECT_ROOT": self._root}
+            launch, doors = self._launch(package, (SERVE,), variables, held, timeout)
+            places: dict[str, tuple[int, int] | None] = {door.path: _identity(os.fstat(door.fd)) for door in doors}
+            for granted in (*package.grants.read, *package.grants.write):  # one that is not there may come yet
+                path = os.path.normpath(os.path.join(self._root, granted))
+                places.setdefault(path, _place(path))
+            conversation = Conversation(
+                launch.argv, cwd="/", env=launch.env, pass_fds=launch.pass_fds, over_stdio=True
+            )
+            return _Kept(conversation, launch, places, held.pop_all())
+
+    def _reply(self, launch: Launch, package: Package, said: Said, timeout: float) -> Reply:
+        stderr = said.stderr.decode("utf-8", "replace")
+        if said.ended == "timed_out":
+            return _timed_out(timeout, stderr)
+        if said.ended == "too_much_output":
+            return self._too_much(stderr)
+        if said.ended == "died":
+            return self._ended_badly(launch, package, said.returncode, stderr)
+        try:
+            answer = _decode_answer(said.answer) if said.answer.strip() else _Answer()
+        except RecursionError:
+            return Reply(Outcome.BAD_OUTPUT, message="JSON nested too deeply", stderr=stderr)
+        except (UnicodeDecodeError, msgspec.MsgspecError) as error:
+            why = f'not a line like {{"result": {{...}}}}: {error}; it wrote {excerpt(said.answer)}'
+            return Reply(Outcome.BAD_OUTPUT, message=why, stderr=stderr)
+        if answer.error is not None:
+            return Reply(Outcome.CRASHED, message=first_line(answer.error, "it said no more"), stderr=stderr)
+        if too_deep(answer.result, said.answer):
+            return Reply(Outcome.BAD_OUTPUT, message="JSON nested too deeply", stderr=stderr)
+        return Reply(Outcome.OK, answer.result or {}, stderr=stderr, size=len(said.answer))
+
+    # Both
+
+    def _launch(
+        self,
+        package: Package,
+        arguments: Sequence[str],
+        variables: Mapping[str, str],
+        held: ExitStack,
+        timeout: float,
+    ) -> tuple[Launch, list[Door]]:
+        """What starts the container, and what it sees; both last as long as `held`. Raises NotRunnable."""
+        engine, user = self._found_engine(timeout)
+        network = bool(package.grants.network)
+        flags = engines.limited_flags(engine, network=network, cache=self._cache, image=package.image)
+        data = str(self._project.data_dir(package.name))
+        doors = held.enter_context(opened(grants(package), Inside(self._root, package.directory, data)))
+        env = {name: self._host[name] for name in package.grants.env if name in self._host and _may_enter(name)}
+        arguments = tuple(word for word in arguments if word)
+        wish = Wish(package.image, arguments, self._root, user, self._memory, {**env, **variables})
+        return held.enter_context(launched(engine, flags, wish, doors)), doors
+
+    def _found_engine(self, timeout: float) -> tuple[Engine, tuple[str, ...]]:
+        with self._lock:
+            if self._engine is None:
+                engine = engines.needed(self._host)
+                leftovers.sweep(engine, self._root, timeout)
+                self._engine = engine, engine.as_the_user()
+            return self._engine
+
+    def _ended_badly(self, launch: Launch, package: Package, returncode: int, stderr: str) -> Reply:
+        what, why = launch.trouble(returncode, first_line(stderr, ""))
+        if what == "refused":
+            return Reply(Outcome.REFUSED, message=why)
+        if what:
+            why = f"a container of `{package.image}` cannot be started: {why}"
+            return Reply(Outcome.NOT_STARTED, message=why, stderr=stderr)
+        return Reply(Outcome.CRASHED, message=ending(returncode, stderr), stderr=stderr)
+
+    def _too_much(self, stderr: str) -> Reply:
+        why = f"more than {self._limit} bytes of output; `handler_output_bytes` under [limits] sets the limit"
+        return Reply(Outcome.BAD_OUTPUT, message=why, stderr=stderr)
+
+
+def _timed_out(timeout: float, stderr: str) -> Reply:
+    return Reply(Outcome.TIMED_OUT, message=f"killed after {timeout:g}s", stderr=stderr)
+
+
+def _may_enter(name: str) -> bool:
+    return name not in environment.WITHHELD and not engines.is_ours(name)
+
+
+def _place(path: str) -> tuple[int, int] | None:
+    try:
+        return _identity(os.lstat(path))
+    except OSError:
+        return None
+
+
+def _identity(found: os.stat_result) -> tuple[int, int]:
+    return found.st_dev, found.st_ino

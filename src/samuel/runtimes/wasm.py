@@ -1,0 +1,87 @@
+"""Plugins as WebAssembly modules, run by wasmtime: memory, files, programs and network all within their grants.
+
+A plugin is a core module (no component) in any language. It speaks protocol 1 through its own memory:
+
+    memory                                exported, 32 bit
+    samuel_alloc(size i32) -> i32         room for `size` bytes; 0 when there is none. Nobody gives it back: it all
+                                          goes when the call is over
+    samuel_protocol_version() -> i32      1
+    <hook>(at i32, length i32) -> i64     one export for each hook, named in the manifest. It is given the payload as
+                                          JSON and answers with JSON: address << 32 | length. A length of 0 is no
+                                          opinion
+    _initialize()                         if it is exported, called before anything else (a WASI reactor)
+
+and may import any of these from module `samuel`:
+
+    log(level i32, at, length)            a line for the call's stderr; 0 debug, 1 info, 2 warning, 3 error
+    fs_read(path, length) -> i64          the whole file
+    fs_write(path, length, data, length) -> i32
+                                          0. The file is replaced whole; directories on the way are made
+    exec(request, length) -> i64          {"argv": [..], "stdin"?: "", "timeout_ms"?: n}
+                                          -> {"exit_code", "stdout", "stderr", "timed_out"?: true}
+    net(request, length) -> i64           {"url": "http..", "method"?, "headers"?: {}, "body"?: ""}
+                                          -> {"status", "headers": {}, "body"}; text, redirects not followed
+    config_get(key, length) -> i64        a setting as JSON; all of them for ""
+
+Arguments are UTF-8 in the module's memory. An i64 is an address and a length like a hook's answer, in memory that
+Samuel got from `samuel_alloc`; or it is negative, and so is fs_write's i32:
+
+    -1 denied   -2 not found   -3 failed   -4 too large (8 MiB, or no memory)   -5 bad argument
+
+Paths are relative to the project, or begin with `/data/` (the plugin's data_dir) or `/plugin/` (its own directory,
+to read). Links are not followed. A call that was denied anything ends as `refused`, whatever the module answers.
+
+WASI preview 1 is there for modules built with a libc: the granted directories under their own names, `/data` and
+`/plugin`; granted variables; stdout and stderr go to the call's stderr; stdin is empty, there are no arguments.
+A grant of the whole project for writing opens the directories in it for writing, and the files beside them only
+for `fs_write`. Threads, shared, 64 bit and several memories, and GC types are off.
+"""
+
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from samuel.events import Event
+from samuel.hooks.handler import Handler, Outcome
+from samuel.runtimes.base import Reply
+
+if TYPE_CHECKING:
+    from samuel.runtimes.wasm_machine import Machine
+
+MISSING = "WebAssembly plugins need wasmtime; `pip install 'samuel-loop[wasm]'`"
+
+
+class Wasm:
+    def __init__(self, root: Path, cache: Path, memory_limit: int, output_limit: int) -> None:
+        """`cache` is the user's: compiled modules are kept there."""
+        self._arguments = root, cache, memory_limit, output_limit
+        self._machine: Machine | None = None
+        self._lock = threading.Lock()
+
+    def call(self, handler: Handler, event: Event, timeout: float) -> Reply:
+        machine = self._machine
+        if machine is None:
+            try:
+                machine = self._started()
+            except ModuleNotFoundError as error:
+                if error.name != "wasmtime":
+                    raise
+                return Reply(Outcome.NOT_STARTED, message=MISSING)
+        return machine.call(handler, event, timeout)
+
+    def close(self) -> None:
+        with self._lock:
+            machine, self._machine = self._machine, None
+        if machine is not None:
+            machine.close()
+
+    def _started(self) -> Machine:
+        # wasmtime is optional, and takes a while to import: whoever has no module does without.
+        from samuel.runtimes.wasm_machine import Machine
+
+        with self._lock:
+            if self._machine is None:
+                self._machine = Machine(*self._arguments)
+            return self._machine

@@ -1,0 +1,110 @@
+"""The functions of module `samuel` that every plugin may import. wasm.py describes them.
+
+They never raise: wasmtime keeps one exception for the whole process, and another thread could get it.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+
+import msgspec
+from wasmtime import Caller, Func, FuncType, Linker, Memory, Trap, ValType, WasmtimeError
+
+from samuel.runtimes import wasm_net, wasm_programs
+from samuel.runtimes.wasm_call import WasmCall
+from samuel.runtimes.wasm_codes import BadArgument, Failed, NoAnswer, NotThere, TooLarge
+from samuel.runtimes.wasm_modules import ALLOCATE, MEMORY
+
+MODULE = "samuel"
+WORD = 0xFFFFFFFF  # wasm has no unsigned numbers, and wasmtime hands addresses out as negative ones
+
+_encode = msgspec.json.Encoder().encode
+
+
+def link(linker: Linker, current: threading.local) -> None:
+    """Define them all; `current.call` is the call that this thread is in."""
+    i32, i64 = ValType.i32(), ValType.i64()
+
+    def define(name: str, params: int, results: list[ValType], function: Callable[..., int | None]) -> None:
+        linker.define_func(MODULE, name, FuncType([i32] * params, results), function, access_caller=True)
+
+    def log(caller: Caller, level: int, at: int, length: int) -> None:
+        call: WasmCall = current.call
+        try:
+            call.log(level, _taken(caller, at, length))
+        except NoAnswer as trouble:
+            call.note(trouble)
+
+    def answering(work: Callable[[WasmCall, bytes], bytes]) -> Callable[[Caller, int, int], int]:
+        def function(caller: Caller, at: int, length: int) -> int:
+            call: WasmCall = current.call
+            try:
+                return _given(caller, work(call, _taken(caller, at, length)))
+            except NoAnswer as trouble:
+                return call.note(trouble)
+
+        return function
+
+    def fs_write(caller: Caller, at: int, length: int, data_at: int, data_length: int) -> int:
+        call: WasmCall = current.call
+        try:
+            call.files.write(_text(_taken(caller, at, length)), _taken(caller, data_at, data_length))
+        except NoAnswer as trouble:
+            return call.note(trouble)
+        return 0
+
+    define("log", 3, [], log)
+    define("fs_read", 2, [i64], answering(lambda call, path: call.files.read(_text(path))))
+    define("fs_write", 4, [i32], fs_write)
+    define("exec", 2, [i64], answering(wasm_programs.run))
+    define("net", 2, [i64], answering(_fetch))
+    define("config_get", 2, [i64], answering(_config))
+
+
+def _fetch(call: WasmCall, request: bytes) -> bytes:
+    return wasm_net.fetch(request, call.package.grants.hosts, call.deadline)
+
+
+def _config(call: WasmCall, key: bytes) -> bytes:
+    name = _text(key)
+    if not name:
+        return _encode(call.config)
+    if name not in call.config:
+        raise NotThere(f"there is no setting `{name}`")
+    return _encode(call.config[name])
+
+
+# The module's memory
+
+
+def _taken(caller: Caller, at: int, length: int) -> bytes:
+    memory = caller.get(MEMORY)
+    at, end = at & WORD, (at & WORD) + (length & WORD)
+    if not isinstance(memory, Memory) or end > memory.data_len(caller):
+        raise BadArgument("an argument lies outside of the module's memory")
+    return bytes(memory.read(caller, at, end))
+
+
+def _given(caller: Caller, answer: bytes) -> int:
+    """Put the answer into memory that the module itself hands out."""
+    if not answer:
+        return 0
+    memory, allocate = caller.get(MEMORY), caller.get(ALLOCATE)
+    if not isinstance(memory, Memory) or not isinstance(allocate, Func):
+        raise Failed(f"the module does not export `{MEMORY}` and `{ALLOCATE}`")
+    try:
+        at = allocate(caller, len(answer)) & WORD
+    except (Trap, WasmtimeError) as error:
+        raise Failed(f"`{ALLOCATE}`: {error}") from None
+    if not at or at + len(answer) > memory.data_len(caller):
+        raise TooLarge(f"`{ALLOCATE}` has no {len(answer)} bytes for the answer")
+    memory.write(caller, answer, at)
+    return int(at << 32 | len(answer))
+
+
+def _text(words: bytes) -> str:
+    try:
+        return words.decode()
+    except UnicodeDecodeError:
+        raise BadArgument("an argument is not UTF-8") from None

@@ -1,0 +1,217 @@
+"""One wasmtime engine, and calling modules on it. Imported with the first call of a module: wasmtime is optional.
+
+Every call has a store and an instance of its own, so nothing is left of the call before it.
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+import queue
+import sys
+import threading
+from collections.abc import Mapping
+from importlib.metadata import version
+from pathlib import Path
+
+import msgspec
+from wasmtime import (
+    Config,
+    Engine,
+    ExitTrap,
+    Func,
+    Linker,
+    Memory,
+    Store,
+    Trap,
+    TrapCode,
+    WasmtimeError,
+)
+
+from samuel.events import Event
+from samuel.events.event import PROTOCOL
+from samuel.hooks.handler import Handler, Outcome
+from samuel.hooks.package import Package
+from samuel.runtimes import wasm_host, wasm_wasi
+from samuel.runtimes.base import Reply, first_line
+from samuel.runtimes.confined import Confinement
+from samuel.runtimes.values import NotPlain, decode
+from samuel.runtimes.wasm_cache import CompiledCache
+from samuel.runtimes.wasm_call import WasmCall
+from samuel.runtimes.wasm_codes import NoAnswer
+from samuel.runtimes.wasm_host import WORD
+from samuel.runtimes.wasm_modules import ALLOCATE, INITIALIZE, MEMORY, VERSION, Loaded, Modules, NotLoaded
+from samuel.runtimes.wasm_ticker import TICK, Ticker, ticks
+
+ADDRESSABLE = 1 << 31  # above it an address would make a packed answer negative, which means that there is none
+TABLE_LIMIT = 1_000_000  # elements
+GRACE = 10 * TICK
+
+_encode = msgspec.json.Encoder().encode
+
+
+class _Unusable(Exception):
+    """What the module did cannot be understood; the message says why."""
+
+    def __init__(self, outcome: Outcome, message: str) -> None:
+        super().__init__(message)
+        self.outcome = outcome
+
+
+class Machine:
+    def __init__(self, root: Path, cache: Path, memory_limit: int, output_limit: int) -> None:
+        self._root = root
+        self._memory_limit = min(memory_limit, ADDRESSABLE)
+        self._output_limit = output_limit
+        self._confinement = Confinement(root, cache)
+        self._engine = _engine()
+        self._current = threading.local()  # .call is the one that a thread is in
+        linker = Linker(self._engine)
+        wasm_host.link(linker, self._current)
+        wasm_wasi.link(linker, self._current)
+        compiler = f"wasmtime{version('wasmtime')}-{sys.platform}-{platform.machine()}"
+        self._modules = Modules(self._engine, linker, CompiledCache(cache / "wasm", root, compiler))
+        self._ticker = Ticker(self._engine.increment_epoch)
+
+    def call(self, handler: Handler, event: Event, timeout: float) -> Reply:
+        package = handler.package or _nobody(handler)
+        call = WasmCall(self._root, self._confinement, package, handler.config, event, timeout)
+        try:
+            loaded = self._modules.get(handler.path, package.directory, timeout)
+        except NotLoaded as error:
+            return Reply(Outcome.NOT_STARTED, message=str(error))
+        except TimeoutError:
+            why = f"not compiled after {timeout:g}s; that goes on, and later calls find it done"
+            return Reply(Outcome.TIMED_OUT, message=why)
+        if why := loaded.refusal(handler.entry):
+            return Reply(Outcome.NOT_STARTED, message=f"`{handler.path}`: {why}")
+        if loaded.uses_wasi:
+            reply = self._apart(loaded, handler.entry, call, timeout)
+        else:
+            reply = self._outcome(loaded, handler.entry, call, timeout)
+        if call.denied:  # whatever the module made of it
+            then = f"; then {reply.message}" if reply.outcome is not Outcome.OK and reply.message else ""
+            return Reply(Outcome.REFUSED, message="; ".join(call.denied[:3]) + then, stderr=reply.stderr)
+        return reply
+
+    def close(self) -> None:
+        self._modules.close()
+        self._ticker.close()
+
+    def _apart(self, loaded: Loaded, entry: str, call: WasmCall, timeout: float) -> Reply:
+        """In a thread of its own. WASI's file functions run in wasmtime, where no deadline reaches: one that opens
+        a named pipe waits for ever, and then it must not be us."""
+        replies: queue.SimpleQueue[Reply] = queue.SimpleQueue()
+
+        def work() -> None:
+            replies.put(self._outcome(loaded, entry, call, timeout))
+
+        threading.Thread(target=work, name="samuel-wasm-call", daemon=True).start()
+        try:
+            return replies.get(timeout=max(call.remaining(), 0.0) + GRACE)
+        except queue.Empty:
+            why = f"not back after {timeout:g}s, and inside of a file operation, where it cannot be ended"
+            return Reply(Outcome.TIMED_OUT, message=why, stderr=call.stderr)
+
+    def _outcome(self, loaded: Loaded, entry: str, call: WasmCall, timeout: float) -> Reply:
+        store = Store(self._engine)
+        self._current.call = call
+        try:
+            with self._ticker:
+                answer = self._answer(store, loaded, entry, call)
+            result = decode(answer)
+        except NotPlain as error:
+            return Reply(Outcome.BAD_OUTPUT, message=str(error), stderr=call.stderr)
+        except Trap as trap:
+            return self._trapped(trap, call, timeout)
+        except ExitTrap as ended:
+            why = _with_last_words(f"it called exit({ended.code}) instead of coming back", call)
+            return Reply(Outcome.CRASHED, message=why, stderr=call.stderr)
+        except WasmtimeError as error:
+            why = _with_last_words(first_line(str(error), "wasmtime gave up"), call)
+            return Reply(Outcome.CRASHED, message=why, stderr=call.stderr)
+        except _Unusable as error:
+            return Reply(error.outcome, message=str(error), stderr=call.stderr)
+        except NoAnswer as trouble:  # a granted directory that cannot be opened
+            call.note(trouble)
+            return Reply(Outcome.NOT_STARTED, message=str(trouble), stderr=call.stderr)
+        finally:
+            self._current.call = None
+            store.close()
+        return Reply(Outcome.OK, result, stderr=call.stderr, size=len(answer))
+
+    def _answer(self, store: Store, loaded: Loaded, entry: str, call: WasmCall) -> bytes:
+        store.set_epoch_deadline(ticks(call.remaining()))
+        store.set_limits(self._memory_limit, TABLE_LIMIT, instances=1, tables=10, memories=1)
+        try:
+            if loaded.uses_wasi:
+                with call.files.openings() as openings:
+                    wasm_wasi.enter(store, call, openings)
+            exports = loaded.linked.instantiate(store).exports(store)
+        except WasmtimeError as error:
+            why = f"the module cannot be started: {first_line(str(error), 'wasmtime gave up')}"
+            raise _Unusable(Outcome.NOT_STARTED, f"{why} ({self._limit_in_words()})") from None
+        memory = exports[MEMORY]
+        assert isinstance(memory, Memory)  # `refusal` has looked at all of these
+        try:
+            if loaded.initializes:
+                _function(exports, INITIALIZE)(store)
+            if loaded.protocol != PROTOCOL:
+                loaded.protocol = _function(exports, VERSION)(store)
+                if loaded.protocol != PROTOCOL:
+                    why = f"the module speaks protocol {loaded.protocol}, and this Samuel speaks {PROTOCOL}"
+                    raise _Unusable(Outcome.NOT_STARTED, why)
+            payload = _encode(call.event)
+            at = _function(exports, ALLOCATE)(store, len(payload)) & WORD
+            if not at or at + len(payload) > memory.data_len(store):
+                why = f"`{ALLOCATE}` has no {len(payload)} bytes for the payload ({self._limit_in_words()})"
+                raise _Unusable(Outcome.CRASHED, why)
+            memory.write(store, payload, at)
+            packed = _function(exports, entry)(store, at, len(payload))
+        finally:
+            call.memory = memory.data_len(store)
+        at, length = packed >> 32 & WORD, packed & WORD
+        if length > self._output_limit:
+            limit = f"{self._output_limit} bytes of output; `handler_output_bytes` under [limits] sets the limit"
+            raise _Unusable(Outcome.BAD_OUTPUT, f"more than {limit}")
+        if at + length > call.memory:
+            raise _Unusable(Outcome.BAD_OUTPUT, f"it gave {length} bytes at {at}, outside of its memory")
+        return bytes(memory.read(store, at, at + length))
+
+    def _trapped(self, trap: Trap, call: WasmCall, timeout: float) -> Reply:
+        if trap.trap_code is TrapCode.INTERRUPT:
+            return Reply(Outcome.TIMED_OUT, message=f"stopped after {timeout:g}s", stderr=call.stderr)
+        why = _with_last_words(first_line(trap.message, "trap"), call)
+        if call.memory > self._memory_limit // 4:
+            why += f"; it was using {call.memory} bytes of memory ({self._limit_in_words()})"
+        call.say(f"{trap.message}\n".encode())
+        return Reply(Outcome.CRASHED, message=why, stderr=call.stderr)
+
+    def _limit_in_words(self) -> str:
+        return f"{self._memory_limit} bytes is the limit; `handler_memory_bytes` under [limits] sets it"
+
+
+def _engine() -> Engine:
+    config = Config()
+    config.epoch_interruption = True
+    # A thread that waits for another is out of reach of any deadline, and a second memory of any limit.
+    config.wasm_threads = False
+    config.wasm_multi_memory = False
+    config.wasm_memory64 = False
+    config.wasm_gc = False
+    return Engine(config)
+
+
+def _function(exports: Mapping[str, object], name: str) -> Func:
+    found = exports[name]
+    assert isinstance(found, Func)
+    return found
+
+
+def _nobody(handler: Handler) -> Package:
+    return Package(name=handler.key, directory=os.path.dirname(handler.path), kind="wasm")
+
+
+def _with_last_words(why: str, call: WasmCall) -> str:
+    said = first_line(call.stderr, "")
+    return f"{why}: {said}" if said else why

@@ -1,0 +1,1 @@
+"""Texts that an agent may read when a task calls for them, and where such texts are found."""

@@ -1,0 +1,211 @@
+"""Handlers of plugins: what a manifest binds, and the executables in a plugin's `hooks/`.
+
+A plugin that was agreed to and has changed, is broken or is gone keeps its handlers' places in the chains, and is
+refused there. Its manifest may be read before anybody agreed: reading runs nothing.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+
+from msgspec.structs import replace
+
+from samuel.config.model import PluginSettings
+from samuel.hooks.handler import Handler, Origin, Role, Status
+from samuel.hooks.package import Package
+from samuel.plugins.environment import interpreter
+from samuel.plugins.installed import Installed
+from samuel.plugins.model import OCI, PYTHON, SKILL, WASM, Binding
+from samuel.sources import hook_files
+from samuel.sources.answers import Answer, Answers, Declared
+from samuel.trust.content import Digests
+from samuel.trust.permit import Permit
+
+AGREEMENT = "plugin:"
+RUNTIMES = {SKILL: "exec", PYTHON: "python", WASM: "wasm", OCI: "oci"}
+_NOTHING_SAID = PluginSettings()
+
+
+def package_of(plugin: Installed, environments: Path) -> Package:
+    """What the plugin's handlers share. A linked one is where it really is: that is what its walls let in."""
+    locked = plugin.locked
+    return Package(
+        name=plugin.name,
+        directory=plugin.linked or str(plugin.directory),
+        kind=plugin.manifest.kind,
+        version=plugin.manifest.version,
+        grants=plugin.grants,
+        agreement=plugin.agreement,
+        agreed_text=plugin.words,
+        linked=bool(plugin.linked),
+        image=locked.image if locked else "",
+        serve=plugin.manifest.serve,
+        python=interpreter(environments, locked.python) if locked and locked.python else "",
+    )
+
+
+def find(
+    plugins: Iterable[Installed],
+    origin: Origin,
+    settings: Mapping[str, PluginSettings],
+    environments: Path,
+    answers: Answers,
+    permit: Permit,
+) -> list[Handler]:
+    """The handlers of these plugins, each with its state."""
+    handlers: list[Handler] = []
+    for plugin in plugins:
+        said = settings.get(plugin.name) or settings.get(plugin.title) or _NOTHING_SAID
+        package = package_of(plugin, environments)
+        found = _of_one(plugin, package, said, origin, answers, permit)
+        config = {**plugin.manifest.config, **said.config}
+        handlers += [replace(one, package=package, config=config, declared=at) for at, one in enumerate(found)]
+    return handlers
+
+
+def gone(agreed: Sequence[str], there: Iterable[Installed], answers: Answers) -> list[Handler]:
+    """Plugins that were agreed to and are not there: missing at their places until somebody agrees to that."""
+    present = {plugin.agreement for plugin in there}
+    why = "it was agreed to and is gone; `samuel plugin install` brings it back, `samuel trust` lets it go"
+    return [
+        handler
+        for name in agreed
+        if name.startswith(AGREEMENT) and name not in present
+        for handler in _remembered(name, Origin.PROJECT_PLUGIN, answers, Status.BROKEN, why)
+    ]
+
+
+def _of_one(
+    plugin: Installed,
+    package: Package,
+    said: PluginSettings,
+    origin: Origin,
+    answers: Answers,
+    permit: Permit,
+) -> list[Handler]:
+    if not said.enabled:
+        why = f"`enabled = false` in samuel.toml; `samuel plugin enable {plugin.title}` turns it on"
+        return _in_words(plugin, origin, Status.DISABLED, why)
+    untrusted = permit.package(package) if origin is Origin.PROJECT_PLUGIN else ""
+    if why := untrusted or "; ".join(str(problem) for problem in plugin.problems) or _lacking(plugin, package):
+        status = Status.UNTRUSTED if untrusted else Status.BROKEN
+        places = _remembered(plugin.agreement, origin, answers, status, why)
+        return places or _in_words(plugin, origin, status, why)
+    bound = _bound(plugin, package, origin)
+    files = _files(plugin, package, origin, answers, permit.digests, {one.path for one in bound})
+    found = [*bound, *files]
+    answers.keep(plugin.agreement, _answer(found))
+    return found
+
+
+def _bound(plugin: Installed, package: Package, origin: Origin) -> list[Handler]:
+    return [
+        _handler(plugin, package, origin, binding) for binding in plugin.manifest.bindings if plugin.manifest.file
+    ]
+
+
+def _handler(plugin: Installed, package: Package, origin: Origin, binding: Binding) -> Handler:
+    path, entry, hook = _target(plugin, package, binding.entry)
+    return Handler(
+        name=f"{plugin.name}/{hook}",
+        event=binding.event,
+        origin=origin,
+        runtime=RUNTIMES[plugin.manifest.kind],
+        owner=plugin.name,
+        path=path,
+        entry=entry,
+        order=binding.order,
+        strict=binding.strict,
+        timeout=binding.timeout,
+        role=binding.role,
+        package=package,
+    )
+
+
+def _target(plugin: Installed, package: Package, entry: str) -> tuple[str, str, str]:
+    """The file, what to call in it, and the hook's name."""
+    kind, module = plugin.manifest.kind, plugin.manifest.module
+    if kind == SKILL:  # a script, with the payload on its stdin and no argument
+        return os.path.join(package.directory, entry), "", entry.removeprefix("hooks/")
+    if kind == OCI:
+        return "", entry, entry
+    if kind == PYTHON:
+        file, _, function = entry.rpartition(":")
+        return os.path.join(package.directory, file or module), function, function
+    return os.path.join(package.directory, module), entry, entry
+
+
+def _files(
+    plugin: Installed,
+    package: Package,
+    origin: Origin,
+    answers: Answers,
+    digests: Digests,
+    bound: set[str],
+) -> list[Handler]:
+    directory = os.path.join(package.directory, "hooks")
+    if not os.path.isdir(directory):
+        return []
+    found = hook_files.in_directory(directory, origin, answers, lambda _: {}, digests, package)
+    return [
+        replace(one, name=f"{plugin.name}/{one.name}", owner=plugin.name) for one in found if one.path not in bound
+    ]
+
+
+def _lacking(plugin: Installed, package: Package) -> str:
+    """What it needs besides its files, and is not there."""
+    again = f"`samuel plugin install` or `samuel plugin add --force` gets it ({plugin.title})"
+    if plugin.manifest.kind == OCI and not package.image:
+        return f"samuel.lock does not say which image it runs; {again}"
+    if plugin.manifest.dependencies and not package.python:
+        return f"its Python environment is missing; {again}"
+    return ""
+
+
+def _in_words(plugin: Installed, origin: Origin, status: Status, why: str) -> list[Handler]:
+    """The places that its manifest asks for, or one line if it asks for none: it is always listed."""
+    package = Package(name=plugin.name, directory=str(plugin.directory), kind=plugin.manifest.kind)
+    places = [replace(one, status=status, reason=why) for one in _bound(plugin, package, origin)]
+    return places or [_listed(plugin.name, origin, str(plugin.directory), status, why)]
+
+
+def _listed(name: str, origin: Origin, path: str, status: Status, why: str) -> Handler:
+    return Handler(
+        name=name, event="", origin=origin, runtime="exec", owner=name, path=path, status=status, reason=why
+    )
+
+
+# The places a plugin's handlers had when it last worked
+
+
+def _answer(found: Sequence[Handler]) -> Answer:
+    places = [
+        Declared(one.event, one.name, order=one.order, strict=one.strict, role=one.role)
+        for one in found
+        if one.event
+    ]
+    return Answer((), tuple(places), owner=found[0].owner if found else "")
+
+
+def _remembered(name: str, origin: Origin, answers: Answers, status: Status, why: str) -> list[Handler]:
+    last = answers.last(name)
+    if last is None:
+        return []
+    return [
+        Handler(
+            name=place.function,
+            event=place.event,
+            origin=origin,
+            runtime="exec",
+            owner=last.owner,
+            order=place.order,
+            strict=place.strict,
+            role=Role(place.role) if place.role else None,
+            declared=at,
+            status=status,
+            reason=why,
+        )
+        for at, place in enumerate(last.declared)
+    ]

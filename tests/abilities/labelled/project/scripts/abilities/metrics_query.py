@@ -1,0 +1,2 @@
+def run(tool_input):
+    return {"status": "success", "details": tool_input["target"]}

@@ -1,0 +1,36 @@
+"""A home of its own, and a git configuration in it that finds github.com on this machine."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from samuel import paths
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    home = tmp_path / "home"
+    home.mkdir()
+    monkeypatch.setenv("HOME", str(home))
+    monkeypatch.setenv("XDG_STATE_HOME", str(home / "state"))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(home / "cache"))
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(home / "config"))
+    for name in ("SAMUEL_TRUST", "SAMUEL_RUN_ID"):
+        monkeypatch.delenv(name, raising=False)
+    (home / ".gitconfig").write_text(f'[url "file://{tmp_path}/origins/"]\n\tinsteadOf = https://github.com/\n')
+    return home
+
+
+@pytest.fixture
+def user(home: Path) -> paths.User:
+    return paths.User.from_environment()
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    """A project."""
+    root = tmp_path / "project"
+    root.mkdir()
+    return root

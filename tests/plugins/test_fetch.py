@@ -1,0 +1,340 @@
+"""Getting a plugin's files, from real repositories: well-meaning ones, and those that try to make git do things."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from samuel.errors import ConfigError, SamuelError
+from samuel.plugins import tree
+from samuel.plugins.fetch import Fetched, fetch
+from samuel.plugins.source import parse
+
+HOOK = "#!/bin/sh\necho hello\n"
+
+
+@pytest.fixture(autouse=True)
+def machine(home: Path) -> Path:
+    return home
+
+
+@pytest.fixture
+def get(tmp_path: Path) -> Callable[..., tuple[Fetched, Path]]:
+    """Fetch from a source into a new directory."""
+    count = iter(range(100))
+
+    def get(text: str) -> tuple[Fetched, Path]:
+        into = tmp_path / f"got-{next(count)}" / "plugin"
+        into.parent.mkdir()
+        got = fetch(parse(text, tmp_path), into)
+        assert os.listdir(into.parent) == ["plugin"]  # nothing of git is left
+        return got, into
+
+    return get
+
+
+def files(directory: Path) -> dict[str, str]:
+    found = {}
+    for place, _, names in os.walk(directory):
+        for name in names:
+            path = Path(place, name)
+            found[str(path.relative_to(directory))] = (
+                f"-> {os.readlink(path)}" if path.is_symlink() else path.read_text()
+            )
+    return found
+
+
+class TestRefs:
+    @pytest.fixture
+    def commits(self, origin) -> list[str]:
+        made = origin("org/repo")
+        return [
+            made.push({"a": "1"}, tag="v1"),
+            made.push({"a": "2"}),
+            made.push({"a": "3"}, branch="feature/x"),
+        ]
+
+    def test_the_default_branch(self, get, commits):
+        assert get("org/repo")[0] == Fetched(commits[1], "")
+
+    @pytest.mark.parametrize(("ref", "which"), [("v1", 0), ("main", 1), ("feature/x", 2), ("refs/heads/main", 1)])
+    def test_by_name(self, get, commits, ref: str, which: int):
+        got, into = get(f"org/repo@{ref}")
+        assert got == Fetched(commits[which], ref)
+        assert files(into) == {"a": str(which + 1)}
+
+    @pytest.mark.parametrize("length", [40, 12, 8])
+    @pytest.mark.parametrize("which", [0, 1, 2])
+    def test_by_commit(self, get, commits, which: int, length: int):
+        got, into = get(f"org/repo@{commits[which][:length]}")
+        assert got.commit == commits[which]
+        assert files(into) == {"a": str(which + 1)}
+
+    def test_a_server_that_gives_no_single_commits(self, get, commits, git, tmp_path):
+        bare = tmp_path / "origins/org/repo.git"
+        git(bare, "config", "protocol.version", "0")
+        git(bare, "config", "uploadpack.allowAnySHA1InWant", "false")
+        assert get(f"org/repo@{commits[0]}")[0].commit == commits[0]
+
+    def test_an_annotated_tag(self, get, commits, git, tmp_path):
+        work = tmp_path / "origins/work/org/repo"
+        git(work, "tag", "--annotate", "--message=x", "v2", commits[2])
+        git(work, "push", str(tmp_path / "origins/org/repo.git"), "v2")
+        assert get("org/repo@v2")[0].commit == commits[2]
+
+    def test_a_branch_that_looks_like_a_commit(self, get, origin):
+        made = origin("org/other", {"a": "main"})
+        commit = made.push({"a": "branch"}, branch="deadbeef")
+        assert get("org/other@deadbeef")[0].commit == commit
+
+    @pytest.mark.parametrize("ref", ["v9", "deadbeef", "0" * 40])
+    def test_one_that_is_not_there(self, get, commits, ref: str):
+        with pytest.raises(SamuelError) as refused:
+            get(f"org/repo@{ref}")
+        assert f"https://github.com/org/repo.git@{ref}` could not be fetched" in refused.value.message
+        assert "git ls-remote" in refused.value.hint
+
+    def test_a_repository_that_is_not_there(self, get):
+        with pytest.raises(SamuelError, match="does not appear to be a git repository"):
+            get("org/nothing")
+
+    def test_an_empty_repository(self, get, origin):
+        origin("org/empty")
+        with pytest.raises(SamuelError):
+            get("org/empty")
+        origin("org/hollow", {})
+        with pytest.raises(ConfigError, match="there is no file in it"):
+            get("org/hollow")
+
+    def test_a_directory_by_git(self, get, commits, tmp_path):
+        got, into = get("./origins/work/org/repo@v1")
+        assert (got.commit, files(into)) == (commits[0], {"a": "1"})
+
+    def test_without_git(self, get, commits, monkeypatch):
+        monkeypatch.setenv("PATH", "/nowhere")
+        with pytest.raises(SamuelError, match="`git` was not found on PATH"):
+            get("org/repo")
+
+
+class TestWhatIsWritten:
+    def test_files_modes_and_links(self, get, origin):
+        odd = "naïve file.txt"
+        made = {"hooks/run": HOOK, "hooks/helper.txt": "x", odd: "y\r\n", "hooks/same": Path("run"), "empty": ""}
+        origin("org/repo", made)
+        _, into = get("org/repo")
+        assert (into / odd).read_bytes() == b"y\r\n"
+        assert {
+            name: stat.S_IMODE(os.lstat(into / name).st_mode) for name in ("hooks/run", "hooks/helper.txt")
+        } == {
+            "hooks/run": 0o755,
+            "hooks/helper.txt": 0o644,
+        }
+        assert os.readlink(into / "hooks/same") == "run"
+        assert (into / "empty").read_bytes() == b""
+        assert not (into / ".git").exists()
+
+    def test_the_umask_changes_nothing(self, get, origin):
+        origin("org/repo", {"hooks/run": HOOK})
+        before = os.umask(0o077)
+        try:
+            _, into = get("org/repo")
+        finally:
+            os.umask(before)
+        assert stat.S_IMODE(os.stat(into / "hooks/run").st_mode) == 0o755
+
+    def test_more_than_one_batch(self, get, origin):
+        big = {f"big-{number}": str(number) * (20 << 20) for number in range(3)}
+        origin("org/repo", {**big, "small": "x"})
+        _, into = get("org/repo")
+        assert files(into) == {**big, "small": "x"}
+
+
+class TestHostile:
+    @pytest.fixture
+    def marker(self, tmp_path: Path) -> Path:
+        return tmp_path / "touched"
+
+    def test_filters_and_line_ends(self, get, origin, home, marker):
+        """The user has these filters for repositories of their own; the plugin asks for them."""
+        with (home / ".gitconfig").open("a") as config:
+            for name in ("evil", "lfs"):
+                config.write(f'[filter "{name}"]\n\tsmudge = touch {marker}; cat\n\tclean = touch {marker}; cat\n')
+                config.write(f"\tprocess = touch {marker}\n\trequired = true\n")
+            config.write("[core]\n\tautocrlf = true\n")
+        origin(
+            "org/repo",
+            {".gitattributes": "* filter=evil text eol=crlf\nident ident\n", "a": "x\n", "ident": "$Id$"},
+        )
+        _, into = get("org/repo")
+        assert not marker.exists()
+        assert (into / "a").read_bytes() == b"x\n"
+        assert (into / "ident").read_bytes() == b"$Id$"
+
+    def test_hooks_and_templates(self, get, origin, home, marker):
+        for name in ("post-checkout", "post-merge", "reference-transaction", "pre-auto-gc", "post-index-change"):
+            for place in ("hooks", "template/hooks"):
+                hook = home / place / name
+                hook.parent.mkdir(parents=True, exist_ok=True)
+                hook.write_text(f"#!/bin/sh\ntouch {marker}\n")
+                hook.chmod(0o755)
+        with (home / ".gitconfig").open("a") as config:
+            config.write(f"[core]\n\thooksPath = {home}/hooks\n\tfsmonitor = touch {marker}\n")
+            config.write(f"[init]\n\ttemplateDir = {home}/template\n")
+        origin("org/repo", {"a": "x"})
+        get("org/repo")
+        assert not marker.exists()
+
+    def test_variables_of_the_caller(self, get, origin, marker, tmp_path, monkeypatch):
+        commit = origin("org/repo").push({"a": "x"})
+        monkeypatch.setenv("GIT_DIR", str(tmp_path / "elsewhere"))
+        monkeypatch.setenv("GIT_WORK_TREE", str(tmp_path / "elsewhere"))
+        monkeypatch.setenv("GIT_OBJECT_DIRECTORY", str(tmp_path / "elsewhere"))
+        monkeypatch.setenv("GIT_EXTERNAL_DIFF", f"touch {marker}")
+        monkeypatch.setenv("GIT_CONFIG_PARAMETERS", f"'core.sshCommand'='touch {marker}'")
+        assert get("org/repo")[0].commit == commit
+        assert not (tmp_path / "elsewhere").exists()
+
+    def test_a_transport_that_runs_programs(self, get, origin, home, marker):
+        """Also when it comes in by the user's own configuration."""
+        with (home / ".gitconfig").open("a") as config:
+            config.write(f'[url "ext::touch {marker} %S "]\n\tinsteadOf = https://evil.example/\n')
+            config.write("[protocol]\n\tallow = always\n")
+        with pytest.raises(SamuelError, match="transport 'ext' not allowed"):
+            get("https://evil.example/org/repo")
+        assert not marker.exists()
+
+    def test_a_submodule(self, get, origin, git):
+        other = origin("org/other", {"a": "x"})
+        made = origin("org/repo", {"b": "y"})
+        git(made.work, "-c", "protocol.file.allow=always", "submodule", "--quiet", "add", other.url, "sub")
+        made.push({})
+        with pytest.raises(ConfigError) as refused:
+            get("org/repo")
+        assert [(one.file, one.what) for one in refused.value.problems] == [("sub", "it is a submodule")]
+
+    @pytest.mark.parametrize("name", [".git", ".GIT", "..", ".", "a\\b", "git~1", ".git ", "a\x07b", "x" * 300])
+    @pytest.mark.parametrize("mode", ["100644", "120000"])
+    def test_names(self, get, origin, git, tmp_path, name: str, mode: str):
+        made = origin("org/repo", {"a": "../outside"})
+        blob = git(made.work, "rev-parse", "HEAD:a").strip()
+        listing = tmp_path / "listing"
+        listing.write_text(f"{mode} blob {blob}\t{name}\0")
+        tree_id = _mktree(git, made.work, listing)
+        _publish(git, made, tree_id)
+        with pytest.raises(SamuelError):
+            get("org/repo")
+        assert not (tmp_path / "outside").exists()
+
+    def test_a_name_that_is_not_utf8(self, get, origin, git, tmp_path):
+        made = origin("org/repo", {"a": "x"})
+        blob = git(made.work, "rev-parse", "HEAD:a").strip()
+        listing = tmp_path / "listing"
+        listing.write_bytes(b"100644 blob " + blob.encode() + b"\tb\xff\0")
+        _publish(git, made, _mktree(git, made.work, listing))
+        with pytest.raises(ConfigError, match="its name is not UTF-8"):
+            get("org/repo")
+
+    @pytest.mark.parametrize(
+        "paths", [("a/x", "A/y"), ("readme", "README"), ("d/é", "d/e\u0301"), ("straße", "STRASSE"), ("a", "A/b")]
+    )
+    def test_names_that_are_one_elsewhere(self, get, origin, paths):
+        origin("org/repo", dict.fromkeys(paths, "x"))
+        with pytest.raises(ConfigError, match="on some machines it is the same file as"):
+            get("org/repo")
+
+    def test_a_link_and_a_directory_of_the_same_name(self, get, origin, git, tmp_path):
+        """Twice in one tree: what is written below the second would go where the first leads."""
+        made = origin("org/repo", {"target": str(tmp_path), "d/file": "x"})
+        link = git(made.work, "rev-parse", "HEAD:target").strip()
+        inner = git(made.work, "rev-parse", "HEAD:d").strip()
+        listing = tmp_path / "listing"
+        listing.write_text(f"120000 blob {link}\tx\0040000 tree {inner}\tx\0")
+        _publish(git, made, _mktree(git, made.work, listing))
+        with pytest.raises(SamuelError):
+            get("org/repo")
+        assert not (tmp_path / "file").exists()
+
+    def test_trees_within_trees(self, get, origin, git, tmp_path):
+        """Ten names in each of ten levels: a few kilobytes that stand for ten thousand million files."""
+        made = origin("org/repo", {"a": "x"})
+        inner, kind = git(made.work, "rev-parse", "HEAD:a").strip(), "100644 blob"
+        listing = tmp_path / "listing"
+        for _ in range(10):
+            listing.write_text("".join(f"{kind} {inner}\tdirectory-{number}\0" for number in range(10)))
+            inner, kind = _mktree(git, made.work, listing), "040000 tree"
+        _publish(git, made, inner)
+        with pytest.raises(SamuelError, match="more than 5000 files"):
+            get("org/repo")
+
+    def test_too_many_files(self, get, origin):
+        origin("org/repo", {f"d/{number}": "" for number in range(5001)})
+        with pytest.raises(ConfigError, match="more than 5000 files"):
+            get("org/repo")
+
+    def test_too_large(self):
+        half = tree.Item("a", stat.S_IFREG | 0o644, 129 << 20)
+        tree.check([half], "x")
+        with pytest.raises(ConfigError, match="larger than"):
+            tree.check([half, half._replace(path="b")], "x")
+
+
+def _mktree(git: Callable[..., str], work: Path, listing: Path) -> str:
+    return git(work, "-c", f"alias.made=!git mktree -z < '{listing}'", "made").strip()
+
+
+def _publish(git: Callable[..., str], made, tree_id: str) -> None:
+    commit = git(made.work, "commit-tree", tree_id, "-m", "hostile").strip()
+    git(made.work, "push", "--force", str(made.bare), f"{commit}:refs/heads/main")
+
+
+class TestADirectory:
+    @pytest.fixture
+    def place(self, tmp_path: Path) -> Path:
+        place = tmp_path / "plugin"
+        (place / "hooks").mkdir(parents=True)
+        (place / "hooks/run").write_text(HOOK)
+        (place / "hooks/run").chmod(0o4775)
+        return place
+
+    def test_copied(self, get, place):
+        (place / "hooks/same").symlink_to("run")
+        (place / ".git").mkdir()
+        (place / ".git/config").write_text("")
+        (place / "__pycache__").mkdir()
+        (place / "__pycache__/x.pyc").write_text("")
+        (place / ".hidden").write_text("x")
+        got, into = get("./plugin")
+        assert got == Fetched("", "")
+        assert files(into) == {"hooks/run": HOOK, "hooks/same": "-> run", ".hidden": "x"}
+        assert stat.S_IMODE(os.stat(into / "hooks/run").st_mode) == 0o755
+
+    def test_no_link_is_followed(self, get, place, tmp_path):
+        (tmp_path / "secret").write_text("secret")
+        (tmp_path / "secrets").mkdir()
+        (tmp_path / "secrets/one").write_text("secret")
+        (place / "link").symlink_to("../secret")
+        (place / "links").symlink_to("../secrets")
+        _, into = get("./plugin")
+        assert files(into) == {"hooks/run": HOOK, "link": "-> ../secret"}
+        assert os.readlink(into / "links") == "../secrets"
+
+    def test_a_pipe(self, get, place):
+        os.mkfifo(place / "pipe")
+        with pytest.raises(ConfigError, match="it is a pipe, a socket or a device"):
+            get("./plugin")
+
+    def test_a_file_that_cannot_be_counted(self, get, place):
+        (place / "big").touch()
+        os.truncate(place / "big", 257 << 20)
+        with pytest.raises(ConfigError, match="larger than"):
+            get("./plugin")
+
+    def test_too_many_files(self, get, place):
+        for number in range(5000):
+            (place / str(number)).touch()
+        with pytest.raises(ConfigError, match="more than 5000 files"):
+            get("./plugin")

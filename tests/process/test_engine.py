@@ -1,0 +1,251 @@
+"""The container engine of this machine: which one, what it needs here, and images under names that stay."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import uuid
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+
+import pytest
+
+from samuel.process.confine import engine, probe
+from samuel.process.reason import NotRunnable
+
+BROKEN = "#!/bin/sh\necho 'Cannot connect to the daemon' >&2\nexit 1\n"
+
+
+@pytest.fixture
+def podman(busybox_image: str) -> Callable[..., str]:
+    """The real one; where there is none, the fixture of the image has skipped the test."""
+
+    def run(*words: str) -> str:
+        return subprocess.run(["podman", *words], check=True, capture_output=True, text=True).stdout.strip()
+
+    return run
+
+
+@pytest.fixture
+def name() -> Iterator[str]:
+    """An image's name that is the test's alone."""
+    name = f"localhost/samuel-test-{uuid.uuid4().hex}:1"
+    yield name
+    subprocess.run(["podman", "rmi", "--force", "--ignore", name], capture_output=True)
+
+
+@pytest.fixture
+def forgetful() -> Iterator[None]:
+    before = dict(probe._known)
+    probe._known.clear()
+    yield
+    probe._known.clear()
+    probe._known.update(before)
+
+
+def plugin(directory: Path, base: str, text: str = "hello") -> Path:
+    directory.mkdir()
+    (directory / "file").write_text(text)
+    containerfile = directory / "Containerfile"
+    containerfile.write_text(f"FROM {base}\nCOPY file /file\nENTRYPOINT cat /file\n")
+    return containerfile
+
+
+def fake(directory: Path, script: str, *names: str) -> Mapping[str, str]:
+    for name in names:
+        (directory / name).write_text(script)
+        (directory / name).chmod(0o755)
+    return {"PATH": str(directory), "HOME": str(directory)}
+
+
+class TestWhichOne:
+    def test_the_first_there_is_or_the_one_that_is_named(self, tmp_path: Path) -> None:
+        host = fake(tmp_path, BROKEN, "podman", "docker")
+        assert _name(engine.find(host)) == "podman"
+        assert _name(engine.find({**host, engine.CHOICE: "docker"})) == "docker"
+        (tmp_path / "podman").unlink()
+        assert _name(engine.find(host)) == "docker"
+        assert engine.missing_engine(host) == ""
+
+    @pytest.mark.parametrize(
+        ("choice", "says"),
+        [
+            ({}, "`podman` or `docker` (apt install podman"),
+            ({engine.CHOICE: "podman"}, "`podman` (SAMUEL_CONTAINER says so): install it"),
+            ({engine.CHOICE: "/bin/sh"}, "`podman` or `docker`, and SAMUEL_CONTAINER says `/bin/sh`"),
+        ],
+    )
+    def test_none_is_said_with_what_to_install(self, choice: dict[str, str], says: str) -> None:
+        host = {"PATH": "/nowhere", **choice}
+        assert says in engine.missing_engine(host)
+        assert says in engine.explain(host, None)[0]
+        with pytest.raises(NotRunnable) as refused:
+            engine.pin("localhost/any", containerfile=None, host=host)
+        assert says in str(refused.value)
+
+    def test_the_client_gets_its_own_settings_and_no_secrets(self, tmp_path: Path) -> None:
+        host = {
+            **fake(tmp_path, BROKEN, "podman"),
+            "CONTAINERS_CONF": "/c",
+            "TOKEN": "t",
+            "LD_PRELOAD": "/evil.so",
+        }
+        found = engine.find(host)
+        assert found is not None
+        assert found.env["CONTAINERS_CONF"] == "/c"
+        assert not {"TOKEN", "LD_PRELOAD"} & set(found.env)
+
+    def test_one_that_does_not_work_is_quoted(self, tmp_path: Path) -> None:
+        host = {**fake(tmp_path, BROKEN, "docker"), engine.CHOICE: "docker"}
+        said = engine.explain(host, None)
+        assert "docker`, as SAMUEL_CONTAINER says" in said[0]
+        assert said[1] == "`docker` does not work: Cannot connect to the daemon"
+        with pytest.raises(NotRunnable, match="Cannot connect to the daemon"):
+            engine.pin("ghcr.io/org/name:1", containerfile=None, host=host)
+
+
+class TestWhatItNeedsHere:
+    def test_is_found_without_an_image_remembered_and_explained(
+        self, podman: Callable[..., str], forgetful: None, tmp_path: Path
+    ) -> None:
+        lines = engine.explain(os.environ, tmp_path)
+        assert lines[0].startswith(f"containers are run by `{shutil.which('podman')}` ")
+        found = probe.known(shutil.which("podman") or "", False, tmp_path, limits=True)
+        assert found is not None
+        conceded = [
+            word
+            for word in (*found.before, *found.after)
+            if word not in ("--network=none", "--events-backend=file")
+        ]
+        assert all(any(f"`{word}`" in line for line in lines) for word in conceded)
+        assert bool(conceded) == any(line.startswith("without that it said: ") for line in lines)
+        probe._known.clear()
+        assert engine.explain(os.environ, tmp_path) == lines
+
+    def test_a_planted_memory_of_it_is_not_believed(
+        self, podman: Callable[..., str], forgetful: None, tmp_path: Path
+    ) -> None:
+        found = engine.find(os.environ)
+        assert found is not None
+        right = engine.limited_flags(found, network=False, cache=tmp_path)
+        file = tmp_path / probe.CACHE
+        ((key, flags),) = json.loads(file.read_text()).items()
+        file.write_text(json.dumps({key: [flags[0], [*flags[1], "--privileged"], *flags[2:]]}))
+        probe._known.clear()
+        assert engine.limited_flags(found, network=False, cache=tmp_path) == right
+
+    def test_a_container_without_limits_is_the_last_resort_and_said(self, forgetful: None, tmp_path: Path) -> None:
+        script = """#!/bin/sh
+            case "$*" in *--memory=*|*--pids-limit=*) echo 'no such controller' >&2; exit 125;; esac
+            case "$*" in *--ulimit=*) exit 127;; esac
+            echo 'not permitted' >&2; exit 126
+        """
+        host = fake(tmp_path, script, "podman")
+        found = engine.find({**host, "PATH": f"{tmp_path}:/bin"})
+        assert found is not None
+        flags = engine.limited_flags(found, network=False, cache=None)
+        assert (flags.without, flags.refused) == (("memory", "pids"), "no such controller")
+        assert "a container cannot be limited in memory and pids here" in engine.gaps(host, None)
+
+    def test_nothing_that_helps_is_said_in_the_engine_s_words(self, forgetful: None, tmp_path: Path) -> None:
+        host = fake(tmp_path, BROKEN, "podman")
+        assert engine.explain(host, None)[1] == "`podman` cannot start a container: Cannot connect to the daemon"
+
+
+class TestPinning:
+    def test_the_same_files_are_the_same_image_wherever_they_are(
+        self, busybox_image: str, podman: Callable[..., str], name: str, tmp_path: Path
+    ) -> None:
+        one = engine.pin(name, containerfile=plugin(tmp_path / "a", busybox_image), host=os.environ)
+        two = engine.pin(name, containerfile=plugin(tmp_path / "b", busybox_image), host=os.environ)
+        assert one == two
+        assert engine.is_pinned(one)
+        assert one.startswith("sha256:")
+        assert engine.pin(name, host=os.environ) == one
+        assert engine.pin(one, host=os.environ) == one
+
+    def test_a_changed_one_is_built_anew_and_the_old_one_is_still_meant_by_its_id(
+        self, busybox_image: str, podman: Callable[..., str], name: str, tmp_path: Path
+    ) -> None:
+        containerfile = plugin(tmp_path / "a", busybox_image)
+        old = engine.pin(name, containerfile=containerfile, host=os.environ)
+        (tmp_path / "a" / "file").write_text("changed")
+        new = engine.pin(name, containerfile=containerfile, host=os.environ)
+        try:
+            assert new != old
+            assert engine.pin(old, host=os.environ) == old
+            assert podman("image", "inspect", "--format={{.Id}}", name) == new.removeprefix("sha256:")
+        finally:
+            podman("rmi", "--force", old)
+
+    def test_one_of_a_registry_is_pinned_by_its_digest(
+        self, busybox_image: str, podman: Callable[..., str]
+    ) -> None:
+        tag = f"registry.example/org/{uuid.uuid4().hex}:1"
+        podman("tag", busybox_image, tag)
+        try:
+            pinned = engine.pin(tag, host=os.environ)
+            assert pinned.startswith(f"{tag.removesuffix(':1')}@sha256:")
+            assert engine.pin(pinned, host=os.environ) == pinned
+            assert podman("image", "inspect", "--format={{.Id}}", pinned) == podman(
+                "image", "inspect", "--format={{.Id}}", busybox_image
+            )
+        finally:
+            podman("rmi", tag)
+
+    def test_what_cannot_be_pulled_is_built_or_said(
+        self, busybox_image: str, podman: Callable[..., str], tmp_path: Path
+    ) -> None:
+        name = f"127.0.0.1:1/samuel-test-{uuid.uuid4().hex}:1"
+        with pytest.raises(NotRunnable, match=r"cannot pull `127.0.0.1:1/(.|\n)*refused(.|\n)*Publish the image"):
+            engine.pin(name, host=os.environ)
+        built = engine.pin(name, containerfile=plugin(tmp_path / "a", busybox_image), host=os.environ)
+        podman("rmi", "--force", built)
+        assert built.startswith("sha256:")
+
+    @pytest.mark.parametrize(
+        ("image", "says"),
+        [
+            ("localhost/samuel-test-nothing:1", "does not have the image `localhost/samuel-test-nothing:1`"),
+            (f"sha256:{'0' * 64}", "does not have the image"),
+            ("--privileged", "is no name of an image"),
+            ("", "is no name of an image"),
+            ("a b", "is no name of an image"),
+        ],
+    )
+    def test_what_is_nowhere_is_said(self, podman: Callable[..., str], image: str, says: str) -> None:
+        with pytest.raises(NotRunnable, match=says):
+            engine.pin(image, host=os.environ)
+
+    def test_a_build_that_fails_is_quoted(
+        self, busybox_image: str, podman: Callable[..., str], name: str, tmp_path: Path
+    ) -> None:
+        containerfile = plugin(tmp_path / "a", busybox_image)
+        containerfile.write_text(f"FROM {busybox_image}\nCOPY absent /\n")
+        with pytest.raises(NotRunnable, match=r"cannot build `.*/a/Containerfile`(.|\n)*absent"):
+            engine.pin(name, containerfile=containerfile, host=os.environ)
+        with pytest.raises(NotRunnable, match="does not exist"):
+            engine.pin(name, containerfile=tmp_path / "nowhere", host=os.environ)
+
+    @pytest.mark.parametrize(
+        ("image", "pinned"),
+        [
+            (f"sha256:{'a' * 64}", True),
+            (f"ghcr.io/org/name@sha256:{'0' * 64}", True),
+            (f"localhost:5000/name:1@sha256:{'0' * 64}", True),
+            ("ghcr.io/org/name:1", False),
+            ("name", False),
+            ("", False),
+            (f"sha256:{'a' * 63}", False),
+            (f"--privileged@sha256:{'a' * 64}", False),
+            (f"name@sha256:{'a' * 64}\n", False),
+        ],
+    )
+    def test_only_a_digest_is_a_pin(self, image: str, pinned: bool) -> None:
+        assert engine.is_pinned(image) is pinned
+
+
+def _name(found: engine.Engine | None) -> str:
+    return found.name if found else ""

@@ -1,0 +1,205 @@
+"""What recipes are called, what they declare, and what comes of their text."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from samuel.errors import ConfigError, SamuelError, UsageError
+from samuel.hooks.handler import Origin, Status
+from samuel.plugins.installed import GLOBAL, LOCAL, examine
+from samuel.recipes.arguments import Argument
+from samuel.recipes.find import find_recipes
+from samuel.recipes.recipe import Recipe
+from samuel.skills.shelf import choose
+
+CONTEXT: dict[str, Any] = {"Project": {"Name": "demo"}, "Plugins": {}}
+
+
+def read(tmp_path: Path, text: str) -> Recipe:
+    file = tmp_path / ".samuel/recipes/r.md"
+    file.parent.mkdir(parents=True)
+    file.write_text(text)
+    (found,) = find_recipes(tmp_path, tmp_path / "nobody", [])
+    return found
+
+
+class TestPlaces:
+    def test_nested_names_and_precedence(self, tmp_path: Path) -> None:
+        root, home = tmp_path / "project", tmp_path / "home"
+        local, user = root / ".samuel/plugins/acme@tools", home / ".samuel/plugins/acme@tools"
+        for base in (
+            *(root / ".samuel", root / ".kodelet", local),
+            *(home / ".samuel", home / ".kodelet", user),
+        ):
+            (base / "recipes/github").mkdir(parents=True)
+            (base / "recipes/github/pr.md").write_text(str(base))
+            (base / "recipes/note.txt").write_text("no recipe")
+        (root / ".samuel/recipes/fix.md").write_text("x")
+        found = find_recipes(root, home, [examine(local, LOCAL), examine(user, GLOBAL)])
+        assert [(one.name, one.origin, one.status) for one in found] == [
+            ("fix", Origin.PROJECT, Status.ACTIVE),
+            ("github/pr", Origin.PROJECT, Status.ACTIVE),
+            ("github/pr", Origin.PROJECT, Status.SHADOWED),
+            ("acme/tools/github/pr", Origin.PROJECT_PLUGIN, Status.ACTIVE),
+            ("github/pr", Origin.USER, Status.SHADOWED),
+            ("github/pr", Origin.USER, Status.SHADOWED),
+            ("acme/tools/github/pr", Origin.USER_PLUGIN, Status.SHADOWED),
+        ]
+        assert choose(found, "github/pr", "recipe").body == str(root / ".samuel")
+        assert choose(found, "acme@tools/github/pr", "recipe").body == str(local)
+
+    @pytest.mark.parametrize(
+        "name", ["../r", "/r", "r/../r", "./r", "", "r/", "a\x00b", "r\x1b", ".samuel/recipes/../../x"]
+    )
+    def test_a_name_is_never_a_path(self, tmp_path: Path, name: str) -> None:
+        one = read(tmp_path, "x")
+        with pytest.raises(UsageError, match="is no name of a recipe"):
+            choose([one], name, "recipe")
+
+    def test_a_link_out_of_the_project_is_not_followed(self, tmp_path: Path) -> None:
+        (tmp_path / "secret.md").write_text("secret")
+        (tmp_path / "project/.samuel/recipes").mkdir(parents=True)
+        (tmp_path / "project/.samuel/recipes/a.md").symlink_to(tmp_path / "secret.md")
+        (tmp_path / "project/.samuel/recipes/b").symlink_to(tmp_path)
+        (one,) = find_recipes(tmp_path / "project", tmp_path / "nobody", [])
+        assert (one.name, one.status, one.body) == ("a", Status.BROKEN, "")
+
+
+class TestFrontMatter:
+    def test_all_of_it(self, tmp_path: Path) -> None:
+        one = read(
+            tmp_path,
+            "---\nname: Review it\ndescription: >\n  Review\n  a branch\nagent: codex\n"
+            "arguments:\n  branch: {description: What, default: main}\n  base: To compare with\n"
+            "  focus: {required: false}\n  depth: {default: 3}\n  all: {default: 1, required: true}\n"
+            "defaults: {base: trunk, extra: x}\n"
+            "allowed_tools: [Read, 'Bash(git diff:*)']\nallowed_commands: [git]\nhooks: {turn_end: {once: true}}\n"
+            "---\nText\n",
+        )
+        assert (one.name, one.title, one.description, one.agent) == ("r", "Review it", "Review a branch", "codex")
+        assert one.arguments == (
+            Argument("branch", "What", "main", required=False),
+            Argument("base", "To compare with", "trunk", required=False),
+            Argument("focus", "", None, required=False),
+            Argument("depth", "", 3, required=False),
+            Argument("all", "", 1, required=True),
+            Argument("extra", "", "x", required=False),
+        )
+        assert one.allowed_tools == ("Read", "Bash(git diff:*)")
+        assert one.more == {"allowed_commands": ["git"], "hooks": {"turn_end": {"once": True}}}
+
+    def test_arguments_as_a_list(self, tmp_path: Path) -> None:
+        text = "---\narguments:\n- name: a\n  description: An a\n- b\n---\n"
+        assert read(tmp_path, text).arguments == (Argument("a", "An a"), Argument("b"))
+
+    @pytest.mark.parametrize(
+        ("said", "tools"),
+        [
+            ("allowed_tools: []", ()),
+            ("allowed-tools: Read, Bash(git log:*) Write", ("Read", "Bash(git log:*)", "Write")),
+            ("other: 1", None),
+        ],
+    )
+    def test_no_tools_is_not_the_same_as_none_said(self, tmp_path: Path, said: str, tools: Any) -> None:
+        assert read(tmp_path, f"---\n{said}\n---\n").allowed_tools == tools
+
+    @pytest.mark.parametrize(
+        ("head", "line", "says"),
+        [
+            ("name: [x]", 2, "`name` must be text"),
+            ("a: 1\ndescription: 3", 3, "`description` must be text, not 3"),
+            ("agent: {a: b}", 2, "`agent` must be text"),
+            ("allowed_tools: 3", 2, "`allowed_tools` must be a list of tools"),
+            ("allowed_tools: [--dangerously-skip-permissions]", 2, "which is no tool"),
+            ("allowed_tools: Read, --verbose", 2, "which is no tool"),
+            ('allowed_tools: ["Read\\x00"]', 2, "which is no tool"),
+            ("arguments: 3", 2, "`arguments` must be a mapping or a list"),
+            ("arguments: [3]", 2, "an argument is called 3"),
+            ("arguments: {a-b: x}", 2, "an argument is called 'a-b'"),
+            ("arguments: {../x: x}", 2, "an argument is called '../x'"),
+            ("arguments: {Project: x}", 2, "cannot be called `Project`"),
+            ("arguments: {self: x}", 2, "cannot be called `self`"),
+            ("arguments: [a, a]", 2, "has `a` twice"),
+            ("arguments: {a: [x]}", 2, "`a` must be a mapping"),
+            ("arguments: {a: {required: 'yes'}}", 2, "`required` of `a` must be true or false"),
+            ("defaults: [x]", 2, "`defaults` must be a mapping"),
+            ("a: &a 1", 2, "anchors and aliases"),
+        ],
+    )
+    def test_what_cannot_be_is_listed_with_its_line(self, tmp_path: Path, head: str, line: int, says: str) -> None:
+        one = read(tmp_path, f"---\n{head}\n---\nText\n")
+        assert one.status is Status.BROKEN
+        assert one.reason.startswith(f"{one.path}:{line}: ")
+        assert says in one.reason
+        with pytest.raises(SamuelError, match="cannot be used"):
+            choose([one], "r", "recipe")
+
+
+class TestRendering:
+    ARGUMENTS = """---
+arguments:
+  branch: {description: What to review}
+  base: {default: main}
+  n: {default: 2}
+---
+"""
+
+    def test_both_spellings_and_the_context(self, tmp_path: Path) -> None:
+        text = self.ARGUMENTS + "{{ branch }} {{.base}} {{ n + 1 }} of {{ Project.Name }}\n"
+        assert read(tmp_path, text).prompt(CONTEXT, {"branch": "x"}) == "x main 3 of demo\n"
+
+    def test_an_argument_may_be_called_what_the_engine_calls_its_own(self, tmp_path: Path) -> None:
+        text = "---\narguments: [name, text, context, more]\n---\n{{ name }}{{ text }}{{ context }}{{ more }}"
+        given = {"name": "a", "text": "b", "context": "c", "more": "d"}
+        assert read(tmp_path, text).prompt(CONTEXT, given) == "abcd"
+
+    def test_a_value_is_text_and_no_template(self, tmp_path: Path) -> None:
+        text = self.ARGUMENTS + "{{ branch }}"
+        assert read(tmp_path, text).prompt(CONTEXT, {"branch": "{{ Project.Name }}"}) == "{{ Project.Name }}"
+
+    def test_what_is_missing_is_said_with_what_it_is(self, tmp_path: Path) -> None:
+        with pytest.raises(UsageError) as caught:
+            read(tmp_path, self.ARGUMENTS).prompt(CONTEXT, {"base": "x"})
+        assert str(caught.value) == (
+            "the recipe `r` needs an argument that was not given: `branch`: What to review\nadd `--arg branch=...`"
+        )
+
+    def test_one_that_it_does_not_have(self, tmp_path: Path) -> None:
+        with pytest.raises(UsageError, match=r"no argument `brnach`\ndid you mean `branch`\?"):
+            read(tmp_path, self.ARGUMENTS).prompt(CONTEXT, {"brnach": "x"})
+
+    def test_one_that_declares_none_takes_what_its_text_uses(self, tmp_path: Path) -> None:
+        one = read(tmp_path, "Say {{.what}} in {{ Project.Name }}")
+        assert one.prompt(CONTEXT, {"what": "hi"}) == "Say hi in demo"
+        with pytest.raises(UsageError, match=r"no argument `waht`\ndid you mean `what`\?"):
+            one.prompt(CONTEXT, {"waht": "hi"})
+        with pytest.raises(UsageError, match="no argument `Project`"):
+            one.prompt(CONTEXT, {"Project": "mine"})
+
+    @pytest.mark.parametrize(
+        ("text", "line", "says"),
+        [
+            ("---\narguments: {}\n---\nok\n{{ branch }}\n", 5, "'branch' is undefined"),
+            ("ok\n{{.branch}}", 2, "'branch' is undefined"),
+            ("---\na: b\n---\n\n{% if %}", 5, ""),
+            ('---\na: b\n---\n{{bash "git" "status"}}', 4, ""),
+        ],
+    )
+    def test_what_is_wrong_is_said_with_the_files_line(
+        self, tmp_path: Path, text: str, line: int, says: str
+    ) -> None:
+        one = read(tmp_path, text)
+        with pytest.raises(ConfigError) as caught:
+            one.prompt(CONTEXT, {})
+        (problem,) = caught.value.problems
+        assert (problem.file, problem.line) == (str(one.path), line)
+        assert says in problem.what
+        assert "Jinja2" in problem.hint or "`--arg`" in problem.hint
+
+    def test_it_cannot_do_anything_but_render(self, tmp_path: Path) -> None:
+        one = read(tmp_path, "{{ cycler.__init__.__globals__.os.system('true') }}")
+        with pytest.raises(ConfigError):
+            one.prompt(CONTEXT, {})

@@ -1,0 +1,244 @@
+"""A recipe's run is one session: who is told what, who may stop it, and what the agent gets."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from samuel.testing import Recorder
+
+REVIEW = """\
+---
+description: Review a branch
+arguments: {branch: {description: What}}
+---
+Review {{ branch }} of {{ Project.Name }}.
+"""
+SESSION = [
+    "before:agent.invoke",
+    "SessionStart",
+    "UserPromptSubmit",
+    "agent.invoke",
+    "TurnEnd",
+    "SessionStop",
+    "SessionEnd",
+    "after:agent.invoke",
+]
+
+
+def payloads(seen: Recorder) -> list[dict[str, Any]]:
+    """What was fired, as a handler gets it."""
+    return [json.loads(msgspec.json.encode(event)) for event in seen.begun]
+
+
+# Writes down every payload it is shown, of every event there is.
+WITNESS = """\
+import json, msgspec, samuel, samuel.events
+
+@samuel.hook(*[event.name for event in samuel.events.EVENTS if event.name != "agent.invoke"])
+def witness(event):
+    with open("../witness.jsonl", "ab") as file:
+        file.write(msgspec.json.encode(event) + b"\\n")
+"""
+
+
+class TestEveryPayload:
+    def test_has_the_recipes_name_and_one_session(self, kitchen: Any) -> None:
+        kitchen.recipe("github/review", REVIEW)
+        seen = Recorder()
+        ran = kitchen.run("github/review", branch="x", options={"sinks": [seen]})
+        assert ran.ok
+        fired = payloads(seen)
+        assert [one["event"] for one in fired] == SESSION
+        assert {one["recipe_name"] for one in fired} == {"github/review"}
+        assert {one["session_id"] for one in fired} == {ran.session_id}
+
+    def test_is_what_a_hook_is_shown(self, kitchen: Any, tmp_path: Path) -> None:
+        kitchen.recipe("review", REVIEW)
+        kitchen.project.python_hook("witness", WITNESS)
+        assert kitchen.run("review", branch="x").ok
+        shown = [json.loads(line) for line in (tmp_path / "witness.jsonl").read_text().splitlines()]
+        assert [one["event"] for one in shown] == [name for name in SESSION if name != "agent.invoke"]
+        assert {one["recipe_name"] for one in shown} == {"review"}
+
+    def test_has_none_outside_of_a_recipe(self, kitchen: Any, tmp_path: Path) -> None:
+        kitchen.project.python_hook("witness", WITNESS)
+        with kitchen.open() as app:
+            for event in ("SessionStart", "before:loop"):
+                fields = {"prd_path": "x", "max_iterations": 1} if event == "before:loop" else {}
+                app.fire(event, **fields)
+        shown = [json.loads(line) for line in (tmp_path / "witness.jsonl").read_text().splitlines()]
+        assert [one["event"] for one in shown] == ["SessionStart", "before:loop"]
+        assert not any("recipe_name" in one for one in shown)
+
+    def test_also_in_the_other_protocol(self, kitchen: Any, sh: Any) -> None:
+        kitchen.recipe("review", REVIEW)
+        kitchen.project.hook("theirs", sh("turn_end", "cat > ../theirs.json"))
+        ran = kitchen.run("review", branch="x")
+        shown = json.loads((kitchen.root.parent / "theirs.json").read_text())
+        assert (shown["event"], shown["recipe_name"], shown["conv_id"]) == ("turn_end", "review", ran.session_id)
+        assert shown["response"] == "Review x of project.\n"
+
+
+class TestTheAgent:
+    def test_gets_the_recipes_text_and_nothing_else(self, kitchen: Any) -> None:
+        kitchen.recipe("review", REVIEW)
+        ran = kitchen.run("review", branch="x")
+        assert (ran.exit_code, ran.stdout, ran.changed_files) == (0, "Review x of project.\n", ("made.txt",))
+        assert Path(ran.stdout_path).read_text() == ran.stdout
+        assert ("output", {"chunk": b"Review x of project.\n"}) in kitchen.seen
+
+    def test_handlers_may_still_change_the_prompt(self, kitchen: Any) -> None:
+        kitchen.recipe("review", REVIEW)
+        adds = Recorder(
+            "before:agent.invoke", order=300, returns=lambda event: {"prompt": event.prompt + "More.\n"}
+        )
+        heard = Recorder("UserPromptSubmit")
+        ran = kitchen.run("review", branch="x", options={"handlers": [adds, heard]})
+        assert ran.stdout == "Review x of project.\nMore.\n"
+        assert heard.events[0].user_message == ran.stdout  # a guard sees what the agent gets
+
+    def test_what_a_handler_contributes_reaches_the_later_ones(self, kitchen: Any) -> None:
+        kitchen.recipe("review", REVIEW)
+        gives = Recorder("before:agent.invoke", name="gives", returns={"data": {"a": 1}})
+        takes = Recorder("after:agent.invoke", name="takes")
+        kitchen.run("review", branch="x", options={"handlers": [gives, takes]})
+        assert takes.events[0].context["Plugins"] == {"gives": {"a": 1}}
+
+    def test_is_inside_a_run_and_cannot_trust_anything(self, kitchen: Any) -> None:
+        kitchen.recipe("review", REVIEW)
+        kitchen.agent("samuel trust --yes; echo code $?; env | grep ^SAMUEL_ | sort\n")
+        ran = kitchen.run("review", branch="x")
+        assert "code 1" in ran.stdout
+        assert "cannot change what is trusted" in ran.stderr
+        assert f"SAMUEL_SESSION_ID={ran.session_id}" in ran.stdout
+        assert "SAMUEL_RECIPE=review" in ran.stdout
+
+    def test_its_failure_is_the_runs(self, kitchen: Any) -> None:
+        kitchen.recipe("review", REVIEW)
+        kitchen.agent("echo no >&2; exit 7\n")
+        seen = Recorder()
+        ran = kitchen.run("review", branch="x", options={"sinks": [seen]})
+        assert (ran.ok, ran.exit_code, ran.stderr, ran.stopped) == (False, 7, "no", "")
+        assert [one["event"] for one in payloads(seen)] == SESSION
+
+    @pytest.mark.parametrize(("head", "chosen", "agent"), [("", "", "mine"), ("agent: filed", "", "filed")])
+    def test_is_the_recipes_choice_before_the_projects(
+        self, kitchen: Any, head: str, chosen: str, agent: str
+    ) -> None:
+        kitchen.recipe("review", f"---\n{head}\n---\nText\n")
+        assert kitchen.run("review", chosen).agent == agent
+
+    def test_is_the_persons_choice_before_all(self, kitchen: Any) -> None:
+        kitchen.recipe("review", "---\nagent: nobody\n---\nText\n")
+        ran = kitchen.run("review", "filed")
+        assert (ran.agent, ran.stdout) == ("filed", "Text\n")
+
+    def test_two_at_once_do_not_read_each_others_prompt(self, kitchen: Any) -> None:
+        """Each session has files of its own."""
+        kitchen.recipe("a", "First.\n")
+        kitchen.recipe("b", "Second.\n")
+        first, second = kitchen.run("a", "filed"), kitchen.run("b", "filed")
+        assert (first.stdout, second.stdout) == ("First.\n", "Second.\n")
+        assert Path(first.stdout_path).read_text() == "First.\n"
+        assert Path(kitchen.root, f".samuel/run/prompts/{first.session_id}.md").read_text() == "First.\n"
+
+    def test_may_be_the_scripted_one(self, kitchen: Any) -> None:
+        kitchen.recipe("review", REVIEW)
+        kitchen.put(".samuel/scripted/recipe/run.sh", "cat > told.txt\n")
+        ran = kitchen.run("review", "scripted", branch="x")
+        assert ran.ok
+        assert (kitchen.root / "told.txt").read_text() == "Review x of project.\n"
+        assert ran.changed_files == ("told.txt",)
+
+    def test_works_where_there_was_no_state_yet(self, kitchen: Any) -> None:
+        kitchen.project.config(
+            '[methodology.ralph]\nagent = "mine"\n[methodology.other]\nagent = "mine"\n'
+            '[agents.mine]\ncommand = ["./agent.sh"]\nprompt = "stdin"\n'
+        )
+        kitchen.recipe("review", REVIEW)
+        assert kitchen.run("review", branch="x").ok
+
+
+class TestWhoMayStopIt:
+    def test_a_guard_of_the_prompt(self, kitchen: Any, sh: Any) -> None:
+        kitchen.recipe("review", REVIEW)
+        kitchen.project.hook("no", sh("user_message_send", """echo '{"blocked": true, "reason": "not today"}'"""))
+        seen = Recorder()
+        ran = kitchen.run("review", branch="x", options={"sinks": [seen]})
+        assert (ran.ok, ran.exit_code, ran.stopped) == (False, None, "not today")
+        assert [one["event"] for one in payloads(seen)] == [
+            "before:agent.invoke",
+            "SessionStart",
+            "UserPromptSubmit",
+            "SessionEnd",
+        ]
+        assert not (kitchen.root / "made.txt").exists()
+
+    def test_a_strict_handler_that_fails(self, kitchen: Any) -> None:
+        kitchen.recipe("review", REVIEW)
+        strict = Recorder("before:agent.invoke", strict=True, returns={"ok": False, "reason": "no"})
+        seen = Recorder()
+        ran = kitchen.run("review", branch="x", options={"handlers": [strict], "sinks": [seen]})
+        assert ran.exit_code is None
+        assert ran.stopped
+        assert [one["event"] for one in payloads(seen)] == ["before:agent.invoke"]
+
+    def test_a_text_that_says_nothing(self, kitchen: Any) -> None:
+        kitchen.recipe("empty", "---\ndescription: x\n---\n\n")
+        assert kitchen.run("empty").stopped == "there is no prompt: the recipe's text is empty"
+
+    def test_an_agent_that_nobody_agreed_to_is_refused(self, kitchen: Any) -> None:
+        kitchen.recipe("review", REVIEW)
+        seen = Recorder()
+        ran = kitchen.run("review", branch="x", options={"trust_everything": False, "sinks": [seen]})
+        assert ran.exit_code is None
+        assert "nobody agreed to `agent:mine`" in ran.stopped
+        assert payloads(seen)[-1]["event"] == "SessionEnd"
+        assert not (kitchen.root / "made.txt").exists()
+
+    def test_somebody_who_interrupts_it_gets_the_sessions_end_all_the_same(self, kitchen: Any) -> None:
+        kitchen.recipe("review", REVIEW)
+
+        def interrupted(event: Any) -> None:
+            raise KeyboardInterrupt
+
+        stops, seen = Recorder("TurnEnd", returns=interrupted), Recorder()
+        with pytest.raises(KeyboardInterrupt):
+            kitchen.run("review", branch="x", options={"handlers": [stops], "sinks": [seen]})
+        assert [one["event"] for one in payloads(seen)][-2:] == ["TurnEnd", "SessionEnd"]
+
+
+class TestAllowedTools:
+    def test_an_agent_that_cannot_be_held_to_them_is_told_and_so_is_the_person(self, kitchen: Any) -> None:
+        kitchen.recipe("look", "---\nallowed_tools: [Read, 'Bash(git log:*)']\n---\nLook.\n")
+        kitchen.agent('printf %s "$SAMUEL_ALLOWED_TOOLS"\n')
+        assert kitchen.run("look").stdout == "Read\nBash(git log:*)"
+        note = "the agent `mine` cannot be held to the tools Read, Bash(git log:*)"
+        assert ("warning", {"text": note}) in kitchen.seen
+
+    def test_a_handler_cannot_take_the_limit_away(self, kitchen: Any) -> None:
+        kitchen.recipe("look", "---\nallowed_tools: [Read]\n---\nLook.\n")
+        kitchen.agent('printf %s "$SAMUEL_ALLOWED_TOOLS"\n')
+        loosens = Recorder("before:agent.invoke", returns={"env": {"SAMUEL_ALLOWED_TOOLS": "Bash"}})
+        assert kitchen.run("look", options={"handlers": [loosens]}).stdout == "Read"
+
+    def test_without_a_list_nothing_is_said(self, kitchen: Any) -> None:
+        kitchen.recipe("look", "Look.\n")
+        kitchen.agent('printf %s "${SAMUEL_ALLOWED_TOOLS-unset}"\n')
+        assert kitchen.run("look").stdout == "unset"
+        assert not [facts for kind, facts in kitchen.seen if kind == "warning"]
+
+
+def test_what_handlers_say_to_the_person_and_what_went_wrong_in_them(kitchen: Any, sh: Any) -> None:
+    kitchen.recipe("review", REVIEW)
+    kitchen.project.hook("speaks", sh("TurnEnd", """echo '{"messages_to_user": ["3 findings"]}'"""))
+    kitchen.project.hook("breaks", sh("SessionStop", "exit 3"))
+    ran = kitchen.run("review", branch="x")
+    assert ran.ok
+    assert ran.messages == ("3 findings",)
+    assert ran.warnings == ("`breaks` crashed: exit code 3",)

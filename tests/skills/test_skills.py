@@ -1,0 +1,249 @@
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from samuel.errors import SamuelError, UsageError
+from samuel.hooks.handler import Origin, Status
+from samuel.skills.find import for_prompt
+from samuel.skills.shelf import MOST, choose
+
+GOOD = "---\nname: review\ndescription: Reviews a change.\n---\nHow.\n"
+
+
+def told(place: Any) -> list[tuple[str, Origin, Status]]:
+    return [(one.name, one.origin, one.status) for one in place.find()]
+
+
+def everywhere(place: Any) -> None:
+    """The same skill in every place there is, the lowest precedence first."""
+    place.skill("skills/review", base=place.plugin("acme@tools", user=True))
+    place.skill(".kodelet/skills/review", base=place.home)
+    place.skill(".samuel/skills/review", base=place.home)
+    place.skill("skills/review", base=place.plugin("acme@tools"))
+    place.skill(".kodelet/skills/review")
+    place.skill(".samuel/skills/review")
+
+
+def test_the_project_comes_first_and_shadows_what_has_the_same_name(place: Any) -> None:
+    everywhere(place)
+    assert told(place) == [
+        ("review", Origin.PROJECT, Status.ACTIVE),
+        ("review", Origin.PROJECT, Status.SHADOWED),
+        ("acme/tools/review", Origin.PROJECT_PLUGIN, Status.ACTIVE),
+        ("review", Origin.USER, Status.SHADOWED),
+        ("review", Origin.USER, Status.SHADOWED),
+        ("acme/tools/review", Origin.USER_PLUGIN, Status.SHADOWED),
+    ]
+    found = place.find()
+    first = place.root / ".samuel/skills/review/SKILL.md"
+    assert found[1].reason == f"`{first}` has the same name and comes first"
+    assert choose(found, "review", "skill").path == first
+
+
+def test_one_that_is_broken_hides_nothing_and_is_listed_with_the_reason(place: Any) -> None:
+    file = place.put(".samuel/skills/review/SKILL.md", "---\nname: review\n---\n")
+    place.skill(".samuel/skills/review", base=place.home)
+    broken, working = place.find()
+    assert (broken.status, working.status) == (Status.BROKEN, Status.ACTIVE)
+    assert broken.reason == f"{file}:1: `description` is missing (add `description: ...` to its front matter)"
+    assert choose(place.find(), "review", "skill").origin is Origin.USER
+
+
+def test_what_a_skill_says(place: Any) -> None:
+    place.put(
+        ".samuel/skills/pdf/SKILL.md",
+        "---\nname: pdf\ndescription: |\n  Reads\n  PDFs.\nlicense: MIT\ncompatibility: needs poppler\n"
+        "metadata: {author: me}\nallowed-tools: Bash(git diff:*) Read\nother: kept out\n---\n\nHow.\n",
+    )
+    (one,) = place.find()
+    assert (one.name, one.description, one.license, one.compatibility) == (
+        "pdf",
+        "Reads PDFs.",
+        "MIT",
+        "needs poppler",
+    )
+    assert (one.metadata, one.allowed_tools, one.body, one.warnings) == (
+        {"author": "me"},
+        ("Bash(git diff:*)", "Read"),
+        "\nHow.\n",
+        (),
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("no front matter", "SKILL.md:1: it has no front matter"),
+        ("---\ndescription: d\n---\n", "SKILL.md:1: `name` is missing"),
+        ("---\nname: ''\ndescription: d\n---\n", "SKILL.md:2: `name` must be text"),
+        ("---\nname: 3\ndescription: d\n---\n", "SKILL.md:2: `name` must be text, not 3"),
+        ("---\nname: x\ndescription: [d]\n---\n", "SKILL.md:3: `description` must be text"),
+        ("---\nname: Review\ndescription: d\n---\n", "SKILL.md:2: `Review` is no name of a skill"),
+        ("---\nname: a--b\ndescription: d\n---\n", "SKILL.md:2: `a--b` is no name of a skill"),
+        ("---\nname: -a\ndescription: d\n---\n", "SKILL.md:2: `-a` is no name of a skill"),
+        ("---\nname: ../x\ndescription: d\n---\n", "SKILL.md:2: `../x` is no name of a skill"),
+        (f"---\nname: {'a' * 65}\ndescription: d\n---\n", "SKILL.md:2: `name` has 65 characters, 64 is the most"),
+        (
+            f"---\nname: x\ndescription: {'d' * 1025}\n---\n",
+            "SKILL.md:3: `description` has 1025 characters, 1024 is the most",
+        ),
+        ("---\nname: &a x\ndescription: *a\n---\n", "SKILL.md:2: anchors and aliases"),
+        ("x" * 1_100_000, "larger than"),
+    ],
+)
+def test_what_no_skill_can_be(place: Any, text: str, says: str) -> None:
+    place.put(".samuel/skills/x/SKILL.md", text)
+    (one,) = place.find()
+    assert one.status is Status.BROKEN
+    assert says in one.reason
+    with pytest.raises(SamuelError, match="cannot be used"):
+        choose([one], "x", "skill")
+
+
+def test_a_name_that_is_not_its_directorys_is_a_warning(place: Any) -> None:
+    place.put(".samuel/skills/other/SKILL.md", GOOD)
+    (one,) = place.find()
+    assert (one.name, one.status) == ("other", Status.ACTIVE)
+    assert one.warnings == ("its `name` is `review`, and its directory is called `other`",)
+
+
+def test_what_is_odd_in_the_rest_is_a_warning(place: Any) -> None:
+    head = "license: 3\nmetadata: x\nallowed-tools: {a: b}\ncompatibility: " + "c" * 501
+    place.put(".samuel/skills/review/SKILL.md", GOOD.replace("\n---\nHow", f"\n{head}\n---\nHow"))
+    (one,) = place.find()
+    assert one.status is Status.ACTIVE
+    assert one.warnings == (
+        "`license` is no text",
+        "`compatibility` has more than 500 characters",
+        "`metadata` is no mapping",
+        "`allowed-tools` is no list of tools",
+    )
+
+
+def test_only_a_directory_with_the_file_is_a_skill(place: Any) -> None:
+    place.put(".samuel/skills/SKILL.md", GOOD)
+    place.put(".samuel/skills/a/b/SKILL.md", GOOD)
+    place.put(".samuel/skills/c/README.md", GOOD)
+    place.put(".samuel/skills/.hidden/SKILL.md", GOOD)
+    assert place.find() == []
+
+
+class TestNames:
+    def test_a_plugins_skill_goes_by_its_manifest_and_by_its_origin(self, place: Any) -> None:
+        place.skill("skills/review", base=place.plugin("acme@tools", manifest="reviewer"))
+        found = place.find()
+        assert [one.name for one in found] == ["reviewer/review"]
+        for name in ("reviewer/review", "acme/tools/review", "acme@tools/review"):
+            assert choose(found, name, "skill").name == "reviewer/review"
+
+    def test_the_simple_name_is_not_a_plugins(self, place: Any) -> None:
+        place.skill("skills/review", base=place.plugin("acme@tools"))
+        with pytest.raises(UsageError, match="did you mean `acme/tools/review`"):
+            choose(place.find(), "tools/review", "skill")
+
+    @pytest.mark.parametrize(
+        "name", ["", "..", "../x", "a/../b", "/etc/passwd", "a//b", "a/", ".", "a\x1b[2J", "a\n"]
+    )
+    def test_what_is_no_name_is_refused(self, place: Any, name: str) -> None:
+        place.skill(".samuel/skills/review")
+        with pytest.raises(UsageError, match="is no name of a skill"):
+            choose(place.find(), name, "skill")
+
+    def test_one_that_is_not_there(self, place: Any) -> None:
+        place.skill(".samuel/skills/review")
+        with pytest.raises(UsageError, match=r"there is no skill `reveiw`\ndid you mean `review`\?"):
+            choose(place.find(), "reveiw", "skill")
+        with pytest.raises(UsageError, match="`samuel skill list` shows"):
+            choose([], "reveiw", "skill")
+
+    def test_a_directory_with_a_name_that_cannot_be_shown(self, place: Any) -> None:
+        for name in ("a\x1b[2J", os.fsdecode(b"a\xff")):
+            place.put(f".samuel/skills/{name}/SKILL.md", GOOD)
+        assert [one.status for one in place.find()] == [Status.BROKEN, Status.BROKEN]
+        assert all("cannot be shown" in one.reason for one in place.find())
+
+
+class TestLinks:
+    """What a link of a clone leads to, a key perhaps, would be told to the agent."""
+
+    @pytest.mark.parametrize("link", [".samuel/skills", ".samuel/skills/x", ".samuel/skills/x/SKILL.md"])
+    def test_one_that_leads_out_of_a_project_is_refused(self, place: Any, tmp_path: Path, link: str) -> None:
+        self.outside(place, tmp_path)
+        self.link(place.root / link, tmp_path / self.target(link))
+        assert [one for one in place.find() if one.status is Status.ACTIVE] == []
+        assert "secret" not in str(place.find())
+
+    @pytest.mark.parametrize("link", ["skills", "skills/x", "skills/x/SKILL.md"])
+    def test_nor_out_of_a_plugin(self, place: Any, tmp_path: Path, link: str) -> None:
+        self.outside(place, tmp_path)
+        self.link(place.plugin("acme@tools") / link, tmp_path / self.target(link))
+        assert [one for one in place.find() if one.status is Status.ACTIVE] == []
+
+    def test_one_that_stays_inside_is_followed(self, place: Any) -> None:
+        place.skill("tools/x")
+        self.link(place.root / ".samuel/skills/x", place.root / "tools/x")
+        assert told(place) == [("x", Origin.PROJECT, Status.ACTIVE)]
+
+    def test_the_users_own_may_lead_where_they_like(self, place: Any, tmp_path: Path) -> None:
+        self.outside(place, tmp_path)
+        self.link(place.home / ".samuel/skills", tmp_path / "outside")
+        assert told(place) == [("x", Origin.USER, Status.ACTIVE)]
+
+    def test_a_loop_of_links_ends(self, place: Any) -> None:
+        self.link(place.home / ".samuel/skills/x", place.home / ".samuel/skills")
+        self.link(place.root / ".samuel/skills/x/SKILL.md", place.root / ".samuel/skills/x/SKILL.md")
+        assert all(one.status is Status.BROKEN for one in place.find())
+
+    def test_a_pipe_does_not_hang(self, place: Any) -> None:
+        (place.root / ".samuel/skills/x").mkdir(parents=True)
+        os.mkfifo(place.root / ".samuel/skills/x/SKILL.md")
+        assert [one.status for one in place.find()] == [Status.BROKEN]
+
+    def outside(self, place: Any, base: Path) -> None:
+        place.put("outside/x/SKILL.md", GOOD.replace("Reviews", "secret"), base)
+
+    def target(self, link: str) -> str:
+        return "outside" + link.partition("skills")[2]
+
+    def link(self, path: Path, target: Path) -> None:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.symlink_to(target)
+
+
+def test_a_project_that_is_the_home_directory_has_no_second_set(place: Any) -> None:
+    place.home = place.root
+    place.skill(".samuel/skills/review")
+    assert told(place) == [("review", Origin.PROJECT, Status.ACTIVE)]
+
+
+def test_so_many_and_no_more(place: Any) -> None:
+    for number in range(MOST + 3):
+        place.skill(f".samuel/skills/s{number:04}")
+    found = place.find()
+    assert len(found) == MOST + 1
+    assert [one.status for one in found[-2:]] == [Status.ACTIVE, Status.BROKEN]
+    assert f"more than {MOST}" in found[-1].reason
+
+
+class TestForThePrompt:
+    def test_name_description_and_file(self, place: Any) -> None:
+        place.skill(".samuel/skills/review", "Reviews.")
+        place.put(".samuel/skills/broken/SKILL.md", "")
+        home = place.skill(".samuel/skills/pdf", "Reads.", base=place.home)
+        listing = for_prompt(place.find(), place.root, 1000)
+        assert listing.shown == [
+            {"Name": "review", "Description": "Reviews.", "Path": ".samuel/skills/review/SKILL.md"},
+            {"Name": "pdf", "Description": "Reads.", "Path": str(home)},
+        ]
+        assert listing.left_out == ()
+
+    def test_what_there_is_no_room_for_is_told(self, place: Any) -> None:
+        for name in "abc":
+            place.skill(f".samuel/skills/{name}", "x" * 900)
+        listing = for_prompt(place.find(), place.root, 2000)
+        assert [one["Name"] for one in listing.shown] == ["a", "b"]
+        assert listing.left_out == ("c",)

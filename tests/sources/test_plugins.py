@@ -1,0 +1,278 @@
+"""Handlers of plugins: found, named, ordered, configured, shadowed; and in their places when they must not run."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from samuel.app import App
+from samuel.hooks.handler import Handler, Origin, Outcome, Status
+from samuel.testing import SamuelProject
+
+MANIFEST = """
+name = "lint"
+version = "1.0.0"
+kind = "skill"
+
+[hooks]
+"context.extra" = "scripts/extra.sh"
+"PreAbilityCall" = { handler = "scripts/guard.sh", role = "guard", order = 50 }
+
+[config]
+level = "low"
+depth = { most = 3 }
+"""
+EXTRA = """#!/bin/sh
+cat > /dev/null
+echo '{"extras": [{"name": "lint.md", "content": "from lint"}]}'
+"""
+GUARD = """#!/bin/sh
+cat > /dev/null
+echo '{"decision": "deny", "reason": "the guard says no"}'
+"""
+
+Make = Callable[..., Path]
+
+
+@pytest.fixture
+def make(tmp_path: Path) -> Make:
+    def make(name: str, files: dict[str, str], manifest: str = "") -> Path:
+        directory = tmp_path / "sources" / name
+        for path, text in {**files, **({"samuel-plugin.toml": manifest} if manifest else {})}.items():
+            file = directory / path
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(text)
+            file.chmod(0o755 if text.startswith("#!") else 0o644)
+        return directory
+
+    return make
+
+
+@pytest.fixture
+def lint(make: Make) -> Path:
+    return make("lint", {"scripts/extra.sh": EXTRA, "scripts/guard.sh": GUARD}, MANIFEST)
+
+
+def of(app: App, owner: str) -> list[Handler]:
+    return [one for one in app.found if one.owner == owner]
+
+
+def echo(event: str) -> str:
+    """A hook by PLUGIN's protocol that answers with what it was given."""
+    return (
+        "#!/usr/bin/env python3\nimport json, sys\n"
+        f"if sys.argv[1] == 'hook':\n    print({event!r})\nelse:\n"
+        "    seen = json.load(sys.stdin)\n"
+        "    print(json.dumps({'extras': [{'name': 'seen.json', 'content': json.dumps(seen)}]}))\n"
+    )
+
+
+def seen(fired: Any) -> dict[str, Any]:
+    return json.loads(fired.result["extras"][0]["content"])  # type: ignore[no-any-return]
+
+
+def test_what_a_manifest_binds_is_found_named_and_run(samuel_project: SamuelProject, lint: Path) -> None:
+    samuel_project.plugin(lint, "org@lint")
+    with samuel_project.open() as app:
+        found = {one.event: one for one in of(app, "lint")}
+        assert {event: one.name for event, one in found.items()} == {
+            "context.extra": "lint/scripts/extra.sh",
+            "PreAbilityCall": "lint/scripts/guard.sh",
+        }
+        assert all(one.origin is Origin.PROJECT_PLUGIN and one.status is Status.ACTIVE for one in found.values())
+        assert found["PreAbilityCall"].order == 50
+        extra = app.fire("context.extra", task={})
+        assert extra.result["extras"] == [{"name": "lint.md", "content": "from lint"}]
+        assert app.fire("PreAbilityCall", ability_id="x").denied
+
+
+def test_without_a_manifest_the_executables_in_hooks_are_asked(samuel_project: SamuelProject, make: Make) -> None:
+    source = make("bare", {"hooks/tell": echo("context.extra"), "hooks/helper.txt": "data"})
+    samuel_project.plugin(source, "org@bare")
+    with samuel_project.open() as app:
+        (one,) = of(app, "org/bare")
+        assert (one.name, one.event, one.status) == ("org/bare/tell", "context.extra", Status.ACTIVE)
+        payload = seen(app.fire("context.extra", task={}))
+    assert payload["plugin"]["name"] == "org/bare"
+    assert payload["plugin"]["data_dir"].endswith(".samuel/run/plugins/org@bare")
+
+
+def test_a_handler_receives_its_defaults_with_samuel_toml_on_top(
+    samuel_project: SamuelProject, make: Make
+) -> None:
+    script = echo("").replace("if sys.argv[1] == 'hook':\n    print('')\nelse:\n", "if True:\n")
+    manifest = (
+        MANIFEST.split("[hooks]")[0]
+        + '[hooks]\n"context.extra" = "tell"\n[config]\nlevel = "low"\nkept = [1, 2]\n'
+    )
+    samuel_project.plugin(make("lint", {"tell": script}, manifest))
+    samuel_project.config('[plugins.lint]\nlevel = "high"\nown = { a = true }\n')
+    with samuel_project.open() as app:
+        payload = seen(app.fire("context.extra", task={}))
+    assert payload["plugin"]["config"] == {"level": "high", "kept": [1, 2], "own": {"a": True}}
+
+
+def test_nothing_of_a_plugin_runs_before_its_owner_agreed(samuel_project: SamuelProject, make: Make) -> None:
+    marker = samuel_project.root / "marker"
+    evil = f"#!/bin/sh\ntouch {marker}\necho context.extra\n"
+    source = make(
+        "evil",
+        {"hooks/evil": evil, "run.sh": evil},
+        MANIFEST.split("[hooks]")[0]
+        + '[hooks]\n"context.extra" = "run.sh"\n[capabilities]\n"filesystem.write" = ["."]\n',
+    )
+    samuel_project.plugin(source)
+    samuel_project.user.state.joinpath("trust").rename(samuel_project.user.state / "elsewhere")  # a fresh clone
+    with samuel_project.open() as app:
+        assert {one.status for one in of(app, "lint")} == {Status.UNTRUSTED}
+        fired = app.fire("context.extra", task={})
+    assert not marker.exists()
+    assert [call.outcome for call in fired.calls if call.handler.owner == "lint"] == [Outcome.REFUSED]
+
+
+def test_one_changed_byte_and_it_is_refused_in_its_place(samuel_project: SamuelProject, lint: Path) -> None:
+    there = samuel_project.plugin(lint)
+    with samuel_project.open() as app:
+        assert app.fire("PreAbilityCall", ability_id="x").denied
+        # While it is open, and by dropping its guard from the manifest: neither helps.
+        (there / "samuel-plugin.toml").write_text(MANIFEST.replace('"PreAbilityCall"', '"PostAbilityCall"'))
+        fired = app.fire("PreAbilityCall", ability_id="x")
+        assert fired.denied
+        assert fired.calls[0].outcome is Outcome.REFUSED
+    with samuel_project.open() as app:
+        fired = app.fire("PreAbilityCall", ability_id="x")
+    assert fired.denied
+    assert [(call.handler.name, call.outcome) for call in fired.calls] == [
+        ("lint/scripts/guard.sh", Outcome.REFUSED)
+    ]
+
+
+def test_a_broken_manifest_of_a_guard_denies(samuel_project: SamuelProject, lint: Path) -> None:
+    there = samuel_project.plugin(lint)
+    samuel_project.open().close()
+    (there / "samuel-plugin.toml").write_text("name = ")
+    samuel_project.trust()
+    with samuel_project.open() as app:
+        fired = app.fire("PreAbilityCall", ability_id="x")
+    assert fired.denied
+    assert fired.calls[0].outcome is Outcome.NOT_STARTED
+
+
+def test_a_plugin_that_is_gone_is_missed(samuel_project: SamuelProject, lint: Path) -> None:
+    there = samuel_project.plugin(lint)
+    samuel_project.open().close()
+    there.rename(there.with_name(".hidden"))
+    with samuel_project.open() as app:
+        fired = app.fire("PreAbilityCall", ability_id="x")
+        assert fired.denied
+        assert "is gone" in fired.calls[0].message
+    samuel_project.trust()  # that is right, says its owner
+    with samuel_project.open() as app:
+        assert not app.fire("PreAbilityCall", ability_id="x").denied
+
+
+def test_a_disabled_one_is_listed_and_does_not_run(samuel_project: SamuelProject, lint: Path) -> None:
+    samuel_project.plugin(lint)
+    samuel_project.config("[plugins.lint]\nenabled = false\n")
+    with samuel_project.open() as app:
+        assert {one.status for one in of(app, "lint")} == {Status.DISABLED}
+        assert not app.fire("PreAbilityCall", ability_id="x").denied
+        assert app.usable_plugins == []
+
+
+def test_the_projects_plugin_hides_the_users_of_the_same_name(samuel_project: SamuelProject, lint: Path) -> None:
+    samuel_project.plugin(lint, "a@lint")
+    user = samuel_project.user.home / ".samuel" / "plugins"
+    user.mkdir(parents=True)
+    (samuel_project.root / ".samuel" / "plugins" / "a@lint").rename(user / "b@lint")
+    samuel_project.trust()
+    with samuel_project.open() as app:  # the user's own needs nobody's word
+        assert [one.status for one in of(app, "lint")] == [Status.ACTIVE, Status.ACTIVE]
+        assert app.fire("PreAbilityCall", ability_id="x").denied
+    samuel_project.plugin(lint, "a@lint")
+    with samuel_project.open() as app:
+        states = {(one.origin, one.status) for one in of(app, "lint")}
+    assert states == {(Origin.PROJECT_PLUGIN, Status.ACTIVE), (Origin.USER_PLUGIN, Status.SHADOWED)}
+
+
+def test_precedence_is_the_seeds(samuel_project: SamuelProject, make: Make) -> None:
+    """Repo standalone, repo plugins, user standalone, user plugins: the project has the last word."""
+    home = samuel_project.user.home / ".samuel"
+    samuel_project.plugin(make("p", {"hooks/one": echo("context.extra")}), "org@p")
+    samuel_project.hook("one", echo("context.extra"))
+    samuel_project.hook("two", echo("context.extra"), where=home / "hooks")
+    source = make("q", {"hooks/one": echo("context.extra")})
+    (home / "plugins").mkdir(parents=True)
+    source.rename(home / "plugins" / "org@q")
+    with samuel_project.open() as app:
+        names = [step.handler.name for step in app.chains["context.extra"].steps]
+    assert names == ["org/q/one", "two", "org/p/one", "one"]
+
+
+def test_config_names_a_plugin_a_function_of_it_or_a_hook(samuel_project: SamuelProject, lint: Path) -> None:
+    samuel_project.plugin(lint)
+    for use in ("lint", "lint:scripts/extra.sh", "lint/scripts/extra.sh"):
+        samuel_project.config(f'[hooks."context.extra"]\nhandlers = ["{use}"]\n')
+        with samuel_project.open() as app:
+            assert [step.handler.name for step in app.chains["context.extra"].steps] == ["lint/scripts/extra.sh"]
+
+
+def test_a_linked_one_may_change_between_runs_and_not_within_one(
+    samuel_project: SamuelProject, lint: Path
+) -> None:
+    plugins = samuel_project.root / ".samuel" / "plugins"
+    plugins.mkdir(parents=True)
+    (plugins / "lint").symlink_to(lint)
+    with samuel_project.open() as app:
+        assert {one.status for one in of(app, "lint")} == {Status.UNTRUSTED}
+    samuel_project.trust()
+    (lint / "scripts/extra.sh").write_text(EXTRA.replace("from lint", "changed"))
+    with samuel_project.open() as app:
+        assert app.fire("context.extra", task={}).result["extras"][0]["content"] == "changed"
+        (lint / "scripts/extra.sh").write_text(EXTRA.replace("from lint", "again"))
+        (call,) = app.fire("context.extra", task={}).calls
+        assert call.outcome is Outcome.REFUSED
+        assert "changed since" in call.message
+    (plugins / "lint").unlink()
+    (plugins / "lint").symlink_to(lint.parent)  # another place is another thing
+    with samuel_project.open() as app:
+        assert Status.ACTIVE not in {one.status for one in app.found if one.origin is Origin.PROJECT_PLUGIN}
+
+
+def test_what_is_known_is_recalled_without_asking(samuel_project: SamuelProject, make: Make) -> None:
+    hook = '#!/bin/sh\nif [ "$1" = hook ]; then echo asked >> "$HOME/asked"; echo context.extra; fi\n'
+    samuel_project.plugin(make("p", {"hooks/one": hook}), "org@p")
+    for _ in range(3):
+        with samuel_project.open() as app:
+            (one,) = of(app, "org/p")
+            assert one.status is Status.ACTIVE
+            assert one.package is not None
+    (asked,) = samuel_project.user.cache.rglob("asked")  # in the home that only this plugin has
+    assert asked.read_text() == "asked\n"
+
+
+def test_a_lock_that_names_more_than_there_is_is_said(samuel_project: SamuelProject) -> None:
+    (samuel_project.root / "samuel.lock").write_text(
+        'version = 1\n[[plugin]]\nname = "org/guard"\nsource = "https://example.invalid/org/guard.git"\n'
+    )
+    with samuel_project.open() as app:
+        assert app.missing_plugins == ["org/guard"]
+        assert "samuel plugin install" in app.warnings[0]
+
+
+def test_the_lock_can_only_narrow(samuel_project: SamuelProject, make: Make) -> None:
+    asks = MANIFEST + '\n[capabilities]\nexec = true\n"filesystem.read" = ["."]\n'
+    samuel_project.plugin(make("lint", {"scripts/extra.sh": EXTRA, "scripts/guard.sh": GUARD}, asks))
+    (samuel_project.root / "samuel.lock").write_text(
+        'version = 1\n[[plugin]]\nname = "lint"\nsource = "./lint"\ncapabilities = {"filesystem.read" = ["."]}\n'
+    )
+    samuel_project.trust()
+    with samuel_project.open() as app:
+        (first, *_) = of(app, "lint")
+        assert first.status is Status.BROKEN
+        assert "exec: yes" in first.reason
+        assert app.usable_plugins == []
