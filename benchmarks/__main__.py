@@ -20,6 +20,8 @@ BENCHMARKS = (
     "bench_journal",
     "bench_exec",
     "bench_python",
+    "bench_confined",
+    "bench_wasm",
     "bench_discovery",
     "bench_start",
     "bench_tasks",

@@ -184,6 +184,10 @@ class Origin:
         if tag:
             self._git(self.work, "tag", "--force", tag)
             self._git(self.work, "push", "--quiet", "--force", str(self.bare), f"refs/tags/{tag}")
+        return self.head
+
+    @property
+    def head(self) -> str:
         return self._git(self.work, "rev-parse", "HEAD").strip()
 
 

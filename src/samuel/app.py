@@ -49,12 +49,15 @@ from samuel.ralph.workplace import Watch, Workplace, nobody
 from samuel.runtimes.base import Runtime
 from samuel.runtimes.exec import Exec
 from samuel.runtimes.inline import Inline
+from samuel.runtimes.oci import Oci
 from samuel.runtimes.python import Python
 from samuel.runtimes.wasm import Wasm
 from samuel.sources.answers import Answers
 from samuel.sources.discover import Place, discover
 from samuel.sources.index import Index
 from samuel.sources.plugins import package_of
+from samuel.sources.yaml_hooks import YamlHooks
+from samuel.sources.yaml_known import KnownFiles
 from samuel.tasks.store import TaskStore
 from samuel.trust.content import signature
 from samuel.trust.permit import Permit
@@ -79,6 +82,7 @@ class App:
         trust_everything: bool | None = None,
         config: Config | None = None,
         methodology: str = "",
+        environment: str = "",
         watch: Watch = nobody,
         disk: Disk = DISK,
     ) -> None:
@@ -86,7 +90,8 @@ class App:
 
         `handlers` are functions marked with `@samuel.hook` that run in this process. `ask` puts a question to a
         person, for hooks whose verdict is "ask"; without it, ask means deny. `trust_everything` overrides
-        SAMUEL_TRUST. `config` is used instead of samuel.toml. `watch` is told what a loop does while it does it.
+        SAMUEL_TRUST. `config` is used instead of samuel.toml. `environment` (dev, prod, …) overrides SAMUEL_ENV
+        and samuel.toml. `watch` is told what a loop does while it does it.
         """
         self.paths = paths.Project(paths.find_root(Path(root)) if search else Path(root).resolve())
         _check(self.paths.root)
@@ -95,9 +100,11 @@ class App:
         self.warnings: list[str] = []
         self._warn = warn or self.warnings.append
         refuse_links(self.paths.root, paths.HOME, *paths.HOOK_DIRS, ".kodelet", ".samuel/run")
+        refuse_links(self.paths.root, paths.SYSTEM, paths.YAML_HOOKS)
         self.config = config or load_config(self.paths.config)
         self.personal = load_personal(self.user.config)
         self.methodology = methodology or self.config.default_methodology
+        self.environment = environment or os.environ.get("SAMUEL_ENV", "") or self.config.environment
 
         self.trust = TrustStore(self.user.state / "trust", trust_key(self.paths.root))
         everything = os.environ.get("SAMUEL_TRUST") == "all" if trust_everything is None else trust_everything
@@ -105,18 +112,18 @@ class App:
         self._agreed = "everything" if everything else str(self.trust.stamp())
         self.permit = Permit(self.paths.root, self.trust.pin(), everything=everything)
 
-        self._environment = environment = clean(
+        self._variables = variables = clean(
             {"PYTHONPYCACHEPREFIX": str(self.user.cache / "pycache")}, pass_names=self.config.pass_env
         )
         self._python = python = Python(
-            self.paths.root, environment, self.user.cache, self.config.limits.handler_output_bytes
+            self.paths.root, variables, self.user.cache, self.config.limits.handler_output_bytes
         )
         self._runtimes: Mapping[str, Runtime] = {
             "inline": Inline(),
             "python": python,
             "exec": Exec(
                 self.paths.root,
-                environment,
+                variables,
                 self.user.cache,
                 self.config.limits.handler_output_bytes,
                 self.clock,
@@ -126,6 +133,14 @@ class App:
                 self.user.cache,
                 self.config.limits.handler_memory_bytes,
                 self.config.limits.handler_output_bytes,
+            ),
+            "oci": Oci(
+                self.paths.root,
+                os.environ,
+                self.user.cache,
+                self.config.limits.handler_output_bytes,
+                self.config.limits.handler_memory_bytes,
+                self.clock,
             ),
         }
         self.journal = Journal(
@@ -217,10 +232,10 @@ class App:
             settings=self.config.chosen(self.methodology),
             preferred_agent=self.personal.agent,
             agents=self.config.agents,
-            environment=self._environment,
+            environment=self._variables,
             host=dict(os.environ),
             clock=self.clock,
-            git=Git(self.paths.root, self._environment),
+            git=Git(self.paths.root, self._variables),
             tasks=TaskStore(state, disk=disk),
             disk=disk,
             watch=watch,
@@ -248,7 +263,7 @@ class App:
 
         def answers(key: str, root: Path) -> Answers:
             file = self.user.state / "answers" / f"{key}.json"
-            return Answers(file, str(root), self._environment, self.user.cache, self._python)
+            return Answers(file, str(root), self._variables, self.user.cache, self._python)
 
         return Place(
             root=self.paths.root,
@@ -258,6 +273,12 @@ class App:
             user_plugins=lambda: self.global_plugins,
             plugin_settings=self.config.plugins,
             environments=self.user.environments,
+            yaml_hooks=YamlHooks(
+                self.paths.root,
+                self.environment,
+                KnownFiles(self.user.state / "yaml" / trust_key(self.paths.root)),
+                self.permit,
+            ),
             permit=self.permit,
             python=self._python,
             project_answers=answers(trust_key(self.paths.root), self.paths.root),
@@ -265,9 +286,12 @@ class App:
             looked_through=Index(
                 self.user.state / "index" / trust_key(self.paths.root),
                 [base / place for base in (self.paths.root, self.user.home) for place in paths.HOOK_DIRS],
-                [base / place for base in (self.paths.root, self.user.home) for place in paths.PLUGIN_DIRS],
+                [
+                    self.paths.root / paths.YAML_HOOKS,
+                    *(base / place for base in (self.paths.root, self.user.home) for place in paths.PLUGIN_DIRS),
+                ],
                 self.paths.root,
-                f"{self._agreed} {self._plugin_stamp()}",
+                f"{self._agreed} {self._plugin_stamp()} {self.environment}",
             ),
         )
 

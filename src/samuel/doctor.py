@@ -19,10 +19,11 @@ from samuel.errors import ConfigError, SamuelError
 from samuel.hooks.handler import Handler, Status
 from samuel.hooks.order import Chain
 from samuel.journal import CallRecord, newest_first
+from samuel.process.confine import engine
+from samuel.process.confine.walls import BWRAP, strength
 from samuel.version import __version__
 
 RECENT = 2000  # records of the journal
-SANDBOXES = ("bwrap", "podman", "docker")
 
 
 class Finding(NamedTuple):
@@ -43,7 +44,9 @@ def examine(root: Path, open_app: Callable[[Path], App]) -> Examination:
     try:
         with open_app(root) as app:
             chains = app.chains
-            findings += [*_hooks(app.found), *_chains(chains.values())]
+            findings += [*_hooks(app.found), *_plugins(app), *_chains(chains.values())]
+            if any(handler.runtime == "oci" for handler in app.found) or _sandboxed(app):
+                findings += _containers(app.user)
             findings += [Finding("warning", warning) for warning in app.warnings]
     except ConfigError as error:
         for problem in error.problems:
@@ -58,14 +61,20 @@ def _machine() -> Iterator[Finding]:
     yield Finding("ok", f"samuel {__version__}, Python {platform.python_version()} ({sys.executable})")
     git = shutil.which("git")
     yield Finding("ok", f"git is `{git}`") if git else Finding("warning", "there is no git", "install it")
-    found = [name for name in SANDBOXES if shutil.which(name)]
-    missing = [name for name in SANDBOXES if name not in found]
-    if found:
-        yield Finding("ok", f"programs that can confine a process: {', '.join(found)}")
+    walls = strength()
+    if walls.kind == BWRAP:
+        yield Finding("ok", "plugins' processes are held to their grants by bubblewrap")
     else:
-        yield Finding(
-            "note", f"nothing here can confine a process: no {', '.join(missing)}", "install one of them"
-        )
+        yield Finding("warning", f"plugins' processes are held to their grants by {walls.kind}", walls.why)
+    for gap in walls.gaps:
+        yield Finding("note", gap)
+
+
+def _containers(user: paths.User) -> Iterator[Finding]:
+    """Only where somebody wants containers: finding out what they need here starts some."""
+    lines = engine.explain(os.environ, user.cache)
+    for line in lines:
+        yield Finding("note", line)
 
 
 def _places(root: Path) -> Iterator[Finding]:
@@ -107,6 +116,23 @@ def _hooks(found: Iterable[Handler]) -> Iterator[Finding]:
             )
     active = sum(handler.status is Status.ACTIVE for handler in handlers)
     yield Finding("ok", f"{active} handlers are active")
+
+
+def _plugins(app: App) -> Iterator[Finding]:
+    for plugin in (*app.local_plugins, *app.global_plugins):
+        for problem in plugin.problems:
+            yield Finding("error", f"`{plugin.title}`: {problem._replace(hint='')}", problem.hint)
+        for line in plugin.grants.lines():
+            yield Finding("note", f"`{plugin.title}` may use {line}")
+    there = {name for plugin in (*app.local_plugins, *app.global_plugins) for name in (plugin.name, plugin.title)}
+    for name, settings in app.config.plugins.items():
+        if name not in there:
+            where = f"{app.config.file}:{settings.line}"
+            yield Finding("warning", f"{where}: `[plugins.{name}]` is for a plugin that is not here")
+
+
+def _sandboxed(app: App) -> bool:
+    return any(methodology.sandbox.kind == "oci" for methodology in app.config.methodology.values())
 
 
 def _chains(chains: Iterable[Chain]) -> Iterator[Finding]:

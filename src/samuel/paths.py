@@ -9,6 +9,8 @@ from pathlib import Path
 CONFIG = "samuel.toml"
 HOME = ".samuel"
 HOOK_DIRS = (".samuel/hooks", ".kodelet/hooks")  # below a project's root and below the user's home
+SYSTEM = ".system"  # of a project: YAML hooks, the registry of abilities, and what hooks log
+YAML_HOOKS = ".system/hooks"
 PLUGIN_DIRS = (".samuel/plugins", ".kodelet/plugins")  # likewise
 TEXT_HOMES = (".samuel", ".kodelet")  # likewise: what holds their skills/ and recipes/
 LOCK = "samuel.lock"  # beside samuel.toml; the user's own in ~/.samuel

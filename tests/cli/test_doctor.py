@@ -8,6 +8,7 @@ import sys
 import pytest
 
 from samuel.doctor import percentile
+from samuel.process.confine.walls import strength
 from samuel.version import __version__
 
 from .conftest import GUARD
@@ -26,13 +27,17 @@ def findings(ran) -> list[tuple[str, str, str]]:
 
 def test_an_empty_project(samuel):
     python = f"samuel {__version__}, Python {platform.python_version()} ({sys.executable})"
+    walls = strength()  # there is no bubblewrap on this PATH
+    assert walls.kind != "bwrap"
+    assert walls.gaps
     ran = samuel("doctor", "--json")
     assert ran.code == 0
     assert ran.json["ok"] is True
     assert findings(ran) == [
         ("ok", python, ""),
         ("warning", "there is no git", "install it"),
-        ("note", "nothing here can confine a process: no bwrap, podman, docker", "install one of them"),
+        ("warning", f"plugins' processes are held to their grants by {walls.kind}", walls.why),
+        *(("note", gap, "") for gap in walls.gaps),
         ("note", "`PROJECT` has no samuel.toml: everything has its default", "`samuel init` writes one"),
         ("ok", "state can be written: `HOME/state/samuel`", ""),
         ("ok", "cache can be written: `HOME/cache/samuel`", ""),

@@ -20,7 +20,7 @@ PROJECT is a Samuel project now.
 def test_a_new_project(samuel, project):
     assert samuel("init") == (0, NEW, "")
     assert (project / "samuel.toml").read_text() == TEMPLATE.read_text()
-    assert (project / ".samuel/.gitignore").read_text() == "run/\n"
+    assert (project / ".samuel/.gitignore").read_text() == "run/\nplugins/\n"
     assert list((project / ".samuel/hooks").iterdir()) == []
 
 

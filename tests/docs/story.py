@@ -4,9 +4,12 @@
     ```toml title="samuel.toml"               a file too, and it must load
     ```python                                 without a title: run
     ```console                                each `$ command` is run; what is shown below it must come out
+    <!-- needs: bwrap, podman -->              what the machine must have; elsewhere the page is left out
+    <!-- needs: wheel packaging -->            what pip must find there
 
 A command must end with 0, unless `$ echo $?` follows and shows another code. A line `...` stands for any number of
-lines. `python tests/docs/story.py` writes what really comes out into the pages.
+lines. `$ cd DIR` holds for all that comes after it. `python tests/docs/story.py` writes what really comes out into
+the pages.
 """
 
 from __future__ import annotations
@@ -17,7 +20,9 @@ import re
 import subprocess
 import sys
 import tempfile
+import zipfile
 from collections.abc import Iterator
+from importlib.metadata import distribution
 from pathlib import Path
 from typing import NamedTuple
 
@@ -28,7 +33,18 @@ PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").r
 
 FENCE = re.compile(r"^```(?P<language>\w+)(?P<rest>[^\n`]*)\n(?P<text>.*?)^```$", re.MULTILINE | re.DOTALL)
 TITLE = re.compile(r'title="([^"]+)"')
+NEEDS = re.compile(r"^<!-- needs: (.+) -->$", re.MULTILINE)
 ANY_LINES = "..."
+WHEEL = "wheel "
+BASE_IMAGE = "localhost/busybox:stable-musl"  # `FROM busybox:stable-musl` finds it before it asks a registry
+
+GIT_CONFIG = """\
+[user]
+	name = You
+	email = you@example.org
+[init]
+	defaultBranch = main
+"""
 
 
 class Block(NamedTuple):
@@ -45,6 +61,11 @@ class Step(NamedTuple):
     command: str
     shown: str
     at: int  # where that begins in its block
+
+
+def needs(page: str) -> list[str]:
+    found = NEEDS.search(page)
+    return found[1].split(", ") if found else []
 
 
 def blocks(page: str) -> Iterator[Block]:
@@ -70,15 +91,19 @@ class Machine:
         self.home = place / "home/you"
         self.project = self.home / "shop"
         self.project.mkdir(parents=True)
+        self.directory = self.project
         self.env = {
             "HOME": str(self.home),
             "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
             "LANG": "C.UTF-8",
+            "PIP_NO_INDEX": "1",  # nothing is downloaded
+            "PIP_FIND_LINKS": str(place / "wheels"),
         }
         self.code = 0
+        (self.home / ".gitconfig").write_text(GIT_CONFIG)
 
     def write(self, name: str, text: str) -> Path:
-        file = self.home / name[2:] if name.startswith("~/") else self.project / name
+        file = self.home / name[2:] if name.startswith("~/") else self.directory / name
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(text)
         file.chmod(0o755 if text.startswith("#!") else 0o644)
@@ -87,17 +112,36 @@ class Machine:
     def run(self, *argv: str) -> str:
         """What a person sees: both streams, and no trace of where the scratch computer is."""
         done = subprocess.run(
-            argv, cwd=self.project, env=self.env, stdout=-1, stderr=subprocess.STDOUT, text=True, timeout=120
+            argv, cwd=self.directory, env=self.env, stdout=-1, stderr=subprocess.STDOUT, text=True, timeout=120
         )
         self.code = done.returncode
         return done.stdout.replace(str(self.place), "")
 
     def type(self, command: str) -> str:
-        return self.run("bash", "-c", f"(exit {self.code})\n{command}")
+        if command.startswith("cd "):
+            command += " && pwd"
+        said = self.run("bash", "-c", f"(exit {self.code})\n{command}")
+        if command.startswith("cd ") and self.code == 0:
+            self.directory = self.place / said.strip().lstrip("/")
+            return ""
+        return said
+
+    def has_wheel(self, name: str) -> None:
+        """Make what is installed here, and is nothing but Python, something that pip finds on that computer."""
+        found = distribution(name)
+        wheels = self.place / "wheels"
+        wheels.mkdir()
+        with zipfile.ZipFile(wheels / f"{name}-{found.version}-py3-none-any.whl", "w") as wheel:
+            for file in found.files or ():
+                if ".." not in file.parts and "__pycache__" not in file.parts:
+                    wheel.write(str(file.locate()), str(file))
 
 
 def follow(page: str, machine: Machine) -> Iterator[tuple[Block, Step, str]]:
     """Do what a page says. Gives each command that shows something else than the page does."""
+    for part in needs(page):
+        if part.startswith(WHEEL):
+            machine.has_wheel(part.removeprefix(WHEEL))
     for block in blocks(page):
         if block.title:
             file = machine.write(block.title, block.text)
@@ -139,7 +183,8 @@ def steady(text: str) -> str:
     text = re.sub(r"\(\d+\.\ds\)", "(N.Ns)", text)  # how long a check took
     text = re.sub(r"\ba prompt of \d+ bytes|\bprompt of \d+ bytes", "prompt of N bytes", text)
     text = re.sub(r"\bpid \d+", "pid N", text)
-    text = re.sub(r"\b[0-9a-f]{16,}\b", "HEX", text)
+    text = re.sub(r"\b[0-9a-f]{12,}\b", "HEX", text)
+    text = re.sub(r"\b([a-z-]+)==[0-9][0-9.]*", r"\1==VERSION", text)
     lines = [line.rstrip() for line in text.splitlines()]
     return "\n".join(lines).strip("\n") + "\n"
 
@@ -156,6 +201,7 @@ def rewritten(page: str, machine: Machine) -> str:
 
 
 if __name__ == "__main__":
+    # A page that needs podman needs its BASE_IMAGE as well: `podman tag` gives any busybox that name.
     for file in [Path(name).resolve() for name in sys.argv[1:]] or PAGES:
         with tempfile.TemporaryDirectory() as place:
             before = file.read_text()

@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 import sys
+from collections.abc import Iterator
 from dataclasses import fields
 from pathlib import Path
+from typing import NoReturn
 
 import pytest
 
 from samuel.agents.table import AGENTS, CHECKED
 from samuel.config import Personal, model
 from samuel.hooks.handler import Origin, Outcome, Role, Status
+from samuel.process.confine import walls
 from samuel.process.environment import PASSED
 from samuel.ralph.run import Run, Settlement
 from samuel.tasks.task import COLUMNS, STATUSES
 
-from .story import PAGES, ROOT, Machine, follow
+from .story import BASE_IMAGE, PAGES, ROOT, Machine, follow, needs
 
 DOCS = ROOT / "docs"
 TABLES = (
@@ -26,9 +30,36 @@ TABLES = (
 )
 
 
+@pytest.fixture
+def machine(page: Path, tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Machine]:
+    """A scratch computer, if this one has what the page needs."""
+    machine = Machine(tmp_path)
+    parts = needs(page.read_text())
+    if "bwrap" in parts:
+        strength = walls.strength()
+        if strength.kind != walls.BWRAP or strength.gaps:
+            cannot(strength.why or "; ".join(strength.gaps))
+    if "podman" in parts:
+        # Through a file: without root's rights, that computer has images of its own.
+        base = request.getfixturevalue("busybox_image")
+        subprocess.run(["podman", "save", f"--output={tmp_path}/base.tar", base], check=True, capture_output=True)
+        machine.run("podman", "load", "--input=../../../base.tar")
+        machine.run("podman", "tag", base, BASE_IMAGE)
+    yield machine
+    if "podman" in parts:
+        built = machine.run("podman", "images", "--quiet", "--filter=reference=localhost/samuel-docs-*").split()
+        machine.run("podman", "rmi", "--force", BASE_IMAGE, *built)
+
+
+def cannot(why: str) -> NoReturn:
+    if os.environ.get("CI"):
+        pytest.fail(f"CI must test this: {why}")
+    pytest.skip(f"NOT TESTED: {why}")
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
-def test_a_page_can_be_followed(page: Path, tmp_path: Path) -> None:
-    for block, step, said in follow(page.read_text(), Machine(tmp_path)):
+def test_a_page_can_be_followed(page: Path, machine: Machine) -> None:
+    for block, step, said in follow(page.read_text(), machine):
         name = page.relative_to(ROOT)
         pytest.fail(
             f"{name}, line {block.line}: `{step.command}` shows\n{said}\nthe page says\n{step.shown}\n"

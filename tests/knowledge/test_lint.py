@@ -153,15 +153,8 @@ def test_a_sound_base(write: Write) -> None:
             id="another base and hidden directories are not looked at",
         ),
         pytest.param(
-            {"routes/work.quality.checks.yaml": "routes: [\n", "docs/checks.md": ""},
-            [
-                (
-                    "routes/work.quality.checks.yaml",
-                    1,
-                    "not valid YAML: did not find expected node content while parsing a flow node",
-                    "",
-                )
-            ],
+            {"routes/work.quality.checks.yaml": "routes: []\nroutes: []\n", "docs/checks.md": ""},
+            [("routes/work.quality.checks.yaml", 2, "`routes` is given twice", "keep one of them")],
             id="a broken route file",
         ),
     ],

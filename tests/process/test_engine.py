@@ -139,15 +139,20 @@ class TestWhatItNeedsHere:
     def test_a_container_without_limits_is_the_last_resort_and_said(self, forgetful: None, tmp_path: Path) -> None:
         script = """#!/bin/sh
             case "$*" in *--memory=*|*--pids-limit=*) echo 'no such controller' >&2; exit 125;; esac
-            case "$*" in *--ulimit=*) exit 127;; esac
+            case "$*" in *--ulimit=*) echo "no $*" >&2; exit 127;; esac
             echo 'not permitted' >&2; exit 126
         """
         host = fake(tmp_path, script, "podman")
         found = engine.find({**host, "PATH": f"{tmp_path}:/bin"})
         assert found is not None
         flags = engine.limited_flags(found, network=False, cache=None)
-        assert (flags.without, flags.refused) == (("memory", "pids"), "no such controller")
+        assert (flags.without, flags.refused) == (("memory", "pids"), ("no such controller", "not permitted"))
         assert "a container cannot be limited in memory and pids here" in engine.gaps(host, None)
+
+    def test_a_runtime_that_is_itself_not_found_does_not_work(self, forgetful: None, tmp_path: Path) -> None:
+        """Podman says 127 for that too."""
+        host = fake(tmp_path, "#!/bin/sh\necho 'crun: libyajl.so.2: not found' >&2\nexit 127\n", "podman")
+        assert "cannot start a container: crun: libyajl.so.2: not found" in engine.explain(host, None)[1]
 
     def test_nothing_that_helps_is_said_in_the_engine_s_words(self, forgetful: None, tmp_path: Path) -> None:
         host = fake(tmp_path, BROKEN, "podman")

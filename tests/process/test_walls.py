@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shlex
+import shutil
 import socket
 import subprocess
 import sys
@@ -196,6 +197,48 @@ def test_reading_the_whole_project_is_not_writing_it(project: Project) -> None:
 def test_some_places_are_nobodys_to_write(project: Project, name: str) -> None:
     with pytest.raises(NotGranted, match="never a plugin's to write"):
         project.works("true", Allowed(write=(name,)))
+
+
+def test_in_a_project_that_is_the_home_the_users_agreements_are_nobodys_to_write(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(project.root))
+    monkeypatch.delenv("XDG_STATE_HOME", raising=False)
+    trust = project.file(".local/state/samuel/trust/agreed.json")
+    trust.parent.mkdir(parents=True)
+    trust.write_text("{}")
+    granted = Allowed(write=(".",))
+    assert not project.works(f"echo x > {trust}", granted)
+    for name in (".local", ".local/state", ".local/state/samuel"):
+        assert not project.works(f"mv {name} {name}.old", granted), name
+    assert trust.read_text() == "{}"
+    assert project.works("echo changed > src/code.py", granted)
+
+
+def test_git_works_in_a_worktree_that_may_be_read(
+    project: Project, git: Callable[..., str], tmp_path: Path
+) -> None:
+    main = tmp_path / "main"
+    main.mkdir()
+    git(main, "init", "-q")
+    git(main, "commit", "-q", "--allow-empty", "-m", "first")
+    shutil.rmtree(project.root)
+    git(main, "worktree", "add", "-q", str(project.root))
+    project.file(".samuel/plugins/p").mkdir(parents=True)
+    log = "git -c safe.directory='*' log --format=%s"
+    assert project.sh(log, Allowed(read=(".",))).stdout == b"first\n"
+    assert project.sh(log, Allowed(write=(".",))).stdout == b"first\n"
+    assert not project.works(f"echo x > {main}/.git/hooks/post-checkout", Allowed(write=(".",)))
+    assert not project.works(log, Allowed(read=("docs",)))
+
+
+def test_a_plugin_reached_through_a_link_is_where_its_path_says(project: Project, tmp_path: Path) -> None:
+    (tmp_path / "elsewhere").mkdir()
+    os.rename(project.file(".samuel/plugins"), tmp_path / "elsewhere" / "plugins")
+    project.file(".samuel/plugins").symlink_to(tmp_path / "elsewhere" / "plugins")
+    for granted in (NOTHING, Allowed(read=(".",)), Allowed(write=(".",))):
+        assert project.works(f"cat {project.inside.own}/helper", granted)
+        assert not project.works(f"echo x > {project.inside.own}/helper", granted)
 
 
 @pytest.mark.parametrize("name", ["../outside", "/etc", "docs/../src", "", "a//b"])
@@ -534,7 +577,7 @@ def test_an_older_bubblewrap_is_used_and_its_gap_is_said(tmp_path: Path) -> None
     if walls.strength().kind != BWRAP:
         cannot(walls.strength().why)
     program = tmp_path / "bwrap"
-    real = walls._bwrap().program
+    real = shutil.which("bwrap")
     refuse = 'for word in "$@"; do case $word in --*bind-fd) echo "Unknown option $word" >&2; exit 1;; esac; done'
     program.write_text(f'#!/bin/sh\n{refuse}\nexec {real} "$@"\n')
     program.chmod(0o755)

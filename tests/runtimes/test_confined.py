@@ -272,6 +272,19 @@ def test_an_interpreter_in_a_hidden_place_is_there_if_it_is_on_path(
     assert "is not where a plugin may read" in reply.message
 
 
+def test_a_home_on_the_path_is_not_shown_for_that(
+    tmp_path: Path, kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home = tmp_path / "home"
+    home.mkdir()
+    (home / "secret").write_text("secret")
+    monkeypatch.setenv("HOME", str(home))
+    monkeypatch.setenv("PATH", f"{home}:{home.parent}:/:{os.environ['PATH']}")
+    place = Place(tmp_path, kind)
+    for secret in (home / "secret", place.root / "code.py"):
+        assert place.call(script(package(place.root), f"#!/bin/sh\ncat {secret}\n")).outcome is Outcome.CRASHED
+
+
 def test_bytecode_that_lies_beside_a_plugin_is_never_run(place: Place) -> None:
     """It is not part of what anybody agreed to."""
     of = package(place.root)
@@ -322,6 +335,27 @@ def test_a_worker_is_warm_and_never_shared_between_plugins_or_grants(place: Plac
     ]
     assert len({first, *(place.result(other)["token"] for other in others)}) == 4
     assert place.result(one)["token"] == first
+
+
+def test_a_worker_sees_what_is_there_now(place: Place) -> None:
+    """A checkout replaces directories, and an editor files: what a kept process was given is then another one."""
+    one = function(package(place.root, read=("docs", "later")), "return {'docs': open('docs/guide.md').read()}")
+    assert place.result(one) == {"docs": "guide"}
+    (place.root / "docs").rename(place.root / "old")
+    (place.root / "docs").mkdir()
+    (place.root / "docs" / "guide.md").write_text("another")
+    assert place.result(one) == {"docs": "another"}
+
+
+def test_a_worker_never_comes_to_write_what_was_protected_later(place: Place) -> None:
+    body = "open('samuel.toml', 'w' if os.path.exists('samuel.toml') else 'r').write('changed')"
+    one = function(package(place.root, write=(".",)), f"try:\n    {body}\nexcept FileNotFoundError:\n    pass")
+    assert place.call(one).outcome is Outcome.OK
+    for text in ("mine", "mine too"):
+        (place.root / "new.toml").write_text(text)
+        (place.root / "new.toml").rename(place.root / "samuel.toml")
+        assert place.call(one).outcome is Outcome.CRASHED
+        assert (place.root / "samuel.toml").read_text() == text
 
 
 def test_functions_of_a_plugin_need_no_mark_but_must_be_there(place: Place) -> None:

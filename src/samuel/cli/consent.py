@@ -15,6 +15,7 @@ from samuel.clock import SystemClock, iso
 from samuel.errors import SamuelError
 from samuel.files.inside import refuse_links
 from samuel.plugins.installed import texts as plugin_texts
+from samuel.sources import yaml_hooks
 from samuel.sources.distributions import look_up, trust_name
 from samuel.trust import commands
 from samuel.trust.items import Item, review, show
@@ -28,7 +29,7 @@ class Consent:
     """The agreements about one project. It reads everything and runs nothing, so it needs no opened project."""
 
     def __init__(self, root: Path) -> None:
-        refuse_links(root, paths.HOME, *paths.HOOK_DIRS, ".kodelet")
+        refuse_links(root, paths.HOME, *paths.HOOK_DIRS, ".kodelet", paths.SYSTEM, paths.YAML_HOOKS)
         self.root = root
         self._store = TrustStore(paths.User.from_environment().state / "trust", trust_key(root))
 
@@ -38,7 +39,7 @@ class Consent:
         listed = look_up(settings.distributions)
         texts = [(trust_name(one.name), one.digest, one.text) for one in listed if one.text]
         own = [*texts, *commands.texts(settings), *plugin_texts(self.root)]
-        return review(self.root, self._store.load(), own)
+        return review(self.root, self._store.load(), own, yaml_hooks.files(self.root))
 
     def pending(self) -> list[Item]:
         return [item for item in self.items() if item.state in PENDING]

@@ -20,6 +20,7 @@ _TOML_TYPES = {
     str: "a string",
     list: "an array",
     dict: "a table",
+    type(None): "nothing",  # of YAML; TOML has no such value
 }
 
 

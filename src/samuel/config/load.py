@@ -42,6 +42,7 @@ def _config(file: Path, top: Table) -> Config:
     return Config(
         file=file,
         default_methodology=top.take("default_methodology", kinds.identifier, Config.default_methodology),
+        environment=top.take("environment", kinds.identifier, Config.environment),
         hooks=_hooks(top.table("hooks")),
         methodology=_methodologies(top.table("methodology")),
         distributions=top.take("distributions", kinds.names, Config.distributions),

@@ -142,6 +142,9 @@ class Config:
 
     default_methodology: str = "ralph"
 
+    environment: str = ""
+    """Where this is: dev, prod, …; SAMUEL_ENV and `--env` override it."""
+
     hooks: Mapping[str, EventSettings] = field(default_factory=dict)
     """By canonical event name."""
 

@@ -8,11 +8,10 @@ from __future__ import annotations
 import difflib
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TypeVar
+from typing import Protocol, TypeVar
 
 from samuel.config.keys import KeyPath, dotted, shown
 from samuel.config.kinds import type_name
-from samuel.config.lines import Lines
 from samuel.errors import ConfigError, Problem
 
 MOST_UNKNOWN = 100
@@ -22,10 +21,15 @@ Value = TypeVar("Value")
 Default = TypeVar("Default")
 
 
+class Places(Protocol):
+    def of(self, path: KeyPath) -> int:
+        """The line of `path`, or of the nearest thing around it."""
+
+
 class Report:
     """What is wrong with one file, kept until all of it is known."""
 
-    def __init__(self, file: Path, lines: Lines) -> None:
+    def __init__(self, file: Path, lines: Places) -> None:
         self._file = str(file)
         self._lines = lines
         self._problems: list[Problem] = []

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
-from samuel.dialects import kodelet
+from samuel.dialects import kodelet, repo
 from samuel.events.names import canonical
 
 
@@ -19,6 +19,7 @@ class Dialect(NamedTuple):
 
 DIALECTS: Mapping[str, Dialect] = {
     kodelet.NAME: Dialect(kodelet.to_theirs, kodelet.from_theirs),
+    repo.NAME: Dialect(repo.to_theirs, repo.from_theirs),
 }
 
 

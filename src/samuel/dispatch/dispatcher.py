@@ -25,6 +25,7 @@ from samuel.events.catalogue import BY_PAYLOAD
 from samuel.events.compose import Arrange
 from samuel.hooks.capability import overreach
 from samuel.hooks.handler import Handler, Origin, Outcome, Role, Status
+from samuel.hooks.match import holds
 from samuel.hooks.order import Chain, Step
 from samuel.hooks.package import Package
 from samuel.process.tree import kill_all
@@ -82,6 +83,7 @@ class Dispatcher:
         self._ask = ask
         self._runtimes = runtimes
         self._seats: dict[str, tuple[_Seat, ...]] = {}
+        self._filtered = {name for name, chain in chains.items() if any(s.handler.match for s in chain.steps)}
         self._threads: ThreadPoolExecutor | None = None
 
     def fire(self, event: Event) -> Fired:
@@ -91,7 +93,10 @@ class Dispatcher:
         event = self._stamp(event)
         self._sink.begin(event)
         told = Round(kind, event)
-        _ARRANGED[kind.composition.arrange](self, told, self._seated(kind.name))
+        seats = self._seated(kind.name)
+        if kind.name in self._filtered:
+            seats = _interested(seats, event)
+        _ARRANGED[kind.composition.arrange](self, told, seats)
         result = told.composed if told.composed is not None else kind.composition.empty
         fired = judge(kind, told.event, result, told.calls, self._chains[kind.name].warnings, self._ask)
         self._sink.end(event, fired, (self._monotonic() - started) * 1000)
@@ -246,6 +251,16 @@ class Dispatcher:
             self._place.prompt_bytes if limited else math.inf,
             handler.package,
         )
+
+
+def _interested(seats: Sequence[_Seat], event: Event) -> tuple[_Seat, ...]:
+    """Without those whose `match` does not hold: they are not called, and nothing is recorded of them."""
+
+    def said(name: str) -> object:
+        value = getattr(event, name, None)
+        return None if value is UNSET else value
+
+    return tuple(seat for seat in seats if holds(seat.handler.match, said))
 
 
 _ARRANGED: Mapping[Arrange, Callable[[Dispatcher, Round, Sequence[_Seat]], None]] = {

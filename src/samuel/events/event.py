@@ -63,6 +63,10 @@ class Event(msgspec.Struct, frozen=True, kw_only=True, tag_field="event"):
         field("The composed result of the handlers before this one; left out for the first.", bulk=True),
     ] = UNSET
     plugin: Annotated[Plugin | UnsetType, field("Whose handler this is.")] = UNSET
+    extra: Annotated[
+        Mapping[str, Any] | UnsetType,
+        field("What the caller said besides, under names that this contract does not have.", bulk=True),
+    ] = UNSET
 
 
 class LoopEvent(Event, frozen=True, kw_only=True):

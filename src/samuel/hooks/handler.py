@@ -68,8 +68,11 @@ class Handler(msgspec.Struct, frozen=True, kw_only=True):
     origin: Origin
     runtime: str  # a key of the table of runtimes
     owner: str = ""  # the plugin, file or distribution it came with; its key in samuel.toml and in the context
-    path: str = ""  # the file, for those that are one
-    digest: str = ""  # of its content
+    path: str = ""  # the file, for those that are one; a bare name is a program of the user's
+    arguments: tuple[str, ...] = ()  # what it is started with
+    file: str = ""  # where it is declared, for those that a file of their own describes
+    runs: tuple[str, ...] = ()  # for these: the files of the project that are run, which must be as agreed too
+    digest: str = ""  # of its content; of the file that declares it
     function: Any = None  # the callable, for those that run in this process
     module: str = ""  # what to import, for those that are installed
     entry: str = ""  # what to call in it: a function's name, a subcommand
@@ -78,6 +81,8 @@ class Handler(msgspec.Struct, frozen=True, kw_only=True):
     strict: bool | None = None
     timeout: float | None = None
     role: Role | None = None
+    blocking: bool = False  # a fault of it denies, whatever samuel.toml says of its event
+    match: dict[str, Any] = {}  # which of the events it wants to see; nothing: all of them
     config: dict[str, Any] = {}
     package: Package | None = None  # the plugin it belongs to; None: nobody limits what it may do
     declared: int = 0  # its position among those declared together

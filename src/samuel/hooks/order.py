@@ -189,9 +189,8 @@ def _step(
     """Nearest word first: the `handlers` table, samuel.toml for the event, the handler, the catalogue."""
     asked = ref or _NO_REF
     # A guard that fails must deny, whatever is set for its event.
-    strict = handler.role is Role.GUARD or _first(
-        asked.strict, settings.strict, handler.strict, default=event.strict
-    )
+    must = handler.blocking or handler.role is Role.GUARD
+    strict = must or _first(asked.strict, settings.strict, handler.strict, default=event.strict)
     timeout = _first(asked.timeout, settings.timeout, handler.timeout, default=event.timeout)
     return Step(handler, order, strict, timeout, why)
 

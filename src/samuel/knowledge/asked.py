@@ -7,22 +7,22 @@ from typing import Any
 
 import msgspec
 
+from samuel.config.keys import printable
 from samuel.errors import UsageError
 from samuel.events.session import Intent, SuggestedDocument
 
-MOST_SUGGESTED = 50
-
 
 def intent_of(said: Mapping[str, Any] | None) -> Intent | None:
-    """REPO's `new_intent`, alone or still inside the result of the hook that gave it."""
+    """A `new_intent`, alone or still inside the result of the hook that gave it."""
     if said is None:
         return None
-    inner = said.get("new_intent", said)
+    inner = said["new_intent"] if isinstance(said, Mapping) and "new_intent" in said else said
     try:
         return msgspec.convert(inner, Intent)
     except msgspec.ValidationError as error:
         raise UsageError(
-            f"This is no intent: {error}", "It needs `intent`, and may have `scope`, `topic`, `stage`, `signals`."
+            f"This is no intent: {printable(str(error))}",
+            "It needs `intent`, and may have `scope`, `topic`, `stage`, `signals`.",
         ) from None
 
 
@@ -31,7 +31,7 @@ def suggested_of(said: Iterable[Mapping[str, Any]]) -> list[SuggestedDocument]:
         return msgspec.convert(list(said), list[SuggestedDocument])
     except msgspec.ValidationError as error:
         hint = "Each needs a `path`, and may have `reason` and `stage`."
-        raise UsageError(f"These are no suggested documents: {error}", hint) from None
+        raise UsageError(f"These are no suggested documents: {printable(str(error))}", hint) from None
 
 
 def wording(text: str, intent: Intent | None) -> str:

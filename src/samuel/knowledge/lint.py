@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -13,7 +13,7 @@ from samuel.knowledge.documents import is_markdown, read_document
 from samuel.knowledge.model import FILE, Base, Document, Index, RelatedDoc, RouteFile
 from samuel.knowledge.routes import read_routes
 from samuel.knowledge.survey import MOST, Survey, survey
-from samuel.knowledge.topics import covers
+from samuel.knowledge.topics import covers, listed
 
 ROUTES = "routes"
 """Where route files usually lie; wherever else one lies, its neighbours are looked at as well."""
@@ -107,11 +107,11 @@ def _disagreeing_documents(
         file = str(base.root / path)
         if document.scope and not any(covers(document.scope, index.scope) for index in indexes):
             what = (
-                f"its scope is `{document.scope}`, and the routes to it are of {_listed(i.scope for i in indexes)}"
+                f"its scope is `{document.scope}`, and the routes to it are of {listed(i.scope for i in indexes)}"
             )
             yield Problem(what, file, document.lines.get("scope", 0), "make them the same")
         if document.topics and not any(index.topic in document.topics for index in indexes):
-            what = f"its topics leave out that of the routes to it: {_listed(i.topic for i in indexes)}"
+            what = f"its topics leave out that of the routes to it: {listed(i.topic for i in indexes)}"
             yield Problem(what, file, document.lines.get("topics", 0), "add it to `topics`")
 
 
@@ -141,7 +141,3 @@ def _unfinished(base: Base, lying: Survey) -> Iterator[Problem]:
     if not lying.complete:
         what = f"more than {MOST} files lie below it, so some that nobody names may be missing here"
         yield Problem(what, str(base.root), 0, f"give the knowledge a directory with its own {FILE}")
-
-
-def _listed(names: Iterable[str]) -> str:
-    return ", ".join(f"`{name}`" for name in dict.fromkeys(names))

@@ -1,20 +1,30 @@
-"""Which topics an intent names: exactly, or nearly, which is said."""
+"""Which topics are wanted: those an intent names, exactly or nearly; or those that the words fit."""
 
 from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from samuel.config.keys import shown
-from samuel.knowledge.model import Index
+from samuel.knowledge.fitting import Fit, fitting_topics
+from samuel.knowledge.model import Index, RouteFile
 
 EXACTLY, PARTLY, NEARLY = 0.5, 0.4, 0.3
 """What it is worth that both scope and topic are those asked for, that the only one named is, that one is near."""
 
+BY_WORDS = 0.5  # and that the words of a question fit entirely
+
 ALIKE = 0.75
 LONGEST = 200  # characters of a name that are compared
+MOST_LISTED = 6
+
+
+class Topic(NamedTuple):
+    under: Index
+    worth: float
+    reason: str
 
 
 class Named(NamedTuple):
@@ -24,11 +34,6 @@ class Named(NamedTuple):
     """0 where only words can tell."""
     asked: tuple[str, ...] = ()
     reported: tuple[str, ...] = ()
-
-    def reason(self, index: Index) -> str:
-        names = {"scope": index.scope, "topic": index.topic}
-        what = " and ".join(f"{kind} `{names[kind]}`" for kind in self.asked)
-        return f"{what}: {'the nearest to what is asked for' if self.reported else 'as asked for'}"
 
 
 def covers(scope: str, other: str) -> bool:
@@ -49,6 +54,29 @@ def named(indexes: Sequence[Index], scope: str, topic: str) -> Named:
     return Named(found, worth, asked, reported)
 
 
+def wanted(place: Named, files: Mapping[str, RouteFile], question: str) -> list[Topic]:
+    """The topics that were named; or else, of those in `place`, the ones that the question fits."""
+    if place.worth:
+        return [Topic(index, place.worth, _as_asked(place, index)) for index in place.indexes]
+    if not question:
+        return []
+    fits = fitting_topics([(index, files[index.route_file].routes) for index in place.indexes], question)
+    return [
+        Topic(place.indexes[at], BY_WORDS * fit.score, _as_said(place.indexes[at], fit))
+        for at, fit in fits.items()
+    ]
+
+
+def _as_said(index: Index, fit: Fit) -> str:
+    return f"the topic `{index.topic}` of `{index.scope}` fits {listed(fit.words)}"
+
+
+def _as_asked(place: Named, index: Index) -> str:
+    names = {"scope": index.scope, "topic": index.topic}
+    what = " and ".join(f"{kind} `{names[kind]}`" for kind in place.asked)
+    return f"{what}: {'the nearest to what is asked for' if place.reported else 'as asked for'}"
+
+
 def _of_scope(indexes: Sequence[Index], scope: str) -> tuple[Sequence[Index], str]:
     if same := [index for index in indexes if covers(scope, index.scope)]:
         return same, ""
@@ -62,7 +90,7 @@ def _of_topic(indexes: Sequence[Index], inside: Sequence[Index], topic: str) -> 
     if same := [index for index in inside if index.topic == topic]:
         return same, ""
     if elsewhere := [index for index in indexes if index.topic == topic]:
-        return elsewhere, f"the topic `{topic}` is in the scope {_listed(index.scope for index in elsewhere)}"
+        return elsewhere, f"the topic `{topic}` is in the scope {listed(index.scope for index in elsewhere)}"
     near = _nearest(topic, (index.topic for index in inside))
     note = f"there is no topic `{shown(topic)}` there" + (f"; the nearest is `{near}`" if near else "")
     return [index for index in inside if near and index.topic == near], note
@@ -79,5 +107,7 @@ def _plain(name: str) -> str:
     return re.sub(r"[\s_-]+", " ", name[:LONGEST].casefold()).strip()
 
 
-def _listed(names: Iterable[str]) -> str:
-    return ", ".join(f"`{name}`" for name in dict.fromkeys(names))
+def listed(names: Iterable[str]) -> str:
+    """`a`, `b`: for a message, so not too many of them."""
+    distinct = [f"`{name}`" for name in dict.fromkeys(names)]
+    return ", ".join(distinct[:MOST_LISTED]) + (", …" if len(distinct) > MOST_LISTED else "")

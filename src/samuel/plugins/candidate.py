@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from samuel.errors import ConfigError, Problem, SamuelError, UsageError
 from samuel.hooks.capability import NOTHING, Capabilities, beyond
 from samuel.plugins import staging
-from samuel.plugins.contents import Contents, contents, escapes
+from samuel.plugins.contents import contents, escapes
 from samuel.plugins.fetch import Fetched, Watch, fetch
 from samuel.plugins.installed import LOCAL, Installed, content_digest, examine
 from samuel.plugins.lock import Entry
@@ -33,10 +33,6 @@ class Candidate(NamedTuple):
     @property
     def title(self) -> str:
         return self.plugin.title
-
-    @property
-    def contents(self) -> Contents:
-        return contents(self.plugin.directory, self.plugin.manifest)
 
     @property
     def news(self) -> list[str]:

@@ -52,7 +52,7 @@ def resolve(environments: Path, dependencies: Sequence[str]) -> tuple[str, ...]:
         wanted = ranges.dependencies(list(dependencies))
     except ValueError as error:
         raise SamuelError(f"its dependencies {error}") from None
-    pip = _pip(environments)
+    pip = set_up_pip(environments)
     with tempfile.TemporaryDirectory(prefix="samuel-pip-") as scratch:
         report = Path(scratch, "report.json")
         # Ignoring what is installed: pip's own environment is not the plugin's.
@@ -73,7 +73,7 @@ def make(environments: Path, pins: Sequence[str]) -> str:
         # In place, because an environment has its own path written into it.
         _new(place, "--without-pip")
         python = str(place / PYTHON)
-        _run([*_pip(environments), "--python", python, *_INSTALL, "--no-deps", "--", *pins])
+        _run([*set_up_pip(environments), "--python", python, *_INSTALL, "--no-deps", "--", *pins])
         (place / READY).touch()
     return python
 
@@ -101,8 +101,8 @@ def _plain(name: str) -> str:
     return re.sub(r"[-_.]+", "-", name).lower()
 
 
-def _pip(environments: Path) -> list[str]:
-    """A pip of our own: an environment of a plugin has none, and Samuel's need not have one either."""
+def set_up_pip(environments: Path) -> list[str]:
+    """The command of a pip of our own: an environment of a plugin has none, and Samuel's need not have one."""
     place = environments / f"pip-{_key(())}"
     environments.mkdir(parents=True, exist_ok=True, mode=0o700)
     with held(place.with_suffix(".lock"), wait=TIMEOUT, note="samuel plugin"):

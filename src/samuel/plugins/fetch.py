@@ -28,7 +28,7 @@ from samuel.trust.content import MOST_FILES, spoken
 
 TIMEOUT = 300.0
 MOST_LISTED = 16 * 1024 * 1024  # bytes of `ls-tree`; trees that contain each other many times over never end
-BATCH = 32 * 1024 * 1024
+BATCH = 8 * 1024 * 1024
 MOST_LINK = 4096
 
 _SETTINGS = {
@@ -40,7 +40,6 @@ _SETTINGS = {
     "fetch.recurseSubmodules": "false",
     "submodule.recurse": "false",
     "fetch.writeCommitGraph": "false",
-    "fetch.bundleURI": "",
     "transfer.bundleURI": "false",
     "gc.auto": "0",
     "maintenance.auto": "false",

@@ -1,4 +1,4 @@
-"""Do the functions that a manifest binds exist in their files? The files are read and never imported."""
+"""Do the functions that a manifest binds exist in their files? The files are read, and never imported or run."""
 
 from __future__ import annotations
 
@@ -6,48 +6,63 @@ import difflib
 import re
 import symtable
 import warnings
+from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
+from types import MappingProxyType
 
 from samuel.config.keys import shown
-from samuel.errors import Problem
+from samuel.errors import Problem, SamuelError
 from samuel.files.inside import read_inside
-from samuel.plugins.model import PYTHON, Manifest
+from samuel.plugins.exports import exported_functions
+from samuel.plugins.model import PYTHON, WASM, Manifest
 
-LARGEST = 1024 * 1024
+LARGEST = 32 * 1024 * 1024
 
 _STAR = re.compile(rb"^\s*from\s.*\simport\s*\*", re.MULTILINE)
 
 
 def missing(directory: Path, manifest: Manifest) -> list[Problem]:
-    """Every function that is bound and is not there, and every file of theirs that is no Python."""
+    """Every function that is bound and is not there, and every file of theirs that is not what it should be."""
+    if manifest.kind not in _READERS:
+        return []
     problems: list[Problem] = []
     wanted: dict[str, list[tuple[str, int]]] = {}
-    for binding in manifest.bindings if manifest.kind == PYTHON else ():
-        file, _, function = binding.entry.rpartition(":")
+    for binding in manifest.bindings:
+        file, _, function = binding.entry.rpartition(":") if manifest.kind == PYTHON else ("", "", binding.entry)
         wanted.setdefault(file or manifest.module, []).append((function, binding.line))
     for file, functions in wanted.items():
-        data = read_inside(directory, file, limit=LARGEST)
         try:
-            known = _names(data, file)
+            known = _READERS[manifest.kind](read_inside(directory, file, limit=LARGEST))
         except SyntaxError as error:
             problems.append(Problem(f"not valid Python: {error.msg}", str(directory / file), error.lineno or 0))
-            continue
-        except (ValueError, RecursionError, MemoryError) as error:  # not UTF-8, NUL bytes, nested too deeply
-            problems.append(Problem(f"not valid Python: {error}", str(directory / file)))
-            continue
-        if _STAR.search(data):
-            continue  # what that brings only Python could say
-        for function, line in functions:
-            if function not in known:
-                near = difflib.get_close_matches(function, known, n=1)
-                hint = f"did you mean `{near[0]}`?" if near else ""
-                problems.append(Problem(f"`{file}` has no `{shown(function)}`", manifest.file, line, hint))
+        except (ValueError, RecursionError, MemoryError) as error:  # NUL bytes, nested too deeply, no module
+            problems.append(Problem(f"it cannot be read: {error}", str(directory / file)))
+        except SamuelError as error:
+            problems.append(Problem(error.message, str(directory / file), hint=error.hint))
+        else:
+            problems += [
+                Problem(f"`{file}` has no `{shown(function)}`", manifest.file, line, _advice(function, known))
+                for function, line in functions
+                if known is not None and function not in known
+            ]
     return problems
 
 
-def _names(data: bytes, file: str) -> list[str]:
-    """What the module defines, assigns or imports."""
+def _advice(function: str, known: Collection[str]) -> str:
+    near = difflib.get_close_matches(function, known, n=1)
+    return f"did you mean `{shown(near[0])}`?" if near else ""
+
+
+def _defined(data: bytes) -> list[str] | None:
+    """What a Python module defines, assigns or imports; None where only Python could say."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of its syntax: they are for whoever runs it
-        table = symtable.symtable(data.decode("utf-8-sig"), file, "exec")
+        table = symtable.symtable(data.decode("utf-8-sig"), "module", "exec")
+    if _STAR.search(data):
+        return None
     return [one.get_name() for one in table.get_symbols() if one.is_assigned() or one.is_imported()]
+
+
+_READERS: Mapping[str, Callable[[bytes], list[str] | None]] = MappingProxyType(
+    {PYTHON: _defined, WASM: exported_functions}
+)

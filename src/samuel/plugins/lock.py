@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import msgspec
-import tomlkit
 
 from samuel.errors import ConfigError, Problem
 from samuel.files import atomic
@@ -57,6 +56,8 @@ def read(file: Path) -> dict[str, Entry]:
 
 def write(file: Path, entries: Mapping[str, Entry]) -> None:
     """All of them, in the order of their names, so that two machines write the same file."""
+    import tomlkit  # slow to import, and every start reads the lock
+
     document = tomlkit.document()
     document.add(tomlkit.comment(HEAD))
     document["version"] = VERSION
@@ -64,17 +65,14 @@ def write(file: Path, entries: Mapping[str, Entry]) -> None:
     for name in sorted(entries):
         table = tomlkit.table()
         for key, value in msgspec.to_builtins(entries[name], str_keys=True).items():
-            table[key] = _inline(value) if isinstance(value, dict) else value
+            if isinstance(value, dict):
+                inline = tomlkit.inline_table()
+                inline.update(value)
+                value = inline
+            table[key] = value
         plugins.append(table)
     file.parent.mkdir(parents=True, exist_ok=True)
     atomic.write_text(file, document.as_string())
-
-
-def _inline(value: Mapping[str, object]) -> object:
-    table = tomlkit.inline_table()
-    for key, one in value.items():
-        table[key] = one
-    return table
 
 
 def _refusal(file: Path, what: str) -> ConfigError:

@@ -10,11 +10,12 @@ import os
 import stat
 import unicodedata
 from collections.abc import Iterable, Iterator
+from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
 from samuel.errors import ConfigError, Problem, SamuelError
-from samuel.files.inside import make_dirs_inside
+from samuel.files.inside import make_dirs_inside, open_inside
 from samuel.plugins.contents import MOST_BYTES
 from samuel.trust.content import MOST_FILES, spoken
 
@@ -30,15 +31,15 @@ class Item(NamedTuple):
     size: int
 
 
-def check(items: Iterable[Item], place: str) -> None:
+def check(items: Iterable[Item], place: str, hint: str = "") -> None:
     """Refuse, all at once, whatever must not be installed. `place` is what the messages call it."""
     items = list(items)
     problems = [Problem(why, spoken(item.path)) for item in items if (why := _objection(item.path))]
     problems += _collisions(item.path for item in items)
     if len(items) > MOST_FILES:
-        problems.append(Problem(f"it holds more than {MOST_FILES} files", place))
+        problems.append(Problem(f"it holds more than {MOST_FILES} files", place, hint=hint))
     if sum(item.size for item in items) > MOST_BYTES:
-        problems.append(Problem(f"its files are larger than {MOST_BYTES} bytes together", place))
+        problems.append(Problem(f"its files are larger than {MOST_BYTES} bytes together", place, hint=hint))
     if problems:
         raise ConfigError(problems)
 
@@ -65,19 +66,21 @@ def write_link(root: Path, path: str, target: str) -> None:
 
 def copy(origin: Path, into: Path) -> None:
     """Copy a directory without its `.git`. No link is followed; pipes, sockets and devices are refused."""
-    found = list(_survey(str(origin)))
-    check(found, str(origin))
+    hint = f"`{origin}@HEAD` takes only what is committed" if (origin / GIT).exists() else ""
+    # One more than there may be is enough to know.
+    found = list(islice(_survey(str(origin)), MOST_FILES + 1))
+    check(found, spoken(str(origin)), hint)
     into.mkdir()
     for item in found:
         if stat.S_ISREG(item.mode):
-            write_file(into, item, _read(origin / item.path, item.size))
+            write_file(into, item, _read(origin, item))
     for item in found:
         if stat.S_ISLNK(item.mode):
             write_link(into, item.path, os.readlink(origin / item.path))
 
 
 def _survey(origin: str) -> Iterator[Item]:
-    waiting, count = [""], 0
+    waiting = [""]
     while waiting:
         place = waiting.pop()
         with os.scandir(os.path.join(origin, place)) as entries:
@@ -92,24 +95,19 @@ def _survey(origin: str) -> Iterator[Item]:
                     continue
                 if kind not in (stat.S_IFREG, stat.S_IFLNK):
                     raise ConfigError([Problem("it is a pipe, a socket or a device", spoken(path))])
-                count += 1
-                if count > MOST_FILES:
-                    raise ConfigError([Problem(f"it holds more than {MOST_FILES} files", spoken(origin))])
                 executable = 0o755 if found.st_mode & 0o111 else 0o644
                 yield Item(path, kind | executable if kind == stat.S_IFREG else kind, found.st_size)
 
 
-def _read(file: Path, size: int) -> Iterator[bytes]:
-    """As much as was counted: a file that grows meanwhile is another file."""
-    # O_NONBLOCK: a pipe that has taken its place must not make us wait.
-    fd = os.open(file, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-    with open(fd, "rb") as stream:
-        left = size
+def _read(origin: Path, item: Item) -> Iterator[bytes]:
+    """As much as was counted: a file that changes meanwhile is another file."""
+    with open(open_inside(origin, item.path, flags=os.O_RDONLY), "rb") as stream:
+        left = item.size
         while left and (chunk := stream.read(min(CHUNK, left))):
             left -= len(chunk)
             yield chunk
-        if left or not stat.S_ISREG(os.fstat(fd).st_mode) or stream.read(1):
-            raise SamuelError(f"`{file}` changed while it was copied", "try again")
+        if left or stream.read(1):
+            raise SamuelError(f"`{origin / item.path}` changed while it was copied", "try again")
 
 
 def _parent(root: Path, path: str) -> tuple[int, str]:

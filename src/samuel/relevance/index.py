@@ -1,34 +1,42 @@
 """An index of short texts in SQLite's full-text search, in memory or kept in a file.
 
-SQLite finds the documents that share words with a text and ranks them (BM25, Porter's stems). How sure one can be
-of each of them is decided in `confidence.py`, from the stems that the index keeps of every document.
+SQLite finds the documents that share words with a text and ranks them: BM25, over Porter's stems. How sure one can
+be of each of them is decided in `confidence.py`, from the stems that are kept of every document.
 """
 
 from __future__ import annotations
 
+import os
+import secrets
 import sqlite3
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import quote
 
-from samuel.relevance.confidence import SYNONYM, UNKNOWN, Asked, Term, confidence, rarity
-from samuel.relevance.english import SYNONYMS
-from samuel.relevance.words import LONGEST_SENTENCE, informative, sentences, words
-
-FORMAT = f"1 sqlite {sqlite3.sqlite_version}"  # which decides the stems
-
-MOST_TERMS = 64
-"""Words of one text that are looked up: the rarest."""
+from samuel.relevance.asked import Known, Question, understand
+from samuel.relevance.confidence import FLOOR, Match, Phrases, confidence
+from samuel.relevance.english import LINKS
+from samuel.relevance.words import words
 
 POOL = 64
 """Documents that are looked at closely: the best by BM25."""
+
+# How many documents are ranked, about: words are added, the rarest first, until they have so many. A word that
+# thousands of documents have finds nothing that a rarer one does not find.
+_RANKED = 2_500
+
+_FORMAT = f"1 sqlite {sqlite3.sqlite_version}"  # which decides the stems
+_TOKENS = "tokenize = 'porter unicode61'"
+_FIELD, _PHRASE = "\x1f", "\n"
 
 
 class Document(NamedTuple):
     id: str
     fields: Mapping[str, str]
+    """Text by the name of its field. A line is a phrase: keywords are best given one a line."""
 
 
 class Hit(NamedTuple):
@@ -36,107 +44,216 @@ class Hit(NamedTuple):
     score: float
     """How sure it is that the text asks for this document: 0 to 1."""
     matched: Mapping[str, tuple[str, ...]]
-    """For each field the words of the text that were found there."""
+    """The words of the text that were found, by the field where each is worth most."""
 
-_ALIKE = {word: tuple(sorted(group - {word})) for group in SYNONYMS for word in group}
+
+def anything(id: str) -> bool:
+    return True
+
 
 class Index:
-    def __init__(self, db, fields):
-        self.db=db; self.fields=fields
-        (self.n,)=self.db.execute("select count(*) from ids").fetchone()
+    """Documents, searchable. `weights` names their fields and says what a word is worth in each, up to 1."""
+
+    def __init__(self, database: sqlite3.Connection, weights: Mapping[str, float]) -> None:
+        self._database = database
+        self._weights = weights
+        self._rebuild: Callable[[], sqlite3.Connection] | None = None
 
     @classmethod
-    def build(cls, documents, fields):
-        db=sqlite3.connect(":memory:", isolation_level=None)
-        cls.fill(db, documents, fields)
-        return cls(db, fields)
+    def build(cls, documents: Iterable[Document], weights: Mapping[str, float]) -> Index:
+        database = sqlite3.connect(":memory:", isolation_level=None)
+        _fill(database, documents, weights, "")
+        return cls(database, weights)
 
-    @staticmethod
-    def fill(db, documents, fields):
-        db.execute("begin")
-        db.execute("create table ids(doc integer primary key, id text)")
-        db.execute(f"create virtual table documents using fts5({','.join(fields)}, content='', tokenize='porter unicode61')")
-        for n,d in enumerate(sorted(documents)):
-            db.execute("insert into ids values(?,?)",(n,d.id))
-            db.execute(f"insert into documents(rowid,{','.join(fields)}) values(?{',?'*len(fields)})",(n,*(" ".join(words(d.fields.get(f,""))) for f in fields)))
-        docs=sorted(documents)
-        ph=[{f:[[w for w in words(p) if informative(w)] for p in d.fields.get(f,"").split("\n")] for f in fields} for d in docs]
-        allw={w for d in ph for f in d.values() for p in f for w in p}
-        st=_stems(db,allw)
-        db.execute("create table stems(doc, field, stems, primary key(doc,field)) without rowid")
-        freq={}
-        for n,d in enumerate(ph):
-            seen=set()
-            for f,ps in d.items():
-                phr=[" ".join(sorted({st[w] for w in p if w in st})) for p in ps]
-                db.execute("insert into stems values(?,?,?)",(n,f,"\n".join(x for x in phr if x)))
-                for x in phr: seen.update(x.split())
-            for x in seen: freq[x]=freq.get(x,0)+1
-        db.execute("create table frequencies(stem primary key, documents) without rowid")
-        db.executemany("insert into frequencies values(?,?)",sorted(freq.items()))
-        db.execute("commit")
+    @classmethod
+    def kept(
+        cls, file: Path, stamp: str, documents: Callable[[], Iterable[Document]], weights: Mapping[str, float]
+    ) -> Index:
+        """The index in `file` if it was made with this stamp; otherwise a new one, kept there for the next time.
 
-    def stems(self, ws):
-        return _stems(self.db, ws)
+        `stamp` must change when the documents do. A damaged file is made anew, and one that cannot be written
+        costs time and nothing else.
+        """
 
-    def search(self, text, weights, limit=10, floor=0.0):
-        sents=sentences(text)
-        whole=[w for s in sents for w in s]
-        if len(sents)>1 and len(whole)<=LONGEST_SENTENCE: sents.append(whole)
-        sents=sents[:64]
-        vocab=set()
-        for s in sents:
-            vocab.update(w for w in s if informative(w))
-            vocab.update(a+b for a,b in zip(s,s[1:]))
-            for w in s: vocab.update(_ALIKE.get(w,()))
-        st=self.stems(vocab)
-        df={}
-        for stem in set(st.values()):
-            r=self.db.execute("select documents from frequencies where stem=?",(stem,)).fetchone()
-            if r: df[stem]=r[0]
-        askeds=[]; lookup={}
-        for s in sents:
-            terms={}; skip=False
-            for i,w in enumerate(s):
-                if skip: skip=False; continue
-                joined=w+s[i+1] if i+1<len(s) else ""
-                if joined and df.get(st.get(joined)) and len(joined)>4:
-                    t=self.term(f"{w} {s[i+1]}", joined, st, df); skip=True
-                    lookup[joined]=df[st[joined]]
-                elif informative(w) and w in st:
-                    t=self.term(w,w,st,df)
-                    for x in (w,*_ALIKE.get(w,())):
-                        if st.get(x) in df: lookup[x]=df[st[x]]
-                else: continue
-                terms.setdefault(st.get(joined if skip else w),t)
-            if terms: askeds.append(tuple(terms.values()))
-        if not lookup: return []
-        chosen=[w for w,_ in sorted(lookup.items(), key=lambda p:(p[1],p[0]))[:MOST_TERMS]]
-        q=" OR ".join(f'"{w}"' for w in chosen)
-        rows=self.db.execute(f"select rowid, bm25(documents,{','.join(str(weights[f]) for f in self.fields)}) as s from documents where documents match ? order by s, rowid limit ?",(q,POOL)).fetchall()
-        out=[]
-        for doc,s in rows:
-            fields={f:[frozenset(y.split()) for y in x.split('\n')] for f,x in self.db.execute("select field,stems from stems where doc=?",(doc,))}
-            best=max((confidence(a,fields,weights) for a in askeds), key=lambda m:m.score)
-            (id,)=self.db.execute("select id from ids where doc=?",(doc,)).fetchone()
-            out.append((best.score,id,best.words,s))
-        out.sort(key=lambda x:(-x[0],x[1]))
-        return [o for o in out if o[0]>=floor][:limit]
+        def rebuild() -> sqlite3.Connection:
+            return _rebuilt(file, documents, weights, stamp)
 
-    def term(self, shown, w, st, df):
-        stem=st[w]
-        alts={st[x]:SYNONYM for x in _ALIKE.get(w,()) if st.get(x) in df}
-        alts[stem]=1.0
-        known=[df[x] for x in alts if x in df]
-        if stem in df: weight=rarity(self.n,df[stem])
-        elif known: weight=max(UNKNOWN, max(rarity(self.n,k) for k in known))
-        else: weight=UNKNOWN
-        return Term(shown,alts,weight)
+        try:
+            database = _opened(file, weights, stamp)
+        except sqlite3.Error:
+            database = rebuild()
+        index = cls(database, weights)
+        index._rebuild = rebuild
+        return index
 
-def _stems(db, ws):
-    ws=sorted(set(ws))
-    db.execute("create virtual table if not exists temp.asked using fts5(word, tokenize='porter unicode61')")
-    db.execute("create virtual table if not exists temp.asked_stems using fts5vocab(temp, asked, instance)")
-    db.execute("delete from temp.asked")
-    db.executemany("insert into temp.asked(rowid, word) values(?,?)", list(enumerate(ws)))
-    return {ws[doc]: term for term,doc in db.execute("select term,doc from temp.asked_stems")}
+    def close(self) -> None:
+        self._database.close()
+
+    def search(
+        self, text: str, limit: int = 10, *, floor: float = FLOOR, admits: Callable[[str], bool] = anything
+    ) -> list[Hit]:
+        """What any text asks for, the surest first and then by id; nothing below `floor`."""
+        try:
+            return self._search(text, limit, floor, admits)
+        except sqlite3.DatabaseError:
+            if self._rebuild is None:
+                raise
+            self._database.close()
+            self._database, self._rebuild = self._rebuild(), None
+            return self._search(text, limit, floor, admits)
+
+    def stems(self, spoken: Iterable[str]) -> dict[str, str]:
+        """The stem of each word: what `tests` and `testing` have in common."""
+        return _stems(self._database, spoken)
+
+    def _search(self, text: str, limit: int, floor: float, admits: Callable[[str], bool]) -> list[Hit]:
+        documents = int(_about(self._database)["documents"])
+        question = understand(text, Known(documents, self.stems, self._having))
+        hits = []
+        for id, fields in self._pool(question, admits):
+            matches = (confidence(sentence, fields, self._weights) for sentence in question.sentences)
+            best = max(matches, key=lambda match: match.score)
+            if best.words and best.score >= floor:
+                hits.append(Hit(id, best.score, _by_field(best)))
+        return sorted(hits, key=lambda hit: (-hit.score, hit.id))[:limit]
+
+    def _pool(self, question: Question, admits: Callable[[str], bool]) -> Iterator[tuple[str, dict[str, Phrases]]]:
+        """The best documents by BM25, of those that may be found."""
+        chosen = _rare_enough(question)
+        if not chosen:
+            return
+        marks = ", ".join("?" * len(self._weights))
+        ranked = self._database.execute(
+            "SELECT id, stems FROM documents JOIN texts ON texts.doc = documents.rowid WHERE documents MATCH ?"
+            f" ORDER BY bm25(documents, {marks}), texts.doc",
+            (" OR ".join(f'"{word}"' for word in chosen), *self._weights.values()),
+        )
+        left = POOL
+        for id, stems in ranked:
+            if admits(id):
+                yield id, dict(zip(self._weights, map(_phrases, stems.split(_FIELD)), strict=True))
+                left -= 1
+            if not left:
+                return
+
+    def _having(self, stems: Iterable[str]) -> dict[str, int]:
+        found = {}
+        for stem in stems:
+            row = self._database.execute("SELECT documents FROM stems WHERE stem = ?", (stem,)).fetchone()
+            if row:
+                found[stem] = row[0]
+        return found
+
+
+def _rare_enough(question: Question) -> list[str]:
+    chosen: list[str] = []
+    ranked = 0
+    for word, having in question.words:
+        ranked += having
+        if chosen and ranked > _RANKED:
+            break
+        chosen.append(word)
+    return chosen
+
+
+def _by_field(match: Match) -> dict[str, tuple[str, ...]]:
+    fields = dict.fromkeys(field for _, field in match.words)
+    return {field: tuple(word for word, place in match.words if place == field) for field in fields}
+
+
+def _phrases(stems: str) -> Phrases:
+    return [frozenset(phrase.split(" ")) for phrase in stems.split(_PHRASE) if phrase]
+
+
+def _opened(file: Path, weights: Mapping[str, float], stamp: str) -> sqlite3.Connection:
+    """The index in `file`; sqlite3.Error if there is none, or another one."""
+    # Immutable: files are replaced whole and never written to, so there is nothing to lock.
+    address = f"file:{quote(str(file))}?mode=ro&immutable=1"
+    database = sqlite3.connect(address, uri=True, isolation_level=None)
+    try:
+        if _about(database).get("made of") != _made_of(weights, stamp):
+            raise sqlite3.DatabaseError("made of something else")
+    except sqlite3.Error:
+        database.close()
+        raise
+    return database
+
+
+def _rebuilt(
+    file: Path, documents: Callable[[], Iterable[Document]], weights: Mapping[str, float], stamp: str
+) -> sqlite3.Connection:
+    temporary = file.with_name(f".samuel-{secrets.token_hex(8)}.tmp")
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        _write(temporary, documents(), weights, stamp)
+        os.replace(temporary, file)
+        return _opened(file, weights, stamp)
+    except (OSError, sqlite3.Error):  # no room, no right to write: then it is not kept
+        with suppress(OSError):
+            os.unlink(temporary)
+        database = sqlite3.connect(":memory:", isolation_level=None)
+        _fill(database, documents(), weights, stamp)
+        return database
+
+
+def _write(file: Path, documents: Iterable[Document], weights: Mapping[str, float], stamp: str) -> None:
+    database = sqlite3.connect(file, isolation_level=None)
+    try:
+        database.execute("PRAGMA journal_mode = OFF")  # nobody sees it before it is whole
+        database.execute("PRAGMA synchronous = OFF")
+        _fill(database, documents, weights, stamp)
+    finally:
+        database.close()
+
+
+def _fill(
+    database: sqlite3.Connection, documents: Iterable[Document], weights: Mapping[str, float], stamp: str
+) -> None:
+    read = [
+        (one.id, [[words(line) for line in one.fields.get(field, "").splitlines()] for field in weights])
+        for one in sorted(documents, key=lambda one: one.id)
+    ]
+    stems = _stems(database, (word for _, fields in read for field in fields for line in field for word in line))
+    having: Counter[str] = Counter()
+    columns = ", ".join(f"field{number}" for number in range(len(weights)))  # whatever the fields are called
+    marks = ", ".join("?" * len(weights))
+    database.execute("BEGIN")
+    database.execute(f"CREATE VIRTUAL TABLE documents USING fts5({columns}, content = '', {_TOKENS})")
+    database.execute("CREATE TABLE texts (doc INTEGER PRIMARY KEY, id TEXT, stems TEXT)")
+    for doc, (id, fields) in enumerate(read):
+        spoken = [" ".join(word for line in field for word in line) for field in fields]
+        database.execute(f"INSERT INTO documents (rowid, {columns}) VALUES (?, {marks})", (doc, *spoken))
+        kept = [
+            [frozenset(stems[word] for word in line if word in stems and word not in LINKS) for line in field]
+            for field in fields
+        ]
+        packed = _FIELD.join(_PHRASE.join(" ".join(sorted(line)) for line in field) for field in kept)
+        database.execute("INSERT INTO texts VALUES (?, ?, ?)", (doc, id, packed))
+        having.update({stem for field in kept for line in field for stem in line})
+    database.execute("CREATE TABLE stems (stem TEXT PRIMARY KEY, documents INTEGER) WITHOUT ROWID")
+    database.executemany("INSERT INTO stems VALUES (?, ?)", having.items())
+    database.execute("CREATE TABLE about (what TEXT PRIMARY KEY, said TEXT)")
+    about = {"made of": _made_of(weights, stamp), "documents": str(len(read))}
+    database.executemany("INSERT INTO about VALUES (?, ?)", about.items())
+    database.execute("COMMIT")
+
+
+def _made_of(weights: Mapping[str, float], stamp: str) -> str:
+    return _FIELD.join((_FORMAT, stamp, *weights))
+
+
+def _about(database: sqlite3.Connection) -> dict[str, str]:
+    return dict(database.execute("SELECT what, said FROM about"))
+
+
+def _stems(database: sqlite3.Connection, spoken: Iterable[str]) -> dict[str, str]:
+    """SQLite's own, so that there is no second stemmer to keep in step: each word is a document for a moment."""
+    listed = sorted(set(spoken))
+    database.execute("BEGIN")
+    try:
+        database.execute(f"CREATE VIRTUAL TABLE temp.spoken USING fts5(word, {_TOKENS})")
+        database.execute("CREATE VIRTUAL TABLE temp.stemmed USING fts5vocab(temp, spoken, instance)")
+        database.executemany("INSERT INTO temp.spoken (rowid, word) VALUES (?, ?)", enumerate(listed))
+        return {listed[doc]: stem for stem, doc in database.execute("SELECT term, doc FROM temp.stemmed")}
+    finally:
+        database.execute("ROLLBACK")

@@ -47,15 +47,16 @@ def informative(word: str) -> bool:
     return word not in STOP_WORDS and (len(word) > 1 or not word.isascii()) and not word.isdecimal()
 
 
-def sentences(text: str) -> list[list[str]]:
-    """The words of each sentence of what matters in a text."""
+def sentences(text: str) -> list[tuple[str, ...]]:
+    """The words of each sentence of what matters in a text; none twice, as in a pasted log."""
     if len(text) > _HEAD + _TAIL:
         text = f"{text[:_HEAD]}\n{text[-_TAIL:]}"
-    found = []
+    found: dict[tuple[str, ...], None] = {}
     for sentence in _SENTENCE_END.split(text):
         spoken = words(sentence)
-        found += [spoken[at : at + LONGEST_SENTENCE] for at in range(0, len(spoken), LONGEST_SENTENCE)]
-    return found
+        for at in range(0, len(spoken), LONGEST_SENTENCE):
+            found[tuple(spoken[at : at + LONGEST_SENTENCE])] = None
+    return list(found)
 
 
 def _folded(text: str) -> str:

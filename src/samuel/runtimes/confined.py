@@ -22,10 +22,13 @@ from samuel.paths import Project
 from samuel.process import environment, shim
 from samuel.process.confine import installation, walls
 from samuel.process.confine.walls import Allowed, Inside, Walled
-from samuel.process.confine.walls_places import below, machine
+from samuel.process.confine.walls_places import PROTECTED, below, machine, opened
 from samuel.process.reason import NotRunnable
 
 _PASSED = ("LANG", "LANGUAGE", "TZ")
+_TMP = "tmp"  # in its home, where there is no private /tmp
+
+Stamp = tuple[tuple[int, int], ...]
 
 SAMUEL = str(Path(__file__).parents[2])
 """Where a worker finds Samuel, and where what Samuel needs in a worker is."""
@@ -40,6 +43,8 @@ class Confinement:
         self._project = Project(Path(os.path.realpath(root)))
         self._cache = cache
         self._kind = kind
+        self._places: dict[tuple[Package, bool], Inside] = {}
+        self._watched: dict[Package, tuple[str, ...]] = {}
         self.path = _search_path()
 
     @contextmanager
@@ -60,17 +65,44 @@ class Confinement:
         allowed = Allowed() if asking else grants(package)
         seen = (*visible, *self._visible(argv[0], package))
         self._check(argv[0], allowed, inside, seen)
-        os.makedirs(os.path.join(inside.home, "tmp"), mode=0o700, exist_ok=True)
         with walls.walled(argv, allowed, inside, visible=seen, stays=stays, kind=self._kind) as command:
             yield command
 
     def inside(self, package: Package, *, asking: bool = False) -> Inside:
         """Asked what it is for, it is in its own directory: it need not even know which project asks."""
+        known = self._places.get((package, asking))
+        if known is not None:
+            return known
         home = str(self._cache / "plugins" / self.key(package))
+        try:
+            os.makedirs(os.path.join(home, _TMP), mode=0o700, exist_ok=True)
+        except OSError as error:
+            raise NotRunnable(f"a plugin's home `{home}` cannot be made: {error.strerror}") from error
         if asking:
-            return Inside(package.directory, package.directory, home=home)
-        data = str(self._project.data_dir(package.name))
-        return Inside(str(self._project.root), package.directory, data, home)
+            found = Inside(package.directory, package.directory, home=home)
+        else:
+            data = str(self._project.data_dir(package.name))
+            found = Inside(str(self._project.root), package.directory, data, home)
+        return self._places.setdefault((package, asking), found)
+
+    def stamp(self, package: Package) -> Stamp:
+        """Changes when a place in the plugin's walls is another one than before, or there at all.
+
+        A process that is kept has the places it was started with: not the directory that a checkout has put there
+        since, and not the protection of a file that was replaced.
+        """
+        watched = self._watched.get(package)
+        if watched is None:
+            root, own, data, _ = self.inside(package)
+            granted = (*package.grants.read, *package.grants.write, *(PROTECTED if package.grants.write else ()))
+            watched = (own, data, *(os.path.join(root, name) for name in granted))
+            self._watched[package] = watched
+        return tuple(map(_which, watched))
+
+    def first_stamp(self, package: Package) -> Stamp:
+        """The stamp for a process that is about to be started: whatever is to be made is there by then."""
+        with opened(grants(package), self.inside(package)):
+            return self.stamp(package)
 
     def environment(self, package: Package) -> dict[str, str]:
         names = {name for name in package.grants.env if name not in environment.WITHHELD}
@@ -85,7 +117,7 @@ class Confinement:
             **env,
             "PATH": self.path,
             "HOME": home,
-            "TMPDIR": "/tmp" if private else os.path.join(home, "tmp"),
+            "TMPDIR": "/tmp" if private else os.path.join(home, _TMP),
             "PYTHONPYCACHEPREFIX": self.pycache(package),
         }
 
@@ -119,6 +151,14 @@ class Confinement:
 def grants(package: Package) -> Allowed:
     """A list of hosts is for modules, which Samuel connects itself; a process has a network or none."""
     return Allowed(package.grants.read, package.grants.write, package.grants.network is True)
+
+
+def _which(path: str) -> tuple[int, int]:
+    try:
+        found = os.lstat(path)
+    except OSError:
+        return 0, 0
+    return found.st_dev, found.st_ino
 
 
 @cache

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -67,8 +68,11 @@ class Exec:
             return self._spawn(command.argv, env, handler, event, timeout, command.pass_fds)
 
     def _command(self, handler: Handler, path: str, pycache: str) -> list[str]:
-        arguments = (handler.entry,) if handler.entry else ()
-        return interpreter.command(handler.path, *arguments, path=path, pycache=pycache, cache_dir=self._cache)
+        arguments = (handler.entry,) if handler.entry else handler.arguments
+        program = handler.path if os.path.isabs(handler.path) else interpreter.look_up(handler.path, path)
+        if not program:
+            raise NotRunnable(f"`{handler.path}` was not found on PATH ({path})")
+        return interpreter.command(program, *arguments, path=path, pycache=pycache, cache_dir=self._cache)
 
     def _spawn(
         self,

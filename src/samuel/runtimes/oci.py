@@ -48,6 +48,8 @@ from samuel.runtimes.values import NotPlain, decode, excerpt, too_deep
 
 SERVE = "serve"
 
+_NO_IMAGE = ("image not known", "no such image")  # podman, docker
+
 _encode = msgspec.json.Encoder().encode
 
 
@@ -230,23 +232,23 @@ class Oci:
         timeout: float,
     ) -> tuple[Launch, list[Door]]:
         """What starts the container, and what it sees; both last as long as `held`. Raises NotRunnable."""
-        engine, user = self._found_engine(timeout)
-        network = bool(package.grants.network)
-        flags = engines.limited_flags(engine, network=network, cache=self._cache, image=package.image)
+        allowed = grants(package)
+        with self._lock:  # what the machine needs is found out once, however many ask
+            engine, user = self._found_engine(timeout)
+            flags = engines.limited_flags(engine, network=allowed.network, cache=self._cache, image=package.image)
         data = str(self._project.data_dir(package.name))
-        doors = held.enter_context(opened(grants(package), Inside(self._root, package.directory, data)))
+        doors = held.enter_context(opened(allowed, Inside(self._root, package.directory, data)))
         env = {name: self._host[name] for name in package.grants.env if name in self._host and _may_enter(name)}
         arguments = tuple(word for word in arguments if word)
         wish = Wish(package.image, arguments, self._root, user, self._memory, {**env, **variables})
         return held.enter_context(launched(engine, flags, wish, doors)), doors
 
     def _found_engine(self, timeout: float) -> tuple[Engine, tuple[str, ...]]:
-        with self._lock:
-            if self._engine is None:
-                engine = engines.needed(self._host)
-                leftovers.sweep(engine, self._root, timeout)
-                self._engine = engine, engine.as_the_user()
-            return self._engine
+        if self._engine is None:
+            engine = engines.needed(self._host)
+            leftovers.sweep(engine, self._root, timeout)
+            self._engine = engine, engine.as_the_user()
+        return self._engine
 
     def _ended_badly(self, launch: Launch, package: Package, returncode: int, stderr: str) -> Reply:
         what, why = launch.trouble(returncode, first_line(stderr, ""))
@@ -254,6 +256,8 @@ class Oci:
             return Reply(Outcome.REFUSED, message=why)
         if what:
             why = f"a container of `{package.image}` cannot be started: {why}"
+            if any(words in why.lower() for words in _NO_IMAGE):
+                why += "; `samuel plugin install` gets the image"
             return Reply(Outcome.NOT_STARTED, message=why, stderr=stderr)
         return Reply(Outcome.CRASHED, message=ending(returncode, stderr), stderr=stderr)
 

@@ -23,7 +23,7 @@ from samuel.process.confine.walls import NotGranted
 from samuel.process.conversation import Conversation, Said
 from samuel.process.reason import NotRunnable
 from samuel.runtimes.base import Reply
-from samuel.runtimes.confined import NEEDED, SAMUEL, Confinement
+from samuel.runtimes.confined import NEEDED, SAMUEL, Confinement, Stamp
 from samuel.runtimes.exec import ending
 from samuel.runtimes.values import NotPlain, decode, too_deep
 from samuel.runtimes.worker import Request
@@ -31,7 +31,10 @@ from samuel.runtimes.worker import Request
 _encode = msgspec.json.Encoder().encode
 
 # -P and the end of the path: neither the project's directory nor Samuel's may shadow anything.
-START = "import sys; sys.path += sys.argv.pop(1), sys.argv.pop(1); from samuel.runtimes.worker import main; main()"
+_PATH = "import os, sys; sys.path += sys.argv.pop(1), sys.argv.pop(1); from samuel.runtimes.worker import main; "
+START = f"{_PATH}main()"
+# Samuel itself comes with its compiled modules; from then on those of the plugin are kept elsewhere.
+START_WALLED = f"{_PATH}sys.pycache_prefix = os.environ['PYTHONPYCACHEPREFIX']; main()"
 
 
 class _Answer(msgspec.Struct):
@@ -51,6 +54,11 @@ class _Home(NamedTuple):
     asking: bool = False
 
 
+class _Worker(NamedTuple):
+    conversation: Conversation
+    stamp: Stamp = ()  # of the places in its walls when it was started
+
+
 class Python:
     def __init__(
         self, root: Path, environment: Mapping[str, str], cache: Path, output_limit: int, walls: str = ""
@@ -62,7 +70,7 @@ class Python:
         self._pycache = str(cache / "pycache")
         self.confinement = Confinement(root, cache, walls)  # also for files that are asked, not loaded
         self._lock = threading.Lock()
-        self._idle: dict[str, list[Conversation]] = {}
+        self._idle: dict[str, list[_Worker]] = {}
 
     def call(self, handler: Handler, event: Event, timeout: float) -> Reply:
         if handler.path and not os.path.exists(handler.path):  # also when a worker still has it loaded
@@ -72,7 +80,7 @@ class Python:
             handler.entry,
             BY_PAYLOAD[type(event)].name,
             msgspec.Raw(_encode(event)),
-            bound=handler.package is not None,
+            bound=handler.package is not None or bool(handler.file),
         )
         return self._ask(self._home(handler), request, timeout)
 
@@ -87,7 +95,7 @@ class Python:
             idle, self._idle = self._idle, {}
         for workers in idle.values():
             for worker in workers:
-                worker.close()
+                worker.conversation.close()
 
     def _ask(self, home: _Home, request: Request, timeout: float) -> Reply:
         try:
@@ -97,37 +105,41 @@ class Python:
         except NotRunnable as error:
             return Reply(Outcome.NOT_STARTED, message=str(error))
         try:
-            said = worker.ask(_encode(request) + b"\n", timeout=timeout, limit=self._limit)
+            said = worker.conversation.ask(_encode(request) + b"\n", timeout=timeout, limit=self._limit)
         except BaseException:
-            worker.close()
+            worker.conversation.close()
             raise
-        if not worker.over:
+        if not worker.conversation.over:
             with self._lock:
                 self._idle.setdefault(home.name, []).append(worker)
         return self._reply(said, timeout)
 
-    def _take(self, home: _Home) -> Conversation:
+    def _take(self, home: _Home) -> _Worker:
+        kept = home.package if not home.asking else None
+        stamp = self.confinement.stamp(kept) if kept else ()
         while True:
             with self._lock:
                 idle = self._idle.get(home.name)
                 worker = idle.pop() if idle else None
             if worker is None:
                 break
-            if not worker.stale:
+            if worker.stamp == stamp and not worker.conversation.stale:
                 return worker
-            worker.close()
+            worker.conversation.close()
         if home.package is None:
-            argv = _command(sys.executable, self._pycache)
-            return Conversation(argv, cwd=self._root, env=self._environment)
-        return self._start_walled(home.package, home.asking)
+            argv = [sys.executable, "-P", "-X", f"pycache_prefix={self._pycache}", "-c", START, SAMUEL, NEEDED]
+            return _Worker(Conversation(argv, cwd=self._root, env=self._environment))
+        return self._start_walled(home, home.package)
 
-    def _start_walled(self, package: Package, asking: bool) -> Conversation:
+    def _start_walled(self, home: _Home, package: Package) -> _Worker:
         walls = self.confinement
-        argv = _command(package.python or sys.executable, walls.pycache(package))
-        with walls.walled(package, argv, asking=asking, stays=True, visible=(SAMUEL, NEEDED)) as command:
-            cwd = walls.inside(package, asking=asking).root
+        argv = [package.python or sys.executable, "-E", "-P", "-c", START_WALLED, SAMUEL, NEEDED]
+        # Before its places are opened: what changes meanwhile is seen at the next call.
+        stamp = () if home.asking else walls.first_stamp(package)
+        with walls.walled(package, argv, asking=home.asking, stays=True, visible=(SAMUEL, NEEDED)) as command:
+            cwd = walls.inside(package, asking=home.asking).root
             env = walls.environment(package)
-            return Conversation(command.argv, cwd=cwd, env=env, pass_fds=command.pass_fds)
+            return _Worker(Conversation(command.argv, cwd=cwd, env=env, pass_fds=command.pass_fds), stamp)
 
     def _home(self, handler: Handler) -> _Home:
         """The files of one directory share a worker; a plugin or a distribution has its own.
@@ -137,7 +149,7 @@ class Python:
         """
         if handler.package is not None:
             return _Home(f"{handler.origin.name}:{self.confinement.key(handler.package)}", handler.package)
-        shared = handler.origin in (Origin.PROJECT, Origin.USER)
+        shared = handler.path and handler.origin in (Origin.PROJECT, Origin.USER)
         return _Home(f"{handler.origin.name}:{os.path.dirname(handler.path) if shared else handler.owner}")
 
     def _reply(self, said: Said, timeout: float) -> Reply:
@@ -169,7 +181,3 @@ class Python:
         except NotPlain as error:
             why = str(error)
         return Reply(Outcome.BAD_OUTPUT, message=why, stderr=stderr)
-
-
-def _command(python: str, pycache: str) -> list[str]:
-    return [python, "-P", "-X", f"pycache_prefix={pycache}", "-c", START, SAMUEL, NEEDED]

@@ -6,9 +6,9 @@ A plugin is a core module (no component) in any language. It speaks protocol 1 t
     samuel_alloc(size i32) -> i32         room for `size` bytes; 0 when there is none. Nobody gives it back: it all
                                           goes when the call is over
     samuel_protocol_version() -> i32      1
-    <hook>(at i32, length i32) -> i64     one export for each hook, named in the manifest. It is given the payload as
-                                          JSON and answers with JSON: address << 32 | length. A length of 0 is no
-                                          opinion
+    <hook>(at i32, length i32) -> i64     one export for each hook, named in the manifest. It is given the payload
+                                          as JSON and answers with JSON: address << 32 | length. A length of 0 is
+                                          no opinion
     _initialize()                         if it is exported, called before anything else (a WASI reactor)
 
 and may import any of these from module `samuel`:

@@ -37,7 +37,8 @@ class WasmCall:
         self.event = event
         self.deadline = time.perf_counter() + timeout
         self.denied: list[str] = []
-        self.memory = 0  # bytes that it had when it ended
+        self.memory = 0  # bytes that it had when it trapped
+        self.answering = False  # a host function is handing its answer over
         self._said = bytearray()
 
     def remaining(self) -> float:
@@ -71,4 +72,4 @@ class WasmCall:
 
     @property
     def stderr(self) -> str:
-        return self._said[-STDERR_KEPT:].decode("utf-8", "replace")
+        return self._said[-STDERR_KEPT:].decode("utf-8", "replace") if self._said else ""

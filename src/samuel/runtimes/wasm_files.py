@@ -22,7 +22,7 @@ from samuel.process.confine.walls_places import PROTECTED
 from samuel.runtimes.wasm_codes import LARGEST, Denied, Failed, NotThere, TooLarge
 
 DATA, PLUGIN = "/data", "/plugin"
-_DIRECTORY = os.O_RDONLY | os.O_DIRECTORY
+_DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
 
 
 class Opening(NamedTuple):
@@ -68,7 +68,7 @@ class Files:
             raise Denied(f"it tried to write `{path}`, and `{WRITE}` does not cover that")
         parents, _, name = place.rest.rpartition("/")
         with _faults(path):
-            directory = _make(place.base, parents)
+            directory = self._made(parents) if parents else os.open(self._root, _DIRECTORY)
             try:
                 _check_replaceable(directory, name, path)
                 write_at(directory, name, data, durable=False)
@@ -81,23 +81,35 @@ class Files:
         written through Samuel's own functions."""
         with ExitStack() as stack:
             found: list[Opening] = []
-            for base, name, shown, writable in self._granted():
-                with _faults(shown), suppress(FileNotFoundError):
-                    fd = _open_directory(base, name, make=writable and name.endswith("/"))
-                    if fd is not None:
-                        stack.callback(os.close, fd)
-                        found.append(Opening(fd, shown, writable))
+            for name, (path, writable) in self._granted().items():
+                with _faults(name), suppress(FileNotFoundError):
+                    fd = self._opened(path, make=writable and path.endswith("/"))
+                    stack.callback(os.close, fd)
+                    if stat.S_ISDIR(os.fstat(fd).st_mode):
+                        found.append(Opening(fd, name, writable))
+            with _faults(PLUGIN):
+                fd = os.open(self._own, _DIRECTORY)
+                stack.callback(os.close, fd)
+                found.append(Opening(fd, PLUGIN, writable=False))
             yield found
 
-    def _granted(self) -> Iterator[tuple[Path, str, str, bool]]:
-        """Base, path below it, the name that the module sees, and whether it may write there."""
-        written = dict(piece for path in self._grants.write for piece in self._pieces(path))
-        read = dict.fromkeys(self._grants.read, False)
-        for path, writable in {**read, **written}.items():
-            yield self._root, path, path.rstrip("/") or ".", writable
-        yield self._own, ".", PLUGIN, False
-        if self._data:
-            yield self._root, f"{self._data}/", DATA, True
+    def _granted(self) -> dict[str, tuple[str, bool]]:
+        """The name that the module sees; the path in the project, and whether it may write there."""
+        read = [(path, False) for path in self._grants.read]
+        written = [piece for path in self._grants.write for piece in self._pieces(path)]
+        granted = {path.rstrip("/"): (path, writable) for path, writable in (*read, *written)}
+        return {**granted, DATA: (f"{self._data}/", True)} if self._data else granted
+
+    def _opened(self, path: str, make: bool) -> int:
+        name = path.rstrip("/")
+        if make:
+            return self._made(name)
+        return os.open(self._root, _DIRECTORY) if name == "." else open_inside(self._root, name, flags=os.O_RDONLY)
+
+    def _made(self, path: str) -> int:
+        """The directory at `path`, made if it is missing. What a plugin keeps for itself is for nobody else."""
+        private = bool(self._data) and f"{path}/".startswith(f"{self._data}/")
+        return make_dirs_inside(self._root, path, mode=0o700 if private else 0o777)
 
     def _pieces(self, path: str) -> Iterator[tuple[str, bool]]:
         """WASI knows no exception inside a directory. One that holds what must not be written is opened for
@@ -156,24 +168,6 @@ def _whole(fd: int, path: str) -> bytes:
     if len(data) > LARGEST:
         raise TooLarge(f"`{path}` is larger than {LARGEST} bytes")
     return bytes(data)
-
-
-def _make(base: Path, names: str) -> int:
-    return make_dirs_inside(base, names, mode=0o777) if names else os.open(base, _DIRECTORY | os.O_CLOEXEC)
-
-
-def _open_directory(base: Path, name: str, make: bool) -> int | None:
-    """None for what is no directory."""
-    plain = name.rstrip("/")
-    if make:
-        return _make(base, plain)
-    if plain == ".":
-        return os.open(base, _DIRECTORY | os.O_CLOEXEC)
-    fd = open_inside(base, plain, flags=os.O_RDONLY)
-    if stat.S_ISDIR(os.fstat(fd).st_mode):
-        return fd
-    os.close(fd)
-    return None
 
 
 def _check_replaceable(directory: int, name: str, path: str) -> None:

@@ -32,7 +32,7 @@ def link(linker: Linker, current: threading.local) -> None:
     def log(caller: Caller, level: int, at: int, length: int) -> None:
         call: WasmCall = current.call
         try:
-            call.log(level, _taken(caller, at, length))
+            call.log(level, _taken(caller, call, at, length))
         except NoAnswer as trouble:
             call.note(trouble)
 
@@ -40,7 +40,7 @@ def link(linker: Linker, current: threading.local) -> None:
         def function(caller: Caller, at: int, length: int) -> int:
             call: WasmCall = current.call
             try:
-                return _given(caller, work(call, _taken(caller, at, length)))
+                return _given(caller, call, work(call, _taken(caller, call, at, length)))
             except NoAnswer as trouble:
                 return call.note(trouble)
 
@@ -49,7 +49,8 @@ def link(linker: Linker, current: threading.local) -> None:
     def fs_write(caller: Caller, at: int, length: int, data_at: int, data_length: int) -> int:
         call: WasmCall = current.call
         try:
-            call.files.write(_text(_taken(caller, at, length)), _taken(caller, data_at, data_length))
+            path, data = _taken(caller, call, at, length), _taken(caller, call, data_at, data_length)
+            call.files.write(_text(path), data)
         except NoAnswer as trouble:
             return call.note(trouble)
         return 0
@@ -78,7 +79,9 @@ def _config(call: WasmCall, key: bytes) -> bytes:
 # The module's memory
 
 
-def _taken(caller: Caller, at: int, length: int) -> bytes:
+def _taken(caller: Caller, call: WasmCall, at: int, length: int) -> bytes:
+    if call.answering:  # or each could call the other until the stack is full, ours as well as the module's
+        raise Failed(f"`{ALLOCATE}` cannot call host functions while one of them waits for it")
     memory = caller.get(MEMORY)
     at, end = at & WORD, (at & WORD) + (length & WORD)
     if not isinstance(memory, Memory) or end > memory.data_len(caller):
@@ -86,17 +89,20 @@ def _taken(caller: Caller, at: int, length: int) -> bytes:
     return bytes(memory.read(caller, at, end))
 
 
-def _given(caller: Caller, answer: bytes) -> int:
+def _given(caller: Caller, call: WasmCall, answer: bytes) -> int:
     """Put the answer into memory that the module itself hands out."""
     if not answer:
         return 0
     memory, allocate = caller.get(MEMORY), caller.get(ALLOCATE)
     if not isinstance(memory, Memory) or not isinstance(allocate, Func):
         raise Failed(f"the module does not export `{MEMORY}` and `{ALLOCATE}`")
+    call.answering = True
     try:
         at = allocate(caller, len(answer)) & WORD
     except (Trap, WasmtimeError) as error:
         raise Failed(f"`{ALLOCATE}`: {error}") from None
+    finally:
+        call.answering = False
     if not at or at + len(answer) > memory.data_len(caller):
         raise TooLarge(f"`{ALLOCATE}` has no {len(answer)} bytes for the answer")
     memory.write(caller, answer, at)

@@ -41,11 +41,12 @@ from samuel.runtimes.wasm_call import WasmCall
 from samuel.runtimes.wasm_codes import NoAnswer
 from samuel.runtimes.wasm_host import WORD
 from samuel.runtimes.wasm_modules import ALLOCATE, INITIALIZE, MEMORY, VERSION, Loaded, Modules, NotLoaded
-from samuel.runtimes.wasm_ticker import TICK, Ticker, ticks
+from samuel.runtimes.wasm_ticker import Ticker, ticks
 
 ADDRESSABLE = 1 << 31  # above it an address would make a packed answer negative, which means that there is none
 TABLE_LIMIT = 1_000_000  # elements
-GRACE = 10 * TICK
+GRACE = 0.5  # seconds that a thread gets to come back after its deadline
+NOWHERE = 1 << 32  # outside of any memory
 
 _encode = msgspec.json.Encoder().encode
 
@@ -119,6 +120,8 @@ class Machine:
         try:
             with self._ticker:
                 answer = self._answer(store, loaded, entry, call)
+            if call.remaining() < 0:  # it waited for a host function, and there was no tick since
+                return Reply(Outcome.TIMED_OUT, message=f"stopped after {timeout:g}s", stderr=call.stderr)
             result = decode(answer)
         except NotPlain as error:
             return Reply(Outcome.BAD_OUTPUT, message=str(error), stderr=call.stderr)
@@ -149,8 +152,9 @@ class Machine:
                     wasm_wasi.enter(store, call, openings)
             exports = loaded.linked.instantiate(store).exports(store)
         except WasmtimeError as error:
-            why = f"the module cannot be started: {first_line(str(error), 'wasmtime gave up')}"
-            raise _Unusable(Outcome.NOT_STARTED, f"{why} ({self._limit_in_words()})") from None
+            why = first_line(str(error), "wasmtime gave up")
+            limit = f" ({self._limit_in_words()})" if "memory" in why else ""
+            raise _Unusable(Outcome.NOT_STARTED, f"the module cannot be started: {why}{limit}") from None
         memory = exports[MEMORY]
         assert isinstance(memory, Memory)  # `refusal` has looked at all of these
         try:
@@ -163,20 +167,24 @@ class Machine:
                     raise _Unusable(Outcome.NOT_STARTED, why)
             payload = _encode(call.event)
             at = _function(exports, ALLOCATE)(store, len(payload)) & WORD
-            if not at or at + len(payload) > memory.data_len(store):
+            try:
+                memory.write(store, payload, at or NOWHERE)
+            except IndexError:
                 why = f"`{ALLOCATE}` has no {len(payload)} bytes for the payload ({self._limit_in_words()})"
-                raise _Unusable(Outcome.CRASHED, why)
-            memory.write(store, payload, at)
+                raise _Unusable(Outcome.CRASHED, why) from None
             packed = _function(exports, entry)(store, at, len(payload))
-        finally:
+        except Trap:
             call.memory = memory.data_len(store)
-        at, length = packed >> 32 & WORD, packed & WORD
+            raise
+        length = packed & WORD
         if length > self._output_limit:
             limit = f"{self._output_limit} bytes of output; `handler_output_bytes` under [limits] sets the limit"
             raise _Unusable(Outcome.BAD_OUTPUT, f"more than {limit}")
-        if at + length > call.memory:
+        at = packed >> 32 & WORD
+        answer = bytes(memory.read(store, at, at + length))
+        if len(answer) != length:
             raise _Unusable(Outcome.BAD_OUTPUT, f"it gave {length} bytes at {at}, outside of its memory")
-        return bytes(memory.read(store, at, at + length))
+        return answer
 
     def _trapped(self, trap: Trap, call: WasmCall, timeout: float) -> Reply:
         if trap.trap_code is TrapCode.INTERRUPT:

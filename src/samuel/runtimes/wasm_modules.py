@@ -60,7 +60,8 @@ class Modules:
         self._engine = engine
         self._linker = linker
         self._cache = cache
-        self._known: dict[str, tuple[Signature, Future[Loaded]]] = {}
+        self._ready: dict[str, tuple[Signature, Loaded]] = {}
+        self._loading: dict[str, tuple[Signature, Future[Loaded]]] = {}
         self._lock = threading.Lock()
         # Compiling cannot be stopped. Here it goes on while whoever asked keeps its deadline.
         self._compiling = ThreadPoolExecutor(4, "samuel-wasm-compiler")
@@ -72,17 +73,20 @@ class Modules:
         except OSError as error:
             why = "does not exist" if isinstance(error, FileNotFoundError) else f"cannot be read: {error.strerror}"
             raise NotLoaded(f"`{path}` {why}") from None
-        known = self._known.get(path)
-        if known is None or known[0] != found:
-            with self._lock:
-                known = self._known.get(path)
-                if known is None or known[0] != found:
-                    known = self._known[path] = found, self._compiling.submit(self._load, path, directory)
+        ready = self._ready.get(path)
+        if ready is not None and ready[0] == found:
+            return ready[1]
+        with self._lock:
+            loading = self._loading.get(path)
+            if loading is None or loading[0] != found:
+                loading = self._loading[path] = found, self._compiling.submit(self._load, path, directory)
         try:
-            return known[1].result(timeout)
+            loaded = loading[1].result(timeout)
         except NotLoaded:
-            self._known.pop(path, None)  # it may have been a passing trouble
+            self._loading.pop(path, None)  # it may have been a passing trouble
             raise
+        self._ready[path] = found, loaded
+        return loaded
 
     def close(self) -> None:
         self._compiling.shutdown(wait=False, cancel_futures=True)

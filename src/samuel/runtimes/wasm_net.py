@@ -44,7 +44,7 @@ def fetch(request: bytes, hosts: Sequence[str], deadline: float) -> bytes:
         asked = _decode(request)
         url = urlsplit(asked.url)
         host, port = url.hostname or "", url.port
-    except (ValueError, msgspec.MsgspecError) as error:
+    except (ValueError, RecursionError, msgspec.MsgspecError) as error:
         raise BadArgument(f"net: {error}") from None
     if url.scheme not in ("http", "https") or not host or not asked.url.isascii() or "@" in url.netloc:
         raise BadArgument(f"net: {asked.url!r} is no plain http or https URL")

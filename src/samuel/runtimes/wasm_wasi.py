@@ -21,6 +21,7 @@ from samuel.runtimes.wasm_files import Opening
 
 MODULE = "wasi_snapshot_preview1"
 
+_DESCRIPTORS = "/proc/self/fd" if os.path.isdir("/proc/self/fd") else "/dev/fd"
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _SUBSCRIPTION = struct.Struct("<Q B 7x I 4x Q 8x H 6x")  # userdata, kind, clock or file, timeout, flags
 _EVENT = struct.Struct("<Q H B 5x Q H 6x")  # userdata, error, kind, bytes, flags
@@ -51,7 +52,7 @@ def enter(store: Store, call: WasmCall, openings: Sequence[Opening]) -> None:
     wasi.stderr_custom = call.say
     for opening in openings:
         # By descriptor: the path may lead elsewhere by now.
-        wasi.preopen_dir(f"/proc/self/fd/{opening.fd}", opening.name, opening.writable)
+        wasi.preopen_dir(f"{_DESCRIPTORS}/{opening.fd}", opening.name, opening.writable)
     store.set_wasi(wasi)
 
 

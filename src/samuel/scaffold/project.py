@@ -14,7 +14,7 @@ from samuel.files.inside import make_dirs_inside
 
 TEMPLATE = Path(__file__).parent / "templates" / "samuel.toml"
 HOOKS = paths.HOOK_DIRS[0]
-IGNORED = "run/\n"  # what a run leaves behind is nobody's to commit
+IGNORED = "run/\nplugins/\n"  # what a run leaves behind, and what samuel.lock names, is nobody's to commit
 
 
 class Made(NamedTuple):

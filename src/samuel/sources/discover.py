@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from msgspec.structs import replace
 
+from samuel import paths
 from samuel.config.model import PluginSettings
 from samuel.hooks.handler import Handler, Origin, Status
 from samuel.plugins.installed import Installed
@@ -18,6 +19,7 @@ from samuel.runtimes.python import Python
 from samuel.sources import distributions, hook_files, plugins
 from samuel.sources.answers import Answers
 from samuel.sources.index import Index
+from samuel.sources.yaml_hooks import YamlHooks
 from samuel.trust.permit import Permit
 
 
@@ -31,6 +33,7 @@ class Place(NamedTuple):
     user_plugins: Callable[[], Sequence[Installed]]
     plugin_settings: Mapping[str, PluginSettings]
     environments: Path  # of Python plugins
+    yaml_hooks: YamlHooks
     permit: Permit
     python: Python
     project_answers: Answers
@@ -39,16 +42,26 @@ class Place(NamedTuple):
 
 
 def project_hooks(place: Place) -> list[Handler]:
-    permit, answers = place.permit, place.project_answers
-    found = hook_files.find(place.root, Origin.PROJECT, answers, permit.objections, permit.digests)
-    return [*found, *hook_files.gone(place.root, Origin.PROJECT, answers, permit.gone)]
+    """Hook files of ours, YAML hooks, hook files of others; then what of them was agreed to and is gone."""
+    permit, answers, root = place.permit, place.project_answers, place.root
+
+    def in_files(directory: str) -> list[Handler]:
+        where = str(root / directory)
+        return hook_files.in_directory(where, Origin.PROJECT, answers, permit.objections, permit.digests)
+
+    ours, theirs = paths.HOOK_DIRS
+    return [
+        *in_files(ours),
+        *place.yaml_hooks.find(),
+        *in_files(theirs),
+        *hook_files.gone(root, Origin.PROJECT, answers, permit.gone),
+        *place.yaml_hooks.gone(),
+    ]
 
 
 def project_plugins(place: Place) -> list[Handler]:
     there, answers, permit = place.plugins(), place.project_answers, place.permit
-    found = plugins.find(
-        there, Origin.PROJECT_PLUGIN, place.plugin_settings, place.environments, answers, permit
-    )
+    found = plugins.find(there, Origin.PROJECT_PLUGIN, place.plugin_settings, place.environments, answers, permit)
     return [*found, *plugins.gone(permit.agreed_names(), there, answers)]
 
 
@@ -68,7 +81,17 @@ def user_hooks(place: Place) -> list[Handler]:
     """The user's own need no agreement. A project that *is* the home directory has no second set of them."""
     if place.home.resolve() == place.root:
         return []
-    return hook_files.find(place.home, Origin.USER, place.user_answers, lambda directory: {}, place.permit.digests)
+    return [
+        handler
+        for directory in paths.HOOK_DIRS
+        for handler in hook_files.in_directory(
+            str(place.home / directory),
+            Origin.USER,
+            place.user_answers,
+            lambda directory: {},
+            place.permit.digests,
+        )
+    ]
 
 
 def installed(place: Place) -> list[Handler]:
@@ -96,7 +119,7 @@ def _shadowed(found: Sequence[Handler]) -> list[Handler]:
     for handler in found:
         if handler.status is Status.ACTIVE:
             package = handler.package
-            where = handler.path if package is None else package.directory
+            where = (handler.file or handler.path) if package is None else package.directory
             first = heard.setdefault((package is not None, handler.owner), where)
             if first != where:
                 why = f"`{first}` has the same name and comes first"

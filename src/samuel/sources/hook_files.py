@@ -34,16 +34,6 @@ class Candidate(NamedTuple):
     reason: str = ""
 
 
-def find(
-    base: Path, origin: Origin, answers: Answers, objections: Callable[[str], Mapping[str, str]], digests: Digests
-) -> list[Handler]:
-    """The hooks below a project or a home. `objections` says which files of a directory may not run."""
-    handlers: list[Handler] = []
-    for place in paths.HOOK_DIRS:
-        handlers += in_directory(str(base / place), origin, answers, objections, digests)
-    return handlers
-
-
 def in_directory(
     directory: str,
     origin: Origin,
@@ -52,7 +42,10 @@ def in_directory(
     digests: Digests,
     package: Package | None = None,
 ) -> list[Handler]:
-    """The hooks in one directory. Those of a plugin are asked within its walls."""
+    """The hooks in one directory; `objections` says which of its files may not run.
+
+    Those of a plugin are asked within its walls.
+    """
     handlers: list[Handler] = []
     candidates = list(_candidates(directory))
     if not candidates:

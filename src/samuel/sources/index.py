@@ -6,14 +6,15 @@ hashed or asked again. A hook with a problem is looked at each time, since the p
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import os
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import msgspec
 
 from samuel.files import atomic
 from samuel.hooks.handler import Handler, Status
-from samuel.trust.content import Signature, TooMuch, survey
+from samuel.trust.content import Signature, TooMuch, file_signature, survey
 from samuel.trust.permit import Permit
 from samuel.version import __version__
 
@@ -25,66 +26,82 @@ class _Remembered(msgspec.Struct, array_like=True):
     handlers: list[Handler]
 
 
+FILE = ""  # the name of a place that is a file, among the files in it
 _decoder = msgspec.msgpack.Decoder(_Remembered)
 
 
 class Index:
-    def __init__(
-        self, file: Path, hooks: Sequence[Path], plugins: Sequence[Path], own: Path, agreed: str
-    ) -> None:
-        """`own` is the project: what lies below it needs a permit.
+    def __init__(self, file: Path, hooks: Sequence[Path], others: Sequence[Path], own: Path, agreed: str) -> None:
+        """`own` is the project: what lies below it needs a permit. `others` are agreed to in another way.
 
         `agreed` changes when the agreements do, or anything else that the answer depends on.
         """
         self._file = file
-        self._hooks = {str(directory) for directory in hooks}
-        self._places = [*map(str, hooks), *map(str, plugins)]
+        self._others = {str(directory) for directory in others}
+        self._places = [*map(str, hooks), *self._others]
         self._own = f"{own}/"
         self._stamp = f"{__version__} {agreed}"
         self._found: dict[str, dict[str, Signature]] | None = None
 
     def recall(self, permit: Permit) -> list[Handler] | None:
         """The handlers, if everything is as it was; the permit is told what it said of them."""
-        self._found = self._survey()
+        self._found = _survey(self._places)
         try:
             known = _decoder.decode(self._file.read_bytes())
         except (OSError, UnicodeDecodeError, msgspec.MsgspecError):
             return None
-        if self._found is None or known.stamp != self._stamp or known.directories != self._found:
+        if self._found is None or known.stamp != self._stamp:
+            return None
+        scripts = _survey([place for place in known.directories if place not in self._found])
+        if scripts is None or known.directories != {**self._found, **scripts}:
             return None
         for directory, objections in known.objections.items():
-            permit.recall(directory, self._found[directory], objections)
+            permit.recall(directory, known.directories[directory], objections)
         return known.handlers
 
     def remember(self, handlers: Sequence[Handler], permit: Permit) -> None:
         # What a link leads to is not looked through.
         if self._found is None or any(one.status is Status.BROKEN or _linked(one) for one in handlers):
             return
+        scripts = _survey(self._scripts(handlers))
+        if scripts is None:
+            return
         objections = {
             place: dict(permit.objections(place))
-            for place, files in self._found.items()
-            if files and place.startswith(self._own) and place in self._hooks
+            for place, files in {**self._found, **scripts}.items()
+            if files and FILE not in files and place.startswith(self._own) and place not in self._others
         }
         # Files that changed while they were looked through are looked through again next time.
-        if self._found != self._survey():
+        if self._found != _survey(self._places):
             return
-        known = _Remembered(self._stamp, self._found, objections, list(handlers))
+        known = _Remembered(self._stamp, {**self._found, **scripts}, objections, list(handlers))
         try:
             self._file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
             atomic.write_bytes(self._file, msgspec.msgpack.encode(known), 0o600, durable=False)
         except (OSError, UnicodeEncodeError):
             pass  # only a cache; and a name that is not UTF-8 cannot be written into it
 
-    def _survey(self) -> dict[str, dict[str, Signature]] | None:
-        found = {}
-        for place in self._places:
-            try:
-                found[place] = survey(place)
-            except (FileNotFoundError, NotADirectoryError):
-                found[place] = {}
-            except (OSError, TooMuch):
-                return None
-        return found
+    def _scripts(self, handlers: Sequence[Handler]) -> list[str]:
+        """Where the scripts of YAML hooks lie; of one in the project's root, the script itself."""
+        places = set()
+        for path in {path for handler in handlers for path in handler.runs}:
+            directory = os.path.dirname(path)
+            places.add(path if f"{directory}/" == self._own else directory)
+        return sorted(places)
+
+
+def _survey(places: Iterable[str]) -> dict[str, dict[str, Signature]] | None:
+    found: dict[str, dict[str, Signature]] = {}
+    for place in places:
+        try:
+            found[place] = survey(place)
+        except FileNotFoundError:
+            found[place] = {}
+        except NotADirectoryError:
+            found[place] = {FILE: file_signature(place)} if os.path.isfile(place) else {}
+        except (OSError, TooMuch):
+            return None
+    return found
 
 
 def _linked(handler: Handler) -> bool:

@@ -59,6 +59,12 @@ def signature(found: os.stat_result) -> Signature:
     return found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_ino, found.st_mode
 
 
+def file_signature(path: str) -> Signature:
+    """Of one file by itself, as `survey` has it."""
+    own = os.lstat(path)
+    return signature(own) + (_target(path) if stat.S_ISLNK(own.st_mode) else ())
+
+
 def _target(link: str) -> Signature:
     """A link stands for what it leads to as well."""
     try:
@@ -117,19 +123,10 @@ def tree_digest(directory: str, found: Mapping[str, Signature], digests: Digests
     """One digest of everything in a directory; "" when something in it cannot be read."""
     whole = hashlib.sha256()
     for path in sorted(found):
-        if not (one := digests.of(os.path.join(directory, path), found[path]) or _inner_link(directory, path)):
+        if not (one := digests.of(os.path.join(directory, path), found[path])):
             return ""
         whole.update(f"{one} {path}\n".encode(errors="surrogateescape"))
     return whole.hexdigest()
-
-
-def _inner_link(directory: str, path: str) -> str:
-    """Of a link to a directory of the same tree: what is in there is digested at its own place."""
-    link, top = os.path.join(directory, path), os.path.realpath(directory)
-    if not os.path.islink(link) or not os.path.isdir(link) or os.path.isabs(os.readlink(link)):
-        return ""
-    inside = os.path.realpath(link).startswith(f"{top}{os.sep}") or os.path.realpath(link) == top
-    return digest_text(f"link {spoken(os.readlink(link))}\n") if inside else ""
 
 
 def digest_text(text: str) -> str:

@@ -38,9 +38,17 @@ def hook_files(root: Path) -> Iterable[tuple[str, Path]]:
             yield os.path.join(place, path), directory / path
 
 
-def review(root: Path, agreed: Mapping[str, Agreement], texts: Iterable[tuple[str, str, str]] = ()) -> list[Item]:
-    """All that could run here, and how it stands. `texts` are (name, digest, content) of what is not a file."""
-    found = [(spoken(name), *_read(name, path)) for name, path in hook_files(root)]
+def review(
+    root: Path,
+    agreed: Mapping[str, Agreement],
+    texts: Iterable[tuple[str, str, str]] = (),
+    files: Iterable[tuple[str, Path]] = (),
+) -> list[Item]:
+    """All that could run here, and how it stands.
+
+    `texts` are (name, digest, content) of what is not a file; `files` are those outside of the hook directories.
+    """
+    found = [(spoken(name), *_read(name, path)) for name, path in dict([*hook_files(root), *files]).items()]
     found += [(name, digest, content.encode()) for name, digest, content in texts]
     items = []
     for name, digest, content in found:
@@ -60,7 +68,7 @@ def _read(name: str, path: Path) -> tuple[str, bytes]:
 def show(item: Item, agreed: Mapping[str, Agreement], store: TrustStore) -> str:
     """What a person reads before they agree: the whole text, or after a change the difference."""
     if item.state == "gone":
-        return "(it was agreed to and is not there any more; yes means that this is right)"
+        return "(it was agreed to, and is gone or not used any more; yes means that this is right)"
     # A script stays a text, whatever is in it: a NUL must not hide what a shell would run.
     if b"\0" in item.content[:8192] and not item.content.startswith(b"#!"):
         return f"(binary, {_size(item)})"

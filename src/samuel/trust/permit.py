@@ -12,10 +12,20 @@ from pathlib import Path
 from samuel.hooks.capability import binding_refusal
 from samuel.hooks.handler import Handler, Origin
 from samuel.hooks.package import Package
-from samuel.trust.content import Digests, Signature, TooMuch, agreed_digest, spoken, survey, tree_digest
+from samuel.trust.content import (
+    Digests,
+    Signature,
+    TooMuch,
+    agreed_digest,
+    file_signature,
+    spoken,
+    survey,
+    tree_digest,
+)
 from samuel.trust.store import Agreement
 
 NEEDS_NO_TRUST = (Origin.BUILT_IN, Origin.USER, Origin.USER_PLUGIN, Origin.EMBEDDER)
+Look = Callable[[str], Mapping[str, str]]
 HOW = "run `samuel trust` to look at it and agree"
 
 
@@ -41,7 +51,17 @@ class Permit:
             return ""
         if handler.origin is Origin.DISTRIBUTION:
             return self.text(f"distribution:{handler.owner}", handler.digest)
-        return self.file(handler.path)
+        return self.declared(handler) if handler.file else self.file(handler.path)
+
+    def declared(self, handler: Handler, look: Look | None = None) -> str:
+        """For a handler that a file describes: as it was read from there, and with what it runs as agreed.
+
+        `look` gives the objections to a directory, where somebody has just asked for them.
+        """
+        if why := self.text(handler.file, handler.digest):
+            return why
+        there = (path for path in handler.runs if os.path.isfile(path))
+        return next(filter(None, (self.file(path, look) for path in there)), "")
 
     def _of_plugin(self, handler: Handler, package: Package) -> str:
         """What was granted is asked for at every call, of everybody's plugins; agreement only of a project's."""
@@ -82,10 +102,21 @@ class Permit:
             return ""
         return self._compare(name, digest)
 
-    def file(self, path: str) -> str:
-        """For a hook file: it and everything in its directory must be as agreed."""
+    def file(self, path: str, look: Look | None = None) -> str:
+        """For a hook file: it and everything in its directory must be as agreed; in the root, the file alone."""
         directory, name = os.path.split(path)
-        return refusal(name, self.objections(directory))
+        if directory == self._root:
+            return self._alone(path)
+        return refusal(name, (look or self.objections)(directory))
+
+    def _alone(self, path: str) -> str:
+        if self._everything:
+            return ""
+        try:
+            found = file_signature(path)
+        except OSError as error:
+            return f"not trusted: cannot read `{path}`: {error.strerror}"
+        return self._compare(os.path.relpath(path, self._root), self.digests.of(path, found))
 
     def objections(self, directory: str) -> Mapping[str, str]:
         """What is wrong with the files of a directory, by name; nothing if all are as agreed."""

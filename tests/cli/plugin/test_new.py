@@ -77,15 +77,32 @@ def test_it_is_valid_as_written(samuel, project, kind: str, name: str):
     assert written.bindings
 
 
+def own_tests(directory: str) -> subprocess.CompletedProcess[str]:
+    """Run a plugin's tests as its author would."""
+    command = [sys.executable, "-m", "pytest", directory, "-q", "-rs", "-p", "no:cacheprovider"]
+    return subprocess.run(command, capture_output=True, text=True)
+
+
 @pytest.mark.parametrize("kind", ["skill", "python", "wasm"])
 def test_its_own_tests_pass(samuel, kind: str):
     samuel("plugin", "new", "acme/my-checks", "--kind", kind)
-    ran = subprocess.run(
-        [sys.executable, "-m", "pytest", "my-checks", "-q", "-p", "no:cacheprovider"],
-        capture_output=True,
-        text=True,
-    )
+    ran = own_tests("my-checks")
     assert ran.returncode == 0, ran.stdout + ran.stderr
+
+
+def test_the_tests_of_an_image_pass(samuel, project, busybox_image: str):
+    samuel("plugin", "new", f"acme/my-checks-{os.getpid()}", "--kind", "oci")
+    directory = f"my-checks-{os.getpid()}"
+    file = project / directory / "Containerfile"
+    text = file.read_text()
+    file.write_text(text.replace("docker.io/library/busybox:stable-musl", busybox_image))  # nothing is downloaded
+    assert file.read_text() != text
+    try:
+        ran = own_tests(directory)
+    finally:
+        subprocess.run(["podman", "rmi", "--force", load(project / directory).image], capture_output=True)
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    assert "2 passed" in ran.stdout
 
 
 @pytest.mark.parametrize("kind", ["skill", "python", "wasm"])
@@ -94,8 +111,7 @@ def test_its_own_tests_fail_when_it_does_not_answer(samuel, project, kind: str):
     samuel("plugin", "new", "my-checks", "--kind", kind)
     manifest = project / "my-checks/samuel-plugin.toml"
     manifest.write_text(manifest.read_text().replace('"context.extra"', '"sync.after"'))
-    ran = subprocess.run([sys.executable, "-m", "pytest", "my-checks", "-q", "-p", "no:cacheprovider"])
-    assert ran.returncode == 1
+    assert own_tests("my-checks").returncode == 1
 
 
 @pytest.mark.parametrize(

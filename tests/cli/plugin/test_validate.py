@@ -130,6 +130,27 @@ def test_functions_are_looked_for_in_their_files(samuel, put, text: str, said: s
     assert (done.code, done.out.startswith(f"{said}\n\n1 problem\n")) == (1, True) if said else done.code == 0
 
 
+def test_exports_are_looked_for_in_the_module(samuel, project):
+    samuel("plugin", "new", "points", "--kind", "wasm")
+    manifest, module = project / "points/samuel-plugin.toml", project / "points/plugin.wasm"
+    right, whole = manifest.read_text(), module.read_bytes()
+    line = right.splitlines().index('"context.extra" = "on_context_extra"') + 1
+
+    manifest.write_text(right.replace("on_context_extra", "on_contxt_extra"))
+    said = "`plugin.wasm` has no `on_contxt_extra` (did you mean `on_context_extra`?)"
+    ran = samuel("plugin", "validate", "points")
+    assert ran.out == f"points/samuel-plugin.toml:{line}: {said}\n\n1 problem\n"
+
+    manifest.write_text(right)
+    for damaged in (b"", b"#!/bin/sh", whole[:40], whole[:8] + b"\xff" * 20):
+        module.write_bytes(damaged)
+        ran = samuel("plugin", "validate", "points")
+        assert ran.code == 1
+        assert ran.out.startswith("points/plugin.wasm: it cannot be read: it is")
+    module.write_bytes(whole)
+    assert samuel("plugin", "validate", "points").code == 0
+
+
 def test_a_directory_that_is_no_plugin(samuel, put) -> None:
     put("plain/notes.txt", "")
     done = samuel("plugin", "validate", "plain")

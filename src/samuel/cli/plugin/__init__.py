@@ -16,7 +16,9 @@ COMMANDS = {
     "enable": Entry("samuel.cli.plugin.enable:enable", "Let a plugin take part in this project again."),
     "disable": Entry("samuel.cli.plugin.disable:disable", "Keep a plugin out of this project."),
     "new": Entry("samuel.cli.plugin.new:new", "Write a plugin that works, with a test, ready to push."),
-    "validate": Entry("samuel.cli.plugin.validate:validate", "Say everything that is wrong with a plugin."),
+    "validate": Entry(
+        "samuel.cli.plugin.validate:validate", "Say everything that is wrong with a plugin, and run nothing of it."
+    ),
 }
 
 

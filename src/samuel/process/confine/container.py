@@ -12,19 +12,15 @@ from __future__ import annotations
 
 import json
 import os
-import sys
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from pathlib import Path
 from typing import NamedTuple
 
 from samuel.process.confine import leftovers
 from samuel.process.confine.engine import SAFER, Engine, limit_words, volume
 from samuel.process.confine.probe import Flags
 from samuel.process.confine.walls_places import Door
-
-_LAUNCHER = (sys.executable, "-I", "-S", str(Path(__file__).with_name("launch.py")))
 
 _ALWAYS = (
     *("--rm", "--interactive", "--pull=never", "--read-only", "--stop-timeout=0"),
@@ -106,15 +102,13 @@ def launched(engine: Engine, flags: Flags, wish: Wish, doors: Sequence[Door]) ->
             pid_file = os.path.join(scratch, "pid") if engine.runs_here else ""
             create = [*_create(engine, flags, wish, doors), f"--name={name}"]
             create += (*((f"--pidfile={pid_file}",) if pid_file else ()), wish.image, *wish.arguments)
-            command = [engine.program, *flags.before]
-            asked = {
-                "steps": [[*command, *create], *([[*command, "init", name]] if pid_file else ())],
-                "start": [*command, "start", "--attach", "--interactive", name],
-                "pid_file": pid_file,
-                "places": [(door.path, *_identity(door)) for door in doors],
-                "status": writing,
-            }
-            argv = [*_LAUNCHER, json.dumps(asked)]
+            argv = engine.watched(
+                (*flags.before, "start", "--attach", "--interactive", name),
+                steps=[create, *([[*flags.before, "init", name]] if pid_file else ())],
+                pid_file=pid_file,
+                places=[(door.path, *_identity(door)) for door in doors],
+                status=writing,
+            )
             launch = Launch(engine, name, argv, {**engine.env, **wish.env}, (reading, writing))
             try:
                 yield launch
@@ -126,7 +120,7 @@ def launched(engine: Engine, flags: Flags, wish: Wish, doors: Sequence[Door]) ->
 
 
 def _create(engine: Engine, flags: Flags, wish: Wish, doors: Sequence[Door]) -> list[str]:
-    words = ["create", *_ALWAYS, *SAFER, *flags.after, *limit_words(flags, wish.memory), *wish.user]
+    words = [*flags.before, "create", *_ALWAYS, *SAFER, *flags.after, *limit_words(flags, wish.memory), *wish.user]
     words += _PODMAN if engine.is_podman else _DOCKER
     words += (f"--tmpfs=/tmp:rw,nosuid,nodev,mode=1777,size={wish.memory // 2}", f"--workdir={wish.root}")
     words.append(f"--label={leftovers.label(wish.root)}")

@@ -7,12 +7,13 @@ is told the names to pass on.
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shutil
 import sys
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -40,6 +41,8 @@ _OURS = frozenset(
     ("PATH", "HOME", "USER", "LOGNAME", "SHELL", "TMPDIR", "SSL_CERT_FILE", "SSL_CERT_DIR", "GODEBUG", *_CLIENT)
 )
 _OURS_PREFIXES = ("LD_", "DYLD_", "XDG_", "DOCKER_", "CONTAINER", "_CONTAINERS_", "BUILDAH_", "STORAGE_")
+
+_LAUNCHER = (sys.executable, "-I", "-S", str(Path(__file__).with_name("launch.py")))
 
 _REFERENCE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._/:@-]{0,400}")
 _PINNED = re.compile(r"([A-Za-z0-9][A-Za-z0-9._/:-]{0,300}@)?sha256:[0-9a-f]{64}")
@@ -74,6 +77,25 @@ class Engine(NamedTuple):
     def say(self, *words: str, timeout: float = _PATIENCE) -> spawn.Finished:
         """One command of the client to its end."""
         return spawn.run([self.program, *words], cwd="/", env=self.env, timeout=timeout)
+
+    def watched(
+        self,
+        start: Sequence[str],
+        *,
+        steps: Sequence[Sequence[str]] = (),
+        pid_file: str = "",
+        places: Sequence[tuple[str, int, int]] = (),
+        status: int = -1,
+    ) -> list[str]:
+        """The command that starts a container by `start`, and has everything of it below itself: see `launch`."""
+        asked = {
+            "steps": [[self.program, *words] for words in steps],
+            "start": [self.program, *start],
+            "pid_file": pid_file,
+            "places": places,
+            "status": status,
+        }
+        return [*_LAUNCHER, json.dumps(asked)]
 
     def remove(self, *names: str) -> None:
         """End and remove containers, whether they are there or not."""
@@ -161,9 +183,10 @@ def limited_flags(engine: Engine, *, network: bool, cache: Path | None, image: s
         of = of_nothing if engine.runs_here else ("--pull=never", f"--entrypoint={_NOTHING}", image)
 
         def attempt(flags: Flags) -> spawn.Finished:
-            words = ("run", "--rm", *flags.after, *limit_words(flags, _TRIAL_MEMORY), *SAFER)
-            tried = engine.say(*flags.before, *words, *of)
-            return tried._replace(returncode=0 if tried.returncode == _NOT_FOUND else tried.returncode or 1)
+            words = (*flags.before, "run", "--rm", *flags.after, *limit_words(flags, _TRIAL_MEMORY), *SAFER, *of)
+            tried = spawn.run(engine.watched(words), cwd="/", env=engine.env, timeout=_PATIENCE)
+            good = tried.returncode == _NOT_FOUND and _NOTHING.encode() in tried.stderr
+            return tried._replace(returncode=0 if good else tried.returncode or 1)
 
         found = probe.find(engine.program, network, cache, attempt, limits=True)
     if isinstance(found, str):
@@ -306,6 +329,4 @@ def _reasons(flags: Flags) -> list[str]:
             reasons.append(f"containers need `{word}`: this user may not raise limits (CAP_SYS_RESOURCE)")
         elif word == "--network=host":
             reasons.append(f"containers with network need `{word}`: no network of their own can be built")
-    if reasons and flags.refused:
-        reasons.append(f"without that it said: {flags.refused.splitlines()[-1][:300]}")
-    return reasons
+    return reasons + [f"without that it said: {words}" for words in flags.refused if reasons]

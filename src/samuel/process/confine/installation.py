@@ -32,7 +32,7 @@ def on_path(path: str, root: str) -> tuple[str, ...]:
     shared = [
         directory
         for directory in directories
-        if os.path.isabs(directory) and not any(below(directory, place) for place in (*private, *_ELSEWHERE))
+        if os.path.isabs(directory) and all(_apart(directory, place) for place in (*private, *_ELSEWHERE))
     ]
     found = [place for directory in shared for place in (directory, *_tree(directory, private))]
     return _not_of_the_machine(found)
@@ -52,6 +52,10 @@ def _tree(directory: str, private: Sequence[str]) -> Iterator[str]:
         yield from (os.path.join(tree, part) for part in _PARTS)
     else:
         yield tree
+
+
+def _apart(one: str, other: str) -> bool:
+    return one != other and not below(one, other) and not below(other, one)
 
 
 def _private(root: str) -> tuple[str, ...]:

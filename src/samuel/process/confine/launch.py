@@ -1,4 +1,4 @@
-"""Makes a container, looks at it before anything in it runs, and starts it. A program of its own: see `container`.
+"""Makes a container, looks at it before anything in it runs, and starts it. A program of its own: see `engine`.
 
 What an engine that has no daemon leaves running for a container (its monitor, and below it everything inside)
 becomes a child of this process. So it is one process tree, which ends as one, and to nobody else in Samuel does
@@ -8,8 +8,8 @@ An engine looks up the paths that it mounts itself, and follows links. Between t
 and the moment it is mounted it can have become a link to anywhere; so what was really mounted is compared with
 what was meant. Nothing in the container runs before that.
 
-Reads one JSON argument, writes JSON lines to the descriptor named in it. Standard library only: it is run without
-any other path.
+Reads one JSON argument, writes JSON lines to the descriptor named in it, if any. Standard library only: it is run
+without any other path.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ def main() -> int:
     status: int = asked["status"]
 
     def tell(what: str, words: str = "") -> None:
-        os.write(status, json.dumps([what, words[-_LONGEST:]]).encode() + b"\n")
+        if status >= 0:
+            os.write(status, json.dumps([what, words[-_LONGEST:]]).encode() + b"\n")
 
-    os.set_inheritable(status, False)
     _keep_orphans()
     for step in asked["steps"]:
         done = subprocess.run(step, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)

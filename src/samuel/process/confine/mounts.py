@@ -32,7 +32,7 @@ def hold(root: Path, state: Path) -> Iterator[list[Mount]]:
     root, state = Path(os.path.realpath(root)), Path(os.path.realpath(state))
     project = Project(root)
     state.mkdir(parents=True, exist_ok=True)
-    common = _common(root / ".git")
+    common = common_directory(root / ".git")
     with _no_other_common(common):
         mounts = [
             Mount(str(root), True),
@@ -62,7 +62,7 @@ def _git(git: Path, common: Path | None) -> list[Mount]:
     return mounts + _if_there(*(common / name for name in names))
 
 
-def _common(git: Path) -> Path | None:
+def common_directory(git: Path) -> Path | None:
     """The directory with the repository's config and hooks: `.git`, or for a worktree that of its main tree."""
     if not git.is_file():
         return git if git.is_dir() else None

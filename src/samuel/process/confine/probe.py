@@ -23,6 +23,7 @@ from samuel.process.spawn import Finished
 
 CACHE = "containers.json"
 LIMITS = ("memory", "pids")
+_LONGEST = 300  # characters of one refusal
 _ULIMITS = ("--ulimit=nofile=4096:4096", "--ulimit=nproc=4096:4096")
 _NO_SYSTEMD = ("--cgroup-manager=cgroupfs", "--events-backend=file")
 
@@ -36,8 +37,8 @@ class Flags(NamedTuple):
     """After `run`."""
     without: tuple[str, ...] = ()
     """Of LIMITS, those that this machine cannot set."""
-    refused: str = ""
-    """What the engine said to fewer concessions; "" when it needed none."""
+    refused: tuple[str, ...] = ()
+    """What the engine said to fewer concessions; nothing when it needed none."""
 
 
 def find(
@@ -49,19 +50,24 @@ def find(
     """
     remembered = known(program, network, cache, limits=limits)
     candidates = _candidates(program, network, limits)
-    why = ""
+    refusals: list[str] = []
     for flags in [remembered, *candidates] if remembered else candidates:
         tried = attempt(flags)
         if tried.ended == "exited" and tried.returncode == 0:
-            return _remember(flags._replace(refused=flags.refused or why), _key(program, network, limits), cache)
-        why = why or tried.stderr.decode("utf-8", "replace").strip() or tried.why or tried.ended
-    return why
+            refused = flags.refused or tuple(dict.fromkeys(_last_line(said) for said in refusals))
+            return _remember(flags._replace(refused=refused), _key(program, network, limits), cache)
+        refusals.append(tried.stderr.decode("utf-8", "replace").strip() or tried.why or tried.ended)
+    return refusals[0]
+
+
+def _last_line(said: str) -> str:
+    return said.splitlines()[-1][:_LONGEST]
 
 
 def known(program: str, network: bool, cache: Path | None, *, limits: bool = False) -> Flags | None:
     key = _key(program, network, limits)
     flags = _known.get(key) or _load(cache).get(key)
-    return flags if flags and flags._replace(refused="") in _candidates(program, network, limits) else None
+    return flags if flags and flags._replace(refused=()) in _candidates(program, network, limits) else None
 
 
 def _remember(flags: Flags, key: str, cache: Path | None) -> Flags:

@@ -78,7 +78,7 @@ def walled(
         if kind == LANDLOCK:
             words = walls_landlock.command(argv, doors, inside.root, network=network, visible=shown)
         else:
-            found = _bwrap()
+            found = _bwrap(_path())
             words = walls_bwrap.command(
                 found.program,
                 argv,
@@ -92,10 +92,14 @@ def walled(
         yield Walled(words, tuple(door.fd for door in doors))
 
 
-@cache
 def strength() -> Strength:
     """What this machine has for walls. Really tried, once in a process."""
-    found = _bwrap()
+    return _strength(_path())
+
+
+@cache
+def _strength(path: str) -> Strength:
+    found = _bwrap(path)
     if found.program:
         gap = "a symbolic link swapped in at the instant a plugin starts may lead a granted path elsewhere"
         return Strength(BWRAP, (f"{gap}: this bubblewrap has no --bind-fd",) if found.by_name else ())
@@ -111,9 +115,12 @@ class _Found(NamedTuple):
     why: str = ""
 
 
+def _path() -> str:
+    return os.environ.get("PATH") or environment.DEFAULT_PATH
+
+
 @cache
-def _bwrap() -> _Found:
-    path = os.environ.get("PATH") or environment.DEFAULT_PATH
+def _bwrap(path: str) -> _Found:
     program = interpreter.look_up("bwrap", path)
     if not program:
         return _Found("", why=f"bubblewrap is not installed ({INSTALL})")

@@ -17,6 +17,7 @@ from typing import NamedTuple
 from samuel import paths
 from samuel.errors import UnsafePath
 from samuel.files.inside import make_dirs_inside, open_inside
+from samuel.process.confine import mounts
 from samuel.process.reason import NotRunnable
 
 # What every program needs to start at all. Anything else of the machine is left out: other projects, other
@@ -65,7 +66,6 @@ class Door(NamedTuple):
     path: str
     fd: int
     writable: bool
-    directory: bool
 
 
 @contextmanager
@@ -79,10 +79,12 @@ def opened(allowed: Allowed, inside: Inside) -> Iterator[list[Door]]:
 
         def door(path: str, fd: int, writable: bool) -> Door:
             held.callback(os.close, fd)
-            return Door(path, fd, writable, stat.S_ISDIR(os.fstat(fd).st_mode))
+            return Door(path, fd, writable)
 
         doors = [door(os.path.realpath(inside.own), _own(inside.own), False)]
         if inside.data:
+            if ".." in inside.data.split("/"):
+                raise NotGranted(f"`{inside.data}` leaves the place it must stay in")
             data = os.path.join(root, os.path.relpath(inside.data, inside.root))
             doors.append(door(_under(root, data), _made(root, data), True))
         if inside.home:
@@ -93,6 +95,9 @@ def opened(allowed: Allowed, inside: Inside) -> Iterator[list[Door]]:
             fd = _granted(root, granted, writable)
             if fd is not None:
                 doors.append(door(_under(root, granted), fd, writable))
+        if "." in (*read, *write) and (common := mounts.common_directory(Path(root, ".git"))):
+            # Of a worktree it is elsewhere, and without it git knows nothing.
+            doors.append(door(str(common), os.open(common, _FOUND | os.O_DIRECTORY), False))
         doors += (door(*kept) for kept in _kept_shut(root, doors))
         yield sorted({one.path: one for one in doors}.values(), key=lambda one: one.path.split("/"))
 
@@ -136,13 +141,10 @@ def _own(path: str) -> int:
 
 def _made(root: str, path: str) -> int:
     """A directory that is the plugin's to write. Below the project, a clone may have put a link in its place."""
-    if ".." in Path(path).parts:
-        raise NotGranted(f"`{path}` leaves the place it must stay in")
     base, rest = Path(path).parent, Path(path).name
     if root and below(_under(root, path), root):
         base, rest = Path(root), os.path.relpath(_under(root, path), root)
     try:
-        base.mkdir(parents=True, exist_ok=True)
         return make_dirs_inside(base, rest)
     except UnsafePath as error:
         raise NotGranted(error.message, error.hint) from error
@@ -180,10 +182,10 @@ def _granted(root: str, granted: str, writable: bool) -> int | None:
 def _kept_shut(root: str, doors: Sequence[Door]) -> Iterator[tuple[str, int, bool]]:
     """What stays read-only inside of a place that may be written: where it is, opened.
 
-    A mounted path cannot be renamed, but its parent can, with the mount in it: a parent is mounted onto itself.
+    A mounted path cannot be renamed, but its parents can, with the mount in them: they are mounted onto themselves.
     """
-    open_to_write = [one.path for one in doors if one.writable]
-    for name in PROTECTED:
+    open_to_write = {one.path for one in doors if one.writable}
+    for name in (*PROTECTED, *_of_the_user(root)):
         path = os.path.join(root, name)
         if not any(below(path, place) for place in open_to_write):
             continue
@@ -196,5 +198,16 @@ def _kept_shut(root: str, doors: Sequence[Door]) -> Iterator[tuple[str, int, boo
         except OSError as error:
             raise NotGranted(f"`{path}` cannot be opened: {error.strerror}") from error
         yield path, fd, False
-        if "/" in name and os.path.dirname(path) not in open_to_write:
-            yield os.path.dirname(path), open_inside(Path(root), os.path.dirname(name), flags=_FOUND), True
+        for parent in list(Path(name).parents)[:-1]:
+            if (place := os.path.join(root, parent)) not in open_to_write:
+                open_to_write.add(place)
+                yield place, open_inside(Path(root), str(parent), flags=_FOUND), True
+
+
+def _of_the_user(root: str) -> Iterator[str]:
+    """What the user agreed to, and what runs for them, if the project is their home or around it."""
+    user = paths.User.from_environment()
+    own = (user.state, user.cache, *(user.home / place for place in (paths.HOME, ".kodelet")))
+    for place in own:
+        if below(real := os.path.realpath(place), root):
+            yield os.path.relpath(real, root)

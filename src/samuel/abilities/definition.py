@@ -1,0 +1,202 @@
+"""From one registry file to an ability, or every problem of it at once."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple, TypeVar
+
+from samuel.abilities.model import Ability, Implementation, Level, Prompt, Python, Script
+from samuel.config import kinds
+from samuel.config.reader import Report, Table
+from samuel.files import yaml
+
+TYPES = ("workflow", "agent")
+LONGEST_SUMMARY = 2_000
+
+Value = TypeVar("Value")
+
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,99}")
+_FUNCTION = re.compile(r"[^:\s][^:]*:[A-Za-z_][A-Za-z0-9_]*")
+_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+
+
+class Execution(NamedTuple):
+    """What a file below `config/` says: how an ability runs that is defined elsewhere."""
+
+    name: str
+    implementation: Implementation | None
+    file: str
+    line: int
+
+
+def read_ability(data: bytes, file: str, level: Level) -> Ability:
+    """ConfigError with everything that is wrong with it."""
+    document = yaml.load(data, file)
+    report = Report(Path(file), document.lines)
+    top = report.read(document.mapping())
+    high = level is Level.HIGH
+    key = _required(top, "operation_key", name, "") if not high else top.take("operation_key", name, "")
+    scope, hints = top.table("scope"), top.table("routing_hints")
+    found = Ability(
+        id=_required(top, "id", name, "") if high else key,
+        level=level,
+        summary=_required(top, "summary", prose, ""),
+        file=file,
+        operation_key=key,
+        type=_required(top, "type", kinds.one_of(*TYPES), "") if high else "",
+        version=top.take("version", version, ""),
+        modules=scope.take("modules", kinds.names, ()),
+        environments=scope.take("environments", kinds.names, ()),
+        keywords=hints.take("keywords", kinds.names, ()),
+        negative_keywords=hints.take("negative_keywords", kinds.names, ()),
+        scopes=hints.take("scopes", kinds.names, ()),
+        notes=hints.take("notes", prose, ""),
+        calls=top.take("calls", kinds.names, ()) if high else (),
+        input_schema=top.take("input_schema", schema, None),
+        output_schema=top.take("output_schema", schema, None),
+        implementation=_implementation(top),
+        implementation_file=file if "implementation" in top else "",
+    )
+    report.finish()
+    return found
+
+
+def read_execution(data: bytes, file: str) -> Execution:
+    """ConfigError with everything that is wrong with it."""
+    document = yaml.load(data, file)
+    report = Report(Path(file), document.lines)
+    top = report.read(document.mapping())
+    names = [key for key in ("operation_key", "id") if top.take(key, name, "")]
+    if len(names) != 1:
+        top.refuse("operation_key", "it must name one ability", "give its `operation_key` or its `id`")
+    if "implementation" not in top:
+        top.refuse("implementation", "`implementation` is missing")
+    implementation = _implementation(top)
+    report.finish()
+    return Execution(top.take(names[0], name, ""), implementation, file, top.line(names[0]))
+
+
+def _implementation(top: Table) -> Implementation | None:
+    if "implementation" not in top:
+        top.take("implementation", kinds.anything, None)
+        return None
+    table = top.table("implementation")
+    kind = _required(table, "kind", kinds.one_of(*_READERS), "")
+    if not kind:
+        for other in _READERS:
+            table.take(other, kinds.anything, None)  # one problem is enough: these keys are known
+        return None
+    if kind not in table:
+        table.refuse(kind, f"`{kind}` is missing", f"say how it runs below `{kind}:`")
+    return _READERS[kind](table.table(kind))
+
+
+def _script(table: Table) -> Script:
+    return Script(
+        path=_required(table, "path", inner_path, ""),
+        arguments=table.take("args_template", arguments, ()),
+        timeout=table.take("timeout", kinds.timeout, None),
+        env=table.take("env", environment, {}),
+    )
+
+
+def _python(table: Table) -> Python:
+    return Python(
+        function=_required(table, "function", function, ""),
+        timeout=table.take("timeout", kinds.timeout, None),
+        env=table.take("env", environment, {}),
+    )
+
+
+def _prompt(table: Table) -> Prompt:
+    return Prompt(
+        prompt=_required(table, "prompt", text, ""),
+        timeout=table.take("timeout", kinds.timeout, None),
+        env=table.take("env", environment, {}),
+    )
+
+
+_READERS: dict[str, Callable[[Table], Implementation]] = {"script": _script, "python": _python, "agent": _prompt}
+
+
+def _required(table: Table, key: str, kind: Callable[[object], Value], default: Value) -> Value:
+    if key not in table:
+        table.refuse(key, f"`{key}` is missing")
+    return table.take(key, kind, default)
+
+
+def name(value: object) -> str:
+    if not isinstance(value, str) or not _NAME.fullmatch(value):
+        raise ValueError("must be made of letters, digits, `.`, `-` and `_`, at most 100 of them")
+    return value
+
+
+def text(value: object) -> str:
+    if not kinds.text(value).strip():
+        raise ValueError("must not be empty")
+    return kinds.text(value)
+
+
+def prose(value: object) -> str:
+    """A text as one line."""
+    found = " ".join(text(value).split())
+    if len(found) > LONGEST_SUMMARY:
+        raise ValueError(f"must have at most {LONGEST_SUMMARY} characters")
+    return found
+
+
+def version(value: object) -> str:
+    if isinstance(value, bool) or not isinstance(value, (str, int, float)):
+        raise ValueError(f"must be a number or a string, not {kinds.type_name(value)}")
+    return str(value)
+
+
+def schema(value: object) -> dict[str, Any]:
+    if not isinstance(value, dict):
+        raise ValueError(f"must be a JSON Schema, which is a table, not {kinds.type_name(value)}")
+    return value
+
+
+def inner_path(value: object) -> str:
+    """A path below the project's root, as plain names."""
+    found = kinds.name(value).removeprefix("./")
+    if found.startswith("/") or any(part in ("", ".", "..") for part in found.split("/")):
+        raise ValueError("must be a path below the project's root, without `..`")
+    return found
+
+
+def function(value: object) -> str:
+    found = kinds.name(value).removeprefix("./")
+    if not _FUNCTION.fullmatch(found):
+        raise ValueError("must be `module:function` or `path/to/file.py:function`")
+    if is_file(found):
+        inner_path(found.rpartition(":")[0])
+    return found
+
+
+def is_file(function: str) -> bool:
+    """Whether it is a function of a file, not of a module."""
+    return function.rpartition(":")[0].endswith(".py") or "/" in function
+
+
+def arguments(value: object) -> tuple[str, ...]:
+    if isinstance(value, str):
+        try:
+            value = shlex.split(value)
+        except ValueError:
+            raise ValueError("has a quotation that is not closed") from None
+    return kinds.commands(value)
+
+
+def environment(value: object) -> dict[str, str]:
+    """Names with their values; or a list of names, each with the value it has outside."""
+    given = value if isinstance(value, dict) else {variable: f"${variable}" for variable in kinds.variables(value)}
+    for variable, content in given.items():
+        if not _VARIABLE.fullmatch(variable):
+            raise ValueError(f"must name environment variables, and `{variable}` is none")
+        if not isinstance(content, str) or "\0" in content:
+            raise ValueError(f"must give `{variable}` a string")
+    return given

@@ -1,0 +1,95 @@
+"""One ability, as the registry describes it.
+
+High-level abilities (workflows, agents) cover a piece of work and may call others; low-level ones are single
+operations. Both have one name space: an ability is called by its id or by its operation key.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Any
+
+import msgspec
+
+
+class Level(StrEnum):
+    HIGH = "high"
+    LOW = "low"
+
+
+class Script(msgspec.Struct, frozen=True, tag="script"):
+    """A program of the project: the input as JSON on stdin, the output as JSON on stdout."""
+
+    path: str
+    """Below the project's root."""
+    arguments: tuple[str, ...] = ()
+    """`{name}` in one stands for that value of the input."""
+    timeout: float | None = None
+    env: dict[str, str] = {}
+    """`"$NAME"` stands for the variable of that name outside."""
+
+
+class Python(msgspec.Struct, frozen=True, tag="python"):
+    """A function that is given the input and returns the output."""
+
+    function: str
+    """`module:function`, or `path/to/file.py:function` below the project's root."""
+    timeout: float | None = None
+    env: dict[str, str] = {}
+
+
+class Prompt(msgspec.Struct, frozen=True, tag="agent"):
+    """A prompt to the configured agent."""
+
+    prompt: str
+    timeout: float | None = None
+    env: dict[str, str] = {}
+
+
+Implementation = Script | Python | Prompt
+
+KINDS: dict[type[Implementation], str] = {Script: "script", Python: "python", Prompt: "agent"}
+
+
+class Ability(msgspec.Struct, frozen=True):
+    id: str
+    level: Level
+    summary: str
+    file: str
+    """Where it is defined, below the project's root."""
+    operation_key: str = ""
+    type: str = ""
+    """`workflow` or `agent`, of a high-level one."""
+    version: str = ""
+    when_to_use: str = ""
+    """What ABILITY.md says of it."""
+    area: str = ""
+    """The scope that ABILITY.md gives it."""
+    modules: tuple[str, ...] = ()
+    environments: tuple[str, ...] = ()
+    """Where it may be called; everywhere, if there are none."""
+    keywords: tuple[str, ...] = ()
+    negative_keywords: tuple[str, ...] = ()
+    scopes: tuple[str, ...] = ()
+    notes: str = ""
+    calls: tuple[str, ...] = ()
+    """What a high-level one may call: operation keys, or ids."""
+    input_schema: dict[str, Any] | None = None
+    output_schema: dict[str, Any] | None = None
+    implementation: Implementation | None = None
+    implementation_file: str = ""
+    """Where its implementation is given: its own file, or one below `config/`."""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What it is called by."""
+        return (self.id,) if self.operation_key in ("", self.id) else (self.id, self.operation_key)
+
+    @property
+    def all_scopes(self) -> tuple[str, ...]:
+        found = dict.fromkeys((*self.modules, *self.scopes, self.area))
+        return tuple(scope for scope in found if scope)
+
+    @property
+    def kind(self) -> str:
+        return KINDS[type(self.implementation)] if self.implementation else ""

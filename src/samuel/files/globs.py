@@ -1,0 +1,61 @@
+"""Paths chosen by patterns as in a .gitignore: `services/**`, `*.py`, `/build/`, `!docs/*.md`.
+
+No pattern can make it slow: a path is walked once a pattern, whatever stars are in it. Few imports: this is asked
+before the engine is loaded.
+"""
+
+from __future__ import annotations
+
+import re
+from fnmatch import translate
+from functools import lru_cache
+
+TYPE_CHECKING = False  # `typing` is slow to import; type checkers know this name
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+
+def any_chosen(paths: Iterable[str], patterns: Sequence[str]) -> bool:
+    return any(chosen(path, patterns) for path in paths)
+
+
+def chosen(path: str, patterns: Sequence[str]) -> bool:
+    """Does the last pattern that fits choose `path`, a file relative to where the patterns hold?"""
+    parts = [part for part in path.split("/") if part not in ("", ".")]
+    verdict = False
+    for pattern in patterns:
+        wanted = not pattern.startswith("!")
+        if wanted is not verdict and _fits(pattern.removeprefix("!"), parts):
+            verdict = wanted
+    return verdict
+
+
+def _fits(pattern: str, parts: Sequence[str]) -> bool:
+    """A pattern that fits a directory fits everything below it."""
+    wanted, only_directories = _components(pattern)
+    reached = {0}  # how many parts the components so far may stand for
+    for at, component in enumerate(wanted):
+        if component == "**":
+            first = min(reached) + (at == len(wanted) - 1)  # at the end: what is below, not the directory itself
+            reached = set(range(first, len(parts) + 1))
+        else:
+            fits = _matcher(component)
+            reached = {done + 1 for done in reached if done < len(parts) and fits(parts[done])}
+        if not reached:
+            return False
+    return min(reached) < len(parts) or not only_directories
+
+
+@lru_cache(maxsize=1024)
+def _components(pattern: str) -> tuple[tuple[str, ...], bool]:
+    """Without a slash before its end it is looked for at every level."""
+    names = [name for name in pattern.split("/") if name]
+    anchored = "/" in pattern.rstrip("/")
+    return (*(() if anchored else ("**",)), *names), pattern.endswith("/")
+
+
+@lru_cache(maxsize=1024)
+def _matcher(component: str) -> Callable[[str], re.Match[str] | None]:
+    # fnmatch has no escapes, and spells "not these" in one way only.
+    plain = re.sub(r"\\(.)", r"[\1]", component).replace("[^]", "^").replace("[^", "[!")
+    return re.compile(translate(plain)).match

@@ -1,0 +1,86 @@
+"""What a YAML hook runs: the program, the function, and the files of the project that are part of it.
+
+A script runs with whatever lies beside it, so that is agreed to as well; of one in the project's root, the script
+alone. A program of the user's, like `python3` or `npm`, is theirs: what counts there are the files it is given.
+"""
+
+from __future__ import annotations
+
+import difflib
+import os
+import shlex
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+from samuel.dialects import repo
+from samuel.hooks.handler import Handler
+from samuel.sources.yaml_hook import BUILTIN, PYTHON, YamlHook
+
+SHIPPED: Mapping[str, str] = MappingProxyType({})
+"""The hooks that come with Samuel, as `module:function`. They run in a worker, like everybody's Python."""
+
+
+def command(hook: YamlHook, root: Path, shipped: Mapping[str, str] = SHIPPED) -> dict[str, Any]:
+    """The fields of a handler that say what is run."""
+    if hook.kind == BUILTIN:
+        where = shipped.get(hook.command, "")
+        return {"runtime": "python", "module": where, "entry": where.rpartition(":")[2]}
+    if hook.kind == PYTHON:
+        return _function(hook, root)
+    return {"runtime": "exec", "dialect": repo.NAME, **_script(hook, root)}
+
+
+def lacking(hook: YamlHook, handler: Handler, shipped: Mapping[str, str] = SHIPPED) -> str:
+    """What it needs and is not there; "" if it can be run."""
+    if hook.kind == BUILTIN and not handler.module:
+        close = difflib.get_close_matches(hook.command, shipped, n=1)
+        hint = f"did you mean `{close[0]}`?" if close else f"there are {', '.join(shipped) or 'none'}"
+        return f"`{hook.command}` is no hook that comes with Samuel; {hint}"
+    path = handler.path
+    if not os.path.isabs(path):
+        return ""  # a program of the user's, or a module: found out when it is called
+    if not os.path.isfile(path):
+        return f"`{path}` does not exist" if not os.path.lexists(path) else f"`{path}` is not a file"
+    if handler.runtime == "exec" and not os.access(path, os.X_OK):
+        return f"`{path}` is not executable; `chmod +x {path}`"
+    return ""
+
+
+def _function(hook: YamlHook, root: Path) -> dict[str, Any]:
+    """A module of the project is the file it is in: nothing else of the project can be imported."""
+    file = hook.file
+    if not file:
+        inside = hook.module.replace(".", "/")
+        file = next((one for one in (f"{inside}.py", f"{inside}/__init__.py") if (root / one).is_file()), "")
+    found: dict[str, Any] = {"runtime": "python", "entry": hook.function}
+    if not file:
+        return {**found, "module": hook.module}
+    return {**found, "path": str(root / file), "runs": (str(root / file),)}
+
+
+def _script(hook: YamlHook, root: Path) -> dict[str, Any]:
+    if hook.shell:
+        (line,) = hook.words
+        return {"path": "sh", "arguments": ("-c", line), "runs": tuple(_named(_tokens(line), root))}
+    program, *arguments = hook.words
+    if "/" not in program:
+        return {"path": program, "arguments": tuple(arguments), "runs": tuple(_named(arguments, root))}
+    path = os.path.normpath(os.path.join(root, program))
+    return {"path": path, "arguments": tuple(arguments), "runs": tuple(_named([path], root))}
+
+
+def _tokens(line: str) -> list[str]:
+    try:
+        return list(shlex.shlex(line, posix=True, punctuation_chars=True))
+    except ValueError:
+        return line.split()
+
+
+def _named(words: Iterable[str], root: Path) -> Iterator[str]:
+    """The files of the project that these words name, now or once they are there."""
+    for word in dict.fromkeys(words):
+        path = os.path.normpath(os.path.join(root, word))
+        if word and not word.startswith("-") and path.startswith(f"{root}{os.sep}") and not os.path.isdir(path):
+            yield path

@@ -1,0 +1,269 @@
+"""From the text of a `.system/hooks/*.yaml` to what it says, or everything that is wrong with it.
+
+    id, event_type                      who it is, and what it is for: one event, or a list of them
+    enabled, environments               whether it takes part, and where
+    order, timeout, role, blocking      its place; with `blocking` a fault of it denies
+    match                               which of these events it wants to see (hooks/match.py)
+    handler: kind: script               command, shell
+             kind: python               function, file
+             kind: builtin              name
+    summary, effects                    for people
+
+Nothing of it is run or looked for here.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import shlex
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar, get_args, get_type_hints
+
+from samuel.config import kinds
+from samuel.config.keys import shown
+from samuel.config.model import DEFAULT, DEFAULT_ALIAS
+from samuel.config.reader import Report, Table
+from samuel.errors import UnknownEvent
+from samuel.events import EventType, PostAbilityCall, event_type
+from samuel.events.compose import Arrange
+from samuel.events.session import Stage
+from samuel.files import yaml
+from samuel.hooks.handler import Role
+from samuel.hooks.match import FIELDS
+from samuel.sources.yaml_hook import BUILTIN, PYTHON, SCRIPT, YamlHook
+
+STATUSES = get_args(get_type_hints(PostAbilityCall)["status"])
+STAGES = get_args(Stage)
+LONGEST_NAME = 100
+
+_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")
+_FUNCTION = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_MODULE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(?:\.[A-Za-z_][A-Za-z0-9_]*)*")
+
+Value = TypeVar("Value")
+Default = TypeVar("Default")
+
+
+def read_hook(data: bytes, file: str) -> YamlHook:
+    """ConfigError with everything that is wrong with it."""
+    document = yaml.load(data, file)
+    report = Report(Path(file), document.lines)
+    # `match:` with nothing but comments below it says nothing.
+    top = report.read({key: value for key, value in document.mapping().items() if value is not None})
+    spelled, known = _events(top)
+    found = YamlHook(
+        id=_required(top, "id", name, ""),
+        events=tuple(event.name for event in known),
+        spelled=spelled,
+        enabled=top.take("enabled", kinds.flag, True),
+        environments=top.take("environments", texts, ()),
+        blocking=top.take("blocking", kinds.flag, False),
+        role=top.take("role", role, None),
+        order=top.take("order", kinds.integer, None),
+        timeout=top.take("timeout", kinds.timeout, None),
+        match=_match(top, known),
+        summary=" ".join(top.take("summary", kinds.text, "").split()),
+        **_handler(top),
+    )
+    top.take("effects", kinds.anything, None)  # words for people and models; nothing comes of them
+    report.finish()
+    return found
+
+
+def _events(top: Table) -> tuple[tuple[str, ...], list[EventType]]:
+    spelled = _required(top, "event_type", texts, ())
+    known: list[EventType] = []
+    for one in spelled:
+        try:
+            event = event_type(one)
+        except UnknownEvent as error:
+            top.refuse("event_type", error.message, error.hint)
+            continue
+        if event in known:
+            top.refuse("event_type", f"`{shown(one)}` stands there twice", "keep one of the two")
+        known.append(event)
+    return spelled, known
+
+
+def _match(top: Table, events: list[EventType]) -> dict[str, Any]:
+    table = top.table("match")
+    found = {key: value for key, kind in FILTERS.items() if (value := table.take(key, kind, None)) is not None}
+    for event in events:
+        if found and event.composition.arrange is Arrange.LAST_ONLY:
+            what = f"one handler alone answers to `{event.name}`, so it cannot choose when"
+            top.refuse("match", what, "leave `match` out")
+        for key in found:
+            if FIELDS[key] not in event.payload.__struct_fields__:
+                what = f"`{key}` looks at `{FIELDS[key]}`, which `{event.name}` does not have"
+                table.refuse(key, what, f"`samuel hooks schema {event.name}` lists what it has")
+    return found
+
+
+def _handler(top: Table) -> dict[str, Any]:
+    if "handler" not in top:
+        top.refuse("handler", "`handler` is missing", "say what it runs: `kind` and `command` below `handler:`")
+    table = top.table("handler")
+    if "handler" not in top:
+        return {"kind": "", "command": ""}
+    kind = _required(table, "kind", kinds.one_of(*HANDLERS), "")
+    if not kind:
+        for key in ("command", "shell", "function", "file", "name"):
+            table.take(key, kinds.anything, None)  # one problem is enough: these keys are known
+        return {"kind": "", "command": ""}
+    return {"kind": kind, **HANDLERS[kind](table)}
+
+
+def _script(table: Table) -> dict[str, Any]:
+    shell = table.take("shell", kinds.flag, False)
+    command = _required(table, "command", command_line, "")
+    if not command:
+        return {"command": ""}
+    if shell and not isinstance(command, str):
+        table.refuse("command", "`command` is a list, and a shell takes text", "write it as text")
+        return {"command": ""}
+    if isinstance(command, str):
+        line = command.strip()
+        return {"command": line, "words": (line,) if shell else _split(table, line), "shell": shell}
+    _check_program(table, command)
+    return {"command": shlex.join(command), "words": command}
+
+
+def _split(table: Table, line: str) -> tuple[str, ...]:
+    try:
+        words = tuple(shlex.split(line))
+    except ValueError:
+        table.refuse("command", "`command` has a quotation that is not closed")
+        return ()
+    _check_program(table, words)
+    return words
+
+
+def _check_program(table: Table, words: tuple[str, ...]) -> None:
+    program = words[0] if words else ""
+    if not program:
+        table.refuse("command", "`command` names no program")
+    elif "/" in program and ".." in program.split("/"):
+        table.refuse("command", f"`{shown(program)}` leads out of the project", "write it from the project's root")
+
+
+def _python(table: Table) -> dict[str, Any]:
+    said, file = _required(table, "function", kinds.name, ""), table.take("file", python_file, "")
+    if not said:
+        return {"command": ""}
+    where, _, function = said.rpartition(":")
+    if file and where:
+        table.refuse("file", "both `function` and `file` say where it is", "keep one of the two")
+    elif not file and not where:
+        hint = "`package.module:function`, or `scripts/hooks/name.py:function`"
+        table.refuse("function", f"`{shown(said)}` does not say where it is", hint)
+    elif not _FUNCTION.fullmatch(function):
+        table.refuse("function", f"`{shown(function)}` cannot be the name of a function")
+    elif not file and _is_file(where):
+        try:
+            file = python_file(where)
+        except ValueError as error:
+            table.refuse("function", f"`function` {error}")
+    elif not file and not _MODULE.fullmatch(where):
+        table.refuse("function", f"`{shown(where)}` is neither a module nor a `.py` file")
+    module = "" if file else where
+    return {
+        "command": f"{file or module}:{function}",
+        "file": file,
+        "module": module,
+        "function": function,
+    }
+
+
+def _builtin(table: Table) -> dict[str, Any]:
+    return {"command": _required(table, "name", name, "")}
+
+
+HANDLERS: dict[str, Callable[[Table], dict[str, Any]]] = {SCRIPT: _script, PYTHON: _python, BUILTIN: _builtin}
+
+
+def _required(table: Table, key: str, kind: Callable[[object], Value], default: Default) -> Value | Default:
+    if key not in table:
+        table.refuse(key, f"`{key}` is missing", f"add `{key}: ...`")
+    return table.take(key, kind, default)
+
+
+# What the values must be
+
+
+def name(value: object) -> str:
+    """A hook's name is a word in samuel.toml."""
+    if not isinstance(value, str) or not _NAME.fullmatch(value) or len(value) > LONGEST_NAME:
+        raise ValueError(f"must be made of letters, digits, `.`, `-` and `_`, at most {LONGEST_NAME} of them")
+    if value in (DEFAULT, DEFAULT_ALIAS):
+        raise ValueError(f"must not be `{value}`, which is the name of the built-in handlers")
+    return value
+
+
+def texts(value: object) -> tuple[str, ...]:
+    """A list of texts; one alone need not be a list."""
+    return tuple(_listed(value))
+
+
+def globs(value: object) -> list[str]:
+    return _listed(value)
+
+
+def _listed(value: object) -> list[str]:
+    items = value if isinstance(value, list) else [value]
+    if not items or not all(isinstance(item, str) and item.strip() and item.isprintable() for item in items):
+        raise ValueError("must be a string that is not empty, or a list of them")
+    return [str(item) for item in items]
+
+
+def words_of(*known: str) -> Callable[[object], list[str]]:
+    one = kinds.one_of(*known)
+    return lambda value: [one(item) for item in _listed(value)]
+
+
+def role(value: object) -> Role:
+    return Role(kinds.one_of(*Role)(value))
+
+
+def milliseconds(value: object) -> float:
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value) or value < 0:
+        raise ValueError("must be a number of milliseconds, 0 or more")
+    return value
+
+
+def command_line(value: object) -> str | tuple[str, ...]:
+    """Text that is split into words as a shell would, or the words themselves."""
+    if isinstance(value, list):
+        return kinds.commands(value)
+    if not isinstance(value, str):
+        raise ValueError(f"must be a string or a list of strings, not {kinds.type_name(value)}")
+    if not value.strip() or "\0" in value:
+        raise ValueError("must not be empty")
+    return value
+
+
+def python_file(value: object) -> str:
+    """A path below the project's root, as plain names."""
+    found = kinds.name(value).removeprefix("./")
+    if found.startswith("/") or any(part in ("", ".", "..") for part in found.split("/")):
+        raise ValueError("must be a path below the project's root, without `..`")
+    if not found.endswith(".py"):
+        raise ValueError("must name a `.py` file")
+    return found
+
+
+def _is_file(where: str) -> bool:
+    return where.endswith(".py") or "/" in where
+
+
+FILTERS: dict[str, Callable[[object], Any]] = {
+    "ability_id": globs,
+    "ability_scope": globs,
+    "operation_key": globs,
+    "min_duration_ms": milliseconds,
+    "only_if_changed_paths": globs,
+    "status": words_of(*STATUSES),
+    "stage": words_of(*STAGES),
+    "recipe_name": globs,
+}

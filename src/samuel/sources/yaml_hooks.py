@@ -1,0 +1,173 @@
+"""The hooks of a project that are declared in `.system/hooks/*.yaml`, each with its state.
+
+Reading a file runs nothing, so it may be read before anybody agreed to it. What it names is run only when its
+owner agreed to the file and to those scripts.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from functools import cache
+from pathlib import Path
+
+from msgspec.structs import replace
+
+from samuel import paths
+from samuel.hooks.handler import Handler, Origin, Status
+from samuel.sources.yaml_command import SHIPPED, command, lacking
+from samuel.sources.yaml_hook import YamlHook
+from samuel.sources.yaml_known import KnownFiles, Read
+from samuel.trust.content import TooMuch, spoken, survey
+from samuel.trust.permit import Permit
+
+GONE = "it was agreed to and is gone; bring it back, or run `samuel trust` to agree that it is gone"
+
+
+class YamlHooks:
+    """The YAML hooks of one project, in one environment (dev, prod, …)."""
+
+    def __init__(
+        self,
+        root: Path,
+        environment: str,
+        known: KnownFiles,
+        permit: Permit,
+        shipped: Mapping[str, str] = SHIPPED,
+    ) -> None:
+        self._root = root
+        self._environment = environment
+        self._known = known
+        self._permit = permit
+        self._shipped = shipped
+
+    def find(self) -> list[Handler]:
+        """In the order of the files' names."""
+        objections = cache(self._permit.objections)  # of each directory of scripts once, not once a hook
+        found: list[tuple[Read, list[Handler]]] = []
+        agreed: list[tuple[str, YamlHook | None]] = []
+        for read in self._known.look(self._root):
+            if read.hook is None:
+                why = "; ".join(str(problem) for problem in read.problems)
+                found.append((read, self._out_of_order(read, Status.BROKEN, why)))
+                continue
+            handlers = self._handlers(read.hook, read)
+            untrusted = self._permit.declared(handlers[0], objections)
+            if not untrusted:
+                agreed.append((read.path, read.hook if read.hook.enabled else None))
+            found.append((read, self._judged(read.hook, read, handlers, untrusted)))
+        self._known.agreed(agreed)
+        return self._heard_once(found)
+
+    def gone(self) -> list[Handler]:
+        """Those that took part and whose files are not there any more."""
+        there = (self._known.last(path) for path in self._permit.gone(str(self._root / paths.YAML_HOOKS)))
+        return [
+            handler
+            for last in there
+            if last is not None and self._good(last)
+            for handler in self._out_of_order(last, Status.BROKEN, GONE)
+        ]
+
+    def _judged(self, hook: YamlHook, read: Read, handlers: list[Handler], untrusted: str) -> list[Handler]:
+        if untrusted and self._good(read):
+            # Whatever was changed, also if it was switched off: until that is agreed to it stays, refused.
+            return self._out_of_order(read, Status.UNTRUSTED, untrusted)
+        if idle := hook.idle(self._environment, read.file):
+            return _with(handlers, Status.DISABLED, idle)
+        if untrusted:
+            return _with(handlers, Status.UNTRUSTED, untrusted)
+        missing = lacking(hook, handlers[0], self._shipped)
+        return _with(handlers, Status.BROKEN, missing) if missing else handlers
+
+    def _good(self, read: Read) -> YamlHook | None:
+        """What it was when it last was agreed to, if it took part in this environment."""
+        good = read.good
+        return None if good is None or good.idle(self._environment, read.file) else good
+
+    def _handlers(self, hook: YamlHook, read: Read) -> list[Handler]:
+        """One for each of its events."""
+        runs = command(hook, self._root, self._shipped)
+        return [
+            Handler(
+                name=hook.id,
+                event=event,
+                origin=Origin.PROJECT,
+                owner=hook.id,
+                file=read.file,
+                digest=read.digest,
+                order=hook.order,
+                timeout=hook.timeout,
+                role=hook.role,
+                blocking=hook.blocking,
+                match=hook.match,
+                declared=position,
+                **runs,
+            )
+            for position, event in enumerate(hook.events)
+        ]
+
+    def _out_of_order(self, read: Read, status: Status, why: str) -> list[Handler]:
+        """Not to be run: in the place it had when it last took part, or else just listed."""
+        good = self._good(read)
+        return _with(self._handlers(good, read), status, why) if good else [_listed(read, status, why)]
+
+    def _heard_once(self, found: Iterable[tuple[Read, list[Handler]]]) -> list[Handler]:
+        """Of several with the same id the first that works is heard; one that does not work hides nothing."""
+        heard: dict[str, Read] = {}
+        entries = list(found)
+        for read, handlers in sorted(entries, key=lambda entry: entry[1][0].status is not Status.ACTIVE):  # stable
+            if handlers[0].status in (Status.ACTIVE, Status.UNTRUSTED):
+                heard.setdefault(handlers[0].name, read)
+        result: list[Handler] = []
+        for read, handlers in entries:
+            first = heard.get(handlers[0].name, read)
+            if first is not read and handlers[0].status in (Status.ACTIVE, Status.UNTRUSTED):
+                why = f"`{first.file}` has the id `{handlers[0].name}` too; give one of them another"
+                handlers = self._out_of_order(read, Status.BROKEN, why)
+            result += handlers
+        return result
+
+
+def files(root: Path) -> list[tuple[str, Path]]:
+    """What somebody must agree to before the YAML hooks of a project run: the files by name, each with its path.
+
+    With a script goes what lies beside it; of one in the project's root, the script alone.
+    """
+    reads = KnownFiles().look(root)
+    scripts = {path for read in reads if read.hook for path in command(read.hook, root).get("runs", ())}
+    there = sorted(path for path in scripts if os.path.isfile(path))
+    found = {read.file: root / read.file for read in reads}
+    found |= {os.path.relpath(path, root): Path(path) for path in there if os.path.dirname(path) == str(root)}
+    for directory in dict.fromkeys(map(os.path.dirname, there)):
+        if directory != str(root):
+            found |= _inside(directory, root)
+    return list(found.items())
+
+
+def _inside(directory: str, root: Path) -> dict[str, Path]:
+    shown = os.path.relpath(directory, root)
+    try:
+        names = sorted(survey(directory))
+    except (OSError, TooMuch):
+        return {shown: Path(directory)}  # as something that cannot be read, rather than not at all
+    return {os.path.join(shown, name): Path(directory, name) for name in names}
+
+
+def _listed(read: Read, status: Status, why: str) -> Handler:
+    name = read.hook.id if read.hook else spoken(os.path.basename(read.file).rpartition(".")[0])
+    return Handler(
+        name=name,
+        event="",
+        origin=Origin.PROJECT,
+        runtime="exec",
+        owner=name,
+        path=read.path,
+        file=read.file,
+        status=status,
+        reason=why,
+    )
+
+
+def _with(handlers: Iterable[Handler], status: Status, reason: str) -> list[Handler]:
+    return [replace(handler, status=status, reason=reason) for handler in handlers]

@@ -1,0 +1,219 @@
+"""`samuel plugin list`, `show`, `install`, `update`, `remove`, `enable` and `disable`."""
+
+from __future__ import annotations
+
+import os
+import shutil
+
+import pytest
+
+from samuel import config
+
+from .conftest import HOOK, manifest
+
+
+class TestList:
+    def test_none(self, samuel):
+        assert samuel("plugin", "list") == (0, "No plugins are installed.\n", "")
+        assert samuel("plugin", "list", "--json").json == []
+
+    def test_the_table(self, samuel, plain, checks):
+        samuel("plugin", "add", "org/plain", "--yes")
+        samuel("plugin", "add", "-g", "org/checks", "--yes")
+        assert samuel("plugin", "list") == (
+            0,
+            "NAME        LOCATION  SKILLS  RECIPES  HOOKS\n"
+            "org/checks  global    0       0        1\n"
+            "org/plain   local     1       1        2\n",
+            "",
+        )
+
+    def test_the_bare_array(self, samuel, plain, checks):
+        samuel("plugin", "add", "org/plain", "org/checks", "--yes")
+        samuel("plugin", "disable", "org/plain")
+        assert samuel("plugin", "list", "--json").json == [
+            {
+                "name": "org/checks",
+                "location": "local",
+                "path": "PROJECT/.samuel/plugins/org@checks",
+                "skills": [],
+                "recipes": [],
+                "hooks": ["scripts/check.sh"],
+                "kind": "skill",
+                "version": "1.0.0",
+                "capabilities": {"filesystem.read": ["."], "env": ["TOKEN"]},
+                "enabled": True,
+                "problems": [],
+            },
+            {
+                "name": "org/plain",
+                "location": "local",
+                "path": "PROJECT/.samuel/plugins/org@plain",
+                "skills": ["review"],
+                "recipes": ["a/b"],
+                "hooks": ["one", "two"],
+                "kind": "skill",
+                "version": "",
+                "capabilities": {},
+                "enabled": False,
+                "problems": [],
+            },
+        ]
+
+    def test_a_broken_one_is_listed(self, samuel, project, checks):
+        samuel("plugin", "add", "org/checks", "--yes")
+        (project / ".samuel/plugins/org@checks/samuel-plugin.toml").write_text("name = 1\n")
+        ran = samuel("plugin", "list")
+        assert ran.out.splitlines()[1].startswith("org/checks  local")
+        assert "warning: `org/checks`: " in ran.err
+        shutil.rmtree(project / ".samuel/plugins/org@checks")
+        assert "it is not installed (run `samuel plugin install`)" in samuel("plugin", "list").err
+
+    def test_one_of_another_system(self, samuel, put):
+        put(".kodelet/plugins/org@old/hooks/one", HOOK, 0o755)
+        assert samuel("plugin", "list").out.splitlines()[1:] == ["org/old  local     0       0        1"]
+
+
+def test_show(samuel, checks):
+    samuel("plugin", "add", "org/checks@main", "--yes")
+    for name in ("org/checks", "org@checks", "checks"):
+        shown = samuel("plugin", "show", name).out
+        assert shown.startswith("org/checks, called checks 1.0.0 (skill)\n")
+        assert "[plugins.checks]" in shown
+        assert "https://github.com/org/checks.git@main" in shown
+        assert "quality.check -> scripts/check.sh" in shown
+    data = samuel("plugin", "show", "checks", "--json").json["data"]
+    assert (data["manifest"]["license"], data["lock"]["ref"]) == ("MIT", "main")
+    assert samuel("plugin", "show", "org/check") == (
+        2,
+        "",
+        "error: no plugin is called `org/check`\ndid you mean `org/checks`?\n",
+    )
+
+
+class TestInstall:
+    @pytest.fixture
+    def cloned(self, samuel, project, machine, plain, checks):
+        """The project as somebody else has it: the lock is all that came with it."""
+        samuel("plugin", "add", "org/plain", "org/checks", "--yes")
+        shutil.rmtree(project / ".samuel")
+        shutil.rmtree(machine / "state")
+        checks.push({"samuel-plugin.toml": manifest("9.0.0")})
+
+    def test_what_is_locked(self, samuel, project, cloned):
+        ran = samuel("plugin", "install")
+        assert (ran.code, "nobody agreed to what would run" in ran.err) == (1, True)
+        assert os.listdir(project / ".samuel/plugins") == [".lock"]
+        before = (project / "samuel.lock").read_text()
+        ran = samuel("plugin", "install", "--yes")
+        assert ran.out.startswith("Installed org/checks:\n")
+        assert samuel("plugin", "list", "--json").json[0]["version"] == "1.0.0"
+        assert (project / "samuel.lock").read_text() == before
+        fired = samuel("hooks", "fire", "quality.check").json["chain"]
+        assert {call["outcome"] for call in fired} == {"ok"}
+        assert len(fired) == 4
+
+    def test_again(self, samuel, cloned):
+        samuel("plugin", "install", "--yes")
+        ran = samuel("plugin", "install")
+        assert ran == (0, "org/checks is as it was locked.\norg/plain is as it was locked.\n", "")
+
+    def test_on_a_terminal(self, on_terminal, samuel, cloned):
+        code, screen = on_terminal("plugin", "install", typed="y\n")
+        assert (code, "Install these 2 plugins" in screen) == (0, True)
+        assert len(samuel("plugin", "list", "--json").json) == 2
+
+    def test_another_content(self, samuel, project, cloned):
+        text = (project / "samuel.lock").read_text()
+        (project / "samuel.lock").write_text(text.replace('digest = "', 'digest = "0'))
+        ran = samuel("plugin", "install", "--yes")
+        assert (ran.code, "is not what samuel.lock says" in ran.err) == (1, True)
+        assert os.listdir(project / ".samuel/plugins") == [".lock"]
+
+    def test_no_lock(self, samuel):
+        assert samuel("plugin", "install") == (0, "samuel.lock names no plugins.\n", "")
+
+    def test_a_broken_lock(self, samuel, put):
+        put("samuel.lock", "version = 99\n")
+        ran = samuel("plugin", "install")
+        assert (ran.code, "PROJECT/samuel.lock: cannot be read: version 99" in ran.err) == (2, True)
+
+
+class TestUpdate:
+    def test_the_same(self, samuel, checks):
+        samuel("plugin", "add", "org/checks", "--yes")
+        assert samuel("plugin", "update").out.startswith("org/checks is up to date: 1.0.0 at ")
+
+    def test_newer(self, samuel, checks):
+        samuel("plugin", "add", "org/checks", "--yes")
+        checks.push({"samuel-plugin.toml": manifest("1.1.0")})
+        ran = samuel("plugin", "update", "checks")
+        assert ran.code == 0
+        assert ran.out.startswith("Updated org/checks from 1.0.0 at ")
+        assert " to 1.1.0 at " in ran.out
+        fired = samuel("hooks", "fire", "quality.check").json["chain"]
+        assert [call["outcome"] for call in fired] == ["ok", "ok"]
+
+    def test_one_that_asks_for_more_asks_again(self, samuel, on_terminal, checks):
+        samuel("plugin", "add", "org/checks", "--yes")
+        checks.push({"samuel-plugin.toml": manifest("2.0.0", "network = true")})
+        ran = samuel("plugin", "update")
+        assert (ran.code, "network: yes" in ran.err) == (1, True)
+        assert samuel("plugin", "list", "--json").json[0]["version"] == "1.0.0"
+        assert on_terminal("plugin", "update", typed="n\n")[0] == 1
+        assert samuel("plugin", "update", "--yes").code == 0
+        assert samuel("plugin", "list", "--json").json[0]["capabilities"] == {"network": True}
+
+    def test_nothing(self, samuel):
+        assert samuel("plugin", "update") == (0, "There is nothing to update.\n", "")
+
+
+class TestRemove:
+    @pytest.mark.parametrize("name", ["org/checks", "org@checks", "checks"])
+    def test_by_any_of_its_names(self, samuel, project, checks, name):
+        samuel("plugin", "add", "org/checks", "--yes")
+        assert samuel("plugin", "remove", name) == (0, "Removed org/checks.\n", "")
+        assert samuel("plugin", "list", "--json").json == []
+        assert samuel("trust", "--list", "--json").json["data"] == []
+        assert len(samuel("hooks", "fire", "quality.check").json["chain"]) == 1
+
+    @pytest.mark.parametrize("name", ["", "..", "a/b/c", "/", "org@plain/hooks", "../../project"])
+    def test_only_what_is_listed(self, samuel, project, plain, name):
+        samuel("plugin", "add", "org/plain", "--yes")
+        assert samuel("plugin", "remove", "--", name).code == 2
+        assert (project / ".samuel/plugins/org@plain/hooks/one").exists()
+
+    def test_the_users_own(self, samuel, plain):
+        samuel("plugin", "add", "-g", "org/plain", "--yes")
+        assert samuel("plugin", "remove", "org/plain").code == 2
+        assert samuel("plugin", "remove", "-g", "org/plain").code == 0
+
+
+class TestSwitch:
+    def test_off_and_on(self, samuel, project, checks, put):
+        put("samuel.toml", "# mine\n")
+        samuel("plugin", "add", "org/checks", "--yes")
+        ran = samuel("plugin", "disable", "org/checks")
+        assert ran == (0, "org/checks takes no part in this project.\n", "")
+        assert (project / "samuel.toml").read_text().startswith("# mine\n")
+        assert config.load(project / "samuel.toml").plugins["checks"].enabled is False
+        assert len(samuel("hooks", "fire", "quality.check").json["chain"]) == 1
+        assert samuel("plugin", "enable", "checks").out == "org/checks takes part in this project.\n"
+        assert len(samuel("hooks", "fire", "quality.check").json["chain"]) == 2
+
+    def test_one_without_a_manifest(self, samuel, project, plain):
+        samuel("plugin", "add", "-g", "org/plain", "--yes")
+        assert samuel("plugin", "disable", "org@plain").code == 0
+        assert config.load(project / "samuel.toml").plugins["org/plain"].enabled is False
+        assert len(samuel("hooks", "fire", "quality.check").json["chain"]) == 1
+
+    def test_one_that_is_not_there(self, samuel, project):
+        assert samuel("plugin", "disable", "org/x").code == 2
+        assert not (project / "samuel.toml").exists()
+
+
+def test_help_names_every_command(samuel):
+    ran = samuel("plugin", "--help")
+    for name in ("add", "install", "list", "show", "update", "remove", "enable", "disable", "new", "validate"):
+        assert f"  {name} " in ran.out
+        assert samuel("plugin", name, "--help").code == 0

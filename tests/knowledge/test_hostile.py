@@ -1,0 +1,136 @@
+"""Anything at all in the files, the intents and the prompts: no traceback, no hang, and nothing from outside."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from samuel.errors import SamuelError, UsageError
+from samuel.knowledge.indexes import read_base
+from samuel.knowledge.lint import lint
+from samuel.knowledge.model import STAGES, Base
+from samuel.knowledge.place import from_root
+from samuel.knowledge.route import route
+
+WORDS = st.sampled_from(
+    [
+        "route_indexes:",
+        "routes:",
+        "related_docs:",
+        "when_to_use: x",
+        "path: /docs/a.md",
+        "path: ../../../etc/passwd",
+        "stage: [plan]",
+        "scope: a",
+        "topic: b",
+        "summary: the docs",
+        "route_file: /routes/a.yaml",
+        "---",
+        "```yaml",
+        "```",
+        "- ",
+        "  ",
+        "\n",
+        "\t",
+        ": ",
+        "[",
+        "{",
+        "&a",
+        "*a",
+        "!!python/object:os.system",
+        "'",
+        '"\\e[31m',
+        "\ufeff",
+    ]
+)
+TEXTS = st.lists(WORDS | st.text(max_size=8), max_size=40).map("".join)
+NAMES = st.text(max_size=20) | st.sampled_from(
+    ["execution", "execution.quality_gates", "pre_commit_checks", "/etc"]
+)
+INTENTS = st.fixed_dictionaries(
+    {"intent": NAMES},
+    optional={
+        "scope": NAMES,
+        "topic": NAMES,
+        "stage": st.sampled_from(STAGES),
+        "signals": st.dictionaries(st.sampled_from(["user_raw_input", "x"]), st.text(max_size=30) | st.integers()),
+    },
+)
+ROOTED = st.text(max_size=12) | st.lists(st.sampled_from(["..", ".", "", "/", "docs", "a.md", "~"])).map("/".join)
+
+
+def written(folder: str, name: str, text: str) -> None:
+    path = Path(folder, name)
+    path.parent.mkdir(exist_ok=True)
+    path.write_bytes(text.encode(errors="surrogatepass"))
+
+
+@given(TEXTS, TEXTS, TEXTS)
+def test_any_files_at_all(routing: str, routes: str, document: str) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        written(folder, "ROUTING.md", routing)
+        written(folder, "routes/a.yaml", routes)
+        written(folder, "docs/a.md", document)
+        try:
+            base = read_base(Path(folder))
+        except SamuelError:
+            return
+        lint(base)
+        route(base, text="the docs of a, b and x")
+
+
+@given(TEXTS, TEXTS)
+def test_any_routes_behind_a_sound_index(routes: str, document: str) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        entry = "{scope: a, topic: b, summary: the docs, route_file: /routes/a.yaml}"
+        written(folder, "ROUTING.md", f"---\nroute_indexes: [{entry}]\n---\n")
+        written(folder, "routes/a.yaml", routes)
+        written(folder, "docs/a.md", document)
+        base = read_base(Path(folder))
+        assert len(base.indexes) == 1
+        lint(base)
+        found = route(base, intent={"scope": "a", "topic": "b", "intent": "x"})
+        assert all(from_root(one.path) == one.path for one in found.documents)
+        assert bool(found.documents) != bool(found.nothing)
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.text(max_size=200), st.none() | INTENTS, st.lists(st.fixed_dictionaries({"path": ROOTED}), max_size=3))
+def test_any_question(
+    example: Base, text: str, intent: dict[str, Any] | None, suggested: list[dict[str, str]]
+) -> None:
+    found = route(example, text=text, intent=intent, suggested=suggested)
+    assert found == route(example, text=text, intent=intent, suggested=suggested)
+    assert len(found.documents) <= 5
+    assert bool(found.documents) != bool(found.nothing)
+    for one in found.documents:
+        real = os.path.realpath(example.root / one.path)
+        assert real.startswith(os.path.realpath(example.root) + "/")
+        assert os.path.isfile(real)
+        assert 0 < one.score <= 1
+        assert one.reasons
+    assert all(line.isprintable() for line in found.reported)
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.recursive(st.none() | st.booleans() | st.text(), lambda inner: st.dictionaries(st.text(), inner)))
+def test_any_intent(example: Base, intent: Any) -> None:
+    with suppress(UsageError):
+        route(example, intent=intent)
+
+
+@given(ROOTED)
+def test_any_path(path: str) -> None:
+    try:
+        found = from_root(path)
+    except ValueError:
+        return
+    normal = os.path.normpath(f"/root/{found}")
+    assert normal == f"/root/{found}"
+    assert normal.startswith("/root/")

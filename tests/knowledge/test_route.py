@@ -1,0 +1,376 @@
+"""Which documents are chosen, why, and what is said when something, or everything, does not fit."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from samuel.errors import UsageError
+from samuel.knowledge.indexes import read_base
+from samuel.knowledge.model import Base
+from samuel.knowledge.route import Routed, route
+
+Write = Callable[[dict[str, str]], Path]
+
+POLICY = "docs/quality/pre_commit_policy.md"
+COMMANDS = "docs/quality/pre_commit_commands.md"
+FAILING = "docs/quality/failing_checks.md"
+REVIEW = "docs/quality/review_checklist.md"
+
+# Both as a hook gives them.
+PLAN = {
+    "new_intent": {
+        "scope": "execution.quality_gates",
+        "topic": "pre_commit_checks",
+        "stage": "plan",
+        "intent": "ensure_code_quality_before_commit",
+        "signals": {"user_raw_input": "I want to run a pre-commit check", "cli_command": "make dev_check"},
+    }
+}
+UNDERSTAND = {
+    "new_intent": {
+        "scope": "execution.quality_gates",
+        "topic": "pre_commit_checks",
+        "stage": "understand",
+        "intent": "learn_which_checks_to_run_before_commit",
+        "signals": {"user_raw_input": "Before I commit, what checks should I run?"},
+    }
+}
+
+
+def paths(found: Routed) -> list[str]:
+    return [document.path for document in found.documents]
+
+
+def test_an_intent_to_plan(example: Base) -> None:
+    found = route(example, intent=PLAN)
+    assert paths(found)[:2] == [POLICY, COMMANDS]
+    first = found.documents[0]
+    assert first.reasons == (
+        "scope `execution.quality_gates` and topic `pre_commit_checks`: as asked for",
+        "the situation fits `ensure`, `code`, `quality`, `commit`: Someone asks which checks to run before they "
+        "commit, or wants to ensure code quality before a commit.",
+        "for the stage `plan`",
+    )
+    assert first.doc_usage == "The checks, what each one is for, and which of them may be skipped."
+    assert first.stage == ("understand", "plan")
+    assert (found.reported, found.nothing) == ((), "")
+
+
+def test_an_intent_to_understand(example: Base) -> None:
+    found = route(example, intent=UNDERSTAND)
+    assert paths(found)[0] == POLICY
+    assert found.documents[0].score > found.documents[1].score, "the only one for this stage"
+    assert "for the stage `understand`" in found.documents[0].reasons
+    assert not any("stage" in reason for reason in found.documents[1].reasons)
+
+
+def test_the_inner_object_is_enough(example: Base) -> None:
+    assert route(example, intent=PLAN["new_intent"]) == route(example, intent=PLAN)
+
+
+@pytest.mark.parametrize(
+    ("stage", "best"), [("plan", POLICY), ("act", COMMANDS), ("review", REVIEW), ("understand", POLICY)]
+)
+def test_the_stage_is_preferred_and_not_required(example: Base, stage: str, best: str) -> None:
+    intent = {"scope": "execution.quality_gates", "topic": "pre_commit_checks", "stage": stage, "intent": "help"}
+    found = route(example, intent=intent)
+    assert paths(found)[0] == best
+    assert len(found.documents) > 1
+
+
+@pytest.mark.parametrize(
+    ("text", "best"),
+    [
+        ("Before I commit, what checks should I run?", POLICY),
+        ("make dev_check fails with a type error", FAILING),
+        ("why is the build of my pull request red?", "docs/quality/reading_a_red_build.md"),
+        ("How do I ship the new version to production?", "docs/release/deploy.md"),
+        ("please roll back the release", "docs/release/rollback.md"),
+        ("the rounding of taxes on an invoice is wrong", "docs/billing/invoices.md"),
+        ("Run the full billing regression tests for me", "docs/billing/regression_suite.md"),
+        ("let us split the auth service in two", "docs/services/new_service.md"),
+    ],
+)
+def test_words_alone(example: Base, text: str, best: str) -> None:
+    found = route(example, text=text)
+    assert paths(found)[0] == best
+    assert 1 <= len(found.documents) <= 5
+    assert found.nothing == ""
+    assert all(0 < document.score <= 1 for document in found.documents)
+    assert all(document.reasons for document in found.documents)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "What is the capital of France?",
+        "write a poem about the sea",
+        "rename this variable",
+        "the tests of the parser are slow",
+        "change the colour of the button",
+        "fix the typo in the header",
+        "explain how the cache works",
+        "I need a new laptop",
+        "?!",
+        "🦊",
+        "the and of",
+    ],
+)
+def test_words_about_something_else_find_nothing(example: Base, text: str) -> None:
+    assert route(example, text=text) == Routed((), (), "none of the 6 topics fits what is asked")
+
+
+def test_nothing_asked(example: Base) -> None:
+    assert route(example) == Routed((), (), "nothing is asked: give a text or an intent")
+    assert route(example, text=" \n ") == route(example)
+
+
+def test_the_situation_decides_between_routes_of_a_topic(example: Base) -> None:
+    place = {"scope": "execution.quality_gates", "topic": "pre_commit_checks", "intent": "help"}
+    assert paths(route(example, intent=place))[0] == POLICY
+    failed = "make dev_check ended with an error"
+    for intent, text in (
+        ({**place, "intent": failed}, ""),
+        ({**place, "signals": {"user_raw_input": failed}}, ""),
+        (place, failed),
+    ):
+        assert paths(route(example, intent=intent, text=text))[0] == FAILING
+    assert paths(route(example, intent=place, text="look over a commit before it is merged"))[0] == REVIEW
+
+
+def test_what_fits_much_less_than_the_best_is_left_out(example: Base) -> None:
+    found = route(example, text="ship version 2 to production", intent={"scope": "execution", "intent": "deploy"})
+    assert paths(found) == ["docs/release/deploy.md", "docs/release/rollback.md"]
+
+
+def test_scope_or_topic_alone(example: Base) -> None:
+    found = route(example, intent={"topic": "deploy", "intent": "roll_back"})
+    assert paths(found)[0] == "docs/release/rollback.md"
+    assert found.documents[0].reasons[0] == "topic `deploy`: as asked for"
+    found = route(example, intent={"scope": "domain", "intent": "compare results of an earlier run"})
+    assert paths(found)[0] == "docs/billing/regression_suite.md"
+    assert found.documents[0].reasons[0] == "scope `domain.billing`: as asked for"
+    assert found.reported == ()
+
+
+@pytest.mark.parametrize(
+    ("scope", "topic", "reported"),
+    [
+        (
+            "execution.quality_gates",
+            "Pre-commit check",
+            "there is no topic `Pre-commit check` there; the nearest is `pre_commit_checks`",
+        ),
+        (
+            "execution.quality-gate",
+            "pre_commit_checks",
+            "there is no scope `execution.quality-gate`; the nearest is `execution.quality_gates`",
+        ),
+        (
+            "domain.billing",
+            "pre_commit_checks",
+            "the topic `pre_commit_checks` is in the scope `execution.quality_gates`",
+        ),
+        ("zzz", "pre_commit_checks", "there is no scope `zzz`"),
+    ],
+)
+def test_the_nearest_is_taken_and_reported(example: Base, scope: str, topic: str, reported: str) -> None:
+    found = route(example, intent={"scope": scope, "topic": topic, "stage": "understand", "intent": "learn"})
+    assert paths(found)[0] == POLICY
+    assert found.reported == (reported,)
+    assert found.documents[0].reasons[0].endswith("the nearest to what is asked for")
+    exact = {"scope": "execution.quality_gates", "topic": "pre_commit_checks", "stage": "understand"}
+    assert found.documents[0].score < route(example, intent={**exact, "intent": "learn"}).documents[0].score
+
+
+def test_a_topic_that_is_not_there_leaves_it_to_the_words(example: Base) -> None:
+    unknown = {"scope": "domain.billing", "topic": "zzz", "intent": "billing regression tests"}
+    found = route(example, intent=unknown)
+    assert paths(found)[0] == "docs/billing/regression_suite.md"
+    assert found.reported == ("there is no topic `zzz` there",)
+    nothing = route(example, intent={**unknown, "intent": "poems"})
+    assert nothing.documents == ()
+    assert nothing.nothing == "none of the 6 topics fits what is asked"
+
+
+def test_suggestions_rank_higher(example: Base) -> None:
+    text = "Before I commit, what checks should I run?"
+    before = route(example, text=text)
+    assert paths(before)[0] != FAILING
+    after = route(example, text=text, suggested=[{"path": f"/{FAILING}", "reason": "it failed\nlast time"}])
+    assert paths(after)[0] == FAILING
+    assert after.documents[0].reasons[-1] == "a hook suggests it: it failed last time"
+    assert after.documents[0].doc_usage == "What each failure means and how it is usually fixed."
+    assert set(paths(before)) <= set(paths(after))
+
+
+def test_a_suggestion_alone(example: Base) -> None:
+    found = route(example, suggested=[{"path": "docs/release/deploy.md", "reason": ""}])
+    assert [(one.path, one.reasons, one.stage) for one in found.documents] == [
+        ("docs/release/deploy.md", ("a hook suggests it",), ("understand", "plan", "act"))
+    ]
+
+
+def test_a_suggestion_from_the_project_s_root(example: Base) -> None:
+    """A hook runs in the project, and the routing root may be a directory of it."""
+    through = [{"path": f"knowledge/{REVIEW}"}, {"path": str(example.root.absolute() / POLICY)}]
+    found = route(example, suggested=through)
+    assert (paths(found), found.reported) == ([REVIEW, POLICY], ())
+
+
+@pytest.mark.parametrize(
+    ("path", "what"),
+    [
+        ("docs/gone.md", "a hook suggests `docs/gone.md`: there is no such file"),
+        ("/etc/passwd", "a hook suggests `/etc/passwd`: there is no such file"),
+        (
+            "../../README.md",
+            "a hook suggests a document whose path leaves the directory of ROUTING.md: `../../README.md`",
+        ),
+        (
+            "docs/../../README.md",
+            "a hook suggests a document whose path leaves the directory of ROUTING.md: `docs/../../README.md`",
+        ),
+        ("docs/quality", "a hook suggests `docs/quality`: it is a directory"),
+    ],
+)
+def test_a_suggestion_that_is_not_there_is_reported_and_never_offered(example: Base, path: str, what: str) -> None:
+    found = route(
+        example, text="Before I commit, what checks should I run?", suggested=[{"path": path, "reason": "r"}]
+    )
+    assert found.reported == (what,)
+    assert found.documents == route(example, text="Before I commit, what checks should I run?").documents
+    alone = route(example, suggested=[{"path": path}])
+    assert alone.nothing == "none of the 6 topics fits what is asked"
+
+
+def test_only_so_many_suggestions_are_looked_at(example: Base) -> None:
+    found = route(example, suggested=[{"path": REVIEW}] * 50 + [{"path": POLICY}])
+    assert paths(found) == [REVIEW]
+    assert found.reported == ("hooks suggest 51 documents, and only the first 50 are looked at",)
+
+
+def test_a_link_is_not_followed_by_a_suggestion(write: Write, tmp_path: Path) -> None:
+    (tmp_path / "secret.md").write_text("secret")
+    root = write({"ROUTING.md": "---\nroute_indexes: []\n---\n"})
+    os.symlink(tmp_path / "secret.md", root / "link.md")
+    found = route(read_base(root), suggested=[{"path": "link.md"}])
+    assert found.documents == ()
+    assert "symbolic link" in found.reported[0]
+
+
+def test_the_limit(example: Base) -> None:
+    for limit, most in ((1, 1), (2, 2), (99, 5), (0, 1), (-3, 1)):
+        many = [{"path": path} for path in (POLICY, COMMANDS, FAILING, REVIEW)]
+        assert len(route(example, intent=PLAN, suggested=many, limit=limit).documents) == min(most, 4)
+
+
+@pytest.mark.parametrize(
+    "intent",
+    [
+        {},
+        {"scope": "a"},
+        {"intent": 1},
+        {"intent": "x", "stage": "dream"},
+        {"new_intent": None},
+        {"new_intent": []},
+    ],
+)
+def test_what_is_no_intent(example: Base, intent: dict[str, Any]) -> None:
+    with pytest.raises(UsageError, match="This is no intent"):
+        route(example, intent=intent)
+
+
+def test_what_is_no_suggestion(example: Base) -> None:
+    with pytest.raises(UsageError, match="no suggested documents"):
+        route(example, suggested=[{"reason": "x"}])
+
+
+def test_a_broken_route_file_hides_no_other(write: Write) -> None:
+    root = write(
+        {
+            "ROUTING.md": """
+        ---
+        route_indexes:
+          - {scope: a, topic: broken, summary: Whales and dolphins., route_file: /routes/broken.yaml}
+          - {scope: a, topic: gone, summary: Sharks., route_file: /routes/gone.yaml}
+          - {scope: a, topic: sound, summary: Penguins and seals., route_file: /routes/sound.yaml}
+          - {scope: a}
+        ---
+        """,
+            "routes/broken.yaml": "routes: []\nroutes: []\n",
+            "routes/sound.yaml": """
+        routes:
+          - when_to_use: Someone asks about penguins.
+            related_docs:
+              - path: /docs/gone.md
+              - path: ../../outside.md
+              - path: /docs/penguins.md
+        """,
+            "docs/penguins.md": "# Penguins\n",
+        }
+    )
+    found = route(read_base(root), text="tell me about penguins")
+    assert paths(found) == ["docs/penguins.md"]
+    assert found.reported == (
+        f"{root}/docs/gone.md: there is no such file",
+        f"{root}/routes/broken.yaml:2: `routes` is given twice (keep one of them)",
+        f"{root}/routes/gone.yaml: there is no such file",
+        f"{root}/routes/sound.yaml has problems",
+        f"{root}/ROUTING.md has problems",
+        "`samuel knowledge lint` shows all of them",
+    )
+    named = route(read_base(root), intent={"scope": "a", "topic": "gone", "intent": "sharks"})
+    assert named.nothing == "`gone` leads to no document that can be used"
+
+
+def test_many_broken_files_are_told_in_one_line(write: Write) -> None:
+    entry = "  - {{scope: a, topic: t{0}, summary: s, route_file: /routes/{0:02}.yaml}}\n"
+    root = write({"ROUTING.md": "---\nroute_indexes:\n" + "".join(entry.format(at) for at in range(12)) + "---\n"})
+    found = route(read_base(root), text="anything")
+    assert found.reported == (
+        *(f"{root}/routes/{at:02}.yaml: there is no such file" for at in range(10)),
+        "2 more route files cannot be used",
+        "`samuel knowledge lint` shows all of them",
+    )
+
+
+def test_the_document_s_own_stages_count_where_the_route_says_nothing(write: Write) -> None:
+    entry = "{scope: a, topic: t, summary: s, route_file: /r.yaml}"
+    root = write(
+        {
+            "ROUTING.md": f"---\nroute_indexes: [{entry}]\n---\n",
+            "r.yaml": "routes: [{when_to_use: w, related_docs: [{path: a.md}, {path: b.md}]}]\n",
+            "a.md": "---\nstages: [plan]\n---\n",
+            "b.md": "---\nstages: [review]\n---\n",
+        }
+    )
+    found = route(read_base(root), intent={"topic": "t", "stage": "review", "intent": "x"})
+    assert [(one.path, one.stage) for one in found.documents] == [("b.md", ("review",)), ("a.md", ("plan",))]
+
+
+def test_a_document_of_several_routes_is_offered_once_along_the_best(example: Base) -> None:
+    found = route(example, text="a pre-commit check failed and make dev_check ended with an error")
+    assert paths(found).count(COMMANDS) == 1
+    (commands,) = (one for one in found.documents if one.path == COMMANDS)
+    assert commands.doc_usage == "How to run one check alone."
+
+
+def test_the_same_question_gives_the_same_answer(example: Base) -> None:
+    hints = [{"path": REVIEW, "reason": "r"}, {"path": "gone.md", "reason": "r"}]
+    first = route(example, text="commit checks", intent=UNDERSTAND, suggested=hints)
+    assert all(
+        route(read_base(example.root), text="commit checks", intent=UNDERSTAND, suggested=hints) == first
+        for _ in range(5)
+    )
+
+
+def test_a_prompt_of_a_megabyte(example: Base) -> None:
+    text = "Before I commit, what checks should I run?\n" + "x9 = call(b) # lorem ipsum\n" * 40_000
+    assert len(text) > 1_000_000
+    assert POLICY in paths(route(example, text=text))

@@ -1,0 +1,164 @@
+from __future__ import annotations
+
+import os
+import random
+import string
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from samuel.relevance.index import Document, Index
+
+WEIGHTS = {"keywords": 1.0, "order": 0.8}  # `order` is a word of SQL: a field may have any name
+DOCUMENTS = [
+    Document(
+        "deploy", {"keywords": "deploy\nroll out", "order": "Build, tag and release a service to production"}
+    ),
+    Document("rollback", {"keywords": "rollback\nprevious version", "order": "Take a service back"}),
+    Document("logs", {"keywords": "search logs\nstack trace", "order": "Find messages by time and severity"}),
+    Document("tests", {"keywords": "unit tests\npytest", "order": "Run the tests of one package"}),
+    Document("empty", {}),
+]
+
+
+@pytest.fixture
+def index() -> Iterator[Index]:
+    made = Index.build(DOCUMENTS, WEIGHTS)
+    yield made
+    made.close()
+
+
+def ids(index: Index, text: str) -> list[str]:
+    return [hit.id for hit in index.search(text)]
+
+
+def test_other_forms_of_a_word_are_found(index: Index) -> None:
+    assert ids(index, "deploying services") == ["deploy"]
+    assert ids(index, "tested the package")[0] == "tests"
+
+
+def test_words_that_developers_use_for_each_other_are_found(index: Index) -> None:
+    assert ids(index, "ship the service")[0] == "deploy"
+    assert ids(index, "reverting to the previous version") == ["rollback"]
+
+
+def test_two_words_that_others_write_as_one_are_found(index: Index) -> None:
+    (hit,) = index.search("roll back!")
+    assert hit.id == "rollback"
+    assert hit.matched == {"keywords": ("roll back",)}
+
+
+def test_a_hit_says_which_words_were_found_where(index: Index) -> None:
+    (hit,) = index.search("search the logs for severity")
+    assert hit.matched == {"keywords": ("search", "logs"), "order": ("severity",)}
+    assert 0 < hit.score < 1
+
+
+@pytest.mark.parametrize("text", ["", "the weather in Lisbon", "please do it now", "!?", "\0", "😀", "x" * 10_000])
+def test_what_nothing_is_about_finds_nothing(index: Index, text: str) -> None:
+    assert index.search(text) == []
+
+
+def test_one_sentence_of_many_is_enough(index: Index) -> None:
+    text = "Good morning. I was on holiday, and Paris was lovely. Could you search the logs? Thanks a lot."
+    assert ids(index, text) == ["logs"]
+
+
+def test_a_megabyte_is_searched_by_its_beginning_and_its_end(index: Index) -> None:
+    noise = "lorem ipsum dolor sit amet " * 40_000
+    assert ids(index, f"Search the logs.\n{noise}") == ["logs"]
+    assert ids(index, f"{noise}\nSearch the logs.") == ["logs"]
+
+
+def test_a_megabyte_of_different_words_is_searched(index: Index) -> None:
+    letters = random.Random(1)
+    noise = " ".join("".join(letters.choices(string.ascii_lowercase, k=7)) for _ in range(130_000))
+    assert ids(index, f"Search the logs.\n{noise}") == ["logs"]
+
+
+def test_those_that_are_not_admitted_make_room_for_others() -> None:
+    index = Index.build([Document(f"{n:03}", {"keywords": "deploy"}) for n in range(200)], WEIGHTS)
+    assert [hit.id for hit in index.search("deploy", 2, floor=0)] == ["000", "001"]
+    assert [hit.id for hit in index.search("deploy", 2, floor=0, admits=lambda id: id > "150")] == ["151", "152"]
+
+
+def test_the_order_they_were_given_in_means_nothing() -> None:
+    shuffled = [DOCUMENTS[at] for at in (3, 1, 4, 0, 2)]
+    text = "deploy the service, search the logs, run the tests, roll back"
+    assert Index.build(shuffled, WEIGHTS).search(text) == Index.build(DOCUMENTS, WEIGHTS).search(text)
+
+
+def test_it_is_kept_until_the_stamp_changes(tmp_path: Path) -> None:
+    file = tmp_path / "deep" / "er" / "index.db"
+    made: list[str] = []
+
+    def documents() -> list[Document]:
+        made.append("again")
+        return DOCUMENTS
+
+    for stamp in ("one", "one", "two", "two"):
+        index = Index.kept(file, stamp, documents, WEIGHTS)
+        assert ids(index, "search the logs") == ["logs"]
+        index.close()
+    assert len(made) == 2
+    assert [one.name for one in file.parent.iterdir()] == ["index.db"], "nothing is left beside it"
+
+
+def test_other_fields_are_another_index(tmp_path: Path) -> None:
+    file = tmp_path / "index.db"
+    Index.kept(file, "one", lambda: DOCUMENTS, WEIGHTS).close()
+    assert ids(Index.kept(file, "one", lambda: DOCUMENTS, {"order": 1.0}), "unit tests pytest") == []
+
+
+@pytest.mark.parametrize("damage", ["empty", "garbage", "cut", "middle", "directory"])
+def test_a_damaged_file_is_made_anew(tmp_path: Path, damage: str) -> None:
+    many = [*DOCUMENTS, *(Document(f"z{n}", {"keywords": f"word{n} other{n}"}) for n in range(500))]
+    file = tmp_path / "index.db"
+    Index.kept(file, "one", lambda: many, WEIGHTS).close()
+    good = file.read_bytes()
+    if damage == "empty":
+        file.write_bytes(b"")
+    elif damage == "garbage":
+        file.write_bytes(b"not a database" * 1000)
+    elif damage == "cut":
+        file.write_bytes(good[: len(good) // 2])
+    elif damage == "middle":
+        file.write_bytes(good[:8192] + bytes(len(good) - 8192))
+    else:
+        file.unlink()
+        file.mkdir()
+    index = Index.kept(file, "one", lambda: many, WEIGHTS)
+    assert ids(index, "search the logs") == ["logs"]
+    assert ids(index, "word77 other77") == ["z77"]
+    index.close()
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
+def test_a_place_that_cannot_be_written_costs_nothing_but_time(tmp_path: Path) -> None:
+    tmp_path.chmod(0o500)
+    assert ids(Index.kept(tmp_path / "index.db", "one", lambda: DOCUMENTS, WEIGHTS), "search the logs") == ["logs"]
+
+
+def test_a_place_that_cannot_exist_costs_nothing_but_time(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    file = tmp_path / "file" / "index.db"
+    assert ids(Index.kept(file, "one", lambda: DOCUMENTS, WEIGHTS), "search the logs") == ["logs"]
+
+
+def test_a_path_of_any_characters_is_a_path(tmp_path: Path) -> None:
+    file = tmp_path / "a ?mode=memory#%41é" / "index.db"
+    Index.kept(file, "one", lambda: DOCUMENTS, WEIGHTS).close()
+    assert file.is_file()
+
+
+SHARED = Index.build(DOCUMENTS, WEIGHTS)
+
+
+@given(st.text() | st.text("\"*^:(){}+-ORANDNOTEdeploylogs tests.'\n", max_size=200))
+def test_any_text_can_be_searched_for(text: str) -> None:
+    found = SHARED.search(text, floor=0)
+    assert found == SHARED.search(text, floor=0)
+    assert all(0 < hit.score <= 1 for hit in found)
