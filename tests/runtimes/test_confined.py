@@ -145,7 +145,7 @@ class Place:
 
     def call(self, one: Handler) -> Reply:
         runtime = self.exec if one.runtime == "exec" else self.python
-        return runtime.call(one, event(), 20.0)
+        return runtime.call(one, event(), 60.0)
 
     def result(self, one: Handler) -> Any:
         reply = self.call(one)

@@ -129,6 +129,11 @@ class _Contract(RuntimeContract):
     def handler(self, root: Path, behaviour: str) -> Handler:
         return handler(behaviour, package(root, self.image, serve=self.serve))
 
+    def test_a_deadline_ends_everything(self, call: Callable[..., Any], marked: Any, tmp_path: Path) -> None:
+        assert call("hang", timeout=1.0).outcome is Outcome.TIMED_OUT
+        assert marked.strays() == []
+        assert containers(tmp_path) == []
+
     def test_a_handler_that_is_not_there(self, runtime: Any, tmp_path: Path) -> None:
         absent = package(tmp_path, f"sha256:{'0' * 64}", serve=self.serve)
         reply = runtime.call(handler("answers", absent), event(), self.timeout)
@@ -398,6 +403,20 @@ class TestOneThatIsKept:
         assert len(containers(root)) == 2
         assert done(do(runtime, plugin, "hostname"))[1] in {done(reply)[1] for reply in replies}
 
+    def test_is_no_stray_to_what_else_a_command_runs(self, root: Path, hook_image: str, cache: Path) -> None:
+        """The command line ends every process that it did not start itself."""
+        body = """
+tree.own_all_children()
+first = done(do(runtime, plugin, "hostname"))
+assert spawn.run(["/bin/true"], cwd="/", env={}).returncode == 0
+print(done(do(runtime, plugin, "hostname")) == first)
+runtime.close()
+"""
+        done = subprocess.run(
+            [sys.executable, "-c", another_samuel(root, hook_image, cache) + body], capture_output=True, text=True
+        )
+        assert (done.stdout, done.stderr) == ("True\n", "")
+
     def test_is_replaced_when_it_was_killed(self, runtime: Oci, root: Path, hook_image: str) -> None:
         plugin = package(root, hook_image, serve=True)
         first = done(do(runtime, plugin, "hostname"))
@@ -457,18 +476,13 @@ class TestLeftovers:
         plugin = package(root, hook_image, serve=True)
         assert done(do(runtime, plugin, "echo up")) == (0, "up")
         alive = containers(root)
-        code = f"""
-import os, sys, time
-from pathlib import Path
-sys.path.insert(0, {str(Path(__file__).parents[2])!r})
-from samuel.clock import SystemClock
-from samuel.runtimes.oci import Oci
-from tests.runtimes.test_oci import do, done, package
-root = Path({str(root)!r})
-runtime = Oci(root, os.environ, Path({str(cache)!r}), 1000000, {MEMORY}, SystemClock())
-print(done(do(runtime, package(root, {hook_image!r}, serve=True), "touch /tmp/stubborn")), flush=True)
+        code = (
+            another_samuel(root, hook_image, cache)
+            + """
+print(done(do(runtime, plugin, "touch /tmp/stubborn")), flush=True)
 time.sleep(600)
 """
+        )
         killed = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE)
         assert killed.stdout is not None
         assert killed.stdout.readline() == b"(0, '')\n"
@@ -533,7 +547,7 @@ class TestWhatIsNotStarted:
 def test_values_of_variables_are_on_no_command_line(root: Path, tmp_path: Path, cache: Path) -> None:
     """A stand-in for the engine writes down how it was called."""
     (tmp_path / "docker").write_text(
-        f'#!/bin/sh\necho "$@" "[$GRANTED]" >> {tmp_path}/calls\n[ "$1" != run ] || exit 127\n'
+        f'#!/bin/sh\necho "$@" "[$GRANTED]" >> {tmp_path}/calls\n[ "$1" != run ] || {{ echo "$@" >&2; exit 127; }}\n'
     )
     (tmp_path / "docker").chmod(0o755)
     host = {"PATH": f"{tmp_path}:/usr/bin:/bin", "GRANTED": "the value", "SAMUEL_CONTAINER": "docker"}
@@ -611,6 +625,22 @@ class TestTheExample:
         reply = runtime.call(handler("nonesuch", plugin), check, 60.0)
         assert reply.outcome is Outcome.CRASHED
         assert "there is no subcommand `nonesuch`" in reply.stderr
+
+
+def another_samuel(root: Path, image: str, cache: Path) -> str:
+    """The beginning of a program with a `runtime` of its own, and a `plugin` that is kept."""
+    return f"""
+import os, sys, time
+from pathlib import Path
+sys.path.insert(0, {str(Path(__file__).parents[2])!r})
+from samuel.clock import SystemClock
+from samuel.process import spawn, tree
+from samuel.runtimes.oci import Oci
+from tests.runtimes.test_oci import do, done, package
+root = Path({str(root)!r})
+runtime = Oci(root, os.environ, Path({str(cache)!r}), {LIMIT}, {MEMORY}, SystemClock())
+plugin = package(root, {image!r}, serve=True)
+"""
 
 
 def containers_after(runtime: Oci, plugin: Package, root: Path, behaviour: str) -> list[str]:

@@ -50,6 +50,7 @@ def _config(file: Path, top: Table) -> Config:
         guardrails=_guardrails(top.table("guardrails")),
         limits=_limits(top.table("limits")),
         agents=loop.agents(top.table("agents")),
+        allow_commands=top.table("session").take("allow_commands", kinds.commands, Config.allow_commands),
         plugins=_plugins(top.table("plugins")),
     )
 

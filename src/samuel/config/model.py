@@ -163,6 +163,9 @@ class Config:
 
     agents: Mapping[str, AgentSettings] = field(default_factory=dict)
 
+    allow_commands: tuple[str, ...] = ()
+    """`[session]`: the commands, word for word, that a hook's `run_command` may run without asking."""
+
     plugins: Mapping[str, PluginSettings] = field(default_factory=dict)
 
     @property

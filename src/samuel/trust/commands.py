@@ -52,12 +52,19 @@ def of_agent(name: str, agents: Mapping[str, AgentSettings], root: Path) -> Text
     return scripted(root) if name == "scripted" else None
 
 
+def allowed(config: Config) -> Text | None:
+    """The commands that hooks may ask for: samuel.toml may have come with the clone as well as the hook."""
+    if not config.allow_commands:
+        return None
+    return _text("session:commands", "".join(f"{command}\n" for command in config.allow_commands))
+
+
 def texts(config: Config) -> list[Text]:
     """Everything in a configuration that somebody must agree to before it runs."""
     root = config.file.parent if config.file else Path()
     checks = (quality(methodology) for methodology in config.methodology.values())
     agents = (of_agent(name, config.agents, root) for name in (*config.agents, "scripted"))
-    return [text for text in (*checks, *agents) if text]
+    return [text for text in (*checks, *agents, allowed(config)) if text]
 
 
 def _file(path: Path, name: str) -> str:

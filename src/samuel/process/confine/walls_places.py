@@ -182,7 +182,7 @@ def _granted(root: str, granted: str, writable: bool) -> int | None:
 def _kept_shut(root: str, doors: Sequence[Door]) -> Iterator[tuple[str, int, bool]]:
     """What stays read-only inside of a place that may be written: where it is, opened.
 
-    A mounted path cannot be renamed, but its parents can, with the mount in them: they are mounted onto themselves.
+    A mounted path cannot be renamed, but its parents can, with it: so they are mounted onto themselves.
     """
     open_to_write = {one.path for one in doors if one.writable}
     for name in (*PROTECTED, *_of_the_user(root)):

@@ -1,0 +1,99 @@
+"""`.system/logs/hooks.log`: one JSON line a call, for whoever keeps the hooks of a repository.
+
+The journal knows more; this is the short view that lies beside the hooks. It is written only where there is a
+`.system/`, and not being able to write it costs one warning, never the event.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import msgspec
+
+from samuel.clock import Clock, iso
+from samuel.dispatch.record import Call, Fired
+from samuel.errors import SamuelError
+from samuel.events import Event
+from samuel.events.catalogue import BY_PAYLOAD
+from samuel.files.inside import make_dirs_inside
+from samuel.hooks.handler import Origin
+from samuel.paths import SYSTEM
+
+NAME = "hooks.log"
+MOST_BYTES = 8 * 1024 * 1024  # then it begins anew, and the old one is kept as hooks.log.1
+MOST_LOGS = 20  # of one result
+
+
+class Line(msgspec.Struct, omit_defaults=True):
+    timestamp: str
+    hook: str
+    event: str
+    status: str  # the outcome
+    duration_ms: float
+    session_id: str = ""
+    message: str = ""
+    logs: list[dict[str, str]] = []  # what the hook wants logged
+
+
+class HooksLog:
+    """The sink that writes it. The lines of an event go out together, when it is over."""
+
+    def __init__(self, root: Path, clock: Clock, warn: Callable[[str], None]) -> None:
+        self._root = root
+        self._clock = clock
+        self._warn = warn
+        self._broken = False
+        self._lines: list[bytes] = []
+
+    def begin(self, event: Event) -> None:
+        pass
+
+    def called(self, event: Event, call: Call) -> None:
+        if call.handler.origin is Origin.BUILT_IN:
+            return
+        line = Line(
+            iso(self._clock.now()),
+            call.handler.name,
+            BY_PAYLOAD[type(event)].name,
+            call.outcome,
+            round(call.duration_ms, 3),
+            event.session_id if isinstance(event.session_id, str) else "",
+            call.message,
+            _logs(call),
+        )
+        self._lines.append(msgspec.json.encode(line) + b"\n")
+
+    def end(self, event: Event, fired: Fired, duration_ms: float) -> None:
+        lines, self._lines = b"".join(self._lines), []
+        if not lines or self._broken or not os.path.isdir(self._root / SYSTEM):
+            return
+        try:
+            self._append(lines)
+        except (OSError, SamuelError) as error:
+            self._broken = True
+            self._warn(f"`{SYSTEM}/logs/{NAME}` cannot be written: {error}")
+
+    def _append(self, lines: bytes) -> None:
+        directory = make_dirs_inside(self._root, SYSTEM, "logs", mode=0o755)
+        try:
+            flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
+            fd = os.open(NAME, flags, 0o644, dir_fd=directory)
+            try:
+                if os.fstat(fd).st_size > MOST_BYTES:
+                    os.replace(NAME, f"{NAME}.1", src_dir_fd=directory, dst_dir_fd=directory)
+                os.write(fd, lines)
+            finally:
+                os.close(fd)
+        finally:
+            os.close(directory)
+
+
+def _logs(call: Call) -> list[dict[str, str]]:
+    """Those of a result whose shape was checked; of any other there are none."""
+    said = call.result.get("logs")
+    if not isinstance(said, list):
+        return []
+    kept = [one for one in said if isinstance(one, dict)][:MOST_LOGS]
+    return [{"level": str(one.get("level", "info")), "message": str(one.get("message", ""))} for one in kept]
