@@ -22,6 +22,7 @@ BENCHMARKS = (
     "bench_python",
     "bench_confined",
     "bench_wasm",
+    "bench_oci",
     "bench_discovery",
     "bench_start",
     "bench_tasks",

@@ -22,6 +22,8 @@ import msgspec
 from msgspec import NODEFAULT, UNSET
 from msgspec import inspect as types
 from msgspec.structs import FieldInfo, fields
+from page import NOTE, table
+from plugin_pages import manifest_page, oci_page, wasm_page
 
 from samuel.cli.lazy import LazyGroup
 from samuel.cli.root import samuel
@@ -29,11 +31,11 @@ from samuel.config import format_duration
 from samuel.events import EVENTS, Event, EventType, LoopEvent, Plugin
 from samuel.events.schema import own_fields, sample
 from samuel.events.session import HookResult
+from samuel.hooks.handler import Origin
 from samuel.journal.records import CallRecord, EndRecord, EventRecord
 from samuel.prompts.context import PromptContext
 
 REFERENCE = Path(__file__).parent / "reference"
-NOTE = "<!-- Written by docs/generate.py. Change the code, then run it again. -->\n"
 
 
 # types and tables in Markdown
@@ -92,12 +94,6 @@ PLAIN = {
     types.RawType: "object",
     types.AnyType: "any value",
 }
-
-
-def table(head: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
-    head = list(head)
-    lines = [head, ["---"] * len(head), *([cell.replace("|", "\\|") for cell in row] for row in rows)]
-    return "".join(f"| {' | '.join(line)} |\n" for line in lines)
 
 
 def description(kind: Any) -> str:
@@ -218,8 +214,9 @@ def events_page() -> str:
         "`samuel init` fires the `init` events and `samuel sync` the `sync` events. `samuel run start` and "
         "`samuel run pilot` fire the loop events and, around each agent process, the session events "
         "`SessionStart`, `UserPromptSubmit`, `TurnEnd`, `SessionStop` and `SessionEnd`; [the "
-        "loop](../explanation/the-loop.md) says when. Every event can be fired with `samuel hooks fire` and from "
-        "a program with [`app.fire`](../how-to/embed.md).\n",
+        "loop](../explanation/the-loop.md) says when. `samuel recipe run` fires the session events and those of "
+        "one agent process. Every event can be fired with `samuel hooks fire` and from a program with "
+        "[`app.fire`](../how-to/embed.md).\n",
         table(("event", "composes by", "built-in default", "strict", "timeout"), rows),
         "`strict` and `timeout` are what holds unless the hook or [samuel.toml](config.md) says otherwise. The "
         "timeout holds per handler; in `quality.check` the built-in gives it to each command, and in "
@@ -316,13 +313,23 @@ SAYS_NO = {
     "samuel run reset": "this is inside a run",
     "samuel run enqueue": "there are no tasks yet, or this discovery has found its most",
     "samuel sync": "a strict hook stopped it, or a file is a link",
+    "samuel plugin add": "nobody agreed, it is there already, or it cannot be fetched, used or made to run",
+    "samuel plugin install": "nobody agreed, or something is not what samuel.lock says; nothing is installed then",
+    "samuel plugin update": "nobody agreed to what a newer version wants, or it cannot be fetched or used",
+    "samuel plugin remove": "another plugin requires it, and no `--force`",
+    "samuel plugin new": "the directory is there and not empty",
+    "samuel plugin validate": "there is at least one problem",
+    "samuel recipe show": "the recipe is broken",
+    "samuel recipe run": "the agent or a hook said no, or it could not begin: a missing agent or plugin, "
+    "something not trusted",
+    "samuel skill show": "the skill is broken",
     "samuel hooks new": "a hook of that name exists already",
     "samuel hooks fire": "the event was not ok: somebody denied it, or a check or a strict handler failed",
     "samuel trust": "something still waits for your word",
     "samuel doctor": "there is at least one finding of the level `error`",
 }
 
-INTERRUPTED = ("samuel run start", "samuel run pilot")
+INTERRUPTED = ("samuel run start", "samuel run pilot", "samuel recipe run")
 
 
 def cli_page() -> str:
@@ -378,6 +385,7 @@ FREE: dict[str, list[tuple[str, str, str]]] = {
         ("Progress", "string", "Markdown: learnings, completions, areas. Result of `context.progress`."),
         ("Snapshot", "string", "TOON: the project at a glance. Result of `context.snapshot`."),
         ("Extras", "array of object", "`{name, content}`, from `context.extra`."),
+        ("Skills", "array of object", "`{Name, Description, Path}` of each [skill](../how-to/skills.md)."),
         ("RunId", "string", "The id of the run."),
         ("Agent", "string", "The agent of this run."),
         ("ConsecutiveFailures", "integer", "Failed iterations in a row so far."),
@@ -416,8 +424,8 @@ def context_page() -> str:
             top.append((f"`{name.name}`", type_name(name), description(name.type)))
     end = (
         "`State.Task`, `State.Progress`, `State.Snapshot` and `State.Extras` are filled for `before:agent.invoke` "
-        "and its templates, and empty in every other event. The names from `State.RunId` on are there only inside "
-        "a run. "
+        "and its templates, and empty in every other event; `State.Skills` is always filled. The names from "
+        "`State.RunId` on are there only inside a run. "
         "[A prompt of your own](../how-to/custom-prompt.md) shows them in use.\n"
     )
     return "\n".join([*parts, table(("name", "type", "what it is"), top), *inside, end])
@@ -455,8 +463,8 @@ RECORDS: list[tuple[str, str, type[msgspec.Struct], dict[str, str]]] = [
             "event": "That event's name.",
             "at": "When the call ended, in seconds since the epoch.",
             "handler": "The handler's name.",
-            "origin": "Where it was found: `built in`, `distribution`, `user`, `project`, `embedder`.",
-            "runtime": "How it ran: `inline`, `python` or `exec`.",
+            "origin": f"Where it was found: {', '.join(f'`{origin.label}`' for origin in Origin)}.",
+            "runtime": "How it ran: `inline`, `python`, `exec`, `wasm` or `oci`.",
             "position": "Its place in the chain, from 1.",
             "outcome": "One of the [outcomes](outcomes.md).",
             "duration_ms": "How long it took.",
@@ -510,6 +518,9 @@ PAGES: dict[str, Callable[[], str]] = {
     "cli.md": cli_page,
     "context.md": context_page,
     "journal.md": journal_page,
+    "plugin-manifest.md": manifest_page,
+    "wasm-abi.md": wasm_page,
+    "oci-protocol.md": oci_page,
 }
 
 

@@ -12,6 +12,11 @@ def main() -> int:
     if sys.argv[1:] == ["--version"]:
         print(f"samuel {__version__}")
         return 0
+    if sys.argv[1:2] == ["emit"]:
+        from samuel.quick import nobody_answers
+
+        if nobody_answers(sys.argv[2:]):
+            return 0
     import signal
 
     from samuel.cli.edge import run

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property
 from pathlib import Path
 from types import TracebackType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
@@ -29,40 +29,24 @@ from samuel.hooks.decorator import Declaration, declarations
 from samuel.hooks.handler import Handler, Origin, Role
 from samuel.hooks.order import Chain, resolve
 from samuel.journal import Journal
-from samuel.plugins import lock
-from samuel.plugins.installed import GLOBAL, LOCAL, Installed, directory_of, look
+from samuel.journal.hooks_log import HooksLog
 from samuel.process.environment import clean
-from samuel.process.git import Git
-from samuel.prompts.context import (
-    IterationNames,
-    MethodologyNames,
-    PathNames,
-    ProjectNames,
-    PromptContext,
-    SamuelNames,
-)
 from samuel.ralph.defaults import built_in
-from samuel.ralph.loop import Loop
-from samuel.ralph.steps import Steps
-from samuel.ralph.stopping import Stop
-from samuel.ralph.workplace import Watch, Workplace, nobody
-from samuel.runtimes.base import Runtime
-from samuel.runtimes.exec import Exec
-from samuel.runtimes.inline import Inline
-from samuel.runtimes.oci import Oci
-from samuel.runtimes.python import Python
-from samuel.runtimes.wasm import Wasm
-from samuel.sources.answers import Answers
-from samuel.sources.discover import Place, discover
+from samuel.runtimes.table import Runtimes, Setting
 from samuel.sources.index import Index
-from samuel.sources.plugins import package_of
-from samuel.sources.yaml_hooks import YamlHooks
-from samuel.sources.yaml_known import KnownFiles
-from samuel.tasks.store import TaskStore
 from samuel.trust.content import signature
 from samuel.trust.permit import Permit
 from samuel.trust.repository import trust_key
 from samuel.trust.store import TrustStore
+
+# What follows is imported where it is used: an event with known hooks needs neither the loop nor the sources.
+if TYPE_CHECKING:
+    from samuel.plugins.installed import Installed
+    from samuel.ralph.loop import Loop
+    from samuel.ralph.stopping import Stop
+    from samuel.ralph.workplace import Watch, Workplace
+    from samuel.sessions.keeper import Keeper
+    from samuel.sources.discover import Place
 
 
 class App:
@@ -83,7 +67,7 @@ class App:
         config: Config | None = None,
         methodology: str = "",
         environment: str = "",
-        watch: Watch = nobody,
+        watch: Watch | None = None,
         disk: Disk = DISK,
     ) -> None:
         """Open the project at or above `root`; with `search` false, exactly there.
@@ -98,65 +82,42 @@ class App:
         self.user = user or paths.User.from_environment()
         self.clock = clock or SystemClock()
         self.warnings: list[str] = []
-        self._warn = warn or self.warnings.append
+        self.warn = warn or self.warnings.append
         refuse_links(self.paths.root, paths.HOME, *paths.HOOK_DIRS, ".kodelet", ".samuel/run")
         refuse_links(self.paths.root, paths.SYSTEM, paths.YAML_HOOKS)
         self.config = config or load_config(self.paths.config)
         self.personal = load_personal(self.user.config)
         self.methodology = methodology or self.config.default_methodology
         self.environment = environment or os.environ.get("SAMUEL_ENV", "") or self.config.environment
+        self.state = self.paths.state(self.methodology, several=self.config.several)
+        refuse_links(self.paths.root, str(self.state.relative_to(self.paths.root)))
+        self._watch, self._disk = watch, disk
 
         self.trust = TrustStore(self.user.state / "trust", trust_key(self.paths.root))
         everything = os.environ.get("SAMUEL_TRUST") == "all" if trust_everything is None else trust_everything
         # The stamp before the agreements: what is remembered under it may be older than it says, never wider.
-        self._agreed = "everything" if everything else str(self.trust.stamp())
+        self.agreed = "everything" if everything else str(self.trust.stamp())
         self.permit = Permit(self.paths.root, self.trust.pin(), everything=everything)
 
-        self._variables = variables = clean(
+        self.variables = clean(
             {"PYTHONPYCACHEPREFIX": str(self.user.cache / "pycache")}, pass_names=self.config.pass_env
         )
-        self._python = python = Python(
-            self.paths.root, variables, self.user.cache, self.config.limits.handler_output_bytes
+        self._runtimes = Runtimes(
+            Setting(self.paths.root, self.variables, os.environ, self.user.cache, self.config.limits, self.clock)
         )
-        self._runtimes: Mapping[str, Runtime] = {
-            "inline": Inline(),
-            "python": python,
-            "exec": Exec(
-                self.paths.root,
-                variables,
-                self.user.cache,
-                self.config.limits.handler_output_bytes,
-                self.clock,
-            ),
-            "wasm": Wasm(
-                self.paths.root,
-                self.user.cache,
-                self.config.limits.handler_memory_bytes,
-                self.config.limits.handler_output_bytes,
-            ),
-            "oci": Oci(
-                self.paths.root,
-                os.environ,
-                self.user.cache,
-                self.config.limits.handler_output_bytes,
-                self.config.limits.handler_memory_bytes,
-                self.clock,
-            ),
-        }
         self.journal = Journal(
             self.paths.root,
             self.paths.journal,
             self.clock,
-            self._warn,
+            self.warn,
             parent_id=os.environ.get("SAMUEL_EVENT_ID", ""),
         )
         try:
-            self.workplace = self._workplace(watch, disk)
-            own = [*built_in(self.workplace), *embedded(handlers)]
-            self.found = discover(self.place(), own)
+            own = built_in(lambda: self.workplace, self.config.chosen(self.methodology))
+            self.found = self._find([*own, *embedded(handlers)])
             self.chains = self._resolve(self.found)
             for name in self.missing_plugins:
-                self._warn(f"samuel.lock names `{name}`, which is not installed; run `samuel plugin install`")
+                self.warn(f"samuel.lock names `{name}`, which is not installed; run `samuel plugin install`")
         except BaseException:
             self.close()
             raise
@@ -164,7 +125,7 @@ class App:
             chains=self.chains,
             runtimes=self._runtimes,
             permit=self.permit,
-            sink=_All((self.journal, *sinks)),
+            sink=_All((self.journal, HooksLog(self.paths.root, self.clock, self.warn), *sinks)),
             clock=self.clock,
             place=Common(
                 str(self.paths.root),
@@ -179,73 +140,40 @@ class App:
         """Fire an event: a payload, or a name in any spelling with the payload's fields."""
         return self.dispatcher.fire(event if isinstance(event, Event) else payload(event, fields))
 
+    @cached_property
+    def workplace(self) -> Workplace:
+        """Where a loop works, and with what."""
+        from samuel import app_loop
+
+        return app_loop.workplace(self, self._watch, self._disk)
+
     def context(self) -> dict[str, Any]:
         """The PromptContext outside of a run."""
-        settings = self.workplace.settings
-        return PromptContext(
-            Samuel=SamuelNames(),
-            Project=ProjectNames(self.paths.root.name, str(self.paths.root)),
-            Methodology=MethodologyNames(self.methodology),
-            Iteration=IterationNames(),
-            Config={
-                "agent": self.workplace.agent,
-                "quality_checks": list(settings.quality_checks),
-                "max_iterations": settings.max_iterations,
-                "max_task_attempts": settings.max_task_attempts,
-                "commit": settings.commit,
-                "pilot": settings.pilot.enabled,
-                "focus": settings.pilot.focus,
-                "max_discovery_tasks": settings.pilot.max_discovery_tasks,
-            },
-            Guardrails=self.config.guardrails,
-            Paths=PathNames(str(self.paths.config), str(self.workplace.state), str(self.paths.hooks)),
-            State={"Task": "", "Progress": "", "Snapshot": "", "Extras": [], "Skills": self._skills},
-            Mode="implementation",
-            Hooks={name: [step.handler.name for step in chain.steps] for name, chain in self.chains.items()},
-            Plugins={},
-        ).plain()
+        from samuel import app_loop
+
+        return app_loop.context(self, self._skills)
+
+    @cached_property
+    def _skills(self) -> list[dict[str, str]]:
+        from samuel import app_loop
+
+        return app_loop.skills(self)
 
     def loop(self, stop: Stop, *, timings: bool = False, dry_run: bool = False) -> Loop:
         """The loop of this project, with what it runs by pinned as it is now."""
-        steps = Steps(self.workplace, self.fire, self.context, stop, timings=timings, dry_run=dry_run)
-        return Loop(self.workplace, steps, stop, pinned=self._pinned())
+        from samuel import app_loop
 
-    def _pinned(self) -> dict[str, Any]:
-        """What a reader of the run's manifest wants to know: who answers to what, and what was agreed to."""
-        return {
-            "agreed": self._agreed,
-            "chains": {
-                name: [{"handler": step.handler.name, "digest": step.handler.digest} for step in chain.steps]
-                for name, chain in self.chains.items()
-                if chain.steps
-            },
-        }
+        return app_loop.loop(self, stop, timings=timings, dry_run=dry_run)
 
-    def _workplace(self, watch: Watch, disk: Disk) -> Workplace:
-        state = self.paths.state(self.methodology, several=self.config.several)
-        refuse_links(self.paths.root, str(state.relative_to(self.paths.root)))
-        return Workplace(
-            root=self.paths.root,
-            state=state,
-            templates=self.paths.templates,
-            cache=self.user.cache,
-            settings=self.config.chosen(self.methodology),
-            preferred_agent=self.personal.agent,
-            agents=self.config.agents,
-            environment=self._variables,
-            host=dict(os.environ),
-            clock=self.clock,
-            git=Git(self.paths.root, self._variables),
-            tasks=TaskStore(state, disk=disk),
-            disk=disk,
-            watch=watch,
-            permit=self.permit.text,
-        )
+    def keeper(self, confirm: Callable[[str], bool] | None = None) -> Keeper:
+        """Who fires the events of sessions and keeps what comes of them. `confirm` asks before a command runs."""
+        from samuel import app_session
+
+        return app_session.keeper(self, confirm)
 
     def close(self) -> None:
         """End the workers and close the journal."""
-        for runtime in self._runtimes.values():
-            runtime.close()
+        self._runtimes.close()
         self.journal.close()
         if dispatcher := getattr(self, "dispatcher", None):
             dispatcher.close()
@@ -258,12 +186,38 @@ class App:
     ) -> None:
         self.close()
 
+    @cached_property
+    def index(self) -> Index:
+        """What the places of hooks held when they were last looked through."""
+        both = (self.paths.root, self.user.home)
+        return Index(
+            self.user.state / "index" / trust_key(self.paths.root),
+            [base / place for base in both for place in paths.HOOK_DIRS],
+            [
+                self.paths.root / paths.YAML_HOOKS,
+                *(base / place for base in both for place in paths.PLUGIN_DIRS),
+            ],
+            self.paths.root,
+            f"{self.agreed} {self._plugin_stamp()} {self.environment}",
+        )
+
+    def _find(self, own: list[Handler]) -> tuple[Handler, ...]:
+        if not self.config.distributions and (known := self.index.recall(self.permit)) is not None:
+            return (*known, *own)
+        from samuel.sources.discover import discover
+
+        return discover(self.place(), own)
+
     def place(self) -> Place:
         """What discovery looks at, for this project and this user."""
+        from samuel.sources.answers import Answers
+        from samuel.sources.discover import Place
+        from samuel.sources.yaml_hooks import YamlHooks
+        from samuel.sources.yaml_known import KnownFiles
 
         def answers(key: str, root: Path) -> Answers:
             file = self.user.state / "answers" / f"{key}.json"
-            return Answers(file, str(root), self._variables, self.user.cache, self._python)
+            return Answers(file, str(root), self.variables, self.user.cache, self._runtimes.python)
 
         return Place(
             root=self.paths.root,
@@ -280,35 +234,18 @@ class App:
                 self.permit,
             ),
             permit=self.permit,
-            python=self._python,
+            python=self._runtimes.python,
             project_answers=answers(trust_key(self.paths.root), self.paths.root),
             user_answers=answers("user", self.user.home),
-            looked_through=Index(
-                self.user.state / "index" / trust_key(self.paths.root),
-                [base / place for base in (self.paths.root, self.user.home) for place in paths.HOOK_DIRS],
-                [
-                    self.paths.root / paths.YAML_HOOKS,
-                    *(base / place for base in (self.paths.root, self.user.home) for place in paths.PLUGIN_DIRS),
-                ],
-                self.paths.root,
-                f"{self._agreed} {self._plugin_stamp()} {self.environment}",
-            ),
+            looked_through=self.index,
         )
-
-    @cached_property
-    def _skills(self) -> list[dict[str, str]]:
-        """What the agent is told of skills: names and descriptions, within what one handler may add."""
-        from samuel.skills.find import find_skills, for_prompt  # YAML is slow to import; hooks alone need none
-
-        found = find_skills(self.paths.root, self.user.home, self.usable_plugins)
-        listing = for_prompt(found, self.paths.root, self.config.limits.handler_prompt_bytes)
-        if listing.left_out:
-            self._warn(f"skills left out of the prompt, too long together: {', '.join(listing.left_out)}")
-        return listing.shown
 
     @cached_property
     def local_plugins(self) -> list[Installed]:
         """The plugins of the project, whatever their state."""
+        from samuel.plugins import lock
+        from samuel.plugins.installed import LOCAL, look
+
         return look(self.paths.root, LOCAL, lock.read(self.paths.lock))
 
     @cached_property
@@ -316,16 +253,18 @@ class App:
         """The user's own. A project that *is* the home directory has no second set of them."""
         if self.user.home.resolve() == self.paths.root:
             return []
+        from samuel.plugins import lock
+        from samuel.plugins.installed import GLOBAL, look
+
         return look(self.user.home, GLOBAL, lock.read(self.user.lock))
 
     @property
     def usable_plugins(self) -> list[Installed]:
         """Those that take part: agreed to, enabled, without a problem; the project's first."""
-        of_project = [
-            one
-            for one in self.local_plugins
-            if not self.permit.package(package_of(one, self.user.environments))
-        ]
+        from samuel.sources.plugins import package_of
+
+        environments = self.user.environments
+        of_project = [one for one in self.local_plugins if not self.permit.package(package_of(one, environments))]
         return [one for one in (*of_project, *self.global_plugins) if not one.problems and self._enabled(one)]
 
     def _enabled(self, plugin: Installed) -> bool:
@@ -335,6 +274,11 @@ class App:
     @cached_property
     def missing_plugins(self) -> list[str]:
         """What samuel.lock names and is not there, such as in a fresh clone."""
+        if not self.paths.lock.exists():
+            return []
+        from samuel.plugins import lock
+        from samuel.plugins.installed import directory_of
+
         places = [self.paths.root / place for place in paths.PLUGIN_DIRS]
         named = lock.read(self.paths.lock)
         return [name for name in named if not any((place / directory_of(name)).is_dir() for place in places)]

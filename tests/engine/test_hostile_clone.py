@@ -38,10 +38,11 @@ def guard(event):
 """
 PYTHON = "import pathlib\npathlib.Path('{canary}/{name}').touch()\n"
 YAML = """
-name: evil
-event: PreAbilityCall
-blocking: true
-command: touch '{canary}/yaml'
+id: evil_yaml
+event_type: PostAbilityCall
+handler:
+  kind: script
+  command: touch '{canary}/yaml'
 """
 METADATA = "Metadata-Version: 2.1\nName: evil-dist\nVersion: 1.0\n"
 POINTS = "[samuel.hooks]\nevil = evil_module\n"
@@ -106,6 +107,7 @@ def use(project: SamuelProject) -> None:
         app.fire("context.extra", task={"id": "1"}, context=app.context())
         app.fire("UserPromptSubmit", user_message="hello")
         app.fire("PreAbilityCall", ability_id="shell", tool_input={"command": "ls"})
+        app.fire("PostAbilityCall", ability_id="shell", status="success")
         app.fire("quality.check", commands=["true"])
         list(newest_first(app.paths.root, app.paths.journal))
     review(project.root, {})
@@ -120,8 +122,7 @@ def test_nothing_runs_before_its_owner_agreed(clone: SamuelProject, canary: Path
 def test_everything_is_listed_with_the_reason(clone: SamuelProject) -> None:
     with clone.open() as app:
         found = {handler.name: handler for handler in app.found if handler.name != "default"}
-    assert {"evil", "evil_py", "evil_kodelet"} <= set(found)
-    for name in ("evil", "evil_py", "evil_kodelet"):
+    for name in ("evil", "evil_py", "evil_kodelet", "evil_yaml"):
         assert found[name].status is Status.UNTRUSTED
         assert "samuel trust" in found[name].reason
 
@@ -131,7 +132,7 @@ def test_trusting_everything_once_is_not_remembered(
 ) -> None:
     monkeypatch.setenv("SAMUEL_TRUST", "all")
     use(clone)
-    assert "exec" in os.listdir(canary)
+    assert {"exec", "yaml"} <= set(os.listdir(canary))
     monkeypatch.delenv("SAMUEL_TRUST")
     for file in canary.iterdir():
         file.unlink()
@@ -145,14 +146,16 @@ def test_a_pipe_and_a_loop_of_links_neither_run_nor_hang(clone: SamuelProject, c
         (clone.root / place / "loop").symlink_to("loop")
         (clone.root / place / "self").symlink_to(".")
     use(clone)
-    clone.trust()  # cannot be agreed to: nobody knows what they will be
+    clone.trust()  # these cannot be agreed to: nobody knows what they will be
     use(clone)
-    assert os.listdir(canary) == []
+    assert os.listdir(canary) == ["yaml"]  # which does not lie beside them
     with clone.open() as app:
         assert {handler.name: handler.status for handler in app.found}["evil"] is Status.UNTRUSTED
 
 
-@pytest.mark.parametrize("what", [".samuel", ".samuel/hooks", ".kodelet", ".samuel/run"])
+@pytest.mark.parametrize(
+    "what", [".samuel", ".samuel/hooks", ".kodelet", ".samuel/run", ".system", ".system/hooks"]
+)
 def test_a_directory_that_is_a_link_is_refused(
     clone: SamuelProject, tmp_path: Path, canary: Path, what: str
 ) -> None:
@@ -201,9 +204,8 @@ class TestOnceAgreed:
 
     def test_it_runs(self, clone: SamuelProject, canary: Path) -> None:
         use(clone)
-        assert {"exec", "module", "guard"} <= set(os.listdir(canary))
-        # ... and what only lay beside it still shadows nothing, nor does what lies in the project
-        assert set(os.listdir(canary)) == {"exec", "module", "guard"}
+        # What only lies beside them shadows nothing, nor does what lies in the project.
+        assert set(os.listdir(canary)) == {"exec", "module", "guard", "yaml"}
         fired = clone.fire("PreAbilityCall", ability_id="shell", tool_input={})
         assert not fired.denied
         assert str(clone.root) not in fired.result["json"]

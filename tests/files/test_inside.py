@@ -234,3 +234,12 @@ def test_refuse_links_refuses_links_and_files(root: Path) -> None:
     for name in (".samuel", ".samuel/b", "dangling", "a/b/file"):
         with pytest.raises(UnsafePath, match="is a symbolic link, or not a directory"):
             refuse_links(root, "a", name)
+
+
+def test_reading_a_directory_leaves_nothing_open(tmp_path: Path) -> None:
+    (tmp_path / "directory").mkdir()
+    before = len(os.listdir("/proc/self/fd"))
+    for _ in range(3):
+        with pytest.raises(IsADirectoryError):
+            read_inside(tmp_path, "directory", limit=10)
+    assert len(os.listdir("/proc/self/fd")) == before

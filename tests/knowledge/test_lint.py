@@ -148,9 +148,10 @@ def test_a_sound_base(write: Write) -> None:
                 "sub/ROUTING.md": "",
                 "sub/a.md": "---\ndoc_type: x\n---\n",
                 ".hidden/a.md": "---\ndoc_type: x\n---\n",
+                "node_modules/a.md": "---\ndoc_type: x\n---\n",
             },
             [],
-            id="another base and hidden directories are not looked at",
+            id="another base, hidden directories and those of others are not looked at",
         ),
         pytest.param(
             {"routes/work.quality.checks.yaml": "routes: []\nroutes: []\n", "docs/checks.md": ""},

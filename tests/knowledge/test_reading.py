@@ -14,7 +14,7 @@ from samuel.knowledge.indexes import MOST, find_root, read_base
 from samuel.knowledge.model import STAGES, Index, RelatedDoc, Route
 from samuel.knowledge.place import from_root
 from samuel.knowledge.routes import MOST as MOST_ROUTES
-from samuel.knowledge.routes import read_routes
+from samuel.knowledge.routes import MOST_DOCS, read_routes
 
 Write = Callable[[dict[str, str]], Path]
 
@@ -239,6 +239,10 @@ def test_too_many_routes_are_cut_and_told(write: Write) -> None:
     file = read_routes(write({"r.yaml": text}), "r.yaml")
     assert len(file.routes) == MOST_ROUTES
     assert [problem.line for problem in file.problems] == [MOST_ROUTES + 2]
+    text = "routes:\n- when_to_use: w\n  related_docs:\n" + "  - path: a.md\n" * (MOST_DOCS + 1)
+    file = read_routes(write({"r.yaml": text}), "r.yaml")
+    assert len(file.routes[0].related_docs) == MOST_DOCS
+    assert [problem.line for problem in file.problems] == [MOST_DOCS + 4]
 
 
 def test_a_document_says_what_it_is(write: Write) -> None:

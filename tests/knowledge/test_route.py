@@ -93,7 +93,7 @@ def test_the_stage_is_preferred_and_not_required(example: Base, stage: str, best
         ("please roll back the release", "docs/release/rollback.md"),
         ("the rounding of taxes on an invoice is wrong", "docs/billing/invoices.md"),
         ("Run the full billing regression tests for me", "docs/billing/regression_suite.md"),
-        ("let us split the auth service in two", "docs/services/new_service.md"),
+        ("let us split a service into two services", "docs/services/new_service.md"),
     ],
 )
 def test_words_alone(example: Base, text: str, best: str) -> None:

@@ -424,14 +424,20 @@ def test_without_the_grant_no_datagram_leaves(project: Project) -> None:
 
 @pytest.mark.parametrize("network", [False, True])
 def test_programs_of_the_user_that_listen_are_not_reached(project: Project, tmp_path: Path, network: bool) -> None:
-    path = str(tmp_path / "agent.sock")
-    with listening(socket.AF_UNIX, path) as server:
-        project.python(f"import socket; socket.socket(1).connect({path!r})", Allowed(network=network))
-        datagrams = f"a, b = socket.socketpair(1, socket.SOCK_DGRAM); a.sendto(b'x', {path!r})"
-        project.python(f"import socket; {datagrams}", Allowed(network=network))
-        server.setblocking(False)
-        with pytest.raises(BlockingIOError):
-            server.accept()
+    stream, datagrams = str(tmp_path / "agent.sock"), str(tmp_path / "log.sock")
+    granted = Allowed(network=network)
+    with listening(socket.AF_UNIX, stream) as agent, socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as log:
+        log.bind(datagrams)
+        for code in (
+            f"socket.socket(1).connect({stream!r})",
+            f"socket.socket(1, socket.SOCK_DGRAM).sendto(b'x', {datagrams!r})",
+            f"socket.socketpair(1, socket.SOCK_DGRAM)[0].sendto(b'x', {datagrams!r})",
+        ):
+            assert project.python(f"import socket; {code}", granted).returncode != 0, code
+        for server, take in ((agent, agent.accept), (log, lambda: log.recv(1))):
+            server.setblocking(False)
+            with pytest.raises(BlockingIOError):
+                take()
 
 
 def test_pairs_of_sockets_work(project: Project) -> None:

@@ -55,6 +55,19 @@ def test_a_phrase_is_worth_more_when_it_is_complete() -> None:
     assert whole > single > half
 
 
+def test_one_word_of_a_phrase_may_be_chance_and_two_are_not() -> None:
+    found = document(["stack trace", "error message"])
+    assert score(asked("stack", "message"), found) > 2 * score(asked("stack", "overflow"), found)
+
+
+def test_a_common_word_makes_no_second_one() -> None:
+    found = document(["stack trace", "error message"])
+    stack, error = Term("stack", {"stack": 1.0}, 1.0), Term("error", {"error": 1.0}, 1.0, common=True)
+    both = frozenset({"stack", "error"})
+    telling = Sentence((stack, error._replace(common=False)), both)
+    assert score(Sentence((stack, error), both), found) < score(telling, found)
+
+
 def test_a_field_has_its_weight() -> None:
     found = document(["deploy"], "deploy")
     assert confidence(asked("deploy"), found, WEIGHTS).words == (("deploy", "keywords"),)

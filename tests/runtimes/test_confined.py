@@ -272,6 +272,19 @@ def test_an_interpreter_in_a_hidden_place_is_there_if_it_is_on_path(
     assert "is not where a plugin may read" in reply.message
 
 
+def test_a_program_in_a_hidden_place_does_not_stand_before_one_that_can_be_run(
+    tmp_path: Path, kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hidden = tmp_path / "home" / "bin" / "cat"
+    hidden.parent.mkdir(parents=True)
+    hidden.write_text("#!/bin/sh\necho hidden\n")
+    hidden.chmod(0o755)
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("PATH", f"{hidden.parent}:{os.environ['PATH']}")
+    place = Place(tmp_path, kind)
+    assert place.result(script(package(place.root), "#!/bin/sh\ncat\n"))["event_id"] == "evt-1"
+
+
 def test_a_home_on_the_path_is_not_shown_for_that(
     tmp_path: Path, kind: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -10,7 +10,7 @@ import pytest
 from wasmtime import Config, Engine, Module
 
 from samuel.hooks.handler import Outcome
-from samuel.runtimes.wasm_cache import KEPT, CompiledCache
+from samuel.runtimes.wasm.cache import KEPT, CompiledCache
 
 from .wasm_build import Place, saying
 

@@ -91,6 +91,7 @@ def _implementation(top: Table) -> Implementation | None:
         return None
     if kind not in table:
         table.refuse(kind, f"`{kind}` is missing", f"say how it runs below `{kind}:`")
+        return None
     return _READERS[kind](table.table(kind))
 
 

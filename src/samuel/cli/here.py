@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -37,8 +38,12 @@ class Here:
         from samuel.process.tree import own_all_children
 
         own_all_children()  # nobody but Samuel starts processes in this program
-        ask = _confirm if self.out.asks else None
-        return App(root or self.root, search=False, ask=ask, **settings)
+        return App(root or self.root, search=False, ask=self.confirm, **settings)
+
+    @property
+    def confirm(self) -> Callable[[str], bool] | None:
+        """Puts a question to the person, if there is one."""
+        return _confirm if self.out.asks else None
 
 
 def inside_a_run() -> str:

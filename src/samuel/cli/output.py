@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 from collections.abc import Iterable, Sequence
@@ -29,6 +30,7 @@ class Table(NamedTuple):
 class Output:
     def __init__(self, json: bool = False) -> None:
         self.json = json
+        self.failure: int | None = None  # the exit code of whatever goes wrong, where a caller counts on one
 
     @property
     def asks(self) -> bool:
@@ -48,6 +50,13 @@ class Output:
     def object(self, value: Any) -> None:
         """One JSON object and nothing around it, for what has a shape of its own."""
         print(safe_json(value))
+
+    def line(self, value: bytes) -> None:
+        """JSON on one line, for a program; on a terminal as a person reads it."""
+        if sys.stdout.isatty():
+            self.object(json.loads(value))
+        else:
+            print(value.decode())
 
     def show(self, block: str | Table) -> None:
         if isinstance(block, str):
@@ -70,7 +79,7 @@ class Output:
         self.tell(f"error: {error}")
         if self.json:
             self.object({"ok": False, "data": None, "warnings": [], "error": _plain(error)})
-        return error.exit_code
+        return error.exit_code if self.failure is None else self.failure
 
 
 def _plain(error: SamuelError) -> dict[str, Any]:

@@ -74,6 +74,11 @@ def canonical(name: str) -> str:
     return found
 
 
+def spellings(name: str) -> tuple[str, ...]:
+    """The usual ones of an event; `canonical` takes more."""
+    return name, _words(name)
+
+
 def nearest(name: str) -> str | None:
     """The event that `name` was probably meant to be."""
     close = difflib.get_close_matches(_words(name), [_words(known) for known in ALL], n=1, cutoff=0.5)

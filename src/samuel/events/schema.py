@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, get_args, get_type_hints
+from collections.abc import Mapping
+from types import UnionType
+from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 import msgspec
-from msgspec import NODEFAULT
+from msgspec import NODEFAULT, UnsetType
 
 from samuel.events.catalogue import EVENTS
 from samuel.events.event import PROTOCOL, Event, EventType, LoopEvent
@@ -32,6 +34,17 @@ def own_fields(payload: type[Event]) -> tuple[msgspec.structs.FieldInfo, ...]:
     return tuple(info for info in msgspec.structs.fields(payload) if info.name not in common)
 
 
+def plain_fields(payload: type[Event]) -> tuple[dict[str, Any], list[str]]:
+    """For a first look at a payload: fields with the name of their type, or with the values they may have.
+
+    And the names of those that must be there. Fields that may be anything are left out.
+    """
+    hints = get_type_hints(payload)
+    kinds = {info.encode_name: _kind(hints[info.name]) for info in msgspec.structs.fields(payload)}
+    needed = [info.encode_name for info in msgspec.structs.fields(payload) if info.required]
+    return {name: kind for name, kind in kinds.items() if kind}, needed
+
+
 def marked(struct: type[msgspec.Struct], mark: str) -> tuple[str, ...]:
     """The names of the fields that carry `x-secret` or `x-bulk`."""
     hints = get_type_hints(struct, include_extras=True)
@@ -45,6 +58,20 @@ def sample(event: EventType) -> dict[str, Any]:
         for info in own_fields(event.payload)
         if info.default is NODEFAULT and info.default_factory is NODEFAULT
     }
+
+
+def _kind(hint: Any) -> Any:
+    if get_origin(hint) is Literal:
+        return get_args(hint)
+    (hint, *others) = [part for part in get_args(hint) if part is not UnsetType] if _is_union(hint) else [hint]
+    if others or hint is Any:
+        return None
+    origin = get_origin(hint) or hint
+    return "dict" if origin is Mapping else origin.__name__
+
+
+def _is_union(hint: Any) -> bool:
+    return get_origin(hint) in (Union, UnionType)
 
 
 def _has_mark(hint: Any, mark: str) -> bool:

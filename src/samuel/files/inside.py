@@ -50,7 +50,13 @@ def make_dirs_inside(root: Path, *parts: str, mode: int = 0o700) -> int:
 
 def read_inside(root: Path, *parts: str, limit: int) -> bytes:
     """The whole file at root/parts. More than `limit` bytes are refused rather than cut."""
-    with open(open_inside(root, *parts, flags=os.O_RDONLY), "rb") as file:
+    fd = open_inside(root, *parts, flags=os.O_RDONLY)
+    try:
+        file = open(fd, "rb")
+    except IsADirectoryError:
+        os.close(fd)  # `open` leaves it to us then
+        raise
+    with file:
         data = file.read(limit + 1)
     if len(data) > limit:
         raise SamuelError(f"`{root.joinpath(*parts)}` is larger than {limit} bytes.", "Make it smaller.")

@@ -6,18 +6,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from samuel.knowledge.model import Index, Route
+from samuel.relevance.confidence import FLOOR
 from samuel.relevance.index import Document
 from samuel.relevance.index import Index as Words
 
-TOPIC = {"topic": 1.0, "summary": 1.0, "when": 0.9}
-"""What a word is worth in which part of a topic: its name, its summary, the situations of its routes."""
+TOPIC = {"topic": 1.0, "summary": 1.0, "when": 1.0}
+"""What a word is worth in which part of a topic: in its name, its summary, the situations of its routes."""
 
 SITUATION = {"when": 1.0, "usage": 0.7}
 """And in which part of a route: when to use it, what its documents are for."""
-
-FLOOR = 0.44
-"""Below it no topic is offered. Topics are described in sentences: one word of them that is all that was asked
-gets just above it, and one that is only a part of what was asked does not."""
 
 MOST = 40  # topics, or routes
 

@@ -31,7 +31,7 @@ from samuel.plugins.installed import directory_of
 from samuel.plugins.lock import Entry
 from samuel.plugins.source import check_title
 
-PREFIX = ".staging-"
+PREFIX, TRASH = ".staging-", ".trash-"
 HELD, NEW, OLD, GONE = "lock", "new", "old", "gone"
 
 
@@ -47,7 +47,7 @@ def begin(plugins: Path) -> Iterator[Path]:
         finally:
             # What was decided and could not be finished is left for the next command.
             if not (directory / paths.LOCK).exists():
-                shutil.rmtree(directory, ignore_errors=True)
+                _throw_away(directory)
 
 
 def decide(directory: Path, entries: Mapping[str, Entry]) -> None:
@@ -57,12 +57,12 @@ def decide(directory: Path, entries: Mapping[str, Entry]) -> None:
 
 def finish(directory: Path, lock_file: Path) -> None:
     """Put into place what was decided, from wherever it was left. To be called with the directory locked."""
-    decided = lock.read(directory / paths.LOCK)
+    decided, known = lock.read(directory / paths.LOCK), lock.read(lock_file)
+    names = [directory_of(check_title(name)) for name in decided]
     with _opened(directory) as (plugins, new, old):
-        for name in decided:
-            _swap(directory_of(check_title(name)), plugins, new, old)
-    if decided:
-        lock.write(lock_file, {**lock.read(lock_file), **decided})
+        for name in names:
+            _swap(name, plugins, new, old)
+    lock.write(lock_file, {**known, **decided})
     (directory / paths.LOCK).unlink()
 
 
@@ -70,20 +70,30 @@ def repair(plugins: Path, lock_file: Path) -> None:
     """Finish, or throw away, what commands that were killed left. To be called with the directory locked."""
     for name in sorted(os.listdir(plugins)):
         directory = plugins / name
+        if name.startswith(TRASH):
+            shutil.rmtree(directory, ignore_errors=True)
         if not name.startswith(PREFIX) or directory.is_symlink() or not directory.is_dir():
             continue
-        with suppress(Locked, UnsafePath), held(directory / HELD):
+        # One that is gone meanwhile was somebody's who is done.
+        with suppress(Locked, UnsafePath, FileNotFoundError), held(directory / HELD):
             if (directory / paths.LOCK).is_file():
                 # A file that cannot be read was not written by us: nothing was decided.
                 with suppress(ConfigError, UsageError, UnsafePath, FileNotFoundError):
                     finish(directory, lock_file)
             _bring_back(directory)
-            shutil.rmtree(directory, ignore_errors=True)
+            _throw_away(directory)
 
 
 def discard(directory: Path, plugin: Path) -> None:
     """Take a plugin, or the link to one, out of its place at once; its files go with the staging directory."""
     os.rename(plugin, directory / GONE / plugin.name)
+
+
+def _throw_away(directory: Path) -> None:
+    """Under another name first: nobody may take what is half deleted for what is half done."""
+    trash = directory.with_name(f"{TRASH}{secrets.token_hex(6)}")
+    os.rename(directory, trash)
+    shutil.rmtree(trash, ignore_errors=True)
 
 
 def _swap(name: str, plugins: int, new: int, old: int) -> None:

@@ -93,4 +93,5 @@ class _Reading:
             weight = rarity(self._documents, self._having[own])
         else:
             weight = max((rarity(self._documents, self._having[stem]) for stem in known), default=UNKNOWN)
-        return Term(shown, known | {own: 1.0}, weight * COMMON if own in self._common else weight)
+        common = own in self._common
+        return Term(shown, known | {own: 1.0}, weight * COMMON if common else weight, common)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import os
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
@@ -104,7 +104,9 @@ class Confinement:
         with opened(grants(package), self.inside(package)):
             return self.stamp(package)
 
-    def environment(self, package: Package) -> dict[str, str]:
+    def environment(self, package: Package, program: str = "") -> dict[str, str]:
+        """What a process of the plugin finds in its environment. Only what it can see is on its PATH."""
+        seen = (*machine(), *self._visible(program, package))
         names = {name for name in package.grants.env if name not in environment.WITHHELD}
         env = {
             name: value
@@ -115,7 +117,7 @@ class Confinement:
         private = (self._kind or walls.strength().kind) == walls.BWRAP
         return {
             **env,
-            "PATH": self.path,
+            "PATH": os.pathsep.join(one for one in self.path.split(os.pathsep) if _within(one, seen)),
             "HOME": home,
             "TMPDIR": "/tmp" if private else os.path.join(home, _TMP),
             "PYTHONPYCACHEPREFIX": self.pycache(package),
@@ -144,13 +146,17 @@ class Confinement:
     def _check(self, program: str, allowed: Allowed, inside: Inside, visible: Sequence[str]) -> None:
         granted = (os.path.normpath(os.path.join(inside.root, path)) for path in (*allowed.read, *allowed.write))
         places = (*machine(), *visible, inside.own, inside.data, *granted)
-        if os.path.isabs(program) and not any(program == one or below(program, one) for one in places if one):
+        if os.path.isabs(program) and not _within(program, places):
             raise NotRunnable(f"`{program}` is not where a plugin may read; use a program that is on PATH")
 
 
 def grants(package: Package) -> Allowed:
     """A list of hosts is for modules, which Samuel connects itself; a process has a network or none."""
     return Allowed(package.grants.read, package.grants.write, package.grants.network is True)
+
+
+def _within(path: str, places: Iterable[str]) -> bool:
+    return any(path == place or below(path, place) for place in places if place)
 
 
 def _which(path: str) -> tuple[int, int]:

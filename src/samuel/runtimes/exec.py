@@ -64,7 +64,7 @@ class Exec:
         walls = self._confinement
         argv = self._command(handler, walls.path, walls.pycache(package))
         with walls.walled(package, argv) as command:
-            env = walls.environment(package)
+            env = walls.environment(package, argv[0])
             return self._spawn(command.argv, env, handler, event, timeout, command.pass_fds)
 
     def _command(self, handler: Handler, path: str, pycache: str) -> list[str]:

@@ -24,7 +24,7 @@ from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import msgspec
 
@@ -53,7 +53,7 @@ _NO_IMAGE = ("image not known", "no such image")  # podman, docker
 _encode = msgspec.json.Encoder().encode
 
 
-class _Request(msgspec.Struct):
+class Request(msgspec.Struct):
     hook: str
     payload: msgspec.Raw
 
@@ -66,20 +66,38 @@ class _Answer(msgspec.Struct, forbid_unknown_fields=True):
 _decode_answer = msgspec.json.Decoder(_Answer).decode
 
 
-class _Kept(NamedTuple):
-    conversation: Conversation
-    launch: Launch
-    places: dict[str, tuple[int, int] | None]
-    held: ExitStack
+class _Kept:
+    """A container that stays, and what it saw when it was started."""
+
+    def __init__(
+        self,
+        conversation: Conversation,
+        launch: Launch,
+        places: Mapping[str, tuple[int, int] | None],
+        held: ExitStack,
+    ) -> None:
+        self.conversation = conversation
+        self.launch = launch
+        self._places = places
+        self._held = held
+        self._fresh = launch.direct  # there is a line to come that answers nothing
 
     def still_right(self) -> bool:
         """Does it live, and is every path still what it was when it was mounted?"""
-        return not self.conversation.stale and all(_place(path) == was for path, was in self.places.items())
+        return not self.conversation.stale and all(_place(path) == was for path, was in self._places.items())
+
+    def ask(self, line: bytes, until: float, limit: int) -> Said:
+        if self._fresh:
+            said = self.conversation.ask(b"", timeout=_left(until), limit=limit)
+            if said.ended != "answered":
+                return said
+            self._fresh = False
+        return self.conversation.ask(line, timeout=_left(until), limit=limit)
 
     def close(self) -> None:
         self.launch.remove()  # the quickest way to end what is inside, and then its client ends by itself
         self.conversation.close()
-        self.held.close()
+        self._held.close()
 
 
 class Oci:
@@ -106,10 +124,8 @@ class Oci:
 
     def call(self, handler: Handler, event: Event, timeout: float) -> Reply:
         package = handler.package
-        if package is None or not engines.is_pinned(package.image):
-            image = package.image if package else ""
-            why = f"the image `{image}` is not pinned by a digest, so it could be any image by now"
-            return Reply(Outcome.NOT_STARTED, message=f"{why}; `samuel plugin install` pins it")
+        if package is None:
+            return Reply(Outcome.NOT_STARTED, message="only a plugin can be an image")
         try:
             if package.serve:
                 return self._ask(package, handler.entry, event, timeout)
@@ -139,7 +155,7 @@ class Oci:
                 cwd="/",
                 env=launch.env,
                 stdin=_encode(event),
-                timeout=max(until - time.perf_counter(), 0.0),
+                timeout=_left(until),
                 output_limit=self._limit,
                 pass_fds=launch.pass_fds,
             )
@@ -152,22 +168,22 @@ class Oci:
                 return self._too_much(stderr)
             if finished.returncode != 0:
                 return self._ended_badly(launch, package, finished.returncode, stderr)
+        answer = launch.answer(finished.stdout)
         try:
-            result = decode(finished.stdout)
+            result = decode(answer)
         except NotPlain as error:
             return Reply(Outcome.BAD_OUTPUT, message=str(error), stderr=stderr)
-        return Reply(Outcome.OK, result, stderr=stderr, size=len(finished.stdout))
+        return Reply(Outcome.OK, result, stderr=stderr, size=len(answer))
 
     # A container that is kept
 
     def _ask(self, package: Package, subcommand: str, event: Event, timeout: float) -> Reply:
         until = time.perf_counter() + timeout
-        line = _encode(_Request(subcommand, msgspec.Raw(_encode(event)))) + b"\n"
+        line = _encode(Request(subcommand, msgspec.Raw(_encode(event)))) + b"\n"
         kept = self._take(package) or self._start(package, timeout)
         keep = False
         try:
-            left = max(until - time.perf_counter(), 0.0)
-            said = kept.conversation.ask(line, timeout=left, limit=self._limit)
+            said = kept.ask(line, until, self._limit)
             reply = self._reply(kept.launch, package, said, timeout)
             keep = not kept.conversation.over and reply.outcome is not Outcome.BAD_OUTPUT
         finally:
@@ -191,7 +207,12 @@ class Oci:
         with ExitStack() as held:
             variables = {"SAMUEL_PROJECT_ROOT": self._root}
             launch, doors = self._launch(package, (SERVE,), variables, held, timeout)
-            places: dict[str, tuple[int, int] | None] = {door.path: _identity(os.fstat(door.fd)) for door in doors}
+            own = os.path.realpath(package.directory)
+            places: dict[str, tuple[int, int] | None] = {
+                door.path: _identity(os.fstat(door.fd))
+                for door in doors
+                if door.path != own  # whether that is still what was agreed to is asked before every call
+            }
             for granted in (*package.grants.read, *package.grants.write):  # one that is not there may come yet
                 path = os.path.normpath(os.path.join(self._root, granted))
                 places.setdefault(path, _place(path))
@@ -232,6 +253,9 @@ class Oci:
         timeout: float,
     ) -> tuple[Launch, list[Door]]:
         """What starts the container, and what it sees; both last as long as `held`. Raises NotRunnable."""
+        if not engines.is_pinned(package.image):
+            why = f"the image `{package.image}` is not pinned by a digest, so it could be any image by now"
+            raise NotRunnable(f"{why}; `samuel plugin install` pins it")
         allowed = grants(package)
         with self._lock:  # what the machine needs is found out once, however many ask
             engine, user = self._found_engine(timeout)
@@ -264,6 +288,10 @@ class Oci:
     def _too_much(self, stderr: str) -> Reply:
         why = f"more than {self._limit} bytes of output; `handler_output_bytes` under [limits] sets the limit"
         return Reply(Outcome.BAD_OUTPUT, message=why, stderr=stderr)
+
+
+def _left(until: float) -> float:
+    return max(until - time.perf_counter(), 0.0)
 
 
 def _timed_out(timeout: float, stderr: str) -> Reply:

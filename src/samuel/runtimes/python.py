@@ -138,7 +138,7 @@ class Python:
         stamp = () if home.asking else walls.first_stamp(package)
         with walls.walled(package, argv, asking=home.asking, stays=True, visible=(SAMUEL, NEEDED)) as command:
             cwd = walls.inside(package, asking=home.asking).root
-            env = walls.environment(package)
+            env = walls.environment(package, argv[0])
             return _Worker(Conversation(command.argv, cwd=cwd, env=env, pass_fds=command.pass_fds), stamp)
 
     def _home(self, handler: Handler) -> _Home:

@@ -128,7 +128,7 @@ class Answers:
             return spawn.run(
                 command.argv,
                 cwd=package.directory,
-                env=walls.environment(package),
+                env=walls.environment(package, argv[0]),
                 timeout=ASK_SECONDS,
                 output_limit=ASK_BYTES,
                 pass_fds=command.pass_fds,

@@ -42,6 +42,8 @@ class Index:
         self._own = f"{own}/"
         self._stamp = f"{__version__} {agreed}"
         self._found: dict[str, dict[str, Signature]] | None = None
+        self.known: dict[str, dict[str, Signature]] | None = None
+        """All files that the answer depends on, if it depends on nothing else."""
 
     def recall(self, permit: Permit) -> list[Handler] | None:
         """The handlers, if everything is as it was; the permit is told what it said of them."""
@@ -55,6 +57,7 @@ class Index:
         scripts = _survey([place for place in known.directories if place not in self._found])
         if scripts is None or known.directories != {**self._found, **scripts}:
             return None
+        self.known = known.directories
         for directory, objections in known.objections.items():
             permit.recall(directory, known.directories[directory], objections)
         return known.handlers
@@ -75,6 +78,7 @@ class Index:
         if self._found != _survey(self._places):
             return
         known = _Remembered(self._stamp, {**self._found, **scripts}, objections, list(handlers))
+        self.known = known.directories
         try:
             self._file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
             atomic.write_bytes(self._file, msgspec.msgpack.encode(known), 0o600, durable=False)

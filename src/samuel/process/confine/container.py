@@ -18,14 +18,12 @@ from contextlib import contextmanager
 from typing import NamedTuple
 
 from samuel.process.confine import leftovers
-from samuel.process.confine.engine import SAFER, Engine, limit_words, volume
+from samuel.process.confine.engine import SAFER, Engine, is_direct, volume, wanted_words
 from samuel.process.confine.probe import Flags
 from samuel.process.confine.walls_places import Door
 
 _ALWAYS = (
     *("--rm", "--interactive", "--pull=never", "--read-only", "--stop-timeout=0"),
-    # What a plugin answers is nobody else's to read, and a kept container would fill the disk with it.
-    "--log-driver=none",
     "--no-healthcheck",
     "--env=HOME=/tmp",
 )
@@ -54,23 +52,29 @@ class Launch:
     """A container that is about to be started, or was."""
 
     def __init__(
-        self, engine: Engine, name: str, argv: list[str], env: dict[str, str], ends: tuple[int, int]
+        self, engine: Engine, name: str, argv: list[str], env: dict[str, str], ends: tuple[int, int], direct: bool
     ) -> None:
         self.name = name
         self.argv = argv
         self.env = env
         self.pass_fds = (ends[1],)
+        self.direct = direct
+        """Does the engine write a line of its own before the program inside writes any?"""
         self._engine = engine
         self._status = ends[0]
         self._told: dict[str, str] = {}
         self._rest = b""
+
+    def answer(self, stdout: bytes) -> bytes:
+        """What the program inside wrote, without the line that the engine wrote before it."""
+        return stdout.partition(b"\n")[2] if self.direct else stdout
 
     def trouble(self, returncode: int, said: str) -> tuple[str, str]:
         """`refused` or `not_started`, and why; two empty words when what ended so was the program inside."""
         told = self._listen()
         for what in ("refused", "not_started"):
             if what in told:
-                return what, told[what]
+                return what, told[what] or said
         codes = _ENGINE_CODES if self._engine.is_podman else (1, *_ENGINE_CODES)
         words = "Error: " if self._engine.is_podman else "Error response from daemon"
         return ("not_started", said) if returncode in codes and said.startswith(words) else ("", "")
@@ -99,17 +103,24 @@ def launched(engine: Engine, flags: Flags, wish: Wish, doors: Sequence[Door]) ->
     os.set_blocking(reading, False)
     try:
         with tempfile.TemporaryDirectory(prefix="samuel-") as scratch:
-            pid_file = os.path.join(scratch, "pid") if engine.runs_here else ""
             create = [*_create(engine, flags, wish, doors), f"--name={name}"]
-            create += (*((f"--pidfile={pid_file}",) if pid_file else ()), wish.image, *wish.arguments)
+            pid_file = monitor_file = ""
+            if engine.runs_here:
+                pid_file, monitor_file = (os.path.join(scratch, file) for file in ("pid", "monitor"))
+                create += (f"--pidfile={pid_file}", f"--conmon-pidfile={monitor_file}")
+            create += (wish.image, *wish.arguments)
+            init = [*flags.before, "init", name]
+            direct = is_direct(engine, flags)
             argv = engine.watched(
-                (*flags.before, "start", "--attach", "--interactive", name),
-                steps=[create, *([[*flags.before, "init", name]] if pid_file else ())],
+                (*flags.before, "start", *(() if direct else ("--attach", "--interactive")), name),
+                steps=[create, *([init] if engine.runs_here and not direct else ())],
+                direct=init if direct else (),
                 pid_file=pid_file,
+                monitor_file=monitor_file,
                 places=[(door.path, *_identity(door)) for door in doors],
                 status=writing,
             )
-            launch = Launch(engine, name, argv, {**engine.env, **wish.env}, (reading, writing))
+            launch = Launch(engine, name, argv, {**engine.env, **wish.env}, (reading, writing), direct)
             try:
                 yield launch
             finally:
@@ -120,7 +131,15 @@ def launched(engine: Engine, flags: Flags, wish: Wish, doors: Sequence[Door]) ->
 
 
 def _create(engine: Engine, flags: Flags, wish: Wish, doors: Sequence[Door]) -> list[str]:
-    words = [*flags.before, "create", *_ALWAYS, *SAFER, *flags.after, *limit_words(flags, wish.memory), *wish.user]
+    words = [
+        *flags.before,
+        "create",
+        *_ALWAYS,
+        *SAFER,
+        *flags.after,
+        *wanted_words(engine, flags, wish.memory),
+        *wish.user,
+    ]
     words += _PODMAN if engine.is_podman else _DOCKER
     words += (f"--tmpfs=/tmp:rw,nosuid,nodev,mode=1777,size={wish.memory // 2}", f"--workdir={wish.root}")
     words.append(f"--label={leftovers.label(wish.root)}")

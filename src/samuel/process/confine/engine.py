@@ -83,15 +83,19 @@ class Engine(NamedTuple):
         start: Sequence[str],
         *,
         steps: Sequence[Sequence[str]] = (),
+        direct: Sequence[str] = (),
         pid_file: str = "",
+        monitor_file: str = "",
         places: Sequence[tuple[str, int, int]] = (),
         status: int = -1,
     ) -> list[str]:
         """The command that starts a container by `start`, and has everything of it below itself: see `launch`."""
         asked = {
             "steps": [[self.program, *words] for words in steps],
+            "direct": [self.program, *direct] if direct else [],
             "start": [self.program, *start],
             "pid_file": pid_file,
+            "monitor_file": monitor_file,
             "places": places,
             "status": status,
         }
@@ -162,10 +166,17 @@ def worked(finished: spawn.Finished) -> bool:
     return finished.ended == "exited" and finished.returncode == 0
 
 
-def limit_words(flags: Flags, memory: int) -> list[str]:
-    """The limits of a plugin's container, as far as this machine can set them."""
+def is_direct(engine: Engine, flags: Flags) -> bool:
+    """Can a program in a container have our pipes as its own, with nobody who copies in between?"""
+    return engine.runs_here and probe.DIRECT not in flags.without
+
+
+def wanted_words(engine: Engine, flags: Flags, memory: int) -> list[str]:
+    """What is wanted of a plugin's container, as far as this machine can do it."""
     words = {"memory": f"--memory={memory}b", "pids": f"--pids-limit={PIDS}"}
-    return [words[name] for name in probe.LIMITS if name not in flags.without]
+    limits = [words[name] for name in probe.LIMITS if name not in flags.without]
+    # What a plugin answers is nobody else's to read, and a kept container would fill the disk with it.
+    return [*limits, f"--log-driver={'passthrough' if is_direct(engine, flags) else 'none'}"]
 
 
 def limited_flags(engine: Engine, *, network: bool, cache: Path | None, image: str = "") -> Flags:
@@ -183,7 +194,8 @@ def limited_flags(engine: Engine, *, network: bool, cache: Path | None, image: s
         of = of_nothing if engine.runs_here else ("--pull=never", f"--entrypoint={_NOTHING}", image)
 
         def attempt(flags: Flags) -> spawn.Finished:
-            words = (*flags.before, "run", "--rm", *flags.after, *limit_words(flags, _TRIAL_MEMORY), *SAFER, *of)
+            wanted = wanted_words(engine, flags, _TRIAL_MEMORY)
+            words = (*flags.before, "run", "--rm", *flags.after, *wanted, *SAFER, *of)
             tried = spawn.run(engine.watched(words), cwd="/", env=engine.env, timeout=_PATIENCE)
             good = tried.returncode == _NOT_FOUND and _NOTHING.encode() in tried.stderr
             return tried._replace(returncode=0 if good else tried.returncode or 1)

@@ -38,17 +38,45 @@ def main() -> int:
 
     _keep_orphans()
     for step in asked["steps"]:
-        done = subprocess.run(step, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
-        if done.returncode != 0:
-            tell("not_started", done.stderr.decode("utf-8", "replace").strip() or f"exit code {done.returncode}")
+        if why := _quietly(step):
+            tell("not_started", why)
             return 1
+    # What this command has as stdin, stdout and stderr the program inside will have, and nobody copies in between.
+    # It writes the container's name there first.
+    if asked["direct"] and subprocess.call(asked["direct"]) != 0:
+        tell("not_started")
+        return 1
     if asked["pid_file"] and (why := _differs(asked["pid_file"], asked["places"])):
         tell("refused", why)
         return 1
     tell("started")
-    returncode = subprocess.call(asked["start"])
+    if not asked["direct"]:
+        returncode = subprocess.call(asked["start"])
+    elif why := _quietly(asked["start"]):
+        tell("not_started", why)
+        return 1
+    else:
+        returncode = _end_of(asked["monitor_file"])
     _wait_for_orphans(lambda: tell("gone"))
     return returncode if returncode >= 0 else 128 - returncode
+
+
+def _quietly(command: list[str]) -> str:
+    """Why it failed; "" if it did not."""
+    done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+    if done.returncode == 0:
+        return ""
+    return done.stderr.decode("utf-8", "replace").strip() or f"exit code {done.returncode}"
+
+
+def _end_of(monitor_file: str) -> int:
+    """Wait for the container's monitor, which ends with the exit code of what it watches."""
+    with open(monitor_file) as file:
+        monitor = int(file.read())
+    while True:
+        pid, status = os.waitpid(-1, 0)
+        if pid == monitor:
+            return os.waitstatus_to_exitcode(status)
 
 
 def _keep_orphans() -> None:
@@ -60,13 +88,11 @@ def _keep_orphans() -> None:
 
 def _wait_for_orphans(all_ended: Callable[[], None]) -> None:
     until = time.monotonic() + _CLEAN_UP
-    seen = False
     while time.monotonic() < until:
         try:
-            seen = os.waitpid(-1, os.WNOHANG)[0] != 0 or seen
+            os.waitpid(-1, os.WNOHANG)
         except ChildProcessError:
-            if seen:  # without a monitor that was seen to end, nobody knows
-                all_ended()
+            all_ended()
             return
         time.sleep(0.002)
 

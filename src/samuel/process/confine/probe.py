@@ -23,6 +23,7 @@ from samuel.process.spawn import Finished
 
 CACHE = "containers.json"
 LIMITS = ("memory", "pids")
+DIRECT = "direct"
 _LONGEST = 300  # characters of one refusal
 _ULIMITS = ("--ulimit=nofile=4096:4096", "--ulimit=nproc=4096:4096")
 _NO_SYSTEMD = ("--cgroup-manager=cgroupfs", "--events-backend=file")
@@ -36,7 +37,7 @@ class Flags(NamedTuple):
     after: tuple[str, ...] = ()
     """After `run`."""
     without: tuple[str, ...] = ()
-    """Of LIMITS, those that this machine cannot set."""
+    """Of LIMITS, those that this machine cannot set; DIRECT where a program cannot have our pipes themselves."""
     refused: tuple[str, ...] = ()
     """What the engine said to fewer concessions; nothing when it needed none."""
 
@@ -46,7 +47,7 @@ def find(
 ) -> Flags | str:
     """Flags with which `attempt` exits with 0, those that did last time first; or what the plain attempt said.
 
-    With `limits` the attempt also sets those of LIMITS that its flags are not `without`.
+    With `limits` the attempt also asks for everything in LIMITS, and for DIRECT, that its flags are not `without`.
     """
     remembered = known(program, network, cache, limits=limits)
     candidates = _candidates(program, network, limits)
@@ -84,13 +85,17 @@ def _candidates(program: str, network: bool, limits: bool) -> list[Flags]:
     managers = [(), _NO_SYSTEMD] if podman else [()]
     networks = ["", "--network=host"] if network else ["--network=none"]
     all_of_them = itertools.product(
-        runtimes if podman else [()], managers, [(), _ULIMITS], networks, [(), LIMITS] if limits else [()]
+        runtimes if podman else [()], managers, [(), _ULIMITS], networks, _lacking(podman) if limits else [()]
     )
     found = [
         Flags((*runtime, *manager), (*ulimits, *([net] if net else [])), without)
         for runtime, manager, ulimits, net, without in all_of_them
     ]
     return sorted(found, key=lambda flags: (len(flags.without), len(flags.before) + len(flags.after)))
+
+
+def _lacking(podman: bool) -> list[tuple[str, ...]]:
+    return [(), (DIRECT,), LIMITS, (*LIMITS, DIRECT)] if podman else [(), LIMITS]
 
 
 _SBIN = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"  # where runtimes are, PATH or not

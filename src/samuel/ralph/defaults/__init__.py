@@ -2,50 +2,64 @@
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Callable
-from typing import Any
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
+from samuel.config.model import Methodology
 from samuel.events import names
 from samuel.hooks.handler import Handler, Origin
-from samuel.ralph.defaults.after_agent_invoke import LogAgent
-from samuel.ralph.defaults.after_iteration import AppendProgress
-from samuel.ralph.defaults.after_loop import Summarise
-from samuel.ralph.defaults.agent_invoke import RunAgent
-from samuel.ralph.defaults.before_agent_invoke import RenderPrompt
-from samuel.ralph.defaults.before_iteration import WaitThePause
-from samuel.ralph.defaults.before_loop import CheckPrd
-from samuel.ralph.defaults.context_progress import DescribeProgress
-from samuel.ralph.defaults.context_snapshot import DescribeProject
-from samuel.ralph.defaults.context_task import DescribeTask
-from samuel.ralph.defaults.iteration_gate import ImplementOrDiscover
-from samuel.ralph.defaults.quality_check import RunCommands
-from samuel.ralph.workplace import Workplace
+
+if TYPE_CHECKING:
+    from samuel.ralph.workplace import Workplace
+
+# A plugin that asks for order 100 takes such a place.
+TABLE = {
+    names.BEFORE_LOOP: "before_loop:CheckPrd",
+    names.BEFORE_ITERATION: "before_iteration:WaitThePause",
+    names.ITERATION_GATE: "iteration_gate:ImplementOrDiscover",
+    names.CONTEXT_SNAPSHOT: "context_snapshot:DescribeProject",
+    names.CONTEXT_PROGRESS: "context_progress:DescribeProgress",
+    names.CONTEXT_TASK: "context_task:DescribeTask",
+    names.BEFORE_AGENT_INVOKE: "before_agent_invoke:RenderPrompt",
+    names.AGENT_INVOKE: "agent_invoke:RunAgent",
+    names.AFTER_AGENT_INVOKE: "after_agent_invoke:LogAgent",
+    names.QUALITY_CHECK: "quality_check:RunCommands",
+    names.AFTER_ITERATION: "after_iteration:AppendProgress",
+    names.AFTER_LOOP: "after_loop:Summarise",
+}
 
 
-def built_in(place: Workplace) -> list[Handler]:
-    """The table of defaults. A plugin that asks for order 100 takes such a place."""
-    functions: dict[str, Callable[..., Any]] = {
-        names.BEFORE_LOOP: CheckPrd(place),
-        names.BEFORE_ITERATION: WaitThePause(place),
-        names.ITERATION_GATE: ImplementOrDiscover(place),
-        names.CONTEXT_SNAPSHOT: DescribeProject(place),
-        names.CONTEXT_PROGRESS: DescribeProgress(place),
-        names.CONTEXT_TASK: DescribeTask(place),
-        names.BEFORE_AGENT_INVOKE: RenderPrompt(place.templates),
-        names.AGENT_INVOKE: RunAgent(place),
-        names.AFTER_AGENT_INVOKE: LogAgent(place),
-        names.QUALITY_CHECK: RunCommands(place),
-        names.AFTER_ITERATION: AppendProgress(place),
-        names.AFTER_LOOP: Summarise(place),
-    }
+class Default:
+    """One of these handlers, imported when it is first called: the events of a session need none of them."""
+
+    def __init__(self, where: str, place: Callable[[], Workplace]) -> None:
+        self._where = where
+        self._place = place
+
+    def __call__(self, event: Any) -> Any:
+        return self._function(event)
+
+    @cached_property
+    def _function(self) -> Callable[[Any], Any]:
+        module, _, name = self._where.partition(":")
+        function: Callable[[Any], Any] = getattr(importlib.import_module(f"{__name__}.{module}"), name)(
+            self._place()
+        )
+        return function
+
+
+def built_in(place: Callable[[], Workplace], settings: Methodology) -> list[Handler]:
+    """The handlers of this table. `place` is asked for when one of them is called."""
     return [
         Handler(
             name="default",
             event=event,
             origin=Origin.BUILT_IN,
             runtime="inline",
-            function=function,
-            timeout=place.settings.agent_timeout if event == names.AGENT_INVOKE else None,
+            function=Default(where, place),
+            timeout=settings.agent_timeout if event == names.AGENT_INVOKE else None,
         )
-        for event, function in functions.items()
+        for event, where in TABLE.items()
     ]

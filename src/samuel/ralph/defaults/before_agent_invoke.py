@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 from samuel.events import BeforeAgentInvoke
 from samuel.prompts.render import load, render
+from samuel.ralph.workplace import Workplace
 
 
 class RenderPrompt:
-    def __init__(self, templates: Path) -> None:
-        self._templates = templates
+    def __init__(self, place: Workplace) -> None:
+        self._templates = place.templates
 
     def __call__(self, event: BeforeAgentInvoke) -> dict[str, Any]:
         """What a handler before this one put into the prompt stays, above the rendered text."""

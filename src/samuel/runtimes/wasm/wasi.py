@@ -16,8 +16,8 @@ from collections.abc import Sequence
 from wasmtime import Caller, FuncType, Linker, Memory, Store, ValType, WasiConfig
 
 from samuel.process.environment import WITHHELD
-from samuel.runtimes.wasm_call import WasmCall
-from samuel.runtimes.wasm_files import Opening
+from samuel.runtimes.wasm.call import WasmCall
+from samuel.runtimes.wasm.files import Opening
 
 MODULE = "wasi_snapshot_preview1"
 

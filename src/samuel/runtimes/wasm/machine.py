@@ -32,16 +32,16 @@ from samuel.events import Event
 from samuel.events.event import PROTOCOL
 from samuel.hooks.handler import Handler, Outcome
 from samuel.hooks.package import Package
-from samuel.runtimes import wasm_host, wasm_wasi
 from samuel.runtimes.base import Reply, first_line
 from samuel.runtimes.confined import Confinement
 from samuel.runtimes.values import NotPlain, decode
-from samuel.runtimes.wasm_cache import CompiledCache
-from samuel.runtimes.wasm_call import WasmCall
-from samuel.runtimes.wasm_codes import NoAnswer
-from samuel.runtimes.wasm_host import WORD
-from samuel.runtimes.wasm_modules import ALLOCATE, INITIALIZE, MEMORY, VERSION, Loaded, Modules, NotLoaded
-from samuel.runtimes.wasm_ticker import Ticker, ticks
+from samuel.runtimes.wasm import host, wasi
+from samuel.runtimes.wasm.cache import CompiledCache
+from samuel.runtimes.wasm.call import WasmCall
+from samuel.runtimes.wasm.codes import NoAnswer
+from samuel.runtimes.wasm.host import WORD
+from samuel.runtimes.wasm.modules import ALLOCATE, INITIALIZE, MEMORY, VERSION, Loaded, Modules, NotLoaded
+from samuel.runtimes.wasm.ticker import Ticker, ticks
 
 ADDRESSABLE = 1 << 31  # above it an address would make a packed answer negative, which means that there is none
 TABLE_LIMIT = 1_000_000  # elements
@@ -68,8 +68,8 @@ class Machine:
         self._engine = _engine()
         self._current = threading.local()  # .call is the one that a thread is in
         linker = Linker(self._engine)
-        wasm_host.link(linker, self._current)
-        wasm_wasi.link(linker, self._current)
+        host.link(linker, self._current)
+        wasi.link(linker, self._current)
         compiler = f"wasmtime{version('wasmtime')}-{sys.platform}-{platform.machine()}"
         self._modules = Modules(self._engine, linker, CompiledCache(cache / "wasm", root, compiler))
         self._ticker = Ticker(self._engine.increment_epoch)
@@ -149,7 +149,7 @@ class Machine:
         try:
             if loaded.uses_wasi:
                 with call.files.openings() as openings:
-                    wasm_wasi.enter(store, call, openings)
+                    wasi.enter(store, call, openings)
             exports = loaded.linked.instantiate(store).exports(store)
         except WasmtimeError as error:
             why = first_line(str(error), "wasmtime gave up")

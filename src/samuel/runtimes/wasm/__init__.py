@@ -34,7 +34,9 @@ to read). Links are not followed. A call that was denied anything ends as `refus
 WASI preview 1 is there for modules built with a libc: the granted directories under their own names, `/data` and
 `/plugin`; granted variables; stdout and stderr go to the call's stderr; stdin is empty, there are no arguments.
 A grant of the whole project for writing opens the directories in it for writing, and the files beside them only
-for `fs_write`. Threads, shared, 64 bit and several memories, and GC types are off.
+for `fs_write`. A file that is granted by itself is for `fs_read` and `fs_write` too: WASI opens directories. What
+WASI writes it writes in place, so a hard link that somebody put into a granted directory is written through;
+`fs_write` refuses it. Threads, shared, 64 bit and several memories, and GC types are off.
 """
 
 from __future__ import annotations
@@ -48,7 +50,7 @@ from samuel.hooks.handler import Handler, Outcome
 from samuel.runtimes.base import Reply
 
 if TYPE_CHECKING:
-    from samuel.runtimes.wasm_machine import Machine
+    from samuel.runtimes.wasm.machine import Machine
 
 MISSING = "WebAssembly plugins need wasmtime; `pip install 'samuel-loop[wasm]'`"
 
@@ -79,7 +81,7 @@ class Wasm:
 
     def _started(self) -> Machine:
         # wasmtime is optional, and takes a while to import: whoever has no module does without.
-        from samuel.runtimes.wasm_machine import Machine
+        from samuel.runtimes.wasm.machine import Machine
 
         with self._lock:
             if self._machine is None:

@@ -19,7 +19,7 @@ from samuel.files.atomic import write_at
 from samuel.files.inside import make_dirs_inside, open_inside
 from samuel.hooks.capability import READ, WRITE, Capabilities, covers
 from samuel.process.confine.walls_places import PROTECTED
-from samuel.runtimes.wasm_codes import LARGEST, Denied, Failed, NotThere, TooLarge
+from samuel.runtimes.wasm.codes import LARGEST, Denied, Failed, NotThere, TooLarge
 
 DATA, PLUGIN = "/data", "/plugin"
 _DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC

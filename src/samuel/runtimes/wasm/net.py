@@ -16,7 +16,7 @@ from urllib.parse import SplitResult, urlsplit
 import msgspec
 
 from samuel.hooks.capability import NETWORK
-from samuel.runtimes.wasm_codes import LARGEST, BadArgument, Denied, Failed, NoAnswer, TooLarge
+from samuel.runtimes.wasm.codes import LARGEST, BadArgument, Denied, Failed, NoAnswer, TooLarge
 
 _SET_BY_US = frozenset(("host", "connection", "content-length", "transfer-encoding"))
 

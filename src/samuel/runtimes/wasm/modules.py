@@ -12,7 +12,7 @@ from wasmtime import Engine, FuncType, InstancePre, Linker, MemoryType, Module, 
 
 from samuel.errors import SamuelError
 from samuel.files.inside import read_inside
-from samuel.runtimes.wasm_cache import CompiledCache
+from samuel.runtimes.wasm.cache import CompiledCache
 from samuel.trust.content import Signature, signature
 
 MODULE_LIMIT = 32 * 1024 * 1024

@@ -12,8 +12,8 @@ from samuel.hooks.capability import EXEC
 from samuel.process import interpreter, spawn
 from samuel.process.confine.walls_places import NotGranted
 from samuel.process.reason import NotRunnable
-from samuel.runtimes.wasm_call import WasmCall
-from samuel.runtimes.wasm_codes import LARGEST, BadArgument, Denied, Failed, TooLarge
+from samuel.runtimes.wasm.call import WasmCall
+from samuel.runtimes.wasm.codes import LARGEST, BadArgument, Denied, Failed, TooLarge
 
 
 class _Request(msgspec.Struct, forbid_unknown_fields=True):

@@ -11,10 +11,10 @@ from collections.abc import Callable
 import msgspec
 from wasmtime import Caller, Func, FuncType, Linker, Memory, Trap, ValType, WasmtimeError
 
-from samuel.runtimes import wasm_net, wasm_programs
-from samuel.runtimes.wasm_call import WasmCall
-from samuel.runtimes.wasm_codes import BadArgument, Failed, NoAnswer, NotThere, TooLarge
-from samuel.runtimes.wasm_modules import ALLOCATE, MEMORY
+from samuel.runtimes.wasm import net, programs
+from samuel.runtimes.wasm.call import WasmCall
+from samuel.runtimes.wasm.codes import BadArgument, Failed, NoAnswer, NotThere, TooLarge
+from samuel.runtimes.wasm.modules import ALLOCATE, MEMORY
 
 MODULE = "samuel"
 WORD = 0xFFFFFFFF  # wasm has no unsigned numbers, and wasmtime hands addresses out as negative ones
@@ -58,13 +58,13 @@ def link(linker: Linker, current: threading.local) -> None:
     define("log", 3, [], log)
     define("fs_read", 2, [i64], answering(lambda call, path: call.files.read(_text(path))))
     define("fs_write", 4, [i32], fs_write)
-    define("exec", 2, [i64], answering(wasm_programs.run))
+    define("exec", 2, [i64], answering(programs.run))
     define("net", 2, [i64], answering(_fetch))
     define("config_get", 2, [i64], answering(_config))
 
 
 def _fetch(call: WasmCall, request: bytes) -> bytes:
-    return wasm_net.fetch(request, call.package.grants.hosts, call.deadline)
+    return net.fetch(request, call.package.grants.hosts, call.deadline)
 
 
 def _config(call: WasmCall, key: bytes) -> bytes:

@@ -14,8 +14,8 @@ from samuel.events import Event
 from samuel.hooks.package import Package
 from samuel.process.pump import STDERR_KEPT
 from samuel.runtimes.confined import Confinement
-from samuel.runtimes.wasm_codes import Denied, NoAnswer
-from samuel.runtimes.wasm_files import Files
+from samuel.runtimes.wasm.codes import Denied, NoAnswer
+from samuel.runtimes.wasm.files import Files
 
 LEVELS = ("debug", "info", "warning", "error")
 

@@ -1,0 +1,314 @@
+"""The pages about plugins that the code knows best: the manifest, the wasm ABI, the oci protocol.
+
+Which keys a manifest has is asked of its reader, which names them when it meets one that it does not know. The two
+protocols are the docstrings of their runtimes.
+"""
+
+from __future__ import annotations
+
+import re
+import tempfile
+from inspect import getdoc
+from pathlib import Path
+
+from page import NOTE, table
+
+from samuel.config import format_duration
+from samuel.errors import ConfigError
+from samuel.events.event import PROTOCOL
+from samuel.plugins import bindings, contents, manifest
+from samuel.plugins.model import FILE, KINDS
+from samuel.process.confine.engine import PIDS, SAFER
+from samuel.runtimes import oci, wasm
+from samuel.runtimes.wasm.codes import LARGEST, NoAnswer
+
+UNKNOWN = "zzzzzz"
+
+# A manifest of each kind with a key too many in every table there is.
+ASKED = {
+    "skill": f"""
+{UNKNOWN} = 1
+samuel.{UNKNOWN} = 1
+requires = {{ "org/repo" = {{ {UNKNOWN} = 1 }} }}
+provides.{UNKNOWN} = 1
+hooks = {{ "context.extra" = {{ {UNKNOWN} = 1 }} }}
+capabilities = {{ {UNKNOWN} = 1, "network.outbound" = false }}
+""",
+    "python": f"python.{UNKNOWN} = 1",
+    "wasm": f"wasm.{UNKNOWN} = 1",
+    "oci": f"oci.{UNKNOWN} = 1",
+}
+
+# By table and key: its type, what it is when it is left out, what it is for.
+KEYS: dict[str, dict[str, tuple[str, str, str]]] = {
+    "": {
+        "name": (
+            "string",
+            "**must be there**",
+            "`name` or `org/name`: letters, digits, `-`, `_` and `.`, at most "
+            f"{manifest.LONGEST_NAME} of them. What its handlers, its settings and its data go by.",
+        ),
+        "version": ("version", "**must be there**", "Like `1.2.0`."),
+        "kind": ("string", "**must be there**", " or ".join(f'`"{kind}"`' for kind in KINDS) + "."),
+        "summary": ("string", "-", "One line, shown before somebody agrees."),
+        "license": ("string", "-", "Shown as well."),
+        "homepage": ("string", "-", "Where to read more."),
+        "authors": ("array of strings", "-", "Who wrote it."),
+        "samuel": ("table", "-", "[Which Samuel it needs](#samuel)."),
+        "requires": ("table", "-", "[Other plugins that it needs](#requires)."),
+        "hooks": ("table", "-", "[Which handler answers to which event](#hooks)."),
+        "provides": ("table", "-", "[The same, with the names first](#provides)."),
+        "hook": ("table", "-", "[The same, with the names first](#provides)."),
+        "config": (
+            "table",
+            "-",
+            "Defaults of its settings, any keys but `enabled`. `[plugins.<name>]` in samuel.toml overrides them, "
+            "and handlers get both as [`plugin.config`](../how-to/plugin-settings.md).",
+        ),
+        "capabilities": ("table", "-", "[What it asks for](#capabilities)."),
+        "python": ("table", "-", "[For the kind `python`](#python)."),
+        "wasm": ("table", "-", "[For the kind `wasm`](#wasm)."),
+        "oci": ("table", "-", "[For the kind `oci`](#oci)."),
+    },
+    "samuel": {
+        "framework": ("range", "any", "The versions of Samuel, like `>=0.1,<1`. Another one refuses the plugin."),
+        "protocol": (
+            "range or integer",
+            "any",
+            f"The numbers of the hook contract; this Samuel speaks {PROTOCOL}.",
+        ),
+    },
+    "requires": {
+        "source": (
+            "string",
+            "the key, if it is `org/repo`",
+            "What `plugin add` takes. A path only in a plugin that was added from one.",
+        ),
+        "version": ("range", "any", "Which versions will do."),
+    },
+    "hooks": {
+        "handler": ("string", "**must be there**", "See the table above."),
+        "role": ("string", "-", "`rewrite`, `guard` or `observe`, as with [a hook](../how-to/guard-a-call.md)."),
+        "order": ("integer", "200", "Its [place in the chain](../how-to/order-handlers.md)."),
+        "strict": ("boolean", "the event's", "Does a fault of it stop what fired the event?"),
+        "timeout": ("duration", "the event's", f'Like `"{format_duration(30)}"`.'),
+    },
+    "provides": {
+        "hooks": ("array of events", "-", "Each must be bound, by one of the forms or by a file in `hooks/`."),
+    },
+    "capabilities": {
+        "filesystem": (
+            "table",
+            "-",
+            "`read` and `write`, for who writes `filesystem.read = [...]` without quotes.",
+        ),
+        "filesystem.read": ("array of paths", "none", "Paths of the project."),
+        "filesystem.write": ("array of paths", "none", "Paths of the project, read as well."),
+        "exec": ("boolean", "`false`", "Decide which programs run."),
+        "network": ("boolean; for `wasm` array of hosts", "`false`", "Reach the network."),
+        "network.outbound": ("the same", "`false`", "Another name for `network`."),
+        "env": ("array of names", "none", "Variables of the machine that it gets."),
+    },
+    "python": {
+        "hook_handlers": ("table", "-", "As `[hooks]`."),
+        "module": ("path", f'`"{manifest.MODULES["python"]}"`', "The file with its functions."),
+        "dependencies": (
+            "array of requirements",
+            "none",
+            "What pip installs for it, [from wheels](../how-to/python-plugin.md).",
+        ),
+    },
+    "wasm": {
+        "hook_handlers": ("table", "-", "As `[hooks]`."),
+        "module": ("path", f'`"{manifest.MODULES["wasm"]}"`', "The module, built."),
+    },
+    "oci": {
+        "hook_handlers": ("table", "-", "As `[hooks]`."),
+        "image": (
+            "string",
+            "**must be there**",
+            "The image's name. One below `localhost/` is built from the containerfile.",
+        ),
+        "containerfile": ("path", "none", "What builds it where it cannot be pulled."),
+        "serve": ("boolean", "`false`", "[Keep one container](oci-protocol.md) for all calls of a run."),
+    },
+}
+
+ENTRIES = [
+    ("`skill`", "an executable of the plugin, like `scripts/check`: the event on its stdin, no argument"),
+    ("`python`", "`function` of the module, or `file.py:function`"),
+    ("`wasm`", "an export of the module"),
+    ("`oci`", "a subcommand of the image's entrypoint"),
+]
+
+ABOUT = {
+    "samuel": "Which Samuel it was made for. Checked when the manifest is read: also after Samuel was updated.",
+    "requires": "Other plugins that must be there, by their names. A plugin of the kind `meta` has these and no "
+    "handlers. A value is a range of versions, or a table; they are added together with it.",
+    "hooks": "Keys are events, in any spelling, in quotes if there is a dot or a colon in it. A value is a "
+    "handler, a table, or an array of both. What a handler is depends on the kind:\n\n"
+    + table(("kind", "handler"), ENTRIES).rstrip(),
+    "provides": "The events that the plugin has handlers for, each then bound by a table `[hook.<event>]` with "
+    "the same keys as in `[hooks]`, or by any other form.",
+    "capabilities": "What it asks for. [Capabilities](capabilities.md) says what each means for each kind, and "
+    "which paths and names there may be.",
+    "python": "Only for plugins of this kind.",
+    "wasm": "Only for plugins of this kind.",
+    "oci": "Only for plugins of this kind.",
+}
+
+EXAMPLES = {
+    "requires": """\
+[requires]
+"acme/base" = ">=1,<2"
+notes = { source = "https://example.com/notes.git", version = ">=1" }
+""",
+    "hooks": """\
+[hooks]
+"context.extra" = "facts"
+"after:iteration" = ["report", "notify"]
+PreAbilityCall = { handler = "no_secrets", role = "guard", order = 50, timeout = "5s" }
+""",
+    "provides": """\
+[provides]
+hooks = ["quality.check"]
+
+[hook."quality.check"]
+handler = "check"
+strict = true
+""",
+    "python": """\
+[python]
+module = "plugin.py"
+dependencies = ["packaging>=23"]
+""",
+    "wasm": """\
+[wasm]
+module = "plugin.wasm"
+
+[wasm.hook_handlers]
+"quality.check" = "on_quality_check"
+""",
+    "oci": """\
+[oci]
+image = "localhost/long-files:0.1.0"
+containerfile = "Containerfile"
+serve = true
+
+[oci.hook_handlers]
+"quality.check" = "check"
+""",
+}
+
+HEAD = f"""\
+# The manifest
+
+`{FILE}` at the top of a plugin says what it is. `samuel plugin validate DIR` reads it without running anything,
+and says everything that is wrong at once, with line and nearest valid name. An unknown key is an error.
+
+A plugin without one is of the kind `skill`, is called `org/repo`, and offers [what lies in its
+directories](plugin-files.md).
+"""
+
+LIMITS = f"""\
+## Limits
+
+At most {bindings.MOST} handlers, {manifest.MOST_REQUIRED} requirements and {contents.MOST_FILES} files, and
+{contents.MOST_BYTES // 1024**2} MiB of them. Symbolic links that leave the plugin or lead to a directory, pipes,
+sockets, devices and names that cannot be shown are refused.
+"""
+
+
+def manifest_page() -> str:
+    known = {name: keys for kind, text in ASKED.items() for name, keys in _known(kind, text).items()}
+    known["hooks"] = known.pop('hooks."context.extra"')
+    known["requires"] = known.pop('requires."org/repo"')
+    parts = [NOTE, HEAD]
+    for name, said in KEYS.items():
+        assert set(said) == set(known[name]), f"[{name}]: {set(said) ^ set(known[name])}"
+        parts += [f"## `[{name}]` {{ #{name} }}\n\n{ABOUT[name]}\n"] if name else ["## At the top\n"]
+        if name in EXAMPLES:
+            _check(name if name in KINDS else "python", EXAMPLES[name])
+            parts.append(f"```toml\n{EXAMPLES[name]}```\n")
+        rows = [(f"`{key}`", *said[key]) for key in said]
+        parts.append(table(("key", "type", "if left out", "what it is"), rows))
+    return "\n".join([*parts, LIMITS])
+
+
+def _known(kind: str, text: str) -> dict[str, list[str]]:
+    """The keys of each table, by its name."""
+    with tempfile.TemporaryDirectory() as place:
+        Path(place, FILE).write_text(f'kind = "{kind}"\n{text}')
+        try:
+            manifest.load(Path(place))
+        except ConfigError as error:
+            problems = error.problems
+    found = {}
+    for problem in problems:
+        if told := re.fullmatch(rf"unknown key `{UNKNOWN}`(?: in `(.+)`)?", problem.what):
+            found[told[1] or ""] = re.findall(r"`([^`]+)`", problem.hint)
+    return found
+
+
+def _check(kind: str, text: str) -> None:
+    """An example that is none would be worse than nothing."""
+    with tempfile.TemporaryDirectory() as place:
+        for name in (*manifest.MODULES.values(), "Containerfile"):
+            Path(place, name).touch()
+        Path(place, FILE).write_text(f'name = "example"\nversion = "1"\nkind = "{kind}"\n{text}')
+        manifest.load(Path(place))
+
+
+def wasm_page() -> str:
+    codes = sorted(NoAnswer.__subclasses__(), key=lambda kind: -kind.code)
+    rows = [(f"`{kind.code}`", WORDS[kind.__name__]) for kind in codes]
+    return "\n".join(
+        [
+            NOTE,
+            "# The wasm ABI\n",
+            f"{getdoc(wasm)}\n",
+            "## Codes\n",
+            table(("code", "what it means to the module"), rows),
+            f"A file, a response or a program's output may have {LARGEST // 1024**2} MiB. What went wrong is on "
+            "the call's stderr in words: `samuel hooks log --json`.\n",
+            "[How to write one](../how-to/wasm-plugin.md), with a header for C; `examples/plugins/wasm-zig` has "
+            "the same for Zig.\n",
+        ]
+    )
+
+
+WORDS = {
+    "Denied": "The plugin was not granted this, or the path is not what it should be. The call ends as `refused`.",
+    "NotThere": "No such file, no such setting.",
+    "Failed": "It was tried and did not work.",
+    "TooLarge": "More than the limit, or `samuel_alloc` had no room.",
+    "BadArgument": "Not UTF-8, not JSON, outside of the memory, an unknown key.",
+}
+
+
+def oci_page() -> str:
+    flags = " ".join(("--rm", "--read-only", *SAFER, f"--pids-limit={PIDS}", "--memory=..."))
+    return "\n".join(
+        [
+            NOTE,
+            "# The oci protocol\n",
+            f"{getdoc(oci)}\n",
+            "## How a container is started\n",
+            f"With `{flags}`, with `--network=none` unless `network` is granted, as the user who runs Samuel, and "
+            "never by pulling: the image that samuel.lock pins must be there. `samuel plugin install` gets it. "
+            "`--memory` is [`handler_memory_bytes`](config.md#limits).\n",
+            "## What comes of a call\n",
+            table(("the container", "outcome"), ENDINGS),
+            "[How to write one](../how-to/oci-plugin.md).\n",
+        ]
+    )
+
+
+ENDINGS = [
+    ("exits with 0 and one JSON object, or nothing, on stdout; or answers `result`", "`ok`"),
+    ("exits with another code; ends while it serves; or answers `error`", "`crashed`"),
+    ("writes something else, or too much", "`bad_output`"),
+    ("is not done at its deadline", "`timed_out`, and it is removed"),
+    ("cannot be started: no engine, no image, an entrypoint that is not there", "`not_started`"),
+    ("would get a granted path that is a link or was swapped meanwhile", "`refused`"),
+]

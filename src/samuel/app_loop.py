@@ -1,0 +1,102 @@
+"""What of an opened project only the loop needs: where it works, what its prompts know, the loop itself.
+
+Apart from `app.py` because it needs most of what there is to import, and the events of a session need none of it.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any
+
+from samuel.files.atomic import Disk
+from samuel.process.git import Git
+from samuel.prompts.context import (
+    IterationNames,
+    MethodologyNames,
+    PathNames,
+    ProjectNames,
+    PromptContext,
+    SamuelNames,
+)
+from samuel.ralph.loop import Loop
+from samuel.ralph.steps import Steps
+from samuel.ralph.stopping import Stop
+from samuel.ralph.workplace import Watch, Workplace, nobody
+from samuel.skills.find import find_skills, for_prompt
+from samuel.tasks.store import TaskStore
+
+if TYPE_CHECKING:
+    from samuel.app import App
+
+
+def workplace(app: App, watch: Watch | None, disk: Disk) -> Workplace:
+    return Workplace(
+        root=app.paths.root,
+        state=app.state,
+        templates=app.paths.templates,
+        cache=app.user.cache,
+        settings=app.config.chosen(app.methodology),
+        preferred_agent=app.personal.agent,
+        agents=app.config.agents,
+        environment=app.variables,
+        host=dict(os.environ),
+        clock=app.clock,
+        git=Git(app.paths.root, app.variables),
+        tasks=TaskStore(app.state, disk=disk),
+        disk=disk,
+        watch=watch or nobody,
+        permit=app.permit.text,
+    )
+
+
+def context(app: App, skills: list[dict[str, str]]) -> dict[str, Any]:
+    """The PromptContext outside of a run."""
+    settings = app.workplace.settings
+    return PromptContext(
+        Samuel=SamuelNames(),
+        Project=ProjectNames(app.paths.root.name, str(app.paths.root)),
+        Methodology=MethodologyNames(app.methodology),
+        Iteration=IterationNames(),
+        Config={
+            "agent": app.workplace.agent,
+            "quality_checks": list(settings.quality_checks),
+            "max_iterations": settings.max_iterations,
+            "max_task_attempts": settings.max_task_attempts,
+            "commit": settings.commit,
+            "pilot": settings.pilot.enabled,
+            "focus": settings.pilot.focus,
+            "max_discovery_tasks": settings.pilot.max_discovery_tasks,
+        },
+        Guardrails=app.config.guardrails,
+        Paths=PathNames(str(app.paths.config), str(app.state), str(app.paths.hooks)),
+        State={"Task": "", "Progress": "", "Snapshot": "", "Extras": [], "Skills": skills},
+        Mode="implementation",
+        Hooks={name: [step.handler.name for step in chain.steps] for name, chain in app.chains.items()},
+        Plugins={},
+    ).plain()
+
+
+def skills(app: App) -> list[dict[str, str]]:
+    """What the agent is told of skills: names and descriptions, within what one handler may add."""
+    found = find_skills(app.paths.root, app.user.home, app.usable_plugins)
+    listing = for_prompt(found, app.paths.root, app.config.limits.handler_prompt_bytes)
+    if listing.left_out:
+        app.warn(f"skills left out of the prompt, too long together: {', '.join(listing.left_out)}")
+    return listing.shown
+
+
+def loop(app: App, stop: Stop, *, timings: bool, dry_run: bool) -> Loop:
+    steps = Steps(app.workplace, app.fire, app.context, stop, timings=timings, dry_run=dry_run)
+    return Loop(app.workplace, steps, stop, pinned=_pinned(app))
+
+
+def _pinned(app: App) -> dict[str, Any]:
+    """What a reader of the run's manifest wants to know: who answers to what, and what was agreed to."""
+    return {
+        "agreed": app.agreed,
+        "chains": {
+            name: [{"handler": step.handler.name, "digest": step.handler.digest} for step in chain.steps]
+            for name, chain in app.chains.items()
+            if chain.steps
+        },
+    }

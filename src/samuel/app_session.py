@@ -1,0 +1,46 @@
+"""What of an opened project only sessions need: who does what hooks propose, and who keeps it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from samuel.process import spawn
+from samuel.runtimes.base import first_line
+from samuel.sessions.follow_up import Desk, Ended
+from samuel.sessions.keeper import Keeper
+from samuel.sessions.store import SessionStore
+from samuel.tasks.rights import asker
+from samuel.tasks.store import TaskStore
+from samuel.trust import commands
+
+if TYPE_CHECKING:
+    from samuel.app import App
+
+COMMAND_SECONDS = 300.0
+
+
+def keeper(app: App, confirm: Callable[[str], bool] | None = None) -> Keeper:
+    return Keeper(app.fire, SessionStore(app.paths.root), _desk(app, confirm), app.clock)
+
+
+def _desk(app: App, confirm: Callable[[str], bool] | None) -> Desk:
+    allowed = commands.allowed(app.config)
+    agreed = allowed is not None and not app.permit.text(allowed[0], allowed[1])
+
+    def add_task(title: str) -> str:
+        who = asker(os.environ)
+        *_, task = TaskStore(app.state).change(
+            lambda tasks: who.enqueue(tasks, title, priority="medium", complexity="medium", depends_on=())
+        )
+        return task.id
+
+    def run(words: list[str]) -> Ended:
+        ended = spawn.run(words, cwd=str(app.paths.root), env=app.variables, timeout=COMMAND_SECONDS)
+        if ended.ended != "exited":
+            return Ended(False, ended.why or ended.ended.replace("_", " "))
+        said = (ended.stdout + b"\n" + ended.stderr).decode("utf-8", "replace")
+        return Ended(ended.returncode == 0, f"exit code {ended.returncode}: {first_line(said, 'it said nothing')}")
+
+    return Desk(add_task, run, app.config.allow_commands if agreed else (), confirm)

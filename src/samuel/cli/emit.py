@@ -1,0 +1,81 @@
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import click
+import msgspec
+from msgspec import UNSET
+
+from samuel import quick
+from samuel.app import App
+from samuel.cli.here import Here
+from samuel.cli.session import words
+from samuel.dialects.repo import event_of
+from samuel.dispatch.record import Fired
+from samuel.errors import UsageError
+from samuel.events import Event, LoopEvent, event_type
+
+DENY, GO_ON_ANYWAY = (
+    2,
+    1,
+)  # what agents' own hooks understand: 2 stops them, any other fault is told and passed over
+
+
+@click.command()
+@click.argument("event")
+@click.option("--session", metavar="ID", help="The session it belongs to; what hooks say is kept there.")
+@click.option("--env", "environment", metavar="NAME", default="", help="The environment: dev, prod, …")
+@click.pass_obj
+def emit(here: Here, event: str, session: str | None, environment: str) -> int:
+    """Fire an event from any program: context on stdin, merged result on stdout.
+
+    The context is a JSON object with the event's fields. Exits with 0 to go on and with 2 to stop, the reason on
+    stderr. On an event that can be denied, whatever goes wrong here stops it too.
+
+    \b
+        samuel emit UserPromptSubmit --session s1 < context.json
+    """
+    kind = event_type(event)
+    here.out.failure = DENY if kind.composition.can_deny else GO_ON_ANYWAY
+    if kind.irreversible:
+        hint = f"`samuel hooks fire {kind.name} --really` does it"
+        raise UsageError(f"`{kind.name}` does what cannot be taken back", hint)
+    fired_event = event_of(kind, _context())
+    before = quick.deciding(here.root)
+    with here.open(environment=environment) as app:
+        if isinstance(fired_event, LoopEvent) and not fired_event.context:
+            fired_event = msgspec.structs.replace(fired_event, context=app.context())
+        fired = _fire(here, app, fired_event, session)
+        quick.remember(app, environment, before)  # the next time the engine may not be needed
+    here.out.warn(*fired.warnings, *app.warnings)
+    here.out.line(msgspec.json.encode(fired.result))
+    if fired.stopped:
+        here.out.tell(fired.reason)
+        return DENY
+    return 0
+
+
+def _fire(here: Here, app: App, event: Event, session: str | None) -> Fired:
+    """Within a session, if it is said which: then what the hooks propose and suggest is kept."""
+    id = session or ("" if event.session_id is UNSET else event.session_id)
+    if not id:
+        fired = app.fire(event)
+        words.tell_messages(here.out, fired.result)
+        return fired
+    kept = app.keeper(here.confirm).fire(id, event)
+    words.tell(here.out, kept)
+    return kept.fired
+
+
+def _context() -> Any:
+    """What stdin says; nothing where a person sits in front of it."""
+    data = b"" if sys.stdin.isatty() else sys.stdin.buffer.read()
+    if not data.strip():
+        return {}
+    try:
+        return msgspec.json.decode(data)
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
+        raise UsageError(
+            f"the context on stdin is not JSON: {error}", 'write it like {"session_id": "s1"}'
+        ) from None

@@ -1,0 +1,25 @@
+from __future__ import annotations
+
+import click
+
+from samuel.cli.here import Here, json_option
+from samuel.cli.session import words
+from samuel.cli.session.options import chosen, env_option, id_option
+from samuel.events import SessionEnd
+
+
+@click.command()
+@id_option
+@env_option
+@json_option
+@click.pass_obj
+def end(here: Here, id: str, environment: str) -> int:
+    """End a session.
+
+    \b
+        samuel session end
+    """
+    session = chosen(here, id)
+    with here.open(environment=environment) as app:
+        kept = app.keeper(here.confirm).fire(session.id, SessionEnd())
+    return words.answer(here, kept, f"session `{session.id}` has ended", app.warnings)

@@ -1,0 +1,47 @@
+from __future__ import annotations
+
+import sys
+
+import click
+from msgspec import UNSET
+
+from samuel.cli.here import Here, json_option
+from samuel.cli.session import words
+from samuel.cli.session.options import chosen, env_option, id_option, stage_option
+from samuel.events import UserPromptSubmit
+
+
+@click.command()
+@click.argument("text")
+@click.option("--file", "files", multiple=True, metavar="FILE", help="A file it is about; may be given again.")
+@id_option
+@stage_option
+@env_option
+@json_option
+@click.pass_obj
+def prompt(here: Here, text: str, files: tuple[str, ...], id: str, stage: str | None, environment: str) -> int:
+    """Tell the hooks what the person asked for.
+
+    Shows what they suggest. `-` reads the text from stdin.
+
+    \b
+        samuel session prompt "Run the billing regression tests"
+    """
+    session = chosen(here, id)
+    said = sys.stdin.buffer.read().decode(errors="replace") if text == "-" else text
+    event = UserPromptSubmit(
+        user_message=said.encode(errors="replace").decode(),
+        files_touched=list(files) if files else UNSET,
+        stage=stage or UNSET,
+    )
+    with here.open(environment=environment) as app:
+        kept = app.keeper(here.confirm).fire(session.id, event)
+    lines = [
+        f"ability `{one['id']}`: {one.get('reason') or 'no reason given'}" for one in kept.session.suggestions
+    ]
+    lines += [
+        f"document `{one['path']}`: {one.get('reason') or 'no reason given'}" for one in kept.session.documents
+    ]
+    if intent := kept.session.intent:
+        lines.append(f"intent `{intent['intent']}`")
+    return words.answer(here, kept, "\n".join(lines) or "the hooks suggest nothing", app.warnings)

@@ -1,0 +1,45 @@
+from __future__ import annotations
+
+import click
+
+from samuel.app import App
+from samuel.cli.here import Here, json_option
+from samuel.cli.session import words
+from samuel.cli.session.options import chosen, env_option, id_option
+from samuel.errors import SamuelError
+from samuel.events import SessionStop
+from samuel.process.git import Git
+from samuel.sessions.session import Session
+from samuel.trust.content import spoken
+
+
+@click.command()
+@click.argument("files", nargs=-1, metavar="[FILE]...")
+@click.option("--changed", multiple=True, metavar="FILE", help="A file that was changed; more may follow it.")
+@id_option
+@env_option
+@json_option
+@click.pass_obj
+def stop(here: Here, files: tuple[str, ...], changed: tuple[str, ...], id: str, environment: str) -> int:
+    """Tell the hooks that work has stopped, and what it changed.
+
+    Without files: what git says was changed since the session began.
+
+    \b
+        samuel session stop --changed services/billing/invoice.ts
+    """
+    session = chosen(here, id)
+    with here.open(environment=environment) as app:
+        paths = [spoken(path) for path in (*changed, *files)] or _changed(app, session)
+        kept = app.keeper(here.confirm).fire(session.id, SessionStop(changed_files=paths))
+    return words.answer(here, kept, f"session `{session.id}` has stopped", app.warnings)
+
+
+def _changed(app: App, session: Session) -> list[str]:
+    if session.tree is None:
+        return []
+    try:
+        return [spoken(path) for path in Git(app.paths.root, app.variables).changed_since(session.tree)]
+    except SamuelError as error:
+        app.warn(f"what was changed is not known: {error.message}")
+        return []

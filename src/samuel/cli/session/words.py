@@ -1,0 +1,50 @@
+"""What came of an event of a session, in words and as plain data."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from samuel.cli.output import Output
+
+if TYPE_CHECKING:
+    from samuel.cli.here import Here
+    from samuel.sessions.keeper import Kept
+    from samuel.sessions.session import FollowUp
+
+
+def tell_messages(out: Output, result: Mapping[str, Any]) -> None:
+    for message in result.get("messages_to_user") or ():
+        out.tell(message)
+
+
+def tell(out: Output, kept: Kept) -> None:
+    """What hooks want the person to know, and what they propose."""
+    tell_messages(out, kept.fired.result)
+    for one in kept.follow_ups:
+        out.tell(follow_up(one))
+
+
+def follow_up(action: FollowUp) -> str:
+    from samuel.sessions.follow_up import title  # with the sessions room, which `emit` may do without
+
+    note = f": {action.note}" if action.note and action.note != title(action) else ""
+    return f"follow-up {action.number}, {action.kind} `{title(action)}`: {action.state}{note}"
+
+
+def answer(here: Here, kept: Kept, done: str, warnings: list[str]) -> int:
+    """A session command's answer: 1 if hooks said no."""
+    fired, session = kept.fired, kept.session
+    tell(here.out, kept)
+    data = {
+        "session": session.id,
+        "state": session.state,
+        "ok": not fired.stopped,
+        "reason": fired.reason,
+        "result": msgspec.to_builtins(fired.result),
+        "follow_ups": [msgspec.to_builtins(one) for one in kept.follow_ups],
+    }
+    said = f"stopped: {fired.reason}" if fired.stopped else done
+    return here.out.answer(data, said, ok=not fired.stopped, warnings=[*fired.warnings, *warnings])

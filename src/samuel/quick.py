@@ -1,0 +1,182 @@
+"""Is there anybody to call? For `samuel emit`: answered before the engine is loaded.
+
+Agents call `samuel emit` at every step, and mostly no hook wants to see that step. Which filters there are is kept,
+ready to use, for as long as every file that decides about it stays the same. If none of them fits, that is the whole
+answer, in a fraction of the time; nothing is recorded of it. In any doubt the engine is asked.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import marshal
+import os
+import sys
+from pathlib import Path
+
+from samuel.hooks.match import holds
+from samuel.paths import Project, User, find_root
+from samuel.trust.content import TooMuch, file_signature, survey
+from samuel.trust.repository import trust_key
+from samuel.version import __version__
+
+TYPE_CHECKING = False  # `typing` is slow to import; type checkers know this name
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
+    from samuel.app import App
+    from samuel.events import EventType
+
+OPTIONS = ("--session", "--env")
+
+
+def nobody_answers(arguments: list[str]) -> bool:
+    """True if nobody wants to see the event; then the answer is on stdout already."""
+    said = _understood(arguments)
+    if said is None:
+        return False
+    event, environment = said
+    try:
+        root, user = find_root(Path()), User.from_environment()
+        known = marshal.loads(_file(root, user).read_bytes())
+        if known["stamp"] != _stamp(root, user, environment) or not _as_it_was(known["files"]):
+            return False
+        name = known["names"][event]
+        row = known["events"][name]
+    except (OSError, ValueError, EOFError, TypeError, KeyError):  # not there, not ours, or not about this event
+        return False
+    data = b"" if sys.stdin is None or sys.stdin.isatty() else sys.stdin.buffer.read()
+    if _passes(data, name, row, known["names"], str(root)):
+        _say(row["empty"])
+        return True
+    sys.stdin = io.TextIOWrapper(io.BytesIO(data))  # for the engine, as if nobody had read it
+    return False
+
+
+def _say(text: str) -> None:
+    try:
+        os.write(1, f"{text}\n".encode())
+    except OSError:
+        pass  # whoever asked went away
+
+
+def _understood(arguments: list[str]) -> tuple[str, str] | None:
+    """The event and the environment, of a plain command line; anything else is for the engine."""
+    event, *rest = arguments or [""]
+    options = dict(zip(rest[::2], rest[1::2], strict=False))
+    if event.startswith("-") or len(rest) % 2 or not set(rest[::2]) <= set(OPTIONS) or "" in options.values():
+        return None
+    return event, options.get("--env", "")
+
+
+def _passes(data: bytes, name: str, row: Mapping[str, Any], names: Mapping[str, str], root: str) -> bool:
+    """The context is one of this event, and no filter fits it."""
+    try:
+        context = json.loads(data.decode() or "{}", parse_constant=_refuse)
+    except (ValueError, RecursionError):
+        return False
+    if not isinstance(context, dict) or not _typed(context, row["fields"], row["needed"]):
+        return False
+    for key in ("event_type", "event"):
+        if not isinstance(context.get(key, name), str) or names.get(context.get(key, name)) != name:
+            return False
+
+    def field(one: str) -> Any:
+        return context if one == "extra" else root if one == "project_root" else context.get(one)
+
+    return not any(holds(match, field) for match in row["matches"])
+
+
+def _typed(context: Mapping[str, Any], fields: Mapping[str, Any], needed: list[str]) -> bool:
+    given = {key: value for key, value in context.items() if key in fields and value is not None}
+    return all(key in given for key in needed) and all(_is(value, fields[key]) for key, value in given.items())
+
+
+def _is(value: Any, kind: Any) -> bool:
+    """`kind` is the name of a type, or the values that are allowed."""
+    name = type(value).__name__
+    return name == kind or (name, kind) == ("int", "float") if isinstance(kind, str) else value in kind
+
+
+def _refuse(constant: str) -> Any:
+    raise ValueError(constant)
+
+
+def _file(root: Path, user: User) -> Path:
+    return user.state / "quick" / trust_key(root)
+
+
+def _stamp(root: Path, user: User, environment: str) -> tuple[str, ...]:
+    """What the answer depends on besides files."""
+    said = environment or os.environ.get("SAMUEL_ENV", "")
+    return __version__, sys.version, str(root), str(user.home), said, os.environ.get("SAMUEL_TRUST", "")
+
+
+def _as_it_was(files: Mapping[str, Any]) -> bool:
+    return all(_seen(place) == before for place, before in files.items())
+
+
+def _seen(place: str) -> Any:
+    try:
+        return survey(place)
+    except FileNotFoundError:
+        return {}
+    except NotADirectoryError:
+        return {"": file_signature(place)}
+    except TooMuch:
+        return None
+
+
+# The other side: with the engine at hand
+
+
+def deciding(root: Path) -> dict[str, Any]:
+    """The files that decide who answers, besides those that hold hooks. To be looked at before the engine reads them."""
+    project, user = Project(root), User.from_environment()
+    agreed = user.state / "trust" / f"{trust_key(root)}.json"
+    return {str(file): _seen(str(file)) for file in (project.config, project.lock, user.lock, agreed)}
+
+
+def remember(app: App, environment: str, before: Mapping[str, Any]) -> None:
+    """Keep what is needed to answer without the engine, if the answer depends on nothing but files."""
+    from samuel.events.names import ALL, spellings
+
+    files = app.index.known
+    if files is None or app.config.distributions or app.warnings:
+        return
+    rows = {
+        name: _row(chain.event, [step.handler.match for step in chain.steps])
+        for name, chain in app.chains.items()
+        if not chain.warnings and all(step.handler.match for step in chain.steps)
+    }
+    known = {
+        "stamp": _stamp(app.paths.root, app.user, environment),
+        "files": {**files, **before},
+        "names": {spelling: name for name in ALL for spelling in spellings(name)},
+        "events": rows,
+    }
+    _write(_file(app.paths.root, app.user), marshal.dumps(known))
+
+
+def _row(event: EventType, matches: list[dict[str, Any]]) -> dict[str, Any]:
+    from samuel.events.schema import plain_fields
+
+    fields, needed = plain_fields(event.payload)
+    return {
+        "fields": fields,
+        "needed": needed,
+        "matches": matches,
+        "empty": json.dumps(dict(event.composition.empty), separators=(",", ":")),
+    }
+
+
+def _write(file: Path, data: bytes) -> None:
+    from samuel.files import atomic
+
+    try:
+        if not file.exists() or file.read_bytes() != data:
+            file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            atomic.write_bytes(file, data, 0o600, durable=False)
+    except OSError:
+        pass  # the engine is asked the next time too

@@ -1,0 +1,96 @@
+"""The runtimes of one project by name, each made when it is first needed: most events need one, or none."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from samuel.clock import Clock
+from samuel.config.model import Limits
+from samuel.runtimes.base import Runtime
+from samuel.runtimes.inline import Inline
+
+if TYPE_CHECKING:
+    from samuel.runtimes.python import Python
+
+
+class Setting(NamedTuple):
+    """What they are made with."""
+
+    root: Path
+    environment: Mapping[str, str]  # what hooks see
+    host: Mapping[str, str]  # where granted variables come from
+    cache: Path
+    limits: Limits
+    clock: Clock
+
+
+class Runtimes(Mapping[str, Runtime]):
+    def __init__(self, setting: Setting) -> None:
+        self._setting = setting
+        self._made: dict[str, Runtime] = {}
+
+    def __getitem__(self, name: str) -> Runtime:
+        if name not in self._made:
+            self._made[name] = TABLE[name](self._setting)
+        return self._made[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(TABLE)
+
+    def __len__(self) -> int:
+        return len(TABLE)
+
+    @property
+    def python(self) -> Python:
+        """Also for those who ask hooks what they are for."""
+        from samuel.runtimes.python import Python
+
+        found = self["python"]
+        assert isinstance(found, Python)
+        return found
+
+    def close(self) -> None:
+        """End what was kept warm."""
+        for runtime in self._made.values():
+            runtime.close()
+
+
+# Their modules are imported here and not above: a container's or a module's costs more than most calls take.
+
+
+def _exec(setting: Setting) -> Runtime:
+    from samuel.runtimes.exec import Exec
+
+    limit = setting.limits.handler_output_bytes
+    return Exec(setting.root, setting.environment, setting.cache, limit, setting.clock)
+
+
+def _python(setting: Setting) -> Runtime:
+    from samuel.runtimes.python import Python
+
+    return Python(setting.root, setting.environment, setting.cache, setting.limits.handler_output_bytes)
+
+
+def _wasm(setting: Setting) -> Runtime:
+    from samuel.runtimes.wasm import Wasm
+
+    limits = setting.limits
+    return Wasm(setting.root, setting.cache, limits.handler_memory_bytes, limits.handler_output_bytes)
+
+
+def _oci(setting: Setting) -> Runtime:
+    from samuel.runtimes.oci import Oci
+
+    output, memory = setting.limits.handler_output_bytes, setting.limits.handler_memory_bytes
+    return Oci(setting.root, setting.host, setting.cache, output, memory, setting.clock)
+
+
+TABLE: Mapping[str, Callable[[Setting], Runtime]] = {
+    "inline": lambda setting: Inline(),
+    "exec": _exec,
+    "python": _python,
+    "wasm": _wasm,
+    "oci": _oci,
+}

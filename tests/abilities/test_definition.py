@@ -1,0 +1,199 @@
+from __future__ import annotations
+
+import json
+from contextlib import suppress
+from textwrap import dedent
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from samuel.abilities.definition import read_ability, read_execution
+from samuel.abilities.model import Level, Prompt, Python, Script
+from samuel.errors import ConfigError
+
+HIGH = """\
+id: billing_regression
+type: workflow
+operation_key: workflow.billing.regression
+version: 2
+summary: >
+  Run the billing suite
+  against seeded data.
+scope:
+  modules: [billing]
+  environments: [dev, staging]
+input_schema: {type: object, properties: {suite: {type: string}}}
+output_schema: {type: object}
+routing_hints:
+  keywords: [billing regression]
+  negative_keywords: [production]
+  scopes: ["modules/billing.*"]
+  notes: Prefer it.
+calls: [db.seed]
+implementation:
+  kind: script
+  script:
+    path: ./scripts/regression.sh
+    args_template: ["--suite", "{suite}"]
+    timeout: 10m
+    env: {MODE: test, TOKEN: $BILLING_TOKEN}
+"""
+LOW = "operation_key: db.seed\nsummary: Seed the database.\n"
+
+
+def problems(text: str, level: Level = Level.LOW) -> list[str]:
+    with pytest.raises(ConfigError) as caught:
+        read_ability(dedent(text).encode(), "a.yaml", level)
+    return [str(problem) for problem in caught.value.problems]
+
+
+def test_everything_a_high_level_ability_can_say() -> None:
+    found = read_ability(HIGH.encode(), "a.yaml", Level.HIGH)
+    assert found.names == ("billing_regression", "workflow.billing.regression")
+    assert found.summary == "Run the billing suite against seeded data."
+    assert found.version == "2"
+    assert (found.modules, found.environments) == (("billing",), ("dev", "staging"))
+    assert found.keywords == ("billing regression",)
+    assert found.negative_keywords == ("production",)
+    assert found.all_scopes == ("billing", "modules/billing.*")
+    assert found.calls == ("db.seed",)
+    assert found.input_schema == {"type": "object", "properties": {"suite": {"type": "string"}}}
+    assert found.implementation == Script(
+        "scripts/regression.sh", ("--suite", "{suite}"), 600.0, {"MODE": "test", "TOKEN": "$BILLING_TOKEN"}
+    )
+    assert found.kind == "script"
+
+
+def test_a_low_level_ability_is_called_by_its_operation_key() -> None:
+    found = read_ability(LOW.encode(), "a.yaml", Level.LOW)
+    assert found.names == ("db.seed",)
+    assert found.implementation is None
+    assert found.environments == ()
+
+
+@pytest.mark.parametrize(
+    ("implementation", "expected"),
+    [
+        (
+            "{kind: script, script: {path: a.sh, args_template: 'one \"two three\"'}}",
+            Script("a.sh", ("one", "two three")),
+        ),
+        ("{kind: script, script: {path: a.sh, env: [TOKEN]}}", Script("a.sh", env={"TOKEN": "$TOKEN"})),
+        ("{kind: python, python: {function: 'tools.seed:run'}}", Python("tools.seed:run")),
+        ("{kind: python, python: {function: 'tools/seed.py:run', timeout: 5s}}", Python("tools/seed.py:run", 5.0)),
+        ("{kind: agent, agent: {prompt: Review it}}", Prompt("Review it")),
+    ],
+)
+def test_every_kind_of_implementation(implementation: str, expected: object) -> None:
+    found = read_ability(f"{LOW}implementation: {implementation}\n".encode(), "a.yaml", Level.LOW)
+    assert found.implementation == expected
+
+
+def test_every_problem_of_a_file_is_told_at_once() -> None:
+    assert problems(
+        """
+        id: a b
+        type: workfow
+        sumary: x
+        scope: {module: [a]}
+        routing_hints:
+          keywords: one
+        calls: 3
+        """,
+        Level.HIGH,
+    ) == [
+        "a.yaml:2: `id` must be made of letters, digits, `.`, `-` and `_`, at most 100 of them",
+        "a.yaml:2: `summary` is missing",
+        "a.yaml:3: `type` must be one of `workflow`, `agent`, not `workfow`",
+        "a.yaml:4: unknown key `sumary` (did you mean `summary`?)",
+        "a.yaml:5: unknown key `module` in `scope` (did you mean `modules`?)",
+        "a.yaml:7: `keywords` must be an array, not a string",
+        "a.yaml:8: `calls` must be an array, not an integer",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("implementation: {kind: shell}", "`kind` must be one of `script`, `python`, `agent`, not `shell`"),
+        ("implementation: {script: {path: a.sh}}", "`kind` is missing"),
+        ("implementation: {kind: script}", "`script` is missing (say how it runs below `script:`)"),
+        ("implementation: {kind: script, script: {}}", "`path` is missing"),
+        (
+            "implementation: {kind: script, script: {path: ../a.sh}}",
+            "`path` must be a path below the project's root, without `..`",
+        ),
+        (
+            "implementation: {kind: script, script: {path: /bin/sh}}",
+            "`path` must be a path below the project's root, without `..`",
+        ),
+        ("implementation: {kind: script, script: {path: a.sh, timeout: 5}}", '`timeout` needs a unit, like "5s"'),
+        (
+            'implementation: {kind: script, script: {path: a.sh, args_template: "\'"}}',
+            "`args_template` has a quotation that is not closed",
+        ),
+        (
+            "implementation: {kind: script, script: {path: a.sh, env: {A: 1}}}",
+            "`env` must give `A` a string",
+        ),
+        (
+            "implementation: {kind: python, python: {function: run}}",
+            "`function` must be `module:function` or `path/to/file.py:function`",
+        ),
+        (
+            "implementation: {kind: python, python: {function: '../x.py:run'}}",
+            "`function` must be a path below the project's root, without `..`",
+        ),
+        ("implementation: {kind: agent, agent: {prompt: ' '}}", "`prompt` must not be empty"),
+        ("input_schema: [a]", "`input_schema` must be a JSON Schema, which is a table, not an array"),
+        ("version: null", "`version` must be a number or a string, not nothing"),
+        ("calls: [a]", "unknown key `calls`"),
+    ],
+)
+def test_what_cannot_be_is_refused(line: str, message: str) -> None:
+    (problem,) = problems(f"{LOW}{line}\n")
+    assert problem.startswith(f"a.yaml:3: {message}")
+
+
+def test_how_an_ability_runs_may_stand_apart() -> None:
+    found = read_execution(
+        b"operation_key: db.seed\nimplementation: {kind: script, script: {path: a.sh}}\n", "c.yaml"
+    )
+    assert (found.name, found.implementation, found.line) == ("db.seed", Script("a.sh"), 1)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "id: a\noperation_key: b\nimplementation: {kind: agent, agent: {prompt: x}}",
+        "id: a",
+        "id: a\nsummary: x",
+    ],
+)
+def test_an_execution_names_one_ability_and_how_it_runs(text: str) -> None:
+    with pytest.raises(ConfigError):
+        read_execution(text.encode(), "c.yaml")
+
+
+KEYS = """
+id type operation_key version summary scope input_schema routing_hints calls implementation kind script python
+agent path function prompt keywords modules timeout env x
+"""
+keys = st.sampled_from(KEYS.split())
+values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=5)
+    | st.sampled_from(["workflow", "script", "python", "agent", "a:b", "a.sh", "5s"]),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(keys, inner, max_size=5),
+    max_leaves=15,
+)  # fmt: skip
+
+
+@given(st.dictionaries(keys, values, max_size=8), st.sampled_from(Level))
+def test_any_mapping_is_read_or_refused(said: dict[str, object], level: Level) -> None:
+    data = json.dumps(said).encode()
+    with suppress(ConfigError):
+        assert read_ability(data, "a.yaml", level).id
+    with suppress(ConfigError):
+        assert read_execution(data, "a.yaml").name

@@ -1,0 +1,199 @@
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from samuel.abilities.model import Level, Script
+from samuel.abilities.registry import cache_file, load
+from samuel.errors import UsageError
+
+SEED = "operation_key: db.seed\nsummary: Seed the database\n"
+REVIEW = "id: review\ntype: agent\nsummary: Review a change\n"
+TABLE = """\
+| Id | Type | Scope | When to use | Registry path |
+|---|---|---|---|---|
+| review | agent | dev/review | Before a merge | .system/registry/high-level/review.yaml |
+"""
+HIGH, LOW, CONFIG = (f".system/registry/{name}" for name in ("high-level", "low-level", "config"))
+
+
+def told(root: Path) -> list[str]:
+    return [str(problem) for problem in load(root).problems]
+
+
+def test_nothing_at_all_is_a_registry_of_nothing(tmp_path: Path) -> None:
+    registry = load(tmp_path)
+    assert registry.abilities == ()
+    assert registry.problems == ()
+
+
+def test_files_and_tables_together_are_abilities(write) -> None:
+    root = write({"ABILITY.md": TABLE, f"{HIGH}/review.yaml": REVIEW, f"{LOW}/seed.yml": SEED})
+    registry = load(root)
+    assert registry.problems == ()
+    assert [one.id for one in registry.abilities] == ["db.seed", "review"]
+    review = registry.find("review")
+    assert review.level is Level.HIGH
+    assert review.file == f"{HIGH}/review.yaml"
+    assert (review.when_to_use, review.area) == ("Before a merge", "dev/review")
+
+
+def test_an_ability_is_found_by_id_and_by_operation_key(write) -> None:
+    root = write({f"{HIGH}/r.yaml": REVIEW + "operation_key: agent.code_review\n", f"{LOW}/seed.yaml": SEED})
+    registry = load(root)
+    assert registry.find("agent.code_review") is registry.find("review")
+    with pytest.raises(UsageError, match=r"there is no ability `db\.sed`\ndid you mean `db\.seed`"):
+        registry.find("db.sed")
+
+
+def test_how_it_runs_may_be_said_below_config(write) -> None:
+    run = "operation_key: db.seed\nimplementation: {kind: script, script: {path: seed.sh}}\n"
+    registry = load(write({f"{LOW}/seed.yaml": SEED, f"{CONFIG}/seed.yaml": run}))
+    assert registry.find("db.seed").implementation == Script("seed.sh")
+    assert registry.find("db.seed").implementation_file == f"{CONFIG}/seed.yaml"
+
+
+def test_how_it_runs_is_said_once(write) -> None:
+    run = "operation_key: db.seed\nimplementation: {kind: script, script: {path: %s}}\n"
+    root = write(
+        {
+            f"{LOW}/seed.yaml": SEED,
+            f"{CONFIG}/a.yaml": run % "a.sh",
+            f"{CONFIG}/b.yaml": run % "b.sh",
+            f"{CONFIG}/c.yaml": run.replace("db.seed", "db.sed") % "c.sh",
+        }
+    )
+    assert load(root).find("db.seed").implementation == Script("a.sh")
+    assert told(root) == [
+        f"{CONFIG}/b.yaml:1: the implementation of `db.seed` is already given in `{CONFIG}/a.yaml`"
+        " (keep one of the two)",
+        f"{CONFIG}/c.yaml:1: there is no ability `db.sed` (did you mean `db.seed`?)",
+    ]
+
+
+def test_a_broken_file_hides_no_other(write) -> None:
+    root = write(
+        {
+            f"{HIGH}/review.yaml": REVIEW,
+            f"{HIGH}/broken.yaml": "id: broken\n\tx: 1\n",
+            f"{LOW}/bomb.yaml": "operation_key: &a b\nsummary: *a\n",
+            f"{LOW}/seed.yaml": SEED,
+            f"{LOW}/two.yaml": f"{SEED}---\n{SEED}",
+        }
+    )
+    (root / LOW / "binary.yaml").write_bytes(b"\xff\xfe")
+    assert [one.id for one in load(root).abilities] == ["db.seed", "review"]
+    assert sorted(problem.partition(":")[0] for problem in told(root)) == [
+        f"{HIGH}/broken.yaml",
+        f"{LOW}/binary.yaml",
+        f"{LOW}/bomb.yaml",
+        f"{LOW}/two.yaml",
+    ]
+
+
+def test_one_name_is_one_ability(write) -> None:
+    other = "id: other\ntype: agent\noperation_key: db.seed\nsummary: x\n"
+    root = write({f"{LOW}/a.yaml": SEED, f"{LOW}/b.yaml": SEED, f"{HIGH}/other.yaml": other})
+    assert [one.id for one in load(root).abilities] == ["other"], "the first file of the name has it"
+    assert told(root) == [
+        f"{LOW}/{name}.yaml: `db.seed` is already the name of the ability in `{HIGH}/other.yaml`"
+        " (give it another one)"
+        for name in ("a", "b")
+    ]
+
+
+def test_a_row_may_name_a_file_elsewhere_in_the_project(write) -> None:
+    root = write(
+        {"ABILITY.md": TABLE.replace(f"{HIGH}/review.yaml", "./tools/review.yaml"), "tools/review.yaml": REVIEW}
+    )
+    assert load(root).find("review").file == "tools/review.yaml"
+
+
+@pytest.mark.parametrize("path", ["../review.yaml", "/etc/passwd", "tools/../../review.yaml", "a\\|b/../x"])
+def test_no_row_leads_out_of_the_project(write, path: str) -> None:
+    root = write({"ABILITY.md": TABLE.replace(f"{HIGH}/review.yaml", path)})
+    (root.parent / "review.yaml").write_text(REVIEW)
+    assert load(root).abilities == ()
+    (problem,) = told(root)
+    assert problem.startswith(
+        "ABILITY.md:3: the registry path of `review` must be a path below the project's root"
+    )
+
+
+def test_no_link_is_followed(write) -> None:
+    root = write(
+        {"ABILITY.md": TABLE.replace(f"{HIGH}/review.yaml", "tools/review.yaml"), f"{LOW}/seed.yaml": SEED}
+    )
+    outside = root.parent / "outside"
+    outside.mkdir()
+    (outside / "review.yaml").write_text(REVIEW)
+    (root / "tools").symlink_to(outside)
+    (root / LOW / "linked.yaml").symlink_to(outside / "review.yaml")
+    assert [one.id for one in load(root).abilities] == ["db.seed"]
+    assert len(told(root)) == 2
+    assert all("symbolic link" in problem for problem in told(root))
+
+
+def test_what_is_no_file_is_told(write) -> None:
+    root = write({f"{LOW}/seed.yaml": SEED})
+    os.mkfifo(root / LOW / "pipe.yaml")
+    (root / LOW / "directory.yaml").mkdir()
+    assert [one.id for one in load(root).abilities] == ["db.seed"]
+    assert len(told(root)) == 2
+
+
+def test_a_name_that_is_not_utf8_is_told(write, tmp_path: Path) -> None:
+    root = write({f"{LOW}/seed.yaml": SEED})
+    with open(os.path.join(os.fsencode(root / LOW), b"\xff.yaml"), "w") as file:
+        file.write(SEED)
+    registry = load(root, tmp_path / "cache")
+    assert [one.id for one in registry.abilities] == ["db.seed"]
+    assert [problem.what for problem in registry.problems] == ["its name is not UTF-8"]
+
+
+def test_what_was_read_is_kept_until_a_file_changes(write, tmp_path: Path) -> None:
+    cache = tmp_path / "cache"
+    root = write({"ABILITY.md": TABLE, f"{HIGH}/review.yaml": REVIEW, f"{LOW}/seed.yaml": SEED})
+    first = load(root, cache)
+    kept = cache_file(cache, root, "msgpack").read_bytes()
+    assert load(root, cache) == first
+    assert cache_file(cache, root, "msgpack").read_bytes() == kept
+
+    write({f"{LOW}/seed.yaml": SEED.replace("Seed", "Fill")})
+    assert load(root, cache).find("db.seed").summary == "Fill the database"
+    assert load(root, cache).stamp != first.stamp
+    (root / LOW / "seed.yaml").unlink()
+    assert [one.id for one in load(root, cache).abilities] == ["review"]
+    write({"ABILITY.md": TABLE.replace("Before a merge", "After it")})
+    assert load(root, cache).find("review").when_to_use == "After it"
+
+
+def test_a_file_elsewhere_is_looked_at_again_too(write, tmp_path: Path) -> None:
+    root = write({"ABILITY.md": TABLE.replace(f"{HIGH}/review.yaml", "tools/review.yaml")})
+    assert load(root, tmp_path / "cache").abilities == ()
+    write({"tools/review.yaml": REVIEW})
+    assert [one.id for one in load(root, tmp_path / "cache").abilities] == ["review"]
+    write({"tools/review.yaml": REVIEW.replace("Review", "Check")})
+    assert load(root, tmp_path / "cache").find("review").summary == "Check a change"
+
+
+@pytest.mark.parametrize("damage", [b"", b"\x00", b"\xff" * 100, b"\x94" * 10_000])
+def test_a_damaged_cache_is_made_anew(write, tmp_path: Path, damage: bytes) -> None:
+    root = write({f"{LOW}/seed.yaml": SEED})
+    load(root, tmp_path / "cache")
+    cache_file(tmp_path / "cache", root, "msgpack").write_bytes(damage)
+    assert [one.id for one in load(root, tmp_path / "cache").abilities] == ["db.seed"]
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.binary(max_size=300), st.binary(max_size=300), st.binary(max_size=300))
+def test_any_files_are_read_or_told(write, table: bytes, high: bytes, config: bytes) -> None:
+    root = write({f"{HIGH}/a.yaml": "", f"{LOW}/seed.yaml": SEED, f"{CONFIG}/c.yaml": ""})
+    (root / "ABILITY.md").write_bytes(table)
+    (root / HIGH / "a.yaml").write_bytes(high)
+    (root / CONFIG / "c.yaml").write_bytes(config)
+    assert "db.seed" in load(root).by_name

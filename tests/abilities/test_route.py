@@ -1,0 +1,260 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from samuel.abilities.model import Ability, Level
+from samuel.abilities.registry import Registry, load
+from samuel.abilities.route import Routed, Suggestion, open_index, route
+from samuel.abilities.scope import in_scope
+
+
+def ability(id: str, level: Level = Level.LOW, **said: object) -> Ability:
+    return Ability(id=id, level=level, file=f"{id}.yaml", **({"summary": "Does something"} | said))  # type: ignore[arg-type]
+
+
+REGISTRY = Registry(
+    abilities=(
+        ability(
+            "billing_regression",
+            Level.HIGH,
+            operation_key="workflow.billing.regression",
+            type="workflow",
+            when_to_use="Run the billing regression suite with seeded data",
+            keywords=("regression tests",),
+            negative_keywords=("production", "end to end"),
+            environments=("dev", "staging"),
+            modules=("billing",),
+        ),
+        ability("deploy", Level.HIGH, type="workflow", summary="Deploy a service", keywords=("roll out",)),
+        ability("deploy.image", summary="Deploy one image", keywords=("deploy image",), scopes=("infra/*",)),
+        ability("logs.a", summary="Search logs of a service", keywords=("search logs",)),
+        ability("logs.b", summary="Search logs of a service", keywords=("search logs",)),
+    )
+)
+
+
+def ask(text: str, registry: Registry = REGISTRY, **where: object) -> Routed:
+    index = open_index(registry)
+    try:
+        return route(text, registry, index, **where)  # type: ignore[arg-type]
+    finally:
+        index.close()
+
+
+def ids(routed: Routed) -> list[str]:
+    return [one.id for one in routed.candidates]
+
+
+def test_the_surest_is_first_and_says_why() -> None:
+    (one,) = ask("Run the full billing regression tests for me").candidates
+    assert one.id == "billing_regression"
+    assert one.reasons[0] == f"{one.score:.2f} for `billing` in its name; `regression`, `tests` in its keywords"
+    assert 0 < one.score < 1
+
+
+def test_high_level_abilities_come_first() -> None:
+    found = ask("deploy the image")
+    assert [(one.id, one.level) for one in found.candidates] == [
+        ("deploy", Level.HIGH),
+        ("deploy.image", Level.LOW),
+    ] or ids(found) == ["deploy.image"]
+    both = ask("deploy", limit=5)
+    assert [one.level for one in both.candidates] == sorted((one.level for one in both.candidates), key=str)
+    assert ids(both)[0] == "deploy"
+
+
+def test_a_high_level_ability_that_hardly_fits_is_not_put_first() -> None:
+    registry = Registry(
+        abilities=(
+            ability("release", Level.HIGH, summary="Release a service and purge what is old"),
+            ability("cache.purge", keywords=("purge cache", "flush redis"), summary="Purge the cache"),
+        )
+    )
+    assert ids(ask("purge the cache, flush redis", registry)) == ["cache.purge"]
+
+
+def test_nothing_fits_is_an_answer() -> None:
+    found = ask("What will the weather be like in Lisbon?")
+    assert found.candidates == ()
+    assert found.nothing == "no ability has anything to do with it"
+    assert ask("the service was great and the food delicious").nothing.startswith(
+        "nothing fits well enough; the nearest is `"
+    )
+    assert ask("deploy", Registry()).nothing == "there are no abilities here"
+
+
+@pytest.mark.parametrize("text", ["billing regression tests in production", "end-to-end billing regression tests"])
+def test_a_negative_keyword_rules_an_ability_out(text: str) -> None:
+    found = ask(text)
+    assert ids(found) == []
+    assert list(found.left_out) == ["billing_regression"]
+    assert "is one of its negative keywords" in found.left_out["billing_regression"]
+    assert "`billing_regression`" in found.nothing
+
+
+def test_a_part_of_a_negative_keyword_rules_nothing_out() -> None:
+    assert ids(ask("billing regression tests, and tell me in the end")) == ["billing_regression"]
+    assert ids(ask("billing regression tests for all products")) == ["billing_regression"]
+
+
+def test_an_ability_for_other_environments_is_left_out() -> None:
+    assert ids(ask("billing regression tests", environment="staging")) == ["billing_regression"]
+    found = ask("billing regression tests", environment="prod")
+    assert found.candidates == ()
+    assert found.left_out == {"billing_regression": "it is for `dev`, `staging`, not for `prod`"}
+
+
+def test_an_ability_for_another_part_is_left_out() -> None:
+    assert ids(ask("billing regression tests", scope="billing/invoices")) == ["billing_regression"]
+    assert ask("billing regression tests", scope="search").left_out == {
+        "billing_regression": "it is for `billing`, not for `search`"
+    }
+
+
+@pytest.mark.parametrize(
+    ("scopes", "asked", "expected"),
+    [
+        ([], "anything", True),
+        (["billing"], "billing", True),
+        (["Billing"], "billing/invoices", True),
+        (["integration/billing"], "integration", True),
+        (["billing"], "billing2", False),
+        (["modules/billing.*"], "modules/billing.api", True),
+        (["modules/billing.*"], "modules/search.api", False),
+        (["a", "b"], "b", True),
+    ],
+)
+def test_a_scope_is_a_place_in_a_tree_or_a_pattern(scopes: list[str], asked: str, expected: bool) -> None:
+    assert in_scope(scopes, asked) is expected
+
+
+def test_a_suggestion_moves_an_ability_up_by_its_confidence() -> None:
+    def score(*suggestions: Suggestion) -> float:
+        return ask("billing regression tests", suggestions=suggestions).candidates[0].score
+
+    without = score()
+    unsure = score(Suggestion("billing_regression", "", 0.1))
+    sure = score(Suggestion("workflow.billing.regression", "Regression workflow", 0.9))
+    assert without < unsure < sure < 1
+    assert sure == score(Suggestion("billing_regression", "", 0.1), Suggestion("billing_regression", "", 0.9))
+    (one,) = ask(
+        "billing regression tests", suggestions=[Suggestion("billing_regression", "a\n b", 0.9)]
+    ).candidates
+    assert one.reasons[1].endswith("suggested by a hook with confidence 0.90: a b")
+
+
+def test_what_a_hook_suggests_is_offered_even_without_a_word_in_common() -> None:
+    found = ask("do the usual", suggestions=[Suggestion("logs.a", "asked for every morning", 0.8)])
+    assert ids(found) == ["logs.a"]
+    assert found.candidates[0].reasons == (
+        "+0.40 suggested by a hook with confidence 0.80: asked for every morning",
+    )
+
+
+def test_what_is_not_in_the_registry_is_reported_and_never_offered() -> None:
+    found = ask(
+        "billing regression tests", suggestions=[Suggestion("biling_regression", "", 1.0), Suggestion("x" * 999)]
+    )
+    assert ids(found) == ["billing_regression"]
+    first, second = found.reported
+    assert first == (
+        "a hook suggests `biling_regression`, which is not in the registry; did it mean `billing_regression`?"
+    )
+    assert len(second) < 300
+
+
+def test_a_suggestion_opens_no_door() -> None:
+    found = ask("billing", environment="prod", suggestions=[Suggestion("billing_regression", "", 1.0)])
+    assert found.candidates == ()
+    assert found.left_out == {"billing_regression": "it is for `dev`, `staging`, not for `prod`"}
+    found = ask("in production", suggestions=[Suggestion("billing_regression", "", 1.0)])
+    assert found.candidates == ()
+
+
+@pytest.mark.parametrize("confidence", [float("nan"), float("inf"), -5.0, 10.0, None])
+def test_any_confidence_keeps_the_score_a_score(confidence: float | None) -> None:
+    (one,) = ask(
+        "billing regression tests", suggestions=[Suggestion("billing_regression", "", confidence)]
+    ).candidates
+    assert 0 < one.score <= 1
+
+
+def test_of_two_equals_the_one_that_is_used_more_comes_first() -> None:
+    assert ids(ask("search logs")) == ["logs.a", "logs.b"]
+    assert ids(ask("search logs", usage={"logs.b": 3})) == ["logs.b", "logs.a"]
+    assert ids(ask("search logs", usage={"logs.b": 3, "logs.a": 40})) == ["logs.a", "logs.b"]
+    assert "used 3 times" in ask("search logs", usage={"logs.b": 3}).candidates[0].reasons[1]
+
+
+def test_use_never_wins_over_a_clearly_better_match() -> None:
+    registry = Registry(
+        abilities=(
+            ability(
+                "logs.search", keywords=("search logs", "service errors"), summary="Search the logs of a service"
+            ),
+            ability("logs.rotate", keywords=("rotate logs",), summary="Rotate the logs of a service"),
+        )
+    )
+    text = "search the logs of the service for errors"
+    assert ids(ask(text, registry))[0] == "logs.search"
+    assert ids(ask(text, registry, usage={"logs.rotate": 10**9}))[0] == "logs.search"
+
+
+def test_use_alone_offers_nothing() -> None:
+    assert ask("What will the weather be?", usage={"logs.a": 10**9}).candidates == ()
+
+
+def test_the_same_question_has_the_same_answer(labelled: Path) -> None:
+    registry = load(labelled / "project")
+    where = {"suggestions": [Suggestion("db.backup", "x", 0.3)], "usage": {"db.migrate": 4, "db.backup": 2}}
+    answers = [ask("dump the database, then migrate the schema", registry, **where) for _ in range(3)]
+    assert answers[0].candidates
+    assert answers[0] == answers[1] == answers[2]
+
+
+def test_the_limit_is_kept() -> None:
+    registry = Registry(abilities=tuple(ability(f"a{n}", keywords=("rotate token",)) for n in range(20)))
+    assert ids(ask("rotate the token", registry, limit=3)) == ["a0", "a1", "a10"]
+
+
+def test_the_index_is_kept_and_made_anew_when_the_registry_changes(write, tmp_path: Path) -> None:
+    file = tmp_path / "index.db"
+    path = ".system/registry/low-level/seed.yaml"
+    root = write({path: "operation_key: db.seed\nsummary: Seed the database\n"})
+    registry = load(root)
+    index = open_index(registry, file)
+    assert ids(route("seed the database", registry, index)) == ["db.seed"]
+    index.close()
+    write({path: "operation_key: db.seed\nsummary: Paint the fence\n"})
+    registry = load(root)
+    index = open_index(registry, file)
+    assert ids(route("paint the fence", registry, index)) == ["db.seed"]
+    index.close()
+
+
+@pytest.fixture(scope="module")
+def shared() -> Iterator[tuple[Registry, object]]:
+    registry = load(Path(__file__).parent / "labelled" / "project")
+    index = open_index(registry)
+    yield registry, index
+    index.close()
+
+
+def test_a_megabyte_is_a_prompt_too(shared) -> None:
+    registry, index = shared
+    noise = "2025-01-15 10:23:45 GET /api/v1/cart 200 12ms\n" * 20_000
+    assert ids(route(f"Roll back the last deployment.\n{noise}", registry, index))[0] == "rollback_release"
+    assert ids(route(f"{noise}\nRoll back the last deployment.", registry, index))[0] == "rollback_release"
+
+
+@given(st.text() | st.text('"*^:(){}+-\x00 deploy logs tests OR NEAR \n', max_size=100), st.text(max_size=20))
+def test_any_text_has_an_answer(shared, text: str, name: str) -> None:
+    registry, index = shared
+    found = route(text, registry, index, scope=name, environment=name, suggestions=[Suggestion(name, text)])
+    assert found.candidates or found.nothing
+    assert len(found.reported) == (name not in registry.by_name)

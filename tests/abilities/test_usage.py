@@ -1,0 +1,49 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from samuel.abilities.usage import FILE, read_usage
+
+
+def put(root: Path, data: bytes) -> Path:
+    (root / FILE).parent.mkdir(parents=True, exist_ok=True)
+    (root / FILE).write_bytes(data)
+    return root
+
+
+def test_calls_are_counted_by_ability(tmp_path: Path) -> None:
+    said = {"review": {"count": 3, "last_used": "2025-01-15T10:45:12Z", "other": [1]}, "db.seed": {"count": 1}}
+    assert read_usage(put(tmp_path, json.dumps(said).encode())) == {"review": 3, "db.seed": 1}
+
+
+def test_what_makes_no_sense_was_never_used(tmp_path: Path) -> None:
+    said = {"a": {"count": -1}, "b": {"count": True}, "c": {"count": "3"}, "d": 3, "e": {}, "f": {"count": 2.5}}
+    assert read_usage(put(tmp_path, json.dumps(said | {"g": {"count": 2}}).encode())) == {"g": 2}
+
+
+@pytest.mark.parametrize("data", [b"", b"[]", b'{"a": {"count": 1}', b"\xff", b"[" * 100_000, b"null"])
+def test_a_damaged_file_counts_nothing(tmp_path: Path, data: bytes) -> None:
+    assert read_usage(put(tmp_path, data)) == {}
+
+
+def test_no_file_counts_nothing(tmp_path: Path) -> None:
+    assert read_usage(tmp_path) == {}
+
+
+def test_a_link_counts_nothing(tmp_path: Path) -> None:
+    root = put(tmp_path, b"{}")
+    (tmp_path / "outside.json").write_text('{"a": {"count": 1}}')
+    (root / FILE).unlink()
+    (root / FILE).symlink_to(tmp_path / "outside.json")
+    assert read_usage(root) == {}
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.binary())
+def test_any_bytes_are_read(tmp_path: Path, data: bytes) -> None:
+    assert isinstance(read_usage(put(tmp_path, data)), dict)
