@@ -29,6 +29,7 @@ BENCHMARKS = (
     "bench_context",
     "bench_memory",
     "bench_loop",
+    "bench_routing",
 )
 
 

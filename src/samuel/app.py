@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from samuel.ralph.workplace import Watch, Workplace
     from samuel.sessions.keeper import Keeper
     from samuel.sources.discover import Place
+    from samuel.sources.yaml_known import KnownFiles
 
 
 class App:
@@ -208,12 +209,18 @@ class App:
 
         return discover(self.place(), own)
 
+    @cached_property
+    def yaml_files(self) -> KnownFiles:
+        """What is known of `.system/hooks/`."""
+        from samuel.sources.yaml_known import KnownFiles
+
+        return KnownFiles(self.user.state / "yaml" / trust_key(self.paths.root))
+
     def place(self) -> Place:
         """What discovery looks at, for this project and this user."""
         from samuel.sources.answers import Answers
         from samuel.sources.discover import Place
         from samuel.sources.yaml_hooks import YamlHooks
-        from samuel.sources.yaml_known import KnownFiles
 
         def answers(key: str, root: Path) -> Answers:
             file = self.user.state / "answers" / f"{key}.json"
@@ -227,12 +234,7 @@ class App:
             user_plugins=lambda: self.global_plugins,
             plugin_settings=self.config.plugins,
             environments=self.user.environments,
-            yaml_hooks=YamlHooks(
-                self.paths.root,
-                self.environment,
-                KnownFiles(self.user.state / "yaml" / trust_key(self.paths.root)),
-                self.permit,
-            ),
+            yaml_hooks=YamlHooks(self.paths.root, self.environment, self.yaml_files, self.permit),
             permit=self.permit,
             python=self._runtimes.python,
             project_answers=answers(trust_key(self.paths.root), self.paths.root),

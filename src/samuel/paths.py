@@ -53,6 +53,10 @@ class Project:
         return self.run / "journal"
 
     @property
+    def sessions(self) -> Path:
+        return self.run / "sessions"
+
+    @property
     def templates(self) -> Path:
         return self.home / "templates"
 

@@ -1,8 +1,8 @@
 """Is there anybody to call? For `samuel emit`: answered before the engine is loaded.
 
-Agents call `samuel emit` at every step, and mostly no hook wants to see that step. Which filters there are is kept,
-ready to use, for as long as every file that decides about it stays the same. If none of them fits, that is the whole
-answer, in a fraction of the time; nothing is recorded of it. In any doubt the engine is asked.
+Agents call `samuel emit` at every step, and mostly no hook wants to see that step. Which filters there are is
+kept, ready to use, for as long as every file that decides about it stays the same. If none of them fits, that is
+the whole answer, in a fraction of the time; nothing is recorded of it. In any doubt the engine is asked.
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from samuel.events import EventType
 
 OPTIONS = ("--session", "--env")
+TURNS = ("SessionStart", "UserPromptSubmit", "SessionStop", "SessionEnd")  # they change a session by themselves
 
 
 def nobody_answers(arguments: list[str]) -> bool:
@@ -36,7 +37,7 @@ def nobody_answers(arguments: list[str]) -> bool:
     said = _understood(arguments)
     if said is None:
         return False
-    event, environment = said
+    event, environment, session = said
     try:
         root, user = find_root(Path()), User.from_environment()
         known = marshal.loads(_file(root, user).read_bytes())
@@ -47,7 +48,9 @@ def nobody_answers(arguments: list[str]) -> bool:
     except (OSError, ValueError, EOFError, TypeError, KeyError):  # not there, not ours, or not about this event
         return False
     data = b"" if sys.stdin is None or sys.stdin.isatty() else sys.stdin.buffer.read()
-    if _passes(data, name, row, known["names"], str(root)):
+    if name in TURNS and (session or b"session_id" in data) and Project(root).sessions.exists():
+        pass
+    elif _passes(data, name, row, known["names"], str(root)):
         _say(row["empty"])
         return True
     sys.stdin = io.TextIOWrapper(io.BytesIO(data))  # for the engine, as if nobody had read it
@@ -61,13 +64,13 @@ def _say(text: str) -> None:
         pass  # whoever asked went away
 
 
-def _understood(arguments: list[str]) -> tuple[str, str] | None:
-    """The event and the environment, of a plain command line; anything else is for the engine."""
+def _understood(arguments: list[str]) -> tuple[str, str, str] | None:
+    """The event, the environment and the session of a plain command line; anything else is for the engine."""
     event, *rest = arguments or [""]
     options = dict(zip(rest[::2], rest[1::2], strict=False))
     if event.startswith("-") or len(rest) % 2 or not set(rest[::2]) <= set(OPTIONS) or "" in options.values():
         return None
-    return event, options.get("--env", "")
+    return event, options.get("--env", ""), options.get("--session", "")
 
 
 def _passes(data: bytes, name: str, row: Mapping[str, Any], names: Mapping[str, str], root: str) -> bool:
@@ -132,7 +135,7 @@ def _seen(place: str) -> Any:
 
 
 def deciding(root: Path) -> dict[str, Any]:
-    """The files that decide who answers, besides those that hold hooks. To be looked at before the engine reads them."""
+    """The files that decide who answers, besides those that hold hooks; asked for before the engine reads them."""
     project, user = Project(root), User.from_environment()
     agreed = user.state / "trust" / f"{trust_key(root)}.json"
     return {str(file): _seen(str(file)) for file in (project.config, project.lock, user.lock, agreed)}

@@ -25,9 +25,8 @@ def part(name: str) -> dict[str, list]:
 @pytest.fixture(scope="module")
 def pool() -> Iterator[tuple[Registry, Index]]:
     registry = load(LABELLED / "project")
-    index = open_index(registry)
-    yield registry, index
-    index.close()
+    with open_index(registry) as index:
+        yield registry, index
 
 
 def test_most_prompts_find_their_ability_first(pool) -> None:

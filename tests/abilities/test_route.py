@@ -39,11 +39,8 @@ REGISTRY = Registry(
 
 
 def ask(text: str, registry: Registry = REGISTRY, **where: object) -> Routed:
-    index = open_index(registry)
-    try:
+    with open_index(registry) as index:
         return route(text, registry, index, **where)  # type: ignore[arg-type]
-    finally:
-        index.close()
 
 
 def ids(routed: Routed) -> list[str]:
@@ -53,19 +50,20 @@ def ids(routed: Routed) -> list[str]:
 def test_the_surest_is_first_and_says_why() -> None:
     (one,) = ask("Run the full billing regression tests for me").candidates
     assert one.id == "billing_regression"
-    assert one.reasons[0] == f"{one.score:.2f} for `billing` in its name; `regression`, `tests` in its keywords"
+    assert one.reasons[0] == f"{one.score:.2f} for `billing`, `regression` in its name; `tests` in its keywords"
     assert 0 < one.score < 1
 
 
 def test_high_level_abilities_come_first() -> None:
-    found = ask("deploy the image")
-    assert [(one.id, one.level) for one in found.candidates] == [
-        ("deploy", Level.HIGH),
-        ("deploy.image", Level.LOW),
-    ] or ids(found) == ["deploy.image"]
-    both = ask("deploy", limit=5)
-    assert [one.level for one in both.candidates] == sorted((one.level for one in both.candidates), key=str)
-    assert ids(both)[0] == "deploy"
+    registry = Registry(
+        abilities=(
+            ability("a.low", keywords=("renew certificate", "tls")),
+            ability("z_high", Level.HIGH, keywords=("renew certificate",)),
+        )
+    )
+    found = ask("renew the tls certificate", registry)
+    assert [(one.id, one.level) for one in found.candidates] == [("z_high", Level.HIGH), ("a.low", Level.LOW)]
+    assert found.candidates[0].score < found.candidates[1].score
 
 
 def test_a_high_level_ability_that_hardly_fits_is_not_put_first() -> None:
@@ -227,22 +225,19 @@ def test_the_index_is_kept_and_made_anew_when_the_registry_changes(write, tmp_pa
     path = ".system/registry/low-level/seed.yaml"
     root = write({path: "operation_key: db.seed\nsummary: Seed the database\n"})
     registry = load(root)
-    index = open_index(registry, file)
-    assert ids(route("seed the database", registry, index)) == ["db.seed"]
-    index.close()
+    with open_index(registry, file) as index:
+        assert ids(route("seed the database", registry, index)) == ["db.seed"]
     write({path: "operation_key: db.seed\nsummary: Paint the fence\n"})
     registry = load(root)
-    index = open_index(registry, file)
-    assert ids(route("paint the fence", registry, index)) == ["db.seed"]
-    index.close()
+    with open_index(registry, file) as index:
+        assert ids(route("paint the fence", registry, index)) == ["db.seed"]
 
 
 @pytest.fixture(scope="module")
 def shared() -> Iterator[tuple[Registry, object]]:
     registry = load(Path(__file__).parent / "labelled" / "project")
-    index = open_index(registry)
-    yield registry, index
-    index.close()
+    with open_index(registry) as index:
+        yield registry, index
 
 
 def test_a_megabyte_is_a_prompt_too(shared) -> None:

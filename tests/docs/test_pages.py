@@ -15,8 +15,13 @@ import pytest
 
 from samuel.agents.table import AGENTS, CHECKED
 from samuel.config import Personal, model
+from samuel.hooks.capability import ENV, EXEC, LOADER_NAMES, LOADER_PREFIXES, NETWORK, READ, WRITE
 from samuel.hooks.handler import Origin, Outcome, Role, Status
+from samuel.paths import PLUGIN_DIRS
+from samuel.plugins.lock import Entry
+from samuel.plugins.model import FILE
 from samuel.process.confine import walls
+from samuel.process.confine.walls_places import PROTECTED
 from samuel.process.environment import PASSED
 from samuel.ralph.run import Run, Settlement
 from samuel.tasks.task import COLUMNS, STATUSES
@@ -26,7 +31,7 @@ from .story import BASE_IMAGE, PAGES, ROOT, Machine, follow, needs
 DOCS = ROOT / "docs"
 TABLES = (
     *(model.Config, model.EventSettings, model.HandlerRef, model.Limits, model.Methodology),
-    *(model.AgentSettings, model.SandboxSettings, model.Pilot, Personal),
+    *(model.AgentSettings, model.SandboxSettings, model.Pilot, model.PluginSettings, Personal),
 )
 
 
@@ -92,7 +97,7 @@ def test_links_outside_of_the_site_lead_somewhere(page: str) -> None:
 def test_every_key_of_samuel_toml_is_on_its_page() -> None:
     page = (DOCS / "reference/config.md").read_text()
     keys = {one.name for table in TABLES for one in fields(table)}
-    for key in keys - {"file", "line", "order_lines", "name"}:
+    for key in keys - {"file", "line", "order_lines", "name", "config"}:
         assert re.search(rf"`(\w+\.)?{key}`|{key}\.|\[{key}\]", page), key
 
 
@@ -105,13 +110,19 @@ def test_every_key_of_samuel_toml_is_on_its_page() -> None:
         ("how-to/guard-a-call.md", [role.value for role in Role]),
         (
             "how-to/order-handlers.md",
-            [o.label for o in (Origin.BUILT_IN, Origin.DISTRIBUTION, Origin.USER, Origin.PROJECT)],
+            [origin.label for origin in Origin if origin is not Origin.EMBEDDER],
         ),
         ("reference/files.md", [*COLUMNS, *STATUSES]),
         ("reference/files.md", [*Run.__struct_fields__, *Settlement.__struct_fields__]),
+        ("reference/capabilities.md", [READ, WRITE, EXEC, NETWORK, ENV, *LOADER_NAMES, *LOADER_PREFIXES]),
+        ("reference/capabilities.md", list(PROTECTED)),
+        ("reference/plugin-files.md", [*Entry.__struct_fields__, FILE, *(f"{place}/" for place in PLUGIN_DIRS)]),
         ("how-to/use-your-agent.md", [*AGENTS, *(name for agent in AGENTS.values() for name in agent.env)]),
     ],
-    ids=["outcomes", "statuses", "environment", "roles", "origins", "tasks", "run", "agents"],
+    ids=[
+        *("outcomes", "statuses", "environment", "roles", "origins", "tasks", "run"),
+        *("capabilities", "never written", "lock", "agents"),
+    ],
 )
 def test_every_name_is_documented(page: str, words: list[str]) -> None:
     text = (DOCS / page).read_text()

@@ -25,9 +25,8 @@ DOCUMENTS = [
 
 @pytest.fixture
 def index() -> Iterator[Index]:
-    made = Index.build(DOCUMENTS, WEIGHTS)
-    yield made
-    made.close()
+    with Index.build(DOCUMENTS, WEIGHTS) as made:
+        yield made
 
 
 def ids(index: Index, text: str) -> list[str]:
@@ -79,15 +78,16 @@ def test_a_megabyte_of_different_words_is_searched(index: Index) -> None:
 
 
 def test_those_that_are_not_admitted_make_room_for_others() -> None:
-    index = Index.build([Document(f"{n:03}", {"keywords": "deploy"}) for n in range(200)], WEIGHTS)
-    assert [hit.id for hit in index.search("deploy", 2, floor=0)] == ["000", "001"]
-    assert [hit.id for hit in index.search("deploy", 2, floor=0, admits=lambda id: id > "150")] == ["151", "152"]
+    with Index.build([Document(f"{n:03}", {"keywords": "deploy"}) for n in range(200)], WEIGHTS) as index:
+        assert [hit.id for hit in index.search("deploy", 2, floor=0)] == ["000", "001"]
+        later = index.search("deploy", 2, floor=0, admits=lambda id: id > "150")
+        assert [hit.id for hit in later] == ["151", "152"]
 
 
-def test_the_order_they_were_given_in_means_nothing() -> None:
-    shuffled = [DOCUMENTS[at] for at in (3, 1, 4, 0, 2)]
+def test_the_order_they_were_given_in_means_nothing(index: Index) -> None:
     text = "deploy the service, search the logs, run the tests, roll back"
-    assert Index.build(shuffled, WEIGHTS).search(text) == Index.build(DOCUMENTS, WEIGHTS).search(text)
+    with Index.build([DOCUMENTS[at] for at in (3, 1, 4, 0, 2)], WEIGHTS) as shuffled:
+        assert shuffled.search(text) == index.search(text)
 
 
 def test_it_is_kept_until_the_stamp_changes(tmp_path: Path) -> None:
@@ -99,9 +99,8 @@ def test_it_is_kept_until_the_stamp_changes(tmp_path: Path) -> None:
         return DOCUMENTS
 
     for stamp in ("one", "one", "two", "two"):
-        index = Index.kept(file, stamp, documents, WEIGHTS)
-        assert ids(index, "search the logs") == ["logs"]
-        index.close()
+        with Index.kept(file, stamp, documents, WEIGHTS) as index:
+            assert ids(index, "search the logs") == ["logs"]
     assert len(made) == 2
     assert [one.name for one in file.parent.iterdir()] == ["index.db"], "nothing is left beside it"
 
@@ -109,7 +108,8 @@ def test_it_is_kept_until_the_stamp_changes(tmp_path: Path) -> None:
 def test_other_fields_are_another_index(tmp_path: Path) -> None:
     file = tmp_path / "index.db"
     Index.kept(file, "one", lambda: DOCUMENTS, WEIGHTS).close()
-    assert ids(Index.kept(file, "one", lambda: DOCUMENTS, {"order": 1.0}), "pytest") == []
+    with Index.kept(file, "one", lambda: DOCUMENTS, {"order": 1.0}) as index:
+        assert ids(index, "pytest") == []
 
 
 @pytest.mark.parametrize("damage", ["empty", "garbage", "cut", "middle", "directory"])
@@ -129,16 +129,16 @@ def test_a_damaged_file_is_made_anew(tmp_path: Path, damage: str) -> None:
     else:
         file.unlink()
         file.mkdir()
-    index = Index.kept(file, "one", lambda: many, WEIGHTS)
-    assert ids(index, "search the logs") == ["logs"]
-    assert ids(index, "word77 other77") == ["z77"]
-    index.close()
+    with Index.kept(file, "one", lambda: many, WEIGHTS) as index:
+        assert ids(index, "search the logs") == ["logs"]
+        assert ids(index, "word77 other77") == ["z77"]
 
 
 def test_a_place_that_cannot_exist_costs_nothing_but_time(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     file = tmp_path / "file" / "index.db"
-    assert ids(Index.kept(file, "one", lambda: DOCUMENTS, WEIGHTS), "search the logs") == ["logs"]
+    with Index.kept(file, "one", lambda: DOCUMENTS, WEIGHTS) as index:
+        assert ids(index, "search the logs") == ["logs"]
 
 
 def test_a_path_of_any_characters_is_a_path(tmp_path: Path) -> None:
@@ -147,11 +147,14 @@ def test_a_path_of_any_characters_is_a_path(tmp_path: Path) -> None:
     assert file.is_file()
 
 
-SHARED = Index.build(DOCUMENTS, WEIGHTS)
+@pytest.fixture(scope="module")
+def shared() -> Iterator[Index]:
+    with Index.build(DOCUMENTS, WEIGHTS) as made:
+        yield made
 
 
 @given(st.text() | st.text("\"*^:(){}+-ORANDNOTEdeploylogs tests.'\n", max_size=200))
-def test_any_text_can_be_searched_for(text: str) -> None:
-    found = SHARED.search(text, floor=0)
-    assert found == SHARED.search(text, floor=0)
+def test_any_text_can_be_searched_for(shared: Index, text: str) -> None:
+    found = shared.search(text, floor=0)
+    assert found == shared.search(text, floor=0)
     assert all(0 < hit.score <= 1 for hit in found)

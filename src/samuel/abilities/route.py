@@ -93,7 +93,7 @@ def route(
     for id in suggested:
         if id not in hits and admits(id):
             hits[id] = Hit(id, 0.0, {})
-    refused |= _unwanted(text, [registry.by_name[id] for id in hits], index)
+    refused |= _unwanted(text, [registry.by_name[id] for id in hits])
     offered = [
         _candidate(registry.by_name[id], hit, suggested.get(id), (usage or {}).get(id, 0))
         for id, hit in hits.items()
@@ -146,24 +146,23 @@ def _elsewhere(ability: Ability, environment: str, scope: str) -> str:
     return ""
 
 
-def _unwanted(text: str, abilities: Iterable[Ability], index: Index) -> dict[str, str]:
-    """Those that a text rules out by one of their negative keywords, with the reason."""
-    phrases = [(one.id, phrase, words(phrase)) for one in abilities for phrase in one.negative_keywords]
-    if not phrases:
-        return {}
-    spoken_words = sentences(text)
-    stems = index.stems(
-        [
-            *(word for sentence in spoken_words for word in sentence),
-            *(word for *_, said in phrases for word in said),
-        ]
-    )
-    said_stems = [[stems.get(word, word) for word in sentence] for sentence in spoken_words]
-    return {
-        id: f"`{phrase}` is one of its negative keywords"
-        for id, phrase, said in phrases
-        if said and any(_has(sentence, [stems.get(word, word) for word in said]) for sentence in said_stems)
-    }
+def _unwanted(text: str, abilities: Iterable[Ability]) -> dict[str, str]:
+    """Those that a text rules out by one of their negative keywords, with the reason.
+
+    The words count as written, one or many: by their stems `products` would rule out what `production` does.
+    """
+    said = [[_singular(word) for word in sentence] for sentence in sentences(text)]
+    found = {}
+    for one in abilities:
+        for phrase in one.negative_keywords:
+            wanted = [_singular(word) for word in words(phrase)]
+            if wanted and any(_has(sentence, wanted) for sentence in said):
+                found[one.id] = f"`{phrase}` is one of its negative keywords"
+    return found
+
+
+def _singular(word: str) -> str:
+    return word.removesuffix("s") if len(word) > 3 else word
 
 
 def _has(sentence: Sequence[str], phrase: Sequence[str]) -> bool:

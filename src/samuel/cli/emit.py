@@ -16,10 +16,8 @@ from samuel.dispatch.record import Fired
 from samuel.errors import UsageError
 from samuel.events import Event, LoopEvent, event_type
 
-DENY, GO_ON_ANYWAY = (
-    2,
-    1,
-)  # what agents' own hooks understand: 2 stops them, any other fault is told and passed over
+# What agents' own hooks understand: 2 stops them, any other fault is told and passed over.
+DENY, FAULT = 2, 1
 
 
 @click.command()
@@ -28,16 +26,17 @@ DENY, GO_ON_ANYWAY = (
 @click.option("--env", "environment", metavar="NAME", default="", help="The environment: dev, prod, …")
 @click.pass_obj
 def emit(here: Here, event: str, session: str | None, environment: str) -> int:
-    """Fire an event from any program: context on stdin, merged result on stdout.
+    """Fire an event from any program.
 
-    The context is a JSON object with the event's fields. Exits with 0 to go on and with 2 to stop, the reason on
-    stderr. On an event that can be denied, whatever goes wrong here stops it too.
+    The context is a JSON object on stdin, with the event's fields; the merged result comes on stdout. Exits with 0
+    to go on and with 2 to stop, the reason on stderr. On an event that can be denied, whatever goes wrong here
+    stops it too.
 
     \b
         samuel emit UserPromptSubmit --session s1 < context.json
     """
     kind = event_type(event)
-    here.out.failure = DENY if kind.composition.can_deny else GO_ON_ANYWAY
+    here.out.failure = DENY if kind.composition.can_deny else FAULT
     if kind.irreversible:
         hint = f"`samuel hooks fire {kind.name} --really` does it"
         raise UsageError(f"`{kind.name}` does what cannot be taken back", hint)

@@ -16,7 +16,7 @@ COMMANDS = {
     "run": Entry("samuel.cli.run:run", "Work a PRD to done, one task at a time."),
     "sync": Entry("samuel.cli.sync:sync", "Keep AGENTS.md and its mirrors in step."),
     "hooks": Entry("samuel.cli.hooks:hooks", "See, try and write hooks."),
-    "emit": Entry("samuel.cli.emit:emit", "Fire an event from any program: context on stdin, merged result on stdout."),
+    "emit": Entry("samuel.cli.emit:emit", "Fire an event from any program."),
     "session": Entry("samuel.cli.session:session", "Work with an agent, step by step, and let hooks follow."),
     "recipe": Entry("samuel.cli.recipe:recipe", "Prompts with arguments, run by name."),
     "skill": Entry("samuel.cli.skill:skill", "What agents may read when a task calls for it."),

@@ -5,18 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from samuel import paths
 from samuel.config import kinds
 from samuel.config.keys import shown
 from samuel.config.reader import Table
 from samuel.hooks.capability import ENV, EXEC, NETWORK, READ, WRITE, Capabilities, covers
 from samuel.plugins.model import WASM
+from samuel.process.confine.walls_places import PROTECTED
 
 FILESYSTEM, OUTBOUND = "filesystem", "outbound"
-# What decides which code runs here: no plugin may ask to write it.
-NEVER_WRITTEN = (paths.HOME, ".kodelet", ".system/hooks", paths.CONFIG, paths.LOCK)
-
-_HOST = re.compile(r"[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?")
+_HOST = re.compile(r"[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?(?::[0-9]{1,5})?")
 
 
 def read(table: Table, kind: str) -> Capabilities:
@@ -83,7 +80,7 @@ def _writable(value: object) -> tuple[str, ...]:
     for path in listed:
         # Some file systems take `.GIT` for `.git`, and a repository may lie in another.
         plain = path.casefold()
-        if ".git" in plain.split("/") or covers(NEVER_WRITTEN, plain):
+        if ".git" in plain.split("/") or covers(PROTECTED, plain):
             raise ValueError(f"must not list `{shown(path)}`: it decides what runs here")
     return listed
 

@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, Self
 from urllib.parse import quote
 
 from samuel.relevance.asked import Known, Question, understand
@@ -52,7 +52,10 @@ def anything(id: str) -> bool:
 
 
 class Index:
-    """Documents, searchable. `weights` names their fields and says what a word is worth in each, up to 1."""
+    """Documents, searchable until it is closed.
+
+    `weights` names their fields and says what a word is worth in each, up to 1.
+    """
 
     def __init__(self, database: sqlite3.Connection, weights: Mapping[str, float]) -> None:
         self._database = database
@@ -89,6 +92,12 @@ class Index:
     def close(self) -> None:
         self._database.close()
 
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
     def search(
         self, text: str, limit: int = 10, *, floor: float = FLOOR, admits: Callable[[str], bool] = anything
     ) -> list[Hit]:
@@ -102,13 +111,9 @@ class Index:
             self._database, self._rebuild = self._rebuild(), None
             return self._search(text, limit, floor, admits)
 
-    def stems(self, spoken: Iterable[str]) -> dict[str, str]:
-        """The stem of each word: what `tests` and `testing` have in common."""
-        return _stems(self._database, spoken)
-
     def _search(self, text: str, limit: int, floor: float, admits: Callable[[str], bool]) -> list[Hit]:
         documents = int(_about(self._database)["documents"])
-        question = understand(text, Known(documents, self.stems, self._having))
+        question = understand(text, Known(documents, self._stems, self._having))
         hits = []
         for id, fields in self._pool(question, admits):
             matches = (confidence(sentence, fields, self._weights) for sentence in question.sentences)
@@ -135,6 +140,9 @@ class Index:
                 left -= 1
             if not left:
                 return
+
+    def _stems(self, spoken: Iterable[str]) -> dict[str, str]:
+        return _stems(self._database, spoken)
 
     def _having(self, stems: Iterable[str]) -> dict[str, int]:
         found = {}

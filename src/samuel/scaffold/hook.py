@@ -69,17 +69,18 @@ def example(event: EventType) -> dict[str, Any]:
 
 
 def _bash(name: str, event: EventType) -> Written:
-    return Written(name, _filled("hook.bash", name, event), 0o755)
+    return Written(name, filled("hook.bash", name, event), 0o755)
 
 
 def _python(name: str, event: EventType) -> Written:
-    return Written(f"{name}.py", _filled("hook.py.txt", name, event), 0o644)
+    return Written(f"{name}.py", filled("hook.py.txt", name, event), 0o644)
 
 
 LANGUAGES = MappingProxyType({"bash": _bash, "python": _python})
 
 
-def _filled(template: str, name: str, event: EventType) -> str:
+def filled(template: str, name: str, event: EventType, more: Mapping[str, str] = MappingProxyType({})) -> str:
+    """A template with what can be said of the hook and its event put in."""
     fields = ", ".join(info.encode_name for info in own_fields(event.payload)) or "no fields of its own"
     keys = ", ".join(info.encode_name for info in msgspec.structs.fields(event.result))
     return _fill(
@@ -92,6 +93,7 @@ def _filled(template: str, name: str, event: EventType) -> str:
             "FUNCTION": _identifier(name),
             "JSON": json.dumps(example(event)),
             "PYTHON": _literal(example(event)),
+            **more,
         },
     )
 

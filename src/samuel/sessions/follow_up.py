@@ -1,8 +1,8 @@
 """What becomes of the actions that hooks propose.
 
-    create_task   goes to the task queue, as if the person had typed it
-    open_file     is listed, for whoever can open files
-    run_command   runs if samuel.toml allows exactly this command, or if a person says yes; it waits otherwise
+create_task   goes to the task queue, as if the person had typed it
+open_file     is listed, for whoever can open files
+run_command   runs if samuel.toml allows exactly this command, or if a person says yes; it waits otherwise
 """
 
 from __future__ import annotations

@@ -42,9 +42,11 @@ class Keeper:
         return self._store.change(id, new)
 
     def fire(self, id: str, event: Event) -> Kept:
-        """Fire an event of a session. One that nobody began begins with it."""
+        """Fire an event of a session. One that nobody began begins with the first thing there is to keep."""
         fired = self._fire(replace(event, session_id=id))
         name, at = BY_PAYLOAD[type(event)].name, iso(self._clock.now())
+        if not fired.result and self._store.load(id) is None:
+            return Kept(fired, Session(id, at), ())
 
         def with_it(before: Session | None) -> Session:
             return heard(before or Session(id, at), name, fired.result, at)

@@ -29,8 +29,8 @@ _ENDING = ".json"
 class SessionStore:
     def __init__(self, root: Path) -> None:
         self._root = root
-        self._parts = (*Project(root).run.relative_to(root).parts, "sessions")
-        self._directory = root.joinpath(*self._parts)
+        self._directory = Project(root).sessions
+        self._parts = self._directory.relative_to(root).parts
 
     def load(self, id: str) -> Session | None:
         """The session of this id, if it ever began."""

@@ -35,6 +35,10 @@ class YamlHook(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         """Why it does not take part; "" if it does."""
         if not self.enabled:
             return f"`enabled: false` in {file}; `samuel hooks enable {self.id}` turns it on"
+        return self.elsewhere(environment)
+
+    def elsewhere(self, environment: str) -> str:
+        """Why it is not for this environment; "" if it is."""
         if not self.environments or environment in self.environments:
             return ""
         here = f"this is `{environment}`" if environment else "no environment is set"

@@ -6,6 +6,8 @@ from typing import Any
 
 from samuel.cli.output import Table
 from samuel.config.duration import format_duration
+from samuel.hooks.handler import Handler
+from samuel.hooks.match import words
 from samuel.hooks.order import Chain, Step
 
 COLUMNS = ("", "handler", "order", "origin", "runtime", "strict", "timeout", "status", "why")
@@ -45,7 +47,12 @@ def _plain_step(position: int, step: Step) -> dict[str, Any]:
         "status": handler.status.value,
         "reason": handler.reason,
         "why": step.why,
+        "match": handler.match,
     }
+
+
+def _only(handler: Handler) -> str:
+    return f"only if {words(handler.match)}" if handler.match else ""
 
 
 def _row(position: int, step: Step) -> tuple[str, ...]:
@@ -59,5 +66,5 @@ def _row(position: int, step: Step) -> tuple[str, ...]:
         "yes" if step.strict else "no",
         format_duration(step.timeout),
         handler.status.value,
-        f"{step.why}; {handler.reason}" if handler.reason else step.why,
+        "; ".join(filter(None, (step.why, _only(handler), handler.reason))),
     )

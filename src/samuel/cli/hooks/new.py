@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
 
 import click
@@ -14,6 +15,7 @@ from samuel.files import atomic
 from samuel.files.inside import make_dirs_inside, refuse_links
 from samuel.hooks.handler import Status
 from samuel.scaffold.hook import LANGUAGES, Written, hook, taken
+from samuel.scaffold.yaml_hook import REGISTER, yaml_hook
 
 HOOKS = paths.HOOK_DIRS[0]
 
@@ -22,24 +24,28 @@ HOOKS = paths.HOOK_DIRS[0]
 @click.argument("name")
 @click.option("--event", required=True, metavar="EVENT", help="The event it is for.")
 @click.option("--lang", type=click.Choice(list(LANGUAGES)), default="bash", show_default=True)
+@click.option(
+    "--yaml", "as_yaml", is_flag=True, help="Declared in .system/hooks/, with a script in scripts/hooks/."
+)
 @json_option
 @click.pass_obj
-def new(here: Here, name: str, event: str, lang: str) -> int:
+def new(here: Here, name: str, event: str, lang: str, as_yaml: bool) -> int:
     """Write a hook that works, to start from.
 
     \b
         samuel hooks new notify --event after:iteration --lang python
+        samuel hooks new slow_calls --event PostAbilityCall --yaml
     """
     kind = event_type(event)
-    written = hook(name, kind, lang)
     root = here.root
+    files = yaml_hook(name, kind, lang) if as_yaml else [_in_hooks(hook(name, kind, lang))]
     config.load(root / paths.CONFIG)  # what is wrong with it is said before anything is written
-    _write(root, name, written)
-    shown = f"{HOOKS}/{written.name}"
-    warnings = _trust(Consent(root), shown, written)
+    written = _write(root, name, files)
+    warnings = _trust(Consent(root), written)
     with here.open() as app:  # it is asked which event it is for, now rather than at the first event
+        shown = files[0].name
         for one in app.found:
-            if one.path == str(root / shown) and one.status is Status.BROKEN:
+            if shown in (one.file, os.path.relpath(one.path or "/", root)) and one.status is Status.BROKEN:
                 warnings.append(f"`{one.name}` is broken: {one.reason}")
 
     really = " --really" if kind.irreversible else ""
@@ -49,28 +55,46 @@ def new(here: Here, name: str, event: str, lang: str) -> int:
         f"samuel hooks log --event {kind.name}",
     ]
     data = {"path": shown, "event": kind.name, "lang": lang, "next": tries}
-    text = "\n".join([f"wrote {shown} for {kind.name}", "", "Try:", *(f"  {line}" for line in tries)])
+    names = [file.name for file in written]
+    if as_yaml:
+        data["written"] = names
+    text = "\n".join([f"wrote {', '.join(names)} for {kind.name}", "", "Try:", *(f"  {line}" for line in tries)])
     return here.out.answer(data, text, warnings=[*warnings, *app.warnings])
 
 
-def _write(root: Path, name: str, written: Written) -> None:
-    refuse_links(root, paths.HOME, *paths.HOOK_DIRS)
-    directory = make_dirs_inside(root, HOOKS, mode=0o755)
-    try:
-        if other := taken(name, os.listdir(directory)):
-            raise SamuelError(f"`{HOOKS}/{other}` exists already", "choose another name, or remove it first")
-        atomic.write_at(directory, written.name, written.text.encode(), written.mode)
-    finally:
-        os.close(directory)
+def _in_hooks(written: Written) -> Written:
+    return written._replace(name=f"{HOOKS}/{written.name}")
 
 
-def _trust(consent: Consent, shown: str, written: Written) -> list[str]:
-    """Agree to the new file as it was written, and to nothing else; gives what is in its way."""
+def _write(root: Path, name: str, files: Sequence[Written]) -> list[Written]:
+    """Write them all, or none: gives those that were written. A registration script that is there stays."""
+    refuse_links(root, paths.HOME, *paths.HOOK_DIRS, paths.SYSTEM, paths.YAML_HOOKS)
+    files = [file for file in files if file.name != REGISTER or not os.path.lexists(root / REGISTER)]
+    for file in files:
+        directory, base = os.path.split(file.name)
+        there = os.listdir(root / directory) if (root / directory).is_dir() else []
+        if other := taken(name, there) if directory == HOOKS else base if base in there else "":
+            raise SamuelError(f"`{directory}/{other}` exists already", "choose another name, or remove it first")
+    for file in files:
+        directory, base = os.path.split(file.name)
+        fd = make_dirs_inside(root, directory, mode=0o755)
+        try:
+            atomic.write_at(fd, base, file.text.encode(), file.mode)
+        finally:
+            os.close(fd)
+    return files
+
+
+def _trust(consent: Consent, written: Sequence[Written]) -> list[str]:
+    """Agree to the new files as they were written, and to nothing else; gives what is in their way."""
+    shown = written[0].name
     if inside_a_run():
         return [f"`{shown}` is not trusted: a run cannot change what is trusted"]
-    items = consent.items()
-    consent.agree(item for item in items if (item.name, item.content) == (shown, written.text.encode()))
-    others = [item.name for item in consent.pending() if os.path.dirname(item.name).startswith(HOOKS)]
+    ours = {(file.name, file.text.encode()) for file in written}
+    consent.agree(item for item in consent.items() if (item.name, item.content) in ours)
+    # YAML files do not run, so it is nothing to one what another holds.
+    places = tuple({os.path.dirname(file.name) for file in written} - {paths.YAML_HOOKS})
+    others = [item.name for item in consent.pending() if os.path.dirname(item.name).startswith(places)]
     if not others:
         return []
     names = ", ".join(f"`{other}`" for other in others)

@@ -28,20 +28,13 @@ def prompt(here: Here, text: str, files: tuple[str, ...], id: str, stage: str | 
         samuel session prompt "Run the billing regression tests"
     """
     session = chosen(here, id)
-    said = sys.stdin.buffer.read().decode(errors="replace") if text == "-" else text
+    message = sys.stdin.buffer.read().decode(errors="replace") if text == "-" else text
     event = UserPromptSubmit(
-        user_message=said.encode(errors="replace").decode(),
+        user_message=message.encode(errors="replace").decode(),
         files_touched=list(files) if files else UNSET,
         stage=stage or UNSET,
     )
     with here.open(environment=environment) as app:
         kept = app.keeper(here.confirm).fire(session.id, event)
-    lines = [
-        f"ability `{one['id']}`: {one.get('reason') or 'no reason given'}" for one in kept.session.suggestions
-    ]
-    lines += [
-        f"document `{one['path']}`: {one.get('reason') or 'no reason given'}" for one in kept.session.documents
-    ]
-    if intent := kept.session.intent:
-        lines.append(f"intent `{intent['intent']}`")
-    return words.answer(here, kept, "\n".join(lines) or "the hooks suggest nothing", app.warnings)
+    said = "\n".join(words.hints(kept.session)) or "the hooks suggest nothing"
+    return words.answer(here, kept, said, app.warnings)

@@ -12,7 +12,7 @@ from samuel.cli.output import Output
 if TYPE_CHECKING:
     from samuel.cli.here import Here
     from samuel.sessions.keeper import Kept
-    from samuel.sessions.session import FollowUp
+    from samuel.sessions.session import FollowUp, Session
 
 
 def tell_messages(out: Output, result: Mapping[str, Any]) -> None:
@@ -32,6 +32,13 @@ def follow_up(action: FollowUp) -> str:
 
     note = f": {action.note}" if action.note and action.note != title(action) else ""
     return f"follow-up {action.number}, {action.kind} `{title(action)}`: {action.state}{note}"
+
+
+def hints(session: Session) -> list[str]:
+    """What the hooks say to routing, a line each."""
+    lines = [f"ability `{one['id']}`: {one.get('reason') or 'no reason given'}" for one in session.suggestions]
+    lines += [f"document `{one['path']}`: {one.get('reason') or 'no reason given'}" for one in session.documents]
+    return [*lines, f"intent `{session.intent['intent']}`"] if session.intent else lines
 
 
 def answer(here: Here, kept: Kept, done: str, warnings: list[str]) -> int:

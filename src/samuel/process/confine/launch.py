@@ -17,10 +17,12 @@ from __future__ import annotations
 import ctypes
 import json
 import os
+import signal
 import subprocess
 import sys
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 _PR_SET_CHILD_SUBREAPER = 36
@@ -48,12 +50,14 @@ def main() -> int:
         return 1
     if asked["pid_file"] and (why := _differs(asked["pid_file"], asked["places"])):
         tell("refused", why)
+        _kill(asked["pid_file"], asked["monitor_file"])
         return 1
     tell("started")
     if not asked["direct"]:
         returncode = subprocess.call(asked["start"])
     elif why := _quietly(asked["start"]):
         tell("not_started", why)
+        _kill(asked["pid_file"], asked["monitor_file"])
         return 1
     else:
         returncode = _end_of(asked["monitor_file"])
@@ -67,6 +71,13 @@ def _quietly(command: list[str]) -> str:
     if done.returncode == 0:
         return ""
     return done.stderr.decode("utf-8", "replace").strip() or f"exit code {done.returncode}"
+
+
+def _kill(*pid_files: str) -> None:
+    """What was made and will not be started holds our pipes; whoever reads from them would wait for it."""
+    for pid_file in pid_files:
+        with suppress(OSError, ValueError), open(pid_file) as file:
+            os.kill(int(file.read()), signal.SIGKILL)
 
 
 def _end_of(monitor_file: str) -> int:

@@ -1,0 +1,29 @@
+from __future__ import annotations
+
+import click
+
+from samuel.cli.here import Here, json_option
+from samuel.hooks.handler import Status
+from samuel.sources.registration import registration
+
+IDLE = (Status.BROKEN, Status.UNTRUSTED)
+
+
+@click.command()
+@click.option("--env", "environment", metavar="NAME", default="", help="The environment: dev, prod, …")
+@json_option
+@click.pass_obj
+def register(here: Here, environment: str) -> int:
+    """Print the enabled YAML hooks as JSON, by event.
+
+    For programs that call hooks themselves. It runs nothing; what is broken or not trusted is said on stderr.
+
+    \b
+        samuel hooks register --env dev
+    """
+    with here.open(environment=environment) as app:
+        found = registration(app.yaml_files.look(app.paths.root), app.environment)
+        idle = {one.file: one for one in app.found if one.file and one.status in IDLE}
+    here.out.warn(*(f"`{one.name}` is {one.status}: {one.reason}" for one in idle.values()), *app.warnings)
+    here.out.object(found)
+    return 0

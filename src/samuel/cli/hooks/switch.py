@@ -1,0 +1,95 @@
+"""`samuel hooks enable` and `disable`: the line `enabled:` of a YAML hook, and nothing else of it."""
+
+from __future__ import annotations
+
+import difflib
+
+import click
+from msgspec.structs import replace
+
+from samuel.app import App
+from samuel.cli.consent import Consent, refuse_inside_a_run
+from samuel.cli.here import Here, json_option
+from samuel.config.yaml_edit import set_flag
+from samuel.errors import ConfigError, SamuelError, UsageError
+from samuel.files import atomic
+from samuel.sources.yaml_file import read_hook
+from samuel.sources.yaml_known import Read
+
+
+@click.command()
+@click.argument("id")
+@json_option
+@click.pass_obj
+def enable(here: Here, id: str) -> int:
+    """Switch a YAML hook on.
+
+    \b
+        samuel hooks enable session_stop_build_check
+    """
+    return _switch(here, id, on=True)
+
+
+@click.command()
+@click.argument("id")
+@json_option
+@click.pass_obj
+def disable(here: Here, id: str) -> int:
+    """Switch a YAML hook off.
+
+    \b
+        samuel hooks disable session_stop_build_check
+    """
+    return _switch(here, id, on=False)
+
+
+def _switch(here: Here, id: str, *, on: bool) -> int:
+    refuse_inside_a_run()
+    with here.open() as app:
+        read = _named(app, id)
+        trusted = not app.permit.text(read.file, read.digest)
+    assert read.hook is not None
+    state = "enabled" if on else "disabled"
+    data = {"id": id, "file": read.file, "enabled": on, "changed": read.hook.enabled is not on}
+    if read.hook.enabled is on:
+        return here.out.answer(data, f"`{id}` is {state} already", warnings=app.warnings)
+    written = _written(app, read, on)
+    warnings = list(app.warnings)
+    if trusted:
+        consent = Consent(app.paths.root)
+        consent.agree(item for item in consent.items() if (item.name, item.content) == (read.file, written))
+    else:
+        warnings.append(f"`{read.file}` is not trusted yet; `samuel trust` shows it and asks")
+    if on and (idle := read.hook.elsewhere(app.environment)):
+        warnings.append(f"`{id}` does not run here: {idle}")
+    return here.out.answer(data, f"{state} `{id}` in {read.file}", warnings=warnings)
+
+
+def _named(app: App, id: str) -> Read:
+    reads = [read for read in app.yaml_files.look(app.paths.root) if read.hook is not None]
+    found = [read for read in reads if read.hook and read.hook.id == id]
+    if len(found) > 1:
+        files = " and ".join(f"`{read.file}`" for read in found)
+        raise SamuelError(f"{files} both have the id `{id}`", "give one of them another")
+    if not found:
+        close = difflib.get_close_matches(id, [read.hook.id for read in reads if read.hook], n=1)
+        hint = f"did you mean `{close[0]}`?" if close else "`samuel hooks validate` lists the YAML hooks"
+        raise UsageError(f"there is no YAML hook `{id}`", hint)
+    return found[0]
+
+
+def _written(app: App, read: Read, on: bool) -> bytes:
+    """Write the file; gives its new content. Only if that says the same as before, but for the flag."""
+    path = app.paths.root / read.file
+    text = set_flag(path.read_bytes().decode(), "enabled", on, after="id")
+    hint = f"write `enabled: {str(on).lower()}` in it"
+    by_hand = SamuelError(f"`{read.file}` cannot be changed by a program", hint)
+    if text is None or read.hook is None:
+        raise by_hand
+    try:
+        if read_hook(text.encode(), read.file) != replace(read.hook, enabled=on):
+            raise by_hand
+    except ConfigError:
+        raise by_hand from None
+    atomic.write_bytes(path, text.encode())
+    return text.encode()

@@ -1,0 +1,48 @@
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from samuel.cli.here import Here, json_option
+from samuel.cli.output import Table
+from samuel.errors import Problem
+from samuel.hooks.handler import Handler, Status
+from samuel.sources.yaml_known import Read
+
+COLUMNS = ("file", "id", "events", "status", "reason")
+
+
+@click.command()
+@click.option("--env", "environment", metavar="NAME", default="", help="The environment: dev, prod, …")
+@json_option
+@click.pass_obj
+def validate(here: Here, environment: str) -> int:
+    """Check every YAML hook, and say what is wrong.
+
+    \b
+        samuel hooks validate
+    """
+    with here.open(environment=environment) as app:
+        states = {one.file: one for one in app.found}
+        reads = app.yaml_files.look(app.paths.root)
+        found = [_examined(read, states[read.file]) for read in reads if read.file in states]
+    rows = [tuple(str(one[column]) or "-" for column in COLUMNS) for one in found]
+    problems = [str(Problem(**problem)) for one in found for problem in one["problems"]]
+    shown: list[str | Table] = [Table(COLUMNS, rows)] if rows else ["there is no YAML hook: .system/hooks/*.yaml"]
+    blocks = [*shown, *(["", *problems] if problems else [])]
+    return here.out.answer(found, *blocks, ok=not problems, warnings=app.warnings)
+
+
+def _examined(read: Read, handler: Handler) -> dict[str, Any]:
+    status, reason, problems = handler.status, handler.reason, list(read.problems)
+    if status is Status.BROKEN and not problems:
+        problems.append(Problem(reason, read.file))
+    return {
+        "file": read.file,
+        "id": read.hook.id if read.hook else "",
+        "events": ", ".join(read.hook.spelled) if read.hook else "",
+        "status": status.value,
+        "reason": reason if status is not Status.BROKEN else f"{len(problems)} problem(s), see below",
+        "problems": [problem._asdict() for problem in problems],
+    }

@@ -1,0 +1,47 @@
+"""A YAML hook to start from: its declaration, a script that works as written, and the registration script."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from types import MappingProxyType
+
+from samuel import paths
+from samuel.events import EventType
+from samuel.hooks.match import FIELDS
+from samuel.scaffold.hook import Written, check_name, filled
+
+SCRIPTS = "scripts/hooks"
+REGISTER = f"{SCRIPTS}/register_hooks.py"
+LANGUAGES = MappingProxyType({"bash": ("sh", "yaml_hook.sh"), "python": ("py", "yaml_hook.py.txt")})
+
+_EXAMPLES = {
+    "ability_id": "code_review_agent",
+    "ability_scope": '"billing.*"',
+    "operation_key": '"workflow.*"',
+    "min_duration_ms": "500",
+    "only_if_changed_paths": '["services/**", "!**/*.md"]',
+    "status": "failure",
+    "stage": "act",
+    "recipe_name": '"release-*"',
+}
+
+
+def yaml_hook(name: str, event: EventType, language: str) -> list[Written]:
+    """The files of a new hook, by their paths in the project."""
+    check_name(name)
+    ending, template = LANGUAGES[language]
+    file = f"{name}.{ending}"
+    more = {"FILE": file, "FILTERS": "\n".join(_filters(event))}
+    return [
+        Written(f"{paths.YAML_HOOKS}/{name}.yaml", filled("yaml_hook.yaml", name, event, more), 0o644),
+        Written(f"{SCRIPTS}/{file}", filled(template, name, event), 0o755),
+        Written(REGISTER, filled("register_hooks.py.txt", name, event), 0o755),
+    ]
+
+
+def _filters(event: EventType) -> Iterable[str]:
+    """Those that this event can have, as comments."""
+    yield "# match:"
+    for name, field in FIELDS.items():
+        if field in event.payload.__struct_fields__:
+            yield f"#   {name}: {_EXAMPLES[name]}"

@@ -1,0 +1,38 @@
+"""REPO's registration: the enabled YAML hooks, grouped by event type, as a program reads them.
+
+{"PostAbilityCall": [{"id": "tracker", "handler": {"kind": "script", "command": "./scripts/hooks/tracker.sh"}}]}
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from samuel.events.names import ALL
+from samuel.hooks.handler import DEFAULT_ORDER
+from samuel.sources.yaml_hook import YamlHook
+from samuel.sources.yaml_known import Read
+
+Registration = dict[str, list[dict[str, Any]]]
+
+
+def registration(reads: Iterable[Read], environment: str) -> Registration:
+    """In the order of the events, and of the hooks in their chains; events are spelled as the files spell them."""
+    hooks: dict[str, YamlHook] = {}
+    for read in reads:
+        if read.hook is not None and not read.hook.idle(environment, read.file):
+            hooks.setdefault(read.hook.id, read.hook)
+    entries = [
+        (ALL.index(event), _order(hook), hook.id, spelled, hook)
+        for hook in hooks.values()
+        for event, spelled in zip(hook.events, hook.spelled, strict=True)
+    ]
+    found: Registration = {}
+    for *_, spelled, hook in sorted(entries, key=lambda entry: entry[:3]):
+        handler = {"kind": hook.kind, "command": hook.command}
+        found.setdefault(spelled, []).append({"id": hook.id, "handler": handler})
+    return found
+
+
+def _order(hook: YamlHook) -> int:
+    return DEFAULT_ORDER if hook.order is None else hook.order
