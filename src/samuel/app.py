@@ -100,9 +100,10 @@ class App:
         self.agreed = "everything" if everything else str(self.trust.stamp())
         self.permit = Permit(self.paths.root, self.trust.pin(), everything=everything)
 
-        self.variables = clean(
-            {"PYTHONPYCACHEPREFIX": str(self.user.cache / "pycache")}, pass_names=self.config.pass_env
-        )
+        set_here = {"PYTHONPYCACHEPREFIX": str(self.user.cache / "pycache")}
+        if self.environment:  # whatever said so: hooks ask for it, and so does a Samuel that they start
+            set_here["SAMUEL_ENV"] = self.environment
+        self.variables = clean(set_here, pass_names=self.config.pass_env)
         self._runtimes = Runtimes(
             Setting(self.paths.root, self.variables, os.environ, self.user.cache, self.config.limits, self.clock)
         )

@@ -9,14 +9,15 @@ import socket
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import NoReturn
 
 import pytest
 
-from samuel.process import spawn
+from samuel.process import spawn, tree
 from samuel.process.confine import walls, walls_landlock
 from samuel.process.confine.walls import BWRAP, LANDLOCK, NONE, Allowed, Inside, NotGranted
 
@@ -531,24 +532,42 @@ def _running(argument: str) -> bool:
     return False
 
 
-def test_one_that_stays_outlives_the_thread_that_started_it(project: Project) -> None:
+def test_one_that_stays_outlives_the_thread_that_started_it(
+    project: Project, wait_for: Callable[..., None]
+) -> None:
     started: list[subprocess.Popen[bytes]] = []
 
+    def exchange(word: bytes) -> bytes:
+        stdin, stdout = started[0].stdin, started[0].stdout
+        assert stdin is not None
+        assert stdout is not None
+        stdin.write(word)
+        stdin.flush()
+        return stdout.readline()
+
     def start() -> None:
-        argv = ["/bin/sh", "-c", "echo there; read line; echo $line"]
+        argv = ["/bin/sh", "-c", "while read line; do echo $line; done"]
         with walls.walled(argv, Allowed(), project.inside, stays=True, kind=project.kind) as command:
             started.append(
                 spawn.start(command.argv, cwd=str(project.root), env={"PATH": "/bin"}, pass_fds=command.pass_fds)
             )
-            assert started[0].stdout is not None
-            assert started[0].stdout.readline() == b"there\n"  # until then, whatever ends it is not in force
+            assert exchange(b"there\n") == b"there\n"  # from now on, whatever would end it is in force
 
     thread = threading.Thread(target=start)
     thread.start()
+    task = Path(f"/proc/self/task/{thread.native_id}")
     thread.join()
-    process = started[0]
-    assert process.communicate(b"still here\n")[0] == b"still here\n"
-    spawn.LEDGER.forget(process.pid)
+    wait_for(lambda: not task.exists())
+    try:
+        for _ in range(20):  # a signal takes its time
+            assert exchange(b"still there\n") == b"still there\n"
+            time.sleep(0.005)
+    finally:
+        tree.end(started[0])
+        for pipe in (started[0].stdin, started[0].stdout, started[0].stderr):
+            assert pipe is not None
+            with suppress(BrokenPipeError):
+                pipe.close()
 
 
 # Which walls there are

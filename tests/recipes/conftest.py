@@ -10,9 +10,10 @@ from typing import Any
 import pytest
 
 from samuel.app import App
+from samuel.ralph.agent_session import Ran
 from samuel.recipes.find import find_recipes
 from samuel.recipes.recipe import Recipe
-from samuel.recipes.run import Ran, RecipeRun
+from samuel.recipes.run import session
 from samuel.skills.shelf import choose
 from samuel.testing import SamuelProject
 
@@ -60,7 +61,7 @@ class Kitchen:
         with self.open(**(options or {})) as app:
             recipe = choose(find_recipes(app.paths.root, app.user.home, app.usable_plugins), name, "recipe")
             prompt = recipe.prompt(app.context(), arguments)
-            return RecipeRun(app.workplace, app.fire, app.context, recipe, agent).run(prompt)
+            return session(app.workplace, app.fire, app.context, recipe, agent).run(prompt)
 
 
 @pytest.fixture

@@ -190,7 +190,7 @@ class TestWhoMayStopIt:
 
     def test_a_text_that_says_nothing(self, kitchen: Any) -> None:
         kitchen.recipe("empty", "---\ndescription: x\n---\n\n")
-        assert kitchen.run("empty").stopped == "there is no prompt: the recipe's text is empty"
+        assert kitchen.run("empty").stopped == "there is no prompt: its text is empty"
 
     def test_an_agent_that_nobody_agreed_to_is_refused(self, kitchen: Any) -> None:
         kitchen.recipe("review", REVIEW)

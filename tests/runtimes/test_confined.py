@@ -432,10 +432,12 @@ def asking(place: Place) -> Callable[[Handler], Any]:
 
 def test_a_file_is_asked_within_the_walls_and_without_its_grants(place: Place) -> None:
     granted = package(place.root, write=(".",), network=True)
-    tries = f"#!/bin/sh\necho changed > {place.root}/code.py\necho context.extra\n"
+    tries = f"#!/bin/sh\necho changed > {place.root}/code.py\necho x > {granted.directory}/x\necho context.extra\n"
     answer = asking(place)(script(granted, tries))
     assert [one.event for one in answer.declared] == ["context.extra"], answer.problem
     assert (place.root / "code.py").read_text() == "code"
+    assert not Path(granted.directory, "x").exists()
+    assert not (place.root / ".samuel" / "run").exists()  # it has no data yet
 
 
 def test_a_module_is_loaded_within_the_walls(place: Place) -> None:

@@ -10,12 +10,12 @@ from __future__ import annotations
 import ast
 import difflib
 import os
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import lru_cache
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
+from samuel.abilities import placeholders
 from samuel.abilities.definition import is_file
 from samuel.abilities.model import Ability, Prompt, Python, Script
 from samuel.abilities.registry import Registry
@@ -29,8 +29,6 @@ LARGEST_SOURCE = 4 * 1024 * 1024
 MOST_CIRCLES = 20
 
 Place = tuple[str | int, ...]
-
-_PLACEHOLDER = re.compile(r"\{([A-Za-z_][A-Za-z0-9_]*)\}")
 
 
 def lint(root: Path, registry: Registry) -> list[Problem]:
@@ -172,7 +170,7 @@ class _Checks:
         properties = (one.input_schema or {}).get("properties")
         if not isinstance(properties, Mapping):
             return
-        for name in dict.fromkeys(_PLACEHOLDER.findall(text)):
+        for name in placeholders.names(text):
             if name not in properties:
                 near = difflib.get_close_matches(name, properties, 1)
                 hint = f"did you mean `{{{near[0]}}}`?" if near else "say in `input_schema` what it is"

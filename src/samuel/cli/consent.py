@@ -8,6 +8,8 @@ from pathlib import Path
 import click
 
 from samuel import config, paths
+from samuel.abilities import registry
+from samuel.abilities.execution import agreed
 from samuel.cli.here import inside_a_run
 from samuel.cli.output import Output
 from samuel.cli.safe import safe
@@ -38,8 +40,10 @@ class Consent:
         settings = config.load(self.root / paths.CONFIG)
         listed = look_up(settings.distributions)
         texts = [(trust_name(one.name), one.digest, one.text) for one in listed if one.text]
-        own = [*texts, *commands.texts(settings), *plugin_texts(self.root)]
-        return review(self.root, self._store.load(), own, yaml_hooks.files(self.root))
+        abilities = registry.load(self.root, paths.User.from_environment().cache)
+        own = [*texts, *commands.texts(settings), *plugin_texts(self.root), *agreed.texts(abilities)]
+        files = [*yaml_hooks.files(self.root), *agreed.files(self.root, abilities).items()]
+        return review(self.root, self._store.load(), own, files)
 
     def pending(self) -> list[Item]:
         return [item for item in self.items() if item.state in PENDING]

@@ -18,6 +18,8 @@ COMMANDS = {
     "hooks": Entry("samuel.cli.hooks:hooks", "See, try and write hooks."),
     "emit": Entry("samuel.cli.emit:emit", "Fire an event from any program."),
     "session": Entry("samuel.cli.session:session", "Work with an agent, step by step, and let hooks follow."),
+    "ability": Entry("samuel.cli.ability:ability", "Find what can be done here, and do it."),
+    "knowledge": Entry("samuel.cli.knowledge:knowledge", "Find what is written down about something."),
     "recipe": Entry("samuel.cli.recipe:recipe", "Prompts with arguments, run by name."),
     "skill": Entry("samuel.cli.skill:skill", "What agents may read when a task calls for it."),
     "plugin": Entry("samuel.cli.plugin:plugin", "Add what others wrote: hooks, skills and recipes."),

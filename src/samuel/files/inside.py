@@ -52,7 +52,7 @@ def read_inside(root: Path, *parts: str, limit: int) -> bytes:
     """The whole file at root/parts. More than `limit` bytes are refused rather than cut."""
     fd = open_inside(root, *parts, flags=os.O_RDONLY)
     try:
-        file = open(fd, "rb")
+        file = open(fd, "rb")  # noqa: SIM115  in two steps, for what follows
     except IsADirectoryError:
         os.close(fd)  # `open` leaves it to us then
         raise

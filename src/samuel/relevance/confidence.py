@@ -10,7 +10,7 @@ The numbers below were chosen on the prompts of tests/abilities/labelled/develop
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 FLOOR = 0.365
@@ -79,9 +79,15 @@ def confidence(asked: Sentence, document: Mapping[str, Phrases], weights: Mappin
 
     The score is how much of what was asked is there, times how much is made certain by it.
     """
-    there = frozenset(stem for phrases in document.values() for phrase in phrases for stem in phrase & asked.stems)
+    shared = [
+        (field, both, len(both) == len(phrase))
+        for field, phrases in document.items()
+        for phrase in phrases
+        if (both := phrase & asked.stems)
+    ]
+    there = frozenset[str]().union(*(both for _, both, _ in shared))
     telling = sum(1 for term in asked.terms if not term.common and not there.isdisjoint(term.stems))
-    worth = _worth(asked.stems, document, weights, PART if telling > 1 else LONE)
+    worth = _worth(shared, weights, PART if telling > 1 else LONE)
     words: list[tuple[str, str]] = []
     wanted = covered = certain = 0.0
     for term in asked.terms:
@@ -103,15 +109,16 @@ class _Worth(NamedTuple):
 
 
 def _worth(
-    stems: frozenset[str], document: Mapping[str, Phrases], weights: Mapping[str, float], part: float
+    shared: Iterable[tuple[str, frozenset[str], bool]], weights: Mapping[str, float], part: float
 ) -> dict[str, _Worth]:
-    """For each stem that was asked for and is there, where it is worth most; less in an incomplete phrase."""
+    """For each stem that was asked for and is there, where it is worth most.
+
+    `shared` has, for each phrase, its field, what was asked for of it, and whether that is all of it.
+    """
     worth: dict[str, _Worth] = {}
-    for field, phrases in document.items():
-        for phrase in phrases:
-            shared = phrase & stems
-            one = _Worth(weights[field] * (1.0 if len(shared) == len(phrase) else part), field)
-            for stem in shared:
-                if stem not in worth or worth[stem].value < one.value:
-                    worth[stem] = one
+    for field, stems, complete in shared:
+        one = _Worth(weights[field] * (1.0 if complete else part), field)
+        for stem in stems:
+            if stem not in worth or worth[stem].value < one.value:
+                worth[stem] = one
     return worth

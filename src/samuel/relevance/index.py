@@ -194,6 +194,7 @@ def _rebuilt(
     try:
         file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         _write(temporary, documents(), weights, stamp)
+        os.chmod(temporary, 0o600)
         os.replace(temporary, file)
         return _opened(file, weights, stamp)
     except (OSError, sqlite3.Error):  # no room, no right to write: then it is not kept

@@ -20,8 +20,11 @@ class NotPlain(Exception):
 
 def decode(text: bytes) -> Mapping[str, Any]:
     """The JSON object a handler wrote. Nothing at all is an answer too: no opinion."""
-    if not text.strip():
-        return {}
+    return mapping(parse(text)) if text.strip() else {}
+
+
+def parse(text: bytes) -> Any:
+    """The JSON value, of whatever kind, that a program wrote."""
     try:
         value = _decoder.decode(text)
     except RecursionError:
@@ -32,12 +35,16 @@ def decode(text: bytes) -> Mapping[str, Any]:
         raise NotPlain(f"not JSON: {error}; it wrote {excerpt(text)}") from None
     if too_deep(value, text):
         raise NotPlain("JSON nested too deeply")
-    return mapping(value)
+    return value
 
 
 def encode(value: object) -> bytes:
     """A Python handler's return value as JSON. None is no opinion."""
-    plain = mapping({} if value is None else value)
+    return write(mapping({} if value is None else value))
+
+
+def write(plain: object) -> bytes:
+    """A Python value, of whatever kind, as JSON."""
     try:
         text = _encoder.encode(plain)
     except RecursionError:

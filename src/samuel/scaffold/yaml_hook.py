@@ -7,6 +7,7 @@ from types import MappingProxyType
 
 from samuel import paths
 from samuel.events import EventType
+from samuel.events.compose import Arrange
 from samuel.hooks.match import FIELDS
 from samuel.scaffold.hook import Written, check_name, filled
 
@@ -41,7 +42,11 @@ def yaml_hook(name: str, event: EventType, language: str) -> list[Written]:
 
 def _filters(event: EventType) -> Iterable[str]:
     """Those that this event can have, as comments."""
+    if event.composition.arrange is Arrange.LAST_ONLY:
+        return  # one handler alone answers to it, always
+    yield f"# Only those events that pass all of these filters; without `match` it sees every {event.name}."
     yield "# match:"
     for name, field in FIELDS.items():
         if field in event.payload.__struct_fields__:
             yield f"#   {name}: {_EXAMPLES[name]}"
+    yield "#"

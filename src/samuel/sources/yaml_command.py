@@ -6,38 +6,31 @@ alone. A program of the user's, like `python3` or `npm`, is theirs: what counts 
 
 from __future__ import annotations
 
-import difflib
 import os
 import shlex
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any
 
 from samuel.dialects import repo
 from samuel.hooks.handler import Handler
+from samuel.rules.table import SHIPPED
 from samuel.sources.yaml_hook import BUILTIN, PYTHON, YamlHook
 
-SHIPPED: Mapping[str, str] = MappingProxyType({})
-"""The hooks that come with Samuel, as `module:function`. They run in a worker, like everybody's Python."""
 
-
-def command(hook: YamlHook, root: Path, shipped: Mapping[str, str] = SHIPPED) -> dict[str, Any]:
+def command(hook: YamlHook, root: Path) -> dict[str, Any]:
     """The fields of a handler that say what is run."""
     if hook.kind == BUILTIN:
-        where = shipped.get(hook.command, "")
+        # One that another Samuel knew may still have its place, from when it last was agreed to.
+        where = SHIPPED[hook.command].where if hook.command in SHIPPED else ""
         return {"runtime": "python", "module": where, "entry": where.rpartition(":")[2]}
     if hook.kind == PYTHON:
         return _function(hook, root)
     return {"runtime": "exec", "dialect": repo.NAME, **_script(hook, root)}
 
 
-def lacking(hook: YamlHook, handler: Handler, shipped: Mapping[str, str] = SHIPPED) -> str:
+def lacking(handler: Handler) -> str:
     """What it needs and is not there; "" if it can be run."""
-    if hook.kind == BUILTIN and not handler.module:
-        close = difflib.get_close_matches(hook.command, shipped, n=1)
-        hint = f"did you mean `{close[0]}`?" if close else f"there are {', '.join(shipped) or 'none'}"
-        return f"`{hook.command}` is no hook that comes with Samuel; {hint}"
     path = handler.path
     if not os.path.isabs(path):
         return ""  # a program of the user's, or a module: found out when it is called

@@ -6,7 +6,8 @@
     match                               which of these events it wants to see (hooks/match.py)
     handler: kind: script               command, shell
              kind: python               function, file
-             kind: builtin              name
+             kind: builtin              name: one of those that come with Samuel (rules/table.py)
+    config                              what the handler is told, as `plugin.config` of its events
     summary, effects                    for people
 
 Nothing of it is run or looked for here.
@@ -14,12 +15,15 @@ Nothing of it is run or looked for here.
 
 from __future__ import annotations
 
+import difflib
 import math
 import re
 import shlex
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar, get_args, get_type_hints
+
+import msgspec
 
 from samuel.config import kinds
 from samuel.config.keys import shown
@@ -32,6 +36,7 @@ from samuel.events.session import Stage
 from samuel.files import yaml
 from samuel.hooks.handler import Role
 from samuel.hooks.match import FIELDS
+from samuel.rules.table import SHIPPED
 from samuel.sources.yaml_hook import BUILTIN, PYTHON, SCRIPT, YamlHook
 
 STATUSES = get_args(get_type_hints(PostAbilityCall)["status"])
@@ -53,6 +58,7 @@ def read_hook(data: bytes, file: str) -> YamlHook:
     # `match:` with nothing but comments below it says nothing.
     top = report.read({key: value for key, value in document.mapping().items() if value is not None})
     spelled, known = _events(top)
+    handler = _handler(top)
     found = YamlHook(
         id=_required(top, "id", name, ""),
         events=tuple(event.name for event in known),
@@ -65,7 +71,8 @@ def read_hook(data: bytes, file: str) -> YamlHook:
         timeout=top.take("timeout", kinds.timeout, None),
         match=_match(top, known),
         summary=" ".join(top.take("summary", kinds.text, "").split()),
-        **_handler(top),
+        config=_config(top, known, handler["kind"], handler["command"]),
+        **handler,
     )
     top.take("effects", kinds.anything, None)  # words for people and models; nothing comes of them
     report.finish()
@@ -177,7 +184,30 @@ def _python(table: Table) -> dict[str, Any]:
 
 
 def _builtin(table: Table) -> dict[str, Any]:
-    return {"command": _required(table, "name", name, "")}
+    said = _required(table, "name", name, "")
+    if said and said not in SHIPPED:
+        close = difflib.get_close_matches(said, SHIPPED, n=1)
+        hint = f"did you mean `{close[0]}`?" if close else f"there are {', '.join(SHIPPED)}"
+        table.refuse("name", f"`{said}` is no hook that comes with Samuel", hint)
+    return {"command": said}
+
+
+def _config(top: Table, events: list[EventType], kind: str, command: str) -> dict[str, Any]:
+    """What a shipped hook is told must be right; what others are told is theirs."""
+    if kind != BUILTIN:
+        return top.take("config", own_config, {})
+    table = top.table("config")
+    if command not in SHIPPED:
+        list(table)  # one problem is enough: whose keys these are is not known
+        return {}
+    shipped = SHIPPED[command]
+    if any(event.name != shipped.event for event in events):
+        top.refuse(
+            "event_type", f"`{command}` is for `{shipped.event}` alone", f"write `event_type: {shipped.event}`"
+        )
+    # As it comes back from where it is kept: a list stays a list.
+    told: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(shipped.read(table)))
+    return told
 
 
 HANDLERS: dict[str, Callable[[Table], dict[str, Any]]] = {SCRIPT: _script, PYTHON: _python, BUILTIN: _builtin}
@@ -204,6 +234,12 @@ def name(value: object) -> str:
 def texts(value: object) -> tuple[str, ...]:
     """A list of texts; one alone need not be a list."""
     return tuple(_listed(value))
+
+
+def own_config(value: object) -> dict[str, Any]:
+    if not isinstance(value, dict):
+        raise ValueError(f"must be a table, not {kinds.type_name(value)}")
+    return value
 
 
 def globs(value: object) -> list[str]:
@@ -234,13 +270,11 @@ def milliseconds(value: object) -> float:
 
 def command_line(value: object) -> str | tuple[str, ...]:
     """Text that is split into words as a shell would, or the words themselves."""
-    if isinstance(value, list):
-        return kinds.commands(value)
-    if not isinstance(value, str):
+    if not isinstance(value, (str, list)):
         raise ValueError(f"must be a string or a list of strings, not {kinds.type_name(value)}")
-    if not value.strip() or "\0" in value:
+    if not value or (isinstance(value, str) and not value.strip()):
         raise ValueError("must not be empty")
-    return value
+    return kinds.commands(value) if isinstance(value, list) else value
 
 
 def python_file(value: object) -> str:

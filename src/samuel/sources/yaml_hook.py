@@ -29,6 +29,7 @@ class YamlHook(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     order: int | None = None
     timeout: float | None = None
     match: dict[str, Any] = {}
+    config: dict[str, Any] = {}  # what it is told: `plugin.config` of its events
     summary: str = ""
 
     def idle(self, environment: str, file: str) -> str:

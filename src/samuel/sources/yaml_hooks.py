@@ -7,7 +7,7 @@ owner agreed to the file and to those scripts.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 
@@ -15,10 +15,11 @@ from msgspec.structs import replace
 
 from samuel import paths
 from samuel.hooks.handler import Handler, Origin, Status
-from samuel.sources.yaml_command import SHIPPED, command, lacking
+from samuel.sources.yaml_command import command, lacking
 from samuel.sources.yaml_hook import YamlHook
 from samuel.sources.yaml_known import KnownFiles, Read
-from samuel.trust.content import TooMuch, spoken, survey
+from samuel.trust.content import spoken
+from samuel.trust.items import with_neighbours
 from samuel.trust.permit import Permit
 
 GONE = "it was agreed to and is gone; bring it back, or run `samuel trust` to agree that it is gone"
@@ -33,13 +34,11 @@ class YamlHooks:
         environment: str,
         known: KnownFiles,
         permit: Permit,
-        shipped: Mapping[str, str] = SHIPPED,
     ) -> None:
         self._root = root
         self._environment = environment
         self._known = known
         self._permit = permit
-        self._shipped = shipped
 
     def find(self) -> list[Handler]:
         """In the order of the files' names."""
@@ -77,7 +76,7 @@ class YamlHooks:
             return _with(handlers, Status.DISABLED, idle)
         if untrusted:
             return _with(handlers, Status.UNTRUSTED, untrusted)
-        missing = lacking(hook, handlers[0], self._shipped)
+        missing = lacking(handlers[0])
         return _with(handlers, Status.BROKEN, missing) if missing else handlers
 
     def _good(self, read: Read) -> YamlHook | None:
@@ -87,7 +86,7 @@ class YamlHooks:
 
     def _handlers(self, hook: YamlHook, read: Read) -> list[Handler]:
         """One for each of its events."""
-        runs = command(hook, self._root, self._shipped)
+        runs = command(hook, self._root)
         return [
             Handler(
                 name=hook.id,
@@ -101,6 +100,7 @@ class YamlHooks:
                 role=hook.role,
                 blocking=hook.blocking,
                 match=hook.match,
+                config=hook.config,
                 declared=position,
                 **runs,
             )
@@ -136,22 +136,7 @@ def files(root: Path) -> list[tuple[str, Path]]:
     """
     reads = KnownFiles().look(root)
     scripts = {path for read in reads if read.hook for path in command(read.hook, root).get("runs", ())}
-    there = sorted(path for path in scripts if os.path.isfile(path))
-    found = {read.file: root / read.file for read in reads}
-    found |= {os.path.relpath(path, root): Path(path) for path in there if os.path.dirname(path) == str(root)}
-    for directory in dict.fromkeys(map(os.path.dirname, there)):
-        if directory != str(root):
-            found |= _inside(directory, root)
-    return list(found.items())
-
-
-def _inside(directory: str, root: Path) -> dict[str, Path]:
-    shown = os.path.relpath(directory, root)
-    try:
-        names = sorted(survey(directory))
-    except (OSError, TooMuch):
-        return {shown: Path(directory)}  # as something that cannot be read, rather than not at all
-    return {os.path.join(shown, name): Path(directory, name) for name in names}
+    return list({**{read.file: root / read.file for read in reads}, **with_neighbours(root, scripts)}.items())
 
 
 def _listed(read: Read, status: Status, why: str) -> Handler:

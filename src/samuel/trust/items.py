@@ -38,6 +38,25 @@ def hook_files(root: Path) -> Iterable[tuple[str, Path]]:
             yield os.path.join(place, path), directory / path
 
 
+def with_neighbours(root: Path, running: Iterable[str]) -> dict[str, Path]:
+    """Files of a project that are run, by name, each with what lies beside it; of one in the root, it alone."""
+    there = sorted(path for path in dict.fromkeys(running) if os.path.isfile(path))
+    found = {os.path.relpath(path, root): Path(path) for path in there if os.path.dirname(path) == str(root)}
+    for directory in dict.fromkeys(map(os.path.dirname, there)):
+        if directory != str(root):
+            found |= _inside(directory, root)
+    return found
+
+
+def _inside(directory: str, root: Path) -> dict[str, Path]:
+    shown = os.path.relpath(directory, root)
+    try:
+        names = sorted(survey(directory))
+    except (OSError, TooMuch):
+        return {shown: Path(directory)}  # as something that cannot be read, rather than not at all
+    return {os.path.join(shown, name): Path(directory, name) for name in names}
+
+
 def review(
     root: Path,
     agreed: Mapping[str, Agreement],

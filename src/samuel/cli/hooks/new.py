@@ -24,9 +24,7 @@ HOOKS = paths.HOOK_DIRS[0]
 @click.argument("name")
 @click.option("--event", required=True, metavar="EVENT", help="The event it is for.")
 @click.option("--lang", type=click.Choice(list(LANGUAGES)), default="bash", show_default=True)
-@click.option(
-    "--yaml", "as_yaml", is_flag=True, help="Declared in .system/hooks/, with a script in scripts/hooks/."
-)
+@click.option("--yaml", "as_yaml", is_flag=True, help="Declare it in .system/hooks/, with a script beside.")
 @json_option
 @click.pass_obj
 def new(here: Here, name: str, event: str, lang: str, as_yaml: bool) -> int:

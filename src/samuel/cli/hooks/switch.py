@@ -10,9 +10,11 @@ from msgspec.structs import replace
 from samuel.app import App
 from samuel.cli.consent import Consent, refuse_inside_a_run
 from samuel.cli.here import Here, json_option
+from samuel.cli.hooks.shipped import bring
 from samuel.config.yaml_edit import set_flag
 from samuel.errors import ConfigError, SamuelError, UsageError
 from samuel.files import atomic
+from samuel.rules.table import SHIPPED
 from samuel.sources.yaml_file import read_hook
 from samuel.sources.yaml_known import Read
 
@@ -24,9 +26,14 @@ from samuel.sources.yaml_known import Read
 def enable(here: Here, id: str) -> int:
     """Switch a YAML hook on.
 
+    One that comes with Samuel is brought here first: knowledge_trigger, policy_guard, post_tool_use_tracker,
+    session_stop_build_check, skill_activation_prompt. Its file in .system/hooks/ is yours to change.
+
     \b
         samuel hooks enable session_stop_build_check
     """
+    refuse_inside_a_run()
+    bring(here.root, id)
     return _switch(here, id, on=True)
 
 
@@ -40,11 +47,11 @@ def disable(here: Here, id: str) -> int:
     \b
         samuel hooks disable session_stop_build_check
     """
+    refuse_inside_a_run()
     return _switch(here, id, on=False)
 
 
 def _switch(here: Here, id: str, *, on: bool) -> int:
-    refuse_inside_a_run()
     with here.open() as app:
         read = _named(app, id)
         trusted = not app.permit.text(read.file, read.digest)
@@ -72,7 +79,7 @@ def _named(app: App, id: str) -> Read:
         files = " and ".join(f"`{read.file}`" for read in found)
         raise SamuelError(f"{files} both have the id `{id}`", "give one of them another")
     if not found:
-        close = difflib.get_close_matches(id, [read.hook.id for read in reads if read.hook], n=1)
+        close = difflib.get_close_matches(id, [*(read.hook.id for read in reads if read.hook), *SHIPPED], n=1)
         hint = f"did you mean `{close[0]}`?" if close else "`samuel hooks validate` lists the YAML hooks"
         raise UsageError(f"there is no YAML hook `{id}`", hint)
     return found[0]

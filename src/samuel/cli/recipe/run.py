@@ -1,9 +1,6 @@
 from __future__ import annotations
 
-import signal
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from types import FrameType
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import click
@@ -15,8 +12,10 @@ from samuel.cli.here import Here, json_option
 from samuel.cli.recipe import recipes
 from samuel.cli.run.ready import agree
 from samuel.cli.run.watching import Lines
+from samuel.cli.signals import ended_by_signals
 from samuel.errors import SamuelError, UsageError
-from samuel.recipes.run import Ran, RecipeRun
+from samuel.ralph.agent_session import Ran
+from samuel.recipes.run import session as session_of
 from samuel.skills.shelf import choose
 from samuel.trust import commands
 
@@ -44,12 +43,12 @@ def run(here: Here, name: str, given: Sequence[str], agent: str, dry_run: bool, 
     with here.open(watch=heard) as app:
         recipe = choose(recipes(app), name, "recipe")
         prompt = recipe.prompt(app.context(), arguments)
-        session = RecipeRun(app.workplace, app.fire, app.context, recipe, agent)
+        session = session_of(app.workplace, app.fire, app.context, recipe, agent)
         if dry_run:
             data = {"recipe": recipe.name, "agent": session.agent, "prompt": prompt}
             return here.out.answer(data, prompt.rstrip("\n"), warnings=app.warnings)
         _refuse_what_cannot_start(app, session.agent)
-        with _ended_by_signals():
+        with ended_by_signals():
             ran = session.run(prompt)
     here.out.tell("\n".join([*ran.messages, _end(ran)]))
     return here.out.answer(_plain(ran), ok=ran.ok, warnings=[*heard.warnings, *ran.warnings, *app.warnings])
@@ -114,18 +113,3 @@ def _plain(ran: Ran) -> dict[str, Any]:
         "messages": list(ran.messages),
         "stopped": ran.stopped,
     }
-
-
-@contextmanager
-def _ended_by_signals() -> Iterator[None]:
-    """A polite signal ends the agent as Ctrl-C does, so that the session has its end."""
-
-    def end(signum: int, frame: FrameType | None) -> None:
-        raise KeyboardInterrupt
-
-    before = {name: signal.signal(name, end) for name in (signal.SIGTERM, signal.SIGHUP)}
-    try:
-        yield
-    finally:
-        for name, handler in before.items():
-            signal.signal(name, handler)

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 import click
 
 from samuel.cli.here import Here
-from samuel.sessions.session import Session
+from samuel.sessions.session import Hints, Session, hints
 from samuel.sessions.store import SessionStore
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -21,7 +21,17 @@ env_option = click.option("--env", "environment", metavar="NAME", default="", he
 stage_option = click.option(
     "--stage", type=click.Choice(["understand", "plan", "act", "review"]), help="Where the work stands."
 )
+session_option = click.option("--session", metavar="ID", default="", help="The session it belongs to.")
 
 
 def chosen(here: Here, id: str) -> Session:
     return SessionStore(here.root).named(id or os.environ.get(VARIABLE, ""))
+
+
+def hints_of(here: Here, id: str) -> Hints:
+    """What the hooks of a session suggest; nothing outside of one."""
+    if id:
+        return hints(SessionStore(here.root).named(id))
+    # One that this process was started in may have had nothing to keep.
+    session = SessionStore(here.root).load(os.environ[VARIABLE]) if os.environ.get(VARIABLE) else None
+    return hints(session) if session else Hints()

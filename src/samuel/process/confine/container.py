@@ -32,8 +32,6 @@ _PODMAN = ("--read-only-tmpfs=false", "--image-volume=ignore", "--http-proxy=fal
 _DOCKER = tuple(
     f"--env={name}=" for kind in ("http_proxy", "https_proxy", "no_proxy") for name in (kind, kind.upper())
 )
-
-
 _ENGINE_CODES = (125, 126, 127)  # for what the engine itself could not do
 
 

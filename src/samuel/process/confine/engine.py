@@ -190,13 +190,16 @@ def limited_flags(engine: Engine, *, network: bool, cache: Path | None, image: s
     if not engine.runs_here and not image:
         return Flags((), () if network else ("--network=none",))
     with tempfile.TemporaryDirectory(prefix="samuel-") as empty:
-        of_nothing = ("--rootfs", empty, _NOTHING)
+        root, monitor_file = os.path.join(empty, "root"), os.path.join(empty, "monitor")
+        os.mkdir(root)
+        of_nothing = (f"--conmon-pidfile={monitor_file}", "--rootfs", root, _NOTHING)
         of = of_nothing if engine.runs_here else ("--pull=never", f"--entrypoint={_NOTHING}", image)
 
         def attempt(flags: Flags) -> spawn.Finished:
             wanted = wanted_words(engine, flags, _TRIAL_MEMORY)
             words = (*flags.before, "run", "--rm", *flags.after, *wanted, *SAFER, *of)
-            tried = spawn.run(engine.watched(words), cwd="/", env=engine.env, timeout=_PATIENCE)
+            command = engine.watched(words, monitor_file=monitor_file)
+            tried = spawn.run(command, cwd="/", env=engine.env, timeout=_PATIENCE)
             good = tried.returncode == _NOT_FOUND and _NOTHING.encode() in tried.stderr
             return tried._replace(returncode=0 if good else tried.returncode or 1)
 

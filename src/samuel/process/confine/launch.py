@@ -16,18 +16,19 @@ from __future__ import annotations
 
 import ctypes
 import json
+import math
 import os
 import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
 _PR_SET_CHILD_SUBREAPER = 36
 _LONGEST = 4000  # characters of the engine's words
 _CLEAN_UP = 2.0  # seconds that the monitor has for removing the container
+_UNKNOWN = 255
 
 
 def main() -> int:
@@ -55,13 +56,16 @@ def main() -> int:
     tell("started")
     if not asked["direct"]:
         returncode = subprocess.call(asked["start"])
+        monitored = _end_of(asked["monitor_file"], _CLEAN_UP)
     elif why := _quietly(asked["start"]):
         tell("not_started", why)
         _kill(asked["pid_file"], asked["monitor_file"])
         return 1
     else:
-        returncode = _end_of(asked["monitor_file"])
-    _wait_for_orphans(lambda: tell("gone"))
+        returncode = monitored = _end_of(asked["monitor_file"], math.inf)
+    if monitored != _UNKNOWN:  # it removes the container before it ends
+        tell("gone")
+    _reap()
     return returncode if returncode >= 0 else 128 - returncode
 
 
@@ -80,14 +84,28 @@ def _kill(*pid_files: str) -> None:
             os.kill(int(file.read()), signal.SIGKILL)
 
 
-def _end_of(monitor_file: str) -> int:
-    """Wait for the container's monitor, which ends with the exit code of what it watches."""
-    with open(monitor_file) as file:
-        monitor = int(file.read())
-    while True:
-        pid, status = os.waitpid(-1, 0)
-        if pid == monitor:
-            return os.waitstatus_to_exitcode(status)
+def _end_of(monitor_file: str, patience: float) -> int:
+    """Wait for the container's monitor, which ends with the exit code of what it watched."""
+    until = time.monotonic() + patience
+    try:
+        with open(monitor_file) as file:
+            monitor = int(file.read())
+        while True:
+            pid, status = os.waitpid(monitor, 0 if patience == math.inf else os.WNOHANG)
+            if pid:
+                return os.waitstatus_to_exitcode(status)
+            if time.monotonic() > until:
+                return _UNKNOWN
+            time.sleep(0.002)
+    except (OSError, ValueError):  # none was started, or it is none of ours
+        return _UNKNOWN
+
+
+def _reap() -> None:
+    """What has ended. What has not may be the engine's, for all of its containers."""
+    with suppress(ChildProcessError):
+        while os.waitpid(-1, os.WNOHANG)[0]:
+            pass
 
 
 def _keep_orphans() -> None:
@@ -95,17 +113,6 @@ def _keep_orphans() -> None:
         ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
     except (OSError, AttributeError):  # not Linux: the engine runs its containers in a virtual machine
         pass
-
-
-def _wait_for_orphans(all_ended: Callable[[], None]) -> None:
-    until = time.monotonic() + _CLEAN_UP
-    while time.monotonic() < until:
-        try:
-            os.waitpid(-1, os.WNOHANG)
-        except ChildProcessError:
-            all_ended()
-            return
-        time.sleep(0.002)
 
 
 def _differs(pid_file: str, places: list[tuple[str, int, int]]) -> str:

@@ -38,7 +38,7 @@ _TRIAL = 10.0
 
 
 class Walled(NamedTuple):
-    """What to start within the walls: its last two are for `spawn`."""
+    """What to start within the walls: both are for `spawn`."""
 
     argv: list[str]
     pass_fds: tuple[int, ...]

@@ -1,0 +1,66 @@
+"""One call of an ability, as it is kept beside its `tool_call.md`."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Any
+
+import msgspec
+from msgspec import UNSET, UnsetType
+
+
+class Status(StrEnum):
+    CREATED = "created"
+    RUNNING = "running"
+    SUCCESS = "success"
+    FAILURE = "failure"
+    SKIPPED = "skipped"
+    """A hook said no."""
+    KILLED = "killed"
+    """It began, and whoever ran it was gone before it ended."""
+
+
+class Call(msgspec.Struct, frozen=True, omit_defaults=True):
+    key: str
+    ability_id: str
+    created: str
+    operation_key: str = ""
+    intent: str = ""
+    """What for, in the caller's words."""
+    status: Status = Status.CREATED
+    environment: str = ""
+    session: str = ""
+    parent: str = ""
+    """The call that this one is part of."""
+    children: tuple[str, ...] = ()
+    pid: int = 0
+    """Who runs it."""
+    started: str = ""
+    ended: str = ""
+    duration_ms: float = 0
+    ran: str = ""
+    """What really ran, in one line."""
+    final_input: Any | UnsetType = UNSET
+    """What it was given, where hooks changed what was asked for."""
+    output: Any | UnsetType = UNSET
+    output_replaced: bool = False
+    """Hooks put another output in its place."""
+    error: str = ""
+    """Why it failed, was denied, or is not known to have ended."""
+    stderr: str = ""
+    """The end of what it said besides."""
+
+
+LONGEST_SUMMARY = 200  # characters
+
+
+def summary(value: object) -> str:
+    """A value in one short line."""
+    if isinstance(value, dict) and isinstance(said := value.get("summary"), str) and said.strip():
+        return shortened(said)
+    return shortened(msgspec.json.encode(value).decode())
+
+
+def shortened(text: str, most: int = LONGEST_SUMMARY) -> str:
+    said = " ".join(text[: 4 * most].split())
+    return said if len(said) <= most and len(text) <= 4 * most else f"{said[: most - 1]}…"

@@ -1,0 +1,62 @@
+"""May an ability be called with this input, here and now? The answer before anything is written or run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from samuel.abilities import placeholders
+from samuel.abilities.model import Ability, Prompt, Script
+from samuel.abilities.schema import violations
+from samuel.errors import SamuelError
+
+
+class Refused(NamedTuple):
+    reason: str
+    suggestion: str = ""
+
+
+def in_environment(ability: Ability, environment: str) -> Refused | None:
+    """An ability that names its environments runs in no other, and not where nobody said which one this is."""
+    if not ability.environments or environment in ability.environments:
+        return None
+    here = f"this is `{environment}`" if environment else "no environment is set"
+    named = ", ".join(f"`{one}`" for one in ability.environments)
+    how = f"`--env {ability.environments[0]}`, SAMUEL_ENV or `environment` in samuel.toml says which it is"
+    return Refused(f"`{ability.id}` is for {named}, and {here}", how)
+
+
+def input_of(ability: Ability, given: Any) -> Refused | None:
+    """What the input has against its schema, or lacks for the arguments of the script."""
+    see = f"`samuel ability show {ability.id}` shows its input"
+    if not isinstance(given, dict):
+        return Refused("the input must be a JSON object", see)
+    if ability.input_schema is not None and (wrong := violations(ability.input_schema, given)):
+        return Refused(f"the input does not fit: {'; '.join(wrong)}", see)
+    try:
+        _fill(ability, with_defaults(ability, given))
+    except SamuelError as error:
+        return Refused(error.message, error.hint)
+    return None
+
+
+def with_defaults(ability: Ability, given: Mapping[str, Any]) -> dict[str, Any]:
+    """The input with the defaults of its schema, for placeholders: the program itself gets what was given."""
+    properties = (ability.input_schema or {}).get("properties")
+    known = properties.items() if isinstance(properties, Mapping) else ()
+    defaults = {name: one["default"] for name, one in known if isinstance(one, Mapping) and "default" in one}
+    return {**defaults, **given}
+
+
+def output_of(ability: Ability, output: Any) -> str:
+    """What the output has against its schema; "" if nothing."""
+    wrong = violations(ability.output_schema, output) if ability.output_schema is not None else []
+    return f"its output does not fit: {'; '.join(wrong)}" if wrong else ""
+
+
+def _fill(ability: Ability, values: Mapping[str, Any]) -> None:
+    how = ability.implementation
+    texts = how.arguments if isinstance(how, Script) else (how.prompt,) if isinstance(how, Prompt) else ()
+    for text in texts:
+        if "\0" in placeholders.filled(text, values):
+            raise SamuelError("a value of the input has a NUL in it, which no argument can carry")

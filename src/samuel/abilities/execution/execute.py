@@ -1,0 +1,242 @@
+"""The execution script: `create` a call, `run` it.
+
+Running one is PreAbilityCall, the ability, its record, PostAbilityCall, in this order. What hooks made of the
+input is what runs, and it is checked again. A call runs once: its record is what happened, not what happened last.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple
+
+import msgspec
+from msgspec import UNSET
+from msgspec.structs import replace
+
+from samuel.abilities.execution import check, family
+from samuel.abilities.execution.call import Call, Status, shortened, summary
+from samuel.abilities.execution.check import Refused
+from samuel.abilities.execution.folder import Calls, new_key
+from samuel.abilities.execution.program import Done
+from samuel.abilities.model import Ability
+from samuel.abilities.registry import Registry
+from samuel.clock import Clock, iso
+from samuel.dispatch.record import Fired
+from samuel.errors import SamuelError, UsageError
+from samuel.events import Event, PostAbilityCall, PreAbilityCall
+from samuel.hooks.match import SCOPE
+
+STDERR_KEPT = 8 * 1024  # characters in the record
+
+_encode = msgspec.json.Encoder(order="deterministic").encode
+
+_REPORTED: dict[Status, Literal["success", "failure", "skipped"]] = {
+    Status.SUCCESS: "success",
+    Status.FAILURE: "failure",
+    Status.SKIPPED: "skipped",
+}
+
+
+Perform = Callable[[Ability, Mapping[str, Any], Mapping[str, str], str], Done]
+"""Runs an ability: its input, variables that are the call's own, and the call's key."""
+
+
+class Created(NamedTuple):
+    """A call that can be run, or why there is none."""
+
+    key: str = ""
+    warnings: tuple[str, ...] = ()
+    refused: Refused | None = None
+
+
+class Ended(NamedTuple):
+    call: Call
+    warnings: tuple[str, ...] = ()
+    stopped: str = ""
+    """Why a hook that must not fail, and did, makes this a failure although the ability worked."""
+
+    @property
+    def ok(self) -> bool:
+        return self.call.status is Status.SUCCESS and not self.stopped
+
+
+@dataclass(frozen=True)
+class Execution:
+    """The abilities of one project, ready to be called."""
+
+    registry: Registry
+    calls: Calls
+    clock: Clock
+    fire: Callable[[Event], Fired]
+    perform: Perform
+    refusal: Callable[[Ability], str]
+    """Why somebody's word is missing for it."""
+    environment: str = ""
+    session: str = ""
+    parent: str = ""
+    """The key of the call whose process this is."""
+    run_id: str = ""
+    """The run that this is part of. What an ability starts is inside of one, and cannot change what is trusted."""
+
+    def create(self, name: str, given: Any, intent: str = "") -> Created:
+        """Check everything that can be checked before; only then is there a folder."""
+        self.calls.mark_killed()
+        try:
+            ability = self.registry.find(name)
+        except UsageError as error:
+            return Created(refused=Refused(error.message, error.hint))
+        if refused := self._refused(ability) or check.input_of(ability, given):
+            return Created(refused=refused)
+        call = Call(
+            key=new_key(self.clock.now()),
+            ability_id=ability.id,
+            created=iso(self.clock.now()),
+            operation_key=ability.operation_key,
+            intent=shortened(intent or ability.summary, 1000),
+            environment=self.environment,
+            session=self.session,
+            parent=self.parent,
+        )
+        self.calls.add(call, given)
+        unchecked = "it has no `input_schema`: the input was not checked"
+        return Created(call.key, () if ability.input_schema is not None else (unchecked,))
+
+    def run(self, key: str) -> Ended:
+        """Run a call that was created. SamuelError if it cannot begin; whatever comes then is in its record."""
+        self.calls.mark_killed()
+        with self.calls.running(key):
+            call, asked = self.calls.load(key), self.calls.input(key)
+            if call.status is not Status.CREATED:
+                hint = "a task runs once: `samuel ability create` makes another"
+                raise SamuelError(f"`{key}` has run already, with the status `{call.status.value}`", hint)
+            ability = self.registry.find(call.ability_id)
+            if refused := self._refused(ability) or check.input_of(ability, asked):
+                raise SamuelError(refused.reason, refused.suggestion)
+            if self.parent:
+                self.calls.add_child(self.parent, key)
+            call = replace(
+                call,
+                status=Status.RUNNING,
+                environment=self.environment,
+                session=self.session or call.session,
+                parent=self.parent,
+                pid=os.getpid(),
+                started=iso(self.clock.now()),
+            )
+            self.calls.save(call, asked)
+            try:
+                return self._run(ability, call, asked)
+            except KeyboardInterrupt:
+                self._interrupted(key, asked)
+                raise
+
+    def _interrupted(self, key: str, asked: Any) -> None:
+        call = self.calls.load(key)
+        if call.status is Status.RUNNING:  # else only the hooks after it were
+            killed = replace(call, status=Status.KILLED, error="interrupted", children=self.calls.children(key))
+            self.calls.save(killed, asked)
+
+    def _refused(self, ability: Ability) -> Refused | None:
+        if ability.implementation is None:
+            hint = "add `implementation:` to its file, or a file below `.system/registry/config/`"
+            return Refused(f"`{ability.id}` has no implementation", hint)
+        if elsewhere := check.in_environment(ability, self.environment):
+            return elsewhere
+        if why := family.objection(ability, self.parent, self.calls, self.registry):
+            return Refused(why, "`calls:` in the file of a high-level ability lists what it may call")
+        if why := self.refusal(ability):
+            reason, _, suggestion = why.partition("; ")
+            return Refused(reason, suggestion)
+        return None
+
+    def _run(self, ability: Ability, call: Call, asked: Any) -> Ended:
+        before = self.fire(
+            PreAbilityCall(
+                **self._names(ability, call), planned_input_summary=_planned(call, asked), tool_input=asked
+            )
+        )
+        assert isinstance(before.event, PreAbilityCall)
+        final = before.event.tool_input
+        if not _same(final, asked):
+            call = replace(call, final_input=final)
+            self.calls.save(call, asked)  # before it runs: it may be killed
+        started = self.clock.monotonic()
+        if before.stopped:
+            done = Done("", error=before.reason)
+            status = Status.SKIPPED
+        else:
+            done = self._performed(ability, call, final, before.event.event_id)
+            status = Status.FAILURE if done.error else Status.SUCCESS
+        call = replace(
+            call,
+            status=status,
+            ended=iso(self.clock.now()),
+            duration_ms=round((self.clock.monotonic() - started) * 1000, 3) if done.ran else 0,
+            ran=done.ran,
+            output=done.output if status is Status.SUCCESS else UNSET,
+            error=done.error,
+            stderr=done.stderr[-STDERR_KEPT:],
+            children=self.calls.children(call.key),
+        )
+        self.calls.save(call, asked)
+        return self._told(ability, call, asked, final, (*before.warnings, *done.warnings))
+
+    def _performed(self, ability: Ability, call: Call, given: Any, event_id: str) -> Done:
+        if refused := check.input_of(ability, given):
+            return Done("", error=f"after the hooks, {refused.reason}")
+        own = {
+            family.VARIABLE: call.key,
+            "SAMUEL_RUN_ID": self.run_id or call.key,
+            "SAMUEL_ABILITY_ID": ability.id,
+            "SAMUEL_EVENT_ID": event_id,
+            **({"SAMUEL_SESSION_ID": call.session} if call.session else {}),
+            **({"SAMUEL_ENV": self.environment} if self.environment else {}),
+        }
+        done = self.perform(ability, given, own, call.key)
+        return done if done.error else done._replace(error=check.output_of(ability, done.output))
+
+    def _told(self, ability: Ability, call: Call, asked: Any, final: Any, warnings: tuple[str, ...]) -> Ended:
+        """PostAbilityCall, and what hooks made of the output."""
+        after = self.fire(
+            PostAbilityCall(
+                **self._names(ability, call),
+                status=_REPORTED[call.status],
+                duration_ms=call.duration_ms,
+                input_summary=_planned(call, final),
+                output_summary=shortened(call.error) if call.output is UNSET else summary(call.output),
+                tool_call_path=self.calls.path(call.key),
+                tool_input=final,
+                original_input=asked,
+                tool_output=call.output,
+            )
+        )
+        assert isinstance(after.event, PostAbilityCall)
+        warnings = (*warnings, *after.warnings)
+        if call.status is Status.SUCCESS and not _same(after.event.tool_output, call.output):
+            call = replace(call, output=after.event.tool_output, output_replaced=True)
+            self.calls.save(call, asked)
+            if wrong := check.output_of(ability, call.output):
+                warnings = (*warnings, f"after the hooks, {wrong}")
+        return Ended(call, warnings, after.reason if after.stopped else "")
+
+    def _names(self, ability: Ability, call: Call) -> dict[str, Any]:
+        """What both events say of the call."""
+        return {
+            "ability_id": ability.id,
+            "operation_key": ability.operation_key or UNSET,
+            "session_id": call.session or UNSET,
+            # For hooks that are meant for some scopes only; one without a scope is known by its names.
+            "extra": {SCOPE: list(ability.all_scopes)} if ability.all_scopes else UNSET,
+        }
+
+
+def _planned(call: Call, given: Any) -> str:
+    """What for and with what, in one line."""
+    return shortened(f"{call.intent} {summary(given)}")
+
+
+def _same(one: Any, other: Any) -> bool:
+    """As JSON: to Python, true is 1."""
+    return _encode(one) == _encode(other)

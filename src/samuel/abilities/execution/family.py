@@ -1,0 +1,49 @@
+"""Calls within calls: a high-level ability may call what it lists, and nothing may come back to itself.
+
+The process of an ability has the key of its call in SAMUEL_PARENT_CALL. It could remove that; like all that
+Samuel says to processes of the same user, this is an agreement and not a wall.
+"""
+
+from __future__ import annotations
+
+from samuel.abilities.execution.call import Call, Status
+from samuel.abilities.execution.folder import Calls
+from samuel.abilities.model import Ability
+from samuel.abilities.registry import Registry
+from samuel.errors import SamuelError
+
+VARIABLE = "SAMUEL_PARENT_CALL"
+DEEPEST = 8
+
+
+def objection(ability: Ability, parent: str, calls: Calls, registry: Registry) -> str:
+    """Why the call with the key `parent` may not call an ability; "" if it may, and without a parent."""
+    if not parent:
+        return ""
+    try:
+        line = _ancestors(parent, calls)
+    except SamuelError as error:
+        return f"{VARIABLE} names no call: {error.message}"
+    caller = line[0]
+    if caller.status is not Status.RUNNING:
+        return f"the call `{parent}`, which this would be part of, is not running"
+    if any(call.ability_id == ability.id for call in line):
+        shown = " -> ".join(f"`{call.ability_id}`" for call in reversed(line))
+        return f"`{ability.id}` would call itself: {shown} -> `{ability.id}`"
+    if len(line) >= DEEPEST:
+        return f"calls may be nested {DEEPEST} deep, and this would be one more"
+    known = registry.by_name.get(caller.ability_id)
+    listed = known.calls if known else ()
+    if not any(name in listed for name in ability.names):
+        may = ", ".join(f"`{name}`" for name in listed) or "nothing"
+        return f"`{caller.ability_id}` may not call `{ability.id}`: it lists {may}"
+    return ""
+
+
+def _ancestors(key: str, calls: Calls) -> list[Call]:
+    """The call itself, the one it is part of, and so on."""
+    line: list[Call] = []
+    while key and len(line) <= DEEPEST:
+        line.append(calls.load(key))
+        key = line[-1].parent
+    return line

@@ -1,0 +1,163 @@
+"""The calls of a project on disk: `.system/implement/<key>/`, and nothing outside of it.
+
+input.json     what was asked for
+call.json      the record
+tool_call.md   the same for people
+children       the keys of the calls that it made, a line each
+
+While a call runs, its process holds the lock `.system/implement/.running/<key>`. A lock that nobody holds, with a
+record that says `running`, is what a killed process leaves.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import secrets
+import shutil
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from msgspec.structs import replace
+
+from samuel.abilities.execution.call import Call, Status
+from samuel.abilities.execution.words import tool_call
+from samuel.errors import ConfigError, Locked, Problem, SamuelError, UsageError
+from samuel.files import atomic
+from samuel.files.inside import make_dirs_inside, open_inside, read_inside
+from samuel.files.lock import held
+from samuel.trust.content import spoken
+
+PLACE = ".system/implement"
+RUNNING = ".running"
+INPUT, RECORD, WORDS, CHILDREN = "input.json", "call.json", "tool_call.md", "children"
+LARGEST = 64 * 1024 * 1024
+MOST_CHILDREN = 1000  # that a record lists
+
+KILLED = "the process that ran it was gone before it ended"
+
+_KEY = re.compile(r"task-\d{8}T\d{6}-[0-9a-f]{16}")
+
+
+def new_key(now: float) -> str:
+    """Unique, not to be guessed, and a file's name."""
+    return f"task-{time.strftime('%Y%m%dT%H%M%S', time.gmtime(now))}-{secrets.token_hex(8)}"
+
+
+class Calls:
+    def __init__(self, root: Path) -> None:
+        self._root = root
+
+    def path(self, key: str) -> str:
+        """The record of a call, below the project's root."""
+        return f"{PLACE}/{key}/{WORDS}"
+
+    def add(self, call: Call, given: Any) -> None:
+        os.close(make_dirs_inside(self._root, PLACE, mode=0o755))
+        directory = make_dirs_inside(self._root, PLACE, call.key)
+        try:
+            atomic.write_at(directory, INPUT, _pretty(given), 0o600)
+        finally:
+            os.close(directory)
+        self.save(call, given)
+
+    def load(self, key: str) -> Call:
+        try:
+            data = read_inside(self._root, PLACE, known_key(key), RECORD, limit=LARGEST)
+        except FileNotFoundError:
+            raise UsageError(f"there is no task `{key}`", "`samuel ability create` makes one") from None
+        try:
+            call = msgspec.json.decode(data, type=Call)
+        except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
+            raise self._unreadable(key, RECORD, error) from None
+        if call.key != key:
+            raise self._unreadable(key, RECORD, f"it is the record of `{spoken(call.key)[:100]}`")
+        return call
+
+    def input(self, key: str) -> Any:
+        try:
+            return msgspec.json.decode(read_inside(self._root, PLACE, known_key(key), INPUT, limit=LARGEST))
+        except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError, FileNotFoundError) as error:
+            raise self._unreadable(key, INPUT, error) from None
+
+    def save(self, call: Call, asked: Any) -> None:
+        directory = open_inside(self._root, PLACE, call.key, flags=os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            atomic.write_at(directory, RECORD, _pretty(call), 0o600)
+            atomic.write_at(directory, WORDS, tool_call(call, asked).encode(errors="replace"), 0o600)
+        finally:
+            os.close(directory)
+
+    def delete(self, key: str) -> None:
+        """The whole folder; what a link in it leads to stays."""
+        with self.running(known_key(key)):
+            folder = open_inside(self._root, PLACE, flags=os.O_RDONLY | os.O_DIRECTORY)
+            try:
+                shutil.rmtree(key, dir_fd=folder)
+            finally:
+                os.close(folder)
+
+    @contextmanager
+    def running(self, key: str) -> Iterator[None]:
+        """Nobody else runs or removes this call meanwhile; SamuelError if somebody does."""
+        self.load(key)
+        os.close(make_dirs_inside(self._root, PLACE, RUNNING))
+        mark = self._root / PLACE / RUNNING / key
+        try:
+            with held(mark, note=f"the task {key}"):
+                # Whoever comes next finds a record that has ended, so the lock may go with its holder.
+                yield
+                mark.unlink(missing_ok=True)
+        except Locked as error:
+            raise SamuelError(f"`{key}` is running now", error.message) from None
+
+    def add_child(self, parent: str, child: str) -> None:
+        flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT
+        with open(open_inside(self._root, PLACE, parent, CHILDREN, flags=flags), "ab", buffering=0) as file:
+            file.write(f"{child}\n".encode())
+
+    def children(self, key: str) -> tuple[str, ...]:
+        try:
+            said = read_inside(self._root, PLACE, key, CHILDREN, limit=LARGEST).decode(errors="replace")
+        except (FileNotFoundError, SamuelError):
+            return ()
+        found = dict.fromkeys(line for line in said.splitlines() if _KEY.fullmatch(line))
+        return tuple(found)[:MOST_CHILDREN]
+
+    def mark_killed(self) -> list[str]:
+        """Give every call whose process is gone the record it could not write; their keys."""
+        try:
+            names = sorted(os.listdir(self._root / PLACE / RUNNING))
+        except (FileNotFoundError, NotADirectoryError):
+            return []
+        return [name for name in names if _KEY.fullmatch(name) and self._was_killed(name)]
+
+    def _was_killed(self, key: str) -> bool:
+        # Nothing is to be said of one that is running, was removed, or cannot be read.
+        with suppress(SamuelError), self.running(key):
+            call = self.load(key)
+            if call.status is not Status.RUNNING:
+                return False
+            ended = replace(call, status=Status.KILLED, error=KILLED, children=self.children(key))
+            self.save(ended, self.input(key))
+            return True
+        return False
+
+    def _unreadable(self, key: str, name: str, why: object) -> ConfigError:
+        where = str(self._root / PLACE / key / name)
+        return ConfigError([Problem(f"it cannot be read: {why}", where, 0, "remove the folder")])
+
+
+def known_key(key: str) -> str:
+    """The key, if it can be one: it becomes part of a path."""
+    if not _KEY.fullmatch(key):
+        raise UsageError(f"`{spoken(key)[:100]}` is no task's key", "`samuel ability create` gives one")
+    return key
+
+
+def _pretty(value: Any) -> bytes:
+    return msgspec.json.format(msgspec.json.encode(value), indent=1) + b"\n"

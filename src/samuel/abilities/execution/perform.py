@@ -1,0 +1,71 @@
+"""From an ability to what runs: a script, a function, or an agent that is told what to do."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+from samuel.abilities import placeholders
+from samuel.abilities.execution import prompt
+from samuel.abilities.execution.agreed import file_of
+from samuel.abilities.execution.check import with_defaults
+from samuel.abilities.execution.folder import LARGEST, PLACE
+from samuel.abilities.execution.program import Done, Machine, run_function, run_script
+from samuel.abilities.model import Ability, Prompt, Python, Script
+from samuel.errors import SamuelError
+from samuel.files.inside import read_inside
+from samuel.runtimes.values import NotPlain, parse
+
+
+class Said(NamedTuple):
+    """What an agent did."""
+
+    agent: str
+    response: str = ""
+    """The end of what it said."""
+    changed_files: tuple[str, ...] = ()
+    error: str = ""
+    stderr: str = ""
+    warnings: tuple[str, ...] = ()
+
+
+Ask = Callable[[str, Mapping[str, str], Mapping[str, str]], Said]
+"""Tells the agent a prompt, with an ability's variables and the call's own."""
+
+
+class Performer:
+    def __init__(self, machine: Machine, ask: Ask) -> None:
+        self._machine = machine
+        self._ask = ask
+
+    def __call__(self, ability: Ability, given: Mapping[str, Any], own: Mapping[str, str], key: str) -> Done:
+        how = ability.implementation
+        if isinstance(how, Script):
+            values = with_defaults(ability, given)
+            words = [placeholders.filled(argument, values) for argument in how.arguments]
+            return run_script(how, words, given, own, self._machine)
+        if isinstance(how, Python):
+            return run_function(how, file_of(ability, self._machine.root), given, own, self._machine)
+        assert how is not None
+        return self._by_agent(ability, how, given, own, key)
+
+    def _by_agent(
+        self, ability: Ability, how: Prompt, given: Mapping[str, Any], own: Mapping[str, str], key: str
+    ) -> Done:
+        output = f"{PLACE}/{key}/{prompt.OUTPUT}"
+        text = prompt.told(ability, how, with_defaults(ability, given), output)
+        said = self._ask(text, how.env, own)
+        done = Done(f"the agent {said.agent}", error=said.error, stderr=said.stderr, warnings=said.warnings)
+        if said.error:
+            return done
+        if ability.output_schema is None:
+            answer = {"response": said.response, "changed_files": list(said.changed_files)}
+            return done._replace(output=answer)
+        try:
+            return done._replace(output=parse(read_inside(self._machine.root, output, limit=LARGEST)))
+        except FileNotFoundError:
+            return done._replace(error=f"the agent wrote no result to `{output}`")
+        except NotPlain as error:
+            return done._replace(error=f"its output is {error}")
+        except (SamuelError, OSError) as error:
+            return done._replace(error=f"its output cannot be read: {error}")

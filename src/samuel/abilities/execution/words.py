@@ -1,0 +1,85 @@
+"""`tool_call.md`: a call as a person, or an agent, reads it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import msgspec
+from msgspec import UNSET
+
+from samuel.abilities.execution.call import Call, Status, shortened
+
+LONGEST = 32 * 1024  # characters of one value; all of it is in the files beside it
+
+_TICKS = re.compile(r"`+")
+
+
+def tool_call(call: Call, asked: Any) -> str:
+    """`asked` is the input as it was asked for."""
+    blocks = ["\n".join(_facts(call)), _json("Input", asked)]
+    if call.final_input is not UNSET:
+        blocks.append(_json("Final input", call.final_input))
+    if call.output is not UNSET:
+        blocks.append(_json("Output, as hooks left it" if call.output_replaced else "Output", call.output))
+    if call.error:
+        blocks.append(_fenced("Reason" if call.status is Status.SKIPPED else "Error", call.error))
+    if call.stderr.strip():
+        blocks.append(_fenced("stderr", call.stderr.strip("\n"), end=True))
+    return "\n\n".join(blocks) + "\n"
+
+
+def _facts(call: Call) -> Iterator[str]:
+    yield f"# {call.ability_id}: {call.status.value}\n"
+    yield f"- task: {call.key}"
+    if call.operation_key not in ("", call.ability_id):
+        yield f"- operation: {call.operation_key}"
+    if call.intent:
+        yield f"- intent: {shortened(call.intent, 1000)}"
+    yield f"- created: {call.created}"
+    if call.started:
+        yield f"- started: {call.started}, by process {call.pid}"
+    if call.status is Status.RUNNING:
+        yield f"- ended: not yet; if process {call.pid} is gone, it was killed"
+    elif call.ended:
+        yield f"- ended: {call.ended}, after {call.duration_ms:.0f} ms"
+    for name, value in (("environment", call.environment), ("session", call.session), ("called by", call.parent)):
+        if value:
+            yield f"- {name}: {shortened(value)}"
+    if call.children:
+        yield f"- calls: {', '.join(call.children)}"
+    if call.ran:
+        yield f"- ran: {_code(shortened(call.ran, 1000))}"
+    if call.status not in (Status.CREATED, Status.RUNNING, Status.KILLED):
+        yield f"- matched: {_matched(call)}"
+
+
+def _matched(call: Call) -> str:
+    if not call.ran:
+        return "nothing ran"
+    if call.final_input is not UNSET:
+        return "no, hooks changed the input; both are below"
+    return "yes, with the input that was asked for"
+
+
+def _code(text: str) -> str:
+    """On one line, with more backticks around it than it has inside."""
+    ticks = "`" * (1 + _longest_ticks(text))
+    return f"{ticks}{text}{ticks}" if len(ticks) == 1 else f"{ticks} {text} {ticks}"
+
+
+def _json(title: str, value: Any) -> str:
+    text = msgspec.json.format(msgspec.json.encode(value), indent=2).decode()
+    return _fenced(title, text, "json")
+
+
+def _fenced(title: str, text: str, kind: str = "", *, end: bool = False) -> str:
+    if len(text) > LONGEST:
+        text = f"…{text[-LONGEST:]}" if end else f"{text[:LONGEST]}…"
+    fence = "`" * max(3, 1 + _longest_ticks(text))
+    return f"## {title}\n\n{fence}{kind}\n{text}\n{fence}"
+
+
+def _longest_ticks(text: str) -> int:
+    return max(map(len, _TICKS.findall(text)), default=0)

@@ -1,0 +1,71 @@
+"""What of an opened project only abilities need: what their programs and agents are run with."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING
+
+from samuel.abilities.execution import agreed, family
+from samuel.abilities.execution.execute import Execution
+from samuel.abilities.execution.folder import Calls
+from samuel.abilities.execution.perform import Performer, Said
+from samuel.abilities.execution.program import Machine
+from samuel.abilities.registry import Registry
+from samuel.agents import desk
+from samuel.agents.check import missing_in
+from samuel.agents.table import find
+from samuel.dispatch.record import Fired
+from samuel.events import Event
+from samuel.files.inside import make_dirs_inside
+from samuel.ralph.agent_session import AgentSession, Ran
+from samuel.trust import commands
+
+if TYPE_CHECKING:
+    from samuel.app import App
+
+
+def execution(app: App, registry: Registry, fire: Callable[[Event], Fired], session: str = "") -> Execution:
+    """`fire` is how events of the calls are fired; `session` is the id of the one they belong to."""
+    root = app.paths.root
+
+    def ask(prompt: str, env: Mapping[str, str], own: Mapping[str, str]) -> Said:
+        return _ask(app, prompt, env, own)
+
+    machine = Machine(root, _variables(app), os.environ, app.user.cache, app.config.limits.handler_output_bytes)
+    return Execution(
+        registry=registry,
+        calls=Calls(root),
+        clock=app.clock,
+        fire=fire,
+        perform=Performer(machine, ask),
+        refusal=lambda ability: agreed.refusal(ability, root, app.permit),
+        environment=app.environment,
+        session=session,
+        parent=os.environ.get(family.VARIABLE, ""),
+        run_id=os.environ.get("SAMUEL_RUN_ID", ""),
+    )
+
+
+def _variables(app: App) -> dict[str, str]:
+    """With a `samuel` on PATH that is this one, for abilities that call others."""
+    state = app.state.relative_to(app.paths.root)
+    os.close(make_dirs_inside(app.paths.root, str(state), mode=0o755))
+    path = f"{desk.put_samuel(app.state)}{os.pathsep}{app.variables['PATH']}"
+    return {**app.variables, "PATH": path, "SAMUEL_PROJECT_ROOT": str(app.paths.root)}
+
+
+def _ask(app: App, prompt: str, env: Mapping[str, str], own: Mapping[str, str]) -> Said:
+    place = app.workplace
+    session = AgentSession(place, app.fire, app.context, env=env, own=own)
+    chosen = find(session.agent, place.agents)
+    why = missing_in(chosen, place.settings.sandbox, place.confinement)
+    why = why or place.refusal(commands.of_agent(session.agent, place.agents, place.root))
+    return Said(session.agent, error=why) if why else _said(session.run(prompt))
+
+
+def _said(ran: Ran) -> Said:
+    error = f"stopped: {ran.stopped}" if ran.stopped else ""
+    if not error and ran.exit_code:
+        error = f"the agent ended with exit code {ran.exit_code}"
+    return Said(ran.agent, ran.stdout, ran.changed_files, error, ran.stderr, (*ran.messages, *ran.warnings))

@@ -1,0 +1,117 @@
+"""What `create`, `run`, `call` and `delete` share: the project opened for a call, and what came of it."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, NamedTuple
+
+import click
+from msgspec import UNSET
+
+from samuel import config, paths
+from samuel.abilities.execution.execute import Created, Ended, Execution
+from samuel.abilities.execution.folder import Calls
+from samuel.abilities.model import Prompt
+from samuel.app import App
+from samuel.app_ability import execution
+from samuel.cli.ability import abilities
+from samuel.cli.here import Here
+from samuel.cli.session import words
+from samuel.cli.session.options import VARIABLE
+from samuel.config.model import Config
+from samuel.dispatch.record import Fired
+from samuel.events import Event
+
+input_option = click.option(
+    "--input", "given_input", metavar="FILE|-|JSON", default="{}", help="The input, a JSON object; {} without."
+)
+intent_option = click.option("--intent", metavar="TEXT", default="", help="What for; it is kept in the record.")
+
+
+class Calling(NamedTuple):
+    app: App
+    execution: Execution
+
+
+@contextmanager
+def opened(here: Here, name: str, session: str, environment: str) -> Iterator[Calling]:
+    """The project, opened to call the ability of this name."""
+    registry = abilities(here)
+    session = session or os.environ.get(VARIABLE, "")
+    found = registry.by_name.get(name)
+    how = found.implementation if found else None
+    seconds = how.timeout if isinstance(how, Prompt) else None
+    with here.open(environment=environment, config=_settings(here, seconds)) as app:
+        yield Calling(app, execution(app, registry, _fire(here, app, session), session))
+
+
+def ability_of(here: Here, key: str) -> str:
+    """The ability that a task calls."""
+    return Calls(here.root).load(key).ability_id
+
+
+def created(call: Created) -> dict[str, Any]:
+    if call.refused:
+        return {
+            "status": "unavailable",
+            "reason": call.refused.reason,
+            "suggestion": call.refused.suggestion,
+        }
+    return {"status": "available", "task_key": call.key, "warnings": list(call.warnings)}
+
+
+def answer(here: Here, ended: Ended, app: App) -> int:
+    """The output alone on stdout, for whoever uses it; all there is to know with `--json`."""
+    call, out = ended.call, here.out
+    warnings = [*ended.warnings, *app.warnings]
+    record = Calls(app.paths.root).path(call.key)
+    if not out.json:
+        out.warn(*warnings)
+        if ended.call.output is not UNSET:
+            out.object(ended.call.output)
+        why = call.error or ended.stopped
+        out.tell(f"{call.ability_id}: {call.status.value}{f': {why}' if why else ''}; see {record}")
+        return 0 if ended.ok else 1
+    data = {
+        "status": call.status.value,
+        "task_key": call.key,
+        "ability_id": call.ability_id,
+        "operation_key": call.operation_key,
+        "output": None if call.output is UNSET else call.output,
+        "error": call.error or ended.stopped,
+        "input_changed": call.final_input is not UNSET,
+        "duration_ms": call.duration_ms,
+        "tool_call_path": record,
+        "parent": call.parent,
+        "children": list(call.children),
+    }
+    return out.answer(data, ok=ended.ok, warnings=warnings)
+
+
+def _settings(here: Here, seconds: float | None) -> Config:
+    """samuel.toml, with the time that this ability gives its agent."""
+    loaded = config.load(here.root / paths.CONFIG)
+    if seconds is None:
+        return loaded
+    chosen = loaded.chosen(loaded.default_methodology)
+    timed = dataclasses.replace(chosen, agent_timeout=seconds)
+    return dataclasses.replace(loaded, methodology={**loaded.methodology, chosen.name: timed})
+
+
+def _fire(here: Here, app: App, session: str) -> Callable[[Event], Fired]:
+    """Within a session, if there is one: then what the hooks propose and suggest is kept."""
+
+    def alone(event: Event) -> Fired:
+        fired = app.fire(event)
+        words.tell_messages(here.out, fired.result)
+        return fired
+
+    def within(event: Event) -> Fired:
+        kept = app.keeper(here.confirm).fire(session, event)
+        words.tell(here.out, kept)
+        return kept.fired
+
+    return within if session else alone

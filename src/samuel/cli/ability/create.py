@@ -1,0 +1,34 @@
+from __future__ import annotations
+
+import click
+
+from samuel.cli import given
+from samuel.cli.ability.calling import created, input_option, intent_option, opened
+from samuel.cli.here import Here, json_option
+from samuel.cli.session.options import env_option, session_option
+
+
+@click.command()
+@click.argument("id")
+@input_option
+@intent_option
+@session_option
+@env_option
+@json_option
+@click.pass_obj
+def create(here: Here, id: str, given_input: str, intent: str, session: str, environment: str) -> int:
+    """Check a call, and prepare it.
+
+    Answers with a JSON object: `available` with the key for `run`, or `unavailable` with the reason.
+
+    \b
+        samuel ability create billing_regression --input input.json
+    """
+    value = given.json_object(given_input, "--input")
+    with opened(here, id, session, environment) as calling:
+        call = calling.execution.create(id, value, given.text(intent))
+    if here.out.json:
+        return here.out.answer(created(call), ok=not call.refused, warnings=calling.app.warnings)
+    here.out.warn(*calling.app.warnings)
+    here.out.object(created(call))
+    return 1 if call.refused else 0

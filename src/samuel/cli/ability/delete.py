@@ -1,0 +1,22 @@
+from __future__ import annotations
+
+import click
+
+from samuel.abilities.execution.folder import Calls
+from samuel.cli.here import Here, json_option
+
+
+@click.command()
+@click.argument("key")
+@json_option
+@click.pass_obj
+def delete(here: Here, key: str) -> int:
+    """Remove a call and its record.
+
+    \b
+        samuel ability delete task-20250115T102345-0123456789abcdef
+    """
+    calls = Calls(here.root)
+    calls.mark_killed()
+    calls.delete(key)
+    return here.out.answer({"deleted": key}, f"deleted `{key}`")

@@ -1,0 +1,27 @@
+from __future__ import annotations
+
+import click
+
+from samuel.cli.ability.calling import ability_of, answer, opened
+from samuel.cli.here import Here, json_option
+from samuel.cli.session.options import env_option, session_option
+from samuel.cli.signals import ended_by_signals
+
+
+@click.command()
+@click.argument("key")
+@session_option
+@env_option
+@json_option
+@click.pass_obj
+def run(here: Here, key: str, session: str, environment: str) -> int:
+    """Run a call that was prepared, through its hooks.
+
+    Its output comes on stdout, as JSON. Exits with 1 if it failed or a hook said no.
+
+    \b
+        samuel ability run task-20250115T102345-0123456789abcdef
+    """
+    with opened(here, ability_of(here, key), session, environment) as calling, ended_by_signals():
+        ended = calling.execution.run(key)
+    return answer(here, ended, calling.app)

@@ -1,0 +1,38 @@
+"""`samuel knowledge`: the table of its commands, and where they find the knowledge of a project."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from samuel.cli.lazy import Entry, LazyGroup
+from samuel.errors import SamuelError
+
+if TYPE_CHECKING:
+    from samuel.cli.here import Here
+    from samuel.knowledge.model import Base
+
+COMMANDS = {
+    "route": Entry("samuel.cli.knowledge.route:route", "Find the documents for what is wanted, and say why."),
+    "lint": Entry("samuel.cli.knowledge.lint:lint", "Say what is wrong with ROUTING.md and what it leads to."),
+}
+
+
+@click.group(cls=LazyGroup, table=COMMANDS)
+def knowledge() -> None:
+    """Find what is written down about something.
+
+    \b
+        samuel knowledge route "which checks run before a commit?"
+    """
+
+
+def base(here: Here) -> Base:
+    from samuel.knowledge.indexes import PLACES, find_root, read_base  # YAML, which other groups do without
+
+    root = find_root(here.root)
+    if root is None:
+        places = ", ".join(f"`{place}/`" for place in PLACES if place)
+        raise SamuelError("there is no ROUTING.md here", f"write one, in the project's root or in {places}")
+    return read_base(root)

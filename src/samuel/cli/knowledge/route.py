@@ -1,0 +1,55 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import click
+
+from samuel.cli import given
+from samuel.cli.here import Here, json_option
+from samuel.cli.knowledge import base
+from samuel.cli.session.options import hints_of, session_option
+from samuel.errors import UsageError
+from samuel.knowledge.route import Routed
+from samuel.knowledge.route import route as find
+
+
+@click.command()
+@click.argument("text", required=False, default="")
+@click.option("--intent", "where", metavar="FILE|-|JSON", default="", help="A `new_intent`, as hooks give it.")
+@session_option
+@json_option
+@click.pass_obj
+def route(here: Here, text: str, where: str, session: str) -> int:
+    """Find the documents for what is wanted, and say why.
+
+    By a text, an intent, or both. With a session, the intent and the documents that its hooks suggest count too.
+    `-` reads from stdin.
+
+    \b
+        samuel knowledge route "which checks run before a commit?"
+    """
+    if text == "-" and where == "-":
+        raise UsageError("the text and the intent cannot both be on stdin", "put one of them into a file")
+    known = base(here)
+    hints = hints_of(here, session)
+    intent = given.json_object(where, "--intent") if where else hints.intent
+    routed = find(known, text=given.text(text), intent=intent, suggested=hints.documents)
+    place = str(known.root.relative_to(here.root))
+    data = {
+        "root": place,
+        "documents": [
+            {**one._asdict(), "reasons": list(one.reasons), "stage": list(one.stage)} for one in routed.documents
+        ],
+        "nothing": routed.nothing,
+    }
+    return here.out.answer(data, "\n".join(_lines(routed, place)), warnings=routed.reported)
+
+
+def _lines(routed: Routed, place: str) -> Iterator[str]:
+    if routed.nothing:
+        yield f"nothing: {routed.nothing}"
+    for one in routed.documents:
+        yield f"{one.score:.2f}  {one.path if place == '.' else f'{place}/{one.path}'}"
+        if one.doc_usage:
+            yield f"      {one.doc_usage}"
+        yield from (f"      {reason}" for reason in one.reasons)

@@ -1,0 +1,101 @@
+"""Which calls of abilities are denied, and which are asked about: the rules of `policy_guard`.
+
+    config:
+      rules:
+        - decision: deny                  # deny, ask, or allow: go on without a look at the rules below
+          reason: Production is written to by the release pipeline alone.
+          operation_key: ["db.*", deploy] # globs; ability_id and ability_scope likewise
+          environment: [prod, production]
+        - decision: ask
+          path: ["infra/**", "*.tf"]      # patterns as in a .gitignore, of the paths in the call's input
+
+The first rule that fits decides; a rule fits if all that it names does. One environment or path of a call is
+enough for a rule that says no. A rule that allows must fit all of them: a harmless file waves no other through.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fnmatch import fnmatchcase
+from typing import Any, Literal
+
+import msgspec
+
+from samuel.config import kinds
+from samuel.config.reader import Table
+from samuel.files.globs import chosen
+from samuel.hooks.match import holds
+from samuel.rules.entries import entries, patterns, required, sentence
+
+ALLOW = "allow"
+NAMES = ("ability_id", "ability_scope", "operation_key")
+
+
+class Rule(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
+    decision: Literal["deny", "ask", "allow"]
+    reason: str = ""
+    match: dict[str, list[str]] = {}  # of NAMES: what the call is called by
+    environment: tuple[str, ...] = ()
+    path: tuple[str, ...] = ()
+
+
+class Policy(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
+    rules: tuple[Rule, ...] = ()
+
+
+class Call(msgspec.Struct, frozen=True):
+    """What the rules look at."""
+
+    field: Callable[[str], Any]
+    """The value of a field of the event; None where it does not say."""
+    environments: frozenset[str] = frozenset()
+    """Where it takes place, and where its input says that it should."""
+    paths: frozenset[str] = frozenset()
+    """What its input names, from the project's root."""
+
+
+def read(table: Table) -> Policy:
+    found = []
+    for entry in entries(table, "rules"):
+        decision = required(entry, "decision", kinds.one_of("deny", "ask", ALLOW), "deny")
+        found.append(
+            Rule(
+                decision=decision,  # type: ignore[arg-type]  # one of these three
+                reason=entry.take("reason", sentence, ""),
+                match={key: list(value) for key in NAMES if (value := entry.take(key, patterns, ()))},
+                environment=entry.take("environment", patterns, ()),
+                path=entry.take("path", patterns, ()),
+            )
+        )
+    return Policy(tuple(found))
+
+
+def first_fitting(policy: Policy, call: Call) -> tuple[int, Rule] | None:
+    """The rule that decides, with its number from 1."""
+    return next(((at, rule) for at, rule in enumerate(policy.rules, 1) if _fits(rule, call)), None)
+
+
+def _fits(rule: Rule, call: Call) -> bool:
+    return (
+        holds(rule.match, call.field)
+        and _enough(rule, rule.environment, call.environments, _in_environment)
+        and _enough(rule, rule.path, call.paths, _at_path)
+    )
+
+
+def _enough(
+    rule: Rule, wanted: tuple[str, ...], there: frozenset[str], fits: Callable[[str, tuple[str, ...]], bool]
+) -> bool:
+    if not wanted:
+        return True
+    if rule.decision == ALLOW:
+        return bool(there) and all(fits(one, wanted) for one in there)
+    return any(fits(one, wanted) for one in there)
+
+
+def _in_environment(one: str, wanted: tuple[str, ...]) -> bool:
+    return any(fnmatchcase(one.casefold(), glob.casefold()) for glob in wanted)
+
+
+def _at_path(one: str, wanted: tuple[str, ...]) -> bool:
+    return chosen(one, wanted)

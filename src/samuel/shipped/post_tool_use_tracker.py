@@ -1,0 +1,32 @@
+"""PostAbilityCall: a record of every call in `.system/logs/tool_call.md`, and how often each ability is used.
+
+Routing reads the counts (abilities/usage.py): of two abilities that fit equally well the one in use comes first.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from msgspec import UnsetType
+
+from samuel.events import PostAbilityCall
+from samuel.rules.numbers import Tracking
+from samuel.shipped import call_log, usage_counts
+from samuel.shipped.told import told
+
+
+def hook(event: PostAbilityCall) -> dict[str, Any]:
+    if event.dry_run:
+        return {}
+    root = Path(event.project_root)
+    call_log.append(root, event)
+    took = 0.0 if isinstance(event.duration_ms, UnsetType) else event.duration_ms
+    count = usage_counts.add(root, event.ability_id, event.status, event.timestamp, took)
+    said = f"Logged {event.ability_id} usage to {call_log.FILE}"
+    result: dict[str, Any] = {"logs": [{"level": "info", "message": said}], "usage_recorded": True}
+    if count >= told(event, Tracking).frequent:
+        result["update_matcher_suggestions"] = [
+            {"ability_id": event.ability_id, "signal": "frequent_usage", "weight": usage_counts.weight(count)}
+        ]
+    return result

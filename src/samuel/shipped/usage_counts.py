@@ -1,0 +1,71 @@
+"""Counting calls in `.system/cache/ability_usage.json`, one process at a time.
+
+    {"billing_regression": {"count": 12, "failures": 1, "skipped": 0, "total_ms": 2244000.0, "last_used": "..."}}
+
+`count` is what routing reads: the calls that went well. One that fails each time must not rise by it.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from samuel.abilities.usage import FILE, LARGEST
+from samuel.errors import SamuelError
+from samuel.files import atomic
+from samuel.files.inside import make_dirs_inside, read_inside
+from samuel.files.lock import held
+
+MOST = 5_000  # abilities; those that were not used for longest go first
+WAIT = 30.0  # a change takes milliseconds
+OFTEN = 10  # calls that are worth half of the highest weight
+
+_KEYS = {"success": "count", "failure": "failures", "skipped": "skipped"}
+
+
+def add(root: Path, ability: str, status: str, at: str, took_ms: float) -> int:
+    """Count one call; gives how many of this ability went well until now."""
+    place = Path(FILE)
+    directory = make_dirs_inside(root, *place.parent.parts, mode=0o755)
+    try:
+        with held(root / place.parent / f".{place.stem}.lock", wait=WAIT, note="counting calls"):
+            known = _read(root)
+            known[ability] = after = _counted(known.get(ability), status, at, took_ms)
+            newest = sorted(known, key=lambda id: str(known[id].get("last_used", "")))[-MOST:]
+            kept = {id: known[id] for id in sorted(newest)}
+            data = msgspec.json.format(msgspec.json.encode(kept), indent=1)
+            atomic.write_at(directory, place.name, data + b"\n", 0o644, durable=False)
+    finally:
+        os.close(directory)
+    return after["count"]  # type: ignore[no-any-return]
+
+
+def weight(count: int) -> float:
+    """0 to 1, for whoever matches words with abilities."""
+    return round(count / (count + OFTEN), 2)
+
+
+def _counted(before: dict[str, Any] | None, status: str, at: str, took_ms: float) -> dict[str, Any]:
+    """What others wrote beside our counts stays."""
+    entry = {"count": 0, "failures": 0, "skipped": 0, **(before or {})}
+    entry |= {key: entry[key] if type(entry[key]) is int else 0 for key in _KEYS.values()}
+    entry[_KEYS[status]] += 1
+    if status != "skipped":
+        total = entry.get("total_ms")
+        entry["total_ms"] = round((total if isinstance(total, (int, float)) else 0.0) + took_ms, 3)
+    entry["last_used"] = at
+    return entry
+
+
+def _read(root: Path) -> dict[str, dict[str, Any]]:
+    """What is known. A damaged file is begun anew: it is a hint, and nothing else depends on it."""
+    try:
+        said = msgspec.json.decode(read_inside(root, FILE, limit=LARGEST))
+    except (SamuelError, OSError, ValueError, RecursionError):  # msgspec's errors, and bad UTF-8, are ValueErrors
+        return {}
+    if not isinstance(said, dict):
+        return {}
+    return {id: one for id, one in said.items() if isinstance(one, dict)}

@@ -1,0 +1,386 @@
+"""`samuel emit`: for any program. Bare JSON on stdout, 0 to go on, 2 to stop."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from samuel.dialects.repo import event_of
+from samuel.errors import UsageError
+from samuel.events import EVENTS, Event, event_type
+
+REAL = (sys.executable, "-m", "samuel")
+CALL = '{"ability_id": "deploy", "session_id": "s1"}'
+
+
+@pytest.fixture
+def hook(put: Callable[..., Path], samuel: Any) -> Callable[..., None]:
+    """Write a YAML hook that prints `answer`, and agree to it."""
+
+    def write(id: str, event: str, answer: str, more: str = "", body: str = "cat > seen.json") -> None:
+        handler = f"handler:\n  kind: script\n  command: ./scripts/hooks/{id}.sh\n"
+        put(f".system/hooks/{id}.yaml", f"id: {id}\nevent_type: {event}\n{more}{handler}")
+        put(f"scripts/hooks/{id}.sh", f"#!/bin/sh\n{body}\ncat <<'END'\n{answer}\nEND\n", 0o755)
+        samuel("trust", "--yes")
+
+    return write
+
+
+def test_nobody_answers(samuel) -> None:
+    assert samuel("emit", "PreAbilityCall", stdin=CALL) == (0, "{}\n", "")
+
+
+def test_the_merged_result_is_bare_json_on_one_line(samuel, hook) -> None:
+    hook("a", "PostAbilityCall", '{"logs": [{"level": "info", "message": "a"}], "usage_recorded": true}')
+    hook("b", "PostAbilityCall", '{"logs": [{"level": "warn", "message": "b"}]}')
+    ran = samuel("emit", "post_ability_call", stdin='{"ability_id": "a", "status": "success"}')
+    assert (ran.code, ran.err) == (0, "")
+    assert ran.out.count("\n") == 1
+    assert ran.json == {
+        "logs": [{"level": "info", "message": "a"}, {"level": "warn", "message": "b"}],
+        "usage_recorded": True,
+    }
+
+
+def test_a_denial_is_exit_code_2_with_the_reason_on_stderr(samuel, hook) -> None:
+    hook(
+        "guard", "PreAbilityCall", '{"decision": "deny", "reason": "not on a Friday", "messages_to_user": ["Hm."]}'
+    )
+    ran = samuel("emit", "PreAbilityCall", stdin=CALL)
+    assert ran.code == 2
+    assert ran.err.startswith("Hm.\n")
+    assert ran.err.endswith("\nnot on a Friday\n")
+    assert ran.json["decision"] == "deny"
+
+
+def test_a_fault_warns_and_goes_on(samuel, hook) -> None:
+    hook("a", "PreAbilityCall", "not json")
+    ran = samuel("emit", "PreAbilityCall", stdin=CALL)
+    assert (ran.code, ran.json) == (0, {})
+    assert ran.err.startswith("warning: `a` bad_output: not JSON")
+
+
+def test_a_fault_of_a_blocking_hook_stops(samuel, hook) -> None:
+    hook("a", "PreAbilityCall", "not json", "blocking: true\n")
+    ran = samuel("emit", "PreAbilityCall", stdin=CALL)
+    assert ran.code == 2
+    assert "a guard that fails denies" in ran.err
+    hook("b", "SessionStop", "", "blocking: true\n", body="exit 1")
+    assert samuel("emit", "SessionStop", stdin="{}").code == 2
+
+
+def test_a_rewrite_is_in_the_result(samuel, hook) -> None:
+    hook("a", "PreAbilityCall", '{"tool_input": {"dry": true}}')
+    ran = samuel("emit", "PreAbilityCall", stdin='{"ability_id": "x", "tool_input": {"dry": false}}')
+    assert ran.json == {"tool_input": {"dry": True}}
+
+
+def test_an_event_of_the_loop(samuel) -> None:
+    ran = samuel("emit", "quality.check", stdin='{"commands": ["false"]}')
+    assert ran.code == 2  # it is strict
+    assert ran.json["ok"] is False
+
+
+def test_it_does_not_run_an_agent(samuel) -> None:
+    ran = samuel("emit", "agent.invoke", stdin='{"agent": "scripted", "prompt": "x"}')
+    assert ran.code == 1
+    assert "samuel hooks fire agent.invoke --really" in ran.err
+
+
+@pytest.mark.parametrize(("event", "code"), [("PreAbilityCall", 2), ("UserPromptSubmit", 2), ("SessionStop", 1)])
+class TestWhatGoesWrong:
+    """Stops what can be stopped. Elsewhere it is a fault that is told and passed over."""
+
+    CONTEXT = '{"ability_id": "x", "user_message": "x"}'
+
+    def test_a_broken_configuration(self, samuel, put, event: str, code: int) -> None:
+        put("samuel.toml", "nonsense = [\n")
+        ran = samuel("emit", event, stdin=self.CONTEXT)
+        assert (ran.code, ran.out) == (code, "")
+        assert ran.err.startswith("error: PROJECT/samuel.toml:1: not valid TOML")
+
+    def test_a_chain_that_cannot_be_resolved(self, samuel, put, event: str, code: int) -> None:
+        put("samuel.toml", f"[hooks.{event}]\nhandlers = ['nobody']\n")
+        assert samuel("emit", event, stdin=self.CONTEXT).code == code
+
+    @pytest.mark.parametrize("context", ["[", "[]", "7", '"x"', "null", "{} {}", '{"a": NaN}'])
+    def test_a_context_that_is_none(self, samuel, event: str, code: int, context: str) -> None:
+        ran = samuel("emit", event, stdin=context)
+        assert (ran.code, ran.out) == (code, "")
+        assert ran.err.startswith("error: the context ")
+
+    def test_a_context_of_another_event(self, samuel, event: str, code: int) -> None:
+        ran = samuel("emit", event, stdin='{"event_type": "TurnEnd"}')
+        assert ran.code == code
+        assert f"the context is one of `TurnEnd`, not of `{event}`" in ran.err
+
+    def test_a_store_that_cannot_be_read(self, samuel, machine: Path, event: str, code: int) -> None:
+        samuel("emit", event, stdin=self.CONTEXT)
+        trust = machine / "state/samuel/trust"
+        trust.mkdir(parents=True, exist_ok=True)
+        from samuel.trust.repository import trust_key
+
+        (trust / f"{trust_key(Path.cwd())}.json").write_text("[")
+        put = Path(".samuel/hooks/x")
+        put.parent.mkdir(parents=True)
+        put.write_text("#!/bin/sh\n")
+        put.chmod(0o755)
+        assert samuel("emit", event, stdin=self.CONTEXT).code == code
+
+
+def test_a_field_that_is_missing_or_wrong(samuel) -> None:
+    ran = samuel("emit", "UserPromptSubmit", stdin="{}")
+    assert ran.code == 2
+    assert "missing required field `user_message`" in ran.err
+    assert samuel("emit", "UserPromptSubmit", stdin='{"user_message": 7}').code == 2
+    assert samuel("emit", "PostAbilityCall", stdin='{"ability_id": "a", "status": "fine"}').code == 1
+
+
+def test_an_event_that_is_none(samuel) -> None:
+    ran = samuel("emit", "PreAbilityCal", stdin="{}")
+    assert ran.code == 2
+    assert "did you mean `PreAbilityCall`?" in ran.err
+
+
+def test_no_context_at_all(samuel) -> None:
+    assert samuel("emit", "SessionStart", stdin="") == (0, "{}\n", "")
+
+
+def test_what_is_null_is_not_said(samuel) -> None:
+    context = '{"ability_id": "a", "operation_key": null, "stage": null, "unknown": null}'
+    assert samuel("emit", "PreAbilityCall", stdin=context).code == 0
+
+
+def test_a_payload_of_ours_is_a_context_too(samuel, hook, project: Path) -> None:
+    hook("a", "PreAbilityCall", "{}")
+    samuel("emit", "PreAbilityCall", stdin='{"ability_id": "x", "cli_command": "make", "session_id": "s"}')
+    ours = (project / "seen.json").read_text()
+    assert samuel("emit", "PreAbilityCall", stdin=ours).code == 0
+    again = json.loads((project / "seen.json").read_text())
+    assert again["cli_command"] == "make"
+    assert again["event_id"] == json.loads(ours)["event_id"]
+
+
+def test_an_environment(samuel, hook) -> None:
+    hook("a", "PostAbilityCall", '{"a": 1}', "environments: [prod]\n")
+    context = '{"ability_id": "a", "status": "success"}'
+    assert samuel("emit", "PostAbilityCall", stdin=context).json == {}
+    assert samuel("emit", "PostAbilityCall", "--env", "prod", stdin=context).json == {"a": 1}
+
+
+def test_what_is_not_trusted_is_said(samuel, put) -> None:
+    put(
+        ".system/hooks/h.yaml",
+        "id: h\nevent_type: PreAbilityCall\nhandler: {kind: script, command: touch hacked}\n",
+    )
+    ran = samuel("emit", "PreAbilityCall", stdin=CALL)
+    assert ran.code == 0
+    assert "warning: `h` refused: not trusted" in ran.err
+    assert not Path("hacked").exists()
+
+
+def test_on_a_terminal_nobody_waits_for_a_context(on_terminal) -> None:
+    code, screen = on_terminal("emit", "SessionStart")
+    assert (code, screen) == (0, "{}\n")
+
+
+def test_the_log_beside_the_hooks(samuel, hook, project: Path) -> None:
+    hook("a", "PreAbilityCall", '{"logs": [{"level": "warn", "message": "careful"}]}')
+    hook("b", "PreAbilityCall", "", body="exit 3")
+    samuel("emit", "PreAbilityCall", stdin=CALL)
+    lines = [json.loads(line) for line in (project / ".system/logs/hooks.log").read_text().splitlines()]
+    assert [(line["hook"], line["event"], line["status"], line["session_id"]) for line in lines] == [
+        ("a", "PreAbilityCall", "ok", "s1"),
+        ("b", "PreAbilityCall", "crashed", "s1"),
+    ]
+    assert lines[0]["logs"] == [{"level": "warn", "message": "careful"}]
+    assert all(line["duration_ms"] >= 0 and line["timestamp"] for line in lines)
+
+
+def test_without_a_system_directory_there_is_no_log(samuel, guard, project: Path) -> None:
+    samuel("trust", "--yes")
+    samuel("emit", "quality.check", stdin='{"commands": []}')
+    assert not (project / ".system").exists()
+
+
+class Quick(NamedTuple):
+    """The program itself; `engine` says whether it was asked."""
+
+    code: int
+    out: str
+    err: str
+    engine: bool
+
+
+@pytest.fixture
+def real(project: Path) -> Callable[..., Quick]:
+    """Run the real program, and find out whether it loaded the engine."""
+
+    def call(*arguments: str, stdin: str = "{}", **variables: str) -> Quick:
+        done = subprocess.run(
+            [sys.executable, "-X", "importtime", "-m", "samuel", "emit", *arguments],
+            input=stdin,
+            capture_output=True,
+            text=True,
+            env={**os.environ, **variables},
+        )
+        said = "".join(line for line in done.stderr.splitlines(True) if not line.startswith("import time:"))
+        return Quick(done.returncode, done.stdout, said, "samuel.app" in done.stderr)
+
+    return call
+
+
+class TestQuick:
+    """When nobody is to be called the engine is not loaded; the answer is the same."""
+
+    @pytest.fixture(autouse=True)
+    def _hooks(self, hook: Callable[..., None], real: Callable[..., Quick]) -> None:
+        hook("slow", "PostAbilityCall", '{"slow": true}', "match: {min_duration_ms: 500}\n")
+        hook("guard", "PreAbilityCall", '{"decision": "deny"}', "match: {ability_id: 'deploy*'}\n")
+        hook("stop", "SessionStop", '{"ran": 1}', "match: {only_if_changed_paths: 'services/**'}\n")
+        assert real("TurnEnd", stdin='{"response": "x", "turn_number": 1}').engine  # it looks, and remembers
+
+    def test_nobody_wants_to_see_it(self, real: Callable[..., Quick]) -> None:
+        quick = Quick(0, "{}\n", "", engine=False)
+        assert real("PostAbilityCall", stdin='{"ability_id": "a", "status": "success", "duration_ms": 3}') == quick
+        assert real("post_ability_call", stdin='{"ability_id": "a", "status": "failure"}') == quick
+        assert real("PreAbilityCall", stdin='{"ability_id": "read", "x": [1]}') == quick
+        assert real("SessionStop", stdin='{"changed_files": ["docs/x"]}') == quick
+        assert real("SessionEnd", stdin="") == quick
+        assert real("PreAbilityCall", "--session", "s1", stdin='{"ability_id": "read"}') == quick
+
+    def test_somebody_does(self, real: Callable[..., Quick]) -> None:
+        slow = real("PostAbilityCall", stdin='{"ability_id": "a", "status": "success", "duration_ms": 900}')
+        assert slow == (0, '{"slow":true}\n', "", True)
+        denied = real("PreAbilityCall", stdin='{"ability_id": "deploy_prod"}')
+        assert (denied.code, denied.engine) == (2, True)
+        inside = os.path.join(os.getcwd(), "services/x")
+        assert real("SessionStop", stdin=json.dumps({"changed_files": [inside]})).out == '{"ran":1}\n'
+
+    @pytest.mark.parametrize(
+        "context",
+        [
+            *("[", "[]", "nonsense", '{"a": NaN}', "\udcff"),
+            *('{"ability_id": 7}', "{}", '{"ability_id": null}', '{"ability_id": "x", "session_id": 7}'),
+            *('{"ability_id": "x", "event_type": "TurnEnd"}', '{"ability_id": "x", "event": 7}'),
+        ],
+    )
+    def test_a_context_that_is_wrong_is_told_by_the_engine(
+        self, real: Callable[..., Quick], project: Path, context: str
+    ) -> None:
+        done = subprocess.run(
+            [*REAL, "emit", "PreAbilityCall"], input=context.encode(errors="surrogateescape"), capture_output=True
+        )
+        assert (done.returncode, done.stdout) == (2, b"")
+        assert done.stderr.startswith(b"error: ")
+
+    @pytest.mark.parametrize(
+        "change",
+        [
+            lambda root: (root / ".system/hooks/new.yaml").write_text("id: [\n"),
+            lambda root: (root / ".system/hooks/guard.yaml").unlink(),
+            lambda root: (root / "scripts/hooks/guard.sh").write_text("#!/bin/sh\n"),
+            lambda root: (root / "scripts/hooks/new").write_text(""),
+            lambda root: (root / "samuel.toml").write_text("[hooks.PreAbilityCall]\nstrict = true\n"),
+            lambda root: (root / "samuel.lock").write_text(""),
+            lambda root: (
+                (root / ".samuel/hooks").mkdir(parents=True) or (root / ".samuel/hooks/x").write_text("#!")
+            ),
+            lambda root: (
+                (root / ".samuel/plugins/x").mkdir(parents=True) or (root / ".samuel/plugins/x/a").write_text("")
+            ),
+            lambda root: (root / ".git").mkdir(),
+        ],
+        ids=["new", "gone", "script", "beside", "config", "lock", "hook file", "plugin", "another root's key"],
+    )
+    def test_anything_that_decides_about_it_has_changed(
+        self, real: Callable[..., Quick], project: Path, change: Callable[[Path], object]
+    ) -> None:
+        read = '{"ability_id": "read"}'
+        assert not real("PreAbilityCall", stdin=read).engine
+        change(project)
+        assert real("PreAbilityCall", stdin=read).engine
+
+    def test_what_somebody_agrees_to_has_changed(self, real: Callable[..., Quick], samuel, machine: Path) -> None:
+        read = '{"ability_id": "read"}'
+        assert not real("PreAbilityCall", stdin=read).engine
+        samuel("trust", "--revoke", ".system/hooks/guard.yaml")
+        assert real("PreAbilityCall", stdin=read).engine
+        home = machine / ".samuel/hooks"
+        home.mkdir(parents=True)
+        (home / "mine").write_text("#!/bin/sh\necho PreAbilityCall\n")
+        (home / "mine").chmod(0o755)
+        assert real("PreAbilityCall", stdin=read).engine
+
+    def test_the_environment_has_changed(self, real: Callable[..., Quick]) -> None:
+        read = '{"ability_id": "read"}'
+        assert real("PreAbilityCall", stdin=read, SAMUEL_ENV="prod").engine
+        assert not real("PreAbilityCall", stdin=read, SAMUEL_ENV="prod").engine
+        assert real("PreAbilityCall", stdin=read, SAMUEL_TRUST="all").engine
+        assert real("PreAbilityCall", "--env", "dev", stdin=read).engine
+
+    def test_a_hook_without_a_filter_is_always_called(self, real: Callable[..., Quick], hook) -> None:
+        hook("all", "PreAbilityCall", '{"all": 1}')
+        for _ in range(2):
+            assert real("PreAbilityCall", stdin='{"ability_id": "read"}') == (0, '{"all":1}\n', "", True)
+
+    def test_warnings_are_not_forgotten(self, real: Callable[..., Quick], put) -> None:
+        put("samuel.lock", 'version = 1\n\n[plugin."org/gone"]\nsource = "x"\n')
+        first = real("SessionEnd")
+        assert real("SessionEnd").err == first.err
+
+    def test_a_damaged_table_is_not_believed(self, real: Callable[..., Quick], machine: Path) -> None:
+        (table,) = (machine / "state/samuel/quick").iterdir()
+        for content in (b"", b"\x00", b"(\x00\x00\x00\x00", os.urandom(64)):
+            table.write_bytes(content)
+            assert real("PreAbilityCall", stdin='{"ability_id": "deploy"}').code == 2
+
+    def test_a_session_is_kept_up_to_date(self, real: Callable[..., Quick], samuel) -> None:
+        samuel("session", "start", "--id", "s1")
+        assert real("SessionEnd", "--session", "s1").engine
+        assert samuel("session", "show", "--id", "s1", "--json").json["data"]["state"] == "ended"
+
+    def test_a_large_prompt(self, real: Callable[..., Quick]) -> None:
+        prompt = json.dumps({"user_message": "long " * 210_000})
+        assert real("UserPromptSubmit", stdin=prompt) == (0, "{}\n", "", False)
+
+
+PLAIN = st.recursive(
+    st.none() | st.booleans() | st.integers(-(2**53), 2**53) | st.floats(allow_nan=False) | st.text(max_size=10),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner, max_size=4),
+    max_leaves=10,
+)
+FIELDS = sorted({name for event in EVENTS for name in event.payload.__struct_encode_fields__} | {"event_type"})
+
+
+@given(st.sampled_from([event.name for event in EVENTS]), st.dictionaries(st.sampled_from(FIELDS), PLAIN) | PLAIN)
+def test_any_context_is_an_event_or_a_usage_error(name: str, context: Any) -> None:
+    try:
+        event = event_of(event_type(name), context)
+    except UsageError:
+        return
+    assert isinstance(event, Event)
+
+
+@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    st.dictionaries(st.sampled_from(["decision", "logs", "new_intent", "follow_up_actions", "error", "x"]), PLAIN)
+)
+def test_any_result_of_a_hook(samuel, put, result: dict[str, Any]) -> None:
+    put(
+        ".system/hooks/h.yaml", "id: h\nevent_type: PreAbilityCall\nhandler: {kind: script, command: cat result}\n"
+    )
+    put("result", json.dumps(result))
+    samuel("trust", "--yes")
+    ran = samuel("emit", "PreAbilityCall", "--session", "s1", stdin=CALL)
+    assert ran.code in (0, 2)
+    assert isinstance(ran.json, dict)

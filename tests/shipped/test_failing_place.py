@@ -1,0 +1,73 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from samuel.shipped.failing_place import failing_place
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    for name in (
+        "services/auth/src/login.ts",
+        "services/auth/src/user.ts",
+        "tax.py",
+        "tests/test_tax.py",
+        "main.go",
+    ):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text("")
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("output", "directory", "place"),
+    [
+        ("services/auth/src/login.ts(58,12): error TS2322: Type", "", "services/auth/src/login.ts:58"),
+        ("src/login.ts:58:12 - error TS2322: Type", "services/auth", "services/auth/src/login.ts:58"),
+        ("./main.go:7:2: undefined: x", "", "main.go:7"),
+        ("  --> main.go:3:5", "", "main.go:3"),
+        ("tests/test_tax.py:12: AssertionError", "", "tests/test_tax.py:12"),
+        ("\x1b[31msrc/user.ts\x1b[0m\nat run (src/user.ts:9:1)", "services/auth", "services/auth/src/user.ts:9"),
+    ],
+)
+def test_what_compilers_print(root: Path, output: str, directory: str, place: str) -> None:
+    found = failing_place(output, root, directory)
+    assert found is not None
+    assert f"{found.path}:{found.line}" == place
+
+
+def test_of_a_traceback_the_innermost_file_of_the_project(root: Path) -> None:
+    output = f"""Traceback (most recent call last):
+  File "{root}/tests/test_tax.py", line 4, in test
+  File "tax.py", line 7, in rate
+  File "/usr/lib/python3/decimal.py", line 99, in quantize
+ZeroDivisionError: division by zero"""
+    found = failing_place(output, root, "")
+    assert found is not None
+    assert (found.path, found.line) == ("tax.py", 7)
+
+
+def test_an_error_says_more_than_a_mention_and_a_changed_file_more_than_another(root: Path) -> None:
+    output = "main.go:1 was read\ntax.py:2: warning\ntests/test_tax.py:3: error: no\n"
+    found = failing_place(output, root, "")
+    assert found is not None
+    assert found.path == "tests/test_tax.py"
+    assert found.said == "tests/test_tax.py:3: error: no"
+    found = failing_place(output, root, "", ["tax.py"])
+    assert found is not None
+    assert found.path == "tax.py"
+
+
+@pytest.mark.parametrize(
+    "output",
+    ["", "it failed", "gone.py:3: error", "/etc/hostname.conf:1: error", "../x.py:1", "12:30:15 x", "a.b:1"],
+)
+def test_nothing_is_better_than_a_wrong_place(root: Path, output: str) -> None:
+    assert failing_place(output, root, "") is None
+
+
+def test_no_line_can_make_it_slow(root: Path) -> None:
+    hostile = "\n".join(["a." * 100_000, "./" * 100_000, "a" * 200_000 + ":", 'File "' * 10_000] * 50)
+    assert failing_place(hostile, root, "") is None

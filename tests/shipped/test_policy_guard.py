@@ -1,0 +1,154 @@
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from samuel import hook
+from samuel.testing import SamuelProject
+
+RULES = """
+rules:
+  - decision: allow
+    ability_id: lint
+  - decision: deny
+    reason: Production is written to by the release pipeline alone.
+    environment: [prod, production]
+    operation_key: ["db.*", deploy]
+  - decision: ask
+    reason: The infrastructure is not yours.
+    path: ["infra/**", "*.tf"]
+"""
+
+
+@pytest.fixture
+def guarded(enable: Callable[..., None]) -> None:
+    enable("policy_guard", RULES, more="role: guard\nblocking: true\n")
+
+
+def fire(project: SamuelProject, tool_input: Any = None, environment: str = "", **more: Any) -> Any:
+    fields = {"ability_id": "a", "tool_input": tool_input or {}, **more}
+    with project.open(environment=environment) as app:
+        return app.fire("PreAbilityCall", **fields)
+
+
+@pytest.mark.usefixtures("guarded")
+def test_a_production_write_is_denied(samuel_project: SamuelProject) -> None:
+    fired = fire(samuel_project, operation_key="db.write", environment="prod")
+    assert fired.denied
+    assert fired.result["error"] == "blocked_by_policy"
+    assert fired.result["messages_to_user"] == ["Production is written to by the release pipeline alone."]
+
+
+@pytest.mark.usefixtures("guarded")
+def test_elsewhere_it_goes_on(samuel_project: SamuelProject) -> None:
+    assert fire(samuel_project, operation_key="db.write", environment="dev").ok
+    assert fire(samuel_project, operation_key="report.read", environment="prod").ok
+
+
+@pytest.mark.usefixtures("guarded")
+@pytest.mark.parametrize("key", ["environment", "env", "target_environment"])
+def test_the_input_may_say_where_it_is_for(samuel_project: SamuelProject, key: str) -> None:
+    assert fire(samuel_project, {key: "Production"}, operation_key="db.write", environment="dev").denied
+
+
+@pytest.mark.usefixtures("guarded")
+def test_so_may_whoever_calls(samuel_project: SamuelProject) -> None:
+    assert fire(samuel_project, operation_key="db.write", extra={"environment": "prod"}).denied
+
+
+@pytest.mark.usefixtures("guarded")
+def test_an_earlier_rule_that_allows_is_the_last_word_of_the_policy(samuel_project: SamuelProject) -> None:
+    fired = fire(samuel_project, ability_id="lint", operation_key="db.write", environment="prod")
+    assert fired.ok
+    assert "decision" not in fired.result
+
+
+@pytest.mark.usefixtures("guarded")
+@pytest.mark.parametrize(
+    "tool_input",
+    [
+        {"path": "infra/prod.yaml"},
+        {"files": ["README.md", {"to": "./infra/../infra/x"}]},
+        {"command": "rm -f 'infra/x' && true"},
+        {"command": "terraform apply --var-file=deep/down/main.tf"},
+        "infra/x",
+    ],
+)
+def test_it_asks_about_paths_wherever_they_stand_in_the_input(
+    samuel_project: SamuelProject, tool_input: Any
+) -> None:
+    asked: list[str] = []
+
+    def yes(question: str) -> bool:
+        asked.append(question)
+        return True
+
+    with samuel_project.open(ask=yes) as app:
+        assert app.fire("PreAbilityCall", ability_id="edit", tool_input=tool_input).ok
+    assert len(asked) == 1
+    assert "The infrastructure is not yours." in asked[0]
+    assert fire(samuel_project, tool_input).denied  # with nobody to ask, ask means no
+
+
+@pytest.mark.usefixtures("guarded")
+def test_an_absolute_path_and_a_link_are_seen_through(samuel_project: SamuelProject) -> None:
+    root = samuel_project.root
+    (root / "infra").mkdir()
+    os.symlink(root / "infra", root / "harmless")
+    assert fire(samuel_project, {"path": str(root / "infra" / "x")}).denied
+    assert fire(samuel_project, {"path": "harmless/x"}).denied
+    assert fire(samuel_project, {"path": "src/infrastructure/x"}).ok
+
+
+@pytest.mark.usefixtures("guarded")
+def test_it_judges_what_another_hook_made_of_the_input(samuel_project: SamuelProject) -> None:
+    @hook("PreAbilityCall", role="rewrite")
+    def redirect(event: Any) -> dict[str, Any]:
+        return {"tool_input": {**event.tool_input, "path": "infra/x"}}
+
+    with samuel_project.open(handlers=[redirect]) as app:
+        assert app.fire("PreAbilityCall", ability_id="edit", tool_input={"path": "src/x"}).denied
+
+
+@pytest.mark.usefixtures("guarded")
+def test_rules_that_somebody_changed_deny_until_they_are_agreed_to(samuel_project: SamuelProject) -> None:
+    assert fire(samuel_project).ok
+    file = samuel_project.root / ".system/hooks/policy_guard.yaml"
+    file.write_text(file.read_text().replace("decision: deny", "decision: allow"))
+    assert fire(samuel_project).denied
+    assert fire(samuel_project, operation_key="db.write", environment="prod").denied
+
+
+@pytest.mark.usefixtures("guarded")
+@pytest.mark.parametrize("broken", ["rules: 1", "rules: [{decision: maybe}]", "rules: [\n", "rule: []"])
+def test_rules_that_are_broken_deny(samuel_project: SamuelProject, broken: str) -> None:
+    assert fire(samuel_project).ok
+    file = samuel_project.root / ".system/hooks/policy_guard.yaml"
+    head, _, _ = file.read_text().partition("config:")
+    file.write_text(f"{head}config:\n  {broken}\n")
+    samuel_project.trust()
+    fired = fire(samuel_project)
+    assert fired.denied
+    assert "policy_guard" in fired.reason
+
+
+@pytest.mark.usefixtures("guarded")
+def test_a_guard_that_is_deleted_denies(samuel_project: SamuelProject) -> None:
+    assert fire(samuel_project).ok
+    Path(samuel_project.root, ".system/hooks/policy_guard.yaml").unlink()
+    assert fire(samuel_project).denied
+
+
+def test_no_rules_say_nothing(samuel_project: SamuelProject, enable: Callable[..., None]) -> None:
+    enable("policy_guard")
+    assert fire(samuel_project).result == {}
+
+
+@pytest.mark.usefixtures("guarded")
+@pytest.mark.parametrize("odd", ["\0", "a" * 100_000, "\ud7ff/..", "~/x", "//", "😀/infra/x"])
+def test_odd_texts_in_the_input_are_no_matter(samuel_project: SamuelProject, odd: str) -> None:
+    assert fire(samuel_project, {"x": odd}).ok

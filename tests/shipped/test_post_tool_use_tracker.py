@@ -1,0 +1,160 @@
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from samuel.abilities.usage import read_usage
+from samuel.testing import SamuelProject
+
+USAGE, LOG = ".system/cache/ability_usage.json", ".system/logs/tool_call.md"
+
+CALL = {
+    "session_id": "sess-123",
+    "ability_id": "code_review_agent",
+    "operation_key": "agent.code_review",
+    "status": "success",
+    "duration_ms": 124000,
+    "input_summary": "Review changes in src/payments/*.ts",
+    "output_summary": "Found 3 issues,\nsuggested fixes in-line",
+    "tool_call_path": ".system/implement/task-456/tool_call.md",
+}
+
+
+@pytest.fixture
+def called(samuel_project: SamuelProject, enable: Callable[..., None]) -> Callable[..., dict[str, Any]]:
+    enable("post_tool_use_tracker", "frequent: 3")
+    app = samuel_project.open()
+
+    def fire(**more: Any) -> dict[str, Any]:
+        return dict(app.fire("PostAbilityCall", **{**CALL, **more}).result)
+
+    return fire
+
+
+def test_a_call_is_recorded_for_people_and_counted(
+    samuel_project: SamuelProject, called: Callable[..., dict[str, Any]]
+) -> None:
+    assert called() == {
+        "logs": [{"level": "info", "message": "Logged code_review_agent usage to .system/logs/tool_call.md"}],
+        "usage_recorded": True,
+    }
+    head, *rest = (samuel_project.root / LOG).read_text().splitlines()
+    assert head.startswith("## 20")
+    assert head.endswith(" code_review_agent: success")
+    assert rest == [
+        "",
+        "- operation: agent.code_review",
+        "- session: sess-123",
+        "- duration: 124000 ms",
+        "- input: Review changes in src/payments/*.ts",
+        "- output: Found 3 issues, suggested fixes in-line",
+        "- record: .system/implement/task-456/tool_call.md",
+        "",
+    ]
+    assert read_usage(samuel_project.root) == {"code_review_agent": 1}
+
+
+def test_frequent_use_is_told_to_whoever_matches(called: Callable[..., dict[str, Any]]) -> None:
+    assert "update_matcher_suggestions" not in called()
+    assert "update_matcher_suggestions" not in called()
+    assert called()["update_matcher_suggestions"] == [
+        {"ability_id": "code_review_agent", "signal": "frequent_usage", "weight": 0.23}
+    ]
+
+
+def test_only_what_went_well_counts_as_use(
+    samuel_project: SamuelProject, called: Callable[..., dict[str, Any]]
+) -> None:
+    for status in ("success", "failure", "skipped", "failure"):
+        called(status=status)
+    entry = json.loads((samuel_project.root / USAGE).read_text())["code_review_agent"]
+    assert (entry["count"], entry["failures"], entry["skipped"]) == (1, 2, 1)
+    assert entry["total_ms"] == 3 * 124000
+
+
+@pytest.mark.parametrize(
+    "damage", ["", "[]", "{", '{"code_review_agent": 3}', "\xff", '{"code_review_agent": {"count": "x"}}']
+)
+def test_a_damaged_file_is_begun_anew(
+    samuel_project: SamuelProject, called: Callable[..., dict[str, Any]], damage: str
+) -> None:
+    (samuel_project.root / USAGE).parent.mkdir(parents=True)
+    (samuel_project.root / USAGE).write_bytes(damage.encode("latin-1"))
+    assert called()["usage_recorded"]
+    assert read_usage(samuel_project.root) == {"code_review_agent": 1}
+
+
+def test_what_others_wrote_beside_the_counts_stays(
+    samuel_project: SamuelProject, called: Callable[..., dict[str, Any]]
+) -> None:
+    (samuel_project.root / USAGE).parent.mkdir(parents=True)
+    (samuel_project.root / USAGE).write_text(
+        '{"code_review_agent": {"count": 2, "note": "ours"}, "b": {"count": 7}}'
+    )
+    called()
+    kept = json.loads((samuel_project.root / USAGE).read_text())
+    assert kept["code_review_agent"]["note"] == "ours"
+    assert read_usage(samuel_project.root) == {"b": 7, "code_review_agent": 3}
+
+
+def test_a_dry_run_leaves_nothing(samuel_project: SamuelProject, called: Callable[..., dict[str, Any]]) -> None:
+    assert called(dry_run=True) == {}
+    assert not (samuel_project.root / USAGE).exists()
+    assert not (samuel_project.root / LOG).exists()
+
+
+def test_it_writes_nowhere_else_when_its_places_are_links(
+    samuel_project: SamuelProject, called: Callable[..., dict[str, Any]], tmp_path: Path
+) -> None:
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    (samuel_project.root / ".system/logs").symlink_to(outside)
+    (samuel_project.root / ".system/cache").symlink_to(outside)
+    assert "usage_recorded" not in called()
+    assert list(outside.iterdir()) == []
+
+
+ADD = """
+import sys
+from pathlib import Path
+from samuel.shipped.usage_counts import add
+for _ in range(50):
+    add(Path(sys.argv[1]), "a", "success", "now", 1.0)
+"""
+
+
+def test_processes_that_count_at_the_same_time_lose_nothing(samuel_project: SamuelProject) -> None:
+    command = [sys.executable, "-c", ADD, str(samuel_project.root)]
+    counting = [subprocess.Popen(command) for _ in range(4)]
+    assert [process.wait() for process in counting] == [0] * 4
+    assert read_usage(samuel_project.root) == {"a": 200}
+
+
+def test_of_two_equals_the_one_in_use_is_suggested_first(
+    samuel_project: SamuelProject,
+    called: Callable[..., dict[str, Any]],
+    enable: Callable[..., None],
+    put: Callable[..., None],
+) -> None:
+    put({f".system/registry/low-level/{name}.yaml": _report(name) for name in ("one", "other")})
+    enable("skill_activation_prompt")
+
+    def first() -> str:
+        with samuel_project.open() as app:
+            fired = app.fire("UserPromptSubmit", user_message="print the sales report")
+        return str(fired.result["suggested_abilities"][0]["id"])
+
+    assert first() == "report.one"  # by name: they are equal
+    for _ in range(4):
+        called(ability_id="report.other")
+    assert first() == "report.other"
+
+
+def _report(name: str) -> str:
+    return f"operation_key: report.{name}\nsummary: Prints the sales report.\n"

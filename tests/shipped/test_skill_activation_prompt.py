@@ -1,0 +1,94 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from samuel.testing import SamuelProject
+
+FILES = {
+    "ABILITY.md": """
+        | Id | Type | Scope | When to use | Registry path |
+        |---|---|---|---|---|
+        | billing_regression | workflow | billing | Full billing regression tests | .system/registry/high-level/b.yaml|
+        """,
+    ".system/registry/high-level/b.yaml": """
+        id: billing_regression
+        type: workflow
+        summary: Runs the regression suite of the billing module.
+        scope: {modules: [billing], environments: [dev, staging]}
+        routing_hints: {keywords: [billing regression tests, invoice suite]}
+        """,
+    ".system/registry/low-level/mail.yaml": """
+        operation_key: mail.send
+        summary: Sends an e-mail to a customer.
+        routing_hints: {keywords: [send mail, notify customer]}
+        """,
+}
+
+
+@pytest.fixture
+def say(
+    samuel_project: SamuelProject, enable: Callable[..., None], put: Callable[..., None]
+) -> Callable[..., dict[str, Any]]:
+    put(FILES)
+    enable("skill_activation_prompt")
+
+    def fire(message: str, environment: str = "", **more: Any) -> dict[str, Any]:
+        with samuel_project.open(environment=environment) as app:
+            return dict(app.fire("UserPromptSubmit", user_message=message, **more).result)
+
+    return fire
+
+
+def test_it_suggests_what_the_message_asks_for(say: Callable[..., dict[str, Any]]) -> None:
+    found = say("I need to run the full billing regression tests")
+    (suggestion,) = found["suggested_abilities"]
+    assert suggestion["id"] == "billing_regression"
+    assert "`billing`" in suggestion["reason"]
+    assert 0.5 < suggestion["confidence"] <= 1
+    assert found["messages_to_user"] == [
+        "You can use the workflow ability `billing_regression`: Runs the regression suite of the billing module."
+    ]
+
+
+def test_a_low_level_ability_has_no_type(say: Callable[..., dict[str, Any]]) -> None:
+    found = say("send mail and notify customer")
+    assert found["messages_to_user"] == ["You can use the ability `mail.send`: Sends an e-mail to a customer."]
+
+
+def test_nothing_is_suggested_for_another_environment(say: Callable[..., dict[str, Any]]) -> None:
+    assert "suggested_abilities" in say("run the billing regression tests", environment="dev")
+    assert "suggested_abilities" not in say("run the billing regression tests", environment="prod")
+
+
+def test_nor_for_another_scope(say: Callable[..., dict[str, Any]]) -> None:
+    assert "suggested_abilities" not in say("run the billing regression tests", extra={"scope": "auth"})
+
+
+@pytest.mark.parametrize("message", ["", "What is the weather like?", '" OR 1 NEAR(', "word " * 200_000])
+def test_what_has_nothing_to_do_with_them_gets_no_suggestion(
+    say: Callable[..., dict[str, Any]], message: str
+) -> None:
+    assert set(say(message)) <= {"logs"}
+
+
+def test_it_suggests_no_more_than_it_is_told(
+    samuel_project: SamuelProject, enable: Callable[..., None], put: Callable[..., None]
+) -> None:
+    put({f".system/registry/low-level/{n}.yaml": _equal(f"report.{n}") for n in range(5)})
+    enable("skill_activation_prompt", "limit: 2")
+    found = samuel_project.fire("UserPromptSubmit", user_message="print the sales report").result
+    assert [one["id"] for one in found["suggested_abilities"]] == ["report.0", "report.1"]
+
+
+def test_a_broken_registry_file_hides_nothing(
+    samuel_project: SamuelProject, say: Callable[..., dict[str, Any]], put: Callable[..., None]
+) -> None:
+    put({".system/registry/low-level/broken.yaml": "operation_key: [\n"})
+    assert "suggested_abilities" in say("run the billing regression tests")
+
+
+def _equal(key: str) -> str:
+    return f"operation_key: {key}\nsummary: Prints the sales report.\n"

@@ -1,0 +1,554 @@
+"""YAML hooks in a project: found, agreed to, run, filtered, refused in their place when they change."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from textwrap import dedent
+from typing import Any
+
+import pytest
+
+from samuel.dispatch.record import Fired
+from samuel.errors import UnsafePath
+from samuel.hooks.handler import Handler, Origin, Outcome, Status
+from samuel.sources.yaml_hooks import files
+from samuel.sources.yaml_known import KnownFiles
+from samuel.testing import Recorder, SamuelProject
+
+SCRIPT = "#!/bin/sh\ncat > seen.json\necho '{answer}'\n"
+
+
+class Yaml:
+    """Writes YAML hooks and their scripts into a project."""
+
+    def __init__(self, project: SamuelProject) -> None:
+        self.project = project
+
+    def hook(
+        self, id: str = "h", event: str = "PostAbilityCall", more: str = "", *, answer: str = "{}", file: str = ""
+    ) -> Path:
+        """A hook whose script keeps its input in seen.json and prints `answer`."""
+        self.script(f"scripts/hooks/{id}.sh", SCRIPT.replace("{answer}", answer))
+        handler = f"handler:\n  kind: script\n  command: ./scripts/hooks/{id}.sh\n"
+        return self.file(file or f"{id}.yaml", f"id: {id}\nevent_type: {event}\n{handler}{dedent(more)}")
+
+    def file(self, name: str, text: str) -> Path:
+        path = self.project.root / ".system/hooks" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(dedent(text))
+        return path
+
+    def script(self, name: str, text: str, mode: int = 0o755) -> Path:
+        path = self.project.root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+        path.chmod(mode)
+        return path
+
+    def found(self, **options: Any) -> dict[str, Handler]:
+        with self.project.open(**options) as app:
+            return {one.file: one for one in app.found if one.file}
+
+    def one(self, **options: Any) -> Handler:
+        (handler,) = self.found(**options).values()
+        return handler
+
+    def fire(self, **fields: Any) -> Fired:
+        return self.project.fire("PostAbilityCall", **{"ability_id": "a", "status": "success", **fields})
+
+    def guard(self, **fields: Any) -> Fired:
+        return self.project.fire("PreAbilityCall", **{"ability_id": "a", **fields})
+
+    def seen(self) -> dict[str, Any]:
+        text: dict[str, Any] = json.loads((self.project.root / "seen.json").read_text())
+        return text
+
+
+@pytest.fixture
+def yaml(samuel_project: SamuelProject) -> Yaml:
+    return Yaml(samuel_project)
+
+
+class TestRunning:
+    def test_a_script_gets_the_flat_context_and_its_result_counts(self, yaml: Yaml) -> None:
+        yaml.hook(answer='{"usage_recorded": true, "unknown": [1]}')
+        yaml.project.trust()
+        fired = yaml.fire(session_id="s", stage="act", extra={"cli_command": "make", "event": "no", "stage": "no"})
+        assert fired.result == {"usage_recorded": True, "unknown": [1]}
+        seen = yaml.seen()
+        assert seen["event_type"] == seen["event"] == "PostAbilityCall"
+        assert seen["repository_root"] == seen["project_root"] == str(yaml.project.root)
+        assert (seen["session_id"], seen["stage"]) == ("s", "act")
+        assert seen["cli_command"] == "make"  # what the caller said besides, and never over what we say
+        assert "extra" not in seen
+
+    def test_without_a_session_there_is_an_empty_id(self, yaml: Yaml) -> None:
+        yaml.hook()
+        yaml.project.trust()
+        yaml.fire()
+        assert yaml.seen()["session_id"] == ""
+
+    def test_arguments_come_as_words_and_no_shell_looks_at_them(self, yaml: Yaml) -> None:
+        yaml.script("scripts/args.sh", '#!/bin/sh\nprintf "%s|" "$@" > args\n')
+        yaml.file(
+            "h.yaml",
+            """
+            id: h
+            event_type: PostAbilityCall
+            handler: {kind: script, command: "./scripts/args.sh 'a b' $HOME ; touch hacked"}
+            """,
+        )
+        yaml.project.trust()
+        assert yaml.fire().ok
+        assert (yaml.project.root / "args").read_text() == "a b|$HOME|;|touch|hacked|"
+        assert not (yaml.project.root / "hacked").exists()
+
+    def test_a_shell_if_it_asks_for_one(self, yaml: Yaml) -> None:
+        yaml.file(
+            "h.yaml",
+            """
+            id: h
+            event_type: PostAbilityCall
+            handler: {kind: script, shell: true, command: "cat > /dev/null; echo '{\\"a\\": 1}' | cat"}
+            """,
+        )
+        yaml.project.trust()
+        assert yaml.fire().result == {"a": 1}
+
+    def test_a_program_of_the_users(self, yaml: Yaml) -> None:
+        yaml.script("tools/h.py", "import json; print(json.dumps({'a': 1}))", 0o644)
+        command = json.dumps([Path(sys.executable).name, "tools/h.py"])
+        yaml.file("h.yaml", f"id: h\nevent_type: PostAbilityCall\nhandler: {{kind: script, command: {command}}}\n")
+        yaml.project.trust()
+        assert yaml.fire().result == {"a": 1}
+
+    def test_a_program_that_is_not_there(self, yaml: Yaml) -> None:
+        yaml.file(
+            "h.yaml", "id: h\nevent_type: PostAbilityCall\nhandler: {kind: script, command: no-such-thing}\n"
+        )
+        yaml.project.trust()
+        (call,) = yaml.fire().calls
+        assert call.outcome is Outcome.NOT_STARTED
+        assert call.message.startswith("`no-such-thing` was not found on PATH")
+
+    @pytest.mark.parametrize("function", ["tools/h.py:run", "tools.h:run"])
+    def test_python_in_a_worker(self, yaml: Yaml, function: str) -> None:
+        text = "import os\n\ndef run(event):\n    return {'who': event.ability_id, 'pid': os.getpid()}\n"
+        yaml.script("tools/h.py", text, 0o644)
+        yaml.file(
+            "h.yaml", f"id: h\nevent_type: PostAbilityCall\nhandler: {{kind: python, function: '{function}'}}\n"
+        )
+        assert yaml.fire().calls[0].outcome is Outcome.REFUSED
+        yaml.project.trust()
+        result = yaml.fire().result
+        assert result["who"] == "a"
+        assert result["pid"] != os.getpid()
+        (yaml.project.root / "tools/h.py").write_text(f"{text}\n# changed\n")
+        assert yaml.fire().calls[0].outcome is Outcome.REFUSED
+
+    def test_a_module_that_is_installed(self, yaml: Yaml) -> None:
+        function = "json:loads"  # not of much use as a hook, but surely there
+        yaml.file(
+            "h.yaml", f"id: h\nevent_type: PostAbilityCall\nhandler: {{kind: python, function: '{function}'}}\n"
+        )
+        yaml.project.trust()
+        (call,) = yaml.fire().calls
+        assert call.outcome is Outcome.CRASHED
+        assert "TypeError: the JSON object must be str" in call.message
+
+    def test_one_that_does_not_come_with_samuel(self, yaml: Yaml) -> None:
+        yaml.file("h.yaml", "id: h\nevent_type: PostAbilityCall\nhandler: {kind: builtin, name: policy_gard}\n")
+        yaml.project.trust()
+        handler = yaml.one()
+        assert handler.status is Status.BROKEN
+        assert "`policy_gard` is no hook that comes with Samuel (did you mean `policy_guard`?)" in handler.reason
+
+    def test_several_events(self, yaml: Yaml) -> None:
+        yaml.hook(event="[PostAbilityCall, turn_end]", answer='{"a": 1}')
+        yaml.project.trust()
+        assert yaml.fire().result == {"a": 1}
+        assert yaml.project.fire("TurnEnd", response="x", turn_number=1).result == {"a": 1}
+
+    def test_a_loop_event(self, yaml: Yaml) -> None:
+        yaml.hook(event="context.extra", answer='{"extras": [{"name": "a", "content": "b"}]}')
+        yaml.project.trust()
+        fired = yaml.project.fire("context.extra", task={"id": "1"})
+        assert fired.result["extras"] == [{"name": "a", "content": "b"}]
+        assert yaml.seen()["task"] == {"id": "1"}
+
+    def test_a_timeout_of_its_own(self, yaml: Yaml) -> None:
+        yaml.script("scripts/slow.sh", "#!/bin/sh\nsleep 60\n")
+        yaml.file(
+            "h.yaml",
+            "id: h\nevent_type: PostAbilityCall\ntimeout: 50ms\n"
+            "handler: {kind: script, command: ./scripts/slow.sh}\n",
+        )
+        yaml.project.trust()
+        assert yaml.fire().calls[0].outcome is Outcome.TIMED_OUT
+
+    def test_order_and_samuel_toml(self, yaml: Yaml) -> None:
+        for id, order in (("a", 300), ("b", 100), ("c", 200)):
+            yaml.hook(id, more=f"order: {order}\n")
+        yaml.project.trust()
+        assert [call.handler.name for call in yaml.fire().calls] == ["b", "c", "a"]
+        yaml.project.config("[hooks.PostAbilityCall]\nhandlers = ['a', 'b']\n")
+        assert [call.handler.name for call in yaml.fire().calls] == ["a", "b"]
+
+    def test_a_prompt_of_a_megabyte(self, yaml: Yaml) -> None:
+        yaml.hook(event="UserPromptSubmit", answer='{"messages_to_user": ["seen"]}')
+        yaml.project.trust()
+        message = "long — " * 130_000
+        fired = yaml.project.fire("UserPromptSubmit", user_message=message)
+        assert fired.result == {"messages_to_user": ["seen"]}
+        assert yaml.seen()["user_message"] == message
+
+
+class TestMatching:
+    def test_one_that_does_not_match_is_not_called_and_not_recorded(self, yaml: Yaml) -> None:
+        yaml.hook(more="match: {ability_id: 'billing_*', min_duration_ms: 100}\n")
+        yaml.project.trust()
+        seen = Recorder()
+        with yaml.project.open(sinks=[seen]) as app:
+            app.fire("PostAbilityCall", ability_id="other", status="success", duration_ms=500)
+            app.fire("PostAbilityCall", ability_id="billing_x", status="success", duration_ms=50)
+            assert seen.calls == []
+            app.fire("PostAbilityCall", ability_id="billing_x", status="success", duration_ms=500)
+            assert [call.handler.name for call in seen.calls] == ["h"]
+
+    def test_changed_paths(self, yaml: Yaml) -> None:
+        yaml.hook(
+            event="SessionStop", more="match:\n  only_if_changed_paths: ['services/**']\n", answer='{"a": 1}'
+        )
+        yaml.project.trust()
+        inside = str(yaml.project.root / "services/x")
+        for changed, expected in ((["docs/x"], {}), (["services/x"], {"a": 1}), ([inside], {"a": 1}), ([], {})):
+            assert yaml.project.fire("SessionStop", changed_files=changed).result == expected
+        assert yaml.project.fire("SessionStop").result == {}
+
+    def test_the_scope_that_the_caller_knows(self, yaml: Yaml) -> None:
+        yaml.hook(more="match: {ability_scope: payments}\n", answer='{"a": 1}')
+        yaml.project.trust()
+        assert yaml.fire().result == {}
+        assert yaml.fire(extra={"ability_scope": ["payments"]}).result == {"a": 1}
+
+    def test_a_guard_that_does_not_match_judges_nothing(self, yaml: Yaml) -> None:
+        yaml.hook(event="PreAbilityCall", more="match: {ability_id: deploy}\n", answer='{"decision": "deny"}')
+        yaml.project.trust()
+        assert not yaml.guard().stopped
+        assert yaml.guard(ability_id="deploy").denied
+
+
+class TestVerdicts:
+    @pytest.mark.parametrize(
+        "answer", ['{"decision": "deny"}', '{"blocked": true}', '{"error": "blocked_by_policy"}']
+    )
+    @pytest.mark.parametrize("blocking", ["", "blocking: true\n"])
+    def test_an_explicit_verdict_always_denies(self, yaml: Yaml, answer: str, blocking: str) -> None:
+        yaml.hook(event="PreAbilityCall", more=blocking, answer=answer)
+        yaml.project.trust()
+        assert yaml.guard().denied
+
+    @pytest.mark.parametrize(
+        "script",
+        [
+            "exit 3",
+            "sleep 60",
+            "echo not json",
+            """echo '{"error": "the disk is full"}'""",
+            """echo '{"messages_to_user": 7}'""",
+        ],
+        ids=["crash", "timeout", "bad output", "error", "wrong shape"],
+    )
+    @pytest.mark.parametrize("event", ["PreAbilityCall", "UserPromptSubmit", "SessionStop"])
+    def test_a_fault_denies_if_it_is_blocking_and_warns_otherwise(
+        self, yaml: Yaml, script: str, event: str
+    ) -> None:
+        # samuel.toml cannot talk a blocking hook out of it
+        yaml.project.config(f"[hooks.{event}]\nstrict = false\n")
+        fields: Mapping[str, dict[str, Any]] = {
+            "PreAbilityCall": {"ability_id": "a"},
+            "UserPromptSubmit": {"user_message": "x"},
+            "SessionStop": {},
+        }
+        for blocking in (False, True):
+            yaml.hook(event=event, more=f"blocking: {str(blocking).lower()}\ntimeout: 500ms\n")
+            yaml.script("scripts/hooks/h.sh", f"#!/bin/sh\n{script}\n")
+            yaml.project.trust()
+            fired = yaml.project.fire(event, **fields[event])
+            assert fired.stopped is blocking
+            assert fired.denied is (blocking and event != "SessionStop")
+            assert len(fired.warnings) == 1
+
+    def test_blocking_is_for_that_handler_alone(self, yaml: Yaml) -> None:
+        yaml.hook("a", "PreAbilityCall", "blocking: true\n")
+        yaml.hook("b", "PreAbilityCall")
+        yaml.script("scripts/hooks/b.sh", "#!/bin/sh\nexit 1\n")
+        yaml.project.trust()
+        assert not yaml.guard().stopped
+
+
+class TestEnvironments:
+    def test_one_that_is_for_others(self, yaml: Yaml, monkeypatch: pytest.MonkeyPatch) -> None:
+        yaml.hook(more="environments: [dev, staging]\n")
+        yaml.project.trust()
+        handler = yaml.one()
+        assert handler.status is Status.DISABLED
+        assert handler.reason.startswith("it is for `dev` and `staging`, and no environment is set")
+        assert yaml.one(environment="prod").reason.startswith("it is for `dev` and `staging`, and this is `prod`")
+        assert yaml.one(environment="dev").status is Status.ACTIVE
+
+        yaml.project.config('environment = "staging"\n')
+        assert yaml.one().status is Status.ACTIVE
+        monkeypatch.setenv("SAMUEL_ENV", "prod")
+        assert yaml.one().status is Status.DISABLED
+        assert yaml.one(environment="dev").status is Status.ACTIVE
+
+    def test_disabled(self, yaml: Yaml) -> None:
+        yaml.hook(more="enabled: false\n")
+        yaml.project.trust()
+        assert yaml.one().status is Status.DISABLED
+        assert "samuel hooks enable h" in yaml.one().reason
+        assert yaml.fire().calls == ()
+
+
+class TestProblems:
+    def test_a_broken_file_is_listed_and_hides_nothing(self, yaml: Yaml) -> None:
+        yaml.hook("good", answer='{"a": 1}')
+        yaml.file("bad.yaml", "id: bad\nevent_type: Nothing\n")
+        yaml.file("tabs.yml", "id: x\n\tevent_type: y\n")
+        yaml.file("not-a-hook.txt", "id: [")
+        yaml.project.trust()
+        found = yaml.found()
+        assert found[".system/hooks/bad.yaml"].status is Status.BROKEN
+        assert ".system/hooks/bad.yaml:2: `Nothing` is not an event" in found[".system/hooks/bad.yaml"].reason
+        assert found[".system/hooks/tabs.yml"].name == "tabs"
+        assert yaml.fire().result == {"a": 1}
+
+    @pytest.mark.parametrize(
+        ("name", "make", "said"),
+        [
+            ("link.yaml", lambda path: path.symlink_to("good.yaml"), "it is a symbolic link"),
+            ("pipe.yaml", os.mkfifo, "it is not a regular file"),
+            ("large.yaml", lambda path: path.write_text("a" * 1_100_000), "it is larger than 1048576 bytes"),
+            ("bytes.yaml", lambda path: path.write_bytes(b"\xff\xfe"), "it is not UTF-8"),
+            ("empty.yaml", lambda path: path.touch(), "`event_type` is missing"),
+        ],
+    )
+    def test_odd_files(self, yaml: Yaml, name: str, make: Callable[[Path], object], said: str) -> None:
+        yaml.hook("good")
+        make(yaml.project.root / ".system/hooks" / name)
+        yaml.project.trust()
+        handler = yaml.found()[f".system/hooks/{name}"]
+        assert handler.status is Status.BROKEN
+        assert said in handler.reason
+        assert yaml.fire().calls[0].outcome is Outcome.OK
+
+    def test_a_name_that_is_not_utf8(self, yaml: Yaml) -> None:
+        yaml.hook("good")
+        directory = os.fsencode(yaml.project.root / ".system/hooks")
+        with open(os.path.join(directory, b"\xff.yaml"), "wb") as file:
+            file.write(b"id: x\n")
+        (odd,) = [one for one in yaml.found().values() if one.name != "good"]
+        assert odd.status is Status.BROKEN
+
+    def test_the_directory_is_a_link(self, yaml: Yaml, tmp_path: Path) -> None:
+        yaml.hook()
+        (yaml.project.root / ".system").rename(tmp_path / "elsewhere")
+        (yaml.project.root / ".system").symlink_to(tmp_path / "elsewhere")
+        with pytest.raises(UnsafePath, match="symbolic link"):
+            yaml.project.open()
+
+    def test_two_with_the_same_id(self, yaml: Yaml) -> None:
+        yaml.hook("h", answer='{"a": 1}')
+        yaml.project.trust()
+        # It comes first by name, but nobody agreed to it.
+        yaml.hook("h", answer='{"a": 1}', file="a.yaml", more="blocking: true\n")
+        found = yaml.found()
+        assert found[".system/hooks/h.yaml"].status is Status.ACTIVE
+        assert found[".system/hooks/a.yaml"].status is Status.BROKEN
+        assert "has the id `h` too" in found[".system/hooks/a.yaml"].reason
+        yaml.project.trust()
+        found = yaml.found()
+        assert found[".system/hooks/a.yaml"].status is Status.ACTIVE
+        assert found[".system/hooks/h.yaml"].status is Status.BROKEN
+        outcomes = [(call.handler.file, call.outcome) for call in yaml.fire().calls]
+        assert (".system/hooks/h.yaml", Outcome.NOT_STARTED) in outcomes  # it worked once: it keeps its place
+
+    def test_a_script_that_is_not_there_or_not_executable(self, yaml: Yaml) -> None:
+        yaml.hook()
+        script = yaml.project.root / "scripts/hooks/h.sh"
+        script.chmod(0o644)
+        yaml.project.trust()
+        assert yaml.one().reason == f"`{script}` is not executable; `chmod +x {script}`"
+        script.unlink()
+        yaml.project.trust()
+        assert yaml.one().reason == f"`{script}` does not exist"
+
+    def test_the_same_name_as_a_hook_file(self, yaml: Yaml, sh: Callable[[str, str], str]) -> None:
+        """`.samuel/hooks/` comes first, `.kodelet/hooks/` last."""
+        yaml.hook("one", answer='{"from": "yaml"}')
+        kodelet = yaml.project.root / ".kodelet/hooks"
+        yaml.project.hook("one", sh("PostAbilityCall", """echo '{"from": "kodelet"}'"""), where=kodelet)
+        assert yaml.fire().result == {"from": "yaml"}
+        yaml.project.hook("one", sh("PostAbilityCall", """echo '{"from": "file"}'"""))
+        assert yaml.fire().result == {"from": "file"}
+        assert yaml.one().status is Status.SHADOWED
+
+
+class TestTrust:
+    def test_nothing_runs_before_its_owner_agreed(self, yaml: Yaml) -> None:
+        yaml.hook()
+        (call,) = yaml.fire().calls
+        assert call.outcome is Outcome.REFUSED
+        assert "nobody agreed to `.system/hooks/h.yaml` yet" in call.message
+        assert not (yaml.project.root / "seen.json").exists()
+
+    def test_what_must_be_agreed_to(self, yaml: Yaml) -> None:
+        yaml.hook("a")
+        yaml.script("scripts/hooks/lib/helper.sh", "true")
+        yaml.script("check.sh", "#!/bin/sh\n")
+        yaml.script("beside.sh", "#!/bin/sh\n")
+        yaml.file("b.yaml", "id: b\nevent_type: TurnEnd\nhandler: {kind: script, command: ./check.sh}\n")
+        yaml.script("tools/x.py", "")
+        yaml.file(
+            "c.yaml", "id: c\nevent_type: TurnEnd\nhandler: {kind: script, command: python3 tools/x.py -v}\n"
+        )
+        assert [name for name, _ in files(yaml.project.root)] == [
+            ".system/hooks/a.yaml",
+            ".system/hooks/b.yaml",
+            ".system/hooks/c.yaml",
+            "check.sh",  # in the root: the script alone
+            "scripts/hooks/a.sh",
+            "scripts/hooks/lib/helper.sh",
+            "tools/x.py",
+        ]
+
+    @pytest.mark.parametrize(
+        "change",
+        [
+            lambda root: (root / "scripts/hooks/h.sh").write_text("#!/bin/sh\ntouch hacked\n"),
+            lambda root: (root / "scripts/hooks/new").write_text(""),
+            lambda root: (root / ".system/hooks/h.yaml").write_text(
+                (root / ".system/hooks/h.yaml").read_text() + "timeout: 5s\n"
+            ),
+            lambda root: (root / ".system/hooks/h.yaml").write_text(
+                (root / ".system/hooks/h.yaml").read_text() + "enabled: false\n"
+            ),
+            lambda root: (root / ".system/hooks/h.yaml").write_text(
+                (root / ".system/hooks/h.yaml").read_text().replace("PreAbilityCall", "TurnEnd")
+            ),
+            lambda root: (root / ".system/hooks/h.yaml").write_text("id: [\n"),
+            lambda root: (root / ".system/hooks/h.yaml").unlink(),
+        ],
+        ids=["script", "beside", "yaml", "switched off", "another event", "broken", "gone"],
+    )
+    @pytest.mark.parametrize("how", ["blocking: true\n", "role: guard\n"])
+    def test_one_that_was_tampered_with_is_refused_in_its_place(
+        self, yaml: Yaml, change: Callable[[Path], object], how: str
+    ) -> None:
+        yaml.hook(event="PreAbilityCall", more=how + "match: {ability_id: 'a*'}\n")
+        yaml.project.trust()
+        assert not yaml.guard().stopped
+        change(yaml.project.root)
+        fired = yaml.guard()
+        assert fired.denied
+        assert fired.calls[0].outcome in (Outcome.REFUSED, Outcome.NOT_STARTED)
+        assert not yaml.guard(ability_id="other").stopped  # its place is where its filters put it
+        assert not (yaml.project.root / "hacked").exists()
+
+    def test_what_was_agreed_to_again_works_again(self, yaml: Yaml) -> None:
+        yaml.hook()
+        yaml.project.trust()
+        yaml.fire()
+        yaml.hook(more="enabled: false\n")
+        assert yaml.one().status is Status.UNTRUSTED
+        yaml.project.trust()
+        assert yaml.one().status is Status.DISABLED
+        (yaml.project.root / ".system/hooks/h.yaml").unlink()
+        yaml.project.trust()
+        assert yaml.found() == {}
+
+    def test_a_script_that_changes_while_the_project_is_open(self, yaml: Yaml) -> None:
+        yaml.hook()
+        yaml.project.trust()
+        with yaml.project.open() as app:
+            fields = {"ability_id": "a", "status": "success"}
+            assert app.fire("PostAbilityCall", **fields).calls[0].outcome is Outcome.OK
+            yaml.script("scripts/hooks/h.sh", "#!/bin/sh\ntouch hacked\n")
+            assert app.fire("PostAbilityCall", **fields).calls[0].outcome is Outcome.REFUSED
+
+    def test_a_file_that_an_argument_names_later(self, yaml: Yaml) -> None:
+        yaml.file("h.yaml", "id: h\nevent_type: PostAbilityCall\nhandler: {kind: script, command: sh late.sh}\n")
+        yaml.project.trust()
+        assert yaml.fire().calls[0].outcome is Outcome.CRASHED  # it is not there
+        yaml.script("late.sh", "touch hacked\n")
+        assert yaml.fire().calls[0].outcome is Outcome.REFUSED
+        assert not (yaml.project.root / "hacked").exists()
+
+    def test_words_that_are_no_files_need_no_agreement(self, yaml: Yaml) -> None:
+        (yaml.project.root / "src").mkdir()
+        yaml.file(
+            "h.yaml",
+            "id: h\nevent_type: PostAbilityCall\n"
+            "handler: {kind: script, command: true src src/ example.com/path 1.5 -x --y=z}\n",
+        )
+        yaml.project.trust()
+        assert yaml.fire().calls[0].outcome is Outcome.OK
+        assert [name for name, _ in files(yaml.project.root)] == [".system/hooks/h.yaml"]
+
+
+class TestKnown:
+    def test_yaml_is_not_even_imported_while_nothing_changes(self, yaml: Yaml) -> None:
+        yaml.hook()
+        yaml.project.trust()
+        yaml.found()
+        code = (
+            "import sys, samuel\n"
+            f"from samuel.paths import User\n"
+            f"app = samuel.open({str(yaml.project.root)!r})\n"
+            "print([one.file for one in app.found if one.file], 'yaml' in sys.modules)\n"
+        )
+        env = {**os.environ, "HOME": str(yaml.project.user.home)}
+        done = subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True, check=True)
+        assert done.stdout == "['.system/hooks/h.yaml'] False\n"
+
+    def test_only_what_changed_is_read_again(self, yaml: Yaml, tmp_path: Path) -> None:
+        first, second = yaml.hook("a"), yaml.hook("b")
+        store = tmp_path / "known"
+        before = {read.file: read for read in KnownFiles(store).look(yaml.project.root)}
+        second.write_text("id: [\n")
+        first.chmod(0o000)  # it could not be read, were it read again
+        first.chmod(0o644)
+        os.utime(first, ns=(1, 1))
+        after = {read.file: read for read in KnownFiles(store).look(yaml.project.root)}
+        assert after[".system/hooks/b.yaml"].hook is None
+        assert after[".system/hooks/a.yaml"].hook == before[".system/hooks/a.yaml"].hook
+
+    @pytest.mark.parametrize("content", [b"", b"\xc1", b"[]", b"\x81\xa5files\x01"])
+    def test_a_damaged_store_is_forgotten(self, yaml: Yaml, tmp_path: Path, content: bytes) -> None:
+        yaml.hook()
+        store = tmp_path / "known"
+        store.write_bytes(content)
+        (read,) = KnownFiles(store).look(yaml.project.root)
+        assert read.hook is not None
+
+    def test_five_thousand(self, yaml: Yaml) -> None:
+        yaml.script("scripts/hooks/h.sh", "#!/bin/sh\necho '{\"a\": 1}'\n")
+        handler = "handler: {kind: script, command: ./scripts/hooks/h.sh}\n"
+        for number in range(5_000):
+            match = f"match: {{ability_id: ability_{number}}}\n"
+            yaml.file(f"h{number}.yaml", f"id: h{number}\nevent_type: PostAbilityCall\n{match}{handler}")
+        yaml.project.trust()
+        for _ in range(2):  # read, and then remembered
+            with yaml.project.open() as app:
+                mine = [one for one in app.found if one.origin is Origin.PROJECT]
+                assert len(mine) == 5_000
+                assert {one.status for one in mine} == {Status.ACTIVE}
+                fired = app.fire("PostAbilityCall", ability_id="ability_4711", status="success")
+                assert [call.handler.name for call in fired.calls] == ["h4711"]
+                assert fired.result == {"a": 1}
