@@ -1,7 +1,7 @@
 """Handlers of plugins within their walls: beside the same without, and beside bare bubblewrap.
 
-Ours costs more than the bare one because a call ends only when nothing of it is left, and taking down a namespace
-of mounts takes the kernel milliseconds; and because it mounts each granted place by itself.
+Ours costs more than the bare one: it mounts each granted place by itself, and a call ends only when nothing of it
+is left.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from pathlib import Path
 
 import msgspec
 from bench_exec import noop
-from measure import Row, at_most, take_turns
+from measure import Row, beside, take_turns
 from places import project
 
 from samuel.clock import SystemClock
@@ -56,7 +56,7 @@ def _exec(root: Path, program: Path, package: Package, kind: str) -> Iterator[Ro
     free = Handler(name="p", event="context.extra", origin=Origin.PROJECT, runtime="exec", path=str(program))
     held = msgspec.structs.replace(free, package=package)
     mine, without = take_turns(lambda: call(runtime, held), lambda: call(runtime, free), rounds=200)
-    yield at_most(f"an exec handler within its walls ({kind}), vs without", mine, without, 15)
+    yield beside(f"an exec handler within its walls ({kind}), vs without", mine, without)
     if kind != walls.BWRAP:
         return
     payload, environment = msgspec.json.encode(EVENT), clean()
@@ -76,7 +76,7 @@ def _exec(root: Path, program: Path, package: Package, kind: str) -> Iterator[Ro
         subprocess.run(words, input=payload, capture_output=True, cwd=root, env=environment, check=True)
 
     mine, theirs = take_turns(lambda: call(runtime, held), bare, rounds=200)
-    yield at_most("the same, vs bare bwrap through subprocess.run", mine, theirs, 2.5)
+    yield beside("the same, vs bare bwrap through subprocess.run", mine, theirs)
 
 
 def _python(root: Path, file: Path, package: Package, kind: str) -> Iterator[Row]:
@@ -89,7 +89,7 @@ def _python(root: Path, file: Path, package: Package, kind: str) -> Iterator[Row
         mine, without = take_turns(lambda: call(runtime, held), lambda: call(runtime, free), rounds=200, inner=20)
     finally:
         runtime.close()
-    yield at_most(f"a warm python handler within its walls ({kind}), vs without", mine, without, 2)
+    yield beside(f"a warm python handler within its walls ({kind}), vs without", mine, without)
 
 
 def call(runtime: Runtime, handler: Handler) -> None:

@@ -53,6 +53,11 @@ def at_least(what: str, ours: Times, other: Times, limit: float) -> Row:
     return Row(what, str(ours), str(other), f"{ratio:.0f}x faster", f">= {limit:g}x", ratio >= limit)
 
 
+def beside(what: str, ours: Times, other: Times) -> Row:
+    """To know what it costs: nobody set an aim."""
+    return Row(what, str(ours), str(other), f"{ours.p50 / other.p50:.2f}x", "none", True)
+
+
 def below(what: str, ours: Times, seconds: float) -> Row:
     return Row(what, str(ours), "-", _human(ours.p50), f"<= {_human(seconds)}", ours.p50 <= seconds)
 

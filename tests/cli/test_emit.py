@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 from samuel.dialects.repo import event_of
 from samuel.errors import UsageError
 from samuel.events import EVENTS, Event, event_type
+from samuel.trust.repository import trust_key
 
 REAL = (sys.executable, "-m", "samuel")
 CALL = '{"ability_id": "deploy", "session_id": "s1"}'
@@ -127,13 +128,11 @@ class TestWhatGoesWrong:
         samuel("emit", event, stdin=self.CONTEXT)
         trust = machine / "state/samuel/trust"
         trust.mkdir(parents=True, exist_ok=True)
-        from samuel.trust.repository import trust_key
-
         (trust / f"{trust_key(Path.cwd())}.json").write_text("[")
-        put = Path(".samuel/hooks/x")
-        put.parent.mkdir(parents=True)
-        put.write_text("#!/bin/sh\n")
-        put.chmod(0o755)
+        hook = Path(".samuel/hooks/x")
+        hook.parent.mkdir(parents=True)
+        hook.write_text("#!/bin/sh\n")
+        hook.chmod(0o755)
         assert samuel("emit", event, stdin=self.CONTEXT).code == code
 
 

@@ -46,8 +46,7 @@ def test_each_changed_service_is_built_once_and_the_failing_line_is_proposed(
         "messages_to_user": [
             "Ran `./build billing` and `./build auth` for what was changed.",
             "`./build billing`: success.",
-            "`./build auth` failed with exit code 2 at services/auth/src/login.ts:58:"
-            " services/auth/src/login.ts(58,12): error TS2322: no such type",
+            "`./build auth` failed with exit code 2 at services/auth/src/login.ts:58: error TS2322: no such type",
             "Recommend fixing this before merging.",
         ],
         "follow_up_actions": [

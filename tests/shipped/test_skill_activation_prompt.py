@@ -11,9 +11,9 @@ FILES = {
     "ABILITY.md": """
         | Id | Type | Scope | When to use | Registry path |
         |---|---|---|---|---|
-        | billing_regression | workflow | billing | Full billing regression tests | .system/registry/high-level/b.yaml|
+        | billing_regression | workflow | billing | The billing tests | .system/registry/high-level/x.yaml |
         """,
-    ".system/registry/high-level/b.yaml": """
+    ".system/registry/high-level/x.yaml": """
         id: billing_regression
         type: workflow
         summary: Runs the regression suite of the billing module.
@@ -46,7 +46,7 @@ def test_it_suggests_what_the_message_asks_for(say: Callable[..., dict[str, Any]
     found = say("I need to run the full billing regression tests")
     (suggestion,) = found["suggested_abilities"]
     assert suggestion["id"] == "billing_regression"
-    assert "`billing`" in suggestion["reason"]
+    assert suggestion["reason"] == "The billing tests"
     assert 0.5 < suggestion["confidence"] <= 1
     assert found["messages_to_user"] == [
         "You can use the workflow ability `billing_regression`: Runs the regression suite of the billing module."

@@ -221,6 +221,14 @@ def test_config_names_a_plugin_a_function_of_it_or_a_hook(samuel_project: Samuel
             assert [step.handler.name for step in app.chains["context.extra"].steps] == ["lint/scripts/extra.sh"]
 
 
+def test_an_order_may_name_one_hook_of_a_plugin(samuel_project: SamuelProject, lint: Path) -> None:
+    samuel_project.plugin(lint)
+    for key in ("lint", "lint:scripts/extra.sh", "lint/scripts/extra.sh"):
+        samuel_project.config(f'[hooks."context.extra".order]\n"{key}" = 7\n')
+        with samuel_project.open() as app:
+            assert [step.order for step in app.chains["context.extra"].steps] == [7]
+
+
 def test_a_linked_one_may_change_between_runs_and_not_within_one(
     samuel_project: SamuelProject, lint: Path
 ) -> None:

@@ -168,7 +168,7 @@ class _Placed(NamedTuple):
 
 def _number(handler: Handler, order: Mapping[str, int]) -> tuple[int, str]:
     """A handler's number, and the key of samuel.toml that gave it; the exact name before the owner's."""
-    names = (DEFAULT,) if handler.origin is Origin.BUILT_IN else (handler.name, handler.owner)
+    names = (DEFAULT,) if handler.origin is Origin.BUILT_IN else (handler.name, handler.reference, handler.owner)
     for key in names if order else ():
         if key in order:
             return order[key], key
@@ -254,7 +254,8 @@ def _unknown_order_keys(
 
 
 def _names(known: Sequence[Handler]) -> set[str]:
-    return {DEFAULT, *(name for one in known for name in (one.name, one.owner) if name)}
+    names = {name for one in known for name in (one.name, one.owner) if name}
+    return {DEFAULT, *names, *(one.reference for one in known if one.package)}
 
 
 def _nearest(name: str, names: set[str]) -> str:

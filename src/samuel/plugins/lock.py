@@ -61,7 +61,7 @@ def write(file: Path, entries: Mapping[str, Entry]) -> None:
     document = tomlkit.document()
     document.add(tomlkit.comment(HEAD))
     document["version"] = VERSION
-    document["plugin"] = plugins = tomlkit.aot()
+    plugins = tomlkit.aot()
     for name in sorted(entries):
         table = tomlkit.table()
         for key, value in msgspec.to_builtins(entries[name], str_keys=True).items():
@@ -71,6 +71,9 @@ def write(file: Path, entries: Mapping[str, Entry]) -> None:
                 value = inline
             table[key] = value
         plugins.append(table)
+    if entries:
+        document.add(tomlkit.nl())
+        document["plugin"] = plugins
     file.parent.mkdir(parents=True, exist_ok=True)
     atomic.write_text(file, document.as_string())
 

@@ -19,7 +19,7 @@ _PATH = r"(?<![\w./@+-])(?P<path>[\w./@+-]+\.\w+)"
 _PRINTED = (
     re.compile(r'File "(?P<path>[^"\n]+)", line (?P<line>\d+)'),
     re.compile(rf"{_PATH}\((?P<line>\d+)(?:[,:]\d+)?\)"),
-    re.compile(rf"{_PATH}:(?P<line>\d+)\b"),
+    re.compile(rf"{_PATH}:(?P<line>\d+)\b(?::\d+\b)?"),
 )
 _WRONG = re.compile(r"error|fail|exception|assert|fatal|panic", re.IGNORECASE)
 LONGEST = 500  # characters of one line that are looked at
@@ -31,7 +31,7 @@ class Place(NamedTuple):
     """From the project's root."""
     line: int
     said: str = ""
-    """The line of the output that names it."""
+    """What the output says of it."""
 
 
 def failing_place(output: str, root: Path, directory: str, changed: Sequence[str] = ()) -> Place | None:
@@ -49,7 +49,8 @@ def failing_place(output: str, root: Path, directory: str, changed: Sequence[str
 
 def _places(output: str, root: Path, directory: str) -> Iterator[tuple[Place, bool, bool]]:
     known: dict[str, str] = {}
-    for said in output.splitlines()[-MOST:]:
+    lines = output.splitlines()[-MOST:]
+    for number, said in enumerate(lines):
         for at, printed in enumerate(_PRINTED):
             if (found := printed.search(said[:LONGEST])) is None:
                 continue
@@ -57,9 +58,15 @@ def _places(output: str, root: Path, directory: str) -> Iterator[tuple[Place, bo
             if name not in known:
                 known[name] = _inside(name, root, directory)
             if known[name]:
-                place = Place(known[name], int(found["line"][:9]), line(said, 200))
-                yield place, _WRONG.search(said) is not None, at == 0
+                inner = at == 0
+                what = _raised(lines[number + 1 :]) if inner else said[found.end() :].strip(" :-,)")
+                yield Place(known[name], int(found["line"][:9]), line(what, 200)), bool(_WRONG.search(said)), inner
                 break
+
+
+def _raised(after: Sequence[str]) -> str:
+    """The end of a traceback: its first line that is not indented."""
+    return next((one for one in after[:LONGEST] if one and not one[0].isspace()), "")
 
 
 def _inside(name: str, root: Path, directory: str) -> str:

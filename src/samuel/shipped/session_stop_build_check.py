@@ -13,6 +13,7 @@ from samuel.config.duration import format_duration
 from samuel.events import SessionStop
 from samuel.process import spawn
 from samuel.rules.builds import Builds, Step, steps
+from samuel.runtimes.base import first_line
 from samuel.shipped.failing_place import Place, failing_place
 from samuel.shipped.told import line, told
 
@@ -77,7 +78,7 @@ def _build(step: Step, root: Path, changed: list[str], until: float | None) -> B
     elif ended.returncode < 0:
         why = f"was ended by signal {-ended.returncode}"
     place = failing_place(output, root, step.directory, changed)
-    return Built(step, why, place.said if place else _last(output), place)
+    return Built(step, why, place.said if place else line(first_line(output, ""), 200), place)
 
 
 def _summary(one: Built) -> str:
@@ -89,7 +90,3 @@ def _summary(one: Built) -> str:
 
 def _open(place: Place) -> dict[str, Any]:
     return {"kind": "open_file", "payload": {"path": place.path, "line": place.line}}
-
-
-def _last(output: str) -> str:
-    return next((line(one, 200) for one in reversed(output.splitlines()) if one.strip()), "")

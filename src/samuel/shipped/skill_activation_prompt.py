@@ -32,15 +32,15 @@ def hook(event: UserPromptSubmit) -> dict[str, Any]:
     if not routed.candidates:
         return {"logs": [{"level": "debug", "message": routed.nothing}]}
     return {
-        "suggested_abilities": [_suggestion(one) for one in routed.candidates],
+        "suggested_abilities": [_suggestion(one, abilities.find(one.id)) for one in routed.candidates],
         "messages_to_user": [_message(abilities.find(routed.candidates[0].id))],
     }
 
 
-def _suggestion(candidate: Candidate) -> dict[str, Any]:
+def _suggestion(candidate: Candidate, ability: Ability) -> dict[str, Any]:
     return {
-        "id": candidate.id,
-        "reason": "; ".join(candidate.reasons),
+        "id": ability.id,
+        "reason": ability.when_to_use or ability.summary,
         "confidence": round(candidate.score, 2),
     }
 

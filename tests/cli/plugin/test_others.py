@@ -217,3 +217,16 @@ def test_help_names_every_command(samuel):
     for name in ("add", "install", "list", "show", "update", "remove", "enable", "disable", "new", "validate"):
         assert f"  {name} " in ran.out
         assert samuel("plugin", name, "--help").code == 0
+
+
+def test_what_is_listed_comes_before_a_name_in_a_manifest(samuel, origin, tmp_path, checks):
+    """`checks` is listed for the user, and is what the manifest of the project's `org/checks` says it is called."""
+    own = tmp_path / "checks"
+    own.mkdir()
+    samuel("plugin", "add", "org/checks", "--yes")
+    samuel("plugin", "add", "-g", str(own), "--yes")
+    ran = samuel("plugin", "remove", "checks")
+    assert ran.code == 2
+    assert ran.err == "error: `checks` is a global plugin\nadd `--global`\n"
+    assert samuel("plugin", "remove", "-g", "checks").code == 0
+    assert samuel("plugin", "remove", "checks").out == "Removed org/checks.\n"

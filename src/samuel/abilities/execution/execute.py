@@ -19,6 +19,7 @@ from samuel.abilities.execution import check, family
 from samuel.abilities.execution.call import Call, Status, shortened, summary
 from samuel.abilities.execution.check import Refused
 from samuel.abilities.execution.folder import Calls, new_key
+from samuel.abilities.execution.leftovers import settle_killed
 from samuel.abilities.execution.program import Done
 from samuel.abilities.model import Ability
 from samuel.abilities.registry import Registry
@@ -82,7 +83,7 @@ class Execution:
 
     def create(self, name: str, given: Any, intent: str = "") -> Created:
         """Check everything that can be checked before; only then is there a folder."""
-        self.calls.mark_killed()
+        settle_killed(self.calls)
         try:
             ability = self.registry.find(name)
         except UsageError as error:
@@ -105,7 +106,7 @@ class Execution:
 
     def run(self, key: str) -> Ended:
         """Run a call that was created. SamuelError if it cannot begin; whatever comes then is in its record."""
-        self.calls.mark_killed()
+        settle_killed(self.calls)
         with self.calls.running(key):
             call, asked = self.calls.load(key), self.calls.input(key)
             if call.status is not Status.CREATED:

@@ -3,6 +3,7 @@ from __future__ import annotations
 import click
 
 from samuel.abilities.execution.folder import Calls
+from samuel.abilities.execution.leftovers import settle_killed
 from samuel.cli.here import Here, json_option
 
 
@@ -17,6 +18,6 @@ def delete(here: Here, key: str) -> int:
         samuel ability delete task-20250115T102345-0123456789abcdef
     """
     calls = Calls(here.root)
-    calls.mark_killed()
+    settle_killed(calls)
     calls.delete(key)
     return here.out.answer({"deleted": key}, f"deleted `{key}`")

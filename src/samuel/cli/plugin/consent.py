@@ -63,7 +63,7 @@ def agree(here: Here, plan: Plan, progress: Progress, *, yes: bool, non_interact
     if non_interactive or not here.out.asks:
         raise SamuelError(
             f"{titles}: nobody agreed to what would run",
-            "nothing was installed; look at it with `--dry-run`, then agree with `--yes`, or on a terminal",
+            "nothing was installed; read the above, then agree with `--yes`, or on a terminal",
         )
     what = "this plugin" if len(asked) == 1 else f"these {len(asked)} plugins"
     if not click.confirm(f"Install {what}, and let it run?", err=True):

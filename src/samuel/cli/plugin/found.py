@@ -24,12 +24,17 @@ def all_plugins(root: Path) -> list[tuple[Installed, bool]]:
     return sorted(both, key=lambda one: one[0].title)  # stable: the project's before the user's
 
 
-def named(root: Path, name: str) -> tuple[Installed, bool]:
-    """The one that is called so; of two, the project's."""
+def named(root: Path, name: str, location: str = "") -> tuple[Installed, bool]:
+    """The one that is called so; of two, the project's. What `list` shows comes before the name in a manifest."""
     found = all_plugins(root)
-    for plugin, enabled in found:
-        if answers(plugin, name):
-            return plugin, enabled
+    listed = [one for one in found if name in (one[0].title, one[0].directory.name)]
+    meant = listed or [one for one in found if answers(one[0], name)]
+    if here := [one for one in meant if location in ("", one[0].location)]:
+        return here[0]
+    if meant:
+        other = meant[0][0]
+        hint = "add `--global`" if other.location == GLOBAL else "leave `--global` away"
+        raise UsageError(f"`{name}` is a {other.location} plugin", hint)
     close = difflib.get_close_matches(name, [said for one, _ in found for said in (one.title, one.name)], n=1)
     hint = f"did you mean `{close[0]}`?" if close else "`samuel plugin list` shows what there is"
     raise UsageError(f"no plugin is called `{name}`", hint)

@@ -4,6 +4,7 @@ import click
 
 from samuel.cli.here import Here, json_option
 from samuel.cli.plugin import consent
+from samuel.cli.plugin.found import named
 
 
 @click.command()
@@ -20,5 +21,7 @@ def remove(here: Here, name: str, of_user: bool, force: bool) -> int:
     \b
         samuel plugin remove org/repo
     """
-    removed = consent.store_to_change(here, of_user).remove(name, force=force)
+    store = consent.store_to_change(here, of_user)
+    plugin, _ = named(here.root, name, store.location)
+    removed = store.remove(plugin.title, force=force)
     return here.out.answer({"removed": removed.title}, f"Removed {removed.title}.")

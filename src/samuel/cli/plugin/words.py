@@ -44,6 +44,7 @@ def offer(candidate: Candidate) -> str:
     rows: list[Row] = [
         ("about", [plugin.manifest.summary]),
         ("from", [candidate.source.shown]),
+        ("linked", ["its content may change between runs, and nobody is asked again"] if plugin.linked else []),
         ("commit", [candidate.entry.commit]),
         ("license", [plugin.manifest.license]),
         ("required by", [candidate.required_by]),
