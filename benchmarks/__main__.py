@@ -30,6 +30,7 @@ BENCHMARKS = (
     "bench_memory",
     "bench_loop",
     "bench_routing",
+    "bench_session",
 )
 
 

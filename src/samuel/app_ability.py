@@ -29,8 +29,10 @@ def execution(app: App, registry: Registry, fire: Callable[[Event], Fired], sess
     """`fire` is how events of the calls are fired; `session` is the id of the one they belong to."""
     root = app.paths.root
 
-    def ask(prompt: str, env: Mapping[str, str], own: Mapping[str, str]) -> Said:
-        return _ask(app, prompt, env, own)
+    def ask(ability: str, prompt: str, env: Mapping[str, str], own: Mapping[str, str]) -> Said:
+        return _ask(
+            app, AgentSession(app.workplace, app.fire, app.context, ability=ability, env=env, own=own), prompt
+        )
 
     machine = Machine(root, _variables(app), os.environ, app.user.cache, app.config.limits.handler_output_bytes)
     return Execution(
@@ -55,9 +57,9 @@ def _variables(app: App) -> dict[str, str]:
     return {**app.variables, "PATH": path, "SAMUEL_PROJECT_ROOT": str(app.paths.root)}
 
 
-def _ask(app: App, prompt: str, env: Mapping[str, str], own: Mapping[str, str]) -> Said:
+def _ask(app: App, session: AgentSession, prompt: str) -> Said:
+    """What would fail later is said before any hook is told that a session begins."""
     place = app.workplace
-    session = AgentSession(place, app.fire, app.context, env=env, own=own)
     chosen = find(session.agent, place.agents)
     why = missing_in(chosen, place.settings.sandbox, place.confinement)
     why = why or place.refusal(commands.of_agent(session.agent, place.agents, place.root))

@@ -211,6 +211,22 @@ def test_without_a_system_directory_there_is_no_log(samuel, guard, project: Path
     assert not (project / ".system").exists()
 
 
+def test_the_engine_is_lean(samuel, project: Path) -> None:
+    """An event with known hooks needs neither the loop, nor YAML, nor tables for terminals."""
+    samuel("emit", "SessionEnd")
+    done = subprocess.run(
+        [sys.executable, "-X", "importtime", "-m", "samuel", "-C", ".", "emit", "SessionEnd"],
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    names = {line.split("|")[-1].strip() for line in done.stderr.splitlines()}
+    assert "samuel.app" in names
+    unwanted = ("jinja2", "yaml", "rich", "tomlkit", "toons", "wasmtime", "sqlite3", "samuel.ralph.loop")
+    assert not names & {*unwanted, "samuel.ralph.workplace", "samuel.agents.table", "samuel.plugins.manifest"}
+
+
 class Quick(NamedTuple):
     """The program itself; `engine` says whether it was asked."""
 

@@ -42,6 +42,9 @@ style = "plain"
 tabs = false
 folders = ["src", "tests"]
 
+[session]
+allow_commands = ["make test", "npm run build:billing"]
+
 [limits]
 handler_output_bytes = 1000
 handler_prompt_bytes = 100
@@ -51,6 +54,10 @@ handler_prompt_bytes = 100
 def test_no_file_is_all_defaults(file: Path) -> None:
     assert load(file) == Config()
     assert load(file / "below" / "nothing") == Config()
+
+
+def test_the_environment(loaded: Callable[[str], Config]) -> None:
+    assert loaded('environment = "dev"\n').environment == "dev"
 
 
 def test_an_empty_file_is_all_defaults_too(file: Path, loaded: Callable[[str], Config]) -> None:
@@ -73,6 +80,7 @@ def test_everything(file: Path, loaded: Callable[[str], Config]) -> None:
         methodology={"mine": Methodology("mine", hooks={"before:loop": EventSettings(strict=True)})},
         distributions=("samuel-python", "other"),
         pass_env=("SSH_AUTH_SOCK", "_x1"),
+        allow_commands=("make test", "npm run build:billing"),
         guardrails={
             "max_file_lines": 300,
             "ratio": 0.5,

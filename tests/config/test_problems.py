@@ -66,8 +66,8 @@ def test_a_problem_has_its_parts(file: Path) -> None:
         # Unknown keys, at every level.
         (
             "x = 1",
-            "F:1: unknown key `x` (known here: `default_methodology`, `hooks`, `methodology`, "
-            "`distributions`, `pass_env`, `guardrails`, `limits`, `agents`, `plugins`)",
+            "F:1: unknown key `x` (known here: `default_methodology`, `environment`, `hooks`, `methodology`, "
+            "`distributions`, `pass_env`, `guardrails`, `limits`, `agents`, `session`, `plugins`)",
         ),
         (
             "[hooks.before_loop]\nstrikt = true",

@@ -8,9 +8,20 @@ import msgspec
 import pytest
 
 from samuel.dialects import DIALECTS, understand
-from samuel.errors import UnknownEvent
-from samuel.events import PostAbilityCall, PreAbilityCall, SessionStop, TurnEnd, UserPromptSubmit, event_type
+from samuel.dialects.repo import event_of
+from samuel.errors import UnknownEvent, UsageError
+from samuel.events import (
+    EVENTS,
+    EventType,
+    PostAbilityCall,
+    PreAbilityCall,
+    SessionStop,
+    TurnEnd,
+    UserPromptSubmit,
+    event_type,
+)
 from samuel.events.event import Event
+from samuel.events.schema import sample
 
 COMMON = {"session_id": "s1", "project_root": "/p", "event_id": "evt-1", "recipe_name": "commit"}
 BASE = {"conv_id": "s1", "cwd": "/p", "invoked_by": "main", "recipe_name": "commit"}
@@ -35,6 +46,57 @@ OURS = {
     "agent_stop": "SessionStop",
     "turn_end": "TurnEnd",
 }
+
+
+class TestRepo:
+    """REPO's contexts: flat, with the base fields, and more than REPO knows."""
+
+    def test_the_base_fields_and_the_events_own(self) -> None:
+        event = UserPromptSubmit(user_message="hi", project_root="/p", stage="plan", timestamp="t")
+        spoken = DIALECTS["repo"].to_theirs(msgspec.to_builtins(event))
+        assert (
+            spoken.items()
+            >= {
+                "event_type": "UserPromptSubmit",
+                "session_id": "",
+                "timestamp": "t",
+                "repository_root": "/p",
+                "stage": "plan",
+                "user_message": "hi",
+            }.items()
+        )
+
+    @pytest.mark.parametrize("event", EVENTS, ids=lambda event: event.name)
+    def test_every_event_there_and_back(self, event: EventType) -> None:
+        made = msgspec.convert({"event": event.name, **sample(event), "session_id": "s"}, event.payload)
+        spoken = DIALECTS["repo"].to_theirs(msgspec.to_builtins(made))
+        assert event_of(event, spoken) == made
+
+    def test_what_the_caller_said_besides_goes_along(self) -> None:
+        kind = event_type("TurnEnd")
+        event = event_of(
+            kind, {"response": "x", "turn_number": 1, "last_command": "make", "project_root": "/evil"}
+        )
+        assert event.extra == {"last_command": "make"}
+        assert event.project_root == ""
+        spoken = DIALECTS["repo"].to_theirs(msgspec.to_builtins(event))
+        assert spoken["last_command"] == "make"
+        assert "extra" not in spoken
+        assert event_of(kind, spoken) == event
+
+    def test_it_never_speaks_over_us(self) -> None:
+        event = TurnEnd(response="x", turn_number=1, session_id="s", extra={"response": "y", "event_type": "z"})
+        spoken = DIALECTS["repo"].to_theirs(msgspec.to_builtins(event))
+        assert (spoken["response"], spoken["event_type"]) == ("x", "TurnEnd")
+
+    @pytest.mark.parametrize("context", [[], "x", None, {}, {"response": 1}, {"event_type": "SessionEnd"}])
+    def test_what_is_none(self, context: object) -> None:
+        with pytest.raises(UsageError):
+            event_of(event_type("TurnEnd"), context)
+
+    def test_results_are_ours_as_they_are(self) -> None:
+        result = {"logs": [], "new_key": 1, "tool_input": None}
+        assert DIALECTS["repo"].from_theirs("PreAbilityCall", result) == result
 
 
 @pytest.mark.parametrize("theirs", TRANSLATIONS)

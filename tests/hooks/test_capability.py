@@ -45,9 +45,7 @@ def test_a_path_is_covered_by_itself_and_what_is_above_it(
         (Capabilities(env=("A", "B")), Capabilities(env=("B",)), ["env: A"]),
     ],
 )
-def test_what_goes_beyond_a_grant_is_named(
-    asked: Capabilities, granted: Capabilities, missing: list[str]
-) -> None:
+def test_what_goes_beyond_a_grant_is_named(asked: Capabilities, granted: Capabilities, missing: list[str]) -> None:
     assert beyond(asked, granted) == missing
 
 

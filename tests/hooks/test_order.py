@@ -298,6 +298,10 @@ class TestStrictAndTimeout:
         own = EventSettings(timeout=2.0, order={"b": 3})
         assert own.over(general) == EventSettings(strict=True, timeout=2.0, order={"a": 1, "b": 3})
 
+    def test_one_that_blocks_is_strict_whatever_is_set(self) -> None:
+        blocking = handler("a", blocking=True)
+        assert self.step(HandlerRef("a", strict=False), blocking, strict=False) == (True, 30.0)
+
     def test_a_guard_is_strict_whatever_is_set(self) -> None:
         guard = handler("a", role=Role.GUARD)
         assert self.step(HandlerRef("a", strict=False), guard, strict=False) == (True, 30.0)

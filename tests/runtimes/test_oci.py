@@ -280,7 +280,7 @@ def example(busybox_image: str, tmp_path_factory: pytest.TempPathFactory) -> Ite
     shutil.copytree(EXAMPLE, directory)
     containerfile = directory / "Containerfile"
     text = containerfile.read_text()
-    containerfile.write_text(text.replace("docker.io/library/busybox:stable-musl", busybox_image))
+    containerfile.write_text(text.replace("busybox:stable-musl", busybox_image))
     assert text != containerfile.read_text()
     name = f"localhost/samuel-test-example:{os.getpid()}"
     yield directory, engine.pin(name, containerfile=containerfile, host=os.environ)

@@ -76,6 +76,7 @@ def test_an_earlier_rule_that_allows_is_the_last_word_of_the_policy(samuel_proje
         {"command": "rm -f 'infra/x' && true"},
         {"command": "terraform apply --var-file=deep/down/main.tf"},
         "infra/x",
+        {"command": "set -e\nrm infra/x\n"},
     ],
 )
 def test_it_asks_about_paths_wherever_they_stand_in_the_input(
@@ -102,6 +103,19 @@ def test_an_absolute_path_and_a_link_are_seen_through(samuel_project: SamuelProj
     assert fire(samuel_project, {"path": str(root / "infra" / "x")}).denied
     assert fire(samuel_project, {"path": "harmless/x"}).denied
     assert fire(samuel_project, {"path": "src/infrastructure/x"}).ok
+
+
+@pytest.mark.usefixtures("guarded")
+def test_what_is_written_into_a_file_names_no_paths(samuel_project: SamuelProject) -> None:
+    content = "See infra/x\n" * 100_000
+    assert fire(samuel_project, {"path": "docs/x.md", "content": content}).ok
+
+
+@pytest.mark.usefixtures("guarded")
+def test_a_long_command_is_looked_through_to_its_end(samuel_project: SamuelProject) -> None:
+    words = " ".join(f"src/{number}.py" for number in range(20_000))
+    assert fire(samuel_project, {"command": words}).ok
+    assert fire(samuel_project, {"command": f"{words} infra/x"}).denied
 
 
 @pytest.mark.usefixtures("guarded")

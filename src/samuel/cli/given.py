@@ -6,9 +6,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
-import msgspec
-
 from samuel.errors import UsageError
+from samuel.runtimes.values import NotPlain, parse
 
 LARGEST = 16 * 1024 * 1024
 
@@ -28,9 +27,9 @@ def json_object(where: str, option: str) -> Any:
     else:
         data, name = _file(where, option), f"`{where}`"
     try:
-        return msgspec.json.decode(data)
-    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
-        raise UsageError(f"{name} is not JSON: {error}", 'write an object like {"name": "value"}') from None
+        return parse(data)
+    except NotPlain as error:
+        raise UsageError(f"{name}: {error}", 'write an object like {"name": "value"}') from None
 
 
 def _file(where: str, option: str) -> bytes:

@@ -52,7 +52,9 @@ def event_of(kind: EventType, context: object) -> Event:
         if not isinstance(said, str) or canonical(said) != kind.name:
             raise UsageError(f"the context is one of `{said}`, not of `{kind.name}`", "name the event it is of")
     known = set(kind.payload.__struct_encode_fields__)
-    given = {key: value for key, value in context.items() if key not in STAMPED and value is not None}
+    # What is null is not said, and the empty session is none.
+    pairs = ((key, value) for key, value in context.items() if (key, value) != ("session_id", ""))
+    given = {key: value for key, value in pairs if key not in STAMPED and value is not None}
     fields = {key: value for key, value in given.items() if key in known}
     besides = {key: value for key, value in given.items() if key not in known}
     if besides:

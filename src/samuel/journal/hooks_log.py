@@ -45,32 +45,23 @@ class HooksLog:
         self._clock = clock
         self._warn = warn
         self._broken = False
-        self._lines: list[bytes] = []
+        self._calls: list[Call] = []
 
     def begin(self, event: Event) -> None:
         pass
 
     def called(self, event: Event, call: Call) -> None:
-        if call.handler.origin is Origin.BUILT_IN:
-            return
-        line = Line(
-            iso(self._clock.now()),
-            call.handler.name,
-            BY_PAYLOAD[type(event)].name,
-            call.outcome,
-            round(call.duration_ms, 3),
-            event.session_id if isinstance(event.session_id, str) else "",
-            call.message,
-            _logs(call),
-        )
-        self._lines.append(msgspec.json.encode(line) + b"\n")
+        if call.handler.origin is not Origin.BUILT_IN:
+            self._calls.append(call)
 
     def end(self, event: Event, fired: Fired, duration_ms: float) -> None:
-        lines, self._lines = b"".join(self._lines), []
-        if not lines or self._broken or not os.path.isdir(self._root / SYSTEM):
+        calls, self._calls = self._calls, []
+        if not calls or self._broken or not os.path.isdir(self._root / SYSTEM):
             return
+        at = iso(self._clock.now())
+        lines = (msgspec.json.encode(_line(at, event, call)) + b"\n" for call in calls)
         try:
-            self._append(lines)
+            self._append(b"".join(lines))
         except (OSError, SamuelError) as error:
             self._broken = True
             self._warn(f"`{SYSTEM}/logs/{NAME}` cannot be written: {error}")
@@ -88,6 +79,19 @@ class HooksLog:
                 os.close(fd)
         finally:
             os.close(directory)
+
+
+def _line(at: str, event: Event, call: Call) -> Line:
+    return Line(
+        at,
+        call.handler.name,
+        BY_PAYLOAD[type(event)].name,
+        call.outcome,
+        round(call.duration_ms, 3),
+        event.session_id if isinstance(event.session_id, str) else "",
+        call.message,
+        _logs(call),
+    )
 
 
 def _logs(call: Call) -> list[dict[str, str]]:

@@ -51,7 +51,11 @@ def read(file: Path) -> dict[str, Entry]:
         raise _refusal(file, str(error)) from None
     if found.version != VERSION:
         raise _refusal(file, f"version {found.version}; this Samuel reads version {VERSION}")
-    return {entry.name: entry for entry in found.plugin}
+    entries = {entry.name: entry for entry in found.plugin}
+    if len(entries) < len(found.plugin):  # as a merge may leave it
+        twice = next(name for name in entries if sum(one.name == name for one in found.plugin) > 1)
+        raise _refusal(file, f"it names `{twice}` twice")
+    return entries
 
 
 def write(file: Path, entries: Mapping[str, Entry]) -> None:

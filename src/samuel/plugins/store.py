@@ -148,8 +148,7 @@ class Store:
                 made.append(self._placed(fresh, there, force=True))
             else:
                 left.append(plugin)
-        # A plugin that nobody agreed to is not agreed to by asking for a newer one.
-        made = [one._replace(ask=bool(one.news) or not self._is_agreed(one.before)) for one in made]
+        made = [one._replace(ask=self._is_news(one)) for one in made]
         unlocked = tuple(plugin.title for plugin in chosen if plugin.locked is None)
         return Plan(workshop.directory, tuple(self._with_required(workshop, made, there)), tuple(left), unlocked)
 
@@ -311,6 +310,15 @@ class Store:
             return plugin is not None and plugin.directory.parent == self.plugins
         known = self._trust.load().get(plugin.agreement)
         return known is not None and known.covers(agreement(plugin).digest)
+
+    def _is_news(self, candidate: Candidate) -> bool:
+        """Must somebody be asked? Not for what they agreed to word for word: then the one here was edited or lost.
+
+        A plugin that nobody agreed to is not agreed to by asking for a newer one.
+        """
+        if self._is_agreed(candidate.plugin):
+            return False
+        return bool(candidate.news) or not self._is_agreed(candidate.before)
 
     def _missing(self, entry: Entry) -> Installed:
         place = self.plugins / directory_of(entry.name)

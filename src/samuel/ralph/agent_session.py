@@ -1,6 +1,6 @@
 """One session of an agent outside of the loop, fired as the loop fires each of its own: for recipes and abilities.
 
-Every payload carries the session's id, and `recipe_name` if it is a recipe's.
+Every payload carries the session's id, and `recipe_name` or `ability_id`: a handler can act for one and no other.
 """
 
 from __future__ import annotations
@@ -67,16 +67,18 @@ class AgentSession:
         *,
         agent: str = "",
         recipe: str = "",
+        ability: str = "",
         env: Mapping[str, str] = NOTHING,
         own: Mapping[str, str] = NOTHING,
     ) -> None:
-        """`agent` is somebody's choice; without one it is the project's. `recipe` is the name of one.
+        """`agent` is somebody's choice; without one it is the project's. `recipe` or `ability` is what it is for.
 
         `env` are variables for the agent that handlers may change; those in `own` nobody may.
         """
         self._place = place
         self._fired = fire
         self._context = context()
+        self._extra = {"ability_id": ability} if ability else UNSET
         self._env = env
         self._own = own
         self._ran = Ran(place.clock.new_id("ses"), agent or place.agent, recipe)
@@ -174,7 +176,9 @@ class AgentSession:
         return fired
 
     def _tell(self, event: Event) -> Fired:
-        event = replace(event, session_id=self._ran.session_id, recipe_name=self._ran.recipe or UNSET)
+        event = replace(
+            event, session_id=self._ran.session_id, recipe_name=self._ran.recipe or UNSET, extra=self._extra
+        )
         if isinstance(event, LoopEvent):
             event = replace(event, context=self._context)
         fired = self._fired(event)

@@ -11,6 +11,7 @@
 
 The first rule that fits decides; a rule fits if all that it names does. One environment or path of a call is
 enough for a rule that says no. A rule that allows must fit all of them: a harmless file waves no other through.
+Every word of the input could be a path; only a text of several lines is content, unless it is a command.
 """
 
 from __future__ import annotations

@@ -26,7 +26,7 @@ class Message(msgspec.Struct, frozen=True):
     text: str
 
 
-class FollowUp(msgspec.Struct, frozen=True, omit_defaults=True):
+class FollowUp(msgspec.Struct, frozen=True):
     """Something that a hook proposes. Nothing is done by itself."""
 
     number: int
@@ -38,7 +38,7 @@ class FollowUp(msgspec.Struct, frozen=True, omit_defaults=True):
     note: str = ""  # what became of it, or what it waits for
 
 
-class Session(msgspec.Struct, frozen=True, omit_defaults=True):
+class Session(msgspec.Struct, frozen=True):
     id: str
     started: str
     stopped: str = ""

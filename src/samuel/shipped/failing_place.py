@@ -24,6 +24,7 @@ _PRINTED = (
 _WRONG = re.compile(r"error|fail|exception|assert|fatal|panic", re.IGNORECASE)
 LONGEST = 500  # characters of one line that are looked at
 MOST = 20_000  # lines
+DEEPEST = 200  # lines of a traceback that are looked at for its end
 
 
 class Place(NamedTuple):
@@ -59,14 +60,15 @@ def _places(output: str, root: Path, directory: str) -> Iterator[tuple[Place, bo
                 known[name] = _inside(name, root, directory)
             if known[name]:
                 inner = at == 0
-                what = _raised(lines[number + 1 :]) if inner else said[found.end() :].strip(" :-,)")
+                rest = said[found.end() :].strip(" :-,)")
+                what = _raised(lines[number + 1 : number + DEEPEST]) if inner else rest
                 yield Place(known[name], int(found["line"][:9]), line(what, 200)), bool(_WRONG.search(said)), inner
                 break
 
 
 def _raised(after: Sequence[str]) -> str:
     """The end of a traceback: its first line that is not indented."""
-    return next((one for one in after[:LONGEST] if one and not one[0].isspace()), "")
+    return next((one for one in after if one and not one[0].isspace()), "")
 
 
 def _inside(name: str, root: Path, directory: str) -> str:

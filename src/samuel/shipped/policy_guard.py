@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator, Mapping
+from functools import cache
 from typing import Any
 
 from msgspec import UnsetType
@@ -17,13 +18,15 @@ from samuel.rules.policy import ALLOW, Call, Policy, first_fitting
 from samuel.shipped.told import besides, environment, told
 
 ENVIRONMENTS = ("environment", "env", "target_environment")  # the keys by which an input says where it is for
+COMMANDS = ("command", "cmd", "script", "code", "args")  # of these also a text of several lines names paths
 
 # A path in a command line ends where a shell would end it.
 _APART = re.compile(r"""[\s"'`=;|&<>()]+""")
 
 
 def hook(event: PreAbilityCall) -> dict[str, Any]:
-    found = first_fitting(told(event, Policy), _call(event))
+    policy = told(event, Policy)
+    found = first_fitting(policy, _call(event, policy))
     if found is None:
         return {}
     number, rule = found
@@ -35,12 +38,12 @@ def hook(event: PreAbilityCall) -> dict[str, Any]:
     return {"decision": "deny", "reason": reason, "error": "blocked_by_policy", "messages_to_user": [reason]}
 
 
-def _call(event: PreAbilityCall) -> Call:
+def _call(event: PreAbilityCall, policy: Policy) -> Call:
     given = None if isinstance(event.tool_input, UnsetType) else event.tool_input
     return Call(
         field=lambda name: None if isinstance(value := getattr(event, name), UnsetType) else value,
         environments=frozenset(_environments(event, given)),
-        paths=frozenset(_paths(given, event.project_root)),
+        paths=frozenset(_paths(given, event.project_root) if any(rule.path for rule in policy.rules) else ()),
     )
 
 
@@ -51,26 +54,26 @@ def _environments(event: PreAbilityCall, given: Any) -> Iterator[str]:
 
 
 def _paths(given: Any, root: str) -> Iterator[str]:
-    """Everything in the input that could be a path: each text, and each word of it; also where links lead."""
-    for text in _texts(given):
-        for word in {text, *_APART.split(text)}:
-            if word and "\0" not in word:
-                path = os.path.normpath(os.path.join(root, word))
-                yield _from(root, path)
-                yield _from(os.path.realpath(root), os.path.realpath(path))
+    """Everything in the input that could be a path, from the project's root; also where links lead."""
+    real = cache(os.path.realpath)  # of each directory once
+    for word in {word for text in _texts(given) for word in (text, *_APART.split(text)) if word}:
+        path = os.path.normpath(os.path.join(root, word))
+        yield path.removeprefix(f"{root}/")
+        if "\0" not in path:
+            place = os.path.join(real(os.path.dirname(path)), os.path.basename(path))
+            place = os.path.realpath(place) if os.path.islink(place) else place
+            yield place.removeprefix(f"{real(root)}/")
 
 
 def _texts(value: Any) -> Iterator[str]:
-    left = [value]
+    """The texts of the input, but for those of several lines: what is written into a file is no path."""
+    left = [("", value)]
     while left:
-        one = left.pop()
+        key, one = left.pop()
         if isinstance(one, str):
-            yield one
+            if "\n" not in one or key in COMMANDS:
+                yield one
         elif isinstance(one, Mapping):
-            left += one.values()
+            left += one.items()
         elif isinstance(one, (list, tuple)):
-            left += one
-
-
-def _from(root: str, path: str) -> str:
-    return path.removeprefix(f"{root}/")
+            left += ((key, item) for item in one)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
+from importlib.util import find_spec
 from pathlib import Path
 
 from msgspec.structs import replace
@@ -18,6 +19,7 @@ from samuel.hooks.package import Package
 from samuel.plugins.environment import interpreter
 from samuel.plugins.installed import Installed
 from samuel.plugins.model import OCI, PYTHON, SKILL, WASM, Binding
+from samuel.runtimes.wasm import MISSING
 from samuel.sources import hook_files
 from samuel.sources.answers import Answer, Answers, Declared
 from samuel.trust.content import Digests
@@ -159,6 +161,8 @@ def _lacking(plugin: Installed, package: Package) -> str:
     again = f"`samuel plugin install` or `samuel plugin add --force` gets it ({plugin.title})"
     if plugin.manifest.kind == OCI and not package.image:
         return f"samuel.lock does not say which image it runs; {again}"
+    if plugin.manifest.kind == WASM and find_spec("wasmtime") is None:
+        return MISSING
     if plugin.manifest.dependencies and not package.python:
         return f"its Python environment is missing; {again}"
     return ""

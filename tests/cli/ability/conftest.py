@@ -69,7 +69,8 @@ class Shop:
         self.program(
             f"scripts/hooks/{id}",
             "import json, sys\ncontext = json.load(sys.stdin)\nanswer = {}\n"
-            f"open('seen-{id}.jsonl', 'a').write(json.dumps(context) + '\\n')\n{dedent(body)}\nprint(json.dumps(answer))\n",
+            f"open('seen-{id}.jsonl', 'a').write(json.dumps(context) + '\\n')\n"
+            f"{dedent(body)}\nprint(json.dumps(answer))\n",
         )
         handler = f"handler: {{kind: script, command: ./scripts/hooks/{id}}}\n"
         self.put(f".system/hooks/{id}.yaml", f"id: {id}\nevent_type: {event}\nenabled: true\n{more}{handler}")

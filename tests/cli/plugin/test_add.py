@@ -86,6 +86,19 @@ class TestInstalled:
         assert ran.code == 0
         assert "warning: `org/broken/one` is broken: " in ran.err
 
+    def test_texts_that_nobody_can_use_are_told_at_once(self, samuel, origin):
+        origin("org/texts", {"skills/mute/SKILL.md": "no front matter\n", "recipes/torn.md": "{{ x\n"})
+        ran = samuel("plugin", "add", "org/texts", "--yes")
+        assert ran.code == 0
+        assert "skills/mute/SKILL.md:1: it has no front matter" in ran.err
+        assert "recipes/torn.md:1: unexpected end of template" in ran.err
+
+    def test_one_that_samuel_toml_turns_off_is_told(self, samuel, put, checks):
+        put("samuel.toml", "[plugins.checks]\nenabled = false\n")
+        ran = samuel("plugin", "add", "org/checks", "--yes")
+        assert ran.code == 0
+        assert "`samuel plugin enable org/checks` turns it on" in ran.err
+
 
 class TestConsent:
     @pytest.mark.parametrize("arguments", [(), ("--non-interactive",), ("--json",)])

@@ -138,6 +138,19 @@ class TestInstall:
         ran = samuel("plugin", "install")
         assert (ran.code, "PROJECT/samuel.lock: cannot be read: version 99" in ran.err) == (2, True)
 
+    def test_a_lock_that_names_one_twice(self, samuel, project, plain):
+        samuel("plugin", "add", "org/plain", "--yes")
+        text = (project / "samuel.lock").read_text()
+        (project / "samuel.lock").write_text(text + text[text.index("[[plugin]]") :])
+        ran = samuel("plugin", "install")
+        assert (ran.code, "it names `org/plain` twice" in ran.err) == (2, True)
+
+    def test_one_that_the_lock_grants_less_than_it_asks_for(self, samuel, project, checks):
+        samuel("plugin", "add", "org/checks", "--yes")
+        text = (project / "samuel.lock").read_text()
+        (project / "samuel.lock").write_text(text.replace('["TOKEN"]', "[]"))
+        assert "it asks for more than samuel.lock grants: env: TOKEN" in samuel("plugin", "install", "--yes").err
+
 
 class TestUpdate:
     def test_the_same(self, samuel, checks):
@@ -163,6 +176,14 @@ class TestUpdate:
         assert on_terminal("plugin", "update", typed="n\n")[0] == 1
         assert samuel("plugin", "update", "--yes").code == 0
         assert samuel("plugin", "list", "--json").json[0]["capabilities"] == {"network": True}
+
+    def test_one_that_was_edited_is_put_right_unasked(self, samuel, project, checks):
+        samuel("plugin", "add", "org/checks", "--yes")
+        script = project / ".samuel/plugins/org@checks/scripts/check.sh"
+        agreed = script.read_text()
+        script.write_text("#!/bin/sh\nexit 1\n")
+        assert samuel("plugin", "update").code == 0
+        assert script.read_text() == agreed
 
     def test_nothing(self, samuel):
         assert samuel("plugin", "update") == (0, "There is nothing to update.\n", "")
@@ -220,11 +241,12 @@ def test_help_names_every_command(samuel):
 
 
 def test_what_is_listed_comes_before_a_name_in_a_manifest(samuel, origin, tmp_path, checks):
-    """`checks` is listed for the user, and is what the manifest of the project's `org/checks` says it is called."""
+    """`checks` is listed for the user, and is what the project's `org/checks` says it is called."""
     own = tmp_path / "checks"
-    own.mkdir()
-    samuel("plugin", "add", "org/checks", "--yes")
-    samuel("plugin", "add", "-g", str(own), "--yes")
+    (own / "recipes").mkdir(parents=True)
+    (own / "recipes/a.md").write_text("A\n")
+    assert samuel("plugin", "add", "org/checks", "--yes").code == 0
+    assert samuel("plugin", "add", "-g", str(own), "--yes").code == 0
     ran = samuel("plugin", "remove", "checks")
     assert ran.code == 2
     assert ran.err == "error: `checks` is a global plugin\nadd `--global`\n"

@@ -24,10 +24,10 @@ class Call(msgspec.Struct, frozen=True, omit_defaults=True):
     key: str
     ability_id: str
     created: str
+    status: Status
     operation_key: str = ""
     intent: str = ""
     """What for, in the caller's words."""
-    status: Status = Status.CREATED
     environment: str = ""
     session: str = ""
     parent: str = ""

@@ -94,6 +94,7 @@ class Execution:
             key=new_key(self.clock.now()),
             ability_id=ability.id,
             created=iso(self.clock.now()),
+            status=Status.CREATED,
             operation_key=ability.operation_key,
             intent=shortened(intent or ability.summary, 1000),
             environment=self.environment,

@@ -29,8 +29,8 @@ class Said(NamedTuple):
     warnings: tuple[str, ...] = ()
 
 
-Ask = Callable[[str, Mapping[str, str], Mapping[str, str]], Said]
-"""Tells the agent a prompt, with an ability's variables and the call's own."""
+Ask = Callable[[str, str, Mapping[str, str], Mapping[str, str]], Said]
+"""For the ability of this id, tells the agent a prompt, with the ability's variables and the call's own."""
 
 
 class Performer:
@@ -54,7 +54,7 @@ class Performer:
     ) -> Done:
         output = f"{PLACE}/{key}/{prompt.OUTPUT}"
         text = prompt.told(ability, how, with_defaults(ability, given), output)
-        said = self._ask(text, how.env, own)
+        said = self._ask(ability.id, text, how.env, own)
         done = Done(f"the agent {said.agent}", error=said.error, stderr=said.stderr, warnings=said.warnings)
         if said.error:
             return done

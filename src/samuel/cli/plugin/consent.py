@@ -13,6 +13,7 @@ from samuel.cli.here import Here
 from samuel.cli.plugin import words
 from samuel.cli.plugin.found import named
 from samuel.cli.plugin.progress import Progress
+from samuel.cli.plugin.texts import unusable
 from samuel.clock import SystemClock, iso
 from samuel.errors import SamuelError
 from samuel.hooks.handler import Status
@@ -61,10 +62,9 @@ def agree(here: Here, plan: Plan, progress: Progress, *, yes: bool, non_interact
         return
     titles = ", ".join(f"`{candidate.title}`" for candidate in asked)
     if non_interactive or not here.out.asks:
-        raise SamuelError(
-            f"{titles}: nobody agreed to what would run",
-            "nothing was installed; read the above, then agree with `--yes`, or on a terminal",
-        )
+        read = "run it without `--json` and read what it says" if here.out.json else "read the above"
+        hint = f"nothing was installed; {read}, then agree with `--yes`, or on a terminal"
+        raise SamuelError(f"{titles}: nobody agreed to what would run", hint)
     what = "this plugin" if len(asked) == 1 else f"these {len(asked)} plugins"
     if not click.confirm(f"Install {what}, and let it run?", err=True):
         raise SamuelError("nothing was installed")
@@ -80,13 +80,19 @@ def now() -> str:
 
 
 def broken(here: Here, plugins: Iterable[Installed]) -> list[str]:
-    """Now their hooks may be asked which events they are for: better here than at the first event."""
-    names = {plugin.name for plugin in plugins}
-    if not names:
+    """What of them will not work: better said here than at the first event.
+
+    Now their hooks may be asked which events they are for. One that samuel.toml turns off is told of too: it was
+    added, and takes no part.
+    """
+    plugins = list(plugins)
+    if not plugins:
         return []
+    names, told = {plugin.name for plugin in plugins}, (Status.BROKEN, Status.DISABLED)
     with here.open() as app:
-        found = [one for one in app.found if one.owner in names and one.status is Status.BROKEN]
-    return [f"`{one.name}` is broken: {one.reason}" for one in found]
+        found = [one for one in app.found if one.owner in names and one.status in told]
+    texts = [f"`{plugin.title}`: {problem}" for plugin in plugins for problem in unusable(plugin.directory)]
+    return [*(f"`{one.name}` is {one.status}: {one.reason}" for one in found), *texts]
 
 
 def switch(here: Here, name: str, *, enabled: bool) -> Installed:

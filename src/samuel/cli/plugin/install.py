@@ -30,10 +30,11 @@ def install(here: Here, of_user: bool, yes: bool, non_interactive: bool) -> int:
     blocks = [words.counts(plugin) for plugin in placed]
     blocks += [f"{title} is as it was locked." for title in left]
     warnings = [f"`{title}` is not in {store.lock_file.name}, and was left as it is" for title in plan.unlocked]
+    warnings += consent.broken(here, [*placed, *plan.left])
     data = {
         "installed": [words.plain(plugin) for plugin in placed],
         "unchanged": left,
         "unlocked": list(plan.unlocked),
     }
     nothing = [f"{store.lock_file.name} names no plugins."]
-    return here.out.answer(data, *(blocks or nothing), warnings=[*warnings, *consent.broken(here, placed)])
+    return here.out.answer(data, *(blocks or nothing), warnings=warnings)

@@ -9,16 +9,12 @@ import click
 import msgspec
 
 from samuel.cli.here import Here, json_option
+from samuel.cli.plugin.texts import unusable
 from samuel.errors import ConfigError, Problem
-from samuel.hooks.handler import Origin, Status
 from samuel.plugins.contents import HOOKS, RECIPES, SKILLS, Contents, contents, escapes
 from samuel.plugins.functions import missing
 from samuel.plugins.manifest import load
 from samuel.plugins.model import FILE, Manifest
-from samuel.prompts.render import used_names
-from samuel.recipes import recipe as recipes
-from samuel.skills import skill as skills
-from samuel.skills.shelf import Shelf, texts
 
 
 @click.command()
@@ -39,7 +35,7 @@ def validate(here: Here, directory: Path) -> int:
         problems += error.problems
     else:
         problems += missing(directory, manifest)
-    problems += [*escapes(directory), *_texts(directory), *_forgotten(directory)]
+    problems += [*escapes(directory), *unusable(directory), *_forgotten(directory)]
     offered = contents(directory, manifest)
     if not any(offered) and not manifest.requires and not problems:
         what = f"it holds no plugin: no {FILE} with hooks, and nothing in {SKILLS}/, {RECIPES}/ or {HOOKS}/"
@@ -49,23 +45,6 @@ def validate(here: Here, directory: Path) -> int:
         data = {"problems": [problem._asdict() for problem in problems]}
         return here.out.answer(data, "\n".join([*map(str, problems), "", count]), ok=False)
     return here.out.answer(_plain(manifest, offered), _words(directory, manifest, offered))
-
-
-def _texts(directory: Path) -> Iterator[Problem]:
-    """Skills and recipes that nobody could use."""
-    for text in texts(Shelf(directory, SKILLS, Origin.PROJECT_PLUGIN), skills.name_of, deepest=2):
-        skill = skills.skill(text)
-        if skill.status is Status.BROKEN:
-            yield text.problem or Problem(skill.reason)
-    for text in texts(Shelf(directory, RECIPES, Origin.PROJECT_PLUGIN), recipes.name_of):
-        recipe = recipes.recipe(text)
-        if recipe.status is Status.BROKEN:
-            yield text.problem or Problem(recipe.reason)
-            continue
-        try:  # empty lines in place of the front matter: the lines in messages are then those of the file
-            used_names("\n" * (recipe.body_line - 1) + recipe.body, str(recipe.path))
-        except ConfigError as error:
-            yield from error.problems
 
 
 def _forgotten(directory: Path) -> Iterator[Problem]:

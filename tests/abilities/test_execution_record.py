@@ -1,0 +1,158 @@
+"""The record of a call, on disk and in words."""
+
+from __future__ import annotations
+
+import json
+import os
+from contextlib import suppress
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from msgspec.structs import replace
+
+from samuel.abilities.execution.call import Call, Status, shortened, summary
+from samuel.abilities.execution.folder import KILLED, Calls, new_key
+from samuel.abilities.execution.words import LONGEST, tool_call
+from samuel.errors import ConfigError, SamuelError, UsageError
+
+NOW = 1_750_000_000.0
+CALL = Call(key=new_key(NOW), ability_id="x", created="2025-06-15T15:06:40.000Z", status=Status.CREATED)
+
+values = st.recursive(
+    st.none() | st.booleans() | st.integers(-(2**63), 2**63) | st.floats(allow_nan=False) | st.text(),
+    lambda inner: st.lists(inner, max_size=5) | st.dictionaries(st.text(), inner, max_size=5),
+    max_leaves=20,
+)
+
+
+class TestWords:
+    @given(values, st.text(), st.text())
+    def test_whatever_is_in_it_it_stays_what_it_is(self, asked, intent, error):
+        words = tool_call(replace(CALL, intent=intent, error=error, status=Status.FAILURE), asked)
+        lines = words.split("\n")
+        assert lines[0] == "# x: failure"
+        # Nothing that a caller or a program says can look like a heading or a fact of the record.
+        fence, inside, outside = "", False, []
+        for line in lines:
+            if not inside and line.startswith("```"):
+                fence, inside = line.rstrip("json"), True
+            elif inside and line == fence:
+                inside = False
+            elif not inside:
+                outside.append(line)
+        assert not inside
+        headings = [line for line in outside if line.startswith("#")]
+        assert headings == ["# x: failure", "## Input", *(["## Error"] if error else [])]
+
+    def test_backticks_in_what_ran(self):
+        words = tool_call(replace(CALL, ran="say `hi` ``", status=Status.SUCCESS, started="WHEN"), {})
+        assert "- ran: ``` say `hi` `` ```\n" in words
+
+    def test_what_is_long_is_cut(self):
+        words = tool_call(replace(CALL, stderr="a" * 100_000 + "END"), {"text": "b" * 100_000})
+        assert len(words) < 3 * LONGEST
+        assert "END\n```" in words
+
+    def test_a_summary_is_short_and_in_one_line(self):
+        assert summary({"summary": "All 42\ntest cases passed", "more": 1}) == "All 42 test cases passed"
+        assert summary({"a": [1, None]}) == '{"a":[1,null]}'
+        assert len(summary({"a": "x" * 10_000})) == 200
+        assert shortened("a  b\n c") == "a b c"
+
+
+class TestFolder:
+    def test_what_is_written_is_read_again(self, tmp_path):
+        calls = Calls(tmp_path)
+        calls.add(CALL, {"a": [1]})
+        assert (calls.load(CALL.key), calls.input(CALL.key)) == (CALL, {"a": [1]})
+        folder = tmp_path / ".system/implement" / CALL.key
+        assert sorted(os.listdir(folder)) == ["call.json", "input.json", "tool_call.md"]
+        assert {(folder / name).stat().st_mode & 0o777 for name in os.listdir(folder)} == {0o600}
+
+    @pytest.mark.parametrize("name", ["call.json", "input.json"])
+    @pytest.mark.parametrize("text", ["", "[]", "{", "\xff", '{"key": "x"}', "[" * 100_000])
+    def test_a_record_that_somebody_spoilt(self, tmp_path, name, text):
+        calls = Calls(tmp_path)
+        calls.add(CALL, {})
+        (tmp_path / ".system/implement" / CALL.key / name).write_text(text, "latin-1")
+        if name == "call.json":
+            with pytest.raises(ConfigError):
+                calls.load(CALL.key)
+        elif text not in ("[]", '{"key": "x"}'):
+            with pytest.raises(ConfigError):
+                calls.input(CALL.key)
+        assert calls.mark_killed() == []
+
+    def test_a_record_under_another_key(self, tmp_path):
+        calls, other = Calls(tmp_path), new_key(NOW)
+        calls.add(CALL, {})
+        (tmp_path / ".system/implement" / CALL.key).rename(tmp_path / ".system/implement" / other)
+        with pytest.raises(ConfigError, match="it is the record of"):
+            calls.load(other)
+
+    def test_one_at_a_time(self, tmp_path):
+        calls = Calls(tmp_path)
+        calls.add(CALL, {})
+        with calls.running(CALL.key), pytest.raises(SamuelError, match="is running now"), calls.running(CALL.key):
+            pass
+        with calls.running(CALL.key):
+            pass
+
+    def test_who_died_while_running_was_killed(self, tmp_path):
+        calls = Calls(tmp_path)
+        calls.add(CALL, {})
+        with suppress(KeyboardInterrupt), calls.running(CALL.key):
+            calls.save(replace(CALL, status=Status.RUNNING, pid=1), {})
+            assert calls.mark_killed() == []
+            raise KeyboardInterrupt
+        assert calls.mark_killed() == [CALL.key]
+        assert (calls.load(CALL.key).status, calls.load(CALL.key).error) == (Status.KILLED, KILLED)
+        assert calls.mark_killed() == []
+
+    def test_who_died_before_it_began_may_begin_again(self, tmp_path):
+        calls = Calls(tmp_path)
+        calls.add(CALL, {})
+        with pytest.raises(KeyboardInterrupt), calls.running(CALL.key):
+            raise KeyboardInterrupt
+        assert calls.mark_killed() == []
+        assert calls.load(CALL.key).status is Status.CREATED
+
+    def test_children(self, tmp_path):
+        calls, child = Calls(tmp_path), new_key(NOW)
+        calls.add(CALL, {})
+        assert calls.children(CALL.key) == ()
+        calls.add_child(CALL.key, child)
+        calls.add_child(CALL.key, child)
+        with (tmp_path / ".system/implement" / CALL.key / "children").open("a") as file:
+            file.write("../../etc\n\xff\n")
+        assert calls.children(CALL.key) == (child,)
+
+    def test_a_record_file_that_is_a_link_is_replaced_not_followed(self, tmp_path):
+        calls = Calls(tmp_path)
+        calls.add(CALL, {})
+        outside = tmp_path / "outside"
+        outside.write_text("mine")
+        words = tmp_path / ".system/implement" / CALL.key / "tool_call.md"
+        words.unlink()
+        words.symlink_to(outside)
+        calls.save(CALL, {})
+        assert outside.read_text() == "mine"
+        assert not words.is_symlink()
+
+    @given(st.text())
+    def test_a_key_is_only_what_we_gave(self, key):
+        with pytest.raises(UsageError):
+            Calls(None).load(key)
+
+
+def test_the_record_is_plain_json(tmp_path):
+    calls = Calls(tmp_path)
+    calls.add(CALL, {})
+    said = json.loads((tmp_path / ".system/implement" / CALL.key / "call.json").read_text())
+    assert said == {
+        "key": CALL.key,
+        "ability_id": "x",
+        "created": "2025-06-15T15:06:40.000Z",
+        "status": "created",
+    }

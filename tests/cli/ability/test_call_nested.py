@@ -1,0 +1,252 @@
+"""Calls within calls, runs that are killed, and abilities that are an agent's work."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+REAL = (sys.executable, "-m", "samuel")
+
+
+def flow(shop, id, calls, body):
+    """A high-level ability that is a shell script."""
+    shop.put(f"scripts/abilities/{id}", f"#!/bin/sh\n{body}\n", 0o755)
+    shop.put(
+        f".system/registry/high-level/{id}.yaml",
+        f"id: {id}\ntype: workflow\nsummary: Flow {id}\ncalls: [{calls}]\n"
+        f"implementation:\n  kind: script\n  script: {{path: scripts/abilities/{id}}}\n",
+    )
+
+
+CALL = """samuel ability call {} --input '{{"text": "inner"}}'"""
+
+
+class TestNested:
+    def test_what_it_lists_and_both_records_say_so(self, samuel, shop):
+        flow(shop, "whole", "text.repeat", CALL.format("text.repeat"))
+        shop.trust()
+        ran = samuel("ability", "call", "whole", "--json")
+        assert ran.json["data"]["output"]["given"] == {"text": "inner"}
+        by_id = {shop.record(key)["ability_id"]: shop.record(key) for key in shop.keys}
+        assert by_id["text.repeat"]["parent"] == by_id["whole"]["key"]
+        assert by_id["whole"]["children"] == [by_id["text.repeat"]["key"]] == ran.json["data"]["children"]
+        assert (
+            f"- calls: {by_id['text.repeat']['key']}\n"
+            in (shop.root / ".system/implement" / by_id["whole"]["key"] / "tool_call.md").read_text()
+        )
+
+    def test_what_it_does_not_list(self, samuel, shop):
+        shop.script("other", "print(1)")
+        flow(shop, "whole", "other", CALL.format("text.repeat"))
+        shop.trust()
+        ran = samuel("ability", "call", "whole")
+        assert ran.code == 1
+        assert not (shop.root / "ran.txt").exists()
+        assert len(shop.keys) == 1
+
+    def test_create_and_run_are_held_to_it_too(self, samuel, shop, monkeypatch):
+        flow(shop, "whole", "", "samuel ability run $(cat key) && exit 0; cat key; exit 3")
+        shop.trust()
+        key = samuel("ability", "create", "text.repeat", "--input", '{"text": "hi"}').json["task_key"]
+        shop.put("key", key)
+        samuel("ability", "call", "whole")
+        assert not (shop.root / "ran.txt").exists()
+        (whole,) = [one for one in map(shop.record, shop.keys) if one["ability_id"] == "whole"]
+        assert "`whole` may not call `text.repeat`: it lists nothing" in whole["stderr"]
+
+    def test_a_low_level_one_calls_nothing(self, samuel, shop):
+        shop.script("low", "import subprocess\nsubprocess.run(['samuel', 'ability', 'call', 'text.repeat'])")
+        shop.trust()
+        assert samuel("ability", "call", "low").json == {
+            "status": "unavailable",
+            "reason": "`low` may not call `text.repeat`: it lists nothing",
+            "suggestion": "`calls:` in the file of a high-level ability lists what it may call",
+        }
+        assert not (shop.root / "ran.txt").exists()
+
+    def test_circles_end(self, samuel, empty):
+        flow(empty, "one", "two", "samuel ability call two")
+        flow(empty, "two", "one", "samuel ability call one")
+        empty.trust()
+        samuel("ability", "call", "one")
+        (two,) = [one for one in map(empty.record, empty.keys) if one["ability_id"] == "two"]
+        assert len(empty.keys) == 2
+        assert two["status"] == "failure"
+
+    def test_depth(self, samuel, empty):
+        for at in range(10):
+            flow(empty, f"level{at}", f"level{at + 1}", f"samuel ability call level{at + 1}")
+        flow(empty, "level10", "", "echo 1")
+        empty.trust()
+        assert samuel("ability", "call", "level0").code == 1
+        assert len(empty.keys) == 8
+
+    @pytest.mark.parametrize("parent", ["../../etc", "task-20250101T000000-0123456789abcdef", "x\n"])
+    def test_a_parent_that_is_none(self, samuel, shop, monkeypatch, parent):
+        shop.trust()
+        monkeypatch.setenv("SAMUEL_PARENT_CALL", parent)
+        made = samuel("ability", "call", "text.repeat", "--input", '{"text": "hi"}')
+        assert (made.code, made.json["status"]) == (1, "unavailable")
+        assert made.json["reason"].startswith("SAMUEL_PARENT_CALL names no call: ")
+
+    def test_a_parent_that_has_ended(self, samuel, shop, monkeypatch):
+        flow(shop, "whole", "text.repeat", "echo 1")
+        shop.trust()
+        samuel("ability", "call", "whole")
+        monkeypatch.setenv("SAMUEL_PARENT_CALL", shop.keys[0])
+        made = samuel("ability", "call", "text.repeat", "--input", '{"text": "hi"}')
+        assert made.json["reason"].endswith("which this would be part of, is not running")
+
+
+class TestKilled:
+    @pytest.fixture
+    def running(self, samuel, empty):
+        """A call of an ability that never ends, in a process of its own."""
+        empty.script("slow", "import time\nopen('begun', 'w')\nprint('x', flush=True)\ntime.sleep(7654321)")
+        empty.trust()
+        process = subprocess.Popen([*REAL, "ability", "call", "slow"], cwd=empty.root)
+        while not (empty.root / "begun").exists():
+            assert process.poll() is None
+            time.sleep(0.02)
+        yield process
+        process.kill()
+        process.wait()
+
+    def test_while_it_runs_the_record_says_by_whom(self, samuel, empty, running):
+        record, key = empty.record(), empty.keys[0]
+        assert (record["status"], record["pid"]) == ("running", running.pid)
+        assert "- ended: not yet; if process PID is gone, it was killed\n" in empty.words()
+        for command in ("run", "delete"):
+            refused = samuel("ability", command, key)
+            assert (refused.code, refused.err.splitlines()[0]) == (1, f"error: `{key}` is running now")
+        assert empty.record() == record
+
+    def test_the_next_command_says_that_it_was_killed_and_ends_what_it_left(self, samuel, empty, running):
+        (script,) = _carrying(empty.keys[0])
+        running.send_signal(signal.SIGKILL)
+        running.wait()
+        samuel("ability", "create", "slow")
+        first = empty.keys[0]
+        assert (empty.record(first)["status"], empty.record(first)["error"]) == (
+            "killed",
+            "the process that ran it was gone before it ended",
+        )
+        assert "# slow: killed\n" in empty.words(first)
+        assert not _alive(script)
+        assert samuel("ability", "delete", first).code == 0
+
+    @pytest.mark.parametrize("signum", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
+    def test_a_polite_signal_leaves_a_record_at_once(self, empty, running, signum):
+        (script,) = _carrying(empty.keys[0])
+        running.send_signal(signum)
+        assert running.wait() == 130
+        assert (empty.record()["status"], empty.record()["error"]) == ("killed", "interrupted")
+        assert not _alive(script)
+
+
+def _carrying(key):
+    wanted, found = f"SAMUEL_PARENT_CALL={key}".encode(), []
+    for name in os.listdir("/proc"):
+        try:
+            if name.isdigit() and wanted in Path(f"/proc/{name}/environ").read_bytes().split(b"\0"):
+                found.append(int(name))
+        except OSError:
+            continue
+    return found
+
+
+def _alive(pid):
+    """SIGKILL takes effect in its own time; who waits for it long enough knows."""
+    for _ in range(500):
+        try:
+            state = Path(f"/proc/{pid}/stat").read_text().rpartition(") ")[2][0]
+        except OSError:
+            return False
+        if state in "ZX":
+            return False
+        time.sleep(0.02)
+    return True
+
+
+class TestAgent:
+    CONFIG = '[methodology.ralph]\nagent = "mine"\n\n[agents.mine]\ncommand = ["./agent.sh"]\nprompt = "stdin"\n'
+    REVIEW = """\
+id: review
+type: agent
+summary: Review a branch
+calls: [text.repeat]
+input_schema: {type: object, properties: {branch: {type: string}, depth: {type: integer}}}
+OUTPUTimplementation:
+  kind: agent
+  agent:
+    prompt: |
+      Review {branch}.
+    env: {TONE: kind}
+    timeout: 60s
+"""
+
+    def put(self, shop, agent, output=""):
+        shop.put("samuel.toml", self.CONFIG)
+        shop.put("agent.sh", f"#!/bin/sh\ncat > prompt.txt\n{agent}\n", 0o755)
+        shop.put(".system/registry/high-level/review.yaml", self.REVIEW.replace("OUTPUT", output))
+        shop.trust()
+
+    def call(self, samuel):
+        return samuel("ability", "call", "review", "--input", '{"branch": "main", "depth": 2}')
+
+    def test_what_it_is_told_and_what_it_answers(self, samuel, shop):
+        self.put(shop, 'echo "looks $TONE to me"')
+        ran = self.call(samuel)
+        assert (shop.root / "prompt.txt").read_text() == 'Review main.\n\nThe input:\n\n{\n  "depth": 2\n}\n'
+        assert (ran.code, ran.json["response"]) == (0, "looks kind to me\n")
+        assert shop.record()["ran"] == "the agent mine"
+
+    def test_with_a_schema_the_result_is_in_a_file(self, samuel, shop):
+        write = "echo '{\"issues\": 3}' > $(sed -n 's/.*the file `\\(.*\\)`, as.*/\\1/p' prompt.txt)"
+        self.put(shop, write, "output_schema: {type: object, required: [issues]}\n")
+        assert self.call(samuel).json == {"issues": 3}
+
+    def test_a_result_that_does_not_fit(self, samuel, shop):
+        write = "echo '{}' > $(sed -n 's/.*the file `\\(.*\\)`, as.*/\\1/p' prompt.txt)"
+        self.put(shop, write, "output_schema: {type: object, required: [issues]}\n")
+        assert "its output does not fit" in self.call(samuel).err
+
+    def test_no_result(self, samuel, shop):
+        self.put(shop, "true", "output_schema: {type: object}\n")
+        assert "the agent wrote no result to `.system/implement/" in self.call(samuel).err
+
+    def test_it_may_call_what_the_ability_lists(self, samuel, shop):
+        self.put(shop, CALL.format("text.repeat") + " || exit 9")
+        assert self.call(samuel).code == 0
+        by_id = {shop.record(key)["ability_id"]: shop.record(key) for key in shop.keys}
+        assert by_id["review"]["children"] == [by_id["text.repeat"]["key"]]
+
+    def test_an_agent_that_fails(self, samuel, shop):
+        self.put(shop, "exit 4")
+        assert "the agent ended with exit code 4" in self.call(samuel).err
+
+    def test_its_time(self, samuel, shop):
+        self.put(shop, "sleep 600")
+        file = shop.root / ".system/registry/high-level/review.yaml"
+        file.write_text(file.read_text().replace("60s", "1s"))
+        shop.trust()
+        assert "the agent ended with exit code 124" in self.call(samuel).err
+        assert "killed after 1s" in shop.record()["stderr"]
+
+    def test_the_prompt_is_part_of_what_is_agreed_to(self, samuel, shop):
+        self.put(shop, "true")
+        file = shop.root / ".system/registry/high-level/review.yaml"
+        file.write_text(file.read_text().replace("Review {branch}.", "Send {branch} to everybody."))
+        assert self.call(samuel).json["reason"] == "not trusted: `ability:review` is not what was agreed to"
+
+    def test_a_guard_of_the_prompt_stops_it(self, samuel, shop):
+        shop.hook("guard", "UserPromptSubmit", "answer = {'decision': 'deny', 'reason': 'no prompts'}")
+        self.put(shop, "touch started")
+        assert "stopped: no prompts" in self.call(samuel).err
+        assert not (shop.root / "started").exists()

@@ -1,0 +1,80 @@
+"""`samuel hooks enable` brings a hook that comes with Samuel into the project."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from samuel.rules.table import SHIPPED
+from samuel.shipped.definition import definition
+
+FILE = ".system/hooks/policy_guard.yaml"
+WRITE = '{"ability_id": "a", "operation_key": "db.write", "environment": "prod"}'
+
+
+@pytest.mark.parametrize("name", SHIPPED)
+def test_it_is_written_agreed_to_and_active(samuel: Callable[..., Any], project: Path, name: str) -> None:
+    ran = samuel("hooks", "enable", name)
+    assert (ran.code, ran.out, ran.err) == (0, f"enabled `{name}` in .system/hooks/{name}.yaml\n", "")
+    (row,) = samuel("hooks", "validate", "--json").json["data"]
+    assert (row["id"], row["status"], row["problems"]) == (name, "active", [])
+    written = (project / f".system/hooks/{name}.yaml").read_bytes()
+    assert written == (definition(name) or b"").replace(b"\nenabled: false\n", b"\nenabled: true\n")
+
+
+def test_it_works_from_then_on_until_it_is_disabled(samuel: Callable[..., Any]) -> None:
+    assert samuel("emit", "PreAbilityCall", stdin=WRITE).code == 0
+    samuel("hooks", "enable", "policy_guard")
+    denied = samuel("emit", "PreAbilityCall", stdin=WRITE)
+    assert denied.code == 2
+    assert "This would change production." in denied.err
+    samuel("hooks", "disable", "policy_guard")
+    assert samuel("emit", "PreAbilityCall", stdin=WRITE).code == 0
+
+
+def test_what_the_project_made_of_it_stays(samuel: Callable[..., Any], project: Path) -> None:
+    samuel("hooks", "enable", "policy_guard")
+    file = project / FILE
+    file.write_text(
+        file.read_text().replace("enabled: true", "enabled: false").replace("[prod, production]", "[live]")
+    )
+    ran = samuel("hooks", "enable", "policy_guard")
+    assert "is not trusted yet" in ran.err
+    assert "environment: [live]" in file.read_text()
+
+
+def test_a_hook_of_that_id_in_another_file_is_that_hook(
+    samuel: Callable[..., Any], project: Path, put: Callable[..., Path]
+) -> None:
+    put(".system/hooks/mine.yaml", (definition("policy_guard") or b"").decode())
+    assert "in .system/hooks/mine.yaml" in samuel("hooks", "enable", "policy_guard").out
+    assert not (project / FILE).exists()
+
+
+def test_a_broken_file_in_its_place_stays(samuel: Callable[..., Any], put: Callable[..., Path]) -> None:
+    file = put(FILE, "id: [\n")
+    ran = samuel("hooks", "enable", "policy_guard")
+    assert ran.code == 2
+    assert file.read_text() == "id: [\n"
+
+
+def test_almost_its_name(samuel: Callable[..., Any]) -> None:
+    ran = samuel("hooks", "enable", "policy_gard")
+    assert ran.code == 2
+    assert "did you mean `policy_guard`?" in ran.err
+
+
+def test_a_link_in_its_place_leads_nowhere(samuel: Callable[..., Any], project: Path, tmp_path: Path) -> None:
+    (tmp_path / "elsewhere").mkdir()
+    (project / ".system").symlink_to(tmp_path / "elsewhere")
+    assert samuel("hooks", "enable", "policy_guard").code == 2
+    assert list((tmp_path / "elsewhere").iterdir()) == []
+
+
+def test_not_from_inside_a_run(samuel: Callable[..., Any], project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SAMUEL_RUN_ID", "run-1")
+    assert samuel("hooks", "enable", "policy_guard").code == 1
+    assert not (project / FILE).exists()

@@ -1,0 +1,224 @@
+"""`samuel session`: start, prompt, stop, end, show, and what becomes of what hooks propose."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+PRD = "# A\n\n- [ ] 1 First task\n"
+
+
+@pytest.fixture
+def hook(put: Callable[..., Path], samuel: Any) -> Callable[..., None]:
+    """A YAML hook that answers with this; its input goes to seen.json."""
+
+    def write(event: str, answer: dict[str, Any], id: str = "h") -> None:
+        handler = f"handler:\n  kind: script\n  command: ./scripts/hooks/{id}.sh\n"
+        put(f".system/hooks/{id}.yaml", f"id: {id}\nevent_type: {event}\n{handler}")
+        script = f"#!/bin/sh\ncat > seen.json\ncat <<'END'\n{json.dumps(answer)}\nEND\n"
+        put(f"scripts/hooks/{id}.sh", script, 0o755)
+        samuel("trust", "--yes")
+
+    return write
+
+
+def seen(project: Path) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads((project / "seen.json").read_text())
+    return found
+
+
+def test_a_whole_session(samuel, hook, project: Path) -> None:
+    hook("SessionStart", {"messages_to_user": ["welcome"]}, "start")
+    hook(
+        "UserPromptSubmit",
+        {
+            "suggested_abilities": [{"id": "billing", "reason": "it fits", "confidence": 0.9}],
+            "suggested_documents": [{"path": "/docs/a.md", "reason": "read it"}],
+            "new_intent": {"intent": "test_billing", "stage": "plan"},
+        },
+        "prompt",
+    )
+    hook("SessionStop", {"follow_up_actions": [{"kind": "open_file", "payload": {"path": "a.ts"}}]}, "stop")
+    hook("SessionEnd", {}, "end")
+
+    assert samuel("session", "start", "--id", "s1") == (0, "session `s1` has begun\n", "welcome\n")
+    assert samuel("session", "prompt", "test billing", "--stage", "plan") == (
+        0,
+        "ability `billing`: it fits\ndocument `/docs/a.md`: read it\nintent `test_billing`\n",
+        "",
+    )
+    assert seen(project)["user_message"] == "test billing"
+    assert (seen(project)["session_id"], seen(project)["stage"]) == ("s1", "plan")
+    assert samuel("session", "stop", "--changed", "a.ts", "b.ts") == (
+        0,
+        "session `s1` has stopped\n",
+        "follow-up 1, open_file `a.ts`: listed\n",
+    )
+    assert seen(project)["changed_files"] == ["a.ts", "b.ts"]
+    assert samuel("session", "end") == (0, "session `s1` has ended\n", "")
+    assert seen(project)["event_type"] == "SessionEnd"
+
+    assert samuel("session", "show").out == (
+        "session `s1`, ended, began WHEN\n"
+        "ability `billing`: it fits\n"
+        "document `/docs/a.md`: read it\n"
+        "intent `test_billing`\n"
+        "follow-up 1, open_file `a.ts`: listed\n"
+        "TIME                      EVENT         MESSAGE\n"
+        "WHEN  SessionStart  welcome\n"
+    )
+    data = samuel("session", "show", "--id", "s1", "--json").json["data"]
+    assert (data["id"], data["state"]) == ("s1", "ended")
+    assert data["suggestions"] == [{"id": "billing", "reason": "it fits", "confidence": 0.9}]
+    assert "tree" not in data
+
+
+def test_without_any_hook(samuel) -> None:
+    assert samuel("session", "start", "--id", "s").code == 0
+    assert samuel("session", "prompt", "hello") == (0, "the hooks suggest nothing\n", "")
+    assert samuel("session", "stop").code == 0
+    assert samuel("session", "end").code == 0
+
+
+def test_an_id_is_made(samuel) -> None:
+    id = samuel("session", "start", "--json").json["data"]["session"]
+    assert samuel("session", "show", "--json").json["data"]["id"] == id
+
+
+def test_which_session_is_meant(samuel, monkeypatch: pytest.MonkeyPatch) -> None:
+    samuel("session", "start", "--id", "a")
+    samuel("session", "start", "--id", "b")
+    assert samuel("session", "end", "--json").json["data"]["session"] == "b"
+    assert samuel("session", "prompt", "x", "--json").json["data"]["session"] == "a"
+    monkeypatch.setenv("SAMUEL_SESSION_ID", "b")
+    assert samuel("session", "prompt", "x", "--json").json["data"]["session"] == "b"
+    assert samuel("session", "prompt", "x", "--id", "a", "--json").json["data"]["session"] == "a"
+
+
+def test_wrong_words(samuel) -> None:
+    assert samuel("session", "prompt", "x") == (
+        1,
+        "",
+        "error: no session is open\n`samuel session start` begins one\n",
+    )
+    assert samuel("session", "show").code == 1
+    assert samuel("session", "end", "--id", "x").code == 2
+    samuel("session", "start", "--id", "x")
+    assert samuel("session", "start", "--id", "x").err.startswith("error: the session `x` has begun already\n")
+    assert samuel("session", "prompt").code == 2
+
+
+def test_a_denied_prompt_is_exit_code_1(samuel, hook) -> None:
+    hook("UserPromptSubmit", {"decision": "deny", "reason": "no secrets"})
+    samuel("session", "start")
+    ran = samuel("session", "prompt", "my password is x")
+    assert ran.code == 1
+    assert ran.out == "stopped: no secrets\n"
+
+
+def test_the_text_from_stdin(samuel, hook, project: Path) -> None:
+    hook("UserPromptSubmit", {})
+    samuel("session", "start")
+    samuel("session", "prompt", "-", stdin="long " * 1000)
+    assert seen(project)["user_message"] == "long " * 1000
+
+
+def test_what_git_says_was_changed(samuel, hook, put, project: Path, git) -> None:
+    git(project, "init", "-q")
+    for name in ("kept", "edited", "dirty"):
+        put(name, "1")
+    git(project, "add", "-A")
+    git(project, "commit", "-q", "-m", "x")
+    put("dirty", "2")  # before the session, and left alone in it
+    hook("SessionStop", {})
+    put(".gitignore", "seen.json\n.system/\n.samuel/\nscripts/\n")
+    samuel("session", "start")
+    put("edited", "2")
+    put("new", "1")
+    samuel("session", "stop")
+    assert seen(project)["changed_files"] == ["edited", "new"]
+
+
+class TestFollowUps:
+    def propose(self, samuel, hook, *actions: dict[str, Any]) -> list[dict[str, Any]]:
+        hook("SessionStop", {"follow_up_actions": list(actions)})
+        samuel("session", "start")
+        found: list[dict[str, Any]] = samuel("session", "stop", "--json").json["data"]["follow_ups"]
+        return found
+
+    def test_a_task_goes_to_the_queue(self, samuel, hook, put) -> None:
+        put("prd.md", PRD)
+        samuel("run", "init", "--prd", "prd.md")
+        (action,) = self.propose(samuel, hook, {"kind": "create_task", "payload": {"title": "Fix the build"}})
+        assert (action["state"], action["note"]) == ("done", "task `2`")
+        assert "Fix the build" in samuel("run", "tasks").out
+
+    def test_a_task_without_a_queue_waits(self, samuel, hook) -> None:
+        (action,) = self.propose(samuel, hook, {"kind": "create_task", "payload": {"title": "Fix"}})
+        assert "there are no tasks yet" in action["note"]
+
+    def test_nothing_is_executed_by_default(self, samuel, hook) -> None:
+        self.propose(samuel, hook, {"kind": "run_command", "payload": {"command": "touch hacked"}})
+        assert not Path("hacked").exists()
+        assert "run_command `touch hacked`: queued: it waits" in samuel("session", "show").out
+
+    def test_a_command_that_samuel_toml_allows_and_its_owner_agreed_to(self, samuel, hook, put) -> None:
+        put("samuel.toml", '[session]\nallow_commands = ["touch allowed"]\n')
+        actions = [
+            {"kind": "run_command", "payload": {"command": f"touch {name}"}} for name in ("allowed", "other")
+        ]
+        first, second = self.propose(samuel, hook, *actions)
+        assert (first["state"], first["note"]) == ("done", "exit code 0: it said nothing")
+        assert second["state"] == "queued"
+        assert Path("allowed").exists()
+        assert not Path("other").exists()
+
+    def test_a_list_that_came_with_the_clone_allows_nothing(self, samuel, hook, put) -> None:
+        hook("SessionStop", {"follow_up_actions": [{"kind": "run_command", "payload": {"command": "touch x"}}]})
+        put("samuel.toml", '[session]\nallow_commands = ["touch x"]\n')
+        assert "session:commands" in samuel("trust", "--list").out
+        samuel("session", "start")
+        samuel("session", "stop")
+        assert not Path("x").exists()
+        samuel("trust", "--yes")
+        samuel("session", "stop")
+        assert Path("x").exists()
+
+    def test_a_command_that_fails(self, samuel, hook, put) -> None:
+        put("samuel.toml", '[session]\nallow_commands = ["false", "no-such-program"]\n')
+        actions = [{"kind": "run_command", "payload": {"command": name}} for name in ("false", "no-such-program")]
+        first, second = self.propose(samuel, hook, *actions)
+        assert (first["state"], first["note"]) == ("failed", "exit code 1: it said nothing")
+        assert second["state"] == "failed"
+        assert "was not found on PATH" in second["note"]
+
+    def test_a_person_is_asked(self, samuel, hook, on_terminal) -> None:
+        hook(
+            "SessionStop", {"follow_up_actions": [{"kind": "run_command", "payload": {"command": "touch asked"}}]}
+        )
+        samuel("session", "start")
+        code, screen = on_terminal("session", "stop", typed="n\n")
+        assert code == 0
+        assert "A hook proposes to run: touch asked" in screen
+        assert not Path("asked").exists()
+        on_terminal("session", "stop", typed="y\n")
+        assert Path("asked").exists()
+
+
+def test_emit_keeps_what_hooks_say_for_routing(samuel, hook) -> None:
+    hook("UserPromptSubmit", {"suggested_abilities": [{"id": "a", "reason": "r"}]})
+    samuel("emit", "UserPromptSubmit", stdin='{"session_id": "sess-1", "user_message": "x"}')
+    data = samuel("session", "show", "--id", "sess-1", "--json").json["data"]
+    assert data["suggestions"] == [{"id": "a", "reason": "r"}]
+    samuel("emit", "UserPromptSubmit", "--session", "other", stdin='{"session_id": "x", "user_message": "x"}')
+    assert samuel("session", "show", "--id", "other").code == 0
+    assert samuel("session", "show", "--id", "x").code == 2
+
+
+def test_a_session_that_nothing_is_known_of_is_not_made(samuel, project: Path) -> None:
+    samuel("emit", "TurnEnd", stdin='{"session_id": "s", "response": "x", "turn_number": 1}')
+    assert not (project / ".samuel/run/sessions").exists()

@@ -1,0 +1,294 @@
+"""What a session gathers: a pure function of events, and a file that many may change at once."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import threading
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from msgspec.structs import replace
+
+from samuel.errors import ConfigError, SamuelError, UnsafePath, UsageError
+from samuel.sessions.follow_up import WAITS, Desk, Ended, carry_out, title
+from samuel.sessions.session import LONGEST, MOST_MESSAGES, FollowUp, Session, heard, hints
+from samuel.sessions.store import MOST_SESSIONS, SessionStore
+
+PROMPT, POST, STOP, END = "UserPromptSubmit", "PostAbilityCall", "SessionStop", "SessionEnd"
+
+
+def ability(id: str, confidence: float | None = None) -> dict[str, Any]:
+    return {"id": id, "reason": "", **({} if confidence is None else {"confidence": confidence})}
+
+
+class TestHearing:
+    NEW = Session("s", "t0")
+
+    def test_messages_hints_and_follow_ups(self) -> None:
+        result = {
+            "messages_to_user": ["one", "two"],
+            "suggested_abilities": [ability("a", 0.5)],
+            "suggested_documents": [{"path": "/d.md", "reason": "r"}],
+            "new_intent": {"intent": "learn"},
+            "follow_up_actions": [
+                {"kind": "open_file", "payload": {"path": "a.ts"}},
+                {"kind": "open_file", "path": "b.ts"},
+            ],
+        }
+        session = heard(self.NEW, PROMPT, result, "t1")
+        assert [(one.at, one.event, one.text) for one in session.messages] == [
+            ("t1", PROMPT, "one"),
+            ("t1", PROMPT, "two"),
+        ]
+        assert hints(session) == (
+            (ability("a", 0.5),),
+            ({"path": "/d.md", "reason": "r"},),
+            {"intent": "learn"},
+        )
+        assert [(one.number, one.payload) for one in session.follow_ups] == [
+            (1, {"path": "a.ts"}),
+            (2, {"path": "b.ts"}),
+        ]
+
+    def test_hints_add_up_until_the_next_prompt(self) -> None:
+        session = heard(self.NEW, PROMPT, {"suggested_abilities": [ability("a", 0.5), ability("b")]}, "t1")
+        session = heard(session, POST, {"suggested_abilities": [ability("a", 0.9), ability("c")]}, "t2")
+        assert session.suggestions == (ability("a", 0.9), ability("b"), ability("c"))
+        session = heard(session, POST, {"suggested_abilities": [ability("a", 0.1)]}, "t3")
+        assert session.suggestions[0] == ability("a", 0.9)  # the highest confidence is kept
+        session = heard(
+            session, POST, {"new_intent": {"intent": "x"}, "suggested_documents": [{"path": "d"}]}, "t4"
+        )
+        assert hints(heard(session, PROMPT, {}, "t5")) == ((), (), None)
+
+    def test_a_document_is_kept_once(self) -> None:
+        session = heard(self.NEW, POST, {"suggested_documents": [{"path": "d", "reason": "old"}]}, "t1")
+        session = heard(session, POST, {"suggested_documents": [{"path": "d", "reason": "new"}]}, "t2")
+        assert session.documents == ({"path": "d", "reason": "new"},)
+
+    def test_stopped_and_ended(self) -> None:
+        session = heard(self.NEW, STOP, {}, "t1")
+        assert session.state == "stopped"
+        assert heard(session, PROMPT, {}, "t2").state == "open"  # work goes on
+        assert heard(session, END, {}, "t2").state == "ended"
+
+    def test_it_does_not_grow_without_end(self) -> None:
+        session = self.NEW
+        for number in range(MOST_MESSAGES + 5):
+            session = heard(session, POST, {"messages_to_user": [f"{number} " + "x" * 10_000]}, "t")
+        assert len(session.messages) == MOST_MESSAGES
+        assert session.messages[0].text.startswith("5 ")
+        assert len(session.messages[0].text) == LONGEST
+
+    def test_follow_ups_keep_their_numbers(self) -> None:
+        actions = {"follow_up_actions": [{"kind": "open_file", "path": "x"}]}
+        session = heard(heard(self.NEW, POST, actions, "t1"), POST, actions, "t2")
+        assert [one.number for one in session.follow_ups] == [1, 2]
+
+
+class TestFollowUps:
+    def action(self, kind: str, **payload: Any) -> FollowUp:
+        return FollowUp(1, kind, payload, "t", POST)
+
+    @pytest.fixture
+    def ran(self) -> list[list[str]]:
+        return []
+
+    @pytest.fixture
+    def desk(self, ran: list[list[str]]) -> Desk:
+        def run(words: list[str]) -> Ended:
+            ran.append(words)
+            return Ended(True, "exit code 0")
+
+        return Desk(lambda title: "7", run)
+
+    def test_a_file_is_listed(self, desk: Desk) -> None:
+        done = carry_out(self.action("open_file", path="a.ts"), desk)
+        assert (done.state, done.note, title(done)) == ("listed", "a.ts", "a.ts")
+
+    def test_a_task_goes_to_the_queue(self, desk: Desk) -> None:
+        done = carry_out(self.action("create_task", title="Fix it"), desk)
+        assert (done.state, done.note) == ("done", "task `7`")
+
+    def test_a_task_without_a_title(self, desk: Desk) -> None:
+        assert carry_out(self.action("create_task"), desk).state == "failed"
+
+    def test_a_queue_that_is_not_there(self, desk: Desk) -> None:
+        def refuse(title: str) -> str:
+            raise SamuelError("there are no tasks yet")
+
+        done = carry_out(self.action("create_task", title="x"), desk._replace(add_task=refuse))
+        assert (done.state, done.note) == ("queued", "there are no tasks yet")
+
+    def test_a_command_waits(self, desk: Desk, ran: list[list[str]]) -> None:
+        done = carry_out(self.action("run_command", command="make test"), desk)
+        assert (done.state, done.note, ran) == ("queued", WAITS, [])
+
+    @pytest.mark.parametrize("command", ["make test", ["make", "test"]])
+    def test_a_command_that_is_allowed_word_for_word(
+        self, desk: Desk, ran: list[list[str]], command: object
+    ) -> None:
+        done = carry_out(self.action("run_command", command=command), desk._replace(allowed=("make test",)))
+        assert (done.state, ran) == ("done", [["make", "test"]])
+
+    @pytest.mark.parametrize("command", ["make  test", "make test; rm -rf /", "make", "make test -k"])
+    def test_nearly_is_not_allowed(self, desk: Desk, ran: list[list[str]], command: str) -> None:
+        carry_out(self.action("run_command", command=command), desk._replace(allowed=("make test",)))
+        assert ran == []
+
+    def test_a_person_says_yes_or_no(self, desk: Desk, ran: list[list[str]]) -> None:
+        asked: list[str] = []
+
+        def say(answer: bool) -> Desk:
+            return desk._replace(confirm=lambda question: bool(asked.append(question)) or answer)
+
+        assert carry_out(self.action("run_command", command="make"), say(False)).state == "queued"
+        assert carry_out(self.action("run_command", command="make"), say(True)).state == "done"
+        assert (asked, ran) == (["A hook proposes to run: make"] * 2, [["make"]])
+
+    @pytest.mark.parametrize("command", ["", "  ", "'", 7, None, ["a", 7], "a\0b"])
+    def test_no_command(self, desk: Desk, command: object) -> None:
+        everything = desk._replace(confirm=lambda question: True)
+        assert carry_out(self.action("run_command", command=command), everything).state == "failed"
+
+    def test_only_once(self, desk: Desk) -> None:
+        done = replace(self.action("create_task", title="x"), state="done")
+        assert carry_out(done, desk) is done
+
+
+def _instead(made: Session, before: Session | None) -> Session:
+    return made
+
+
+class TestStore:
+    @pytest.fixture
+    def store(self, tmp_path: Path) -> SessionStore:
+        return SessionStore(tmp_path)
+
+    def test_what_is_kept_comes_back(self, store: SessionStore) -> None:
+        assert store.load("s") is None
+        made = store.change("s", lambda before: Session("s", "t"))
+        assert store.load("s") == made
+        assert store.ids() == ["s"]
+
+    @pytest.mark.parametrize("id", ["../../etc/passwd", "a/b", ".hidden", "", "x" * 300, "ä ö", "a\0b", "-x"])
+    def test_any_id_stays_in_its_directory(self, store: SessionStore, tmp_path: Path, id: str) -> None:
+        store.change(id, lambda before: Session(id, "t"))
+        found = store.load(id)
+        assert found is not None
+        assert found.id == id
+        written = [path for path in tmp_path.rglob("*") if path.is_file()]
+        assert {path.parent for path in written} == {tmp_path / ".samuel/run/sessions"}
+
+    def test_the_latest_open_one(self, store: SessionStore) -> None:
+        with pytest.raises(SamuelError, match="no session is open"):
+            store.latest()
+        for made in (Session("a", "1"), Session("b", "2"), Session("c", "3", ended="4")):
+            store.change(made.id, partial(_instead, made))
+        assert store.latest().id == "b"
+        assert store.named("c").id == "c"
+        with pytest.raises(UsageError, match="there is no session `d`"):
+            store.named("d")
+
+    @pytest.mark.parametrize("content", [b"", b"[]", b"{", b"\xff", b'{"id": 7}', b"[" * 5000])
+    def test_a_damaged_file(self, store: SessionStore, tmp_path: Path, content: bytes) -> None:
+        store.change("s", lambda before: Session("s", "t"))
+        (tmp_path / ".samuel/run/sessions/s.json").write_bytes(content)
+        with pytest.raises(ConfigError, match="this is no session"):
+            store.load("s")
+
+    def test_links_are_not_followed(self, store: SessionStore, tmp_path: Path) -> None:
+        (tmp_path / "elsewhere").mkdir()
+        (tmp_path / ".samuel").mkdir()
+        (tmp_path / ".samuel/run").symlink_to(tmp_path / "elsewhere")
+        with pytest.raises(UnsafePath):
+            store.change("s", lambda before: Session("s", "t"))
+        assert os.listdir(tmp_path / "elsewhere") == []
+
+    def test_many_at_once_lose_nothing(self, tmp_path: Path) -> None:
+        def add(number: int) -> None:
+            SessionStore(tmp_path).change(
+                "s",
+                lambda before: heard(before or Session("s", "t"), POST, {"messages_to_user": [str(number)]}, "t"),
+            )
+
+        threads = [threading.Thread(target=add, args=(number,)) for number in range(20)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        session = SessionStore(tmp_path).load("s")
+        assert session is not None
+        assert sorted(int(one.text) for one in session.messages) == list(range(20))
+
+    def test_a_process_that_is_killed_leaves_a_whole_file(self, tmp_path: Path) -> None:
+        code = (
+            "import sys\nfrom pathlib import Path\nfrom samuel.sessions.store import SessionStore\n"
+            "from samuel.sessions.session import Session, heard\nstore = SessionStore(Path(sys.argv[1]))\n"
+            "print('ready', flush=True)\nnumber = 0\n"
+            "while True:\n    number += 1\n    text = str(number) * 1000\n"
+            "    store.change('s', lambda before: heard(before or Session('s', 't'), 'TurnEnd',"
+            " {'messages_to_user': [text]}, 't'))\n"
+        )
+        with subprocess.Popen([sys.executable, "-c", code, tmp_path], stdout=subprocess.PIPE) as process:
+            assert process.stdout
+            process.stdout.readline()
+            store = SessionStore(tmp_path)
+            while not ((session := store.load("s")) and len(session.messages) > 5):
+                pass
+            process.kill()
+        session = store.load("s")
+        assert session is not None
+        assert len(session.messages) > 5
+        store.change("s", lambda before: heard(before or Session("s", "t"), END, {}, "t"))
+
+    def test_the_oldest_go(self, store: SessionStore, tmp_path: Path) -> None:
+        directory = tmp_path / ".samuel/run/sessions"
+        directory.mkdir(parents=True)
+        for number in range(MOST_SESSIONS):
+            file = directory / f"s{number}.json"
+            file.write_text(json.dumps({"id": f"s{number}", "started": "t"}))
+            os.utime(file, (number, number))
+        store.change("new", lambda before: Session("new", "t"))
+        assert store.load("s0") is None
+        assert store.load("s1") is not None
+        assert len(store.ids()) == MOST_SESSIONS
+
+
+RESULT = st.fixed_dictionaries(
+    {},
+    optional={
+        "messages_to_user": st.lists(st.text(max_size=20), max_size=3) | st.none(),
+        "suggested_abilities": st.lists(
+            st.fixed_dictionaries(
+                {"id": st.text(max_size=5)}, optional={"confidence": st.floats(0, 1) | st.none()}
+            ),
+            max_size=3,
+        )
+        | st.none(),
+        "suggested_documents": st.lists(st.fixed_dictionaries({"path": st.text(max_size=5)}), max_size=3),
+        "new_intent": st.none() | st.fixed_dictionaries({"intent": st.text(max_size=5)}),
+        "follow_up_actions": st.lists(
+            st.fixed_dictionaries(
+                {"kind": st.sampled_from(["open_file", "run_command", "create_task"])},
+                optional={"payload": st.dictionaries(st.text(max_size=5), st.text(max_size=5)), "path": st.text()},
+            ),
+            max_size=3,
+        ),
+    },
+)
+
+
+@given(st.lists(st.tuples(st.sampled_from([PROMPT, POST, STOP, END]), RESULT), max_size=6))
+def test_any_sequence_of_results(events: list[tuple[str, dict[str, Any]]]) -> None:
+    session = Session("s", "t")
+    for event, result in events:
+        session = heard(session, event, result, "t")
+    assert len({one.number for one in session.follow_ups}) == len(session.follow_ups)
