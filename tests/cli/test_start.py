@@ -33,12 +33,19 @@ Options:
   -h, --help         Show this message and exit.
 
 Commands:
-  init    Set up a project: samuel.toml and .samuel/.
-  run     Work a PRD to done, one task at a time.
-  sync    Keep AGENTS.md and its mirrors in step.
-  hooks   See, try and write hooks.
-  trust   Decide what of a repository may run here.
-  doctor  Say what is wrong here, and what to do about it.
+  init       Set up a project: samuel.toml and .samuel/.
+  run        Work a PRD to done, one task at a time.
+  sync       Keep AGENTS.md and its mirrors in step.
+  hooks      See, try and write hooks.
+  emit       Fire an event from any program.
+  session    Work with an agent, step by step, and let hooks follow.
+  ability    Find what can be done here, and do it.
+  knowledge  Find what is written down about something.
+  recipe     Prompts with arguments, run by name.
+  skill      What agents may read when a task calls for it.
+  plugin     Add what others wrote: hooks, skills and recipes.
+  trust      Decide what of a repository may run here.
+  doctor     Say what is wrong here, and what to do about it.
 
   Exit codes: 0 ok, 1 the answer is no or it failed, 2 usage or configuration,
   3 a bug in Samuel.

@@ -46,6 +46,7 @@ def hook(name: str, config: str, event: str = "") -> YamlHook:
             "rules:\n- {decision: deny, path: []}",
             "hook.yaml:6: `path` must be a string that is not empty, or a list of them",
         ),
+        ("policy_guard", "rules: [{decision: allow, path: x}]", "a rule that allows cannot go by `path`"),
         ("session_stop_build_check", "builds: [{command: make}]", "`paths` is missing"),
         (
             "session_stop_build_check",

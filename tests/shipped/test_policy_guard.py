@@ -100,8 +100,13 @@ def test_an_absolute_path_and_a_link_are_seen_through(samuel_project: SamuelProj
     root = samuel_project.root
     (root / "infra").mkdir()
     os.symlink(root / "infra", root / "harmless")
+    (root / "src").mkdir()
+    os.symlink("../infra/x", root / "src" / "file")
+    os.symlink(root, root.parent / "same")
     assert fire(samuel_project, {"path": str(root / "infra" / "x")}).denied
     assert fire(samuel_project, {"path": "harmless/x"}).denied
+    assert fire(samuel_project, {"path": "src/file"}).denied
+    assert fire(samuel_project, {"path": str(root.parent / "same" / "infra" / "x")}).denied
     assert fire(samuel_project, {"path": "src/infrastructure/x"}).ok
 
 
@@ -113,7 +118,7 @@ def test_what_is_written_into_a_file_names_no_paths(samuel_project: SamuelProjec
 
 @pytest.mark.usefixtures("guarded")
 def test_a_long_command_is_looked_through_to_its_end(samuel_project: SamuelProject) -> None:
-    words = " ".join(f"src/{number}.py" for number in range(20_000))
+    words = " ".join(f"src/{number}.py" for number in range(100_000))
     assert fire(samuel_project, {"command": words}).ok
     assert fire(samuel_project, {"command": f"{words} infra/x"}).denied
 

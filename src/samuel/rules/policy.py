@@ -10,8 +10,8 @@
           path: ["infra/**", "*.tf"]      # patterns as in a .gitignore, of the paths in the call's input
 
 The first rule that fits decides; a rule fits if all that it names does. One environment or path of a call is
-enough for a rule that says no. A rule that allows must fit all of them: a harmless file waves no other through.
-Every word of the input could be a path; only a text of several lines is content, unless it is a command.
+enough for a rule that says no; a rule that allows must fit all of its environments, and cannot go by paths: any
+word of an input could be a path. Only a text of several lines is content, unless it is a command.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ import msgspec
 
 from samuel.config import kinds
 from samuel.config.reader import Table
-from samuel.files.globs import chosen
+from samuel.files.globs import any_chosen
 from samuel.hooks.match import holds
 from samuel.rules.entries import entries, patterns, required, sentence
 
@@ -59,6 +59,10 @@ def read(table: Table) -> Policy:
     found = []
     for entry in entries(table, "rules"):
         decision = required(entry, "decision", kinds.one_of("deny", "ask", ALLOW), "deny")
+        if decision == ALLOW and "path" in entry:
+            entry.refuse(
+                "path", "a rule that allows cannot go by `path`: the input may name others", "leave it out"
+            )
         found.append(
             Rule(
                 decision=decision,  # type: ignore[arg-type]  # one of these three
@@ -79,24 +83,13 @@ def first_fitting(policy: Policy, call: Call) -> tuple[int, Rule] | None:
 def _fits(rule: Rule, call: Call) -> bool:
     return (
         holds(rule.match, call.field)
-        and _enough(rule, rule.environment, call.environments, _in_environment)
-        and _enough(rule, rule.path, call.paths, _at_path)
+        and (not rule.environment or _in_environment(rule, call.environments))
+        and (not rule.path or any_chosen(call.paths, rule.path))
     )
 
 
-def _enough(
-    rule: Rule, wanted: tuple[str, ...], there: frozenset[str], fits: Callable[[str, tuple[str, ...]], bool]
-) -> bool:
-    if not wanted:
-        return True
-    if rule.decision == ALLOW:
-        return bool(there) and all(fits(one, wanted) for one in there)
-    return any(fits(one, wanted) for one in there)
-
-
-def _in_environment(one: str, wanted: tuple[str, ...]) -> bool:
-    return any(fnmatchcase(one.casefold(), glob.casefold()) for glob in wanted)
-
-
-def _at_path(one: str, wanted: tuple[str, ...]) -> bool:
-    return chosen(one, wanted)
+def _in_environment(rule: Rule, there: frozenset[str]) -> bool:
+    fitting = [
+        one for one in there if any(fnmatchcase(one.casefold(), glob.casefold()) for glob in rule.environment)
+    ]
+    return bool(fitting) and (rule.decision != ALLOW or len(fitting) == len(there))

@@ -19,6 +19,7 @@ from samuel.shipped.told import besides, environment, told
 
 ENVIRONMENTS = ("environment", "env", "target_environment")  # the keys by which an input says where it is for
 COMMANDS = ("command", "cmd", "script", "code", "args")  # of these also a text of several lines names paths
+LONGEST_PATH = 4096  # characters; the system has none that is longer
 
 # A path in a command line ends where a shell would end it.
 _APART = re.compile(r"""[\s"'`=;|&<>()]+""")
@@ -55,14 +56,25 @@ def _environments(event: PreAbilityCall, given: Any) -> Iterator[str]:
 
 def _paths(given: Any, root: str) -> Iterator[str]:
     """Everything in the input that could be a path, from the project's root; also where links lead."""
-    real = cache(os.path.realpath)  # of each directory once
+    there, real, links = set(os.listdir(root)), cache(os.path.realpath), cache(_links)
     for word in {word for text in _texts(given) for word in (text, *_APART.split(text)) if word}:
         path = os.path.normpath(os.path.join(root, word))
-        yield path.removeprefix(f"{root}/")
-        if "\0" not in path:
-            place = os.path.join(real(os.path.dirname(path)), os.path.basename(path))
-            place = os.path.realpath(place) if os.path.islink(place) else place
-            yield place.removeprefix(f"{real(root)}/")
+        inside = path.removeprefix(f"{root}/")
+        yield inside
+        # An input may be a megabyte of words: what cannot be there is not looked for.
+        possible = len(path) <= LONGEST_PATH and "\0" not in path
+        if possible and (os.path.isabs(inside) or inside.partition("/")[0] in there):
+            directory, name = real(os.path.dirname(path)), os.path.basename(path)
+            place = os.path.join(directory, name)
+            yield (real(place) if name in links(directory) else place).removeprefix(f"{real(root)}/")
+
+
+def _links(directory: str) -> set[str]:
+    try:
+        with os.scandir(directory) as entries:
+            return {entry.name for entry in entries if entry.is_symlink()}
+    except OSError:
+        return set()
 
 
 def _texts(value: Any) -> Iterator[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import subprocess
+import sys
 
 import pytest
 
@@ -363,7 +364,7 @@ class TestPython:
     )
     def test_what_goes_wrong(self, samuel, empty, body, error):
         empty.put("tools/count.py", body)
-        _python(empty, "tools/count.py:count", ", timeout: 2s")
+        _python(empty, "tools/count.py:count", ", timeout: 2s" if "sleep" in body else "")
         empty.trust()
         ran = samuel("ability", "call", "count")
         assert ran.code == 1
@@ -461,3 +462,22 @@ def test_hostile_inputs_are_answered(samuel, shop, given):
     assert ran.code in (0, 1, 2)
     assert "\x1b" not in ran.out + ran.err
     assert (ran.code == 0) == (shop.root / "ran.txt").exists()
+
+
+def test_of_many_who_run_the_same_task_one_does(samuel, shop):
+    shop.trust()
+    key = samuel("ability", "create", "text.repeat", "--input", '{"text": "hi"}').json["task_key"]
+    command = [sys.executable, "-m", "samuel", "ability", "run", key]
+    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    many = [subprocess.Popen(command, cwd=shop.root, **quiet) for _ in range(5)]
+    assert sorted(one.wait() for one in many) == [0, 1, 1, 1, 1]
+    assert (shop.root / "ran.txt").read_text() == "x"
+
+
+def test_a_script_that_leads_out_of_the_project(samuel, shop):
+    shop.trust()
+    script = shop.root / "scripts/abilities/repeat"
+    script.rename(shop.root.parent / "outside")
+    script.symlink_to(shop.root.parent / "outside")
+    made = samuel("ability", "call", "text.repeat", "--input", '{"text": "hi"}')
+    assert made.json["reason"] == "`PROJECT/scripts/abilities/repeat` leads out of the project"

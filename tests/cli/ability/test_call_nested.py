@@ -128,11 +128,11 @@ class TestKilled:
         assert empty.record() == record
 
     def test_the_next_command_says_that_it_was_killed_and_ends_what_it_left(self, samuel, empty, running):
-        (script,) = _carrying(empty.keys[0])
+        (first,) = empty.keys
+        (script,) = _carrying(first)
         running.send_signal(signal.SIGKILL)
         running.wait()
         samuel("ability", "create", "slow")
-        first = empty.keys[0]
         assert (empty.record(first)["status"], empty.record(first)["error"]) == (
             "killed",
             "the process that ran it was gone before it ended",
@@ -148,6 +148,23 @@ class TestKilled:
         assert running.wait() == 130
         assert (empty.record()["status"], empty.record()["error"]) == ("killed", "interrupted")
         assert not _alive(script)
+
+
+def test_what_ends_a_call_ends_the_calls_within_it(samuel, empty):
+    empty.script("slow", "import time\nopen('begun', 'w')\ntime.sleep(5432167)")
+    flow(empty, "whole", "slow", "samuel ability call slow")
+    empty.trust()
+    process = subprocess.Popen([*REAL, "ability", "call", "whole"], cwd=empty.root)
+    while not (empty.root / "begun").exists():
+        assert process.poll() is None
+        time.sleep(0.02)
+    whole, slow = sorted(map(empty.record, empty.keys), key=lambda one: one["ability_id"] == "slow")
+    (script,) = _carrying(slow["key"])
+    process.terminate()
+    assert process.wait() == 130
+    samuel("ability", "delete", whole["key"])  # any command would do
+    assert empty.record(slow["key"])["status"] == "killed"
+    assert not _alive(script)
 
 
 def _carrying(key):

@@ -138,6 +138,9 @@ class Calls:
 
     def _was_killed(self, key: str) -> bool:
         # Nothing is to be said of one that is running, was removed, or cannot be read.
+        with suppress(SamuelError):
+            if self.load(key).status is not Status.RUNNING:
+                return False  # without a look at its lock: somebody may be about to take it
         with suppress(SamuelError), self.running(key):
             call = self.load(key)
             if call.status is not Status.RUNNING:
