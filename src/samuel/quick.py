@@ -48,9 +48,8 @@ def nobody_answers(arguments: list[str]) -> bool:
     except (OSError, ValueError, EOFError, TypeError, KeyError):  # not there, not ours, or not about this event
         return False
     data = b"" if sys.stdin is None or sys.stdin.isatty() else sys.stdin.buffer.read()
-    if name in TURNS and (session or b"session_id" in data) and Project(root).sessions.exists():
-        pass
-    elif _passes(data, name, row, known["names"], str(root)):
+    changes_a_session = name in TURNS and (session or b"session_id" in data) and Project(root).sessions.exists()
+    if not changes_a_session and passes(data, name, row, known["names"], str(root)):
         _say(row["empty"])
         return True
     sys.stdin = io.TextIOWrapper(io.BytesIO(data))  # for the engine, as if nobody had read it
@@ -73,7 +72,7 @@ def _understood(arguments: list[str]) -> tuple[str, str, str] | None:
     return event, options.get("--env", ""), options.get("--session", "")
 
 
-def _passes(data: bytes, name: str, row: Mapping[str, Any], names: Mapping[str, str], root: str) -> bool:
+def passes(data: bytes, name: str, row: Mapping[str, Any], names: Mapping[str, str], root: str) -> bool:
     """The context is one of this event, and no filter fits it."""
     try:
         context = json.loads(data.decode() or "{}", parse_constant=_refuse)
@@ -84,11 +83,8 @@ def _passes(data: bytes, name: str, row: Mapping[str, Any], names: Mapping[str, 
     for key in ("event_type", "event"):
         if not isinstance(context.get(key, name), str) or names.get(context.get(key, name)) != name:
             return False
-
-    def field(one: str) -> Any:
-        return context if one == "extra" else root if one == "project_root" else context.get(one)
-
-    return not any(holds(match, field) for match in row["matches"])
+    said = {**context, "project_root": root, "extra": {**(context.get("extra") or {}), **context}}
+    return not any(holds(match, said.get) for match in row["matches"])
 
 
 def _typed(context: Mapping[str, Any], fields: Mapping[str, Any], needed: list[str]) -> bool:
@@ -149,7 +145,7 @@ def remember(app: App, environment: str, before: Mapping[str, Any]) -> None:
     if files is None or app.config.distributions or app.warnings:
         return
     rows = {
-        name: _row(chain.event, [step.handler.match for step in chain.steps])
+        name: row_of(chain.event, [step.handler.match for step in chain.steps])
         for name, chain in app.chains.items()
         if not chain.warnings and all(step.handler.match for step in chain.steps)
     }
@@ -162,7 +158,8 @@ def remember(app: App, environment: str, before: Mapping[str, Any]) -> None:
     _write(_file(app.paths.root, app.user), marshal.dumps(known))
 
 
-def _row(event: EventType, matches: list[dict[str, Any]]) -> dict[str, Any]:
+def row_of(event: EventType, matches: list[dict[str, Any]]) -> dict[str, Any]:
+    """What is kept of one event."""
     from samuel.events.schema import plain_fields
 
     fields, needed = plain_fields(event.payload)

@@ -44,15 +44,16 @@ class Keeper:
     def fire(self, id: str, event: Event) -> Kept:
         """Fire an event of a session. One that nobody began begins with the first thing there is to keep."""
         fired = self._fire(replace(event, session_id=id))
-        name, at = BY_PAYLOAD[type(event)].name, iso(self._clock.now())
-        if not fired.result and self._store.load(id) is None:
+        kind, at = BY_PAYLOAD[type(event)], iso(self._clock.now())
+        # Only the events of sessions have a result that was checked for what is kept here.
+        if kind.family != "session" or (not fired.result and self._store.load(id) is None):
             return Kept(fired, Session(id, at), ())
 
         def with_it(before: Session | None) -> Session:
-            return heard(before or Session(id, at), name, fired.result, at)
+            return heard(before or Session(id, at), kind.name, fired.result, at)
 
         session = self._store.change(id, with_it)
-        return self._carried_out(fired, session, name, at)
+        return self._carried_out(fired, session, kind.name, at)
 
     def _carried_out(self, fired: Fired, session: Session, name: str, at: str) -> Kept:
         """Outside of the lock: a command may take its time."""

@@ -16,8 +16,10 @@ if TYPE_CHECKING:
 
 
 def tell_messages(out: Output, result: Mapping[str, Any]) -> None:
-    for message in result.get("messages_to_user") or ():
-        out.tell(message)
+    """The result of a loop's event may have this key too, and anything below it."""
+    said = result.get("messages_to_user")
+    for message in said if isinstance(said, list) else ():
+        out.tell(str(message))
 
 
 def tell(out: Output, kept: Kept) -> None:

@@ -1,0 +1,73 @@
+"""The answer without the engine is the engine's answer, whatever the context: it may ask too often, never too rarely."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import msgspec
+from hypothesis import assume, example, given
+from hypothesis import strategies as st
+from msgspec import UNSET
+from msgspec.structs import replace
+
+from samuel.dialects.repo import event_of
+from samuel.errors import UsageError
+from samuel.events import event_type
+from samuel.events.names import ALL, spellings
+from samuel.hooks.match import holds
+from samuel.quick import passes, row_of
+
+NAMES = {spelling: name for name in ALL for spelling in spellings(name)}
+ROOT = "/project"
+MATCHES: dict[str, list[dict[str, Any]]] = {
+    "PreAbilityCall": [{"ability_id": ["a*"]}, {"ability_scope": ["x", "b.*"]}, {"stage": ["act"]}],
+    "PostAbilityCall": [{"min_duration_ms": 5}, {"status": ["failure"]}, {"operation_key": ["a*"]}],
+    "SessionStop": [{"only_if_changed_paths": ["services/**"]}, {"recipe_name": ["r*"]}],
+    "UserPromptSubmit": [{"stage": ["plan"]}],
+}
+WORDS = st.sampled_from(["a", "ab", "b.c", "x", "act", "plan", "success", "failure", "services/x", "/project/services/x"])
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers(-9, 9) | st.floats(allow_nan=False, width=16) | WORDS,
+    lambda inner: st.lists(inner, max_size=2) | st.dictionaries(st.just("ability_scope") | WORDS, inner, max_size=2),
+    max_leaves=4,
+)
+KEYS = st.sampled_from(
+    [
+        *("ability_id", "operation_key", "status", "duration_ms", "changed_files", "stage", "recipe_name", "extra"),
+        *("user_message", "ability_scope", "event_type", "event", "session_id", "project_root", "tool_input", "dry_run"),
+    ]
+)
+
+
+@given(st.sampled_from(sorted(MATCHES)), st.data())
+def test_it_never_says_nobody_where_somebody_would_be_called(name: str, data: st.DataObject) -> None:
+    match = data.draw(st.sampled_from(MATCHES[name]))
+    context = data.draw(st.dictionaries(KEYS, VALUES, max_size=6) | VALUES)
+    if isinstance(context, dict):
+        context = {"ability_id": "q", "status": "success", "user_message": "q", **context}
+        context = {key: name if key in ("event", "event_type") else value for key, value in context.items()}
+    kind = event_type(name)
+    assume(passes(json.dumps(context).encode(), name, row_of(kind, [match]), NAMES, ROOT))
+    try:
+        event = replace(event_of(kind, context), project_root=ROOT)
+    except UsageError as error:
+        # What is in a list or a table is not looked at: nobody is there to be harmed by it.
+        assert "$." in str(error) and "[" in str(error)  # noqa: PT017, PT018
+        return
+
+    def said(field: str) -> Any:
+        value = getattr(event, field)
+        return None if value is UNSET else value
+
+    assert not holds(match, said)
+
+
+@given(st.binary(max_size=60))
+@example(b"\xff")
+@example(b'{"ability_id": "q", "x": 1e999}')
+@example(b"[" * 100_000)
+def test_any_bytes(data: bytes) -> None:
+    row = row_of(event_type("PreAbilityCall"), [])
+    if passes(data, "PreAbilityCall", row, NAMES, ROOT):
+        assert isinstance(msgspec.json.decode(data), dict)
