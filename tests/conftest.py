@@ -16,6 +16,8 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+from samuel.process.ledger import LEDGER
+
 settings.register_profile("samuel", deadline=None)  # a busy machine is no failure
 settings.load_profile("samuel")
 
@@ -31,6 +33,12 @@ def py_script(event: str, body: str) -> str:
     """The same as a Python program, run by the interpreter that runs the tests."""
     asked = f"if sys.argv[1] == 'hook':\n    print({event!r})\n    sys.exit()\n"
     return f"#!{sys.executable} -S\nimport sys\n{asked}{body}\n"
+
+
+@pytest.fixture(autouse=True)
+def _children_of_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A command line takes all children of its process for its own: one called in here leaves that as it was."""
+    monkeypatch.setattr(LEDGER, "alone", LEDGER.alone)
 
 
 @pytest.fixture(scope="session")

@@ -1,8 +1,9 @@
-"""The answer without the engine is the engine's answer, whatever the context: it may ask too often, never too rarely."""
+"""The answer without the engine is the engine's, whatever the context: it may ask too often, never too rarely."""
 
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
 import msgspec
@@ -26,16 +27,17 @@ MATCHES: dict[str, list[dict[str, Any]]] = {
     "SessionStop": [{"only_if_changed_paths": ["services/**"]}, {"recipe_name": ["r*"]}],
     "UserPromptSubmit": [{"stage": ["plan"]}],
 }
-WORDS = st.sampled_from(["a", "ab", "b.c", "x", "act", "plan", "success", "failure", "services/x", "/project/services/x"])
+WORDS = st.sampled_from(["a", "b.c", "act", "plan", "success", "failure", "services/x", f"{ROOT}/services/x"])
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers(-9, 9) | st.floats(allow_nan=False, width=16) | WORDS,
-    lambda inner: st.lists(inner, max_size=2) | st.dictionaries(st.just("ability_scope") | WORDS, inner, max_size=2),
+    lambda inner: st.lists(inner, max_size=2) | st.dictionaries(st.sampled_from(["ability_scope", "a"]), inner),
     max_leaves=4,
 )
 KEYS = st.sampled_from(
     [
-        *("ability_id", "operation_key", "status", "duration_ms", "changed_files", "stage", "recipe_name", "extra"),
-        *("user_message", "ability_scope", "event_type", "event", "session_id", "project_root", "tool_input", "dry_run"),
+        *("ability_id", "operation_key", "status", "duration_ms", "changed_files", "stage", "recipe_name"),
+        *("user_message", "ability_scope", "event_type", "event", "session_id", "project_root", "tool_input"),
+        *("dry_run", "extra"),
     ]
 )
 
@@ -53,7 +55,7 @@ def test_it_never_says_nobody_where_somebody_would_be_called(name: str, data: st
         event = replace(event_of(kind, context), project_root=ROOT)
     except UsageError as error:
         # What is in a list or a table is not looked at: nobody is there to be harmed by it.
-        assert "$." in str(error) and "[" in str(error)  # noqa: PT017, PT018
+        assert re.search(r"`\$\.\w+\[", str(error)), error  # noqa: PT017
         return
 
     def said(field: str) -> Any:

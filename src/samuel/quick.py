@@ -29,7 +29,8 @@ if TYPE_CHECKING:
     from samuel.events import EventType
 
 OPTIONS = ("--session", "--env")
-TURNS = ("SessionStart", "UserPromptSubmit", "SessionStop", "SessionEnd")  # they change a session by themselves
+BEGIN = "SessionStart"
+TURNS = (BEGIN, "UserPromptSubmit", "SessionStop", "SessionEnd")
 
 
 def nobody_answers(arguments: list[str]) -> bool:
@@ -48,12 +49,17 @@ def nobody_answers(arguments: list[str]) -> bool:
     except (OSError, ValueError, EOFError, TypeError, KeyError):  # not there, not ours, or not about this event
         return False
     data = b"" if sys.stdin is None or sys.stdin.isatty() else sys.stdin.buffer.read()
-    changes_a_session = name in TURNS and (session or b"session_id" in data) and Project(root).sessions.exists()
-    if not changes_a_session and passes(data, name, row, known["names"], str(root)):
+    in_session = bool(session) or b"session_id" in data
+    if not _changes_a_session(name, in_session, root) and passes(data, name, row, known["names"], str(root)):
         _say(row["empty"])
         return True
     sys.stdin = io.TextIOWrapper(io.BytesIO(data))  # for the engine, as if nobody had read it
     return False
+
+
+def _changes_a_session(name: str, in_session: bool, root: Path) -> bool:
+    """Whatever the hooks say: it begins, goes on with a new prompt, stops or ends."""
+    return in_session and name in TURNS and (name == BEGIN or Project(root).sessions.exists())
 
 
 def _say(text: str) -> None:
@@ -75,7 +81,7 @@ def _understood(arguments: list[str]) -> tuple[str, str, str] | None:
 def passes(data: bytes, name: str, row: Mapping[str, Any], names: Mapping[str, str], root: str) -> bool:
     """The context is one of this event, and no filter fits it."""
     try:
-        context = json.loads(data.decode() or "{}", parse_constant=_refuse)
+        context = json.loads(data.decode() or "{}", parse_constant=_finite, parse_float=_finite)
     except (ValueError, RecursionError):
         return False
     if not isinstance(context, dict) or not _typed(context, row["fields"], row["needed"]):
@@ -98,8 +104,11 @@ def _is(value: Any, kind: Any) -> bool:
     return name == kind or (name, kind) == ("int", "float") if isinstance(kind, str) else value in kind
 
 
-def _refuse(constant: str) -> Any:
-    raise ValueError(constant)
+def _finite(text: str) -> float:
+    number = float(text)
+    if number in (float("inf"), float("-inf")) or number != number:
+        raise ValueError(text)
+    return number
 
 
 def _file(root: Path, user: User) -> Path:

@@ -16,7 +16,6 @@ from typing import Any, NamedTuple
 import pytest
 
 from samuel.cli.edge import run
-from samuel.process.ledger import LEDGER
 
 REAL = (sys.executable, "-m", "samuel")  # the program itself, in a process of its own
 
@@ -36,7 +35,7 @@ Samuel = Callable[..., Ran]
 
 @pytest.fixture(autouse=True)
 def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """An empty home, nobody's variables, and a command line that leaves this process as it was."""
+    """An empty home, and nobody's variables."""
     home = tmp_path / "home"
     home.mkdir()
     for name in ("SAMUEL_TRUST", "SAMUEL_RUN_ID", "SAMUEL_EVENT_ID", "NO_COLOR", "FORCE_COLOR"):
@@ -45,7 +44,6 @@ def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("XDG_STATE_HOME", str(home / "state"))
     monkeypatch.setenv("XDG_CACHE_HOME", str(home / "cache"))
     monkeypatch.setenv("COLUMNS", "80")
-    monkeypatch.setattr(LEDGER, "alone", LEDGER.alone)
     return home
 
 

@@ -360,7 +360,7 @@ class TestQuick:
             assert real("PreAbilityCall", stdin='{"ability_id": "deploy"}').code == 2
 
     def test_a_session_is_kept_up_to_date(self, real: Callable[..., Quick], samuel) -> None:
-        samuel("session", "start", "--id", "s1")
+        assert real("SessionStart", stdin='{"session_id": "s1"}').engine
         assert real("SessionEnd", "--session", "s1").engine
         assert samuel("session", "show", "--id", "s1", "--json").json["data"]["state"] == "ended"
 

@@ -222,3 +222,5 @@ def test_emit_keeps_what_hooks_say_for_routing(samuel, hook) -> None:
 def test_a_session_that_nothing_is_known_of_is_not_made(samuel, project: Path) -> None:
     samuel("emit", "TurnEnd", stdin='{"session_id": "s", "response": "x", "turn_number": 1}')
     assert not (project / ".samuel/run/sessions").exists()
+    samuel("emit", "SessionStart", stdin='{"session_id": "s"}')  # but this begins one
+    assert samuel("session", "show", "--id", "s", "--json").json["data"]["state"] == "open"

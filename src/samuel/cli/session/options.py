@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
-from typing import Any, TypeVar
 
 import click
 
 from samuel.cli.here import Here
 from samuel.sessions.session import Hints, Session, hints
 from samuel.sessions.store import SessionStore
-
-F = TypeVar("F", bound=Callable[..., Any])
 
 VARIABLE = "SAMUEL_SESSION_ID"
 
