@@ -13,6 +13,7 @@ SYSTEM = ".system"  # of a project: YAML hooks, the registry of abilities, and w
 YAML_HOOKS = ".system/hooks"
 PLUGIN_DIRS = (".samuel/plugins", ".kodelet/plugins")  # likewise
 TEXT_HOMES = (".samuel", ".kodelet")  # likewise: what holds their skills/ and recipes/
+DISABLED = ".disable"  # the ending that switches a hook file off
 LOCK = "samuel.lock"  # beside samuel.toml; the user's own in ~/.samuel
 SCRIPTED = ".samuel/scripted"  # the steps of the scripted agent
 

@@ -6,6 +6,7 @@ It is a hint and nothing more. What cannot be read counts as never used.
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
@@ -17,12 +18,17 @@ LARGEST = 16 * 1024 * 1024
 
 
 def read_usage(root: Path) -> dict[str, int]:
-    """Calls by ability id. The file is `{"<id>": {"count": 3, "last_used": "...", ...}, ...}`."""
+    """Calls by ability id."""
+    counts = {id: entry.get("count") for id, entry in read_entries(root).items()}
+    return {id: count for id, count in counts.items() if type(count) is int and count > 0}
+
+
+def read_entries(root: Path) -> dict[str, dict[str, Any]]:
+    """The whole file: `{"<id>": {"count": 3, "last_used": "...", ...}, ...}`."""
     try:
         said = msgspec.json.decode(read_inside(root, FILE, limit=LARGEST))
     except (SamuelError, OSError, ValueError, RecursionError):  # msgspec's errors, and bad UTF-8, are ValueErrors
         return {}
     if not isinstance(said, dict):
         return {}
-    counts = {id: one.get("count") for id, one in said.items() if isinstance(one, dict)}
-    return {id: count for id, count in counts.items() if type(count) is int and count > 0}
+    return {id: one for id, one in said.items() if isinstance(one, dict)}

@@ -9,11 +9,12 @@ from pathlib import Path
 from typing import NamedTuple
 
 from samuel.errors import Problem
+from samuel.paths import DISABLED
 from samuel.plugins.model import Manifest
 from samuel.trust.content import MOST_FILES, spoken
 
 HOOKS, SKILLS, RECIPES = "hooks", "skills", "recipes"
-SKILL_FILE, RECIPE_ENDING, DISABLED = "SKILL.md", ".md", ".disable"
+SKILL_FILE, RECIPE_ENDING = "SKILL.md", ".md"
 GIT = ".git"
 MOST_BYTES = 256 * 1024 * 1024
 MOST_STEPS = 1_000  # names in a chain of links; the kernel gives up after 40 links

@@ -14,20 +14,9 @@ from msgspec import UNSET
 from msgspec.structs import replace
 
 from samuel.dispatch.record import Fired
-from samuel.events import (
-    AfterAgentInvoke,
-    AgentInvoke,
-    BeforeAgentInvoke,
-    Event,
-    LoopEvent,
-    Sandbox,
-    SessionEnd,
-    SessionStart,
-    SessionStop,
-    TurnEnd,
-    UserPromptSubmit,
-)
+from samuel.events import AfterAgentInvoke, BeforeAgentInvoke, Event, LoopEvent
 from samuel.files.inside import make_dirs_inside
+from samuel.ralph.session import invocation_of, session
 from samuel.ralph.workplace import Workplace
 from samuel.ralph.worktree import WorkTree
 
@@ -107,18 +96,12 @@ class AgentSession:
 
     def _prepare(self, prompt: str) -> Mapping[str, Any]:
         """What the agent process gets: handlers may change all of it, but not the session's own names."""
-        sandbox = self._place.settings.sandbox
         fired = self._fire(
             BeforeAgentInvoke(
                 agent=self.agent,
                 prompt=prompt,
                 env={**self._place.agent_env(self.agent), **self._env, **self._own_names()},
-                sandbox=Sandbox(
-                    kind=sandbox.kind,
-                    image=sandbox.image or None,
-                    network=sandbox.network,
-                    volumes=list(sandbox.volumes),
-                ),
+                sandbox=self._place.sandbox,
             )
         )
         if not str(fired.result["prompt"]).strip():
@@ -129,26 +112,21 @@ class AgentSession:
     def _session(self, invocation: Mapping[str, Any]) -> Mapping[str, Any]:
         """The same events, in the same order, as for an agent of the loop."""
         tree = WorkTree(self._place.root, self._place.git)
-        self._fire(SessionStart())
-        try:
-            self._fire(UserPromptSubmit(user_message=invocation["prompt"]))
-            before = tree.look()
-            answer = self._invoke(invocation)
-            self._fire(TurnEnd(response=self._ran.stdout, turn_number=1))
-            self._note(changed_files=tuple(tree.changed(before)))
-            self._fire(SessionStop(changed_files=list(self._ran.changed_files)))
-            return answer
-        finally:
-            self._tell(SessionEnd())
+
+        def invoke() -> Mapping[str, Any]:
+            self._before = tree.look()
+            return self._invoke(invocation)
+
+        def changed() -> tuple[str, ...]:
+            self._note(changed_files=tuple(tree.changed(self._before)))
+            return self._ran.changed_files
+
+        return session(
+            invocation["prompt"], fire=self._fire, last_words=self._tell, invoke=invoke, changed=changed
+        )
 
     def _invoke(self, invocation: Mapping[str, Any]) -> Mapping[str, Any]:
-        asked = AgentInvoke(
-            agent=invocation["agent"],
-            prompt=invocation["prompt"],
-            env=invocation["env"],
-            sandbox=Sandbox(**invocation["sandbox"]),
-        )
-        answer = self._fire(asked).result
+        answer = self._fire(invocation_of(invocation)).result
         self._note(
             exit_code=int(answer["exit_code"]),
             stdout=str(answer.get("stdout", "")),

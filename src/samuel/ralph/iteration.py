@@ -17,21 +17,16 @@ from samuel.dispatch.record import Fired
 from samuel.events import (
     AfterAgentInvoke,
     AfterIteration,
-    AgentInvoke,
     BeforeAgentInvoke,
     BeforeIteration,
+    Event,
     IterationGate,
     QualityCheck,
-    Sandbox,
-    SessionEnd,
-    SessionStart,
-    SessionStop,
-    TurnEnd,
-    UserPromptSubmit,
 )
 from samuel.process import confine, spawn
 from samuel.ralph.contexts import Contexts
 from samuel.ralph.run import Run, Settlement
+from samuel.ralph.session import invocation_of, session
 from samuel.ralph.steps import Steps
 from samuel.ralph.stopping import Ended
 from samuel.ralph.workplace import Workplace
@@ -89,15 +84,11 @@ class Iteration:
         self._fire(BeforeIteration(task=self._task.plain() if self._task else {}))
         self._gate()
         invocation = self._prepare(Contexts(self._place, self._steps, self.run, self._task).generate())
-        self._fire(SessionStart())
-        self._fire(UserPromptSubmit(user_message=invocation["prompt"]))
-        self._fire(TurnEnd(response="", turn_number=1))
-        self._fire(SessionStop(changed_files=[]))
-        self._steps.last_words(self.run, SessionEnd())
+        session(invocation["prompt"], fire=self._fire, last_words=self._last_words, invoke=dict, changed=list)
         self._fire(AfterAgentInvoke(exit_code=0, stdout="", stderr="", usage={}))
         self._check()
         task = self._task.plain() if self._task else {}
-        self._steps.last_words(self.run, AfterIteration(task=task, outcome="incomplete", usage={}))
+        self._last_words(AfterIteration(task=task, outcome="incomplete", usage={}))
         return {
             "task": self._task.id if self._task else "",
             "mode": self.run.mode,
@@ -138,18 +129,11 @@ class Iteration:
 
     def _prepare(self, state: Mapping[str, Any]) -> Mapping[str, Any]:
         """What the agent process gets: handlers may change all of it, but not the run's own names."""
-        settings = self._place.settings
-        sandbox = settings.sandbox
         fired = self._fire(
             BeforeAgentInvoke(
                 agent=self.run.agent,
                 env={**self._place.agent_env(self.run.agent), **self._own_names()},
-                sandbox=Sandbox(
-                    kind=sandbox.kind,
-                    image=sandbox.image or None,
-                    network=sandbox.network,
-                    volumes=list(sandbox.volumes),
-                ),
+                sandbox=self._place.sandbox,
             ),
             state,
         )
@@ -159,26 +143,22 @@ class Iteration:
         return {**fired.result, "env": {**fired.result["env"], **self._own_names()}}
 
     def _session(self, invocation: Mapping[str, Any], files_before: Look) -> Mapping[str, Any]:
-        """Each agent process is a session."""
-        self._fire(SessionStart())
-        try:
-            self._fire(UserPromptSubmit(user_message=invocation["prompt"]))
-            answer = self._invoke(invocation)
-            self._fire(TurnEnd(response=str(answer.get("stdout", "")), turn_number=1))
+        def changed() -> list[str]:
             self._changed = self._steps.worktree.changed(files_before)
-            self._fire(SessionStop(changed_files=self._changed))
-            return answer
-        finally:
-            self._steps.last_words(self.run, SessionEnd())
+            return self._changed
+
+        return session(
+            invocation["prompt"],
+            fire=self._fire,
+            last_words=self._last_words,
+            invoke=lambda: self._invoke(invocation),
+            changed=changed,
+        )
 
     def _invoke(self, invocation: Mapping[str, Any]) -> Mapping[str, Any]:
         self._agent_ran = True
-        sandbox = Sandbox(**invocation["sandbox"])
-        asked = AgentInvoke(
-            agent=invocation["agent"], prompt=invocation["prompt"], env=invocation["env"], sandbox=sandbox
-        )
         try:
-            answer = self._fire(asked).result
+            answer = self._fire(invocation_of(invocation)).result
         except Ended as ended:
             outcome = "aborted" if ended.exit_reason else "agent_failed"  # stopped by somebody is no failure of it
             raise Ended(outcome, ended.why, ended.exit_reason) from None
@@ -272,6 +252,9 @@ class Iteration:
 
     def _fire(self, event: Any, state: Mapping[str, Any] | None = None) -> Fired:
         return self._steps.fire(self.run, event, state)
+
+    def _last_words(self, event: Event) -> Fired:
+        return self._steps.last_words(self.run, event)
 
     def _current(self, tasks: tuple[Task, ...]) -> Task | None:
         mine = self._task.id if self._task else ""

@@ -14,6 +14,7 @@ from typing import Any
 from samuel.agents.table import find
 from samuel.clock import Clock
 from samuel.config.model import AgentSettings, Methodology
+from samuel.events import Sandbox
 from samuel.files.atomic import DISK, Disk
 from samuel.files.inside import make_dirs_inside, open_inside
 from samuel.process import confine
@@ -72,6 +73,12 @@ class Workplace:
     def agent_env(self, name: str) -> dict[str, str]:
         """What the agent may see of the host: by name, so that no handler and no journal sees a value."""
         return {variable: f"${variable}" for variable in find(name, self.agents).env if variable in self.host}
+
+    @property
+    def sandbox(self) -> Sandbox:
+        """Where an agent runs, until a handler says otherwise."""
+        said = self.settings.sandbox
+        return Sandbox(kind=said.kind, image=said.image or None, network=said.network, volumes=list(said.volumes))
 
     @property
     def confinement(self) -> confine.Place:

@@ -16,7 +16,7 @@ from samuel.config.model import DEFAULT, DEFAULT_ALIAS
 from samuel.errors import UsageError
 from samuel.events import EventType
 from samuel.events.schema import own_fields
-from samuel.sources.hook_files import DISABLED
+from samuel.paths import DISABLED
 
 TEMPLATES = Path(__file__).parent / "templates"
 

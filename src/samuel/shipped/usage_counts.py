@@ -13,10 +13,9 @@ from typing import Any
 
 import msgspec
 
-from samuel.abilities.usage import FILE, LARGEST
-from samuel.errors import SamuelError
+from samuel.abilities.usage import FILE, read_entries
 from samuel.files import atomic
-from samuel.files.inside import make_dirs_inside, read_inside
+from samuel.files.inside import make_dirs_inside
 from samuel.files.lock import held
 
 MOST = 5_000  # abilities; those that were not used for longest go first
@@ -32,7 +31,7 @@ def add(root: Path, ability: str, status: str, at: str, took_ms: float) -> int:
     directory = make_dirs_inside(root, *place.parent.parts, mode=0o755)
     try:
         with held(root / place.parent / f".{place.stem}.lock", wait=WAIT, note="counting calls"):
-            known = _read(root)
+            known = read_entries(root)
             known[ability] = after = _counted(known.get(ability), status, at, took_ms)
             newest = sorted(known, key=lambda id: str(known[id].get("last_used", "")))[-MOST:]
             kept = {id: known[id] for id in sorted(newest)}
@@ -58,14 +57,3 @@ def _counted(before: dict[str, Any] | None, status: str, at: str, took_ms: float
         entry["total_ms"] = round((total if isinstance(total, (int, float)) else 0.0) + took_ms, 3)
     entry["last_used"] = at
     return entry
-
-
-def _read(root: Path) -> dict[str, dict[str, Any]]:
-    """What is known. A damaged file is begun anew: it is a hint, and nothing else depends on it."""
-    try:
-        said = msgspec.json.decode(read_inside(root, FILE, limit=LARGEST))
-    except (SamuelError, OSError, ValueError, RecursionError):  # msgspec's errors, and bad UTF-8, are ValueErrors
-        return {}
-    if not isinstance(said, dict):
-        return {}
-    return {id: one for id, one in said.items() if isinstance(one, dict)}
