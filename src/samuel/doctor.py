@@ -119,12 +119,12 @@ def _hooks(found: Iterable[Handler]) -> Iterator[Finding]:
 
 
 def _plugins(app: App) -> Iterator[Finding]:
-    for plugin in (*app.local_plugins, *app.global_plugins):
+    for plugin in app.plugins.all:
         for problem in plugin.problems:
             yield Finding("error", f"`{plugin.title}`: {problem._replace(hint='')}", problem.hint)
         for line in plugin.grants.lines():
             yield Finding("note", f"`{plugin.title}` may use {line}")
-    there = {name for plugin in (*app.local_plugins, *app.global_plugins) for name in (plugin.name, plugin.title)}
+    there = {name for plugin in app.plugins.all for name in (plugin.name, plugin.title)}
     for name, settings in app.config.plugins.items():
         if name not in there:
             where = f"{app.config.file}:{settings.line}"

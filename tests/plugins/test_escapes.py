@@ -191,8 +191,8 @@ def test_a_name_that_is_a_way_is_refused(put: Put, samuel_project: SamuelProject
         a="#!/bin/sh\n",
     )
     with samuel_project.open() as app:
-        assert all(plugin.problems for plugin in app.local_plugins)
-        assert app.usable_plugins == []
+        assert all(plugin.problems for plugin in app.plugins.of_project)
+        assert app.plugins.usable == []
 
 
 @pytest.mark.parametrize(
@@ -221,7 +221,7 @@ def test_what_a_manifest_names_lies_in_the_plugin(
     os.symlink("/bin/sh", there / "link")
     samuel_project.trust()
     with samuel_project.open() as app:
-        (plugin,) = app.local_plugins
+        (plugin,) = app.plugins.of_project
         assert [problem.line > 0 for problem in plugin.problems] == [True]
 
 
@@ -255,7 +255,7 @@ def test_a_huge_manifest_is_not_read(put: Put, samuel_project: SamuelProject) ->
         file.write(b'summary = "')
         file.truncate(1 << 30)  # a gigabyte that takes no room
     with samuel_project.open() as app:
-        (plugin,) = app.local_plugins
+        (plugin,) = app.plugins.of_project
         (problem,) = plugin.problems
     assert "larger than" in problem.what
 
@@ -264,13 +264,13 @@ def test_ten_thousand_hooks_are_one_problem(put: Put, samuel_project: SamuelProj
     many = "".join(f'{{ handler = "a{number}" }},\n' for number in range(10_000))
     put(HEAD.format("x", "skill") + f'[hooks]\n"context.extra" = [\n{many}]\n')
     with samuel_project.open() as app:
-        (plugin,) = app.local_plugins
+        (plugin,) = app.plugins.of_project
     assert len(plugin.problems) == 1
 
 
 def test_a_key_given_twice_is_refused_with_its_line(put: Put, samuel_project: SamuelProject) -> None:
     put(HEAD.format("x", "skill") + '[hooks]\n"context.extra" = "a"\n"context.extra" = "b"\n')
     with samuel_project.open() as app:
-        (plugin,) = app.local_plugins
+        (plugin,) = app.plugins.of_project
         (problem,) = plugin.problems
     assert problem.line == 6

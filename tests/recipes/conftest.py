@@ -49,7 +49,7 @@ class Kitchen:
 
     def find(self) -> list[Recipe]:
         with self.open() as app:
-            return find_recipes(app.paths.root, app.user.home, app.usable_plugins)
+            return find_recipes(app.paths.root, app.user.home, app.plugins.usable)
 
     def open(self, **options: Any) -> App:
         def watch(kind: str, facts: Mapping[str, Any]) -> None:
@@ -59,7 +59,7 @@ class Kitchen:
 
     def run(self, name: str, agent: str = "", options: Mapping[str, Any] | None = None, **arguments: str) -> Ran:
         with self.open(**(options or {})) as app:
-            recipe = choose(find_recipes(app.paths.root, app.user.home, app.usable_plugins), name, "recipe")
+            recipe = choose(find_recipes(app.paths.root, app.user.home, app.plugins.usable), name, "recipe")
             prompt = recipe.prompt(app.context(), arguments)
             return session(app.workplace, app.fire, app.context, recipe, agent).run(prompt)
 

@@ -27,7 +27,7 @@ def reviewed(kitchen: Any) -> Any:
 class TestCodeReview:
     def test_what_it_brings(self, reviewed: Any) -> None:
         with reviewed.open() as app:
-            (skill,) = find_skills(app.paths.root, app.user.home, app.usable_plugins)
+            (skill,) = find_skills(app.paths.root, app.user.home, app.plugins.usable)
             hooks = [one for one in app.found if one.owner == "code-review"]
         assert [one.name for one in reviewed.find()] == ["code-review/deploy", "code-review/review"]
         assert (skill.name, skill.status, skill.warnings) == ("code-review/code-review", Status.ACTIVE, ())

@@ -181,7 +181,7 @@ def test_a_disabled_one_is_listed_and_does_not_run(samuel_project: SamuelProject
     with samuel_project.open() as app:
         assert {one.status for one in of(app, "lint")} == {Status.DISABLED}
         assert not app.fire("PreAbilityCall", ability_id="x").denied
-        assert app.usable_plugins == []
+        assert app.plugins.usable == []
 
 
 def test_the_projects_plugin_hides_the_users_of_the_same_name(samuel_project: SamuelProject, lint: Path) -> None:
@@ -268,7 +268,7 @@ def test_a_lock_that_names_more_than_there_is_is_said(samuel_project: SamuelProj
         'version = 1\n[[plugin]]\nname = "org/guard"\nsource = "https://example.invalid/org/guard.git"\n'
     )
     with samuel_project.open() as app:
-        assert app.missing_plugins == ["org/guard"]
+        assert app.plugins.missing == ["org/guard"]
         assert "samuel plugin install" in app.warnings[0]
 
 
@@ -283,4 +283,4 @@ def test_the_lock_can_only_narrow(samuel_project: SamuelProject, make: Make) -> 
         (first, *_) = of(app, "lint")
         assert first.status is Status.BROKEN
         assert "exec: yes" in first.reason
-        assert app.usable_plugins == []
+        assert app.plugins.usable == []

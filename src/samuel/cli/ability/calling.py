@@ -16,7 +16,7 @@ from samuel.abilities.execution.execute import Created, Ended, Execution
 from samuel.abilities.execution.folder import Calls
 from samuel.abilities.model import Prompt
 from samuel.app import App
-from samuel.app_ability import execution
+from samuel.app.ability import execution
 from samuel.cli.ability import abilities
 from samuel.cli.here import Here
 from samuel.cli.session import words

@@ -9,7 +9,8 @@ from typing import Any
 import click
 import msgspec
 
-from samuel.app import App, payload
+from samuel.app import App
+from samuel.app.given import payload
 from samuel.cli.consent import Consent, ask_for_each, readable
 from samuel.cli.here import Here, inside_a_run, json_option
 from samuel.dispatch.record import Fired

@@ -32,4 +32,4 @@ def recipes(app: App) -> list[Recipe]:
     """Those of the project, of its user, and of the plugins that take part."""
     from samuel.recipes.find import find_recipes  # YAML, which the other groups do without
 
-    return find_recipes(app.paths.root, app.user.home, app.usable_plugins)
+    return find_recipes(app.paths.root, app.user.home, app.plugins.usable)

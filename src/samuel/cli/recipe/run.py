@@ -82,8 +82,8 @@ def _arguments(given: Sequence[str]) -> dict[str, str]:
 def _refuse_what_cannot_start(app: App, agent: str) -> None:
     """What would fail later is said before any hook is told that a session begins."""
     place = app.workplace
-    if app.missing_plugins:  # one of them may be a guard
-        names = ", ".join(f"`{name}`" for name in app.missing_plugins)
+    if app.plugins.missing:  # one of them may be a guard
+        names = ", ".join(f"`{name}`" for name in app.plugins.missing)
         raise SamuelError(f"samuel.lock names {names}, not installed here", "run `samuel plugin install`")
     chosen = find(agent, place.agents)
     if lack := missing_in(chosen, place.settings.sandbox, place.confinement):

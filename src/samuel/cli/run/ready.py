@@ -30,8 +30,8 @@ def make_ready(
     try:
         place = app.workplace
         place.tasks.load()
-        if app.missing_plugins:  # one of them may be a guard
-            names = ", ".join(f"`{name}`" for name in app.missing_plugins)
+        if app.plugins.missing:  # one of them may be a guard
+            names = ", ".join(f"`{name}`" for name in app.plugins.missing)
             raise SamuelError(f"samuel.lock names {names}, not installed here", "run `samuel plugin install`")
         chosen = find(agent or place.agent, place.agents)
         if lack := missing_in(chosen, place.settings.sandbox, place.confinement) or _untrusted(app, chosen.name):

@@ -2,31 +2,28 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from functools import cached_property
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
-import msgspec
-
 from samuel import paths
+from samuel.app.given import embedded, payload
+from samuel.app.plugins import Plugins
 from samuel.clock import Clock, SystemClock
 from samuel.config import load as load_config
 from samuel.config import load_personal
-from samuel.config.duration import parse_duration
 from samuel.config.model import Config
 from samuel.dispatch.dispatcher import Ask, Dispatcher
 from samuel.dispatch.dispatcher import Place as Common
 from samuel.dispatch.record import Fired, Sink
 from samuel.errors import ConfigError, UsageError
-from samuel.events import EVENTS, Event, event_type
+from samuel.events import EVENTS, Event
 from samuel.files.atomic import DISK, Disk
 from samuel.files.inside import refuse_links
-from samuel.hooks.decorator import Declaration, declarations
-from samuel.hooks.handler import Handler, Origin, Role
+from samuel.hooks.handler import Handler
 from samuel.hooks.order import Chain, resolve
 from samuel.journal import Journal
 from samuel.journal.hooks_log import HooksLog
@@ -34,14 +31,12 @@ from samuel.process.environment import clean
 from samuel.ralph.defaults import built_in
 from samuel.runtimes.table import Runtimes, Setting
 from samuel.sources.index import Index
-from samuel.trust.content import signature
 from samuel.trust.permit import Permit
 from samuel.trust.repository import trust_key
 from samuel.trust.store import TrustStore
 
 # What follows is imported where it is used: an event with known hooks needs neither the loop nor the sources.
 if TYPE_CHECKING:
-    from samuel.plugins.installed import Installed
     from samuel.ralph.loop import Loop
     from samuel.ralph.stopping import Stop
     from samuel.ralph.workplace import Watch, Workplace
@@ -99,6 +94,7 @@ class App:
         # The stamp before the agreements: what is remembered under it may be older than it says, never wider.
         self.agreed = "everything" if everything else str(self.trust.stamp())
         self.permit = Permit(self.paths.root, self.trust.pin(), everything=everything)
+        self.plugins = Plugins(self.paths, self.user, self.config.plugins, self.permit)
 
         set_here = {"PYTHONPYCACHEPREFIX": str(self.user.cache / "pycache")}
         if self.environment:  # whatever said so: hooks ask for it, and so does a Samuel that they start
@@ -118,7 +114,7 @@ class App:
             own = built_in(lambda: self.workplace, self.config.chosen(self.methodology))
             self.found = self._find([*own, *embedded(handlers)])
             self.chains = self._resolve(self.found)
-            for name in self.missing_plugins:
+            for name in self.plugins.missing:
                 self.warn(f"samuel.lock names `{name}`, which is not installed; run `samuel plugin install`")
         except BaseException:
             self.close()
@@ -145,33 +141,33 @@ class App:
     @cached_property
     def workplace(self) -> Workplace:
         """Where a loop works, and with what."""
-        from samuel import app_loop
+        from samuel.app import loop
 
-        return app_loop.workplace(self, self._watch, self._disk)
+        return loop.workplace(self, self._watch, self._disk)
 
     def context(self) -> dict[str, Any]:
         """The PromptContext outside of a run."""
-        from samuel import app_loop
+        from samuel.app import loop
 
-        return app_loop.context(self, self._skills)
+        return loop.context(self, self._skills)
 
     @cached_property
     def _skills(self) -> list[dict[str, str]]:
-        from samuel import app_loop
+        from samuel.app import loop
 
-        return app_loop.skills(self)
+        return loop.skills(self)
 
     def loop(self, stop: Stop, *, timings: bool = False, dry_run: bool = False) -> Loop:
         """The loop of this project, with what it runs by pinned as it is now."""
-        from samuel import app_loop
+        from samuel.app import loop
 
-        return app_loop.loop(self, stop, timings=timings, dry_run=dry_run)
+        return loop.loop(self, stop, timings=timings, dry_run=dry_run)
 
     def keeper(self, confirm: Callable[[str], bool] | None = None) -> Keeper:
         """Who fires the events of sessions and keeps what comes of them. `confirm` asks before a command runs."""
-        from samuel import app_session
+        from samuel.app import session
 
-        return app_session.keeper(self, confirm)
+        return session.keeper(self, confirm)
 
     def close(self) -> None:
         """End the workers and close the journal."""
@@ -200,7 +196,7 @@ class App:
                 *(base / place for base in both for place in paths.PLUGIN_DIRS),
             ],
             self.paths.root,
-            f"{self.agreed} {self._plugin_stamp()} {self.environment}",
+            f"{self.agreed} {self.plugins.stamp} {self.environment}",
         )
 
     def _find(self, own: list[Handler]) -> tuple[Handler, ...]:
@@ -231,8 +227,8 @@ class App:
             root=self.paths.root,
             home=self.user.home,
             distributions=self.config.distributions,
-            plugins=lambda: self.local_plugins,
-            user_plugins=lambda: self.global_plugins,
+            plugins=lambda: self.plugins.of_project,
+            user_plugins=lambda: self.plugins.of_user,
             plugin_settings=self.config.plugins,
             environments=self.user.environments,
             yaml_hooks=YamlHooks(self.paths.root, self.environment, self.yaml_files, self.permit),
@@ -242,54 +238,6 @@ class App:
             user_answers=answers("user", self.user.home),
             looked_through=self.index,
         )
-
-    @cached_property
-    def local_plugins(self) -> list[Installed]:
-        """The plugins of the project, whatever their state."""
-        from samuel.plugins import lock
-        from samuel.plugins.installed import LOCAL, look
-
-        return look(self.paths.root, LOCAL, lock.read(self.paths.lock))
-
-    @cached_property
-    def global_plugins(self) -> list[Installed]:
-        """The user's own. A project that *is* the home directory has no second set of them."""
-        if self.user.home.resolve() == self.paths.root:
-            return []
-        from samuel.plugins import lock
-        from samuel.plugins.installed import GLOBAL, look
-
-        return look(self.user.home, GLOBAL, lock.read(self.user.lock))
-
-    @property
-    def usable_plugins(self) -> list[Installed]:
-        """Those that take part: agreed to, enabled, without a problem; the project's first."""
-        from samuel.sources.plugins import package_of
-
-        environments = self.user.environments
-        of_project = [one for one in self.local_plugins if not self.permit.package(package_of(one, environments))]
-        return [one for one in (*of_project, *self.global_plugins) if not one.problems and self._enabled(one)]
-
-    def _enabled(self, plugin: Installed) -> bool:
-        said = self.config.plugins.get(plugin.name) or self.config.plugins.get(plugin.title)
-        return said is None or said.enabled
-
-    @cached_property
-    def missing_plugins(self) -> list[str]:
-        """What samuel.lock names and is not there, such as in a fresh clone."""
-        if not self.paths.lock.exists():
-            return []
-        from samuel.plugins import lock
-        from samuel.plugins.installed import directory_of
-
-        places = [self.paths.root / place for place in paths.PLUGIN_DIRS]
-        named = lock.read(self.paths.lock)
-        return [name for name in named if not any((place / directory_of(name)).is_dir() for place in places)]
-
-    def _plugin_stamp(self) -> str:
-        """Changes with whatever, besides their files, decides about plugins."""
-        said = [_stamp(self.paths.lock), _stamp(self.user.lock), self.config.plugins]
-        return hashlib.sha256(repr(said).encode()).hexdigest()
 
     def _resolve(self, found: Iterable[Handler]) -> dict[str, Chain]:
         by_event: dict[str, list[Handler]] = {}
@@ -330,13 +278,6 @@ class _All:
             sink.end(event, fired, duration_ms)
 
 
-def _stamp(file: Path) -> tuple[int, ...]:
-    try:
-        return signature(os.stat(file))
-    except OSError:
-        return ()
-
-
 def _check(root: Path) -> None:
     if not root.is_dir():
         raise UsageError(f"`{root}` is not a directory", "name the directory of a project")
@@ -344,60 +285,3 @@ def _check(root: Path) -> None:
         str(root).encode()
     except UnicodeEncodeError:  # it is part of every payload, and JSON could not carry it
         raise UsageError(f"the path {str(root)!r} is not UTF-8", "rename the directory") from None
-
-
-def payload(name: str, fields: Mapping[str, Any]) -> Event:
-    """The typed payload of an event from plain fields, or a UsageError that says which field is wrong."""
-    kind = event_type(name)
-    unknown = set(fields) - set(kind.payload.__struct_encode_fields__)
-    if unknown:
-        raise UsageError(
-            f"`{kind.name}` has no field `{sorted(unknown)[0]}`", f"see `samuel hooks schema {kind.name}`"
-        )
-    try:
-        return msgspec.convert({"event": kind.name, **fields}, kind.payload)
-    except msgspec.ValidationError as error:
-        raise UsageError(f"`{kind.name}`: {error}", f"see `samuel hooks schema {kind.name}`") from None
-
-
-def embedded(functions: Iterable[Callable[..., Any]]) -> list[Handler]:
-    """Functions of the program that opened the project, as handlers."""
-    handlers = []
-    for position, function in enumerate(functions):
-        found = declarations([(getattr(function, "__name__", type(function).__name__), function)])
-        if not found:
-            raise UsageError(f"`{function!r}` is not marked with `@samuel.hook`")
-        for name, _, declared in found:
-            try:
-                settings = _checked(declared)
-            except ValueError as error:
-                raise UsageError(f"`@samuel.hook` of `{name}`: {error}") from None
-            handlers.append(
-                Handler(
-                    name=name,
-                    event=event_type(declared.event).name,
-                    origin=Origin.EMBEDDER,
-                    runtime="inline",
-                    owner=name,
-                    function=function,
-                    declared=position,
-                    **settings,
-                )
-            )
-    return handlers
-
-
-def _checked(declared: Declaration) -> dict[str, Any]:
-    if declared.order is not None and type(declared.order) is not int:
-        raise ValueError(f"`order` is a whole number, not {declared.order!r}")
-    if declared.strict is not None and type(declared.strict) is not bool:
-        raise ValueError(f"`strict` is True or False, not {declared.strict!r}")
-    return {
-        "order": declared.order,
-        "strict": declared.strict,
-        "timeout": None if declared.timeout is None else parse_duration(declared.timeout),
-        "role": None if declared.role is None else Role(declared.role),
-    }
-
-
-open = App

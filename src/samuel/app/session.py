@@ -16,7 +16,7 @@ from samuel.tasks.store import TaskStore
 from samuel.trust import commands
 
 if TYPE_CHECKING:
-    from samuel.app import App
+    from samuel.app.project import App
 
 COMMAND_SECONDS = 300.0
 

@@ -1,6 +1,6 @@
 """What of an opened project only the loop needs: where it works, what its prompts know, the loop itself.
 
-Apart from `app.py` because it needs most of what there is to import, and the events of a session need none of it.
+Apart from `project.py` because it imports most of what there is, and the events of a session need none of it.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from samuel.skills.find import find_skills, for_prompt
 from samuel.tasks.store import TaskStore
 
 if TYPE_CHECKING:
-    from samuel.app import App
+    from samuel.app.project import App
 
 
 def workplace(app: App, watch: Watch | None, disk: Disk) -> Workplace:
@@ -78,7 +78,7 @@ def context(app: App, skills: list[dict[str, str]]) -> dict[str, Any]:
 
 def skills(app: App) -> list[dict[str, str]]:
     """What the agent is told of skills: names and descriptions, within what one handler may add."""
-    found = find_skills(app.paths.root, app.user.home, app.usable_plugins)
+    found = find_skills(app.paths.root, app.user.home, app.plugins.usable)
     listing = for_prompt(found, app.paths.root, app.config.limits.handler_prompt_bytes)
     if listing.left_out:
         app.warn(f"skills left out of the prompt, too long together: {', '.join(listing.left_out)}")

@@ -22,7 +22,7 @@ from samuel.ralph.agent_session import AgentSession, Ran
 from samuel.trust import commands
 
 if TYPE_CHECKING:
-    from samuel.app import App
+    from samuel.app.project import App
 
 
 def execution(app: App, registry: Registry, fire: Callable[[Event], Fired], session: str = "") -> Execution:

@@ -1,0 +1,7 @@
+"""The composition root: where all the rooms are put together, and nowhere else."""
+
+from samuel.app.project import App
+
+open = App
+
+__all__ = ["App", "open"]

@@ -1,0 +1,68 @@
+"""What a program gives to an opened project: events as plain fields, handlers as functions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+import msgspec
+
+from samuel.config.duration import parse_duration
+from samuel.errors import UsageError
+from samuel.events import Event, event_type
+from samuel.hooks.decorator import Declaration, declarations
+from samuel.hooks.handler import Handler, Origin, Role
+
+
+def payload(name: str, fields: Mapping[str, Any]) -> Event:
+    """The typed payload of an event from plain fields, or a UsageError that says which field is wrong."""
+    kind = event_type(name)
+    unknown = set(fields) - set(kind.payload.__struct_encode_fields__)
+    if unknown:
+        raise UsageError(
+            f"`{kind.name}` has no field `{sorted(unknown)[0]}`", f"see `samuel hooks schema {kind.name}`"
+        )
+    try:
+        return msgspec.convert({"event": kind.name, **fields}, kind.payload)
+    except msgspec.ValidationError as error:
+        raise UsageError(f"`{kind.name}`: {error}", f"see `samuel hooks schema {kind.name}`") from None
+
+
+def embedded(functions: Iterable[Callable[..., Any]]) -> list[Handler]:
+    """Functions of the program that opened the project, as handlers."""
+    handlers = []
+    for position, function in enumerate(functions):
+        found = declarations([(getattr(function, "__name__", type(function).__name__), function)])
+        if not found:
+            raise UsageError(f"`{function!r}` is not marked with `@samuel.hook`")
+        for name, _, declared in found:
+            try:
+                settings = _checked(declared)
+            except ValueError as error:
+                raise UsageError(f"`@samuel.hook` of `{name}`: {error}") from None
+            handlers.append(
+                Handler(
+                    name=name,
+                    event=event_type(declared.event).name,
+                    origin=Origin.EMBEDDER,
+                    runtime="inline",
+                    owner=name,
+                    function=function,
+                    declared=position,
+                    **settings,
+                )
+            )
+    return handlers
+
+
+def _checked(declared: Declaration) -> dict[str, Any]:
+    if declared.order is not None and type(declared.order) is not int:
+        raise ValueError(f"`order` is a whole number, not {declared.order!r}")
+    if declared.strict is not None and type(declared.strict) is not bool:
+        raise ValueError(f"`strict` is True or False, not {declared.strict!r}")
+    return {
+        "order": declared.order,
+        "strict": declared.strict,
+        "timeout": None if declared.timeout is None else parse_duration(declared.timeout),
+        "role": None if declared.role is None else Role(declared.role),
+    }
