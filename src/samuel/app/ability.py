@@ -15,6 +15,7 @@ from samuel.abilities.registry import Registry
 from samuel.agents import desk
 from samuel.agents.check import missing_in
 from samuel.agents.table import find
+from samuel.app.session import following
 from samuel.dispatch.record import Fired
 from samuel.events import Event
 from samuel.files.inside import make_dirs_inside
@@ -31,7 +32,9 @@ def execution(app: App, registry: Registry, fire: Callable[[Event], Fired], sess
 
     def ask(ability: str, prompt: str, env: Mapping[str, str], own: Mapping[str, str]) -> Said:
         return _ask(
-            app, AgentSession(app.workplace, app.fire, app.context, ability=ability, env=env, own=own), prompt
+            app,
+            AgentSession(app.workplace, following(app, app.warn), app.context, ability=ability, env=env, own=own),
+            prompt,
         )
 
     machine = Machine(root, _variables(app), os.environ, app.user.cache, app.config.limits.handler_output_bytes)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any
 
+from samuel.app.session import following
 from samuel.files.atomic import Disk
 from samuel.process.git import Git
 from samuel.prompts.context import (
@@ -86,7 +87,8 @@ def skills(app: App) -> list[dict[str, str]]:
 
 
 def loop(app: App, stop: Stop, *, timings: bool, dry_run: bool) -> Loop:
-    steps = Steps(app.workplace, app.fire, app.context, stop, timings=timings, dry_run=dry_run)
+    fire = following(app, lambda line: app.workplace.watch("message", {"text": line}))
+    steps = Steps(app.workplace, fire, app.context, stop, timings=timings, dry_run=dry_run)
     return Loop(app.workplace, steps, stop, pinned=_pinned(app))
 
 

@@ -6,9 +6,14 @@ import os
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from msgspec import UNSET
+
+from samuel.dispatch.record import Fired
+from samuel.errors import SamuelError
+from samuel.events import Event
 from samuel.process import spawn
 from samuel.runtimes.base import first_line
-from samuel.sessions.follow_up import Desk, Ended
+from samuel.sessions.follow_up import Desk, Ended, described
 from samuel.sessions.keeper import Keeper
 from samuel.sessions.store import SessionStore
 from samuel.tasks.rights import asker
@@ -23,6 +28,28 @@ COMMAND_SECONDS = 300.0
 
 def keeper(app: App, confirm: Callable[[str], bool] | None = None) -> Keeper:
     return Keeper(app.fire, SessionStore(app.paths.root), _desk(app, confirm), app.clock)
+
+
+def following(app: App, tell: Callable[[str], None]) -> Callable[[Event], Fired]:
+    """Fires like the project does, and keeps what hooks say for sessions in which an agent works by itself.
+
+    `tell` gets a line for each thing they propose. That something cannot be kept is told, and no more: the hooks
+    were asked, and the work goes on.
+    """
+    kept_by = keeper(app)
+
+    def fire(event: Event) -> Fired:
+        fired = app.fire(event)
+        if event.session_id is UNSET or event.dry_run:
+            return fired
+        try:
+            for one in kept_by.keep(event.session_id, fired).follow_ups:
+                tell(described(one))
+        except (SamuelError, OSError) as error:
+            tell(f"what hooks said is not kept: {error}")
+        return fired
+
+    return fire
 
 
 def _desk(app: App, confirm: Callable[[str], bool] | None) -> Desk:

@@ -60,7 +60,7 @@ def _fire(here: Here, app: App, event: Event, session: str | None) -> Fired:
     id = session or ("" if event.session_id is UNSET else event.session_id)
     if not id:
         fired = app.fire(event)
-        words.tell_messages(here.out, fired.result)
+        here.out.tell(*fired.messages)
         return fired
     kept = app.keeper(here.confirm).fire(id, event)
     words.tell(here.out, kept)

@@ -70,10 +70,11 @@ class Output:
         for message in messages:
             self.tell(f"warning: {message}")
 
-    def tell(self, message: str) -> None:
+    def tell(self, *messages: str) -> None:
         """A word to the person, beside what the command answers."""
         sys.stdout.flush()  # where both streams end on one screen, they stay in order
-        print(safe(message), file=sys.stderr)
+        for message in messages:
+            print(safe(message), file=sys.stderr)
 
     def fail(self, error: SamuelError) -> int:
         self.tell(f"error: {error}")

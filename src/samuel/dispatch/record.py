@@ -60,6 +60,12 @@ class Fired(msgspec.Struct, frozen=True, kw_only=True):
     def denied(self) -> bool:
         return self.stopped and self.result.get("decision") == "deny"
 
+    @property
+    def messages(self) -> list[str]:
+        """What handlers want the person to know. The result of a loop's event may have anything below this key."""
+        said = self.result.get("messages_to_user")
+        return [str(message) for message in said] if isinstance(said, list) else []
+
 
 class Sink(Protocol):
     """Who wants to know what happens. The journal is one; a test's list is another."""

@@ -162,9 +162,8 @@ class AgentSession:
         fired = self._fired(event)
         if fired.context:
             self._context = {**self._context, "Plugins": fired.context.get("Plugins", {})}
-        said = fired.result.get("messages_to_user") or ()
         self._note(
-            messages=(*self._ran.messages, *map(str, said)), warnings=(*self._ran.warnings, *fired.warnings)
+            messages=(*self._ran.messages, *fired.messages), warnings=(*self._ran.warnings, *fired.warnings)
         )
         return fired
 

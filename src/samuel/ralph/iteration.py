@@ -264,6 +264,7 @@ class Iteration:
         """What the agent's `samuel` needs to know where it is."""
         return {
             "SAMUEL_RUN_ID": self.run.run_id,
+            "SAMUEL_SESSION_ID": self.run.session_id,
             "SAMUEL_ITERATION": str(self.run.iteration),
             "SAMUEL_MODE": self.run.mode,
             "SAMUEL_TASK_ID": self._task.id if self._task and self.run.mode == "implementation" else "",

@@ -59,6 +59,11 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
     def over(self) -> bool:
         return bool(self.exit_reason)
 
+    @property
+    def session_id(self) -> str:
+        """Each agent process is a session."""
+        return f"{self.run_id}-{self.iteration}"
+
     def begin(self, iteration: int) -> Run:
         return replace(self, iteration=iteration, working=True)
 

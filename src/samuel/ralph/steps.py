@@ -70,7 +70,7 @@ class Steps:
     def _stamped(self, run: Run, event: Event, state: Mapping[str, Any]) -> Event:
         event = replace(event, run_id=run.run_id, methodology=run.methodology, dry_run=self.dry_run)
         if not isinstance(event, LoopEvent):
-            return replace(event, session_id=f"{run.run_id}-{run.iteration}")
+            return replace(event, session_id=run.session_id)
         context = self._context()
         context["Iteration"] = {"Number": run.iteration, "Max": run.max_iterations}
         context["Mode"] = run.mode
@@ -87,7 +87,9 @@ class Steps:
         return replace(event, iteration=run.iteration, mode=run.mode, context=context)
 
     def _note(self, fired: Fired) -> None:
-        """Warnings always, timings if somebody wants them: for the next iteration's reader."""
+        """Messages for the person; warnings, and timings if somebody wants them, for the next iteration's reader."""
+        for message in fired.messages:
+            self._place.watch("message", {"text": message})
         lines = [f"[hooks.warning] {_described(fired, call)}" for call in fired.calls if _worth_a_line(call)]
         if self._timings:
             lines += [

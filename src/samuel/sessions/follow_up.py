@@ -49,6 +49,12 @@ def title(action: FollowUp) -> str:
     return _text(action, "title", "summary", "description", "command", "path") or "nothing in particular"
 
 
+def described(action: FollowUp) -> str:
+    """In one line, what it is and what became of it."""
+    note = f": {action.note}" if action.note and action.note != title(action) else ""
+    return f"follow-up {action.number}, {action.kind} `{title(action)}`: {action.state}{note}"
+
+
 def _create_task(action: FollowUp, desk: Desk) -> FollowUp:
     wanted = _text(action, "title", "summary", "description")
     if not wanted:

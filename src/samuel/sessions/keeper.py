@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from samuel.clock import Clock, iso
 from samuel.dispatch.record import Fired
 from samuel.errors import SamuelError
-from samuel.events import Event, names
+from samuel.events import Event, SessionStart
 from samuel.events.catalogue import BY_PAYLOAD
 from samuel.process.git import WorkTree
 from samuel.sessions.follow_up import Desk, carry_out
@@ -42,11 +42,15 @@ class Keeper:
         return self._store.change(id, new)
 
     def fire(self, id: str, event: Event) -> Kept:
-        """Fire an event of a session. It begins with its first event, or with the first thing there is to keep."""
-        fired = self._fire(replace(event, session_id=id))
-        kind, at = BY_PAYLOAD[type(event)], iso(self._clock.now())
+        """Fire an event of a session. It begins with SessionStart, or with the first thing there is to keep."""
+        begins = isinstance(event, SessionStart)
+        return self.keep(id, self._fire(replace(event, session_id=id)), begins=begins)
+
+    def keep(self, id: str, fired: Fired, *, begins: bool = False) -> Kept:
+        """What came of an event, kept with its session if there is anything to keep."""
+        kind, at = BY_PAYLOAD[type(fired.event)], iso(self._clock.now())
         # Only the events of sessions have a result that was checked for what is kept here.
-        nothing = not fired.result and kind.name != names.SESSION_START
+        nothing = not fired.result and not begins
         if kind.family != "session" or (nothing and self._store.load(id) is None):
             return Kept(fired, Session(id, at), ())
 

@@ -106,7 +106,7 @@ def _fire(here: Here, app: App, session: str) -> Callable[[Event], Fired]:
 
     def alone(event: Event) -> Fired:
         fired = app.fire(event)
-        words.tell_messages(here.out, fired.result)
+        here.out.tell(*fired.messages)
         return fired
 
     def within(event: Event) -> Fired:

@@ -8,6 +8,7 @@ import click
 from samuel.agents.check import missing_in
 from samuel.agents.table import find
 from samuel.app import App
+from samuel.app.session import following
 from samuel.cli.here import Here, json_option
 from samuel.cli.recipe import recipes
 from samuel.cli.run.ready import agree
@@ -43,7 +44,7 @@ def run(here: Here, name: str, given: Sequence[str], agent: str, dry_run: bool, 
     with here.open(watch=heard) as app:
         recipe = choose(recipes(app), name, "recipe")
         prompt = recipe.prompt(app.context(), arguments)
-        session = session_of(app.workplace, app.fire, app.context, recipe, agent)
+        session = session_of(app.workplace, following(app, here.out.tell), app.context, recipe, agent)
         if dry_run:
             data = {"recipe": recipe.name, "agent": session.agent, "prompt": prompt}
             return here.out.answer(data, prompt.rstrip("\n"), warnings=app.warnings)

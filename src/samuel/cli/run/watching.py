@@ -74,6 +74,8 @@ class Lines:
                 return f"  {facts['outcome']}: {facts['why'].splitlines()[0] if facts['why'] else ''}"
             case "warning":
                 return f"  warning: {facts['text']}"
+            case "message":
+                return f"  {facts['text']}"
             case "paused":
                 return f"waiting: the task file cannot be read\n{facts['why']}"
             case "settled" if facts["outcome"] == "completed":

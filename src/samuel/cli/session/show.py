@@ -8,8 +8,9 @@ import msgspec
 from samuel.cli.here import Here, json_option
 from samuel.cli.output import Table
 from samuel.cli.session.options import VARIABLE, id_option
-from samuel.cli.session.words import follow_up, hints
+from samuel.cli.session.words import hints
 from samuel.errors import SamuelError
+from samuel.sessions.follow_up import described
 from samuel.sessions.session import Session
 from samuel.sessions.store import SessionStore
 
@@ -29,7 +30,7 @@ def show(here: Here, id: str) -> int:
     data.pop("tree", None)  # how we tell what changed, and nobody's reading
     data["state"] = session.state
     blocks: list[str | Table] = [f"session `{session.id}`, {session.state}, began {session.started}"]
-    blocks += [*hints(session), *map(follow_up, session.follow_ups)]
+    blocks += [*hints(session), *map(described, session.follow_ups)]
     if session.messages:
         rows = [(one.at, one.event, one.text) for one in session.messages]
         blocks.append(Table(("time", "event", "message"), rows))

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -12,28 +11,14 @@ from samuel.cli.output import Output
 if TYPE_CHECKING:
     from samuel.cli.here import Here
     from samuel.sessions.keeper import Kept
-    from samuel.sessions.session import FollowUp, Session
-
-
-def tell_messages(out: Output, result: Mapping[str, Any]) -> None:
-    """The result of a loop's event may have this key too, and anything below it."""
-    said = result.get("messages_to_user")
-    for message in said if isinstance(said, list) else ():
-        out.tell(str(message))
+    from samuel.sessions.session import Session
 
 
 def tell(out: Output, kept: Kept) -> None:
     """What hooks want the person to know, and what they propose."""
-    tell_messages(out, kept.fired.result)
-    for one in kept.follow_ups:
-        out.tell(follow_up(one))
+    from samuel.sessions.follow_up import described  # with the sessions room, which `emit` may do without
 
-
-def follow_up(action: FollowUp) -> str:
-    from samuel.sessions.follow_up import title  # with the sessions room, which `emit` may do without
-
-    note = f": {action.note}" if action.note and action.note != title(action) else ""
-    return f"follow-up {action.number}, {action.kind} `{title(action)}`: {action.state}{note}"
+    out.tell(*kept.fired.messages, *map(described, kept.follow_ups))
 
 
 def hints(session: Session) -> list[str]:

@@ -1,0 +1,110 @@
+"""Each agent process of a run or a recipe is a session: what its hooks say is kept, and never just done."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from samuel.sessions.session import Session
+from samuel.sessions.store import SessionStore
+
+from .conftest import CONFIG, GOOD, Workshop
+
+SAID = {
+    "messages_to_user": ["three things to know"],
+    "suggested_abilities": [{"id": "sweep", "reason": "the floor is dirty", "confidence": 0.9}],
+    "follow_up_actions": [
+        {"kind": "run_command", "payload": {"command": "touch ran-unasked"}},
+        {"kind": "create_task", "payload": {"title": "Sweep the floor"}},
+    ],
+}
+ABILITY = """\
+operation_key: sweep
+version: 1.0.0
+summary: Sweep the floor
+implementation:
+  kind: script
+  script: {path: scripts/sweep.sh}
+"""
+
+
+def write(root: Path, name: str, text: str, mode: int = 0o644) -> None:
+    file = root / name
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(text)
+    file.chmod(mode)
+
+
+@pytest.fixture
+def hooked(workshop: Workshop) -> Workshop:
+    root = workshop.root
+    write(root, "scripts/says.sh", f"#!/bin/sh\ncat > /dev/null\necho '{json.dumps(SAID)}'\n", 0o755)
+    write(
+        root,
+        ".system/hooks/says.yaml",
+        "id: says\nevent_type: UserPromptSubmit\nhandler: {kind: script, command: ./scripts/says.sh}\n",
+    )
+    write(root, "scripts/sweep.sh", "#!/bin/sh\necho '{}'\n", 0o755)
+    write(root, ".system/registry/low-level/sweep.yaml", ABILITY)
+    return workshop
+
+
+def sessions(root: Path) -> list[Session]:
+    store = SessionStore(root)
+    return [session for id in store.ids() if (session := store.load(id))]
+
+
+def test_what_hooks_say_reaches_the_agent_the_person_and_the_queue(samuel, hooked):
+    hooked.agent(f'samuel ability route "sweep the floor" --json > "routed-$SAMUEL_TASK_ID"\n{GOOD}')
+    ran = samuel("run", "start", "--yes", "--iterations", "1")
+    assert (ran.code, ran.err) == (0, "")
+    assert "\n  three things to know\n" in ran.out
+    assert "follow-up 1, run_command `touch ran-unasked`: queued" in ran.out
+    assert "follow-up 2, create_task `Sweep the floor`: done: task `3`" in ran.out
+
+    (session,) = sessions(hooked.root)
+    assert session.state == "ended"
+    assert [one.text for one in session.messages] == SAID["messages_to_user"]
+    (found,) = json.loads((hooked.root / "routed-1").read_text())["data"]["candidates"]
+    assert any("the floor is dirty" in reason for reason in found["reasons"])
+    assert [task.title for task in hooked.store.load()] == ["One", "Two", "Sweep the floor"]
+    assert not (hooked.root / "ran-unasked").exists()
+
+
+def test_a_command_that_is_allowed_runs(samuel, hooked):
+    hooked.configure(f'{CONFIG}\n[session]\nallow_commands = ["touch ran-unasked"]\n')
+    assert samuel("run", "start", "--yes", "--iterations", "1").code == 0
+    assert (hooked.root / "ran-unasked").exists()
+
+
+def test_a_rehearsal_keeps_nothing(samuel, hooked):
+    assert samuel("trust", "--yes").code == 0
+    assert samuel("run", "start", "--dry-run").code == 0
+    assert sessions(hooked.root) == []
+    assert [task.title for task in hooked.store.load()] == ["One", "Two"]
+
+
+def test_without_anything_to_keep_there_is_no_record(samuel, workshop):
+    assert samuel("run", "start", "--yes").code == 0
+    assert sessions(workshop.root) == []
+
+
+def test_what_cannot_be_kept_does_not_end_the_run(samuel, hooked):
+    write(hooked.root, ".samuel/run/sessions", "in the way")
+    ran = samuel("run", "start", "--yes")
+    assert ran.code == 0
+    assert "what hooks said is not kept: " in ran.out
+    assert hooked.statuses == ["completed", "completed"]
+
+
+def test_a_recipe_too(samuel, hooked):
+    hooked.agent("cat\n")
+    write(hooked.root, ".samuel/recipes/look.md", "Look around.\n")
+    ran = samuel("recipe", "run", "look", "--yes")
+    assert ran.code == 0
+    assert "three things to know" in ran.err
+    assert "follow-up 2, create_task `Sweep the floor`: done: task `3`" in ran.err
+    (session,) = sessions(hooked.root)
+    assert [one["id"] for one in session.suggestions] == ["sweep"]
