@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Callable
@@ -34,17 +35,34 @@ class TestTheHostProgram:
         assert lives.returncode == 0
 
     def test_its_orphans_are_not_ours_to_kill(self, env: dict[str, str], tmp_path: Path, wait_for: Wait) -> None:
-        pid_file = tmp_path / "pid"
-        script = f"setsid sleep 60 & echo $! > {pid_file}"
-        run(["/bin/true"], cwd="/", env=env)  # from here on orphans come to this process
-        subprocess.run(["/bin/sh", "-c", script], env=env, check=True)
-        pid = int(pid_file.read_text())
+        # While one of ours lives, orphans come to this process.
+        with start(["/bin/cat"], cwd="/", env=env) as worker:
+            self.left_alone(env, tmp_path, wait_for)
+        end(worker)
+
+    def left_alone(self, env: dict[str, str], tmp_path: Path, wait_for: Wait) -> None:
+        pid = self.orphan(env, tmp_path)
         wait_for(lambda: pid in procfs.main_thread_children())
         run(["/bin/true"], cwd="/", env=env)
         stat = procfs.stat(pid)
         assert stat is not None
         assert not stat.dead
         end(pid)
+
+    def test_its_orphans_go_where_it_expects_them_when_nothing_of_ours_is_alive(
+        self, env: dict[str, str], tmp_path: Path
+    ) -> None:
+        run(["/bin/true"], cwd="/", env=env)
+        pid = self.orphan(env, tmp_path)
+        assert pid not in procfs.children(os.getpid())
+        os.kill(pid, signal.SIGKILL)
+
+    def orphan(self, env: dict[str, str], tmp_path: Path) -> int:
+        """The number of a process whose parent, a child of the host, has ended."""
+        pid_file = tmp_path / "pid"
+        script = f"setsid sleep 60 & echo $! > {pid_file}"
+        subprocess.run(["/bin/sh", "-c", script], env=env, check=True)
+        return int(pid_file.read_text())
 
     def test_a_taken_exit_status_is_not_a_success(self, env: dict[str, str]) -> None:
         code = """

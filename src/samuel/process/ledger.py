@@ -46,7 +46,7 @@ class Ledger:
         with self.lock:
             self.in_flight += 1
             if self.linux and not self._subreaper:
-                procfs.become_subreaper()  # where that fails, orphans go to init as ever
+                procfs.be_subreaper(True)  # where that fails, orphans go to init as ever
                 self._subreaper = True
             if self.undead:
                 self.undead = {pid for pid in self.undead if reap(pid) is None}
@@ -54,6 +54,7 @@ class Ledger:
     def leave(self) -> None:
         with self.lock:
             self.in_flight -= 1
+            self._rest()
 
     @contextmanager
     def busy(self) -> Iterator[None]:
@@ -70,6 +71,13 @@ class Ledger:
     def forget(self, pid: int) -> None:
         with self.lock:
             self.started.pop(pid, None)
+            self._rest()
+
+    def _rest(self) -> None:
+        """With nothing of ours alive, orphans are not ours: those of a host go where the host expects them."""
+        if self._subreaper and not (self.in_flight or self.started or self.alone):
+            procfs.be_subreaper(False)
+            self._subreaper = False
 
 
 LEDGER = Ledger()

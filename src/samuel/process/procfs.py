@@ -29,15 +29,15 @@ def available() -> bool:
     return os.path.exists(f"/proc/self/task/{os.getpid()}/children")
 
 
-def become_subreaper() -> bool:
-    """Make orphans below us our children instead of init's, so that they can be found and ended.
+def be_subreaper(wanted: bool) -> bool:
+    """Make orphans below us our children instead of init's, so that they can be found and ended; or not any more.
 
     This holds for the process, not for its forks or its children.
     """
     import ctypes  # 5 to 10 ms to import; most programs that import samuel never start a process
 
     try:
-        return bool(ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) == 0)
+        return bool(ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, int(wanted), 0, 0, 0) == 0)
     except (OSError, AttributeError):  # not Linux: orphans go to init and only the group is ended
         return False
 

@@ -8,9 +8,9 @@ PR_SET_CHILD_SUBREAPER an orphan becomes our child. So what is left of a call is
                                   the one our process opened, or the environment carries the call's mark
 
 Samuel may live inside somebody else's program. Children of that program show neither sign and are never
-touched, unless that program said `own_all_children()`. (One side effect stays: orphans of the host's own
-children come to the host too, instead of to init. And a zombie that led a session of its own and left nobody in
-it looks just like a dead child of the host: unless we are alone, it is left for the host to reap.)
+touched, unless that program said `own_all_children()`. (One side effect stays while something of ours is alive:
+orphans of the host's own children come to the host too, instead of to init. And a zombie that led a session of its
+own and left nobody in it looks just like a dead child of the host: unless we are alone, it is left to the host.)
 
 Without the kernel's lists (other POSIX) only the process group is ended: a daemon that called setsid escapes.
 """
