@@ -185,6 +185,12 @@ class TestUpdate:
         assert samuel("plugin", "update").code == 0
         assert script.read_text() == agreed
 
+    def test_one_that_is_lost_is_named(self, samuel, project, checks):
+        samuel("plugin", "add", "org/checks", "--yes")
+        shutil.rmtree(project / ".samuel/plugins/org@checks")
+        ran = samuel("plugin", "update")
+        assert "`org/checks` is not installed; run `samuel plugin install`" in ran.err
+
     def test_nothing(self, samuel):
         assert samuel("plugin", "update") == (0, "There is nothing to update.\n", "")
 
@@ -221,6 +227,12 @@ class TestSwitch:
         assert len(samuel("hooks", "fire", "quality.check").json["chain"]) == 1
         assert samuel("plugin", "enable", "checks").out == "org/checks takes part in this project.\n"
         assert len(samuel("hooks", "fire", "quality.check").json["chain"]) == 2
+
+    def test_one_that_another_requires(self, samuel, origin, checks):
+        requires = '[requires]\n"org/checks" = ">=1"\n'
+        origin("org/all", {"samuel-plugin.toml": f'name = "all"\nversion = "1"\nkind = "meta"\n{requires}'})
+        assert samuel("plugin", "add", "org/all", "--yes").code == 0
+        assert "`org/all` requires it" in samuel("plugin", "disable", "org/checks").err
 
     def test_one_without_a_manifest(self, samuel, project, plain):
         samuel("plugin", "add", "-g", "org/plain", "--yes")

@@ -4,6 +4,8 @@ import click
 
 from samuel.cli.here import Here, json_option
 from samuel.cli.plugin import consent
+from samuel.cli.plugin.found import all_plugins
+from samuel.plugins.requirements import needing
 
 
 @click.command()
@@ -19,6 +21,9 @@ def disable(here: Here, name: str) -> int:
         samuel plugin disable org/repo
     """
     plugin = consent.switch(here, name, enabled=False)
+    others = [other for other, enabled in all_plugins(here.root) if enabled]
     return here.out.answer(
-        {"name": plugin.title, "enabled": False}, f"{plugin.title} takes no part in this project."
+        {"name": plugin.title, "enabled": False},
+        f"{plugin.title} takes no part in this project.",
+        warnings=[f"`{title}` requires it" for title in needing(plugin, others)],
     )

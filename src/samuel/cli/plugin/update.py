@@ -33,10 +33,13 @@ def update(here: Here, name: str, of_user: bool, yes: bool, non_interactive: boo
     lines = [_updated(*both) for both in zip(plan.candidates, placed, strict=True)]
     lines += [_left(plugin) for plugin in plan.left]
     warnings = [f"`{title}` is not in {store.lock_file.name}, and was left as it is" for title in plan.unlocked]
+    missing = [] if name else [plugin.title for plugin in store.known() if not plugin.directory.exists()]
+    warnings += [f"`{title}` is not installed; run `samuel plugin install`" for title in missing]
     data = {
         "updated": [words.plain(plugin) for plugin in placed],
         "unchanged": [plugin.title for plugin in plan.left],
         "unlocked": list(plan.unlocked),
+        "missing": missing,
     }
     text = "\n".join(lines) or "There is nothing to update."
     return here.out.answer(data, text, warnings=[*warnings, *consent.broken(here, placed)])
