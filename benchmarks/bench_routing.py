@@ -1,14 +1,16 @@
-"""Routing prompts to abilities: what a question costs among many, and how often the answer is right.
+"""Routing prompts to abilities and to knowledge: what a question costs among many, and how often it is right.
 
-The right answers are those of tests/abilities/labelled: prompts that routing was developed on, and others that
-were kept aside. Both parts also have some that no ability fits.
+The right answers are those of tests/abilities/labelled: three registries with prompts that routing was developed
+on, and more prompts for the first of them that were kept aside; and of tests/knowledge/labelled, a knowledge base.
+All have prompts that nothing fits.
 """
 
 from __future__ import annotations
 
 import itertools
 import random
-from collections.abc import Iterator
+import runpy
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 
@@ -16,10 +18,12 @@ from measure import Row, at_least, at_most, below, take_turns
 
 from samuel.abilities.registry import Registry, cache_file, load
 from samuel.abilities.route import open_index, route
-from samuel.files import yaml
+from samuel.knowledge.indexes import read_base
+from samuel.knowledge.route import route as route_knowledge
 from samuel.relevance.index import Index
 
-LABELLED = Path(__file__).parent.parent / "tests" / "abilities" / "labelled"
+TESTS = Path(__file__).parent.parent / "tests"
+TOPICS = 1_000
 SIZES = (1_000, 10_000)
 PROMPTS = (
     "Run the full billing regression tests for me",
@@ -58,35 +62,98 @@ def run(scratch: Path) -> Iterator[Row]:
         yield below(f"routing a prompt among {size:,} abilities", warm[size], 0.02)
     small, large = SIZES
     yield at_most(f"routing among {large:,} abilities, vs among {small:,}", warm[large], warm[small], 5)
-    yield _quality("development", "the prompts it was developed on")
-    yield _quality("held_out", "prompts that were kept aside")
+    yield from _knowledge_speed(scratch)
+    yield from _ability_quality()
+    yield _knowledge_quality(scratch)
 
 
 def _route_next(prompts: Iterator[str], registry: Registry, index: Index) -> None:
     route(next(prompts), registry, index)
 
 
-def _quality(part: str, what: str) -> Row:
-    registry = load(LABELLED / "project")
-    said = yaml.load((LABELLED / f"{part}.yaml").read_bytes(), part).mapping()
-    prompts, unrelated, near = said["prompts"], said["unrelated"], said.get("near_misses", [])
-    with open_index(registry) as index:
-        found = [[one.id for one in route(prompt["text"], registry, index).candidates] for prompt in prompts]
-        offered, nearly = (
-            sum(bool(route(text, registry, index).candidates) for text in texts) for texts in (unrelated, near)
+def _knowledge_speed(scratch: Path) -> Iterator[Row]:
+    root, cache = scratch / "topics", scratch / "cache-topics"
+    _write_topics(root, TOPICS)
+
+    def ask(cache: Path | None) -> None:
+        route_knowledge(read_base(root), text=PROMPTS[3], cache=cache)
+
+    kept, anew = take_turns(partial(ask, cache), partial(ask, None), rounds=4, warm_up=1)
+    yield at_least(f"finding documents among {TOPICS:,} topics, vs without a cache", kept, anew, 5)
+
+
+def _ability_quality() -> Iterator[Row]:
+    sets = runpy.run_path(str(TESTS / "abilities" / "labelled_sets.py"))
+    everywhere = sets["unrelated_everywhere"]()
+    for name in (*sets["DEVELOPMENT"], sets["HELD_OUT"]):
+        one = sets["labelled"](name)
+        kept_aside = name == sets["HELD_OUT"]
+        others = (
+            {"unrelated": one.unrelated}
+            if kept_aside
+            else {"unrelated": one.unrelated, "that fit nowhere": everywhere, "near misses": one.near_misses}
         )
-    first = sum(ids[:1] == [prompt["wants"]] for prompt, ids in zip(prompts, found, strict=True))
-    three = sum(prompt["wants"] in ids[:3] for prompt, ids in zip(prompts, found, strict=True))
-    nothing = sum(not ids for ids in found)
+        with open_index(one.registry) as index:
+
+            def found(text: str, registry: Registry = one.registry, index: Index = index) -> list[str]:
+                return [each.id for each in route(text, registry, index).candidates]
+
+            what = "prompts that were kept aside" if kept_aside else f"what it was developed on, {name}"
+            yield _quality(what, one.prompts, others, found)
+
+
+def _knowledge_quality(scratch: Path) -> Row:
+    one = runpy.run_path(str(TESTS / "knowledge" / "labelled_base.py"))["labelled"](scratch / "labelled")
+
+    def found(text: str) -> list[str]:
+        """The topics of the documents, in their order."""
+        return list(
+            dict.fromkeys(each.path.split("/")[0] for each in route_knowledge(one.base, text=text).documents)
+        )
+
+    return _quality("questions to knowledge", one.prompts, {"unrelated": one.unrelated}, found)
+
+
+def _quality(
+    what: str,
+    prompts: Sequence[tuple[str, str]],
+    others: dict[str, Sequence[str]],
+    found: Callable[[str], list[str]],
+) -> Row:
+    answers = [(found(text), wants) for text, wants in prompts]
+    first = sum(ids[:1] == [wants] for ids, wants in answers)
+    three = sum(wants in ids[:3] for ids, wants in answers)
+    nothing = sum(not ids for ids, _ in answers)
+    offered = {kind: sum(bool(found(text)) for text in texts) for kind, texts in others.items()}
     return Row(
         f"routing {what}: right first / among three / nothing offered",
         f"{first} / {three} / {nothing} of {len(prompts)}",
-        f"something offered for {offered} of {len(unrelated)} unrelated ones"
-        + (f" and {nearly} of {len(near)} near misses" if near else ""),
+        "something offered for "
+        + ", ".join(f"{offered[kind]} of {len(texts)} {kind}" for kind, texts in others.items()),
         f"{first / len(prompts):.0%}",
         ">= 80 % first, no unrelated one",
-        first / len(prompts) >= 0.8 and not offered,
+        first / len(prompts) >= 0.8 and not offered["unrelated"],
     )
+
+
+def _write_topics(root: Path, size: int) -> None:
+    chance = random.Random(size)
+    indexes = ""
+    (root / "routes").mkdir(parents=True)
+    for number in range(size):
+        verb, noun, part = (chance.choice(words.split()) for words in (VERBS, NOUNS, PARTS))
+        indexes += (
+            f"  - {{scope: area{number % 20}.{noun}, topic: {noun}_{part}_{number},"
+            f" route_file: routes/{number}.yaml, summary: How the {noun} {part} of team {number % 97} works}}\n"
+        )
+        (root / f"routes/{number}.yaml").write_text(
+            f"scope: area{number % 20}.{noun}\ntopic: {noun}_{part}_{number}\n---\nroutes:\n"
+            f"  - when_to_use: Someone wants to {verb} the {noun} {part}\n"
+            f"    related_docs: [{{path: docs/{number}.md, stage: [plan], doc_usage: The steps}}]\n"
+        )
+        (root / f"docs/{number}.md").parent.mkdir(exist_ok=True)
+        (root / f"docs/{number}.md").write_text("# Steps\n")
+    (root / "ROUTING.md").write_text(f"---\nroute_indexes:\n{indexes}---\n")
 
 
 def _write(root: Path, size: int) -> None:

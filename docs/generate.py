@@ -10,20 +10,23 @@ what it does not say stands in a table here, and a name that is missing there is
 from __future__ import annotations
 
 import inspect
-import json
 import re
 import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
 import click
 import msgspec
-from msgspec import NODEFAULT, UNSET
+from ability_pages import abilities_page
+from knowledge_pages import knowledge_page
 from msgspec import inspect as types
 from msgspec.structs import FieldInfo, fields
 from page import NOTE, table
 from plugin_pages import manifest_page, oci_page, wasm_page
+from session_pages import sessions_page
+from shapes import Shapes, as_json, description
+from yaml_pages import yaml_hooks_page
 
 from samuel.cli.lazy import LazyGroup
 from samuel.cli.root import samuel
@@ -36,95 +39,6 @@ from samuel.journal.records import CallRecord, EndRecord, EventRecord
 from samuel.prompts.context import PromptContext
 
 REFERENCE = Path(__file__).parent / "reference"
-
-
-# types and tables in Markdown
-
-
-class Shapes:
-    """The records that a page mentions, in the order they were met, to be listed at its end."""
-
-    def __init__(self) -> None:
-        self.met: dict[str, type[msgspec.Struct]] = {}
-
-    def name(self, kind: Any) -> str:
-        """A type as people say it."""
-        match kind:
-            case types.Metadata(type=inner):
-                return self.name(inner)
-            case types.UnionType(types=several):
-                # null is the same as leaving a field out, and said once
-                return " or ".join(self.name(one) for one in several if not isinstance(one, types.NoneType))
-            case types.ListType(item_type=item) | types.VarTupleType(item_type=item):
-                return f"array of {self.name(item)}"
-            case types.LiteralType(values=values):
-                return " or ".join(f'`"{value}"`' for value in values)
-            case types.StructType(cls=struct):
-                self.met.setdefault(struct.__name__, struct)
-                return f"[{struct.__name__}](#{struct.__name__.lower()})"
-        return PLAIN[type(kind)]
-
-    def table(self, infos: Iterable[FieldInfo], about: Mapping[str, str] | None = None) -> str:
-        rows = []
-        for info in infos:
-            what = about[info.name] if about else description(info.type)
-            kind = self.name(types.type_info(info.type))
-            # the journal has its own way with these two: a digest, and nothing
-            marked = "" if info.name in ("context", "previous") else marks(info.type)
-            rows.append((f"`{info.encode_name}`", kind, default(info), f"{what}{marked}"))
-        return table(("field", "type", "if left out", "what it is"), rows)
-
-    def listed(self) -> str:
-        """Every record met so far, and those that they mention."""
-        parts, done = [], set[str]()
-        while waiting := [name for name in self.met if name not in done]:
-            for name in waiting:
-                struct = self.met[name]
-                parts.append(f"### {name}\n\n{self.table(fields(struct))}")
-                done.add(name)
-        return "\n".join(parts)
-
-
-PLAIN = {
-    types.StrType: "string",
-    types.IntType: "integer",
-    types.FloatType: "number",
-    types.BoolType: "boolean",
-    types.DictType: "object",
-    types.RawType: "object",
-    types.AnyType: "any value",
-}
-
-
-def description(kind: Any) -> str:
-    """The first description in a type, which is that of the field itself."""
-    return next((part.description for part in metadata(kind) if part.description), "")
-
-
-def marks(kind: Any) -> str:
-    said = {mark for part in metadata(kind) for mark in part.extra_json_schema or ()}
-    return " *Secret: never in the journal.*" * ("x-secret" in said) + " *Cut short in the journal.*" * (
-        "x-bulk" in said
-    )
-
-
-def metadata(kind: Any) -> list[msgspec.Meta]:
-    own = [part for part in getattr(kind, "__metadata__", ()) if isinstance(part, msgspec.Meta)]
-    return [*own, *(part for inner in getattr(kind, "__args__", ()) for part in metadata(inner))]
-
-
-def default(info: FieldInfo) -> str:
-    if info.default_factory is not NODEFAULT:
-        value = info.default_factory()
-    elif info.default is NODEFAULT:
-        return "**must be there**"
-    else:
-        value = msgspec.json.decode(info.default) if isinstance(info.default, msgspec.Raw) else info.default
-    return "-" if value is UNSET or value is None else f"`{json.dumps(msgspec.to_builtins(value))}`"
-
-
-def as_json(value: Any) -> str:
-    return f"```json\n{json.dumps(value, indent=2)}\n```\n"
 
 
 # events.md
@@ -215,7 +129,9 @@ def events_page() -> str:
         "`samuel run pilot` fire the loop events and, around each agent process, the session events "
         "`SessionStart`, `UserPromptSubmit`, `TurnEnd`, `SessionStop` and `SessionEnd`; [the "
         "loop](../explanation/the-loop.md) says when. `samuel recipe run` fires the session events and those of "
-        "one agent process. Every event can be fired with `samuel hooks fire` and from a program with "
+        "one agent process. `samuel session` fires the events of a [session](sessions.md) one by one, and `samuel "
+        "ability run` `PreAbilityCall` and `PostAbilityCall`. Every event can be fired with `samuel hooks fire`, "
+        "by any program with [`samuel emit`](../how-to/emit-from-an-agent.md), and from Python with "
         "[`app.fire`](../how-to/embed.md).\n",
         table(("event", "composes by", "built-in default", "strict", "timeout"), rows),
         "`strict` and `timeout` are what holds unless the hook or [samuel.toml](config.md) says otherwise. The "
@@ -325,11 +241,37 @@ SAYS_NO = {
     "samuel skill show": "the skill is broken",
     "samuel hooks new": "a hook of that name exists already",
     "samuel hooks fire": "the event was not ok: somebody denied it, or a check or a strict handler failed",
+    "samuel hooks validate": "a YAML hook is broken",
+    "samuel hooks enable": "its file cannot be changed by a program, or two hooks have that id",
+    "samuel hooks disable": "its file cannot be changed by a program, or two hooks have that id",
+    "samuel session start": "the session has begun already",
+    "samuel session prompt": "a hook denied the prompt, or no session is open",
+    "samuel session stop": "a blocking hook failed, or no session is open",
+    "samuel session end": "a blocking hook failed, or no session is open",
+    "samuel session do": "something failed, or still waits",
+    "samuel session show": "there has been no session yet",
+    "samuel ability lint": "there is at least one problem",
+    "samuel ability create": "it is `unavailable`: no such ability, another environment, an input that does not "
+    "fit, something not trusted",
+    "samuel ability run": "it failed, a hook said no, or it has run already",
+    "samuel ability call": "it is `unavailable`, it failed, or a hook said no",
+    "samuel ability delete": "it is running",
+    "samuel knowledge route": "there is no ROUTING.md",
+    "samuel knowledge lint": "there is at least one problem, or no ROUTING.md",
     "samuel trust": "something still waits for your word",
     "samuel doctor": "there is at least one finding of the level `error`",
 }
 
-INTERRUPTED = ("samuel run start", "samuel run pilot", "samuel recipe run")
+INTERRUPTED = (
+    "samuel run start",
+    "samuel run pilot",
+    "samuel recipe run",
+    "samuel ability run",
+    "samuel ability call",
+)
+
+# What agents' own hooks understand: these codes mean something else than everywhere.
+EMIT = "Exit codes: 0 go on, 2 stop, 1 something was wrong on an event that cannot be denied.\n"
 
 
 def cli_page() -> str:
@@ -342,7 +284,9 @@ def cli_page() -> str:
     ]
     for name, command, ctx in commands(samuel, "samuel", None):
         parts.append(f"## {name}\n\n```text\n{command.get_help(ctx)}\n```\n")
-        if not isinstance(command, click.Group):
+        if name == "samuel emit":
+            parts.append(EMIT)
+        elif not isinstance(command, click.Group):
             no = f", 1 {SAYS_NO[name]}" if name in SAYS_NO else ""
             stopped = ", 130 interrupted" if name in INTERRUPTED else ""
             parts.append(f"Exit codes: 0 ok{no}, 2 usage or configuration{stopped}.\n")
@@ -500,9 +444,10 @@ def journal_page() -> str:
         NOTE,
         "# Journal\n\nWhat happened, as JSON lines in `.samuel/run/journal/`. `samuel hooks log` reads it; so can "
         "`jq`.\n",
-        "- One file per process, readable while it is written. Directory and files are yours alone (mode 0700 and "
-        "0600).\n"
-        "- A torn last line is passed over, and so is a line that is not Samuel's.\n"
+        "- All processes add to the newest file, readable while it is written. Directory and files are yours "
+        "alone (mode 0700 and 0600).\n"
+        "- `samuel emit` may answer an event that nobody is called for without a line: nothing was decided.\n"
+        "- A torn line is passed over, and so is a line that is not Samuel's.\n"
         "- A file ends at 8 MiB; when all of them together pass 64 MiB, the oldest go.\n"
         "- A journal that cannot be written costs one warning, never the event.\n"
         "- `.samuel/run/` is ignored by git: what a run leaves behind is nobody's to commit.\n",
@@ -521,6 +466,10 @@ PAGES: dict[str, Callable[[], str]] = {
     "plugin-manifest.md": manifest_page,
     "wasm-abi.md": wasm_page,
     "oci-protocol.md": oci_page,
+    "yaml-hooks.md": yaml_hooks_page,
+    "sessions.md": sessions_page,
+    "abilities.md": abilities_page,
+    "knowledge.md": knowledge_page,
 }
 
 

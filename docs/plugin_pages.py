@@ -6,23 +6,19 @@ protocols are the docstrings of their runtimes.
 
 from __future__ import annotations
 
-import re
 import tempfile
 from inspect import getdoc
 from pathlib import Path
 
-from page import NOTE, table
+from page import NOTE, UNKNOWN, keys_table, known_keys, table
 
 from samuel.config import format_duration
-from samuel.errors import ConfigError
 from samuel.events.event import PROTOCOL
 from samuel.plugins import bindings, contents, manifest
 from samuel.plugins.model import FILE, KINDS
 from samuel.process.confine.engine import PIDS, SAFER
 from samuel.runtimes import oci, wasm
 from samuel.runtimes.wasm.codes import LARGEST, NoAnswer
-
-UNKNOWN = "zzzzzz"
 
 # A manifest of each kind with a key too many in every table there is.
 ASKED = {
@@ -225,13 +221,11 @@ def manifest_page() -> str:
     known["requires"] = known.pop('requires."org/repo"')
     parts = [NOTE, HEAD]
     for name, said in KEYS.items():
-        assert set(said) == set(known[name]), f"[{name}]: {set(said) ^ set(known[name])}"
         parts += [f"## `[{name}]` {{ #{name} }}\n\n{ABOUT[name]}\n"] if name else ["## At the top\n"]
         if name in EXAMPLES:
             _check(name if name in KINDS else "python", EXAMPLES[name])
             parts.append(f"```toml\n{EXAMPLES[name]}```\n")
-        rows = [(f"`{key}`", *said[key]) for key in said]
-        parts.append(table(("key", "type", "if left out", "what it is"), rows))
+        parts.append(keys_table(said, known[name]))
     return "\n".join([*parts, LIMITS])
 
 
@@ -239,15 +233,7 @@ def _known(kind: str, text: str) -> dict[str, list[str]]:
     """The keys of each table, by its name."""
     with tempfile.TemporaryDirectory() as place:
         Path(place, FILE).write_text(f'kind = "{kind}"\n{text}')
-        try:
-            manifest.load(Path(place))
-        except ConfigError as error:
-            problems = error.problems
-    found = {}
-    for problem in problems:
-        if told := re.fullmatch(rf"unknown key `{UNKNOWN}`(?: in `(.+)`)?", problem.what):
-            found[told[1] or ""] = re.findall(r"`([^`]+)`", problem.hint)
-    return found
+        return known_keys(lambda: manifest.load(Path(place)))
 
 
 def _check(kind: str, text: str) -> None:

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from samuel.abilities.execution.call import Call, Status, shortened, summary
 from samuel.abilities.execution.folder import KILLED, Calls, new_key
 from samuel.abilities.execution.words import LONGEST, tool_call
-from samuel.errors import ConfigError, SamuelError, UsageError
+from samuel.errors import ConfigError, Locked, SamuelError, UsageError
 
 NOW = 1_750_000_000.0
 CALL = Call(key=new_key(NOW), ability_id="x", created="2025-06-15T15:06:40.000Z", status=Status.CREATED)
@@ -53,6 +53,16 @@ class TestWords:
         words = tool_call(replace(CALL, stderr="a" * 100_000 + "END"), {"text": "b" * 100_000})
         assert len(words) < 3 * LONGEST
         assert "END\n```" in words
+
+    def test_what_is_wide_and_deep_does_not_grow(self, tmp_path):
+        wide = [1] * 500_000
+        for _ in range(100):
+            wide = [wide]
+        calls = Calls(tmp_path)
+        calls.add(CALL, wide)
+        assert (tmp_path / ".system/implement" / CALL.key / "input.json").stat().st_size < 2_000_000
+        assert calls.input(CALL.key) == wide
+        assert len((tmp_path / calls.path(CALL.key)).read_text()) < 2 * LONGEST
 
     def test_a_summary_is_short_and_in_one_line(self):
         assert summary({"summary": "All 42\ntest cases passed", "more": 1}) == "All 42 test cases passed"
@@ -117,6 +127,39 @@ class TestFolder:
             raise KeyboardInterrupt
         assert calls.mark_killed() == []
         assert calls.load(CALL.key).status is Status.CREATED
+
+    def test_its_end_is_found_without_its_lock_and_without_its_input(self, tmp_path):
+        calls = Calls(tmp_path)
+        calls.add(replace(CALL, status=Status.RUNNING), {})
+        (tmp_path / ".system/implement" / CALL.key / "input.json").write_text("{")
+        assert calls.mark_killed() == []
+        assert calls.mark_killed(calls.all_keys()) == [CALL.key]
+        assert calls.load(CALL.key).status is Status.KILLED
+
+    def test_the_lock_of_one_that_has_ended_goes(self, tmp_path):
+        calls = Calls(tmp_path)
+        calls.add(CALL, {})
+        with suppress(KeyboardInterrupt), calls.running(CALL.key):
+            calls.save(replace(CALL, status=Status.KILLED), {})
+            raise KeyboardInterrupt
+        lock = tmp_path / ".system/implement/.running" / CALL.key
+        assert lock.exists()
+        assert calls.mark_killed() == []
+        assert not lock.exists()
+
+    def test_what_is_locked_inside_is_not_taken_for_it(self, tmp_path):
+        calls = Calls(tmp_path)
+        calls.add(CALL, {})
+        with pytest.raises(Locked, match="something else"), calls.running(CALL.key):
+            raise Locked("something else")
+
+    def test_it_is_not_for_git_unless_somebody_says_so(self, tmp_path):
+        calls, ignored = Calls(tmp_path), tmp_path / ".system/implement/.gitignore"
+        calls.add(CALL, {})
+        assert ignored.read_text() == "*\n"
+        ignored.unlink()
+        calls.add(replace(CALL, key=new_key(NOW)), {})
+        assert not ignored.exists()
 
     def test_children(self, tmp_path):
         calls, child = Calls(tmp_path), new_key(NOW)

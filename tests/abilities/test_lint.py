@@ -158,7 +158,7 @@ def test_arguments_that_the_input_does_not_have(write) -> None:
           - "--to={targt}"
     """
     assert found(write({f"{LOW}/seed.yaml": run, "run.sh": ""})) == [
-        f"{LOW}/seed.yaml:10: the input has no `targt` (did you mean `{{target}}`?)"
+        f"{LOW}/seed.yaml:10: the input has no `targt` (did you mean `target`?)"
     ]
 
 
@@ -173,3 +173,21 @@ def test_what_could_not_be_read_is_part_of_it(write) -> None:
     assert found(write(SOUND | {f"{LOW}/bad.yaml": "summary: x\n", "ABILITY.md": TABLE})) == [
         f"{LOW}/bad.yaml:1: `operation_key` is missing"
     ]
+
+
+def test_a_path_that_no_file_can_have_hides_nothing(write) -> None:
+    long = "a" * 300
+    row = f"| other | script | infra | Seed it | {LOW}/{long}.yaml |\n"
+    root = write({**SOUND, "ABILITY.md": TABLE + row, f"{LOW}/seed.yaml": SEED.replace("run.sh", long)})
+    assert [one.replace(long, "LONG") for one in found(root)] == [
+        f"{LOW}/seed.yaml:3: `path` is longer than a path can be",
+        "ABILITY.md:8: the registry path of `other` is longer than a path can be",
+        f"ABILITY.md:8: the file `{LOW}/LONG.yaml` of `other` is missing (write it, or remove the row)",
+    ]
+
+
+def test_advice_is_for_the_first_few(write) -> None:
+    rows = "".join(f"| s{at} | script | x | Seed | {LOW}/seed{at}.yaml |\n" for at in range(50))
+    said = found(write({**SOUND, "ABILITY.md": TABLE + rows}))
+    assert len(said) == 50
+    assert sum("did you mean" in one for one in said) == 20

@@ -106,6 +106,15 @@ def test_one_name_is_one_ability(write) -> None:
     ]
 
 
+def test_no_other_file_takes_over_a_name_that_a_row_gives(write) -> None:
+    other = REVIEW.replace("Review a change", "Something else")
+    root = write({"ABILITY.md": TABLE, f"{HIGH}/a.yaml": other, f"{HIGH}/review.yaml": REVIEW})
+    assert load(root).find("review").file == f"{HIGH}/review.yaml"
+    assert told(root) == [
+        f"{HIGH}/a.yaml: `review` is already the name of the ability in `{HIGH}/review.yaml` (give it another one)"
+    ]
+
+
 def test_a_row_may_name_a_file_elsewhere_in_the_project(write) -> None:
     root = write(
         {"ABILITY.md": TABLE.replace(f"{HIGH}/review.yaml", "./tools/review.yaml"), "tools/review.yaml": REVIEW}

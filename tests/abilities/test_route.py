@@ -54,6 +54,17 @@ def test_the_surest_is_first_and_says_why() -> None:
     assert 0 < one.score < 1
 
 
+def test_it_says_what_another_word_was_taken_for() -> None:
+    assert "`ship (deploy)`" in ask("ship it").candidates[0].reasons[0]
+    (one,) = ask("the billing regresion tests").candidates
+    assert "`regresion (regression)` in its name" in one.reasons[0]
+
+
+def test_who_asks_what_something_is_is_offered_nothing() -> None:
+    assert ids(ask("roll out")) == ["deploy"]
+    assert ask("what is a rollout?").candidates == ()
+
+
 def test_high_level_abilities_come_first() -> None:
     registry = Registry(
         abilities=(
@@ -100,6 +111,13 @@ def test_a_part_of_a_negative_keyword_rules_nothing_out() -> None:
     assert ids(ask("billing regression tests for all products")) == ["billing_regression"]
 
 
+def test_where_nobody_said_which_environment_this_is_it_is_said() -> None:
+    (found,) = ask("billing regression tests").candidates
+    assert found.reasons[-1] == "runs in `dev`, `staging` alone, and no environment is set"
+    (found,) = ask("billing regression tests", environment="dev").candidates
+    assert "no environment" not in found.reasons[-1]
+
+
 def test_an_ability_for_other_environments_is_left_out() -> None:
     assert ids(ask("billing regression tests", environment="staging")) == ["billing_regression"]
     found = ask("billing regression tests", environment="prod")
@@ -125,6 +143,7 @@ def test_an_ability_for_another_part_is_left_out() -> None:
         (["modules/billing.*"], "modules/billing.api", True),
         (["modules/billing.*"], "modules/search.api", False),
         (["a", "b"], "b", True),
+        (["[" * 1_000_000], "a", False),
     ],
 )
 def test_a_scope_is_a_place_in_a_tree_or_a_pattern(scopes: list[str], asked: str, expected: bool) -> None:

@@ -80,6 +80,44 @@ def test_a_pattern_never_takes_forever() -> None:
     assert violations({"pattern": "^(a+)+$"}, "a" * 50_000 + "b") != []
 
 
+def test_a_long_value_does_not_hide_what_is_wrong_with_it() -> None:
+    (said,) = violations({"pattern": "^b$"}, "a" * 5000)
+    assert said.endswith('does not match "^b$"')
+    assert len(said) < 400
+
+
+@pytest.mark.parametrize(
+    "double",
+    [
+        lambda at: {"allOf": [{"$ref": f"#/$defs/s{at}"}, {"$ref": f"#/$defs/s{at}"}]},
+        lambda at: {"anyOf": [{"not": {"$ref": f"#a{at}"}}, {"$ref": f"#a{at}"}]},
+        lambda at: {"dependentSchemas": {"x": {"$ref": f"#/$defs/s{at}"}}, "if": {"$ref": f"#/%24defs/s{at}"}},
+        lambda at: {"oneOf": [{"$ref": f"#/allOf/{at}"}, {"$ref": f"#/allOf/{at}"}]},
+    ],
+)
+def test_references_that_double_each_other_are_unsound(double) -> None:
+    steps = [{**double(at + 1), "$anchor": f"a{at}"} for at in range(60)] + [{"type": "object", "$anchor": "a60"}]
+    schema = {"$defs": {f"s{at}": step for at, step in enumerate(steps)}, "allOf": steps}
+    wrong = unsound(schema)
+    assert wrong is not None
+    assert wrong.what == "its references lead to more than 100000 schemas for one value"
+    assert violations(schema, {"x": 1}) == [f"its schema cannot be used: {wrong.what}"]
+
+
+def test_a_schema_may_refer_to_itself() -> None:
+    tree = {"type": "object", "properties": {"left": {"$ref": "#"}, "right": {"$ref": "#"}}}
+    assert unsound(tree) is None
+    assert violations(tree, {"left": {"right": {"left": 1}}}) == ['$.left.right.left: 1 is not of type "object"']
+    assert unsound({"$ref": "#/$defs/a", "$defs": {"a": {"allOf": [{"$ref": "#/$defs/a"}]}}}) is None
+
+
+def test_references_that_lead_on_for_too_long_are_unsound() -> None:
+    chain = {f"s{at}": {"$ref": f"#/$defs/s{at + 1}"} for at in range(5000)}
+    wrong = unsound({"$defs": chain, "$ref": "#/$defs/s0"})
+    assert wrong is not None
+    assert wrong.what == "its references lead on for too long"
+
+
 def test_what_json_cannot_say_is_a_violation() -> None:
     assert violations({"type": "string"}, "\ud800")[0].startswith("$: ")
     deep: list[object] = []

@@ -108,3 +108,11 @@ def test_ten_thousand_rows_are_read() -> None:
     rows = "".join(f"| a{n} | workflow | x | y{'-' * 50} | {n}.yaml |\n" for n in range(10_000))
     head = "| Id | Type | Scope | When to use | Registry path |\n|---|---|---|---|---|\n"
     assert len(read_tables(head + rows).rows) == 10_000
+
+
+def test_a_cell_that_nobody_reads_is_told() -> None:
+    tables = read_tables(TABLES.replace("Seed it", "x" * 5000))
+    assert [row.name for row in tables.rows] == ["billing_regression", "code_review"]
+    assert [str(problem) for problem in tables.problems] == [
+        "ABILITY.md:14: `summary` has more than 2000 characters (say less)"
+    ]

@@ -94,6 +94,14 @@ def test_discovery_has_its_own_steps(desk: Any, steps: Path) -> None:
     assert "second look" in run(desk, steps, task="", attempt=3, SAMUEL_MODE="discovery").stdout_tail
 
 
+def test_an_ability_is_done_by_its_id(desk: Any, steps: Path) -> None:
+    step(steps / "default", "echo this is default")
+    step(steps / "review", "echo reviewing")
+    names = {"SAMUEL_MODE": "discovery", "SAMUEL_RECIPE": "release"}  # that it may be called within
+    assert "reviewing" in run(desk, steps, SAMUEL_ABILITY_ID="review", **names).stdout_tail
+    assert "this is default" in run(desk, steps, task="", SAMUEL_ABILITY_ID="other").stdout_tail
+
+
 @pytest.mark.parametrize("task", ["1.1", "", "../steps", ".."])
 def test_without_a_step_it_fails_and_says_so(desk: Any, steps: Path, task: str) -> None:
     done = run(desk, steps, task=task)

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
+import signal
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -79,6 +82,53 @@ def test_a_fault_of_a_blocking_hook_stops(samuel, hook) -> None:
     assert samuel("emit", "SessionStop", stdin="{}").code == 2
 
 
+@pytest.mark.parametrize(
+    ("answer", "body"),
+    [
+        ('{"decision": "deny", "reason": "no", "messages_to_user": "not a list"}', ":"),
+        ('{"blocked": true, "reason": "no", "confidence": 1, "logs": ["x"]}', ":"),
+        ('{"error": "blocked: no", "usage_recorded": 7}', ":"),
+        ("", """echo '{"decision": "deny", "reason": "no"}'; exit 1"""),
+        ("", """echo '{"decision": "deny", "reason": "no"}'; exec sleep 60"""),
+    ],
+    ids=["message", "logs", "error", "exit code", "hangs"],
+)
+def test_a_clear_no_is_one_whatever_else_is_wrong(samuel, hook, answer: str, body: str) -> None:
+    hook("a", "PreAbilityCall", answer, "timeout: 3s\n", body=body)
+    ran = samuel("emit", "PreAbilityCall", stdin=CALL)
+    assert ran.code == 2
+    assert ran.err.startswith("warning: `a` denied: ")
+    assert set(ran.json) == {"decision", "reason"}
+    assert ran.json["decision"] == "deny"
+    assert "no" in ran.json["reason"]
+
+
+@pytest.mark.parametrize("answer", ['{"decision": "allow"}', '{"tool_input": {"x": 1}}', '{"reason": "x"}'])
+def test_anything_else_that_a_crashed_hook_said_does_not_count(samuel, hook, answer: str) -> None:
+    hook("a", "PreAbilityCall", "", body=f"echo '{answer}'; exit 1")
+    ran = samuel("emit", "PreAbilityCall", stdin=CALL)
+    assert (ran.code, ran.json) == (0, {})
+    assert ran.err == "warning: `a` crashed: exit code 1\n"
+
+
+def test_a_hook_that_is_broken_is_said_each_time(samuel, hook, put, project: Path) -> None:
+    hook("a", "TurnEnd", "{}")
+    put(".system/hooks/typo.yaml", "id: typo\nevnt_type: PreAbilityCall\n")
+    for _ in range(2):
+        ran = subprocess.run([*REAL, "emit", "PreAbilityCall"], input=CALL, capture_output=True, text=True)
+        assert ran.returncode == 0
+        assert "warning: broken, so not run: `typo`: .system/hooks/typo.yaml:" in ran.stderr
+    assert "broken, so not run: `typo`" in samuel("session", "start").err
+
+
+def test_a_hook_that_fires_its_own_event_comes_to_an_end(samuel, hook, project: Path) -> None:
+    again = f'echo >> calls; echo "{{}}" | {shlex.join(REAL)} emit SessionEnd 2>>errors'
+    hook("a", "SessionEnd", "", "timeout: 10m\n", body=again)
+    assert samuel("emit", "SessionEnd", stdin="{}").code == 0
+    assert (project / "calls").read_text().count("\n") == 10
+    assert "Samuel runs hooks that run Samuel, 10 deep" in (project / "errors").read_text()
+
+
 def test_a_rewrite_is_in_the_result(samuel, hook) -> None:
     hook("a", "PreAbilityCall", '{"tool_input": {"dry": true}}')
     ran = samuel("emit", "PreAbilityCall", stdin='{"ability_id": "x", "tool_input": {"dry": false}}')
@@ -134,6 +184,26 @@ class TestWhatGoesWrong:
         hook.write_text("#!/bin/sh\n")
         hook.chmod(0o755)
         assert samuel("emit", event, stdin=self.CONTEXT).code == code
+
+
+@pytest.mark.parametrize("streams", ["2>/dev/full", ">/dev/full", ">/dev/full 2>&1", "| true", "2>&1 | true"])
+def test_a_denial_stands_also_if_nobody_can_be_told(hook, project: Path, streams: str) -> None:
+    hook("guard", "PreAbilityCall", '{"decision": "deny", "reason": "no", "messages_to_user": ["Hm."]}')
+    line = f"echo '{CALL}' | {shlex.join(REAL)} emit PreAbilityCall {streams}; exit ${{PIPESTATUS[1]}}"
+    assert subprocess.run(["bash", "-c", line], stdout=subprocess.DEVNULL).returncode == 2
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_whoever_ends_it_before_the_verdict_gets_no_yes(hook, project: Path, number: int) -> None:
+    hook("slow", "PreAbilityCall", "", body="touch began; exec sleep 60")
+    with subprocess.Popen([*REAL, "emit", "PreAbilityCall"], stdin=subprocess.PIPE, text=True) as process:
+        assert process.stdin
+        process.stdin.write(CALL)
+        process.stdin.close()
+        while not (project / "began").exists():
+            time.sleep(0.02)
+        process.send_signal(number)
+        assert process.wait(30) == 2
 
 
 def test_a_field_that_is_missing_or_wrong(samuel) -> None:

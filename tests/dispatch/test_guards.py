@@ -229,6 +229,12 @@ class TestVerdicts:
         assert not fired.denied
         assert f"said deny, but `{event}` cannot be denied" in fired.warnings[0]
 
+    @pytest.mark.parametrize("answer", [{"decision": "deny"}, {"blocked": True}, {"error": "blocked_by_policy"}])
+    def test_but_it_is_a_fault_of_one_that_must_not_fail(self, answer: dict[str, Any]) -> None:
+        fired = fire(samuel.hook("SessionStop", strict=True)(lambda event: answer), "SessionStop")
+        assert fired.stopped
+        assert not {"decision", "blocked"} & set(fired.result)
+
     def test_a_session_event_that_cannot_be_denied_is_not(self) -> None:
         @samuel.hook("TurnEnd")
         def no(event: object) -> Result:

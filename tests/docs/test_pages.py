@@ -13,6 +13,7 @@ from typing import NoReturn
 
 import pytest
 
+from samuel.abilities.execution.call import Status as CallStatus
 from samuel.agents.table import AGENTS, CHECKED
 from samuel.config import Personal, model
 from samuel.hooks.capability import ENV, EXEC, LOADER_NAMES, LOADER_PREFIXES, NETWORK, READ, WRITE
@@ -24,6 +25,10 @@ from samuel.process.confine import walls
 from samuel.process.confine.walls_places import PROTECTED
 from samuel.process.environment import PASSED
 from samuel.ralph.run import Run, Settlement
+from samuel.rules.builds import Build
+from samuel.rules.intents import Trigger
+from samuel.rules.policy import NAMES
+from samuel.rules.table import SHIPPED
 from samuel.tasks.task import COLUMNS, STATUSES
 
 from .story import BASE_IMAGE, PAGES, ROOT, Machine, follow, needs
@@ -117,17 +122,27 @@ def test_every_key_of_samuel_toml_is_on_its_page() -> None:
         ("reference/capabilities.md", [READ, WRITE, EXEC, NETWORK, ENV, *LOADER_NAMES, *LOADER_PREFIXES]),
         ("reference/capabilities.md", list(PROTECTED)),
         ("reference/plugin-files.md", [*Entry.__struct_fields__, FILE, *(f"{place}/" for place in PLUGIN_DIRS)]),
+        ("reference/abilities.md", [status.value for status in CallStatus]),
+        ("how-to/guard-by-policy.md", ["decision", "reason", *NAMES, "environment", "path"]),
+        ("how-to/build-check-at-session-stop.md", list(Build.__struct_fields__)),
+        ("how-to/documents-by-intent.md", list(Trigger.__struct_fields__)),
         ("how-to/use-your-agent.md", [*AGENTS, *(name for agent in AGENTS.values() for name in agent.env)]),
     ],
     ids=[
         *("outcomes", "statuses", "environment", "roles", "origins", "tasks", "run"),
-        *("capabilities", "never written", "lock", "agents"),
+        *("capabilities", "never written", "lock", "calls", "rules", "builds", "intents", "agents"),
     ],
 )
 def test_every_name_is_documented(page: str, words: list[str]) -> None:
     text = (DOCS / page).read_text()
     for word in words:
         assert f"`{word}`" in text, word
+
+
+@pytest.mark.parametrize("name", SHIPPED)
+def test_every_shipped_hook_has_a_page_that_enables_it(name: str) -> None:
+    pages = [page for page in (DOCS / "how-to").glob("*.md") if page.name != "troubleshoot-session-hooks.md"]
+    assert [page for page in pages if f"samuel hooks enable {name}" in page.read_text()]
 
 
 def test_the_table_of_agents_has_the_versions_they_were_checked_with() -> None:

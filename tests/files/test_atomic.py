@@ -113,6 +113,16 @@ def test_a_cache_is_written_without_syncing(path: Path) -> None:
     assert disk.steps == ["create", "chmod", "write", "replace"]
 
 
+def test_a_directory_that_is_gone_is_told_by_the_name_that_was_meant(tmp_path: Path) -> None:
+    (tmp_path / "gone").mkdir()
+    directory = os.open(tmp_path / "gone", os.O_RDONLY)
+    (tmp_path / "gone").rmdir()
+    with pytest.raises(FileNotFoundError) as raised:
+        write_at(directory, "file", NEW)
+    os.close(directory)
+    assert raised.value.filename == "file"
+
+
 def test_short_writes_are_continued(path: Path) -> None:
     write_bytes(path, b"x" * 100, disk=Dribbles())
     assert path.read_bytes() == b"x" * 100

@@ -75,8 +75,20 @@ def test_one_of_many_is_enough() -> None:
 def test_no_pattern_makes_it_slow() -> None:
     assert not chosen("a" * 200, ["*a" * 60 + "b"])
     assert not chosen("/".join(["a"] * 300), ["**/a/" * 60 + "b"])
+    assert not any_chosen(["a"], ["[" * 1_000_000])
 
 
 @given(st.text(max_size=40), st.lists(st.text(max_size=30), max_size=4))
 def test_any_text_is_a_pattern(path: str, patterns: list[str]) -> None:
     assert chosen(path, patterns) in (True, False)
+
+
+_PARTS = st.sampled_from(["a", "b.py", "**", "*", "*.py", "[ab]", "\\*", "?", "", ".", "!a", "a*b"])
+_PATTERNS = st.tuples(st.sampled_from(["", "!", "/"]), st.lists(_PARTS, min_size=1), st.booleans()).map(
+    lambda made: made[0] + "/".join(made[1]) + "/" * made[2]
+)
+
+
+@given(st.lists(_PARTS, max_size=5).map("/".join), st.lists(_PATTERNS, max_size=4))
+def test_the_first_look_passes_over_nothing(path: str, patterns: list[str]) -> None:
+    assert any_chosen([path], patterns) == chosen(path, patterns)

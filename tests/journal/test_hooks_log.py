@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
+from samuel.files.log import MOST_BYTES
 from samuel.hooks.decorator import hook
-from samuel.journal.hooks_log import MOST_BYTES
 from samuel.testing import FakeClock, Recorder, SamuelProject
 
 LOG = ".system/logs/hooks.log"

@@ -151,14 +151,20 @@ class TestReading:
             assert found == [1, 4]  # the event is there before its first handler runs
             assert len(records(samuel_project)) == 6
 
-    def test_newest_first_also_over_segments(self, samuel_project: SamuelProject) -> None:
+    def test_newest_first_also_over_segments_and_processes(self, tmp_path: Path) -> None:
         clock = FakeClock()
-        for _ in range(3):
-            with samuel_project.open(clock=clock) as app:
-                app.fire("context.extra", task={})
+        journals = [
+            Journal(tmp_path, tmp_path / PLACE, clock, pytest.fail, segment_bytes=2_000, total_bytes=1_000_000)
+            for _ in range(2)
+        ]
+        for number in range(20):
             clock.advance(1)
-        at = [record.at for record in newest_first(samuel_project.root, samuel_project.root / PLACE)]
-        assert len(segments(samuel_project.root)) == 3
+            journals[number % 2].begin(TurnEnd(event_id=f"evt-{number}", response="x" * 900, turn_number=1))
+        for journal in journals:
+            journal.close()
+        assert len(segments(tmp_path)) > 3
+        at = [record.at for record in newest_first(tmp_path, tmp_path / PLACE)]
+        assert len(at) == 20
         assert at == sorted(at, reverse=True)
 
     def test_no_journal_is_an_empty_one(self, samuel_project: SamuelProject) -> None:
@@ -246,6 +252,41 @@ class TestSegments:
         kept = [record.event_id for record in newest_first(tmp_path, tmp_path / PLACE)]
         assert kept == [f"evt-{number}" for number in range(199, 199 - len(kept), -1)]
         assert len(kept) > 20
+
+    def test_processes_one_after_another_share_one(self, samuel_project: SamuelProject) -> None:
+        for number in range(5):
+            samuel_project.fire("context.extra", task={"id": str(number)})
+        assert len(segments(samuel_project.root)) == 1
+        assert len(records(samuel_project)) == 10
+
+    def test_a_line_that_somebody_did_not_finish_costs_nobody_elses(self, samuel_project: SamuelProject) -> None:
+        samuel_project.fire("context.extra", task={})
+        (segment,) = segments(samuel_project.root)
+        with segment.open("ab") as file:
+            file.write(b'{"kind":"event","event_id":"evt-torn"')
+        samuel_project.fire("context.extra", task={})
+        assert len(segments(samuel_project.root)) == 1
+        assert len(records(samuel_project)) == 4
+
+    def test_one_that_was_removed_meanwhile_is_followed_by_another(self, tmp_path: Path) -> None:
+        journal = Journal(tmp_path, tmp_path / PLACE, FakeClock(), pytest.fail)
+        for number in range(2):
+            journal.begin(TurnEnd(event_id=f"evt-{number}", response="", turn_number=1))
+            if not number:
+                segments(tmp_path)[0].unlink()
+        journal.close()
+        assert [record.event_id for record in newest_first(tmp_path, tmp_path / PLACE)] == ["evt-1"]
+
+    def test_what_others_may_read_is_not_written_to(self, samuel_project: SamuelProject) -> None:
+        place = samuel_project.root / PLACE
+        place.mkdir(parents=True)
+        (place / "9999.jsonl").write_text("came with a clone\n")
+        (place / "9999.jsonl").chmod(0o644)
+        os.mkfifo(place / "99999.jsonl", 0o600)
+        samuel_project.fire("context.extra", task={})
+        assert (place / "9999.jsonl").read_text() == "came with a clone\n"
+        assert len(segments(samuel_project.root)) == 3
+        assert len(records(samuel_project)) == 2
 
     def test_many_processes_at_once(self, samuel_project: SamuelProject) -> None:
         code = f"""

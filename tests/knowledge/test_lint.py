@@ -253,3 +253,12 @@ def test_more_files_than_are_looked_at_is_told(write: Write) -> None:
         (many / f"{at}").touch()
     (problem,) = lint(read_base(root))
     assert "more than 20000 files" in problem.what
+
+
+def test_advice_is_for_the_first_few(write: Write) -> None:
+    route = SOUND["routes/work.quality.checks.yaml"].rstrip() + "\n"
+    missing = "".join(f"      - path: /docs/check{at}.md\n    " for at in range(30))
+    root = write({**SOUND, "routes/work.quality.checks.yaml": f"{route}    {missing.rstrip()}\n"})
+    said = found(root)
+    assert len(said) == 30
+    assert sum(hint == "did you mean `/docs/checks.md`?" for *_, hint in said) == 20

@@ -69,6 +69,21 @@ def test_an_intent_to_understand(example: Base) -> None:
     assert not any("stage" in reason for reason in found.documents[1].reasons)
 
 
+def test_the_last_command_counts_and_less_than_what_is_said(example: Base) -> None:
+    def ask(said: str, command: object) -> Routed:
+        return route(example, intent={"intent": said, "signals": {"cli_command": command}})
+
+    assert ask("it fails, why?", "make lunch") == ask("it fails, why?", None) == ask("it fails, why?", ["make"])
+    by_command = ask("help", "make dev_check fails with a type error")
+    said = ask("make dev_check fails with a type error", "")
+    assert paths(by_command)[0] == paths(said)[0] == FAILING
+    assert by_command.documents[0].score < said.documents[0].score
+    assert (
+        paths(ask("roll back the release", "make dev_check fails with a type error"))[0]
+        == "docs/release/rollback.md"
+    )
+
+
 def test_the_inner_object_is_enough(example: Base) -> None:
     assert route(example, intent=PLAN["new_intent"]) == route(example, intent=PLAN)
 

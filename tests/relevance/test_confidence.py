@@ -2,13 +2,22 @@ from __future__ import annotations
 
 import pytest
 
-from samuel.relevance.confidence import PART, Sentence, Term, confidence, rarity
+from samuel.relevance.confidence import ALIKE, PART, Form, Sentence, Term, confidence, rarity
 
 WEIGHTS = {"keywords": 1.0, "summary": 0.8}
 
 
 def asked(*words: str, weight: float = 1.0) -> Sentence:
-    return Sentence(tuple(Term(word, {word: 1.0}, weight) for word in words), frozenset(words))
+    return sentence(*(term(word, weight) for word in words))
+
+
+def term(word: str, weight: float = 1.0, **kind: bool) -> Term:
+    return Term(word, {word: Form()}, weight, **kind)
+
+
+def sentence(*terms: Term) -> Sentence:
+    said = frozenset(term.word for term in terms)
+    return Sentence(terms, said, said.union(*(term.forms for term in terms)))
 
 
 def document(keywords: list[str], summary: str = "") -> dict[str, list[frozenset[str]]]:
@@ -55,17 +64,33 @@ def test_a_phrase_is_worth_more_when_it_is_complete() -> None:
     assert whole > single > half
 
 
-def test_one_word_of_a_phrase_may_be_chance_and_two_are_not() -> None:
+def test_two_words_of_phrases_say_more_than_one() -> None:
     found = document(["stack trace", "error message"])
-    assert score(asked("stack", "message"), found) > 2 * score(asked("stack", "overflow"), found)
+    assert score(asked("stack", "message"), found) > 1.5 * score(asked("stack", "overflow"), found)
 
 
-def test_a_common_word_makes_no_second_one() -> None:
+def test_an_everyday_word_is_worth_less() -> None:
     found = document(["stack trace", "error message"])
-    stack, error = Term("stack", {"stack": 1.0}, 1.0), Term("error", {"error": 1.0}, 1.0, common=True)
-    both = frozenset({"stack", "error"})
-    telling = Sentence((stack, error._replace(common=False)), both)
-    assert score(Sentence((stack, error), both), found) < score(telling, found)
+    assert score(sentence(term("stack"), term("error", everyday=True)), found) < score(
+        asked("stack", "error"), found
+    )
+
+
+def test_everyday_words_that_are_a_whole_phrase_are_worth_as_much_as_others() -> None:
+    load, test = (term(word, everyday=True) for word in ("load", "test"))
+    assert score(sentence(load, test), document(["load test"])) == score(
+        asked("load", "test"), document(["load test"])
+    )
+    assert score(sentence(load, test), document(["load", "test"])) < score(
+        asked("load", "test"), document(["load", "test"])
+    )
+
+
+def test_what_shows_that_something_else_is_wanted_counts_against_what_does_not_have_it() -> None:
+    role = document(["role"])
+    wants_code = sentence(term("role"), term("regex", 0.4, elsewhere=True))
+    assert score(wants_code, role) < score(sentence(term("role"), term("regex", 0.4)), role)
+    assert score(wants_code, document(["role", "regex"])) > score(wants_code, role)
 
 
 def test_a_field_has_its_weight() -> None:
@@ -75,10 +100,18 @@ def test_a_field_has_its_weight() -> None:
 
 
 def test_a_synonym_is_worth_less_than_the_word() -> None:
-    term = Term("ship", {"ship": 1.0, "deploy": 0.7}, 1.0)
-    other = confidence(Sentence((term,), frozenset({"ship", "deploy"})), document(["deploy"]), WEIGHTS)
-    assert 0 < other.score < score(asked("deploy"), document(["deploy"]))
-    assert other.words == (("ship", "keywords"),)
+    ship = Term("ship", {"ship": Form(), "deploi": Form(ALIKE, "deploy")}, 1.0)
+    other = confidence(sentence(ship), document(["deploi"]), WEIGHTS)
+    assert 0 < other.score < score(asked("ship"), document(["ship"]))
+    assert other.words == (("ship (deploy)", "keywords"),), "it says what it was found by"
+
+
+def test_two_words_for_the_same_are_one_piece_of_evidence() -> None:
+    found = document(["translation"])
+    french, german = (
+        Term(word, {word: Form(), "translation": Form(ALIKE, "translation")}, 1.0) for word in ("fr", "de")
+    )
+    assert score(sentence(french, german), found) == pytest.approx(score(sentence(french), found))
 
 
 @pytest.mark.parametrize("words", [["a"], ["a", "b"], [chr(97 + at) for at in range(26)]])

@@ -49,6 +49,51 @@ def test_two_words_that_others_write_as_one_are_found(index: Index) -> None:
     assert hit.matched == {"keywords": ("roll back",)}
 
 
+def test_a_verb_of_two_words_means_what_one_word_means(index: Index) -> None:
+    (hit,) = index.search("please go back!")
+    assert (hit.id, hit.matched) == ("rollback", {"keywords": ("go back (rollback)",)})
+
+
+def test_one_slip_of_the_fingers_is_forgiven(index: Index) -> None:
+    (hit,) = index.search("the unit tests of the pacakge")
+    assert hit.id == "tests"
+    assert "pacakge (package)" in hit.matched["order"]
+    assert ids(index, "depolyed") == ids(index, "deploiing") == ["deploy"]
+
+
+def test_a_word_of_its_own_is_no_slip() -> None:
+    with Index.build([Document("train", {"keywords": "models"})], WEIGHTS) as index:
+        assert index.search("modells", floor=0)
+        assert index.search("modals", floor=0) == [], "it is known, and meant"
+
+
+def test_words_of_the_same_family_are_found() -> None:
+    with Index.build([Document("train", {"keywords": "train\ntester"})], WEIGHTS) as index:
+        (hit,) = index.search("retrain it")
+        assert hit.matched == {"keywords": ("retrain (train)",)}
+        assert ids(index, "trainers") == ["train"]
+
+
+def test_who_wants_to_be_told_something_wants_nothing_done() -> None:
+    documents = [Document("promote", {"keywords": "serving endpoint"})]
+    with Index.build(documents, WEIGHTS) as things_to_do, Index.build(documents, WEIGHTS, answers=True) as answers:
+        for text in ("What is an endpoint?", "how do I use an endpoint", "what's an endpoint"):
+            assert ids(things_to_do, text) == []
+            assert ids(answers, text) == ["promote"]
+        assert ids(things_to_do, "the endpoint") == ["promote"]
+
+
+def test_who_wants_code_written_wants_nothing_done() -> None:
+    with Index.build([Document("promote", {"keywords": "serving endpoint"})], WEIGHTS) as index:
+        assert ids(index, "the endpoint of the client") == ["promote"]
+        assert ids(index, "the endpoint of the class") == []
+        assert ids(index, "the endpoint of src/client.py") == []
+
+
+def test_names_with_numbers_count_for_nothing(index: Index) -> None:
+    assert index.search("deploy v14 exp219")[0].score == index.search("deploy")[0].score
+
+
 def test_a_hit_says_which_words_were_found_where(index: Index) -> None:
     (hit,) = index.search("search the logs for severity")
     assert hit.matched == {"keywords": ("search", "logs"), "order": ("severity",)}

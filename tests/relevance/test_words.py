@@ -45,6 +45,19 @@ def test_sentences_end_where_people_end_them() -> None:
     ]
 
 
+def test_short_forms_are_written_out_or_left_out() -> None:
+    assert words("What's wrong? It doesn't, we’re") == ["what", "is", "wrong", "it", "doesn", "we"]
+    assert words("the 's' of O'Reilly") == ["the", "s", "of", "o", "reilly"]
+
+
+def test_files_of_code_are_all_the_same_in_what_is_asked() -> None:
+    assert sentences("Split src/app/train.py, then Main.java.") == [("split", "sourcefile", "then", "sourcefile")]
+    assert sentences("run backup.sh on api.example.com") == [
+        ("run", "backup", "sh", "on", "api", "example", "com")
+    ]
+    assert sentences("x" * 100_000 + ".py" + "/" * 100_000) == [], "and soon"
+
+
 def test_what_is_said_again_and_again_is_read_once() -> None:
     assert sentences("again\n" * 1000) == [("again",)]
 

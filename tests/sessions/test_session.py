@@ -88,9 +88,18 @@ class TestHearing:
         assert len(session.messages[0].text) == LONGEST
 
     def test_follow_ups_keep_their_numbers(self) -> None:
-        actions = {"follow_up_actions": [{"kind": "open_file", "path": "x"}]}
-        session = heard(heard(self.NEW, POST, actions, "t1"), POST, actions, "t2")
+        first, second = ({"follow_up_actions": [{"kind": "open_file", "path": path}]} for path in "xy")
+        session = heard(heard(self.NEW, POST, first, "t1"), POST, second, "t2")
         assert [one.number for one in session.follow_ups] == [1, 2]
+
+    def test_what_waits_is_there_once_however_often_hooks_say_it(self) -> None:
+        action = {"kind": "run_command", "payload": {"command": "make"}}
+        session = heard(self.NEW, POST, {"follow_up_actions": [action, action]}, "t1")
+        session = heard(session, POST, {"follow_up_actions": [action]}, "t2")
+        assert [(one.number, one.at) for one in session.follow_ups] == [(3, "t2")]
+        done = replace(session, follow_ups=tuple(replace(one, state="done") for one in session.follow_ups))
+        again = heard(done, POST, {"follow_up_actions": [action]}, "t3")
+        assert [(one.number, one.state) for one in again.follow_ups] == [(3, "done"), (4, "queued")]
 
 
 class TestFollowUps:
@@ -157,10 +166,6 @@ class TestFollowUps:
     def test_no_command(self, desk: Desk, command: object) -> None:
         everything = desk._replace(confirm=lambda question: True)
         assert carry_out(self.action("run_command", command=command), everything).state == "failed"
-
-    def test_only_once(self, desk: Desk) -> None:
-        done = replace(self.action("create_task", title="x"), state="done")
-        assert carry_out(done, desk) is done
 
 
 def _instead(made: Session, before: Session | None) -> Session:

@@ -111,6 +111,16 @@ def test_an_absolute_path_and_a_link_are_seen_through(samuel_project: SamuelProj
 
 
 @pytest.mark.usefixtures("guarded")
+def test_a_directory_stands_for_what_is_in_it(samuel_project: SamuelProject) -> None:
+    (samuel_project.root / "infra").mkdir()
+    os.symlink("infra", samuel_project.root / "harmless")
+    (samuel_project.root / "src").mkdir()
+    for command in ("rm -rf infra", "rm -rf infra/", "cp -r ./infra /tmp", "tar c harmless"):
+        assert fire(samuel_project, {"command": command}).denied
+    assert fire(samuel_project, {"command": "ls src"}).ok
+
+
+@pytest.mark.usefixtures("guarded")
 def test_what_is_written_into_a_file_names_no_paths(samuel_project: SamuelProject) -> None:
     content = "See infra/x\n" * 100_000
     assert fire(samuel_project, {"path": "docs/x.md", "content": content}).ok

@@ -429,6 +429,36 @@ class TestTrust:
         ]
 
     @pytest.mark.parametrize(
+        "command",
+        [
+            "./tools/run tools/given.sh",
+            "sh tools/given.sh",
+            "[sh, -c, 'set -e; exec sh tools/given.sh']",
+            "[./tools/run, -c, 'sh \"tools/given.sh\"']",
+            "env FILE=tools/given.sh sh -c 'exec sh $FILE'",
+            "[sh, -c, 'exec sh \"lib dir/given.sh\"']",
+            "sh -c 'test $# = 0 && sh tools/given.sh'",
+        ],
+    )
+    @pytest.mark.parametrize("more", ["", ", shell: true"])
+    def test_what_a_program_is_given_is_agreed_to_as_well(self, yaml: Yaml, command: str, more: str) -> None:
+        if more and command.startswith("["):
+            pytest.skip("a shell takes text")
+        yaml.script("tools/run", '#!/bin/sh\nexec sh "$@"\n')
+        for place in ("tools", "lib dir"):
+            yaml.script(f"{place}/given.sh", "touch ran\n")
+        words = command if command.startswith("[") else json.dumps(command)
+        handler = f"handler: {{kind: script, command: {words}{more}}}"
+        yaml.file("h.yaml", f"id: h\nevent_type: PostAbilityCall\n{handler}\n")
+        yaml.project.trust()
+        assert yaml.fire().calls[0].outcome is Outcome.OK
+        assert (yaml.project.root / "ran").exists()
+        for place in ("tools", "lib dir"):
+            yaml.script(f"{place}/given.sh", "touch hacked\n")
+        assert yaml.fire().calls[0].outcome is Outcome.REFUSED
+        assert not (yaml.project.root / "hacked").exists()
+
+    @pytest.mark.parametrize(
         "change",
         [
             lambda root: (root / "scripts/hooks/h.sh").write_text("#!/bin/sh\ntouch hacked\n"),

@@ -15,6 +15,7 @@ from samuel.files import yaml
 
 TYPES = ("workflow", "agent")
 LONGEST_SUMMARY = 2_000
+LONGEST_NAME = 250  # bytes of one name of a path, and of a path 4,000: file systems take little more
 
 Value = TypeVar("Value")
 
@@ -166,6 +167,8 @@ def inner_path(value: object) -> str:
     found = kinds.name(value).removeprefix("./")
     if found.startswith("/") or any(part in ("", ".", "..") for part in found.split("/")):
         raise ValueError("must be a path below the project's root, without `..`")
+    if len(found.encode()) > 4_000 or any(len(part.encode()) > LONGEST_NAME for part in found.split("/")):
+        raise ValueError("is longer than a path can be")
     return found
 
 
@@ -173,8 +176,8 @@ def function(value: object) -> str:
     found = kinds.name(value).removeprefix("./")
     if not _FUNCTION.fullmatch(found):
         raise ValueError("must be `module:function` or `path/to/file.py:function`")
-    if is_file(found):
-        inner_path(found.rpartition(":")[0])
+    module, _, _ = found.rpartition(":")
+    inner_path(module if is_file(found) else module.replace(".", "/"))
     return found
 
 

@@ -8,7 +8,6 @@ work.
 from __future__ import annotations
 
 import ast
-import difflib
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import lru_cache
@@ -21,6 +20,7 @@ from samuel.abilities.model import Ability, Prompt, Python, Script
 from samuel.abilities.registry import Registry
 from samuel.abilities.schema import unsound
 from samuel.abilities.tables import FILE
+from samuel.config.advice import Advice
 from samuel.errors import Problem, SamuelError
 from samuel.files import yaml
 from samuel.files.inside import is_inside, read_inside
@@ -47,6 +47,7 @@ class _Checks:
     def __init__(self, root: Path, registry: Registry) -> None:
         self._root = root
         self._registry = registry
+        self._advice = Advice()
         self._lines: Callable[[str], yaml.Lines] = lru_cache(maxsize=16)(self._read_lines)
 
     def tables(self) -> Iterator[Problem]:
@@ -63,9 +64,8 @@ class _Checks:
                 )
             listed.setdefault(row.name, row.line)
             if one is None:
-                if path not in broken and not (self._root / path).is_file():
-                    near = difflib.get_close_matches(path, files, 1)
-                    hint = f"did you mean `{near[0]}`?" if near else "write it, or remove the row"
+                if path not in broken and not os.path.isfile(self._root / path):  # a row may say anything
+                    hint = self._advice.near(path, files, "write it, or remove the row")
                     yield Problem(f"the file `{path}` of `{row.name}` is missing", FILE, row.line, hint)
             elif row.name not in one.names:
                 yield Problem(f"`{path}` defines `{one.id}`, not `{row.name}`", FILE, row.line, "correct the row")
@@ -86,8 +86,7 @@ class _Checks:
         known = self._registry.by_name
         for at, name in enumerate(one.calls):
             if name not in known:
-                near = difflib.get_close_matches(name, known, 1)
-                hint = f"did you mean `{near[0]}`?" if near else "only abilities of the registry can be called"
+                hint = self._advice.near(name, known, "only abilities of the registry can be called")
                 yield self._problem(one.file, ("calls", at), f"there is no ability `{name}`", hint)
 
     def cycles(self) -> Iterator[Problem]:
@@ -159,8 +158,7 @@ class _Checks:
         else:
             names = _defined(tree)
             if name not in names and "*" not in names:
-                near = difflib.get_close_matches(name, names, 1)
-                hint = f"did you mean `{near[0]}`?" if near else ""
+                hint = self._advice.near(name, names)
                 yield self._problem(file, place, f"`{path}` has no function `{name}`", hint)
 
     def _prompt(self, file: str, prompt: Prompt, one: Ability) -> Iterator[Problem]:
@@ -172,8 +170,7 @@ class _Checks:
             return
         for name in placeholders.names(text):
             if name not in properties:
-                near = difflib.get_close_matches(name, properties, 1)
-                hint = f"did you mean `{{{near[0]}}}`?" if near else "say in `input_schema` what it is"
+                hint = self._advice.near(name, properties, "say in `input_schema` what it is")
                 yield self._problem(file, place, f"the input has no `{name}`", hint)
 
     def _problem(self, file: str, place: Place, what: str, hint: str = "") -> Problem:

@@ -18,6 +18,7 @@ import msgspec
 from samuel.abilities.definition import Execution, inner_path, read_ability, read_execution
 from samuel.abilities.model import Ability, Level
 from samuel.abilities.tables import FILE, LARGEST, Row, Tables, read_tables
+from samuel.config.advice import Advice
 from samuel.errors import ConfigError, Problem, SamuelError, UsageError
 from samuel.files import atomic, yaml
 from samuel.files.inside import read_inside
@@ -159,7 +160,11 @@ class _Reading:
         return tables
 
     def _files(self, rows: Iterable[Row]) -> dict[str, Level]:
-        """Every file that defines an ability: those of the registry, and those that ABILITY.md names elsewhere."""
+        """Every file that defines an ability: those of the registry, and those that ABILITY.md names elsewhere.
+
+        Those that it names come first, so that another file cannot take over the name of one of them.
+        """
+        named = set()
         files = {
             path: level for folder, level in LEVELS.items() for path in sorted(self._found) if _is_in(path, folder)
         }
@@ -169,6 +174,7 @@ class _Reading:
             except ValueError as error:
                 self._problem(f"the registry path of `{row.name}` {error}", FILE, row.line)
                 continue
+            named.add(path)
             if path not in self._found and path not in files:
                 self.elsewhere[path] = _signature(self._root / path)
                 if self.elsewhere[path]:
@@ -176,7 +182,7 @@ class _Reading:
         if len(files) > MOST_FILES:
             what = f"{len(files)} abilities are more than {MOST_FILES}: the rest is left out"
             self._problem(what, FOLDER, hint="remove some")
-        return dict(list(files.items())[:MOST_FILES])
+        return dict(sorted(files.items(), key=lambda item: item[0] not in named)[:MOST_FILES])  # stable
 
     def _abilities(self, files: Mapping[str, Level]) -> Iterator[Ability]:
         for path, level in files.items():
@@ -201,10 +207,10 @@ class _Reading:
 
     def _with_executions(self, abilities: dict[str, Ability]) -> dict[str, Ability]:
         names = {name: one.id for one in abilities.values() for name in one.names}
+        advice = Advice()
         for said in self._executions():
             if said.name not in names:
-                near = difflib.get_close_matches(said.name, names, 1)
-                hint = f"did you mean `{near[0]}`?" if near else ""
+                hint = advice.near(said.name, names)
                 self._problem(f"there is no ability `{said.name}`", said.file, said.line, hint)
                 continue
             one = abilities[names[said.name]]

@@ -95,7 +95,7 @@ def route(
             hits[id] = Hit(id, 0.0, {})
     refused |= _unwanted(text, [registry.by_name[id] for id in hits])
     offered = [
-        _candidate(registry.by_name[id], hit, suggested.get(id), (usage or {}).get(id, 0))
+        _candidate(registry.by_name[id], hit, suggested.get(id), (usage or {}).get(id, 0), environment)
         for id, hit in hits.items()
         if id not in refused and (hit.score >= FLOOR or id in suggested)
     ]
@@ -169,7 +169,9 @@ def _has(sentence: Sequence[str], phrase: Sequence[str]) -> bool:
     return any(sentence[at : at + len(phrase)] == phrase for at in range(len(sentence) - len(phrase) + 1))
 
 
-def _candidate(ability: Ability, hit: Hit, suggestion: Suggestion | None, used: int) -> Candidate:
+def _candidate(
+    ability: Ability, hit: Hit, suggestion: Suggestion | None, used: int, environment: str
+) -> Candidate:
     score, reasons = hit.score, []
     if hit.matched:
         found = "; ".join(f"{_listed(said)} in {_SHOWN.get(field, field)}" for field, said in hit.matched.items())
@@ -184,6 +186,8 @@ def _candidate(ability: Ability, hit: Hit, suggestion: Suggestion | None, used: 
         gain = (1 - score) * USED * used / (used + _OFTEN)
         reasons.append(f"+{gain:.2f} used {used} time{'s' if used > 1 else ''}")
         score += gain
+    if ability.environments and not environment:
+        reasons.append(f"runs in {_listed(ability.environments)} alone, and no environment is set")
     return Candidate(ability.id, ability.level, score, tuple(reasons))
 
 

@@ -10,11 +10,15 @@ from collections.abc import Iterable, Mapping
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from samuel.abilities.references import at_once
+
 if TYPE_CHECKING:
     from jsonschema_rs import Validator
 
 MOST = 20
 """Violations that are told: nobody reads more."""
+MOST_AT_ONCE = 100_000
+"""Schemas of one that may look at the same value."""
 
 
 class Unsound(NamedTuple):
@@ -47,12 +51,18 @@ def violations(schema: Mapping[str, Any], value: object) -> list[str]:
 def _validator(schema: Mapping[str, Any]) -> Validator:
     from jsonschema_rs import RegexOptions, validator_for  # several megabytes, and most commands need none of them
 
+    try:
+        many = at_once(schema)
+    except RecursionError:
+        raise ValueError("its references lead on for too long") from None
+    if many > MOST_AT_ONCE:
+        raise ValueError(f"its references lead to more than {MOST_AT_ONCE} schemas for one value")
     return validator_for(dict(schema), offline=True, pattern_options=RegexOptions())
 
 
 def _said(error: ValueError) -> str:
     said = " ".join(str(getattr(error, "message", error)).split())
-    return said if len(said) <= 300 else f"{said[:299]}…"
+    return said if len(said) <= 300 else f"{said[:99]}…{said[-200:]}"  # the value comes first, then what is wrong
 
 
 def _path(path: Iterable[str | int]) -> str:

@@ -6,6 +6,8 @@ import re
 from collections.abc import Iterable
 from fnmatch import fnmatchcase
 
+from samuel.files.globs import LONGEST
+
 _GLOB = re.compile(r"[*?\[]")
 _BETWEEN = re.compile(r"[/.]")
 
@@ -21,7 +23,7 @@ def in_scope(scopes: Iterable[str], asked: str) -> bool:
 
 def _covers(scope: str, asked: str) -> bool:
     if _GLOB.search(scope):
-        return fnmatchcase(asked, scope)
+        return len(scope) <= LONGEST and fnmatchcase(asked, scope)
     one, other = _BETWEEN.split(scope.strip("/")), _BETWEEN.split(asked.strip("/"))
     shorter = min(len(one), len(other))
     return one[:shorter] == other[:shorter]

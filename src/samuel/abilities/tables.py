@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from samuel.abilities.definition import LONGEST_SUMMARY
 from samuel.abilities.model import Level
 from samuel.errors import Problem
 
@@ -110,6 +111,9 @@ def _add(
         if not value:
             problems.append(Problem(f"the row has no {column}", file, line))
             return
+    if long := next((column for column, value in said.items() if len(value) > LONGEST_SUMMARY), ""):
+        problems.append(Problem(f"`{long}` has more than {LONGEST_SUMMARY} characters", file, line, "say less"))
+        return
     rows.append(row)
 
 

@@ -4,9 +4,10 @@
 
 For task T and attempt N it takes the first of DIR/T/N, DIR/T.N, DIR/T, DIR/default that is there (a directory of
 numbered attempts goes on with its highest number); in discovery DIR/discovery/N or DIR/discovery; for a recipe
-DIR/recipe or DIR/default. A step is an executable, or a directory of files to copy into the project with, if need
-be, a `run.sh` to run after that. It gets the prompt on its stdin, calls `samuel run done ID` itself, and its exit
-code is the agent's. A `usage.json` in the step's directory, or else in DIR, is reported as tokens and cost.
+DIR/recipe or DIR/default; for an ability DIR/<its id> or DIR/default. A step is an executable, or a directory of
+files to copy into the project with, if need be, a `run.sh` to run after that. It gets the prompt on its stdin,
+calls `samuel run done ID` itself, and its exit code is the agent's. A `usage.json` in the step's directory, or
+else in DIR, is reported as tokens and cost.
 """
 
 from __future__ import annotations
@@ -28,12 +29,8 @@ def main(arguments: list[str], environ: Mapping[str, str]) -> int:
         return 2
     steps = Path(arguments[0]).absolute()
     prompt = Path(arguments[1]).read_bytes() if arguments[1:] else sys.stdin.buffer.read()
-    discovery = environ.get("SAMUEL_MODE") == "discovery"
-    task, attempt = environ.get("SAMUEL_TASK_ID", ""), environ.get("SAMUEL_ATTEMPT", "1")
-    recipe = environ.get("SAMUEL_RECIPE", "")
-    doing = "discovery" if discovery else f"recipe {recipe}" if recipe else f"task {task}, attempt {attempt}"
-    name = "discovery" if discovery else "recipe" if recipe else task
-    step = find(steps, name, attempt, default=not discovery)
+    doing, name = _asked(environ)
+    step = find(steps, name, environ.get("SAMUEL_ATTEMPT", "1"), default=name != "discovery")
     if step is None:
         print(f"scripted: `{steps}` has no step for {doing}", file=sys.stderr)
         return 2
@@ -42,6 +39,18 @@ def main(arguments: list[str], environ: Mapping[str, str]) -> int:
     _say("done" if code == 0 else f"failed with exit code {code}")
     _report(step / "usage.json" if step.is_dir() else steps / "usage.json", steps / "usage.json")
     return code
+
+
+def _asked(environ: Mapping[str, str]) -> tuple[str, str]:
+    """What it is to do, in words, and the name of the step. An ability may be called within all else."""
+    if ability := environ.get("SAMUEL_ABILITY_ID"):
+        return f"ability {ability}", ability
+    if environ.get("SAMUEL_MODE") == "discovery":
+        return "discovery", "discovery"
+    if recipe := environ.get("SAMUEL_RECIPE"):
+        return f"recipe {recipe}", "recipe"
+    task = environ.get("SAMUEL_TASK_ID", "")
+    return f"task {task}, attempt {environ.get('SAMUEL_ATTEMPT', '1')}", task
 
 
 def find(steps: Path, name: str, attempt: str, *, default: bool = True) -> Path | None:

@@ -20,6 +20,7 @@ from samuel.dispatch.record import Fired
 from samuel.events import Event
 from samuel.files.inside import make_dirs_inside
 from samuel.ralph.agent_session import AgentSession, Ran
+from samuel.runtimes.exec import ending
 from samuel.trust import commands
 
 if TYPE_CHECKING:
@@ -72,5 +73,5 @@ def _ask(app: App, session: AgentSession, prompt: str) -> Said:
 def _said(ran: Ran) -> Said:
     error = f"stopped: {ran.stopped}" if ran.stopped else ""
     if not error and ran.exit_code:
-        error = f"the agent ended with exit code {ran.exit_code}"
+        error = f"the agent ended with {ending(ran.exit_code, ran.stderr)}"
     return Said(ran.agent, ran.stdout, ran.changed_files, error, ran.stderr, (*ran.messages, *ran.warnings))

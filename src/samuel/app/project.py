@@ -19,11 +19,11 @@ from samuel.config.model import Config
 from samuel.dispatch.dispatcher import Ask, Dispatcher
 from samuel.dispatch.dispatcher import Place as Common
 from samuel.dispatch.record import Fired, Sink
-from samuel.errors import ConfigError, UsageError
+from samuel.errors import ConfigError, SamuelError, UsageError
 from samuel.events import EVENTS, Event
 from samuel.files.atomic import DISK, Disk
 from samuel.files.inside import refuse_links
-from samuel.hooks.handler import Handler
+from samuel.hooks.handler import Handler, Status
 from samuel.hooks.order import Chain, resolve
 from samuel.journal import Journal
 from samuel.journal.hooks_log import HooksLog
@@ -43,6 +43,10 @@ if TYPE_CHECKING:
     from samuel.sessions.keeper import Keeper
     from samuel.sources.discover import Place
     from samuel.sources.yaml_known import KnownFiles
+
+
+DEPTH = "SAMUEL_DEPTH"  # how many Samuels are around this one, each started by something that the next one ran
+DEEPEST = 10
 
 
 class App:
@@ -96,7 +100,7 @@ class App:
         self.permit = Permit(self.paths.root, self.trust.pin(), everything=everything)
         self.plugins = Plugins(self.paths, self.user, self.config.plugins, self.permit)
 
-        set_here = {"PYTHONPYCACHEPREFIX": str(self.user.cache / "pycache")}
+        set_here = {"PYTHONPYCACHEPREFIX": str(self.user.cache / "pycache"), DEPTH: str(_depth() + 1)}
         if self.environment:  # whatever said so: hooks ask for it, and so does a Samuel that they start
             set_here["SAMUEL_ENV"] = self.environment
         self.variables = clean(set_here, pass_names=self.config.pass_env)
@@ -137,6 +141,15 @@ class App:
     def fire(self, event: Event | str, **fields: Any) -> Fired:
         """Fire an event: a payload, or a name in any spelling with the payload's fields."""
         return self.dispatcher.fire(event if isinstance(event, Event) else payload(event, fields))
+
+    @property
+    def unheard(self) -> list[str]:
+        """Hooks that are broken before they could say what they are for: it may be any event."""
+        return [
+            f"broken, so not run: `{one.name}`: {one.reason}"
+            for one in self.found
+            if one.status is Status.BROKEN and not one.event
+        ]
 
     @cached_property
     def workplace(self) -> Workplace:
@@ -276,6 +289,16 @@ class _All:
     def end(self, event: Event, fired: Fired, duration_ms: float) -> None:
         for sink in self._sinks:
             sink.end(event, fired, duration_ms)
+
+
+def _depth() -> int:
+    """A hook that fires the event it answers to would go on until nothing is left of the machine."""
+    said = os.environ.get(DEPTH, "")
+    depth = int(said) if said.isdecimal() and len(said) < 9 else 0
+    if depth >= DEEPEST:
+        what = f"Samuel runs hooks that run Samuel, {DEEPEST} deep"
+        raise SamuelError(what, "look for a hook that fires the event it answers to")
+    return depth
 
 
 def _check(root: Path) -> None:

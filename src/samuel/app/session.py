@@ -16,6 +16,7 @@ from samuel.runtimes.base import first_line
 from samuel.sessions.follow_up import Desk, Ended, described
 from samuel.sessions.keeper import Keeper
 from samuel.sessions.store import SessionStore
+from samuel.tasks.queue import remaining
 from samuel.tasks.rights import asker
 from samuel.tasks.store import TaskStore
 from samuel.trust import commands
@@ -54,11 +55,14 @@ def following(app: App, tell: Callable[[str], None]) -> Callable[[Event], Fired]
 
 def _desk(app: App, confirm: Callable[[str], bool] | None) -> Desk:
     allowed = commands.allowed(app.config)
-    agreed = allowed is not None and not app.permit.text(allowed[0], allowed[1])
+    refusal = app.permit.text(allowed[0], allowed[1]) if allowed else ""
 
     def add_task(title: str) -> str:
-        who = asker(os.environ)
-        *_, task = TaskStore(app.state).change(
+        who, store = asker(os.environ), TaskStore(app.state)
+        waiting = [task.id for task in remaining(store.load()) if task.title == title]
+        if waiting:
+            return waiting[0]
+        *_, task = store.change(
             lambda tasks: who.enqueue(tasks, title, priority="medium", complexity="medium", depends_on=())
         )
         return task.id
@@ -70,4 +74,6 @@ def _desk(app: App, confirm: Callable[[str], bool] | None) -> Desk:
         said = (ended.stdout + b"\n" + ended.stderr).decode("utf-8", "replace")
         return Ended(ended.returncode == 0, f"exit code {ended.returncode}: {first_line(said, 'it said nothing')}")
 
-    return Desk(add_task, run, app.config.allow_commands if agreed else (), confirm)
+    if refusal:
+        return Desk(add_task, run, (), confirm, f"it waits: {refusal}")
+    return Desk(add_task, run, app.config.allow_commands, confirm)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 import click
@@ -54,13 +54,17 @@ class Consent:
         body = show(item, self._store.load(), self._store).rstrip("\n")
         return "\n".join([head, *(f"    {line}" for line in body.split("\n")), ""])
 
-    def agree(self, items: Iterable[Item]) -> None:
-        """Record a yes to exactly what these items hold."""
+    def agree(self, items: Iterable[Item], *, instead: bool = False) -> None:
+        """Record a yes to exactly what these items hold; `instead` of whatever they held before."""
         refuse_inside_a_run()
         items = list(items)
         here = [(item.name, item.digest, item.content) for item in items if item.state != "gone"]
-        self._store.agree(here, at=iso(SystemClock().now()), root=str(self.root))
+        self._store.agree(here, at=iso(SystemClock().now()), root=str(self.root), instead=instead)
         self._store.revoke([item.name for item in items if item.state == "gone"])
+
+    def agree_to(self, written: Mapping[str, bytes], *, instead: bool = False) -> None:
+        """Record a yes to files that a command wrote, if they still are what it wrote."""
+        self.agree((item for item in self.items() if written.get(item.name) == item.content), instead=instead)
 
     def revoke(self, names: Sequence[str] | None) -> list[str]:
         return self._store.revoke(names)

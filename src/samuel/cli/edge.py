@@ -38,10 +38,12 @@ def run(arguments: Sequence[str]) -> int:
         return out.fail(_usage(error))
     except click.Abort:
         out.tell("interrupted")
-        return 130
+        return out.ending(130)
     except BrokenPipeError:
         _forget_stdout()
-        return 1  # as click does, which notices most of these itself
+        return out.ending(1)
+    except SystemExit:  # click noticed that the reader went away
+        return out.ending(1)
     except OSError as error:  # a full disk or a missing permission is no bug of ours
         return out.fail(SamuelError(_os_error(error)))
     except Exception as error:  # noqa: BLE001  the edge

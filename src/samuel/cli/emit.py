@@ -5,16 +5,13 @@ from typing import Any
 
 import click
 import msgspec
-from msgspec import UNSET
 
 from samuel import quick
-from samuel.app import App
 from samuel.cli.here import Here
 from samuel.cli.session import words
 from samuel.dialects.repo import event_of
-from samuel.dispatch.record import Fired
 from samuel.errors import UsageError
-from samuel.events import Event, LoopEvent, event_type
+from samuel.events import LoopEvent, event_type
 
 # What agents' own hooks understand: 2 stops them, any other fault is told and passed over.
 DENY, FAULT = 2, 1
@@ -41,30 +38,21 @@ def emit(here: Here, event: str, session: str | None, environment: str) -> int:
         hint = f"`samuel hooks fire {kind.name} --really` does it"
         raise UsageError(f"`{kind.name}` does what cannot be taken back", hint)
     fired_event = event_of(kind, _context())
+    if session:
+        fired_event = msgspec.structs.replace(fired_event, session_id=session)
     before = quick.deciding(here.root)
     with here.open(environment=environment) as app:
         if isinstance(fired_event, LoopEvent) and not fired_event.context:
             fired_event = msgspec.structs.replace(fired_event, context=app.context())
-        fired = _fire(here, app, fired_event, session)
+        fired = words.fire(here, app, fired_event)
         quick.remember(app, environment, before)  # the next time the engine may not be needed
-    here.out.warn(*fired.warnings, *app.warnings)
+    here.out.warn(*fired.warnings, *app.unheard, *app.warnings)
     here.out.line(msgspec.json.encode(fired.result))
     if fired.stopped:
-        here.out.tell(fired.reason)
+        if fired.reason not in fired.messages:  # which were told already
+            here.out.tell(fired.reason)
         return DENY
     return 0
-
-
-def _fire(here: Here, app: App, event: Event, session: str | None) -> Fired:
-    """Within a session, if it is said which: then what the hooks propose and suggest is kept."""
-    id = session or ("" if event.session_id is UNSET else event.session_id)
-    if not id:
-        fired = app.fire(event)
-        here.out.tell(*fired.messages)
-        return fired
-    kept = app.keeper(here.confirm).fire(id, event)
-    words.tell(here.out, kept)
-    return kept.fired
 
 
 def _context() -> Any:

@@ -10,6 +10,7 @@ import json
 import os
 import sys
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from samuel.cli.safe import safe, safe_json
@@ -73,14 +74,19 @@ class Output:
     def tell(self, *messages: str) -> None:
         """A word to the person, beside what the command answers."""
         sys.stdout.flush()  # where both streams end on one screen, they stay in order
-        for message in messages:
-            print(safe(message), file=sys.stderr)
+        with suppress(OSError):  # a full disk, a reader that went away: what was decided stands all the same
+            for message in messages:
+                print(safe(message), file=sys.stderr)
 
     def fail(self, error: SamuelError) -> int:
         self.tell(f"error: {error}")
         if self.json:
             self.object({"ok": False, "data": None, "warnings": [], "error": _plain(error)})
-        return error.exit_code if self.failure is None else self.failure
+        return self.ending(error.exit_code)
+
+    def ending(self, code: int) -> int:
+        """The exit code of a command that did not come to its end: this one, or what a caller counts on."""
+        return code if self.failure is None else self.failure
 
 
 def _plain(error: SamuelError) -> dict[str, Any]:

@@ -84,7 +84,7 @@ def _agree(here: Here, consent: Consent, pending: Sequence[Item], yes: bool) -> 
     if agreed:
         consent.agree(agreed)
     left = [item for item in pending if item not in agreed]
-    lines = [f"trusted: {_name(item)}  sha256 {item.digest[:16]}" for item in agreed]
+    lines = [_agreed(item) for item in agreed]
     lines += [f"not trusted: {_name(item)}" for item in left]
     data = {"agreed": [_plain(item) for item in agreed], "pending": [_plain(item) for item in left]}
     warnings = [*unreadable, *(_broken(here) if agreed else [])]
@@ -124,3 +124,9 @@ def _plain(item: Item) -> dict[str, str]:
 
 
 NOTHING = "Nothing here came with the repository and could run."
+
+
+def _agreed(item: Item) -> str:
+    if item.state == "gone":
+        return f"agreed that it is gone: {_name(item)}"
+    return f"trusted: {_name(item)}  sha256 {item.digest[:16]}"

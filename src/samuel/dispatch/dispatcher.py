@@ -19,7 +19,7 @@ from samuel.clock import Clock, iso
 from samuel.dispatch import budget
 from samuel.dispatch.judge import judge
 from samuel.dispatch.record import Call, Fired, Sink
-from samuel.dispatch.round import Round, understood, without_rewrite
+from samuel.dispatch.round import Round, understood, unusable, without_rewrite
 from samuel.events import Event, EventType, Plugin
 from samuel.events.catalogue import BY_PAYLOAD
 from samuel.events.compose import Arrange
@@ -178,6 +178,8 @@ class Dispatcher:
                 reply = Reply(Outcome.REFUSED, message=why, stderr=reply.stderr)
             elif reply.size > seat.budget:
                 reply = budget.keep(reply, told.composed, seat.budget)
+        elif reply.outcome is not OK and reply.result:
+            reply = unusable(told.kind, reply)
         call = Call(
             seat.handler,
             seat.position,

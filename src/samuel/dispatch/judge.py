@@ -31,18 +31,18 @@ def judge(
     result = dict(result)
     noted = [call for call in calls if call.outcome is not OK or call.message]
     faults = [call for call in noted if not call.counts]
-    warnings = [*chain_warnings, *[_warning(call) for call in noted]]
     # Only one handler of a replaced event runs: if it fails there is nobody to fall back to.
     strict_faults = [call for call in faults if call.strict or kind.composition.arrange is Arrange.LAST_ONLY]
-    reason = ""
     if kind.composition.can_deny:
-        asked = result.get("decision") == "ask"
         reason = _settle(result, calls, strict_faults, ask)
-        if asked and reason:
-            warnings.append(f"denied: {reason}")
-    elif strict_faults:
-        reason = _said(strict_faults[0])
+    else:
+        reason = _said(strict_faults[0]) if strict_faults else ""
+        if kind.family == "session":  # a verdict that nobody asked for is none
+            result = {key: value for key, value in result.items() if key not in ("decision", "blocked")}
 
+    # A denial is the reason, and no warning besides.
+    told = [call for call in noted if call.outcome is not Outcome.DENIED or call.message != reason]
+    warnings = [*chain_warnings, *[_warning(call) for call in told]]
     if reason and "ok" in result:
         result["ok"] = False
     if kind.composition.completes:

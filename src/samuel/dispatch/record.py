@@ -62,9 +62,9 @@ class Fired(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def messages(self) -> list[str]:
-        """What handlers want the person to know. The result of a loop's event may have anything below this key."""
-        said = self.result.get("messages_to_user")
-        return [str(message) for message in said] if isinstance(said, list) else []
+        """What handlers want the person or a stopping agent to know. A loop's event may have anything there."""
+        said = [self.result.get(key) for key in ("messages_to_user", "follow_up_messages")]
+        return [str(message) for one in said if isinstance(one, list) for message in one]
 
 
 class Sink(Protocol):

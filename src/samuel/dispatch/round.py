@@ -73,18 +73,29 @@ def understood(kind: EventType, reply: Reply) -> Reply:
     try:
         msgspec.convert(result, kind.result)
     except msgspec.ValidationError as error:
-        return replace(reply, outcome=Outcome.BAD_OUTPUT, result={}, message=f"wrong shape: {error}")
+        return unusable(kind, replace(reply, outcome=Outcome.BAD_OUTPUT, message=f"wrong shape: {error}"))
     except RecursionError:
         return replace(reply, outcome=Outcome.BAD_OUTPUT, result={}, message="wrong shape: nested too deeply")
-    if kind.composition.can_deny and (found := verdict(result)).decision == "deny":
+    found = verdict(result)
+    if found.decision == "deny" and kind.composition.can_deny:
         return replace(reply, outcome=DENIED, message=found.reason or "denied without a reason")
+    if found.decision == "deny" and not result.get("error"):  # whoever wrote this believes that it was stopped
+        because = f": {found.reason}" if found.reason else ""
+        return replace(reply, outcome=FAILED, message=f"said deny, but `{kind.name}` cannot be denied{because}")
     if result.get("ok", True) and not result.get("error"):
-        # Whoever wrote this believes that it was stopped.
-        if not kind.composition.can_deny and (result.get("decision") == "deny" or result.get("blocked") is True):
-            return replace(reply, message=f"said deny, but `{kind.name}` cannot be denied")
         return reply
     why = result.get("reason") or result.get("error") or "it said `ok: false`"
     return replace(reply, outcome=FAILED, message=str(why))
+
+
+def unusable(kind: EventType, reply: Reply) -> Reply:
+    """Of an answer in the wrong shape, or of a handler that ended badly, a clear no is all that counts."""
+    found = verdict(reply.result)
+    if not kind.composition.can_deny or found.decision != "deny":
+        return replace(reply, result={})
+    reason = found.reason or "denied without a reason"
+    said = {"decision": "deny", "reason": reason}
+    return replace(reply, outcome=DENIED, result=said, message=f"{reason} ({reply.outcome}: {reply.message})")
 
 
 def without_rewrite(call: Call, kind: EventType) -> Call:

@@ -7,7 +7,7 @@ below beside the event's own. Nothing in it refers to the engine, so it can cros
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any, Literal, NamedTuple
 
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
@@ -16,6 +16,8 @@ from samuel.events import names
 from samuel.events.compose import Composition
 
 PROTOCOL = 1
+
+Stage = Literal["understand", "plan", "act", "review"]
 
 
 def field(description: str, *, secret: bool = False, bulk: bool = False) -> Meta:
@@ -50,7 +52,7 @@ class Event(msgspec.Struct, frozen=True, kw_only=True, tag_field="event"):
     run_id: Annotated[str | UnsetType, field("The run this event belongs to, if any.")] = UNSET
     session_id: Annotated[str | UnsetType, field("The agent session this event belongs to, if any.")] = UNSET
     methodology: Annotated[str, field("The methodology in force.")] = ""
-    stage: Annotated[str | UnsetType, field("understand, plan, act or review, where the caller says so.")] = UNSET
+    stage: Annotated[Stage | UnsetType, field("Where the work stands, if the caller says so.")] = UNSET
     recipe_name: Annotated[str | UnsetType, field("The recipe that is running; left out when there is none.")] = (
         UNSET
     )

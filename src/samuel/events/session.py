@@ -8,9 +8,8 @@ import msgspec
 from msgspec import UNSET, UnsetType
 
 from samuel.events import names
-from samuel.events.event import Event, field
+from samuel.events.event import Event, Stage, field
 
-Stage = Literal["understand", "plan", "act", "review"]
 ToolInput = Annotated[Any, field("What the call is given.", bulk=True)]
 ToolOutput = Annotated[Any, field("What the call gave.", bulk=True)]
 

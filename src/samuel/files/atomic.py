@@ -78,7 +78,12 @@ def write_at(
         mode = _kept_mode(directory, name)
     # A process killed half-way leaves this file behind; its name says whose it is and that it may go.
     temporary = f".samuel-{secrets.token_hex(8)}.tmp"
-    fd = disk.create(temporary, directory, 0o644 if mode is None else mode)
+    try:
+        fd = disk.create(temporary, directory, 0o644 if mode is None else mode)
+    except OSError as error:
+        if error.filename == temporary:
+            error.filename = name  # which is what somebody wanted to write
+        raise
     try:
         try:
             if mode is not None:

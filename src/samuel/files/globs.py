@@ -14,9 +14,14 @@ TYPE_CHECKING = False  # `typing` is slow to import; type checkers know this nam
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
+LONGEST = 1000
+"""Characters between two slashes: `translate` takes the square of them. With more a pattern chooses nothing."""
+
 
 def any_chosen(paths: Iterable[str], patterns: Sequence[str]) -> bool:
-    return any(chosen(path, patterns) for path in paths)
+    """Of many paths most can be chosen by no pattern, which is seen sooner than what each pattern says."""
+    could_be = _first_look(tuple(patterns))
+    return any(chosen(path, patterns) for path in paths if could_be is None or any(map(could_be, path.split("/"))))
 
 
 def chosen(path: str, patterns: Sequence[str]) -> bool:
@@ -54,8 +59,22 @@ def _components(pattern: str) -> tuple[tuple[str, ...], bool]:
     return (*(() if anchored else ("**",)), *names), pattern.endswith("/")
 
 
+@lru_cache(maxsize=128)
+def _first_look(patterns: tuple[str, ...]) -> Callable[[str], re.Match[str] | None] | None:
+    """Is this part of a path one that a pattern begins with? None if one may begin with anything."""
+    wanted = (_components(pattern)[0] for pattern in patterns if not pattern.startswith("!"))
+    begin = [next((name for name in names if name != "**"), "**") for names in wanted]
+    return None if "**" in begin else re.compile("|".join(map(_expression, begin))).match
+
+
 @lru_cache(maxsize=1024)
 def _matcher(component: str) -> Callable[[str], re.Match[str] | None]:
+    return re.compile(_expression(component)).match
+
+
+def _expression(component: str) -> str:
+    if len(component) > LONGEST:
+        return "(?!)"
     # fnmatch has no escapes, and spells "not these" in one way only.
     plain = re.sub(r"\\(.)", r"[\1]", component).replace("[^]", "^").replace("[^", "[!")
-    return re.compile(translate(plain)).match
+    return translate(plain)

@@ -53,9 +53,9 @@ def read_inside(root: Path, *parts: str, limit: int) -> bytes:
     fd = open_inside(root, *parts, flags=os.O_RDONLY)
     try:
         file = open(fd, "rb")  # noqa: SIM115  in two steps, for what follows
-    except IsADirectoryError:
-        os.close(fd)  # `open` leaves it to us then
-        raise
+    except IsADirectoryError as error:
+        os.close(fd)  # `open` leaves it to us then, and knows it by its number only
+        raise IsADirectoryError(error.errno, error.strerror, str(root.joinpath(*parts))) from None
     with file:
         data = file.read(limit + 1)
     if len(data) > limit:
@@ -109,6 +109,7 @@ def _open(directory: int, path: Path, flags: int, mode: int = 0) -> int:
     except OSError as error:
         if error.errno in _REFUSED:
             raise _refusal(path, error.errno) from error
+        error.filename = str(path)  # its last name alone would say little
         raise
 
 

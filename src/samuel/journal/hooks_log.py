@@ -17,12 +17,11 @@ from samuel.dispatch.record import Call, Fired
 from samuel.errors import SamuelError
 from samuel.events import Event
 from samuel.events.catalogue import BY_PAYLOAD
-from samuel.files.inside import make_dirs_inside
+from samuel.files.log import append
 from samuel.hooks.handler import Origin
 from samuel.paths import SYSTEM
 
 NAME = "hooks.log"
-MOST_BYTES = 8 * 1024 * 1024  # then it begins anew, and the old one is kept as hooks.log.1
 MOST_LOGS = 20  # of one result
 
 
@@ -61,24 +60,10 @@ class HooksLog:
         at = iso(self._clock.now())
         lines = (msgspec.json.encode(_line(at, event, call)) + b"\n" for call in calls)
         try:
-            self._append(b"".join(lines))
+            append(self._root, SYSTEM, "logs", NAME, entry=b"".join(lines))
         except (OSError, SamuelError) as error:
             self._broken = True
             self._warn(f"`{SYSTEM}/logs/{NAME}` cannot be written: {error}")
-
-    def _append(self, lines: bytes) -> None:
-        directory = make_dirs_inside(self._root, SYSTEM, "logs", mode=0o755)
-        try:
-            flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
-            fd = os.open(NAME, flags, 0o644, dir_fd=directory)
-            try:
-                if os.fstat(fd).st_size > MOST_BYTES:
-                    os.replace(NAME, f"{NAME}.1", src_dir_fd=directory, dst_dir_fd=directory)
-                os.write(fd, lines)
-            finally:
-                os.close(fd)
-        finally:
-            os.close(directory)
 
 
 def _line(at: str, event: Event, call: Call) -> Line:

@@ -28,20 +28,19 @@ def newest_first(root: Path, place: Path) -> Iterator[Record]:
     finally:
         os.close(directory)
     for name in names:
-        yield from reversed(_segment(root, parts, name))
+        yield from _segment(root, parts, name)
 
 
-def _segment(root: Path, parts: tuple[str, ...], name: str) -> list[Record]:
+def _segment(root: Path, parts: tuple[str, ...], name: str) -> Iterator[Record]:
     try:
         fd = open_inside(root, *parts, name, flags=os.O_RDONLY)
     except (OSError, SamuelError):
-        return []
+        return
     with os.fdopen(fd, "rb") as file:
         lines = file.read(MOST).split(b"\n")
-    records = []
-    for line in lines:
+    for line in reversed(lines):
         try:
-            records.append(_decoder.decode(line))
+            record = _decoder.decode(line)
         except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
             continue
-    return records
+        yield record

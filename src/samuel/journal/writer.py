@@ -1,12 +1,15 @@
-"""Writing the journal: append-only lines, one segment per process, readable while it is written.
+"""Writing the journal: append-only lines, readable while they are written, by any number of processes at once.
 
-A journal that cannot be written costs one warning, never the event.
+All append to the newest segment, each time with one write, which the kernel does not mix with another's. A
+process that was killed half-way leaves a torn line; whoever opens the segment next ends it. A journal that cannot
+be written costs one warning, never the event.
 """
 
 from __future__ import annotations
 
 import hashlib
 import os
+import stat
 import threading
 from collections.abc import Callable
 from contextlib import suppress
@@ -32,6 +35,8 @@ TOTAL_BYTES = 64 * 1024 * 1024
 FLUSH_AFTER_SECONDS = 0.05
 
 NOT_ENCODABLE = (RecursionError, TypeError, ValueError, OverflowError, msgspec.MsgspecError)
+# A pipe in its place must not make us wait.
+APPEND = os.O_RDWR | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
 LABELS = {origin: origin.label for origin in Origin}
 
 
@@ -59,7 +64,6 @@ class Journal:
         self._waiting: list[bytes] = []
         self._flushed = 0.0
         self._fd = -1
-        self._size = 0
         self._broken = False
         self._encode = msgspec.json.Encoder().encode
         self._last_context: tuple[Any, str] = (None, "")
@@ -164,11 +168,16 @@ class Journal:
             if not lines or self._broken:
                 return
             try:
-                if self._fd < 0 or self._size > self._segment_bytes:
+                if self._fd < 0 or self._full():
                     self._open_segment()
-                self._size += os.write(self._fd, lines)
+                _write_all(self._fd, lines)
             except (OSError, SamuelError) as error:
                 self._fail(f"{error}")
+
+    def _full(self) -> bool:
+        """No room in it, or none left of it: others make room by removing the oldest."""
+        now = os.fstat(self._fd)
+        return now.st_size > self._segment_bytes or not now.st_nlink
 
     def _open_segment(self) -> None:
         if self._fd >= 0:
@@ -181,11 +190,11 @@ class Journal:
             os.close(above)
         directory = make_dirs_inside(self._root, *self._parts)  # nobody else's to read
         try:
-            _drop_oldest(directory, self._total_bytes - self._segment_bytes)
-            name = f"{iso(self._clock.now()).replace(':', '')}-{os.getpid()}-{os.urandom(3).hex()}.jsonl"
-            flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC
-            self._fd = os.open(name, flags, 0o600, dir_fd=directory)
-            self._size = 0
+            self._fd = _open_newest(directory, self._segment_bytes)
+            if self._fd < 0:
+                _drop_oldest(directory, self._total_bytes - self._segment_bytes)
+                name = f"{iso(self._clock.now()).replace(':', '')}-{os.getpid()}-{os.urandom(3).hex()}.jsonl"
+                self._fd = os.open(name, APPEND | os.O_CREAT | os.O_EXCL, 0o600, dir_fd=directory)
         finally:
             os.close(directory)
 
@@ -215,10 +224,32 @@ def _ignore(directory: int) -> None:
         file.write(b"*\n")
 
 
+def _open_newest(directory: int, most: int) -> int:
+    """The newest segment of ours, if there is room in it; else -1. What came with a clone is not ours."""
+    for name in reversed(_segments(directory)):
+        with suppress(OSError):  # gone meanwhile, or not for us to open
+            fd = os.open(name, APPEND, dir_fd=directory)
+            found = os.fstat(fd)
+            private = stat.S_ISREG(found.st_mode) and found.st_uid == os.geteuid() and not found.st_mode & 0o077
+            if private and found.st_size <= most:
+                if found.st_size and os.pread(fd, 1, found.st_size - 1) != b"\n":
+                    os.write(fd, b"\n")  # whoever wrote last did not come to the end
+                return fd
+            os.close(fd)
+            if private:
+                break
+    return -1
+
+
+def _segments(directory: int) -> list[str]:
+    """Their names sort by the time they were begun."""
+    return sorted(name for name in os.listdir(directory) if name.endswith(".jsonl"))
+
+
 def _drop_oldest(directory: int, most: int) -> None:
-    """Keep the whole below its cap. Segments sort by the time they were begun."""
+    """Keep the whole below its cap."""
     sizes = {}
-    for name in sorted(name for name in os.listdir(directory) if name.endswith(".jsonl")):
+    for name in _segments(directory):
         with suppress(FileNotFoundError):  # another process makes room too
             sizes[name] = os.stat(name, dir_fd=directory, follow_symlinks=False).st_size
     total = sum(sizes.values())
@@ -228,3 +259,9 @@ def _drop_oldest(directory: int, most: int) -> None:
         with suppress(FileNotFoundError):
             os.unlink(name, dir_fd=directory)
         total -= size
+
+
+def _write_all(fd: int, data: bytes) -> None:
+    """A disk that fills up takes a part of it, and then gives the reason."""
+    while data:
+        data = data[os.write(fd, data) :]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -34,8 +34,24 @@ def suggested_of(said: Iterable[Mapping[str, Any]]) -> list[SuggestedDocument]:
         raise UsageError(f"These are no suggested documents: {printable(str(error))}", hint) from None
 
 
-def wording(text: str, intent: Intent | None) -> str:
+class Question(NamedTuple):
+    text: str
     """All words that say what is wanted, each thing said once and in a line of its own."""
-    raw = (intent.signals or {}).get("user_raw_input") if intent else None
-    parts = [intent.intent if intent else "", raw if isinstance(raw, str) else "", text]
-    return "\n".join(dict.fromkeys(part for part in parts if part.strip()))
+    command: str
+    """What the person ran last."""
+
+    def __bool__(self) -> bool:
+        return bool(self.text or self.command)
+
+
+def question_of(text: str, intent: Intent | None) -> Question:
+    if intent is None:
+        return Question(text if text.strip() else "", "")
+    raw, command = (_signal(intent, name) for name in ("user_raw_input", "cli_command"))
+    said = dict.fromkeys(part for part in (intent.intent, raw, text) if part.strip())
+    return Question("\n".join(said), command)
+
+
+def _signal(intent: Intent, name: str) -> str:
+    said = (intent.signals or {}).get(name)
+    return said if isinstance(said, str) and said.strip() else ""

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
+from pathlib import Path
 from typing import NamedTuple
 
+from samuel.knowledge.asked import Question
 from samuel.knowledge.model import Index, Route
 from samuel.relevance.confidence import FLOOR
 from samuel.relevance.index import Document
 from samuel.relevance.index import Index as Words
 
-TOPIC = {"topic": 1.0, "summary": 1.0, "when": 1.0}
-"""What a word is worth in which part of a topic: in its name, its summary, the situations of its routes."""
+TOPIC = {"topic": 1.0, "summary": 1.0, "when": 0.8}
+"""What a word is worth in which part of a topic: in its name, its summary, the many situations of its routes."""
 
 SITUATION = {"when": 1.0, "usage": 0.7}
 """And in which part of a route: when to use it, what its documents are for."""
+
+COMMAND = 0.7
+"""What the last command of a person is worth, beside what they say: it may be about something else."""
 
 MOST = 40  # topics, or routes
 
@@ -25,38 +30,60 @@ class Fit(NamedTuple):
     words: tuple[str, ...] = ()
 
 
-def fitting_topics(topics: Sequence[tuple[Index, Sequence[Route]]], question: str) -> dict[int, Fit]:
-    """By position. What fits too little is left out, so that words about something else find nothing."""
-    fields = (
-        {
-            "topic": f"{index.topic}\n{index.scope}",
-            "summary": index.summary,
-            "when": "\n".join(route.when_to_use for route in routes),
-        }
-        for index, routes in topics
-    )
-    return _fitting(fields, TOPIC, question, FLOOR)
+class Kept(NamedTuple):
+    """Where the index of the topics is kept, and what changes when any of them does."""
+
+    file: Path
+    stamp: str
 
 
-def fitting_routes(routes: Sequence[Route], question: str) -> dict[int, Fit]:
+def fitting_topics(
+    topics: Sequence[tuple[Index, Sequence[Route]]],
+    question: Question,
+    among: Collection[int],
+    kept: Kept | None = None,
+) -> dict[int, Fit]:
+    """Those of `among`, by position. What fits too little is left out: words about something else find nothing."""
+
+    def documents() -> Iterable[Document]:
+        for at, (index, routes) in enumerate(topics):
+            fields = {
+                "topic": f"{index.topic}\n{index.scope}",
+                "summary": index.summary,
+                "when": "\n".join(route.when_to_use for route in routes),
+            }
+            yield Document(_id(at), fields)
+
+    if kept is None:
+        words = Words.build(documents(), TOPIC, answers=True)
+    else:
+        words = Words.kept(kept.file, kept.stamp, documents, TOPIC, answers=True)
+    with words:
+        return _fitting(words, question, FLOOR, lambda id: int(id) in among)
+
+
+def fitting_routes(routes: Sequence[Route], question: Question) -> dict[int, Fit]:
     """By position. Their topic is settled already, so any word they share is a hint."""
     fields = (
         {"when": route.when_to_use, "usage": "\n".join(related.doc_usage for related in route.related_docs)}
         for route in routes
     )
-    return _fitting(fields, SITUATION, question, 0.0)
+    documents = (Document(_id(at), said) for at, said in enumerate(fields))
+    with Words.build(documents, SITUATION, answers=True) as words:
+        return _fitting(words, question, 0.0, lambda id: True)
 
 
-def _fitting(
-    texts: Iterable[Mapping[str, str]], weights: Mapping[str, float], question: str, floor: float
-) -> dict[int, Fit]:
-    # Numbers of one length, so that those that fit alike stay in their order.
-    words = Words.build((Document(f"{at:06}", fields) for at, fields in enumerate(texts)), weights)
-    try:
-        hits = words.search(question, MOST, floor=floor)
-    finally:
-        words.close()
-    return {
-        int(hit.id): Fit(hit.score, tuple(dict.fromkeys(word for found in hit.matched.values() for word in found)))
-        for hit in hits
-    }
+def _id(at: int) -> str:
+    """Numbers of one length, so that those that fit alike stay in their order."""
+    return f"{at:06}"
+
+
+def _fitting(words: Words, question: Question, floor: float, admits: Callable[[str], bool]) -> dict[int, Fit]:
+    found: dict[int, Fit] = {}
+    for text, worth in ((question.text, 1.0), (question.command, COMMAND)):
+        for hit in words.search(text, MOST, floor=floor / worth, admits=admits) if text else ():
+            said = tuple(dict.fromkeys(word for here in hit.matched.values() for word in here))
+            fit = Fit(hit.score * worth, said)
+            if int(hit.id) not in found or found[int(hit.id)].score < fit.score:
+                found[int(hit.id)] = fit
+    return found

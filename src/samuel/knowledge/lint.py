@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import difflib
 import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
+from samuel.config.advice import Advice
 from samuel.errors import Problem
 from samuel.knowledge.documents import is_markdown, read_document
 from samuel.knowledge.model import FILE, Base, Document, Index, RelatedDoc, RouteFile
@@ -81,21 +81,22 @@ def _disagreeing_route_files(base: Base, files: dict[str, RouteFile]) -> Iterato
 def _missing_documents(
     base: Base, named: dict[str, list[_Naming]], documents: dict[str, Document], lying: Survey
 ) -> Iterator[Problem]:
+    advice = Advice()
     for path, namings in named.items():
         if (document := documents[path]).readable:
             continue
-        hint = document.problems[0].hint or _nearest(base.root, path, namings[0].file.path, lying)
+        hint = document.problems[0].hint or _nearest(base.root, path, namings[0].file.path, lying, advice)
         for place in dict.fromkeys((naming.file.path, naming.related.line) for naming in namings):
             what = f"the document `{path}` cannot be used: {document.problems[0].what}"
             yield Problem(what, str(base.root / place[0]), place[1], hint)
 
 
-def _nearest(root: Path, path: str, route_file: str, lying: Survey) -> str:
+def _nearest(root: Path, path: str, route_file: str, lying: Survey, advice: Advice) -> str:
     beside = f"{os.path.dirname(route_file)}/{path}".removeprefix("/")
     if (root / beside).is_file():
         return f"paths are from the directory of {FILE}: write `/{beside}`"
-    close = difflib.get_close_matches(path[:200], [one for one in lying.files if is_markdown(one)][:1000], 1)
-    return f"did you mean `/{close[0]}`?" if close else "write it, or remove the entry"
+    known = (f"/{one}" for one in lying.files if is_markdown(one))
+    return advice.near(f"/{path}", known, "write it, or remove the entry")
 
 
 def _disagreeing_documents(

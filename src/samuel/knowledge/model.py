@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import NamedTuple, get_args
 
 from samuel.errors import Problem
-from samuel.events.session import Stage
+from samuel.events.event import Stage
 
 FILE = "ROUTING.md"
 STAGES: tuple[str, ...] = get_args(Stage)

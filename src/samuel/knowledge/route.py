@@ -7,16 +7,17 @@ stage is right; a hook suggests it. The same base and the same question always g
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from functools import cache
+from functools import cache as remembered
+from pathlib import Path
 from typing import Any, NamedTuple
 
-from samuel.knowledge.asked import intent_of, suggested_of, wording
+from samuel.knowledge.asked import Question, intent_of, question_of, suggested_of
 from samuel.knowledge.documents import read_document
-from samuel.knowledge.fitting import Fit, fitting_routes
+from samuel.knowledge.fitting import Fit, Kept, fitting_routes
 from samuel.knowledge.hints import Hint, examined
+from samuel.knowledge.known import KnownRoutes
 from samuel.knowledge.model import FILE, Base, Document, Route, RouteFile
-from samuel.knowledge.routes import read_routes
-from samuel.knowledge.topics import Topic, listed, named, wanted
+from samuel.knowledge.topics import Named, Topic, as_named, by_words, listed, named
 
 MOST = 5
 WORDS = 0.35  # what a situation that the words describe entirely is worth
@@ -54,18 +55,19 @@ def route(
     intent: Mapping[str, Any] | None = None,
     suggested: Iterable[Mapping[str, Any]] = (),
     limit: int = MOST,
+    cache: Path | None = None,
 ) -> Routed:
     """The documents for a text, a hook's `new_intent`, or both; UsageError for an intent that is none.
 
     `suggested` are documents that hooks name: they rank higher, and are offered even if no route leads to them.
+    What has not changed since the last time comes from `cache`, a directory.
     """
     intention = intent_of(intent)
     hints, refused = examined(base.root, suggested_of(suggested))
     scope, topic, stage = (intention.scope, intention.topic, intention.stage) if intention else (None, None, None)
-    question = wording(text, intention)
+    question = question_of(text, intention)
     place = named(base.indexes, scope or "", topic or "")
-    files = {index.route_file: read_routes(base.root, index.route_file) for index in place.indexes}
-    topics = wanted(place, files, question)
+    topics, files = _wanted(base, place, question, KnownRoutes(base.root, cache))
     routed, missing = _along(base, _legs(topics, files, question), stage or "")
     chosen = _joined(routed, hints, stage or "")[: max(1, min(limit, MOST))]
     return Routed(
@@ -73,6 +75,20 @@ def route(
         (*place.reported, *refused, *missing, *_broken(base, files, topics)),
         "" if chosen else _nothing(base, topics, asked=bool(question or scope or topic or refused)),
     )
+
+
+def _wanted(
+    base: Base, place: Named, question: Question, known: KnownRoutes
+) -> tuple[list[Topic], dict[str, RouteFile]]:
+    """The topics that were named, or else those that the question fits; and the route files, as far as read."""
+    paths = [index.route_file for index in (place.indexes if place.worth or not question else base.indexes)]
+    files = known.read(paths)
+    if place.worth:
+        return as_named(place), files
+    if not question:
+        return [], files
+    kept = Kept(known.index, known.stamp(base.indexes)) if known.index else None
+    return by_words(place, base.indexes, files, question, kept), files
 
 
 class _Leg(NamedTuple):
@@ -83,7 +99,7 @@ class _Leg(NamedTuple):
     reasons: tuple[str, ...]
 
 
-def _legs(topics: Sequence[Topic], files: Mapping[str, RouteFile], question: str) -> list[_Leg]:
+def _legs(topics: Sequence[Topic], files: Mapping[str, RouteFile], question: Question) -> list[_Leg]:
     pairs = [(topic, one) for topic in topics for one in files[topic.under.route_file].routes]
     fits = fitting_routes([one for _, one in pairs], question) if question else {}
     legs = []
@@ -96,7 +112,7 @@ def _legs(topics: Sequence[Topic], files: Mapping[str, RouteFile], question: str
 
 def _along(base: Base, legs: Sequence[_Leg], stage: str) -> tuple[list[Found], list[str]]:
     """The documents that the routes lead to, each along its best route; and those that cannot be read."""
-    read = cache(lambda path: read_document(base.root, path))
+    read = remembered(lambda path: read_document(base.root, path))
     best: dict[str, Found] = {}
     missing: dict[str, None] = {}
     for leg in legs:

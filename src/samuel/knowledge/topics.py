@@ -8,7 +8,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from samuel.config.keys import shown
-from samuel.knowledge.fitting import Fit, fitting_topics
+from samuel.knowledge.asked import Question
+from samuel.knowledge.fitting import Fit, Kept, fitting_topics
 from samuel.knowledge.model import Index, RouteFile
 
 EXACTLY, PARTLY, NEARLY = 0.5, 0.4, 0.3
@@ -54,17 +55,22 @@ def named(indexes: Sequence[Index], scope: str, topic: str) -> Named:
     return Named(found, worth, asked, reported)
 
 
-def wanted(place: Named, files: Mapping[str, RouteFile], question: str) -> list[Topic]:
-    """The topics that were named; or else, of those in `place`, the ones that the question fits."""
-    if place.worth:
-        return [Topic(index, place.worth, _as_asked(place, index)) for index in place.indexes]
-    if not question:
-        return []
-    fits = fitting_topics([(index, files[index.route_file].routes) for index in place.indexes], question)
-    return [
-        Topic(place.indexes[at], BY_WORDS * fit.score, _as_said(place.indexes[at], fit))
-        for at, fit in fits.items()
-    ]
+def as_named(place: Named) -> list[Topic]:
+    return [Topic(index, place.worth, _as_asked(place, index)) for index in place.indexes]
+
+
+def by_words(
+    place: Named,
+    indexes: Sequence[Index],
+    files: Mapping[str, RouteFile],
+    question: Question,
+    kept: Kept | None = None,
+) -> list[Topic]:
+    """Of the topics in `place`, those that the question fits; `indexes` are all there are."""
+    there = set(place.indexes)
+    inside = {at for at, index in enumerate(indexes) if index in there}
+    fits = fitting_topics([(index, files[index.route_file].routes) for index in indexes], question, inside, kept)
+    return [Topic(indexes[at], BY_WORDS * fit.score, _as_said(indexes[at], fit)) for at, fit in fits.items()]
 
 
 def _as_said(index: Index, fit: Fit) -> str:

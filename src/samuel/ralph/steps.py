@@ -87,7 +87,7 @@ class Steps:
         return replace(event, iteration=run.iteration, mode=run.mode, context=context)
 
     def _note(self, fired: Fired) -> None:
-        """Messages for the person; warnings, and timings if somebody wants them, for the next iteration's reader."""
+        """Messages for the person. Warnings, and timings if wanted, for the next iteration's reader."""
         for message in fired.messages:
             self._place.watch("message", {"text": message})
         lines = [f"[hooks.warning] {_described(fired, call)}" for call in fired.calls if _worth_a_line(call)]

@@ -12,13 +12,15 @@ import sqlite3
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
+from functools import cache
+from itertools import chain
 from pathlib import Path
-from typing import NamedTuple, Self
+from typing import Any, NamedTuple, Self
 from urllib.parse import quote
 
-from samuel.relevance.asked import Known, Question, understand
+from samuel.relevance.asked import English, Had, Known, Question, understand
 from samuel.relevance.confidence import FLOOR, Match, Phrases, confidence
-from samuel.relevance.english import LINKS
+from samuel.relevance.english import ELSEWHERE_WORDS, EVERYDAY_WORDS, LINKS, SYNONYMS
 from samuel.relevance.words import words
 
 POOL = 64
@@ -28,8 +30,9 @@ POOL = 64
 # thousands of documents have finds nothing that a rarer one does not find.
 _RANKED = 2_500
 
-_FORMAT = f"1 sqlite {sqlite3.sqlite_version}"  # which decides the stems
+_FORMAT = f"2 sqlite {sqlite3.sqlite_version}"  # which decides the stems
 _TOKENS = "tokenize = 'porter unicode61'"
+_AT_ONCE = 900  # values in one query: older versions of SQLite take no more than 999
 _FIELD, _PHRASE = "\x1f", "\n"
 
 
@@ -54,23 +57,33 @@ def anything(id: str) -> bool:
 class Index:
     """Documents, searchable until it is closed.
 
-    `weights` names their fields and says what a word is worth in each, up to 1.
+    `weights` names their fields and says what a word is worth in each, up to 1. `answers` says that the documents
+    answer questions: of things to do, nobody wants one who only asks what something is.
     """
 
-    def __init__(self, database: sqlite3.Connection, weights: Mapping[str, float]) -> None:
+    def __init__(
+        self, database: sqlite3.Connection, weights: Mapping[str, float], *, answers: bool = False
+    ) -> None:
         self._database = database
         self._weights = weights
+        self._answers = answers
         self._rebuild: Callable[[], sqlite3.Connection] | None = None
 
     @classmethod
-    def build(cls, documents: Iterable[Document], weights: Mapping[str, float]) -> Index:
+    def build(cls, documents: Iterable[Document], weights: Mapping[str, float], *, answers: bool = False) -> Index:
         database = sqlite3.connect(":memory:", isolation_level=None)
         _fill(database, documents, weights, "")
-        return cls(database, weights)
+        return cls(database, weights, answers=answers)
 
     @classmethod
     def kept(
-        cls, file: Path, stamp: str, documents: Callable[[], Iterable[Document]], weights: Mapping[str, float]
+        cls,
+        file: Path,
+        stamp: str,
+        documents: Callable[[], Iterable[Document]],
+        weights: Mapping[str, float],
+        *,
+        answers: bool = False,
     ) -> Index:
         """The index in `file` if it was made with this stamp; otherwise a new one, kept there for the next time.
 
@@ -85,7 +98,7 @@ class Index:
             database = _opened(file, weights, stamp)
         except sqlite3.Error:
             database = rebuild()
-        index = cls(database, weights)
+        index = cls(database, weights, answers=answers)
         index._rebuild = rebuild
         return index
 
@@ -113,7 +126,8 @@ class Index:
 
     def _search(self, text: str, limit: int, floor: float, admits: Callable[[str], bool]) -> list[Hit]:
         documents = int(_about(self._database)["documents"])
-        question = understand(text, Known(documents, self._stems, self._having))
+        known = Known(documents, self._answers, english(), self._stems, self._having, self._spelt)
+        question = understand(text, known)
         hits = []
         for id, fields in self._pool(question, admits):
             matches = (confidence(sentence, fields, self._weights) for sentence in question.sentences)
@@ -144,13 +158,37 @@ class Index:
     def _stems(self, spoken: Iterable[str]) -> dict[str, str]:
         return _stems(self._database, spoken)
 
-    def _having(self, stems: Iterable[str]) -> dict[str, int]:
-        found = {}
-        for stem in stems:
-            row = self._database.execute("SELECT documents FROM stems WHERE stem = ?", (stem,)).fetchone()
-            if row:
-                found[stem] = row[0]
-        return found
+    def _having(self, stems: Iterable[str]) -> dict[str, Had]:
+        rows = self._rows("SELECT stem, documents, word FROM stems WHERE stem", stems)
+        return {stem: Had(documents, word) for stem, documents, word in rows}
+
+    def _spelt(self, words: Iterable[str]) -> dict[str, str]:
+        return dict(self._rows("SELECT form, stem FROM forms WHERE form", words))
+
+    def _rows(self, query: str, values: Iterable[str]) -> Iterator[tuple[Any, ...]]:
+        wanted = sorted(set(values))
+        for at in range(0, len(wanted), _AT_ONCE):
+            some = wanted[at : at + _AT_ONCE]
+            yield from self._database.execute(f"{query} IN ({', '.join('?' * len(some))})", some)
+
+
+@cache
+def english() -> English:
+    """By the stems of SQLite, which are the same for every index."""
+    database = sqlite3.connect(":memory:", isolation_level=None)
+    try:
+        stems = _stems(database, {*EVERYDAY_WORDS, *ELSEWHERE_WORDS, *chain(*SYNONYMS)})
+    finally:
+        database.close()
+    alike: dict[str, dict[str, None]] = {}
+    for group in SYNONYMS:
+        for word in group:
+            alike.setdefault(stems[word], {}).update(dict.fromkeys(stems[other] for other in group))
+    return English(
+        frozenset(stems[word] for word in EVERYDAY_WORDS),
+        frozenset(stems[word] for word in ELSEWHERE_WORDS),
+        {stem: tuple(other for other in others if other != stem) for stem, others in alike.items()},
+    )
 
 
 def _rare_enough(question: Question) -> list[str]:
@@ -239,8 +277,14 @@ def _fill(
         packed = _FIELD.join(_PHRASE.join(" ".join(sorted(line)) for line in field) for field in kept)
         database.execute("INSERT INTO texts VALUES (?, ?, ?)", (doc, id, packed))
         having.update({stem for field in kept for line in field for stem in line})
-    database.execute("CREATE TABLE stems (stem TEXT PRIMARY KEY, documents INTEGER) WITHOUT ROWID")
-    database.executemany("INSERT INTO stems VALUES (?, ?)", having.items())
+    database.execute("CREATE TABLE stems (stem TEXT PRIMARY KEY, documents INTEGER, word TEXT) WITHOUT ROWID")
+    written = {stem: word for word, stem in stems.items() if stem in having}
+    database.executemany(
+        "INSERT INTO stems VALUES (?, ?, ?)", ((stem, count, written[stem]) for stem, count in having.items())
+    )
+    database.execute("CREATE TABLE forms (form TEXT PRIMARY KEY, stem TEXT) WITHOUT ROWID")
+    forms = {stem: stem for stem in having} | {word: stem for word, stem in stems.items() if stem in having}
+    database.executemany("INSERT INTO forms VALUES (?, ?)", forms.items())
     database.execute("CREATE TABLE about (what TEXT PRIMARY KEY, said TEXT)")
     about = {"made of": _made_of(weights, stamp), "documents": str(len(read))}
     database.executemany("INSERT INTO about VALUES (?, ?)", about.items())

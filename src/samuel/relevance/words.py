@@ -10,7 +10,7 @@ import re
 import unicodedata
 from collections.abc import Iterator
 
-from samuel.relevance.english import STOP_WORDS
+from samuel.relevance.english import SOURCE_FILE, STOP_WORDS
 
 LONGEST_WORD = 40
 """Longer ones are digests, keys and base64: nobody asks by them."""
@@ -23,6 +23,10 @@ _HEAD, _TAIL = 12_000, 4_000
 
 _WORD = re.compile(r"[^\W_]+")
 _HUMP = re.compile(r"(?<![^\W_])[a-z][a-z0-9]*+(?:[A-Z][a-z0-9]*+)++")
+_SHORTENED = re.compile(r"(?<=[^\W_])['’](?:(s)|t|re|ve|ll|d|m)(?![^\W_])", re.IGNORECASE)
+_SOURCE = re.compile(
+    r"(?<![\w./-])[\w./-]+\.(?:c|cc|cpp|cs|css|go|h|html|java|jsx?|kt|lua|php|py|rb|rs|swift|tsx?|vue)(?![\w/-])"
+)
 _BEFORE_HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _SENTENCE_END = re.compile(r"[.!?;:]+(?=\s|$)|[\r\n]+|[。！？]")
 # Languages that write no spaces between words: two neighbours stand for a word.
@@ -31,6 +35,7 @@ _UNSPACED = re.compile("[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]+"
 
 def words(text: str) -> list[str]:
     """`runTests for api_v2, déjà vu` is run, tests, for, api, v2, deja, vu."""
+    text = _SHORTENED.sub(lambda end: " is" if end[1] else "", text)
     text = _HUMP.sub(lambda name: _BEFORE_HUMP.sub(" ", name[0]), text)
     found: list[str] = []
     for match in _WORD.finditer(_folded(text)):
@@ -51,6 +56,7 @@ def sentences(text: str) -> list[tuple[str, ...]]:
     """The words of each sentence of what matters in a text; none twice, as in a pasted log."""
     if len(text) > _HEAD + _TAIL:
         text = f"{text[:_HEAD]}\n{text[-_TAIL:]}"
+    text = _SOURCE.sub(SOURCE_FILE, text)
     found: dict[tuple[str, ...], None] = {}
     for sentence in _SENTENCE_END.split(text):
         spoken = words(sentence)

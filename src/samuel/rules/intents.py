@@ -20,7 +20,7 @@ import msgspec
 
 from samuel.config import kinds
 from samuel.config.reader import Table
-from samuel.events.session import Stage
+from samuel.events.event import Stage
 from samuel.rules.entries import entries, expressions, required
 
 SEARCHED = 100_000  # characters of a text

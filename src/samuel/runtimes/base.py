@@ -19,7 +19,7 @@ class Reply(msgspec.Struct, frozen=True):
     """How a call went, before anybody looked at what the answer means."""
 
     outcome: Outcome
-    result: Mapping[str, Any] = {}
+    result: Mapping[str, Any] = {}  # of one that ended badly too, if it had said something
     message: str = ""
     stderr: str = ""
     size: int = 0  # of the answer as JSON, in bytes

@@ -6,6 +6,7 @@ import os
 import signal
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
@@ -100,19 +101,16 @@ class Exec:
         stderr = finished.stderr.decode("utf-8", "replace")
         if finished.ended == "not_started":
             return Reply(Outcome.NOT_STARTED, message=finished.why)
-        if finished.ended == "timed_out":
-            return Reply(Outcome.TIMED_OUT, message=f"killed after {timeout:g}s", stderr=stderr)
         if finished.ended == "too_much_output":
             why = f"more than {self._limit} bytes of output; `handler_output_bytes` under [limits] sets the limit"
             return Reply(Outcome.BAD_OUTPUT, message=why, stderr=stderr)
+        result, wrong = _said(handler, event, finished.stdout)
+        if finished.ended == "timed_out":
+            return Reply(Outcome.TIMED_OUT, result, message=f"killed after {timeout:g}s", stderr=stderr)
         if finished.returncode != 0:
-            return Reply(Outcome.CRASHED, message=ending(finished.returncode, stderr), stderr=stderr)
-        try:
-            result = decode(finished.stdout)
-        except NotPlain as error:
-            return Reply(Outcome.BAD_OUTPUT, message=str(error), stderr=stderr)
-        if handler.dialect:
-            result = DIALECTS[handler.dialect].from_theirs(BY_PAYLOAD[type(event)].name, result)
+            return Reply(Outcome.CRASHED, result, message=ending(finished.returncode, stderr), stderr=stderr)
+        if wrong:
+            return Reply(Outcome.BAD_OUTPUT, message=wrong, stderr=stderr)
         return Reply(Outcome.OK, result, stderr=stderr, size=len(finished.stdout))
 
 
@@ -143,3 +141,14 @@ def _spoken(handler: Handler, event: Event) -> bytes:
     if not handler.dialect:
         return _encode(event)
     return _encode(DIALECTS[handler.dialect].to_theirs(msgspec.to_builtins(event)))
+
+
+def _said(handler: Handler, event: Event, stdout: bytes) -> tuple[Mapping[str, Any], str]:
+    """The answer, or nothing and why it is none."""
+    try:
+        result = decode(stdout)
+    except NotPlain as error:
+        return {}, str(error)
+    if handler.dialect:
+        result = DIALECTS[handler.dialect].from_theirs(BY_PAYLOAD[type(event)].name, result)
+    return result, ""

@@ -6,10 +6,13 @@ from collections.abc import Iterable
 from types import MappingProxyType
 
 from samuel import paths
+from samuel.errors import UsageError
 from samuel.events import EventType
 from samuel.events.compose import Arrange
+from samuel.files import yaml
 from samuel.hooks.match import FIELDS
 from samuel.scaffold.hook import Written, check_name, filled
+from samuel.sources.yaml_file import LONGEST_NAME
 
 SCRIPTS = "scripts/hooks"
 REGISTER = f"{SCRIPTS}/register_hooks.py"
@@ -30,14 +33,23 @@ _EXAMPLES = {
 def yaml_hook(name: str, event: EventType, language: str) -> list[Written]:
     """The files of a new hook, by their paths in the project."""
     check_name(name)
+    if len(name) > LONGEST_NAME:
+        raise UsageError("the name is too long", f"a YAML hook's has at most {LONGEST_NAME} characters")
     ending, template = LANGUAGES[language]
     file = f"{name}.{ending}"
-    more = {"FILE": file, "FILTERS": "\n".join(_filters(event))}
+    if f"{SCRIPTS}/{file}" == REGISTER:
+        raise UsageError(f"`{REGISTER}` is the registration script", "choose another name")
+    more = {"ID": _as_text(name), "FILE": file, "FILTERS": "\n".join(_filters(event))}
     return [
         Written(f"{paths.YAML_HOOKS}/{name}.yaml", filled("yaml_hook.yaml", name, event, more), 0o644),
         Written(f"{SCRIPTS}/{file}", filled(template, name, event), 0o755),
         Written(REGISTER, filled("register_hooks.py.txt", name, event), 0o755),
     ]
+
+
+def _as_text(name: str) -> str:
+    """YAML takes `404` or `true` for something else."""
+    return name if yaml.load(name.encode(), name).values == name else f'"{name}"'
 
 
 def _filters(event: EventType) -> Iterable[str]:

@@ -1,6 +1,6 @@
 """What becomes of the actions that hooks propose.
 
-create_task   goes to the task queue, as if the person had typed it
+create_task   goes to the task queue, as if the person had typed it, unless such a task waits there
 open_file     is listed, for whoever can open files
 run_command   runs if samuel.toml allows exactly this command, or if a person says yes; it waits otherwise
 """
@@ -14,9 +14,9 @@ from typing import NamedTuple
 from msgspec.structs import replace
 
 from samuel.errors import SamuelError
-from samuel.sessions.session import DONE, FAILED, LISTED, QUEUED, FollowUp
+from samuel.sessions.session import DONE, FAILED, LISTED, FollowUp
 
-WAITS = "it waits: `allow_commands` under [session] in samuel.toml allows commands, word for word"
+WAITS = "it waits: `samuel session do` runs it, or `allow_commands` under [session] in samuel.toml, word for word"
 
 
 class Ended(NamedTuple):
@@ -31,12 +31,11 @@ class Desk(NamedTuple):
     run: Callable[[list[str]], Ended]
     allowed: Collection[str] = ()  # the commands that may run unasked
     confirm: Callable[[str], bool] | None = None  # a person, if there is one
+    waits: str = WAITS  # what is said of a command that nobody allowed
 
 
 def carry_out(action: FollowUp, desk: Desk) -> FollowUp:
     """The action with what became of it."""
-    if action.state != QUEUED:
-        return action
     if action.kind == "create_task":
         return _create_task(action, desk)
     if action.kind == "run_command":
@@ -74,7 +73,7 @@ def _run_command(action: FollowUp, desk: Desk) -> FollowUp:
     if not words:
         return replace(action, state=FAILED, note="it has no `command` that could be run")
     if command not in desk.allowed and not (desk.confirm and desk.confirm(f"A hook proposes to run: {command}")):
-        return replace(action, note=WAITS)
+        return replace(action, note=desk.waits)
     ended = desk.run(words)
     return replace(action, state=DONE if ended.ok else FAILED, note=ended.said)
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
+from msgspec import UNSET
 from msgspec.structs import replace
 
 from samuel.clock import Clock, iso
@@ -14,7 +15,7 @@ from samuel.events import Event, SessionStart
 from samuel.events.catalogue import BY_PAYLOAD
 from samuel.process.git import WorkTree
 from samuel.sessions.follow_up import Desk, carry_out
-from samuel.sessions.session import FollowUp, Session, heard
+from samuel.sessions.session import DROPPED, FollowUp, Session, heard
 from samuel.sessions.store import SessionStore
 
 
@@ -43,8 +44,10 @@ class Keeper:
 
     def fire(self, id: str, event: Event) -> Kept:
         """Fire an event of a session. It begins with SessionStart, or with the first thing there is to keep."""
+        before = self._store.load(id)
+        stage = event.stage or (before.stage if before else "") or UNSET
         begins = isinstance(event, SessionStart)
-        return self.keep(id, self._fire(replace(event, session_id=id)), begins=begins)
+        return self.keep(id, self._fire(replace(event, session_id=id, stage=stage)), begins=begins)
 
     def keep(self, id: str, fired: Fired, *, begins: bool = False) -> Kept:
         """What came of an event, kept with its session if there is anything to keep."""
@@ -53,20 +56,35 @@ class Keeper:
         nothing = not fired.result and not begins
         if kind.family != "session" or (nothing and self._store.load(id) is None):
             return Kept(fired, Session(id, at), ())
+        known = 0
 
         def with_it(before: Session | None) -> Session:
-            return heard(before or Session(id, at), kind.name, fired.result, at)
+            nonlocal known
+            before = before or Session(id, at)
+            known = before.last_number
+            return heard(before, kind.name, fired.result, at, fired.event.stage or "")
 
         session = self._store.change(id, with_it)
-        return self._carried_out(fired, session, kind.name, at)
+        mine = [one for one in session.follow_ups if one.number > known]
+        return Kept(fired, *self._carried_out(session, mine))
 
-    def _carried_out(self, fired: Fired, session: Session, name: str, at: str) -> Kept:
+    def do(self, session: Session, follow_ups: Iterable[FollowUp]) -> tuple[FollowUp, ...]:
+        """Carry out what waits in a session; gives what became of it."""
+        return self._carried_out(session, follow_ups)[1]
+
+    def drop(self, session: Session, follow_ups: Iterable[FollowUp]) -> tuple[FollowUp, ...]:
+        dropped = {one.number: replace(one, state=DROPPED, note="") for one in follow_ups}
+        self._store.change(session.id, lambda now: _noted(now or session, dropped))
+        return tuple(dropped.values())
+
+    def _carried_out(
+        self, session: Session, follow_ups: Iterable[FollowUp]
+    ) -> tuple[Session, tuple[FollowUp, ...]]:
         """Outside of the lock: a command may take its time."""
-        mine = {one.number for one in session.follow_ups if (one.event, one.at) == (name, at)}
-        done = {one.number: carry_out(one, self._desk) for one in session.follow_ups if one.number in mine}
+        done = {one.number: carry_out(one, self._desk) for one in follow_ups}
         if done:
             session = self._store.change(session.id, lambda now: _noted(now or session, done))
-        return Kept(fired, session, tuple(done.values()))
+        return session, tuple(done.values())
 
 
 def _noted(session: Session, done: dict[int, FollowUp]) -> Session:

@@ -17,7 +17,7 @@ MOST_HINTS = 50
 MOST_FOLLOW_UPS = 200
 LONGEST = 4096  # characters of one message
 
-QUEUED, LISTED, DONE, FAILED = "queued", "listed", "done", "failed"
+QUEUED, LISTED, DONE, FAILED, DROPPED = "queued", "listed", "done", "failed", "dropped"
 
 
 class Message(msgspec.Struct, frozen=True):
@@ -37,12 +37,17 @@ class FollowUp(msgspec.Struct, frozen=True):
     state: str = QUEUED
     note: str = ""  # what became of it, or what it waits for
 
+    @property
+    def waits(self) -> bool:
+        return self.state in (QUEUED, LISTED)
+
 
 class Session(msgspec.Struct, frozen=True):
     id: str
     started: str
     stopped: str = ""
     ended: str = ""
+    stage: str = ""  # where the work stood when somebody last said so
     messages: tuple[Message, ...] = ()
     suggestions: tuple[dict[str, Any], ...] = ()  # abilities, since the last prompt
     documents: tuple[dict[str, Any], ...] = ()  # likewise
@@ -53,6 +58,10 @@ class Session(msgspec.Struct, frozen=True):
     @property
     def state(self) -> str:
         return "ended" if self.ended else "stopped" if self.stopped else "open"
+
+    @property
+    def last_number(self) -> int:
+        return max((one.number for one in self.follow_ups), default=0)
 
 
 class Hints(NamedTuple):
@@ -67,7 +76,7 @@ def hints(session: Session) -> Hints:
     return Hints(session.suggestions, session.documents, session.intent)
 
 
-def heard(session: Session, event: str, result: Mapping[str, Any], at: str) -> Session:
+def heard(session: Session, event: str, result: Mapping[str, Any], at: str, stage: str = "") -> Session:
     """The session with what came of one more event. A new prompt begins with new hints."""
     before = replace(session, suggestions=(), documents=(), intent=None) if event == _PROMPT else session
     both = compose.merge(
@@ -83,9 +92,10 @@ def heard(session: Session, event: str, result: Mapping[str, Any], at: str) -> S
         suggestions=tuple(both.get("suggested_abilities", ()))[-MOST_HINTS:],
         documents=_by_path((*before.documents, *(result.get("suggested_documents") or ()))),
         intent=result.get("new_intent") or before.intent,
-        follow_ups=(*before.follow_ups, *_proposed(before, event, result, at))[-MOST_FOLLOW_UPS:],
+        follow_ups=_each_once((*before.follow_ups, *_proposed(before, event, result, at))),
         stopped=at if event == names.SESSION_STOP else "" if event == _PROMPT else before.stopped,
         ended=at if event == names.SESSION_END else before.ended,
+        stage=stage or before.stage,
     )
 
 
@@ -99,7 +109,18 @@ def _by_path(documents: Iterable[dict[str, Any]]) -> tuple[dict[str, Any], ...]:
 
 def _proposed(session: Session, event: str, result: Mapping[str, Any], at: str) -> Iterable[FollowUp]:
     """REPO writes what an action is about below `payload`, or beside `kind`."""
-    first = 1 + max((one.number for one in session.follow_ups), default=0)
-    for number, action in enumerate(result.get("follow_up_actions") or (), first):
+    for number, action in enumerate(result.get("follow_up_actions") or (), session.last_number + 1):
         beside = {key: value for key, value in action.items() if key not in ("kind", "payload")}
         yield FollowUp(number, str(action["kind"]), {**beside, **(action.get("payload") or {})}, at, event)
+
+
+def _each_once(follow_ups: Iterable[FollowUp]) -> tuple[FollowUp, ...]:
+    """Of those that wait for somebody, what was said last: hooks may say the same at every turn."""
+    seen: list[tuple[str, dict[str, Any]]] = []
+    kept: list[FollowUp] = []
+    for one in reversed(list(follow_ups)):
+        if one.waits and (one.kind, one.payload) in seen:
+            continue
+        seen.append((one.kind, one.payload))
+        kept.append(one)
+    return tuple(reversed(kept))[-MOST_FOLLOW_UPS:]

@@ -58,15 +58,22 @@ def _paths(given: Any, root: str) -> Iterator[str]:
     """Everything in the input that could be a path, from the project's root; also where links lead."""
     there, real, links = set(os.listdir(root)), cache(os.path.realpath), cache(_links)
     for word in {word for text in _texts(given) for word in (text, *_APART.split(text)) if word}:
+        # An input may be a megabyte of words: what is no name here and could be none is not looked for.
+        if word not in there and "/" not in word and word not in (".", ".."):
+            yield word
+            continue
         path = os.path.normpath(os.path.join(root, word))
         inside = path.removeprefix(f"{root}/")
         yield inside
-        # An input may be a megabyte of words: what cannot be there is not looked for.
         possible = len(path) <= LONGEST_PATH and "\0" not in path
         if possible and (os.path.isabs(inside) or inside.partition("/")[0] in there):
             directory, name = real(os.path.dirname(path)), os.path.basename(path)
             place = os.path.join(directory, name)
-            yield (real(place) if name in links(directory) else place).removeprefix(f"{real(root)}/")
+            place = real(place) if name in links(directory) else place
+            leads = place.removeprefix(f"{real(root)}/")
+            yield leads
+            if os.path.isdir(place):  # whoever takes a directory takes what is in it
+                yield from (f"{inside}/*", f"{leads}/*")
 
 
 def _links(directory: str) -> set[str]:

@@ -1,14 +1,17 @@
 """What a YAML hook runs: the program, the function, and the files of the project that are part of it.
 
 A script runs with whatever lies beside it, so that is agreed to as well; of one in the project's root, the script
-alone. A program of the user's, like `python3` or `npm`, is theirs: what counts there are the files it is given.
+alone. The same holds for the files that a program is given: `python3 scripts/check.py`. The program itself, if it
+is one of the user's, is theirs.
 """
 
 from __future__ import annotations
 
 import os
+import re
 import shlex
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +19,8 @@ from samuel.dialects import repo
 from samuel.hooks.handler import Handler
 from samuel.rules.table import SHIPPED
 from samuel.sources.yaml_hook import BUILTIN, PYTHON, YamlHook
+
+_APART = re.compile(r"""[\s"'`=;|&<>()]+""")  # where a shell would end a word
 
 
 def command(hook: YamlHook, root: Path) -> dict[str, Any]:
@@ -56,24 +61,25 @@ def _function(hook: YamlHook, root: Path) -> dict[str, Any]:
 def _script(hook: YamlHook, root: Path) -> dict[str, Any]:
     if hook.shell:
         (line,) = hook.words
-        return {"path": "sh", "arguments": ("-c", line), "runs": tuple(_named(_tokens(line), root))}
+        return {"path": "sh", "arguments": ("-c", line), "runs": tuple(_named([line], root))}
     program, *arguments = hook.words
     if "/" not in program:
         return {"path": program, "arguments": tuple(arguments), "runs": tuple(_named(arguments, root))}
     path = os.path.normpath(os.path.join(root, program))
-    return {"path": path, "arguments": tuple(arguments), "runs": tuple(_named([path], root))}
-
-
-def _tokens(line: str) -> list[str]:
-    try:
-        return list(shlex.shlex(line, posix=True, punctuation_chars=True))
-    except ValueError:
-        return line.split()
+    return {"path": path, "arguments": tuple(arguments), "runs": tuple(_named([path, *arguments], root))}
 
 
 def _named(words: Iterable[str], root: Path) -> Iterator[str]:
     """The files of the project that these words name, now or once they are there."""
-    for word in dict.fromkeys(words):
-        path = os.path.normpath(os.path.join(root, word))
-        if word and not word.startswith("-") and path.startswith(f"{root}{os.sep}") and not os.path.isdir(path):
+    for name in dict.fromkeys(piece for word in words for piece in _pieces(word)):
+        path = os.path.normpath(os.path.join(root, name))
+        if name and not name.startswith("-") and path.startswith(f"{root}{os.sep}") and not os.path.isdir(path):
             yield path
+
+
+def _pieces(word: str) -> Iterator[str]:
+    """A word may be a command itself, as after `bash -c`, or hold a name, as in `--file=name`."""
+    yield word
+    with suppress(ValueError):  # a quotation that is not closed
+        yield from shlex.split(word)
+    yield from _APART.split(word)

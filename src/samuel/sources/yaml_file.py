@@ -32,7 +32,7 @@ from samuel.config.reader import Report, Table
 from samuel.errors import UnknownEvent
 from samuel.events import EventType, PostAbilityCall, event_type
 from samuel.events.compose import Arrange
-from samuel.events.session import Stage
+from samuel.events.event import Stage
 from samuel.files import yaml
 from samuel.hooks.handler import Role
 from samuel.hooks.match import FIELDS
@@ -224,7 +224,9 @@ def _required(table: Table, key: str, kind: Callable[[object], Value], default: 
 
 def name(value: object) -> str:
     """A hook's name is a word in samuel.toml."""
-    if not isinstance(value, str) or not _NAME.fullmatch(value) or len(value) > LONGEST_NAME:
+    if not isinstance(value, str):
+        raise ValueError(f"must be text, not {kinds.type_name(value)}; put it in quotes")
+    if not _NAME.fullmatch(value) or len(value) > LONGEST_NAME:
         raise ValueError(f"must be made of letters, digits, `.`, `-` and `_`, at most {LONGEST_NAME} of them")
     if value in (DEFAULT, DEFAULT_ALIAS):
         raise ValueError(f"must not be `{value}`, which is the name of the built-in handlers")

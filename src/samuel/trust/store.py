@@ -49,11 +49,14 @@ class TrustStore:
         content = self._content()
         return cache(lambda: self._understand(content).agreed)
 
-    def agree(self, items: Iterable[tuple[str, str, bytes]], *, at: str, root: str) -> None:
-        """Record (name, digest, content) as agreed to; the content is kept to show what changed later."""
+    def agree(self, items: Iterable[tuple[str, str, bytes]], *, at: str, root: str, instead: bool = False) -> None:
+        """Record (name, digest, content) as agreed to; the content is kept to show what changed later.
+
+        `instead`: what was agreed to before is so no longer.
+        """
         with self._changing() as stored:
             for name, digest, content in items:
-                before = stored.agreed.get(name)
+                before = None if instead else stored.agreed.get(name)
                 known = [one for one in (before.digest, *before.earlier) if one != digest] if before else []
                 stored.agreed[name] = Agreement(digest, at, known[:EARLIER_KEPT])
                 if len(content) <= MOST_KEPT:

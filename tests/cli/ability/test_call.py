@@ -219,6 +219,35 @@ class TestRun:
         )
         assert not (shop.root / "owned").exists()
 
+    def test_a_script_that_changes_while_hooks_are_asked_does_not_run(self, samuel, shop):
+        change = "open('scripts/abilities/repeat', 'a').write('open(\\'owned\\', \\'w\\')')"
+        shop.hook("slow", "PreAbilityCall", change)
+        shop.hook("after", "PostAbilityCall", "")
+        shop.trust()
+        ran = samuel("ability", "call", "text.repeat", "--input", '{"text": "hi"}')
+        assert ran.code == 1
+        assert shop.record()["error"].startswith(
+            "after the hooks, not trusted: `scripts/abilities/repeat` is not what was agreed to"
+        )
+        assert [one["status"] for one in shop.seen("after")] == ["failure"]
+        assert not (shop.root / "owned").exists()
+
+    def test_what_came_of_it_is_not_lost_with_its_folder(self, samuel, empty):
+        empty.script(
+            "tidy",
+            """
+            import os, shutil
+            shutil.rmtree(f".system/implement/{os.environ['SAMUEL_PARENT_CALL']}")
+            print('{"precious": 1}')
+            """,
+        )
+        empty.hook("after", "PostAbilityCall", "")
+        empty.trust()
+        ran = samuel("ability", "call", "tidy")
+        assert (ran.code, ran.json) == (0, {"precious": 1})
+        assert "warning: its record cannot be written: No such file or directory\n" in ran.err
+        assert [one["status"] for one in empty.seen("after")] == ["success"]
+
     def test_an_input_that_was_edited_is_checked_again(self, samuel, shop):
         shop.trust()
         key = samuel("ability", "create", "text.repeat", "--input", '{"text": "hi"}').json["task_key"]
@@ -231,14 +260,15 @@ class TestRun:
         ("body", "error"),
         [
             ("raise SystemExit('no luck')", "exit code 1: no luck"),
+            ("print('only here')\nraise SystemExit(3)", "exit code 3: only here"),
             ("import os; os.kill(os.getpid(), 9)", "killed by SIGKILL"),
             (
                 "print('hello')",
                 "its output is not JSON: JSON is malformed: invalid character (byte 0); it wrote `hello`",
             ),
             ("print('[' * 100000)", "its output is JSON nested too deeply"),
-            ("print('[1]')", 'its output does not fit: $: [1] is not of type "object"'),
-            ("pass", 'its output does not fit: $: null is not of type "object"'),
+            ("print('[1]')", 'its output does not fit: $: [1] is not of type "object"; it gave `[1]`'),
+            ("pass", 'its output does not fit: $: null is not of type "object"; it gave `null`'),
         ],
     )
     def test_what_goes_wrong_is_a_failure_with_its_reason(self, samuel, empty, body, error):
@@ -284,6 +314,27 @@ class TestRun:
         ran = samuel("ability", "call", "text.repeat", "--input", json.dumps({"text": text, "times": 3}))
         assert ran.json["arguments"] == ["--times=3", text]
         assert not (shop.root / "owned").exists()
+
+    @pytest.mark.parametrize(
+        ("arguments", "text", "runs"),
+        [
+            ('["{text}"]', "--help", False),
+            ('["{text}"]', "-", False),
+            ('["{text}"]', "-1.5", True),
+            ('["{text}"]', "a--b", True),
+            ('["{text}{text}"]', "-x", False),
+            ('["--text", "{text}"]', "--help", False),
+            ('["--text={text}"]', "--help", True),
+            ('["--", "{text}"]', "--help", True),
+        ],
+    )
+    def test_a_value_never_becomes_an_option(self, samuel, empty, arguments, text, runs):
+        empty.script("say", "import sys\nprint(len(sys.argv))", how=f", args_template: {arguments}")
+        empty.trust()
+        ran = samuel("ability", "call", "say", "--input", json.dumps({"text": text}))
+        assert (ran.code, len(empty.keys)) == ((0, 1) if runs else (1, 0))
+        if not runs:
+            assert ran.json["reason"].endswith("begins with `-`, and would be taken for an option")
 
     def test_variables(self, samuel, empty, monkeypatch):
         monkeypatch.setenv("OUTSIDE", "from outside")
@@ -388,6 +439,16 @@ class TestDelete:
         assert list((shop.root / ".system/implement/.running").iterdir()) == []
         assert samuel("ability", "delete", key).code == 2
 
+    @pytest.mark.parametrize("spoilt", [None, "{"])
+    def test_one_whose_record_is_gone_or_spoilt(self, samuel, shop, spoilt):
+        shop.trust()
+        key = samuel("ability", "create", "text.repeat", "--input", '{"text": "hi"}').json["task_key"]
+        record = shop.root / ".system/implement" / key / "call.json"
+        record.write_text(spoilt) if spoilt else record.unlink()
+        assert f"(samuel ability delete {key})" in samuel("ability", "run", key).err
+        assert samuel("ability", "delete", key).code == 0
+        assert shop.keys == []
+
     def test_what_a_link_in_it_leads_to_stays(self, samuel, shop):
         shop.trust()
         key = samuel("ability", "create", "text.repeat", "--input", '{"text": "hi"}').json["task_key"]
@@ -481,3 +542,54 @@ def test_a_script_that_leads_out_of_the_project(samuel, shop):
     script.symlink_to(shop.root.parent / "outside")
     made = samuel("ability", "call", "text.repeat", "--input", '{"text": "hi"}')
     assert made.json["reason"] == "`PROJECT/scripts/abilities/repeat` leads out of the project"
+
+
+def test_a_call_that_cannot_be_written_leaves_no_folder(samuel, shop):
+    shop.trust()
+    command = [sys.executable, "-m", "samuel", "ability", "create", "text.repeat", "--input", "-"]
+    given = json.dumps({"text": "x" * 100_000}).encode()
+    small = "resource.setrlimit(resource.RLIMIT_FSIZE, (50_000, 50_000))"
+    limited = [sys.executable, "-c", f"import os, resource, sys; {small}; os.execv(sys.argv[1], sys.argv[1:])"]
+    made = subprocess.run([*limited, *command], cwd=shop.root, input=given, capture_output=True)
+    assert (made.returncode, made.stderr) == (1, b"error: File too large\n")
+    assert shop.keys == []
+
+
+class TestTasks:
+    def test_every_call_and_how_it_ended(self, samuel, shop):
+        shop.script("bad", "raise SystemExit('no luck')")
+        shop.trust()
+        samuel("ability", "create", "text.repeat", "--input", '{"text": "hi"}')
+        samuel("ability", "call", "bad")
+        told = samuel("ability", "list", "--tasks")
+        assert [line.split()[1:3] for line in told.out.splitlines()] == [
+            ["ABILITY_ID", "STATUS"],
+            ["text.repeat", "created"],
+            ["bad", "failure"],
+        ]
+        first, second = samuel("ability", "list", "--tasks", "--json").json["data"]
+        assert [first["task_key"], second["task_key"]] == sorted(
+            shop.keys, key=lambda key: shop.record(key)["created"]
+        )
+        assert second == {
+            "task_key": second["task_key"],
+            "ability_id": "bad",
+            "status": "failure",
+            "created": "WHEN",
+            "error": "exit code 1: no luck",
+        }
+
+    def test_one_that_cannot_be_read_hides_no_other(self, samuel, shop):
+        shop.trust()
+        for _ in range(2):
+            samuel("ability", "create", "text.repeat", "--input", '{"text": "hi"}')
+        (shop.root / ".system/implement" / shop.keys[0] / "call.json").write_text("{")
+        told = samuel("ability", "list", "--tasks", "--json").json["data"]
+        assert [one["status"] for one in told] == ["unreadable", "created"]
+
+    def test_without_any(self, samuel, shop):
+        assert samuel("ability", "list", "--tasks") == (
+            0,
+            "there are no tasks here: `samuel ability create` makes one\n",
+            "",
+        )

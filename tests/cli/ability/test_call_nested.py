@@ -66,9 +66,17 @@ class TestNested:
         assert samuel("ability", "call", "low").json == {
             "status": "unavailable",
             "reason": "`low` may not call `text.repeat`: it lists nothing",
-            "suggestion": "`calls:` in the file of a high-level ability lists what it may call",
+            "suggestion": "see `calls:` in its file",
         }
         assert not (shop.root / "ran.txt").exists()
+
+    def test_where_it_is_called_itself(self, samuel, shop):
+        flow(shop, "whole", "text.repeat", f"{CALL.format('text.repeat')} --env prod")
+        shop.trust()
+        refused = samuel("ability", "call", "whole", "--env", "dev")
+        assert "text.repeat: unavailable: `whole` is called in `dev`, and this would be in `prod`" in refused.err
+        assert not (shop.root / "ran.txt").exists()
+        assert samuel("ability", "call", "whole").code == 0  # who says nothing of where leaves it to the flow
 
     def test_circles_end(self, samuel, empty):
         flow(empty, "one", "two", "samuel ability call two")
@@ -109,6 +117,7 @@ class TestKilled:
     def running(self, samuel, empty):
         """A call of an ability that never ends, in a process of its own."""
         empty.script("slow", "import time\nopen('begun', 'w')\nprint('x', flush=True)\ntime.sleep(7654321)")
+        empty.hook("after", "PostAbilityCall", "")
         empty.trust()
         process = subprocess.Popen([*REAL, "ability", "call", "slow"], cwd=empty.root)
         while not (empty.root / "begun").exists():
@@ -135,7 +144,7 @@ class TestKilled:
         samuel("ability", "create", "slow")
         assert (empty.record(first)["status"], empty.record(first)["error"]) == (
             "killed",
-            "the process that ran it was gone before it ended",
+            "the process that ran it was gone before it could say how it ended",
         )
         assert "# slow: killed\n" in empty.words(first)
         assert not _alive(script)
@@ -147,7 +156,16 @@ class TestKilled:
         running.send_signal(signum)
         assert running.wait() == 130
         assert (empty.record()["status"], empty.record()["error"]) == ("killed", "interrupted")
+        assert empty.record()["duration_ms"] > 0
+        (told,) = empty.seen("after")
+        assert (told["status"], told["output_summary"]) == ("failure", "interrupted")
         assert not _alive(script)
+
+    def test_the_list_of_tasks_finds_it_too(self, samuel, empty, running):
+        assert samuel("ability", "list", "--tasks", "--json").json["data"][0]["status"] == "running"
+        running.send_signal(signal.SIGKILL)
+        running.wait()
+        assert samuel("ability", "list", "--tasks", "--json").json["data"][0]["status"] == "killed"
 
 
 def test_what_ends_a_call_ends_the_calls_within_it(samuel, empty):
@@ -158,13 +176,23 @@ def test_what_ends_a_call_ends_the_calls_within_it(samuel, empty):
     while not (empty.root / "begun").exists():
         assert process.poll() is None
         time.sleep(0.02)
-    whole, slow = sorted(map(empty.record, empty.keys), key=lambda one: one["ability_id"] == "slow")
+    (slow,) = [one for one in map(empty.record, empty.keys) if one["ability_id"] == "slow"]
     (script,) = _carrying(slow["key"])
     process.terminate()
     assert process.wait() == 130
-    samuel("ability", "delete", whole["key"])  # any command would do
     assert empty.record(slow["key"])["status"] == "killed"
     assert not _alive(script)
+
+
+def test_a_call_that_is_left_behind_ends_with_the_one_that_made_it(samuel, empty):
+    empty.script("slow", "import time\nopen('begun', 'w')\ntime.sleep(5432168)")
+    flow(empty, "whole", "slow", "samuel ability call slow &\nuntil [ -e begun ]; do sleep 0.1; done\necho 1")
+    empty.trust()
+    assert samuel("ability", "call", "whole").code == 0
+    assert {one["ability_id"]: one["status"] for one in map(empty.record, empty.keys)} == {
+        "whole": "success",
+        "slow": "killed",
+    }
 
 
 def _carrying(key):
@@ -245,8 +273,8 @@ OUTPUTimplementation:
         assert by_id["review"]["children"] == [by_id["text.repeat"]["key"]]
 
     def test_an_agent_that_fails(self, samuel, shop):
-        self.put(shop, "exit 4")
-        assert "the agent ended with exit code 4" in self.call(samuel).err
+        self.put(shop, "echo no luck >&2; exit 4")
+        assert "the agent ended with exit code 4: no luck;" in self.call(samuel).err
 
     def test_its_time(self, samuel, shop):
         self.put(shop, "sleep 600")

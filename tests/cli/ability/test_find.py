@@ -131,13 +131,14 @@ class TestRoute:
     def test_each_score_is_explained(self, samuel, office):
         routed = samuel("ability", "route", ASKED)
         assert routed.code == 0
-        first, reason = routed.out.splitlines()
+        first, reason, where = routed.out.splitlines()
         assert first.endswith("  billing_regression (high-level)")
         assert reason.startswith(f"      {first.split()[0]} for ")
         assert "`billing`" in reason
+        assert where == "      runs in `dev` alone, and no environment is set"
 
     def test_for_a_program(self, samuel, office):
-        data = samuel("ability", "route", ASKED, "--json").json["data"]
+        data = samuel("ability", "route", ASKED, "--env", "dev", "--json").json["data"]
         (one,) = data["candidates"]
         assert (one["id"], one["level"], data["nothing"], data["left_out"]) == (
             "billing_regression",

@@ -78,3 +78,52 @@ def test_not_from_inside_a_run(samuel: Callable[..., Any], project: Path, monkey
     monkeypatch.setenv("SAMUEL_RUN_ID", "run-1")
     assert samuel("hooks", "enable", "policy_guard").code == 1
     assert not (project / FILE).exists()
+
+
+def test_they_are_listed_with_how_they_stand(samuel: Callable[..., Any], put: Callable[..., Path]) -> None:
+    samuel("hooks", "enable", "policy_guard")
+    put(".system/hooks/mine.yaml", (definition("knowledge_trigger") or b"").decode().replace("id: ", "id: my_"))
+    found = samuel("hooks", "list", "--shipped", "--json").json["data"]
+    assert {row["name"]: row["status"] for row in found} == {
+        **dict.fromkeys(SHIPPED, "not here yet"),
+        "policy_guard": "enabled",
+        "knowledge_trigger": "disabled",
+    }
+    assert all(row["event"] == SHIPPED[row["name"]].event and row["summary"] for row in found)
+    lines = samuel("hooks", "list", "--shipped", "--event", "PreAbilityCall").out.splitlines()
+    assert [line.split()[:3] for line in lines[1:]] == [["policy_guard", "PreAbilityCall", "enabled"]]
+
+
+def test_nobody_needs_to_know_their_names(samuel: Callable[..., Any]) -> None:
+    assert "samuel hooks list --shipped" in samuel("hooks", "validate").out
+    assert "samuel hooks list --shipped" in samuel("hooks", "enable", "wishful").err
+
+
+def test_a_file_that_cannot_be_understood_says_why(samuel: Callable[..., Any], put: Callable[..., Path]) -> None:
+    samuel("hooks", "enable", "policy_guard")
+    put(FILE, "id: policy_guard\nevnt_type: PreAbilityCall\n")
+    for command in ("enable", "disable"):
+        ran = samuel("hooks", command, "policy_guard")
+        assert ran.code == 2
+        assert f"{FILE}:2: unknown key `evnt_type`" in ran.err
+
+
+class TestAGuardThatSomebodyEnabled:
+    @pytest.fixture
+    def file(self, samuel, project):
+        assert samuel("hooks", "enable", "policy_guard").code == 0
+        return project / ".system/hooks/policy_guard.yaml"
+
+    def test_is_not_switched_off_by_an_edit(self, samuel, file):
+        file.write_text(file.read_text().replace("enabled: true", "enabled: false"))
+        assert samuel("emit", "PreAbilityCall", stdin='{"ability_id": "x"}').code == 2
+
+    def test_is_missed_when_it_is_gone(self, samuel, file):
+        file.unlink()
+        assert samuel("emit", "PreAbilityCall", stdin='{"ability_id": "x"}').code == 2
+        assert samuel("trust", "--yes").out == "agreed that it is gone: .system/hooks/policy_guard.yaml\n"
+        assert samuel("emit", "PreAbilityCall", stdin='{"ability_id": "x"}').code == 0
+
+    def test_is_switched_off_by_its_owner(self, samuel, file):
+        assert samuel("hooks", "disable", "policy_guard").code == 0
+        assert samuel("emit", "PreAbilityCall", stdin='{"ability_id": "x"}').code == 0

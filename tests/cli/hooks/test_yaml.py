@@ -101,7 +101,9 @@ class TestRegister:
 
 class TestValidate:
     def test_nothing(self, samuel) -> None:
-        assert samuel("hooks", "validate") == (0, "there is no YAML hook: .system/hooks/*.yaml\n", "")
+        ran = samuel("hooks", "validate")
+        assert (ran.code, ran.err) == (0, "")
+        assert ran.out.startswith("there is no YAML hook: .system/hooks/*.yaml; ")
 
     def test_all_is_well(self, samuel, hook) -> None:
         hook()
@@ -267,6 +269,25 @@ class TestNew:
         ran = samuel("hooks", "new", "b", "--event", "TurnEnd", "--yaml", "--json")
         assert ran.json["data"]["written"] == [".system/hooks/b.yaml", "scripts/hooks/b.sh"]
         assert [call["outcome"] for call in samuel("hooks", "fire", "TurnEnd").json["chain"]] == ["ok", "ok"]
+
+    @pytest.mark.parametrize("name", ["404", "1.5", "true", "null", "1e5", "2020-01-01"])
+    def test_a_name_that_yaml_takes_for_something_else(self, samuel, name: str) -> None:
+        ran = samuel("hooks", "new", name, "--event", "TurnEnd", "--yaml")
+        assert (ran.code, ran.err) == (0, "")
+        assert [call["handler"] for call in samuel("hooks", "fire", "TurnEnd").json["chain"]] == [name]
+
+    @pytest.mark.parametrize("name", ["register_hooks", "x" * 101])
+    def test_a_name_that_cannot_be_is_refused(self, samuel, project: Path, name: str) -> None:
+        ran = samuel("hooks", "new", name, "--event", "TurnEnd", "--yaml", "--lang", "python")
+        assert ran.code == 2
+        assert list(project.iterdir()) == []
+
+    def test_all_of_it_is_written_or_nothing(self, samuel, project: Path, tmp_path: Path) -> None:
+        (project / "scripts").symlink_to(tmp_path)
+        assert samuel("hooks", "new", "h", "--event", "TurnEnd", "--yaml").code == 2
+        assert not (project / ".system/hooks/h.yaml").exists()
+        (project / "scripts").unlink()
+        assert samuel("hooks", "new", "h", "--event", "TurnEnd", "--yaml").code == 0
 
     def test_nothing_is_written_over(self, samuel, put) -> None:
         put("scripts/hooks/h.sh", "mine")

@@ -209,6 +209,73 @@ class TestFollowUps:
         assert Path("asked").exists()
 
 
+class TestDo:
+    """What waits is done when a person says so."""
+
+    @pytest.fixture
+    def waiting(self, samuel, hook) -> None:
+        commands = [{"kind": "run_command", "payload": {"command": f"touch {name}"}} for name in ("a", "b")]
+        hook("SessionStop", {"follow_up_actions": [*commands, {"kind": "create_task", "payload": {"title": "T"}}]})
+        samuel("session", "start", "--id", "s")
+        samuel("session", "stop")
+        samuel("session", "end")
+
+    def test_one_of_them(self, samuel, waiting) -> None:
+        ran = samuel("session", "do", "2", "--yes")
+        assert ran == (0, "follow-up 2, run_command `touch b`: done: exit code 0: it said nothing\n", "")
+        assert (Path("a").exists(), Path("b").exists()) == (False, True)
+        assert samuel("session", "do", "2", "--yes").code == 2
+
+    def test_nobody_said_yes(self, samuel, waiting) -> None:
+        ran = samuel("session", "do", "1")
+        assert (ran.code, ran.out.startswith("follow-up 1, run_command `touch a`: queued: it waits")) == (1, True)
+        assert not Path("a").exists()
+
+    def test_a_person_is_asked(self, waiting, on_terminal) -> None:
+        assert on_terminal("session", "do", "1", typed="y\n")[0] == 0
+        assert Path("a").exists()
+
+    def test_a_task_as_soon_as_there_is_a_queue(self, samuel, put, waiting) -> None:
+        put("prd.md", PRD)
+        samuel("run", "init", "--prd", "prd.md")
+        assert samuel("session", "do", "3").out == "follow-up 3, create_task `T`: done: task `2`\n"
+
+    def test_dropped(self, samuel, waiting) -> None:
+        assert samuel("session", "do", "--drop", "1").out == "follow-up 1, run_command `touch a`: dropped\n"
+        assert samuel("session", "do", "--drop").out.count("dropped") == 2
+        assert samuel("session", "do") == (0, "nothing waits\n", "")
+
+    def test_not_by_the_agent_of_a_run(self, samuel, waiting, monkeypatch) -> None:
+        monkeypatch.setenv("SAMUEL_RUN_ID", "run-7")
+        assert samuel("session", "do", "--yes").code != 0
+        assert not Path("a").exists()
+
+
+def test_a_task_that_waits_is_not_added_twice(samuel, hook, put) -> None:
+    put("prd.md", PRD)
+    samuel("run", "init", "--prd", "prd.md")
+    hook("SessionStop", {"follow_up_actions": [{"kind": "create_task", "payload": {"title": "Fix it"}}]})
+    for id in ("s1", "s2"):
+        samuel("session", "start", "--id", id)
+        samuel("session", "stop", "--id", id)
+    assert samuel("run", "tasks").out.count("Fix it") == 1
+
+
+def test_a_session_remembers_where_the_work_stands(samuel, hook, project: Path) -> None:
+    hook("SessionStop", {})
+    samuel("session", "start")
+    samuel("session", "prompt", "look", "--stage", "review")
+    samuel("session", "stop")
+    assert seen(project)["stage"] == "review"
+
+
+def test_a_list_that_nobody_agreed_to_is_named(samuel, hook, put) -> None:
+    hook("SessionStop", {"follow_up_actions": [{"kind": "run_command", "payload": {"command": "touch x"}}]})
+    put("samuel.toml", '[session]\nallow_commands = ["touch x"]\n')
+    samuel("session", "start")
+    assert "it waits: not trusted: nobody agreed to `session:commands` yet" in samuel("session", "stop").err
+
+
 def test_emit_keeps_what_hooks_say_for_routing(samuel, hook) -> None:
     hook("UserPromptSubmit", {"suggested_abilities": [{"id": "a", "reason": "r"}]})
     samuel("emit", "UserPromptSubmit", stdin='{"session_id": "sess-1", "user_message": "x"}')

@@ -17,7 +17,7 @@ class Status(StrEnum):
     SKIPPED = "skipped"
     """A hook said no."""
     KILLED = "killed"
-    """It began, and whoever ran it was gone before it ended."""
+    """It began, and whoever ran it was gone before it could say how it ended."""
 
 
 class Call(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -52,6 +52,13 @@ class Call(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 LONGEST_SUMMARY = 200  # characters
+LARGEST_INDENTED = 64 * 1024  # bytes
+
+
+def indented(value: object) -> bytes:
+    """As JSON for people. What is large stays in one line: deep and wide, it would grow a hundred times."""
+    data = msgspec.json.encode(value)
+    return msgspec.json.format(data, indent=2) if len(data) <= LARGEST_INDENTED else data
 
 
 def summary(value: object) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
@@ -9,6 +10,8 @@ from samuel.abilities import placeholders
 from samuel.abilities.model import Ability, Prompt, Script
 from samuel.abilities.schema import violations
 from samuel.errors import SamuelError
+
+_NEGATIVE = re.compile(r"-[0-9.]+(?:[eE][-+]?[0-9]+)?")
 
 
 class Refused(NamedTuple):
@@ -57,6 +60,15 @@ def output_of(ability: Ability, output: Any) -> str:
 def _fill(ability: Ability, values: Mapping[str, Any]) -> None:
     how = ability.implementation
     texts = how.arguments if isinstance(how, Script) else (how.prompt,) if isinstance(how, Prompt) else ()
-    for text in texts:
-        if "\0" in placeholders.filled(text, values):
+    for at, text in enumerate(texts):
+        word = placeholders.filled(text, values)
+        if "\0" in word:
             raise SamuelError("a value of the input has a NUL in it, which no argument can carry")
+        if isinstance(how, Script) and "--" not in texts[:at] and _is_made_option(text, word):
+            hint = f"in `args_template`, put `--` before `{text}`, or write it like `--name={text}`"
+            raise SamuelError(f"the value for `{text}` begins with `-`, and would be taken for an option", hint)
+
+
+def _is_made_option(template: str, word: str) -> bool:
+    """Whether a value, and not the template, makes an option of it: what is data must not steer the program."""
+    return word.startswith("-") and not template.startswith("-") and not _NEGATIVE.fullmatch(word)

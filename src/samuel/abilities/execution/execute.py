@@ -28,6 +28,7 @@ from samuel.dispatch.record import Fired
 from samuel.errors import SamuelError, UsageError
 from samuel.events import Event, PostAbilityCall, PreAbilityCall
 from samuel.hooks.match import SCOPE
+from samuel.runtimes.values import excerpt
 
 STDERR_KEPT = 8 * 1024  # characters in the record
 
@@ -37,6 +38,7 @@ _REPORTED: dict[Status, Literal["success", "failure", "skipped"]] = {
     Status.SUCCESS: "success",
     Status.FAILURE: "failure",
     Status.SKIPPED: "skipped",
+    Status.KILLED: "failure",
 }
 
 
@@ -128,17 +130,28 @@ class Execution:
                 started=iso(self.clock.now()),
             )
             self.calls.save(call, asked)
+            began = self.clock.monotonic()
             try:
                 return self._run(ability, call, asked)
             except KeyboardInterrupt:
-                self._interrupted(key, asked)
+                self._interrupted(ability, key, asked, began)
                 raise
 
-    def _interrupted(self, key: str, asked: Any) -> None:
+    def _interrupted(self, ability: Ability, key: str, asked: Any, began: float) -> None:
+        settle_killed(self.calls)
         call = self.calls.load(key)
-        if call.status is Status.RUNNING:  # else only the hooks after it were
-            killed = replace(call, status=Status.KILLED, error="interrupted", children=self.calls.children(key))
-            self.calls.save(killed, asked)
+        if call.status is not Status.RUNNING:  # only the hooks after it were
+            return
+        call = replace(
+            call,
+            status=Status.KILLED,
+            ended=iso(self.clock.now()),
+            duration_ms=self._since(began),
+            error="interrupted",
+            children=self.calls.children(key),
+        )
+        self.calls.save(call, asked)
+        self._told(ability, call, asked, asked if call.final_input is UNSET else call.final_input, ())
 
     def _refused(self, ability: Ability) -> Refused | None:
         if ability.implementation is None:
@@ -146,9 +159,8 @@ class Execution:
             return Refused(f"`{ability.id}` has no implementation", hint)
         if elsewhere := check.in_environment(ability, self.environment):
             return elsewhere
-        if why := family.objection(ability, self.parent, self.calls, self.registry):
-            return Refused(why, "`calls:` in the file of a high-level ability lists what it may call")
-        if why := self.refusal(ability):
+        objection = family.objection(ability, self.parent, self.environment, self.calls, self.registry)
+        if why := objection or self.refusal(ability):
             reason, _, suggestion = why.partition("; ")
             return Refused(reason, suggestion)
         return None
@@ -171,23 +183,26 @@ class Execution:
         else:
             done = self._performed(ability, call, final, before.event.event_id)
             status = Status.FAILURE if done.error else Status.SUCCESS
+            settle_killed(self.calls)  # those that it made, and that ended with it
         call = replace(
             call,
             status=status,
             ended=iso(self.clock.now()),
-            duration_ms=round((self.clock.monotonic() - started) * 1000, 3) if done.ran else 0,
+            duration_ms=self._since(started) if done.ran else 0,
             ran=done.ran,
             output=done.output if status is Status.SUCCESS else UNSET,
             error=done.error,
             stderr=done.stderr[-STDERR_KEPT:],
             children=self.calls.children(call.key),
         )
-        self.calls.save(call, asked)
-        return self._told(ability, call, asked, final, (*before.warnings, *done.warnings))
+        warnings = (*before.warnings, *done.warnings, *self._recorded(call, asked))
+        return self._told(ability, call, asked, final, warnings)
 
     def _performed(self, ability: Ability, call: Call, given: Any, event_id: str) -> Done:
         if refused := check.input_of(ability, given):
             return Done("", error=f"after the hooks, {refused.reason}")
+        if why := self.refusal(ability):  # again: hooks take their time, and its file may be another one by now
+            return Done("", error=f"after the hooks, {why}")
         own = {
             family.VARIABLE: call.key,
             "SAMUEL_RUN_ID": self.run_id or call.key,
@@ -197,7 +212,21 @@ class Execution:
             **({"SAMUEL_ENV": self.environment} if self.environment else {}),
         }
         done = self.perform(ability, given, own, call.key)
-        return done if done.error else done._replace(error=check.output_of(ability, done.output))
+        if done.error or not (wrong := check.output_of(ability, done.output)):
+            return done
+        return done._replace(error=f"{wrong}; it gave {excerpt(_encode(done.output), 500)}")
+
+    def _recorded(self, call: Call, asked: Any) -> tuple[str, ...]:
+        """The last record. It ran: what came of it must not be lost with a full disk, or a folder that is gone."""
+        try:
+            self.calls.save(call, asked)
+        except (SamuelError, OSError) as error:
+            why = error.message if isinstance(error, SamuelError) else error.strerror
+            return (f"its record cannot be written: {why}",)
+        return ()
+
+    def _since(self, began: float) -> float:
+        return round((self.clock.monotonic() - began) * 1000, 3)
 
     def _told(self, ability: Ability, call: Call, asked: Any, final: Any, warnings: tuple[str, ...]) -> Ended:
         """PostAbilityCall, and what hooks made of the output."""
@@ -218,7 +247,7 @@ class Execution:
         warnings = (*warnings, *after.warnings)
         if call.status is Status.SUCCESS and not _same(after.event.tool_output, call.output):
             call = replace(call, output=after.event.tool_output, output_replaced=True)
-            self.calls.save(call, asked)
+            warnings = (*warnings, *self._recorded(call, asked))
             if wrong := check.output_of(ability, call.output):
                 warnings = (*warnings, f"after the hooks, {wrong}")
         return Ended(call, warnings, after.reason if after.stopped else "")

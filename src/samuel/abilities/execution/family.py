@@ -1,4 +1,4 @@
-"""Calls within calls: a high-level ability may call what it lists, and nothing may come back to itself.
+"""Calls within calls: a high-level ability may call what it lists, where it is called itself, and never itself.
 
 The process of an ability has the key of its call in SAMUEL_PARENT_CALL. It could remove that; like all that
 Samuel says to processes of the same user, this is an agreement and not a wall.
@@ -16,8 +16,11 @@ VARIABLE = "SAMUEL_PARENT_CALL"
 DEEPEST = 8
 
 
-def objection(ability: Ability, parent: str, calls: Calls, registry: Registry) -> str:
-    """Why the call with the key `parent` may not call an ability; "" if it may, and without a parent."""
+def objection(ability: Ability, parent: str, environment: str, calls: Calls, registry: Registry) -> str:
+    """Why the call with the key `parent` may not call an ability; "" if it may, and without a parent.
+
+    What follows `; ` is what can be done about it.
+    """
     if not parent:
         return ""
     try:
@@ -27,6 +30,9 @@ def objection(ability: Ability, parent: str, calls: Calls, registry: Registry) -
     caller = line[0]
     if caller.status is not Status.RUNNING:
         return f"the call `{parent}`, which this would be part of, is not running"
+    if caller.environment and environment != caller.environment:
+        here = f"in `{environment}`" if environment else "in no environment"
+        return f"`{caller.ability_id}` is called in `{caller.environment}`, and this would be {here}"
     if any(call.ability_id == ability.id for call in line):
         shown = " -> ".join(f"`{call.ability_id}`" for call in reversed(line))
         return f"`{ability.id}` would call itself: {shown} -> `{ability.id}`"
@@ -36,7 +42,7 @@ def objection(ability: Ability, parent: str, calls: Calls, registry: Registry) -
     listed = known.calls if known else ()
     if not any(name in listed for name in ability.names):
         may = ", ".join(f"`{name}`" for name in listed) or "nothing"
-        return f"`{caller.ability_id}` may not call `{ability.id}`: it lists {may}"
+        return f"`{caller.ability_id}` may not call `{ability.id}`: it lists {may}; see `calls:` in its file"
     return ""
 
 

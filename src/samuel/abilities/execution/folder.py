@@ -16,15 +16,15 @@ import re
 import secrets
 import shutil
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 import msgspec
 from msgspec.structs import replace
 
-from samuel.abilities.execution.call import Call, Status
+from samuel.abilities.execution.call import Call, Status, indented
 from samuel.abilities.execution.words import tool_call
 from samuel.errors import ConfigError, Locked, Problem, SamuelError, UsageError
 from samuel.files import atomic
@@ -38,7 +38,9 @@ INPUT, RECORD, WORDS, CHILDREN = "input.json", "call.json", "tool_call.md", "chi
 LARGEST = 64 * 1024 * 1024
 MOST_CHILDREN = 1000  # that a record lists
 
-KILLED = "the process that ran it was gone before it ended"
+IGNORED = b"*\n"
+"""Records hold inputs and outputs as they are, those that nobody would commit among them."""
+KILLED = "the process that ran it was gone before it could say how it ended"
 
 _KEY = re.compile(r"task-\d{8}T\d{6}-[0-9a-f]{16}")
 
@@ -57,19 +59,35 @@ class Calls:
         return f"{PLACE}/{key}/{WORDS}"
 
     def add(self, call: Call, given: Any) -> None:
-        os.close(make_dirs_inside(self._root, PLACE, mode=0o755))
-        directory = make_dirs_inside(self._root, PLACE, call.key)
+        is_new = not (self._root / PLACE).exists()
+        place = make_dirs_inside(self._root, PLACE, mode=0o755)
         try:
-            atomic.write_at(directory, INPUT, _pretty(given), 0o600)
+            if is_new:  # whoever wants the records in git removes it, and it stays away
+                atomic.write_at(place, ".gitignore", IGNORED, 0o644)
+            try:
+                directory = make_dirs_inside(self._root, PLACE, call.key)
+                try:
+                    atomic.write_at(directory, INPUT, indented(given) + b"\n", 0o600)
+                finally:
+                    os.close(directory)
+                self.save(call, given)
+            except (SamuelError, OSError, KeyboardInterrupt):
+                shutil.rmtree(call.key, ignore_errors=True, dir_fd=place)
+                raise
         finally:
-            os.close(directory)
-        self.save(call, given)
+            os.close(place)
+
+    def all_keys(self) -> list[str]:
+        """By the second in which they were made."""
+        return self._keys("")
 
     def load(self, key: str) -> Call:
         try:
             data = read_inside(self._root, PLACE, known_key(key), RECORD, limit=LARGEST)
         except FileNotFoundError:
-            raise UsageError(f"there is no task `{key}`", "`samuel ability create` makes one") from None
+            if (self._root / PLACE / key).is_dir():
+                raise self._unreadable(key, RECORD, "it is missing") from None
+            raise _no_task(key) from None
         try:
             call = msgspec.json.decode(data, type=Call)
         except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
@@ -87,14 +105,18 @@ class Calls:
     def save(self, call: Call, asked: Any) -> None:
         directory = open_inside(self._root, PLACE, call.key, flags=os.O_RDONLY | os.O_DIRECTORY)
         try:
-            atomic.write_at(directory, RECORD, _pretty(call), 0o600)
+            atomic.write_at(directory, RECORD, indented(call) + b"\n", 0o600)
             atomic.write_at(directory, WORDS, tool_call(call, asked).encode(errors="replace"), 0o600)
         finally:
             os.close(directory)
 
     def delete(self, key: str) -> None:
         """The whole folder; what a link in it leads to stays."""
-        with self.running(known_key(key)):
+        try:
+            os.close(open_inside(self._root, PLACE, known_key(key), flags=os.O_RDONLY | os.O_DIRECTORY))
+        except FileNotFoundError:
+            raise _no_task(key) from None
+        with self._locked(key):  # whether its record can be read or not
             folder = open_inside(self._root, PLACE, flags=os.O_RDONLY | os.O_DIRECTORY)
             try:
                 shutil.rmtree(key, dir_fd=folder)
@@ -105,15 +127,23 @@ class Calls:
     def running(self, key: str) -> Iterator[None]:
         """Nobody else runs or removes this call meanwhile; SamuelError if somebody does."""
         self.load(key)
+        with self._locked(key):
+            yield
+
+    @contextmanager
+    def _locked(self, key: str) -> Iterator[None]:
         os.close(make_dirs_inside(self._root, PLACE, RUNNING))
-        mark = self._root / PLACE / RUNNING / key
-        try:
-            with held(mark, note=f"the task {key}"):
-                # Whoever comes next finds a record that has ended, so the lock may go with its holder.
-                yield
-                mark.unlink(missing_ok=True)
-        except Locked as error:
-            raise SamuelError(f"`{key}` is running now", error.message) from None
+        with ExitStack() as holding:
+            try:
+                holding.enter_context(held(self._lock(key), note=f"the task {key}"))
+            except Locked as error:
+                raise SamuelError(f"`{key}` is running now", error.message) from None
+            yield
+            # Whoever comes next finds a record that has ended, so the lock may go with its holder.
+            self._lock(key).unlink(missing_ok=True)
+
+    def _lock(self, key: str) -> Path:
+        return self._root / PLACE / RUNNING / key
 
     def add_child(self, parent: str, child: str) -> None:
         flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT
@@ -128,31 +158,44 @@ class Calls:
         found = dict.fromkeys(line for line in said.splitlines() if _KEY.fullmatch(line))
         return tuple(found)[:MOST_CHILDREN]
 
-    def mark_killed(self) -> list[str]:
-        """Give every call whose process is gone the record it could not write; their keys."""
+    def mark_killed(self, keys: Iterable[str] | None = None) -> list[str]:
+        """Give every call whose process is gone the record it could not write; their keys.
+
+        Those that left a lock are looked at; or `keys`, where somebody reads them all anyway.
+        """
+        return [key for key in (self._keys(RUNNING) if keys is None else keys) if self._was_killed(key)]
+
+    def _keys(self, folder: str) -> list[str]:
         try:
-            names = sorted(os.listdir(self._root / PLACE / RUNNING))
+            names = os.listdir(self._root / PLACE / folder)
         except (FileNotFoundError, NotADirectoryError):
             return []
-        return [name for name in names if _KEY.fullmatch(name) and self._was_killed(name)]
+        return sorted(name for name in names if _KEY.fullmatch(name))
 
     def _was_killed(self, key: str) -> bool:
         # Nothing is to be said of one that is running, was removed, or cannot be read.
-        with suppress(SamuelError):
-            if self.load(key).status is not Status.RUNNING:
+        with suppress(SamuelError, OSError):
+            status = self.load(key).status
+            if status not in (Status.CREATED, Status.RUNNING):
+                self._lock(key).unlink(missing_ok=True)  # what an interrupted one leaves
+            if status is not Status.RUNNING:
                 return False  # without a look at its lock: somebody may be about to take it
-        with suppress(SamuelError), self.running(key):
+        with suppress(SamuelError, OSError), self.running(key):
             call = self.load(key)
             if call.status is not Status.RUNNING:
                 return False
             ended = replace(call, status=Status.KILLED, error=KILLED, children=self.children(key))
-            self.save(ended, self.input(key))
+            try:
+                asked = self.input(key)
+            except SamuelError:
+                asked = None
+            self.save(ended, asked)
             return True
         return False
 
     def _unreadable(self, key: str, name: str, why: object) -> ConfigError:
         where = str(self._root / PLACE / key / name)
-        return ConfigError([Problem(f"it cannot be read: {why}", where, 0, "remove the folder")])
+        return ConfigError([Problem(f"it cannot be read: {why}", where, 0, f"samuel ability delete {key}")])
 
 
 def known_key(key: str) -> str:
@@ -162,5 +205,5 @@ def known_key(key: str) -> str:
     return key
 
 
-def _pretty(value: Any) -> bytes:
-    return msgspec.json.format(msgspec.json.encode(value), indent=1) + b"\n"
+def _no_task(key: str) -> UsageError:
+    return UsageError(f"there is no task `{key}`", "`samuel ability list --tasks` shows those that are there")

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from samuel.abilities.execution.family import VARIABLE
 from samuel.abilities.execution.folder import Calls
 from samuel.process.tree import end_leftovers
 
 
-def settle_killed(calls: Calls) -> None:
-    """Give every call whose process is gone its last record, and end what it left running."""
-    for key in calls.mark_killed():
+def settle_killed(calls: Calls, keys: Iterable[str] | None = None) -> None:
+    """Give every call, or those of `keys`, whose process is gone its last record; end what it left running."""
+    for key in calls.mark_killed(keys):
         end_leftovers(VARIABLE, key)

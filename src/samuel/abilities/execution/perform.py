@@ -68,4 +68,5 @@ class Performer:
         except NotPlain as error:
             return done._replace(error=f"its output is {error}")
         except (SamuelError, OSError) as error:
-            return done._replace(error=f"its output cannot be read: {error}")
+            why = error.message if isinstance(error, SamuelError) else error.strerror
+            return done._replace(error=f"its output cannot be read: {why}")

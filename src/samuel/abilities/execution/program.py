@@ -110,7 +110,8 @@ def _run(
         limit = f"more than {machine.output_limit} bytes of output"
         return done._replace(error=f"{limit}; `handler_output_bytes` under [limits] sets the limit")
     if finished.returncode != 0:
-        return done._replace(error=ending(finished.returncode, done.stderr))
+        said = done.stderr if done.stderr.strip() else finished.stdout.decode("utf-8", "replace")
+        return done._replace(error=ending(finished.returncode, said))
     try:
         return done._replace(output=parse(finished.stdout) if finished.stdout.strip() else None)
     except NotPlain as error:

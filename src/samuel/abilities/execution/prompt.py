@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-import msgspec
-
 from samuel.abilities import placeholders
+from samuel.abilities.execution.call import indented
 from samuel.abilities.model import Ability, Prompt
 
 OUTPUT = "output.json"
@@ -19,14 +18,10 @@ def told(ability: Ability, prompt: Prompt, given: Mapping[str, Any], output: str
     named = placeholders.names(prompt.prompt)
     parts = [placeholders.filled(prompt.prompt, given).rstrip("\n")]
     if rest := {name: value for name, value in given.items() if name not in named}:
-        parts.append(f"The input:\n\n{_json(rest)}")
+        parts.append(f"The input:\n\n{indented(rest).decode()}")
     if ability.output_schema is not None:
         parts.append(
             f"When you are done, write the result to the file `{output}`, as JSON that fits this schema:\n\n"
-            f"{_json(ability.output_schema)}"
+            f"{indented(ability.output_schema).decode()}"
         )
     return "\n\n".join(parts) + "\n"
-
-
-def _json(value: object) -> str:
-    return msgspec.json.format(msgspec.json.encode(value), indent=2).decode()

@@ -6,10 +6,9 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-import msgspec
 from msgspec import UNSET
 
-from samuel.abilities.execution.call import Call, Status, shortened
+from samuel.abilities.execution.call import Call, Status, indented, shortened
 
 LONGEST = 32 * 1024  # characters of one value; all of it is in the files beside it
 
@@ -70,8 +69,7 @@ def _code(text: str) -> str:
 
 
 def _json(title: str, value: Any) -> str:
-    text = msgspec.json.format(msgspec.json.encode(value), indent=2).decode()
-    return _fenced(title, text, "json")
+    return _fenced(title, indented(value).decode(), "json")
 
 
 def _fenced(title: str, text: str, kind: str = "", *, end: bool = False) -> str:

@@ -34,4 +34,6 @@ def call(here: Here, id: str, given_input: str, intent: str, session: str, envir
     if here.out.json:
         return here.out.answer(created(made), ok=False, warnings=calling.app.warnings)
     here.out.object(created(made))
+    assert made.refused is not None
+    here.out.tell(f"{id}: unavailable: {made.refused.reason}")  # for the record of an ability that called it
     return 1

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
@@ -22,8 +22,6 @@ from samuel.cli.here import Here
 from samuel.cli.session import words
 from samuel.cli.session.options import VARIABLE
 from samuel.config.model import Config
-from samuel.dispatch.record import Fired
-from samuel.events import Event
 
 input_option = click.option(
     "--input", "given_input", metavar="FILE|-|JSON", default="{}", help="The input, a JSON object; {} without."
@@ -45,7 +43,7 @@ def opened(here: Here, name: str, session: str, environment: str) -> Iterator[Ca
     how = found.implementation if found else None
     seconds = how.timeout if isinstance(how, Prompt) else None
     with here.open(environment=environment, config=_settings(here, seconds)) as app:
-        yield Calling(app, execution(app, registry, _fire(here, app, session), session))
+        yield Calling(app, execution(app, registry, lambda event: words.fire(here, app, event), session))
 
 
 def ability_of(here: Here, key: str) -> str:
@@ -72,7 +70,7 @@ def answer(here: Here, ended: Ended, app: App) -> int:
         out.warn(*warnings)
         if ended.call.output is not UNSET:
             out.object(ended.call.output)
-        why = call.error or ended.stopped
+        why = (call.error or ended.stopped).rstrip(".")
         out.tell(f"{call.ability_id}: {call.status.value}{f': {why}' if why else ''}; see {record}")
         return 0 if ended.ok else 1
     data = {
@@ -99,19 +97,3 @@ def _settings(here: Here, seconds: float | None) -> Config:
     chosen = loaded.chosen(loaded.default_methodology)
     timed = dataclasses.replace(chosen, agent_timeout=seconds)
     return dataclasses.replace(loaded, methodology={**loaded.methodology, chosen.name: timed})
-
-
-def _fire(here: Here, app: App, session: str) -> Callable[[Event], Fired]:
-    """Within a session, if there is one: then what the hooks propose and suggest is kept."""
-
-    def alone(event: Event) -> Fired:
-        fired = app.fire(event)
-        here.out.tell(*fired.messages)
-        return fired
-
-    def within(event: Event) -> Fired:
-        kept = app.keeper(here.confirm).fire(session, event)
-        words.tell(here.out, kept)
-        return kept.fired
-
-    return within if session else alone

@@ -45,7 +45,7 @@ def fire(here: Here, event: str, given: str, really: bool) -> int:
     with _opened(here) as app:
         if isinstance(fired_event, LoopEvent) and "context" not in fields:
             fired_event = msgspec.structs.replace(fired_event, context=app.context())
-        notes += [*_untrusted(app), *_broken(app)]
+        notes += [*_untrusted(app), *app.unheard]
         fired = app.fire(fired_event)
     warnings = [*notes, *fired.warnings, *app.warnings]
     here.out.warn(*warnings)
@@ -113,15 +113,6 @@ def _opened(here: Here) -> App:
     if agreed := ask_for_each(here.out, consent, [item for item in consent.pending() if readable(item)]):
         consent.agree(agreed)
     return here.open()
-
-
-def _broken(app: App) -> list[str]:
-    """Those that never said which event they are for: it may be this one."""
-    return [
-        f"broken, so not run: `{one.name}`: {one.reason}"
-        for one in app.found
-        if one.status is Status.BROKEN and not one.event
-    ]
 
 
 def _untrusted(app: App) -> list[str]:

@@ -4,29 +4,37 @@ import click
 
 from samuel.app import App
 from samuel.cli.here import Here, json_option
+from samuel.cli.hooks.shipped import listed
 from samuel.cli.output import Table
 from samuel.events import canonical
 from samuel.hooks.handler import Handler, Status
 
 EXCLUDED = "excluded"
 COLUMNS = ("event", "name", "order", "origin", "runtime", "status", "reason")
+SHIPPED_COLUMNS = ("name", "event", "status", "summary")
 
 
 @click.command("list")
 @click.option("--event", metavar="EVENT", help="Only those for this event.")
+@click.option("--shipped", is_flag=True, help="Those that come with Samuel instead, for `hooks enable`.")
 @json_option
 @click.pass_obj
-def list_(here: Here, event: str | None) -> int:
+def list_(here: Here, event: str | None, shipped: bool) -> int:
     """Show every hook that was found, and what became of it.
 
     \b
         samuel hooks list --event quality.check
+        samuel hooks list --shipped
     """
     wanted = canonical(event) if event else ""
     with here.open() as app:
+        if shipped:
+            rows = [row for row in listed(app.yaml_files.look(app.paths.root)) if wanted in ("", row["event"])]
+            table = Table(SHIPPED_COLUMNS, [[row[column] for column in SHIPPED_COLUMNS] for row in rows])
+            return here.out.answer(rows, table, warnings=app.warnings)
         found = [row for row in _rows(app) if wanted in ("", row["event"]) or not row["event"]]
-    rows = [[_cell(row[column]) for column in COLUMNS] for row in found]
-    return here.out.answer(found, Table(COLUMNS, rows), warnings=app.warnings)
+    cells = [[_cell(row[column]) for column in COLUMNS] for row in found]
+    return here.out.answer(found, Table(COLUMNS, cells), warnings=app.warnings)
 
 
 def _rows(app: App) -> list[dict[str, str | int | None]]:

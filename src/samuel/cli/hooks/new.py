@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from contextlib import ExitStack
 from pathlib import Path
 
 import click
@@ -73,13 +74,14 @@ def _write(root: Path, name: str, files: Sequence[Written]) -> list[Written]:
         there = os.listdir(root / directory) if (root / directory).is_dir() else []
         if other := taken(name, there) if directory == HOOKS else base if base in there else "":
             raise SamuelError(f"`{directory}/{other}` exists already", "choose another name, or remove it first")
-    for file in files:
-        directory, base = os.path.split(file.name)
-        fd = make_dirs_inside(root, directory, mode=0o755)
-        try:
-            atomic.write_at(fd, base, file.text.encode(), file.mode)
-        finally:
-            os.close(fd)
+    with ExitStack() as opened:
+        places = []
+        for file in files:  # all of the directories before the first of the files
+            fd = make_dirs_inside(root, os.path.dirname(file.name), mode=0o755)
+            opened.callback(os.close, fd)
+            places.append(fd)
+        for file, fd in zip(files, places, strict=True):
+            atomic.write_at(fd, os.path.basename(file.name), file.text.encode(), file.mode)
     return files
 
 
@@ -88,8 +90,7 @@ def _trust(consent: Consent, written: Sequence[Written]) -> list[str]:
     shown = written[0].name
     if inside_a_run():
         return [f"`{shown}` is not trusted: a run cannot change what is trusted"]
-    ours = {(file.name, file.text.encode()) for file in written}
-    consent.agree(item for item in consent.items() if (item.name, item.content) in ours)
+    consent.agree_to({file.name: file.text.encode() for file in written})
     # YAML files do not run, so it is nothing to one what another holds.
     places = tuple({os.path.dirname(file.name) for file in written} - {paths.YAML_HOOKS})
     others = [item.name for item in consent.pending() if os.path.dirname(item.name).startswith(places)]

@@ -1,16 +1,38 @@
-"""Bringing a hook that comes with Samuel into a project: its YAML in `.system/hooks/`, agreed to as written."""
+"""The hooks that come with Samuel: which there are, and bringing one into a project.
+
+That is its YAML in `.system/hooks/`, agreed to as written.
+"""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 from pathlib import Path
 
 from samuel import paths
 from samuel.cli.consent import Consent
 from samuel.files import atomic
 from samuel.files.inside import make_dirs_inside
+from samuel.rules.table import SHIPPED
 from samuel.shipped.definition import definition
-from samuel.sources.yaml_known import KnownFiles
+from samuel.sources.yaml_file import read_hook
+from samuel.sources.yaml_hook import BUILTIN
+from samuel.sources.yaml_known import KnownFiles, Read
+
+
+def listed(reads: Iterable[Read]) -> list[dict[str, str]]:
+    """Each with what it is for, and how it stands in the project whose YAML files these are."""
+    here = {read.hook.command: read.hook.enabled for read in reads if read.hook and read.hook.kind == BUILTIN}
+    states = {True: "enabled", False: "disabled", None: "not here yet"}
+    return [
+        {
+            "name": name,
+            "event": SHIPPED[name].event,
+            "status": states[here.get(name)],
+            "summary": read_hook(definition(name) or b"", name).summary,
+        }
+        for name in SHIPPED
+    ]
 
 
 def bring(root: Path, name: str) -> None:
@@ -27,4 +49,4 @@ def bring(root: Path, name: str) -> None:
         atomic.write_at(directory, f"{name}.yaml", text, 0o644)
     finally:
         os.close(directory)
-    consent.agree(item for item in consent.items() if (item.name, item.content) == (file, text))
+    consent.agree_to({file: text})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+from pathlib import Path
 
 import click
 from msgspec.structs import replace
@@ -62,9 +63,10 @@ def _switch(here: Here, id: str, *, on: bool) -> int:
         return here.out.answer(data, f"`{id}` is {state} already", warnings=app.warnings)
     written = _written(app, read, on)
     warnings = list(app.warnings)
-    if trusted:
-        consent = Consent(app.paths.root)
-        consent.agree(item for item in consent.items() if (item.name, item.content) == (read.file, written))
+    if trusted:  # the other state is agreed to no longer: who edits the line back must ask again
+        Consent(app.paths.root).agree_to({read.file: written}, instead=True)
+        with here.open():  # from now on it is known for what it is, and missed when it is gone
+            pass
     else:
         warnings.append(f"`{read.file}` is not trusted yet; `samuel trust` shows it and asks")
     if on and (idle := read.hook.elsewhere(app.environment)):
@@ -73,16 +75,27 @@ def _switch(here: Here, id: str, *, on: bool) -> int:
 
 
 def _named(app: App, id: str) -> Read:
-    reads = [read for read in app.yaml_files.look(app.paths.root) if read.hook is not None]
+    reads = app.yaml_files.look(app.paths.root)
     found = [read for read in reads if read.hook and read.hook.id == id]
     if len(found) > 1:
         files = " and ".join(f"`{read.file}`" for read in found)
         raise SamuelError(f"{files} both have the id `{id}`", "give one of them another")
+    if not found and (broken := [read for read in reads if read.hook is None and id in _names(read)]):
+        raise ConfigError([problem for read in broken for problem in read.problems])
     if not found:
         close = difflib.get_close_matches(id, [*(read.hook.id for read in reads if read.hook), *SHIPPED], n=1)
-        hint = f"did you mean `{close[0]}`?" if close else "`samuel hooks validate` lists the YAML hooks"
+        hint = (
+            f"did you mean `{close[0]}`?"
+            if close
+            else "`samuel hooks validate` and `samuel hooks list --shipped` list them"
+        )
         raise UsageError(f"there is no YAML hook `{id}`", hint)
     return found[0]
+
+
+def _names(read: Read) -> tuple[str, ...]:
+    """By which somebody may mean a file that cannot be read: its own, and the id it had."""
+    return Path(read.file).stem, read.good.id if read.good else ""
 
 
 def _written(app: App, read: Read, on: bool) -> bytes:

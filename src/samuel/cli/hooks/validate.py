@@ -10,6 +10,7 @@ from samuel.errors import Problem
 from samuel.hooks.handler import Handler, Status
 from samuel.sources.yaml_known import Read
 
+NONE = "there is no YAML hook: .system/hooks/*.yaml; `samuel hooks list --shipped` shows those you can enable"
 COLUMNS = ("file", "id", "events", "status", "reason")
 
 
@@ -29,7 +30,7 @@ def validate(here: Here, environment: str) -> int:
         found = [_examined(read, states[read.file]) for read in reads if read.file in states]
     rows = [tuple(str(one[column]) or "-" for column in COLUMNS) for one in found]
     problems = [str(Problem(**problem)) for one in found for problem in one["problems"]]
-    shown: list[str | Table] = [Table(COLUMNS, rows)] if rows else ["there is no YAML hook: .system/hooks/*.yaml"]
+    shown: list[str | Table] = [Table(COLUMNS, rows)] if rows else [NONE]
     blocks = [*shown, *(["", *problems] if problems else [])]
     return here.out.answer(found, *blocks, ok=not problems, warnings=app.warnings)
 

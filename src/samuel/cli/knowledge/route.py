@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 import click
 
+from samuel import paths
 from samuel.cli import given
 from samuel.cli.here import Here, json_option
 from samuel.cli.knowledge import base
@@ -33,7 +34,8 @@ def route(here: Here, text: str, where: str, session: str) -> int:
     known = base(here)
     hints = hints_of(here, session)
     intent = given.json_object(where, "--intent") if where else hints.intent
-    routed = find(known, text=given.text(text), intent=intent, suggested=hints.documents)
+    cache = paths.User.from_environment().cache
+    routed = find(known, text=given.text(text), intent=intent, suggested=hints.documents, cache=cache)
     place = str(known.root.relative_to(here.root))
     data = {
         "root": place,

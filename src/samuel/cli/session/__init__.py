@@ -11,6 +11,7 @@ COMMANDS = {
     "prompt": Entry("samuel.cli.session.prompt:prompt", "Tell the hooks what the person asked for."),
     "stop": Entry("samuel.cli.session.stop:stop", "Tell the hooks that work has stopped, and what it changed."),
     "end": Entry("samuel.cli.session.end:end", "End a session."),
+    "do": Entry("samuel.cli.session.do:do", "Do what hooks proposed, or drop it."),
     "show": Entry("samuel.cli.session.show:show", "Show what a session has gathered."),
 }
 

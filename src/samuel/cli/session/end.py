@@ -22,4 +22,4 @@ def end(here: Here, id: str, environment: str) -> int:
     session = chosen(here, id)
     with here.open(environment=environment) as app:
         kept = app.keeper(here.confirm).fire(session.id, SessionEnd())
-    return words.answer(here, kept, f"session `{session.id}` has ended", app.warnings)
+    return words.answer(here, app, kept, f"session `{session.id}` has ended")

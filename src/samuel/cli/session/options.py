@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import os
+from typing import get_args
 
 import click
 
 from samuel.cli.here import Here
+from samuel.errors import SamuelError
+from samuel.events.event import Stage
 from samuel.sessions.session import Hints, Session, hints
 from samuel.sessions.store import SessionStore
 
@@ -14,14 +17,23 @@ VARIABLE = "SAMUEL_SESSION_ID"
 
 id_option = click.option("--id", "id", metavar="ID", default="", help="The session; the latest open one without.")
 env_option = click.option("--env", "environment", metavar="NAME", default="", help="The environment: dev, prod, …")
-stage_option = click.option(
-    "--stage", type=click.Choice(["understand", "plan", "act", "review"]), help="Where the work stands."
-)
+stage_option = click.option("--stage", type=click.Choice(get_args(Stage)), help="Where the work stands.")
 session_option = click.option("--session", metavar="ID", default="", help="The session it belongs to.")
 
 
 def chosen(here: Here, id: str) -> Session:
     return SessionStore(here.root).named(id or os.environ.get(VARIABLE, ""))
+
+
+def chosen_or_last(here: Here, id: str) -> Session:
+    """Also one that has ended, if it is the last there was."""
+    store = SessionStore(here.root)
+    if id := id or os.environ.get(VARIABLE, ""):
+        return store.named(id)
+    found = [session for one in store.ids() if (session := store.load(one))]
+    if not found:
+        raise SamuelError("there has been no session yet", "`samuel session start` begins one")
+    return max(found, key=lambda session: session.started)
 
 
 def hints_of(here: Here, id: str) -> Hints:

@@ -9,6 +9,7 @@ from samuel.cli.here import Here, json_option
 from samuel.cli.session import words
 from samuel.cli.session.options import chosen, env_option, id_option, stage_option
 from samuel.events import UserPromptSubmit
+from samuel.events.event import Stage
 
 
 @click.command()
@@ -19,7 +20,7 @@ from samuel.events import UserPromptSubmit
 @env_option
 @json_option
 @click.pass_obj
-def prompt(here: Here, text: str, files: tuple[str, ...], id: str, stage: str | None, environment: str) -> int:
+def prompt(here: Here, text: str, files: tuple[str, ...], id: str, stage: Stage | None, environment: str) -> int:
     """Tell the hooks what the person asked for.
 
     Shows what they suggest. `-` reads the text from stdin.
@@ -37,4 +38,4 @@ def prompt(here: Here, text: str, files: tuple[str, ...], id: str, stage: str | 
     with here.open(environment=environment) as app:
         kept = app.keeper(here.confirm).fire(session.id, event)
     said = "\n".join(words.hints(kept.session)) or "the hooks suggest nothing"
-    return words.answer(here, kept, said, app.warnings)
+    return words.answer(here, app, kept, said)

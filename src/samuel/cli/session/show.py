@@ -1,18 +1,13 @@
 from __future__ import annotations
 
-import os
-
 import click
 import msgspec
 
 from samuel.cli.here import Here, json_option
 from samuel.cli.output import Table
-from samuel.cli.session.options import VARIABLE, id_option
+from samuel.cli.session.options import chosen_or_last, id_option
 from samuel.cli.session.words import hints
-from samuel.errors import SamuelError
 from samuel.sessions.follow_up import described
-from samuel.sessions.session import Session
-from samuel.sessions.store import SessionStore
 
 
 @click.command()
@@ -25,7 +20,7 @@ def show(here: Here, id: str) -> int:
     \b
         samuel session show --json
     """
-    session = _chosen(SessionStore(here.root), id or os.environ.get(VARIABLE, ""))
+    session = chosen_or_last(here, id)
     data = msgspec.to_builtins(session)
     data.pop("tree", None)  # how we tell what changed, and nobody's reading
     data["state"] = session.state
@@ -35,13 +30,3 @@ def show(here: Here, id: str) -> int:
         rows = [(one.at, one.event, one.text) for one in session.messages]
         blocks.append(Table(("time", "event", "message"), rows))
     return here.out.answer(data, *blocks)
-
-
-def _chosen(store: SessionStore, id: str) -> Session:
-    """Also one that has ended, if it is the last there was."""
-    if id:
-        return store.named(id)
-    found = [session for one in store.ids() if (session := store.load(one))]
-    if not found:
-        raise SamuelError("there has been no session yet", "`samuel session start` begins one")
-    return max(found, key=lambda session: session.started)

@@ -26,7 +26,7 @@ def start(here: Here, id: str, environment: str) -> int:
         keeper = app.keeper(here.confirm)
         keeper.begin(id, _tree(Git(app.paths.root, app.variables)))
         kept = keeper.fire(id, SessionStart())
-    return words.answer(here, kept, f"session `{id}` has begun", app.warnings)
+    return words.answer(here, app, kept, f"session `{id}` has begun")
 
 
 def _tree(git: Git) -> WorkTree | None:

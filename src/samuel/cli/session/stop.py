@@ -32,7 +32,7 @@ def stop(here: Here, files: tuple[str, ...], changed: tuple[str, ...], id: str, 
     with here.open(environment=environment) as app:
         paths = [spoken(path) for path in (*changed, *files)] or _changed(app, session)
         kept = app.keeper(here.confirm).fire(session.id, SessionStop(changed_files=paths))
-    return words.answer(here, kept, f"session `{session.id}` has stopped", app.warnings)
+    return words.answer(here, app, kept, f"session `{session.id}` has stopped")
 
 
 def _changed(app: App, session: Session) -> list[str]:

@@ -5,11 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import msgspec
+from msgspec import UNSET
 
 from samuel.cli.output import Output
 
 if TYPE_CHECKING:
+    from samuel.app import App
     from samuel.cli.here import Here
+    from samuel.dispatch.record import Fired
+    from samuel.events import Event
     from samuel.sessions.keeper import Kept
     from samuel.sessions.session import Session
 
@@ -21,6 +25,17 @@ def tell(out: Output, kept: Kept) -> None:
     out.tell(*kept.fired.messages, *map(described, kept.follow_ups))
 
 
+def fire(here: Here, app: App, event: Event) -> Fired:
+    """Within the session that it names, if it names one: then what the hooks propose and suggest is kept."""
+    if event.session_id is UNSET:
+        fired = app.fire(event)
+        here.out.tell(*fired.messages)
+        return fired
+    kept = app.keeper(here.confirm).fire(event.session_id, event)
+    tell(here.out, kept)
+    return kept.fired
+
+
 def hints(session: Session) -> list[str]:
     """What the hooks say to routing, a line each."""
     lines = [f"ability `{one['id']}`: {one.get('reason') or 'no reason given'}" for one in session.suggestions]
@@ -28,7 +43,7 @@ def hints(session: Session) -> list[str]:
     return [*lines, f"intent `{session.intent['intent']}`"] if session.intent else lines
 
 
-def answer(here: Here, kept: Kept, done: str, warnings: list[str]) -> int:
+def answer(here: Here, app: App, kept: Kept, done: str) -> int:
     """A session command's answer: 1 if hooks said no."""
     fired, session = kept.fired, kept.session
     tell(here.out, kept)
@@ -41,4 +56,5 @@ def answer(here: Here, kept: Kept, done: str, warnings: list[str]) -> int:
         "follow_ups": [msgspec.to_builtins(one) for one in kept.follow_ups],
     }
     said = f"stopped: {fired.reason}" if fired.stopped else done
-    return here.out.answer(data, said, ok=not fired.stopped, warnings=[*fired.warnings, *warnings])
+    warnings = [*fired.warnings, *app.unheard, *app.warnings]
+    return here.out.answer(data, said, ok=not fired.stopped, warnings=warnings)

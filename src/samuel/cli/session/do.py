@@ -1,0 +1,47 @@
+from __future__ import annotations
+
+import click
+import msgspec
+
+from samuel.cli.consent import refuse_inside_a_run
+from samuel.cli.here import Here, json_option
+from samuel.cli.session.options import chosen_or_last, id_option
+from samuel.errors import UsageError
+from samuel.sessions.follow_up import described
+from samuel.sessions.session import DONE, DROPPED, QUEUED, FollowUp, Session
+
+
+@click.command()
+@click.argument("numbers", nargs=-1, type=int, metavar="[NUMBER]...")
+@click.option("--drop", is_flag=True, help="Forget it instead.")
+@click.option("--yes", is_flag=True, help="Run commands without being asked.")
+@id_option
+@json_option
+@click.pass_obj
+def do(here: Here, numbers: tuple[int, ...], drop: bool, yes: bool, id: str) -> int:
+    """Do what hooks proposed and nobody has done yet.
+
+    All that waits, or what has these numbers in `samuel session show`. You are asked before a command runs.
+
+    \b
+        samuel session do 2
+        samuel session do --drop
+    """
+    refuse_inside_a_run()
+    session = chosen_or_last(here, id)
+    chosen = _chosen(session, numbers)
+    confirm = (lambda _: True) if yes else here.confirm
+    with here.open() as app:
+        keeper = app.keeper(confirm)
+        became = keeper.drop(session, chosen) if drop else keeper.do(session, chosen)
+    text = "\n".join(map(described, became)) or "nothing waits"
+    ok = all(one.state in (DONE, DROPPED) for one in became)
+    return here.out.answer([msgspec.to_builtins(one) for one in became], text, ok=ok, warnings=app.warnings)
+
+
+def _chosen(session: Session, numbers: tuple[int, ...]) -> list[FollowUp]:
+    waiting = {one.number: one for one in session.follow_ups if one.state == QUEUED}
+    for number in numbers:
+        if number not in waiting:
+            raise UsageError(f"no follow-up {number} waits in session `{session.id}`", "see `samuel session show`")
+    return [waiting[number] for number in numbers] if numbers else list(waiting.values())

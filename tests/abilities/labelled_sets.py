@@ -1,0 +1,64 @@
+"""Prompts with the ability that each of them asks for: the sets in `labelled/`, also for the benchmarks.
+
+Three registries of different trades are what routing is developed on. `held_out` has more prompts for the first of
+them; nobody looks at those, or at which of them fail: `make bench` reports how many do.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from samuel.abilities.model import Ability, Level
+from samuel.abilities.registry import Registry, load
+from samuel.files import yaml
+
+FOLDER = Path(__file__).parent / "labelled"
+DEVELOPMENT = ("web_shop", "data_platform", "game_studio")
+HELD_OUT = "held_out"
+
+
+class Labelled(NamedTuple):
+    name: str
+    registry: Registry
+    prompts: tuple[tuple[str, str], ...]
+    """What is asked, and the id of the ability that it is asked for."""
+    unrelated: tuple[str, ...]
+    near_misses: tuple[str, ...]
+    """They share the very words of an ability and ask for something else: reported, not demanded."""
+
+
+def labelled(name: str) -> Labelled:
+    said = _read({"web_shop": "development"}.get(name, name))
+    return Labelled(
+        name,
+        _registry(said["abilities"]) if "abilities" in said else load(FOLDER / "project"),
+        tuple((one["text"], one["wants"]) for one in said["prompts"]),
+        tuple(said["unrelated"]),
+        tuple(said.get("near_misses", ())),
+    )
+
+
+def unrelated_everywhere() -> tuple[str, ...]:
+    """What no ability of any of the registries fits."""
+    return tuple(_read("unrelated")["unrelated"])
+
+
+def _read(name: str) -> dict[str, Any]:
+    return yaml.load((FOLDER / f"{name}.yaml").read_bytes(), name).mapping()
+
+
+def _registry(said: list[dict[str, Any]]) -> Registry:
+    abilities = (
+        Ability(
+            id=one["id"],
+            level=Level(one.get("level", "low")),
+            summary=one["summary"],
+            file=f"{one['id']}.yaml",
+            when_to_use=one.get("when_to_use", ""),
+            area=one["area"],
+            keywords=tuple(one["keywords"]),
+        )
+        for one in said
+    )
+    return Registry(tuple(sorted(abilities, key=lambda one: one.id)))
