@@ -104,7 +104,7 @@ def test_every_problem_of_a_file_is_told_at_once() -> None:
         Level.HIGH,
     ) == [
         "a.yaml:2: `id` must be made of letters, digits, `.`, `-` and `_`, at most 100 of them",
-        "a.yaml:2: `summary` is missing",
+        "a.yaml:2: `summary` is missing (add `summary: ...`)",
         "a.yaml:3: `type` must be one of `workflow`, `agent`, not `workfow`",
         "a.yaml:4: unknown key `sumary` (did you mean `summary`?)",
         "a.yaml:5: unknown key `module` in `scope` (did you mean `modules`?)",

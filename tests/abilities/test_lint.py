@@ -171,7 +171,7 @@ def test_a_keyword_that_rules_itself_out(write) -> None:
 
 def test_what_could_not_be_read_is_part_of_it(write) -> None:
     assert found(write(SOUND | {f"{LOW}/bad.yaml": "summary: x\n", "ABILITY.md": TABLE})) == [
-        f"{LOW}/bad.yaml:1: `operation_key` is missing"
+        f"{LOW}/bad.yaml:1: `operation_key` is missing (add `operation_key: ...`)"
     ]
 
 

@@ -73,7 +73,7 @@ def hook(name: str, config: str, event: str = "") -> YamlHook:
         (
             "session_stop_build_check",
             "builds: [{paths: x, command: make, directory: ../x}]",
-            "must be a directory below the project's root",
+            "must be a path below the project's root",
         ),
         ("session_stop_build_check", "builds: [{paths: x, command: make, timeout: 5}]", "needs a unit"),
         (

@@ -182,14 +182,11 @@ class TestRunning:
         assert yaml.seen()["task"] == {"id": "1"}
 
     def test_a_timeout_of_its_own(self, yaml: Yaml) -> None:
-        yaml.script("scripts/slow.sh", "#!/bin/sh\nsleep 60\n")
-        yaml.file(
-            "h.yaml",
-            "id: h\nevent_type: PostAbilityCall\ntimeout: 50ms\n"
-            "handler: {kind: script, command: ./scripts/slow.sh}\n",
-        )
+        yaml.hook(more="timeout: 50ms\n")
+        yaml.script("scripts/hooks/h.sh", "#!/bin/sh\nsleep 60\n")
         yaml.project.trust()
-        assert yaml.fire().calls[0].outcome is Outcome.TIMED_OUT
+        (call,) = yaml.fire().calls
+        assert (call.outcome, call.message) == (Outcome.TIMED_OUT, "killed after 0.05s")
 
     def test_order_and_samuel_toml(self, yaml: Yaml) -> None:
         for id, order in (("a", 300), ("b", 100), ("c", 200)):
@@ -428,27 +425,44 @@ class TestTrust:
             "tools/x.py",
         ]
 
+    @pytest.mark.parametrize("more", ["", ", shell: true"])
     @pytest.mark.parametrize(
         "command",
         [
             "./tools/run tools/given.sh",
             "sh tools/given.sh",
-            "[sh, -c, 'set -e; exec sh tools/given.sh']",
-            "[./tools/run, -c, 'sh \"tools/given.sh\"']",
             "env FILE=tools/given.sh sh -c 'exec sh $FILE'",
-            "[sh, -c, 'exec sh \"lib dir/given.sh\"']",
             "sh -c 'test $# = 0 && sh tools/given.sh'",
         ],
     )
-    @pytest.mark.parametrize("more", ["", ", shell: true"])
     def test_what_a_program_is_given_is_agreed_to_as_well(self, yaml: Yaml, command: str, more: str) -> None:
-        if more and command.startswith("["):
-            pytest.skip("a shell takes text")
+        self.agreed_to(yaml, f"{json.dumps(command)}{more}")
+
+    @pytest.mark.parametrize(
+        "words",
+        [
+            "[sh, -c, 'set -e; exec sh tools/given.sh']",
+            "[./tools/run, -c, 'sh \"tools/given.sh\"']",
+            "[sh, -c, 'exec sh \"lib dir/given.sh\"']",
+        ],
+    )
+    def test_also_as_words(self, yaml: Yaml, words: str) -> None:
+        self.agreed_to(yaml, words)
+
+    def test_a_module_too(self, yaml: Yaml) -> None:
+        yaml.script("tools/given.py", "open('ran', 'w')\n")
+        python = json.dumps([sys.executable, "-m", "tools.given"])
+        yaml.file("h.yaml", f"id: h\nevent_type: PostAbilityCall\nhandler: {{kind: script, command: {python}}}\n")
+        yaml.project.trust()
+        assert yaml.fire().calls[0].outcome is Outcome.OK
+        yaml.script("tools/given.py", "open('hacked', 'w')\n")
+        assert yaml.fire().calls[0].outcome is Outcome.REFUSED
+
+    def agreed_to(self, yaml: Yaml, command: str) -> None:
         yaml.script("tools/run", '#!/bin/sh\nexec sh "$@"\n')
         for place in ("tools", "lib dir"):
             yaml.script(f"{place}/given.sh", "touch ran\n")
-        words = command if command.startswith("[") else json.dumps(command)
-        handler = f"handler: {{kind: script, command: {words}{more}}}"
+        handler = f"handler: {{kind: script, command: {command}}}"
         yaml.file("h.yaml", f"id: h\nevent_type: PostAbilityCall\n{handler}\n")
         yaml.project.trust()
         assert yaml.fire().calls[0].outcome is Outcome.OK

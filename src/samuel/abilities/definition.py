@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import shlex
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
@@ -39,15 +38,15 @@ def read_ability(data: bytes, file: str, level: Level) -> Ability:
     report = Report(Path(file), document.lines)
     top = report.read(document.mapping())
     high = level is Level.HIGH
-    key = _required(top, "operation_key", name, "") if not high else top.take("operation_key", name, "")
+    key = top.require("operation_key", name, "") if not high else top.take("operation_key", name, "")
     scope, hints = top.table("scope"), top.table("routing_hints")
     found = Ability(
-        id=_required(top, "id", name, "") if high else key,
+        id=top.require("id", name, "") if high else key,
         level=level,
-        summary=_required(top, "summary", prose, ""),
+        summary=top.require("summary", prose, ""),
         file=file,
         operation_key=key,
-        type=_required(top, "type", kinds.one_of(*TYPES), "") if high else "",
+        type=top.require("type", kinds.one_of(*TYPES), "") if high else "",
         version=top.take("version", version, ""),
         modules=scope.take("modules", kinds.names, ()),
         environments=scope.take("environments", kinds.names, ()),
@@ -85,7 +84,7 @@ def _implementation(top: Table) -> Implementation | None:
         top.take("implementation", kinds.anything, None)
         return None
     table = top.table("implementation")
-    kind = _required(table, "kind", kinds.one_of(*_READERS), "")
+    kind = table.require("kind", kinds.one_of(*_READERS), "")
     if not kind:
         for other in _READERS:
             table.take(other, kinds.anything, None)  # one problem is enough: these keys are known
@@ -98,8 +97,8 @@ def _implementation(top: Table) -> Implementation | None:
 
 def _script(table: Table) -> Script:
     return Script(
-        path=_required(table, "path", inner_path, ""),
-        arguments=table.take("args_template", arguments, ()),
+        path=table.require("path", kinds.inner_path, ""),
+        arguments=table.take("args_template", kinds.words, ()),
         timeout=table.take("timeout", kinds.timeout, None),
         env=table.take("env", environment, {}),
     )
@@ -107,7 +106,7 @@ def _script(table: Table) -> Script:
 
 def _python(table: Table) -> Python:
     return Python(
-        function=_required(table, "function", function, ""),
+        function=table.require("function", function, ""),
         timeout=table.take("timeout", kinds.timeout, None),
         env=table.take("env", environment, {}),
     )
@@ -115,19 +114,13 @@ def _python(table: Table) -> Python:
 
 def _prompt(table: Table) -> Prompt:
     return Prompt(
-        prompt=_required(table, "prompt", text, ""),
+        prompt=table.require("prompt", text, ""),
         timeout=table.take("timeout", kinds.timeout, None),
         env=table.take("env", environment, {}),
     )
 
 
 _READERS: dict[str, Callable[[Table], Implementation]] = {"script": _script, "python": _python, "agent": _prompt}
-
-
-def _required(table: Table, key: str, kind: Callable[[object], Value], default: Value) -> Value:
-    if key not in table:
-        table.refuse(key, f"`{key}` is missing")
-    return table.take(key, kind, default)
 
 
 def name(value: object) -> str:
@@ -162,37 +155,18 @@ def schema(value: object) -> dict[str, Any]:
     return value
 
 
-def inner_path(value: object) -> str:
-    """A path below the project's root, as plain names."""
-    found = kinds.name(value).removeprefix("./")
-    if found.startswith("/") or any(part in ("", ".", "..") for part in found.split("/")):
-        raise ValueError("must be a path below the project's root, without `..`")
-    if len(found.encode()) > 4_000 or any(len(part.encode()) > LONGEST_NAME for part in found.split("/")):
-        raise ValueError("is longer than a path can be")
-    return found
-
-
 def function(value: object) -> str:
     found = kinds.name(value).removeprefix("./")
     if not _FUNCTION.fullmatch(found):
         raise ValueError("must be `module:function` or `path/to/file.py:function`")
     module, _, _ = found.rpartition(":")
-    inner_path(module if is_file(found) else module.replace(".", "/"))
+    kinds.inner_path(module if is_file(found) else module.replace(".", "/"))
     return found
 
 
 def is_file(function: str) -> bool:
     """Whether it is a function of a file, not of a module."""
     return function.rpartition(":")[0].endswith(".py") or "/" in function
-
-
-def arguments(value: object) -> tuple[str, ...]:
-    if isinstance(value, str):
-        try:
-            value = shlex.split(value)
-        except ValueError:
-            raise ValueError("has a quotation that is not closed") from None
-    return kinds.commands(value)
 
 
 def environment(value: object) -> dict[str, str]:

@@ -15,9 +15,10 @@ from pathlib import Path
 
 import msgspec
 
-from samuel.abilities.definition import Execution, inner_path, read_ability, read_execution
+from samuel.abilities.definition import Execution, read_ability, read_execution
 from samuel.abilities.model import Ability, Level
 from samuel.abilities.tables import FILE, LARGEST, Row, Tables, read_tables
+from samuel.config import kinds
 from samuel.config.advice import Advice
 from samuel.errors import ConfigError, Problem, SamuelError, UsageError
 from samuel.files import atomic, yaml
@@ -170,7 +171,7 @@ class _Reading:
         }
         for row in rows:
             try:
-                path = inner_path(row.path)
+                path = kinds.inner_path(row.path)
             except ValueError as error:
                 self._problem(f"the registry path of `{row.name}` {error}", FILE, row.line)
                 continue

@@ -7,9 +7,13 @@ from __future__ import annotations
 
 import math
 import re
+import shlex
 from collections.abc import Callable
 
 from samuel.config.duration import parse_duration
+
+LONGEST_PATTERN = 1000
+LONGEST_PATH, LONGEST_NAME = 4000, 255  # bytes
 
 _IDENTIFIER = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
@@ -171,3 +175,35 @@ def _distinct(listed: list[str]) -> tuple[str, ...]:
             raise ValueError(f"lists `{item}` twice")
         seen.add(item)
     return tuple(listed)
+
+
+def patterns(value: object) -> tuple[str, ...]:
+    """One text or a list of them. Not too long: to match with a glob takes the square of its length."""
+    items = value if isinstance(value, list) else [value]
+    found = [item for item in items if isinstance(item, str) and item.strip() and item.isprintable()]
+    if not found or len(found) < len(items):
+        raise ValueError("must be a string that is not empty, or a list of them")
+    if max(map(len, found)) > LONGEST_PATTERN:
+        raise ValueError(f"must have at most {LONGEST_PATTERN} characters")
+    return tuple(found)
+
+
+def words(value: object) -> tuple[str, ...]:
+    """A list of strings, or text that is split as a shell would."""
+    if isinstance(value, str):
+        try:
+            value = shlex.split(value)
+        except ValueError:
+            raise ValueError("has a quotation that is not closed") from None
+    return commands(value)
+
+
+def inner_path(value: object) -> str:
+    """A path below the project's root, as plain names."""
+    found = name(value).removeprefix("./")
+    parts = found.split("/")
+    if found.startswith("/") or any(part in ("", ".", "..") for part in parts):
+        raise ValueError("must be a path below the project's root, without `..`")
+    if len(found.encode()) > LONGEST_PATH or any(len(part.encode()) > LONGEST_NAME for part in parts):
+        raise ValueError("is longer than a path can be")
+    return found

@@ -81,6 +81,12 @@ class Table:
             self.refuse(key, f"`{shown(key)}` {error}")
             return default
 
+    def require(self, key: str, kind: Callable[[object], Value], default: Default) -> Value | Default:
+        """The value of a key of YAML that must be there; that it is not is noted."""
+        if key not in self:
+            self.refuse(key, f"`{key}` is missing", f"add `{key}: ...`")
+        return self.take(key, kind, default)
+
     def table(self, key: str) -> Table:
         """The table at `key`; an empty one if it is absent, or no table, which is noted."""
         return self._report.read(self.take(key, _table, {}), (*self.path, key))

@@ -21,7 +21,7 @@ import msgspec
 from samuel.config import kinds
 from samuel.config.reader import Table
 from samuel.files.globs import chosen
-from samuel.rules.entries import entries, patterns, required
+from samuel.rules.entries import entries
 
 # What a directory may be called to stand in a command: it can be no option, and means nothing to a shell.
 _PLAIN = re.compile(r"[A-Za-z0-9_@+][A-Za-z0-9_.@+-]*")
@@ -55,8 +55,8 @@ def read(table: Table) -> Builds:
     found = []
     for entry in entries(table, "builds"):
         build = Build(
-            paths=required(entry, "paths", path_patterns, ()),
-            command=required(entry, "command", command_line, ()),
+            paths=entry.require("paths", path_patterns, ()),
+            command=entry.require("command", command_line, ()),
             directory=entry.take("directory", directory, ""),
             timeout=entry.take("timeout", kinds.timeout, None),
         )
@@ -114,7 +114,7 @@ def _check_holes(entry: Table, build: Build) -> None:
 
 
 def path_patterns(value: object) -> tuple[str, ...]:
-    found = patterns(value)
+    found = kinds.patterns(value)
     for pattern in found:
         before, hole, _ = pattern.rpartition("}")
         if hole and "**" in before:
@@ -128,19 +128,11 @@ def path_patterns(value: object) -> tuple[str, ...]:
 
 
 def command_line(value: object) -> tuple[str, ...]:
-    if isinstance(value, str):
-        try:
-            value = shlex.split(value)
-        except ValueError:
-            raise ValueError("has a quotation that is not closed") from None
-    words = kinds.commands(value)
+    words = kinds.words(value)
     if not words:
         raise ValueError("must name a program")
     return words
 
 
 def directory(value: object) -> str:
-    found = kinds.name(value).removeprefix("./").rstrip("/")
-    if found.startswith("/") or any(part in ("", ".", "..") for part in found.split("/")):
-        raise ValueError("must be a directory below the project's root, without `..`")
-    return found
+    return kinds.inner_path(kinds.name(value).rstrip("/"))

@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
-from typing import TypeVar
+from collections.abc import Iterator
 
 from samuel.config import kinds
 from samuel.config.reader import Table
 
 MOST = 1000  # entries of one list
-
-Value = TypeVar("Value")
-Default = TypeVar("Default")
 
 
 def entries(table: Table, key: str) -> Iterator[Table]:
@@ -22,23 +18,9 @@ def entries(table: Table, key: str) -> Iterator[Table]:
         yield table.entry(key, at, values)
 
 
-def required(table: Table, key: str, kind: Callable[[object], Value], default: Default) -> Value | Default:
-    if key not in table:
-        table.refuse(key, f"`{key}` is missing", f"add `{key}: ...`")
-    return table.take(key, kind, default)
-
-
-def patterns(value: object) -> tuple[str, ...]:
-    """One text or a list of them."""
-    items = value if isinstance(value, list) else [value]
-    if not items or not all(isinstance(item, str) and item.strip() and item.isprintable() for item in items):
-        raise ValueError("must be a string that is not empty, or a list of them")
-    return tuple(str(item) for item in items)
-
-
 def expressions(value: object) -> tuple[str, ...]:
     """Regular expressions, one or a list of them."""
-    found = patterns(value)
+    found = kinds.patterns(value)
     for one in found:
         try:
             re.compile(one)

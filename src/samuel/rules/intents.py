@@ -21,7 +21,7 @@ import msgspec
 from samuel.config import kinds
 from samuel.config.reader import Table
 from samuel.events.event import Stage
-from samuel.rules.entries import entries, expressions, required
+from samuel.rules.entries import entries, expressions
 
 SEARCHED = 100_000  # characters of a text
 
@@ -44,8 +44,8 @@ def read(table: Table) -> Intents:
         stage = entry.take("stage", kinds.one_of(*get_args(Stage)), "")
         found.append(
             Trigger(
-                when=required(entry, "when", expressions, ()),
-                intent=required(entry, "intent", kinds.name, ""),
+                when=entry.require("when", expressions, ()),
+                intent=entry.require("intent", kinds.name, ""),
                 scope=entry.take("scope", kinds.name, ""),
                 topic=entry.take("topic", kinds.name, ""),
                 stage=stage,  # type: ignore[arg-type]  # one of the four

@@ -26,7 +26,7 @@ from samuel.config import kinds
 from samuel.config.reader import Table
 from samuel.files.globs import any_chosen
 from samuel.hooks.match import holds
-from samuel.rules.entries import entries, patterns, required, sentence
+from samuel.rules.entries import entries, sentence
 
 ALLOW = "allow"
 NAMES = ("ability_id", "ability_scope", "operation_key")
@@ -58,7 +58,7 @@ class Call(msgspec.Struct, frozen=True):
 def read(table: Table) -> Policy:
     found = []
     for entry in entries(table, "rules"):
-        decision = required(entry, "decision", kinds.one_of("deny", "ask", ALLOW), "deny")
+        decision = entry.require("decision", kinds.one_of("deny", "ask", ALLOW), "deny")
         if decision == ALLOW and "path" in entry:
             entry.refuse(
                 "path", "a rule that allows cannot go by `path`: the input may name others", "leave it out"
@@ -67,9 +67,9 @@ def read(table: Table) -> Policy:
             Rule(
                 decision=decision,  # type: ignore[arg-type]  # one of these three
                 reason=entry.take("reason", sentence, ""),
-                match={key: list(value) for key in NAMES if (value := entry.take(key, patterns, ()))},
-                environment=entry.take("environment", patterns, ()),
-                path=entry.take("path", patterns, ()),
+                match={key: list(value) for key in NAMES if (value := entry.take(key, kinds.patterns, ()))},
+                environment=entry.take("environment", kinds.patterns, ()),
+                path=entry.take("path", kinds.patterns, ()),
             )
         )
     return Policy(tuple(found))

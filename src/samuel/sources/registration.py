@@ -6,22 +6,27 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Any
 
 from samuel.events.names import ALL
 from samuel.hooks.handler import DEFAULT_ORDER
+from samuel.sources.yaml_command import command, lacking
 from samuel.sources.yaml_hook import YamlHook
 from samuel.sources.yaml_known import Read
 
 Registration = dict[str, list[dict[str, Any]]]
 
 
-def registration(reads: Iterable[Read], environment: str) -> Registration:
+def registration(reads: Iterable[Read], environment: str, root: Path) -> Registration:
     """In the order of the events, and of the hooks in their chains; events are spelled as the files spell them."""
     hooks: dict[str, YamlHook] = {}
     for read in reads:
-        if read.hook is not None and not read.hook.idle(environment, read.file):
-            hooks.setdefault(read.hook.id, read.hook)
+        if read.hook is None or read.hook.idle(environment, read.file):
+            continue
+        other = hooks.setdefault(read.hook.id, read.hook)
+        if other is not read.hook and lacking(command(other, root)):  # the first that works is the one that runs
+            hooks[read.hook.id] = read.hook
     entries = [
         (ALL.index(event), _order(hook), hook.id, spelled, hook)
         for hook in hooks.values()

@@ -10,13 +10,13 @@ from __future__ import annotations
 import os
 import re
 import shlex
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 from samuel.dialects import repo
-from samuel.hooks.handler import Handler
 from samuel.rules.table import SHIPPED
 from samuel.sources.yaml_hook import BUILTIN, PYTHON, YamlHook
 
@@ -34,14 +34,14 @@ def command(hook: YamlHook, root: Path) -> dict[str, Any]:
     return {"runtime": "exec", "dialect": repo.NAME, **_script(hook, root)}
 
 
-def lacking(handler: Handler) -> str:
-    """What it needs and is not there; "" if it can be run."""
-    path = handler.path
+def lacking(runs: Mapping[str, Any]) -> str:
+    """What a command needs and is not there; "" if it can be run."""
+    path = runs.get("path", "")
     if not os.path.isabs(path):
         return ""  # a program of the user's, or a module: found out when it is called
     if not os.path.isfile(path):
         return f"`{path}` does not exist" if not os.path.lexists(path) else f"`{path}` is not a file"
-    if handler.runtime == "exec" and not os.access(path, os.X_OK):
+    if runs["runtime"] == "exec" and not os.access(path, os.X_OK):
         return f"`{path}` is not executable; `chmod +x {path}`"
     return ""
 
@@ -50,8 +50,7 @@ def _function(hook: YamlHook, root: Path) -> dict[str, Any]:
     """A module of the project is the file it is in: nothing else of the project can be imported."""
     file = hook.file
     if not file:
-        inside = hook.module.replace(".", "/")
-        file = next((one for one in (f"{inside}.py", f"{inside}/__init__.py") if (root / one).is_file()), "")
+        file = next(iter(_module(hook.module, root)), "")
     found: dict[str, Any] = {"runtime": "python", "entry": hook.function}
     if not file:
         return {**found, "module": hook.module}
@@ -71,10 +70,18 @@ def _script(hook: YamlHook, root: Path) -> dict[str, Any]:
 
 def _named(words: Iterable[str], root: Path) -> Iterator[str]:
     """The files of the project that these words name, now or once they are there."""
-    for name in dict.fromkeys(piece for word in words for piece in _pieces(word)):
+    pieces = [piece for word in words for piece in _pieces(word)]
+    modules = [after for before, after in pairwise(pieces) if before == "-m"]
+    for name in dict.fromkeys([*pieces, *(file for module in modules for file in _module(module, root))]):
         path = os.path.normpath(os.path.join(root, name))
         if name and not name.startswith("-") and path.startswith(f"{root}{os.sep}") and not os.path.isdir(path):
             yield path
+
+
+def _module(name: str, root: Path) -> list[str]:
+    """The file that a module of the project is."""
+    inside = name.replace(".", "/")
+    return [one for one in (f"{inside}.py", f"{inside}/__init__.py") if (root / one).is_file()][:1]
 
 
 def _pieces(word: str) -> Iterator[str]:

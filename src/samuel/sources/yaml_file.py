@@ -60,11 +60,11 @@ def read_hook(data: bytes, file: str) -> YamlHook:
     spelled, known = _events(top)
     handler = _handler(top)
     found = YamlHook(
-        id=_required(top, "id", name, ""),
+        id=top.require("id", name, ""),
         events=tuple(event.name for event in known),
         spelled=spelled,
         enabled=top.take("enabled", kinds.flag, True),
-        environments=top.take("environments", texts, ()),
+        environments=top.take("environments", kinds.patterns, ()),
         blocking=top.take("blocking", kinds.flag, False),
         role=top.take("role", role, None),
         order=top.take("order", kinds.integer, None),
@@ -80,7 +80,7 @@ def read_hook(data: bytes, file: str) -> YamlHook:
 
 
 def _events(top: Table) -> tuple[tuple[str, ...], list[EventType]]:
-    spelled = _required(top, "event_type", texts, ())
+    spelled = top.require("event_type", kinds.patterns, ())
     known: list[EventType] = []
     for one in spelled:
         try:
@@ -114,7 +114,7 @@ def _handler(top: Table) -> dict[str, Any]:
     table = top.table("handler")
     if "handler" not in top:
         return {"kind": "", "command": ""}
-    kind = _required(table, "kind", kinds.one_of(*HANDLERS), "")
+    kind = table.require("kind", kinds.one_of(*HANDLERS), "")
     if not kind:
         for key in ("command", "shell", "function", "file", "name"):
             table.take(key, kinds.anything, None)  # one problem is enough: these keys are known
@@ -124,7 +124,7 @@ def _handler(top: Table) -> dict[str, Any]:
 
 def _script(table: Table) -> dict[str, Any]:
     shell = table.take("shell", kinds.flag, False)
-    command = _required(table, "command", command_line, "")
+    command = table.require("command", command_line, "")
     if not command:
         return {"command": ""}
     if shell and not isinstance(command, str):
@@ -156,7 +156,7 @@ def _check_program(table: Table, words: tuple[str, ...]) -> None:
 
 
 def _python(table: Table) -> dict[str, Any]:
-    said, file = _required(table, "function", kinds.name, ""), table.take("file", python_file, "")
+    said, file = table.require("function", kinds.name, ""), table.take("file", python_file, "")
     if not said:
         return {"command": ""}
     where, _, function = said.rpartition(":")
@@ -184,7 +184,7 @@ def _python(table: Table) -> dict[str, Any]:
 
 
 def _builtin(table: Table) -> dict[str, Any]:
-    said = _required(table, "name", name, "")
+    said = table.require("name", name, "")
     if said and said not in SHIPPED:
         close = difflib.get_close_matches(said, SHIPPED, n=1)
         hint = f"did you mean `{close[0]}`?" if close else f"there are {', '.join(SHIPPED)}"
@@ -213,12 +213,6 @@ def _config(top: Table, events: list[EventType], kind: str, command: str) -> dic
 HANDLERS: dict[str, Callable[[Table], dict[str, Any]]] = {SCRIPT: _script, PYTHON: _python, BUILTIN: _builtin}
 
 
-def _required(table: Table, key: str, kind: Callable[[object], Value], default: Default) -> Value | Default:
-    if key not in table:
-        table.refuse(key, f"`{key}` is missing", f"add `{key}: ...`")
-    return table.take(key, kind, default)
-
-
 # What the values must be
 
 
@@ -233,11 +227,6 @@ def name(value: object) -> str:
     return value
 
 
-def texts(value: object) -> tuple[str, ...]:
-    """A list of texts; one alone need not be a list."""
-    return tuple(_listed(value))
-
-
 def own_config(value: object) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise ValueError(f"must be a table, not {kinds.type_name(value)}")
@@ -245,19 +234,12 @@ def own_config(value: object) -> dict[str, Any]:
 
 
 def globs(value: object) -> list[str]:
-    return _listed(value)
-
-
-def _listed(value: object) -> list[str]:
-    items = value if isinstance(value, list) else [value]
-    if not items or not all(isinstance(item, str) and item.strip() and item.isprintable() for item in items):
-        raise ValueError("must be a string that is not empty, or a list of them")
-    return [str(item) for item in items]
+    return list(kinds.patterns(value))
 
 
 def words_of(*known: str) -> Callable[[object], list[str]]:
     one = kinds.one_of(*known)
-    return lambda value: [one(item) for item in _listed(value)]
+    return lambda value: [one(item) for item in globs(value)]
 
 
 def role(value: object) -> Role:
@@ -281,9 +263,7 @@ def command_line(value: object) -> str | tuple[str, ...]:
 
 def python_file(value: object) -> str:
     """A path below the project's root, as plain names."""
-    found = kinds.name(value).removeprefix("./")
-    if found.startswith("/") or any(part in ("", ".", "..") for part in found.split("/")):
-        raise ValueError("must be a path below the project's root, without `..`")
+    found = kinds.inner_path(value)
     if not found.endswith(".py"):
         raise ValueError("must name a `.py` file")
     return found

@@ -76,7 +76,7 @@ class YamlHooks:
             return _with(handlers, Status.DISABLED, idle)
         if untrusted:
             return _with(handlers, Status.UNTRUSTED, untrusted)
-        missing = lacking(handlers[0])
+        missing = lacking(command(hook, self._root))
         return _with(handlers, Status.BROKEN, missing) if missing else handlers
 
     def _good(self, read: Read) -> YamlHook | None:

@@ -117,9 +117,15 @@ class TestKilled:
     def running(self, samuel, empty):
         """A call of an ability that never ends, in a process of its own."""
         empty.script("slow", "import time\nopen('begun', 'w')\nprint('x', flush=True)\ntime.sleep(7654321)")
+        empty.hook("before", "PreAbilityCall", "answer['tool_input'] = {'as': 'changed'}")
         empty.hook("after", "PostAbilityCall", "")
         empty.trust()
-        process = subprocess.Popen([*REAL, "ability", "call", "slow"], cwd=empty.root)
+        # As in a terminal: a shell that runs something in the background lets it ignore Ctrl-C.
+        process = subprocess.Popen(
+            [*REAL, "ability", "call", "slow", "--input", '{"as": "asked"}'],
+            cwd=empty.root,
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+        )
         while not (empty.root / "begun").exists():
             assert process.poll() is None
             time.sleep(0.02)
@@ -147,6 +153,7 @@ class TestKilled:
             "the process that ran it was gone before it could say how it ended",
         )
         assert "# slow: killed\n" in empty.words(first)
+        assert empty.record(first)["final_input"] == {"as": "changed"}  # what was really running
         assert not _alive(script)
         assert samuel("ability", "delete", first).code == 0
 

@@ -236,7 +236,7 @@ class TestLint:
         assert linted.code == 1
         assert linted.out == (
             ".system/registry/high-level/billing.yaml:14: `tools/billing.py` has no function `run`\n"
-            ".system/registry/low-level/broken.yaml:1: `summary` is missing\n"
+            ".system/registry/low-level/broken.yaml:1: `summary` is missing (add `summary: ...`)\n"
         )
         problems = samuel("ability", "lint", "--json").json["data"]["problems"]
         assert [one["line"] for one in problems] == [14, 1]

@@ -69,6 +69,19 @@ class TestRegister:
         found = samuel("hooks", "register").json["TurnEnd"]
         assert found == [entry(id, command, kind) for id, (_, kind, command) in kinds.items()]
 
+    def test_of_two_with_one_id_the_one_that_runs(self, samuel, hook, put) -> None:
+        hook("h")
+        put(
+            ".system/hooks/a.yaml",
+            "id: h\nevent_type: TurnEnd\nhandler: {kind: script, command: ./not/there.sh}\n",
+        )
+        assert samuel("hooks", "register").json == {"PostAbilityCall": [entry("h")]}
+        put(
+            ".system/hooks/z.yaml",
+            "id: h\nevent_type: TurnEnd\nhandler: {kind: script, command: ./scripts/hooks/h.sh}\n",
+        )
+        assert samuel("hooks", "register").json == {"PostAbilityCall": [entry("h")]}
+
     def test_environments_and_what_is_disabled(self, samuel, hook, put) -> None:
         hook("dev", more="environments: dev\n")
         hook("off").write_text(HOOK.format(id="off", event="TurnEnd", more="").replace("true", "false"))
