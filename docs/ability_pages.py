@@ -116,8 +116,9 @@ PLACEHOLDERS = """\
 
 `{name}` in `args_template` and in a prompt is the value of that name in the input, or its `default` in the
 schema: text as it is, anything else as JSON. A template is split into words before values are filled in, so a
-value is always one argument, or a part of one. A value that is missing makes the call `unavailable`. What of the
-input a prompt does not name follows it as JSON.
+value is always one argument, or a part of one. One that begins with `-` would be taken for an option, and is
+refused; write `--name={name}`, or put `--` before it. A value that is missing makes the call `unavailable`. What
+of the input a prompt does not name follows it as JSON.
 """
 
 TABLES_TEXT = f"""\
@@ -163,14 +164,14 @@ CALL_TEXT = f"""\
 
 and only the first makes a folder. `samuel ability run KEY` then fires `PreAbilityCall`, runs the ability, writes
 the record and fires `PostAbilityCall`. What hooks made of the input is what runs, and it is checked again.
-`samuel ability call` is both in one.
+`samuel ability call` is both in one. A call within a call stays in the environment of the outer one.
 
 | exit code | |
 |---|---|
 | 0 | it succeeded |
 | 1 | `unavailable`, failed, or denied by a hook (`skipped`); a blocking hook failed; it has run already |
 | 2 | no such task, an input that is no JSON |
-| 130 | interrupted; the record says `killed` |
+| 130 | interrupted: the record says `killed`, and `PostAbilityCall` is fired with `failure` |
 
 The output goes to stdout, everything else to stderr.
 

@@ -76,7 +76,10 @@ VERDICTS = """\
 Of several hooks, lists join in the order of the chain; of each suggested ability the highest confidence is kept,
 of `error` the first (`errors` has all); of other keys the last value. Keys that Samuel does not know stay in the
 result. `PreAbilityCall` may also have `tool_input`, which replaces the input; `PostAbilityCall` `tool_output`,
-and `SessionStop` `follow_up_messages`.
+and `SessionStop` `follow_up_messages`, which are told like `messages_to_user`.
+
+Only `UserPromptSubmit` and `PreAbilityCall` can be denied. On any other event a verdict is a fault of the hook: a
+warning, or, if it is `blocking`, an end with exit code 2.
 
 **Nothing that a hook returns is executed by default.**
 """

@@ -11,6 +11,12 @@ HOME = ".samuel"
 HOOK_DIRS = (".samuel/hooks", ".kodelet/hooks")  # below a project's root and below the user's home
 SYSTEM = ".system"  # of a project: YAML hooks, the registry of abilities, and what hooks log
 YAML_HOOKS = ".system/hooks"
+OF_THE_MOMENT = (
+    ".samuel/run/",
+    ".system/logs/",
+    ".system/cache/",
+    ".system/implement/",
+)  # ours, and always changing
 PLUGIN_DIRS = (".samuel/plugins", ".kodelet/plugins")  # likewise
 TEXT_HOMES = (".samuel", ".kodelet")  # likewise: what holds their skills/ and recipes/
 DISABLED = ".disable"  # the ending that switches a hook file off

@@ -7,7 +7,7 @@ import os
 from contextlib import suppress
 from pathlib import Path
 
-from samuel.files.inside import make_dirs_inside
+from samuel.files.ignored import make_ignored_dirs
 
 MOST_BYTES = 8 * 1024 * 1024
 FLAGS = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
@@ -19,7 +19,7 @@ def append(root: Path, *parts: str, entry: bytes, most: int = MOST_BYTES) -> Non
     A file longer than `most` begins anew, and the old one is kept beside it as `<name>.1`.
     """
     *above, name = parts
-    directory = make_dirs_inside(root, *above, mode=0o755)
+    directory = make_ignored_dirs(root, *above)
     try:
         fd = os.open(name, FLAGS, 0o644, dir_fd=directory)
         try:

@@ -5,11 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 from samuel.errors import SamuelError
+from samuel.paths import OF_THE_MOMENT
 from samuel.process.git import Git
 from samuel.process.git import WorkTree as GitLook
 from samuel.trust.content import Signature, TooMuch, spoken, survey
-
-STATE = ".samuel/run/"  # ours, and changes all the time
 
 Look = GitLook | dict[str, Signature]
 
@@ -35,14 +34,16 @@ class WorkTree:
             now = self.look()
             assert isinstance(now, dict)
             paths = sorted(path for path in {*before, *now} if before.get(path) != now.get(path))
-        return [spoken(path) for path in paths if not path.startswith(STATE)]
+        return [spoken(path) for path in paths if not path.startswith(OF_THE_MOMENT)]
 
     def dirty(self) -> list[str]:
         """What is not committed, by path. A name that is not UTF-8 cannot be written down, and is left out."""
         if not self._git.is_repository:
             return []
         try:
-            paths = [entry.path for entry in self._git.status().entries if not entry.path.startswith(STATE)]
+            paths = [
+                entry.path for entry in self._git.status().entries if not entry.path.startswith(OF_THE_MOMENT)
+            ]
         except SamuelError:
             return []
         return [path for path in paths if path == spoken(path)]

@@ -62,7 +62,7 @@ class SessionStore:
 
     def latest(self) -> Session:
         """The open session that began last."""
-        found = [session for id in self.ids() if (session := self.load(id)) and not session.ended]
+        found = [session for session in self.all() if not session.ended]
         if not found:
             raise SamuelError("no session is open", "`samuel session start` begins one")
         return max(found, key=lambda session: session.started)
@@ -75,6 +75,15 @@ class SessionStore:
         if session is None:
             raise UsageError(f"there is no session `{id}`", "`samuel session start --id ...` begins one")
         return session
+
+    def all(self) -> list[Session]:
+        """Those that can be read: a file that is no session is in nobody's way but its own."""
+        found = []
+        for id in self.ids():
+            with suppress(ConfigError):
+                if session := self.load(id):
+                    found.append(session)
+        return found
 
     def ids(self) -> list[str]:
         """Of those whose file is named after them; a session with an odd id is found by that id alone."""

@@ -15,7 +15,7 @@ import msgspec
 
 from samuel.abilities.usage import FILE, read_entries
 from samuel.files import atomic
-from samuel.files.inside import make_dirs_inside
+from samuel.files.ignored import make_ignored_dirs
 from samuel.files.lock import held
 
 MOST = 5_000  # abilities; those that were not used for longest go first
@@ -28,7 +28,7 @@ _KEYS = {"success": "count", "failure": "failures", "skipped": "skipped"}
 def add(root: Path, ability: str, status: str, at: str, took_ms: float) -> int:
     """Count one call; gives how many of this ability went well until now."""
     place = Path(FILE)
-    directory = make_dirs_inside(root, *place.parent.parts, mode=0o755)
+    directory = make_ignored_dirs(root, *place.parent.parts)
     try:
         with held(root / place.parent / f".{place.stem}.lock", wait=WAIT, note="counting calls"):
             known = read_entries(root)

@@ -95,7 +95,7 @@ def test_which_session_is_meant(samuel, monkeypatch: pytest.MonkeyPatch) -> None
     assert samuel("session", "end", "--json").json["data"]["session"] == "b"
     assert samuel("session", "prompt", "x", "--json").json["data"]["session"] == "a"
     monkeypatch.setenv("SAMUEL_SESSION_ID", "b")
-    assert samuel("session", "prompt", "x", "--json").json["data"]["session"] == "b"
+    assert samuel("session", "show", "--json").json["data"]["id"] == "b"
     assert samuel("session", "prompt", "x", "--id", "a", "--json").json["data"]["session"] == "a"
 
 
@@ -259,6 +259,35 @@ def test_a_task_that_waits_is_not_added_twice(samuel, hook, put) -> None:
         samuel("session", "start", "--id", id)
         samuel("session", "stop", "--id", id)
     assert samuel("run", "tasks").out.count("Fix it") == 1
+
+
+def test_one_that_has_ended_takes_no_more(samuel) -> None:
+    samuel("session", "start", "--id", "s1")
+    samuel("session", "end", "--id", "s1")
+    for command in (["prompt", "hi"], ["stop"], ["end"]):
+        ran = samuel("session", *command, "--id", "s1")
+        assert (ran.code, ran.err.splitlines()[0]) == (1, "error: the session `s1` has ended")
+    assert samuel("session", "show", "--id", "s1").code == 0
+
+
+def test_a_file_that_is_no_session_is_in_nobodys_way(samuel, put) -> None:
+    samuel("session", "start", "--id", "s1")
+    put(".samuel/run/sessions/other.json", "{")
+    assert samuel("session", "prompt", "hi").code == 0
+    assert samuel("session", "show", "--id", "other").code == 2
+
+
+def test_what_samuel_itself_writes_is_no_change(samuel, hook, project: Path, git) -> None:
+    git(project, "init", "-q")
+    hook("SessionStop", {})
+    git(project, "add", "-A")
+    git(project, "commit", "-q", "-m", "begin")
+    samuel("session", "start")
+    samuel("session", "prompt", "hi")
+    samuel("session", "stop")
+    samuel("session", "stop")
+    assert seen(project)["changed_files"] == ["seen.json"]
+    assert ".system/logs" not in git(project, "status", "--porcelain")
 
 
 def test_a_session_remembers_where_the_work_stands(samuel, hook, project: Path) -> None:

@@ -28,6 +28,7 @@ from samuel.abilities.execution.call import Call, Status, indented
 from samuel.abilities.execution.words import tool_call
 from samuel.errors import ConfigError, Locked, Problem, SamuelError, UsageError
 from samuel.files import atomic
+from samuel.files.ignored import make_ignored_dirs
 from samuel.files.inside import make_dirs_inside, open_inside, read_inside
 from samuel.files.lock import held
 from samuel.trust.content import spoken
@@ -38,8 +39,6 @@ INPUT, RECORD, WORDS, CHILDREN = "input.json", "call.json", "tool_call.md", "chi
 LARGEST = 64 * 1024 * 1024
 MOST_CHILDREN = 1000  # that a record lists
 
-IGNORED = b"*\n"
-"""Records hold inputs and outputs as they are, those that nobody would commit among them."""
 KILLED = "the process that ran it was gone before it could say how it ended"
 
 _KEY = re.compile(r"task-\d{8}T\d{6}-[0-9a-f]{16}")
@@ -59,11 +58,10 @@ class Calls:
         return f"{PLACE}/{key}/{WORDS}"
 
     def add(self, call: Call, given: Any) -> None:
-        is_new = not (self._root / PLACE).exists()
-        place = make_dirs_inside(self._root, PLACE, mode=0o755)
+        place = make_ignored_dirs(
+            self._root, *PLACE.split("/")
+        )  # inputs and outputs as they are: who commits them?
         try:
-            if is_new:  # whoever wants the records in git removes it, and it stays away
-                atomic.write_at(place, ".gitignore", IGNORED, 0o644)
             try:
                 directory = make_dirs_inside(self._root, PLACE, call.key)
                 try:

@@ -22,7 +22,11 @@ session_option = click.option("--session", metavar="ID", default="", help="The s
 
 
 def chosen(here: Here, id: str) -> Session:
-    return SessionStore(here.root).named(id or os.environ.get(VARIABLE, ""))
+    """One that goes on."""
+    session = SessionStore(here.root).named(id or os.environ.get(VARIABLE, ""))
+    if session.ended:
+        raise SamuelError(f"the session `{session.id}` has ended", "`samuel session start` begins another")
+    return session
 
 
 def chosen_or_last(here: Here, id: str) -> Session:
@@ -30,8 +34,7 @@ def chosen_or_last(here: Here, id: str) -> Session:
     store = SessionStore(here.root)
     if id := id or os.environ.get(VARIABLE, ""):
         return store.named(id)
-    found = [session for one in store.ids() if (session := store.load(one))]
-    if not found:
+    if not (found := store.all()):
         raise SamuelError("there has been no session yet", "`samuel session start` begins one")
     return max(found, key=lambda session: session.started)
 

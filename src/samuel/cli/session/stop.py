@@ -8,6 +8,7 @@ from samuel.cli.session import words
 from samuel.cli.session.options import chosen, env_option, id_option
 from samuel.errors import SamuelError
 from samuel.events import SessionStop
+from samuel.paths import OF_THE_MOMENT
 from samuel.process.git import Git
 from samuel.sessions.session import Session
 from samuel.trust.content import spoken
@@ -39,7 +40,8 @@ def _changed(app: App, session: Session) -> list[str]:
     if session.tree is None:
         return []
     try:
-        return [spoken(path) for path in Git(app.paths.root, app.variables).changed_since(session.tree)]
+        changed = Git(app.paths.root, app.variables).changed_since(session.tree)
+        return [spoken(path) for path in changed if not path.startswith(OF_THE_MOMENT)]
     except SamuelError as error:
         app.warn(f"what was changed is not known: {error.message}")
         return []
