@@ -67,6 +67,9 @@ class Round:
         return outcome is OK or outcome is DENIED or (outcome is FAILED and self.kind.composition.keeps_failed)
 
 
+_SAYS_NO = ("decision", "blocked", "error")
+
+
 def understood(kind: EventType, reply: Reply) -> Reply:
     """Check the shape of an answer, and read from it whether it is a yes."""
     result = reply.result
@@ -76,6 +79,8 @@ def understood(kind: EventType, reply: Reply) -> Reply:
         return unusable(kind, replace(reply, outcome=Outcome.BAD_OUTPUT, message=f"wrong shape: {error}"))
     except RecursionError:
         return replace(reply, outcome=Outcome.BAD_OUTPUT, result={}, message="wrong shape: nested too deeply")
+    if result.keys().isdisjoint(_SAYS_NO) and result.get("ok", True):
+        return reply
     found = verdict(result)
     if found.decision == "deny" and kind.composition.can_deny:
         return replace(reply, outcome=DENIED, message=found.reason or "denied without a reason")

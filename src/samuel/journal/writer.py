@@ -33,6 +33,8 @@ SEGMENT_BYTES = 8 * 1024 * 1024
 TOTAL_BYTES = 64 * 1024 * 1024
 # What took long is on disk as soon as it ended; what was quick goes with the end of its event, in one write.
 FLUSH_AFTER_SECONDS = 0.05
+# To look at the segment costs as much as to write to it.
+LOOK_AFTER_SECONDS = 0.05
 
 NOT_ENCODABLE = (RecursionError, TypeError, ValueError, OverflowError, msgspec.MsgspecError)
 # A pipe in its place must not make us wait.
@@ -63,6 +65,8 @@ class Journal:
         self._lock = threading.Lock()
         self._waiting: list[bytes] = []
         self._flushed = 0.0
+        self._looked = 0.0  # when we last looked what others made of the segment
+        self._unseen = 0  # bytes of ours since then
         self._fd = -1
         self._broken = False
         self._encode = msgspec.json.Encoder().encode
@@ -164,18 +168,22 @@ class Journal:
     def _flush(self) -> None:
         with self._lock:
             lines, self._waiting = b"".join(self._waiting), []
-            self._flushed = self._clock.monotonic()
+            self._flushed = now = self._clock.monotonic()
             if not lines or self._broken:
                 return
+            self._unseen += len(lines)
+            due = now - self._looked > LOOK_AFTER_SECONDS or self._unseen > self._segment_bytes // 100
             try:
-                if self._fd < 0 or self._full():
+                if self._fd < 0 or (due and self._full()):
                     self._open_segment()
-                _write_all(self._fd, lines)
+                if (done := os.write(self._fd, lines)) < len(lines):
+                    _write_all(self._fd, lines[done:])
             except (OSError, SamuelError) as error:
                 self._fail(f"{error}")
 
     def _full(self) -> bool:
         """No room in it, or none left of it: others make room by removing the oldest."""
+        self._looked, self._unseen = self._flushed, 0
         now = os.fstat(self._fd)
         return now.st_size > self._segment_bytes or not now.st_nlink
 

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Callable
+from functools import cache
 from typing import NamedTuple
 
 PR_SET_CHILD_SUBREAPER = 36
@@ -34,12 +36,18 @@ def be_subreaper(wanted: bool) -> bool:
 
     This holds for the process, not for its forks or its children.
     """
-    import ctypes  # 5 to 10 ms to import; most programs that import samuel never start a process
-
     try:
-        return bool(ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, int(wanted), 0, 0, 0) == 0)
+        return bool(_prctl()(PR_SET_CHILD_SUBREAPER, int(wanted), 0, 0, 0) == 0)
     except (OSError, AttributeError):  # not Linux: orphans go to init and only the group is ended
         return False
+
+
+@cache
+def _prctl() -> Callable[..., int]:
+    import ctypes  # 5 to 10 ms to import; most programs that import samuel never start a process
+
+    found: Callable[..., int] = ctypes.CDLL(None).prctl
+    return found
 
 
 def main_thread_children() -> list[int]:
