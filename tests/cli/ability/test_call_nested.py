@@ -154,6 +154,7 @@ class TestKilled:
         )
         assert "# slow: killed\n" in empty.words(first)
         assert empty.record(first)["final_input"] == {"as": "changed"}  # what was really running
+        assert "- matched: no, hooks changed the input; both are below\n" in empty.words(first)
         assert not _alive(script)
         assert samuel("ability", "delete", first).code == 0
 

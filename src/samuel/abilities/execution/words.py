@@ -50,15 +50,18 @@ def _facts(call: Call) -> Iterator[str]:
         yield f"- calls: {', '.join(call.children)}"
     if call.ran:
         yield f"- ran: {_code(shortened(call.ran, 1000))}"
-    if call.status not in (Status.CREATED, Status.RUNNING, Status.KILLED):
+    if call.status not in (Status.CREATED, Status.RUNNING):
         yield f"- matched: {_matched(call)}"
 
 
 def _matched(call: Call) -> str:
-    if not call.ran:
+    killed = call.status is Status.KILLED
+    if not call.ran and not killed:
         return "nothing ran"
     if call.final_input is not UNSET:
         return "no, hooks changed the input; both are below"
+    if killed:
+        return "not known: it was killed before anybody could say"
     return "yes, with the input that was asked for"
 
 
