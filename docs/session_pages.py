@@ -49,6 +49,9 @@ Every context has `event_type`, `session_id` (empty outside of a session), `time
 them, and so is the rest of [what every payload has](events.md#what-every-payload-has). A function gets the same
 as an object: `event.ability_id`.
 
+`user_message` is what somebody said; in a run or a recipe, the whole prompt that the agent gets, with the names of
+the project's files in it. A hook that goes by words may want `match: {stage: ...}`, or to look at `run_id` first.
+
 A caller may leave out what is not *must be there*; `null` is the same as leaving it out. Keys that no event has
 reach the hooks under their own names.
 """
@@ -101,8 +104,8 @@ ACTIONS = [
     (
         "`create_task`",
         "`title`",
-        "It goes to [the task queue](files.md#prdtoon), as if somebody had typed `run enqueue`, unless a "
-        "task of that title is open. It waits while there is no task file.",
+        "It goes to [the task queue](files.md#prdtoon), as if somebody had typed `run enqueue`, unless there "
+        "is a task of that title, done or not. It waits while there is no task file.",
     ),
     ("`open_file`", "`path`, perhaps `line`", "It is listed, for whoever can open files."),
     (

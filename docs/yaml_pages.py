@@ -36,7 +36,8 @@ KEYS = {
         "boolean",
         "`false`",
         "A crash, a timeout, bad output or an `error` of it stops what fired the event. Otherwise they warn. An "
-        "explicit verdict always denies.",
+        "explicit verdict always denies, and a fault of a hook whose `role` is `guard` does so too. A hook that "
+        "rewrites an input to make it safe should be blocking: else a call goes on without it where it fails.",
     ),
     "role": ("string", "-", "`rewrite`, `guard` or `observe`, as with [a call](../how-to/guard-a-call.md)."),
     "order": ("integer", f"{DEFAULT_ORDER}", "Its [place in the chain](../how-to/order-handlers.md)."),
@@ -50,7 +51,8 @@ HANDLER = {
         "command": (
             "text, or a list of words",
             MUST,
-            "The program and its arguments, from the project's root. Text is split into words; there is no shell.",
+            "The program and its arguments, from the project's root. Text is split into words; there is no shell. "
+            "Any exit code but 0 is a crash, 2 too: a no is said in the answer.",
         ),
         "shell": ("boolean", "`false`", "Give the text to `sh -c`."),
     },

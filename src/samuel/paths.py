@@ -102,12 +102,14 @@ class User:
 
 
 def find_root(start: Path) -> Path:
-    """The nearest directory at or above `start` with a samuel.toml, or the top of its git work tree, or `start`.
+    """The nearest directory at or above `start` with a samuel.toml, or the top of its git work tree.
 
-    The top of a git work tree ends the search: a project never reaches into the repository around it.
+    The top of a git work tree ends the search: a project never reaches into the repository around it. Without any,
+    the nearest that has YAML hooks: a guard holds below it too. Or else `start`.
     """
     start = start.resolve()
-    for directory in (start, *start.parents):
+    above = (start, *start.parents)
+    for directory in above:
         if (directory / CONFIG).is_file() or (directory / ".git").exists():
             return directory
-    return start
+    return next((directory for directory in above if (directory / YAML_HOOKS).is_dir()), start)

@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 
 from samuel.abilities.model import Ability, Level
 from samuel.abilities.registry import Registry, load
-from samuel.abilities.route import Routed, Suggestion, open_index, route
+from samuel.abilities.route import Routed, open_index, route
 from samuel.abilities.scope import in_scope
+from samuel.events.session import SuggestedAbility
 
 
 def ability(id: str, level: Level = Level.LOW, **said: object) -> Ability:
@@ -151,22 +152,24 @@ def test_a_scope_is_a_place_in_a_tree_or_a_pattern(scopes: list[str], asked: str
 
 
 def test_a_suggestion_moves_an_ability_up_by_its_confidence() -> None:
-    def score(*suggestions: Suggestion) -> float:
+    def score(*suggestions: SuggestedAbility) -> float:
         return ask("billing regression tests", suggestions=suggestions).candidates[0].score
 
     without = score()
-    unsure = score(Suggestion("billing_regression", "", 0.1))
-    sure = score(Suggestion("workflow.billing.regression", "Regression workflow", 0.9))
+    unsure = score(SuggestedAbility("billing_regression", "", 0.1))
+    sure = score(SuggestedAbility("workflow.billing.regression", "Regression workflow", 0.9))
     assert without < unsure < sure < 1
-    assert sure == score(Suggestion("billing_regression", "", 0.1), Suggestion("billing_regression", "", 0.9))
+    assert sure == score(
+        SuggestedAbility("billing_regression", "", 0.1), SuggestedAbility("billing_regression", "", 0.9)
+    )
     (one,) = ask(
-        "billing regression tests", suggestions=[Suggestion("billing_regression", "a\n b", 0.9)]
+        "billing regression tests", suggestions=[SuggestedAbility("billing_regression", "a\n b", 0.9)]
     ).candidates
     assert one.reasons[1].endswith("suggested by a hook with confidence 0.90: a b")
 
 
 def test_what_a_hook_suggests_is_offered_even_without_a_word_in_common() -> None:
-    found = ask("do the usual", suggestions=[Suggestion("logs.a", "asked for every morning", 0.8)])
+    found = ask("do the usual", suggestions=[SuggestedAbility("logs.a", "asked for every morning", 0.8)])
     assert ids(found) == ["logs.a"]
     assert found.candidates[0].reasons == (
         "+0.40 suggested by a hook with confidence 0.80: asked for every morning",
@@ -175,7 +178,8 @@ def test_what_a_hook_suggests_is_offered_even_without_a_word_in_common() -> None
 
 def test_what_is_not_in_the_registry_is_reported_and_never_offered() -> None:
     found = ask(
-        "billing regression tests", suggestions=[Suggestion("biling_regression", "", 1.0), Suggestion("x" * 999)]
+        "billing regression tests",
+        suggestions=[SuggestedAbility("biling_regression", "", 1.0), SuggestedAbility("x" * 999)],
     )
     assert ids(found) == ["billing_regression"]
     first, second = found.reported
@@ -186,17 +190,17 @@ def test_what_is_not_in_the_registry_is_reported_and_never_offered() -> None:
 
 
 def test_a_suggestion_opens_no_door() -> None:
-    found = ask("billing", environment="prod", suggestions=[Suggestion("billing_regression", "", 1.0)])
+    found = ask("billing", environment="prod", suggestions=[SuggestedAbility("billing_regression", "", 1.0)])
     assert found.candidates == ()
     assert found.left_out == {"billing_regression": "it is for `dev`, `staging`, not for `prod`"}
-    found = ask("in production", suggestions=[Suggestion("billing_regression", "", 1.0)])
+    found = ask("in production", suggestions=[SuggestedAbility("billing_regression", "", 1.0)])
     assert found.candidates == ()
 
 
 @pytest.mark.parametrize("confidence", [float("nan"), float("inf"), -5.0, 10.0, None])
 def test_any_confidence_keeps_the_score_a_score(confidence: float | None) -> None:
     (one,) = ask(
-        "billing regression tests", suggestions=[Suggestion("billing_regression", "", confidence)]
+        "billing regression tests", suggestions=[SuggestedAbility("billing_regression", "", confidence)]
     ).candidates
     assert 0 < one.score <= 1
 
@@ -228,7 +232,7 @@ def test_use_alone_offers_nothing() -> None:
 
 def test_the_same_question_has_the_same_answer(labelled: Path) -> None:
     registry = load(labelled / "project")
-    where = {"suggestions": [Suggestion("db.backup", "x", 0.3)], "usage": {"db.migrate": 4, "db.backup": 2}}
+    where = {"suggestions": [SuggestedAbility("db.backup", "x", 0.3)], "usage": {"db.migrate": 4, "db.backup": 2}}
     answers = [ask("dump the database, then migrate the schema", registry, **where) for _ in range(3)]
     assert answers[0].candidates
     assert answers[0] == answers[1] == answers[2]
@@ -269,6 +273,6 @@ def test_a_megabyte_is_a_prompt_too(shared) -> None:
 @given(st.text() | st.text('"*^:(){}+-\x00 deploy logs tests OR NEAR \n', max_size=100), st.text(max_size=20))
 def test_any_text_has_an_answer(shared, text: str, name: str) -> None:
     registry, index = shared
-    found = route(text, registry, index, scope=name, environment=name, suggestions=[Suggestion(name, text)])
+    found = route(text, registry, index, scope=name, environment=name, suggestions=[SuggestedAbility(name, text)])
     assert found.candidates or found.nothing
     assert len(found.reported) == (name not in registry.by_name)

@@ -113,3 +113,11 @@ def test_the_prompt_may_come_in_a_file(desk: Any, steps: Path) -> None:
     step(steps / "default", "cat")
     agent = Agent("s", (*scripted(steps).command, "{prompt_file}"), prompt="file")
     assert "the prompt" in desk.run(agent, "the prompt", variables={"SAMUEL_TASK_ID": "1"}).stdout_tail
+
+
+def test_a_step_that_cannot_be_run_is_said(desk: Any, steps: Path) -> None:
+    step(steps / "default", "exit 0")
+    (steps / "default").chmod(0o644)
+    done = run(desk, steps)
+    assert done.exit_code == 126
+    assert done.stderr_tail.endswith(f"cannot be run: Permission denied; `chmod +x {steps / 'default'}`\n")

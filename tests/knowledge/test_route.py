@@ -279,10 +279,10 @@ def test_a_link_is_not_followed_by_a_suggestion(write: Write, tmp_path: Path) ->
     assert "symbolic link" in found.reported[0]
 
 
-def test_the_limit(example: Base) -> None:
-    for limit, most in ((1, 1), (2, 2), (99, 5), (0, 1), (-3, 1)):
-        many = [{"path": path} for path in (POLICY, COMMANDS, FAILING, REVIEW)]
-        assert len(route(example, intent=PLAN, suggested=many, limit=limit).documents) == min(most, 4)
+def test_no_more_than_five_are_offered(write: Write) -> None:
+    many = [f"{number}.md" for number in range(8)]
+    root = write({"ROUTING.md": "---\nroute_indexes: []\n---\n", **dict.fromkeys(many, "")})
+    assert paths(route(read_base(root), suggested=[{"path": path} for path in many])) == many[:5]
 
 
 @pytest.mark.parametrize(

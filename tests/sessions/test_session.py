@@ -18,7 +18,7 @@ from msgspec.structs import replace
 
 from samuel.errors import ConfigError, SamuelError, UnsafePath, UsageError
 from samuel.sessions.follow_up import WAITS, Desk, Ended, carry_out, title
-from samuel.sessions.session import LONGEST, MOST_MESSAGES, FollowUp, Session, heard, hints
+from samuel.sessions.session import LONGEST, MOST_MESSAGES, FollowUp, Session, heard
 from samuel.sessions.store import MOST_SESSIONS, SessionStore
 
 PROMPT, POST, STOP, END = "UserPromptSubmit", "PostAbilityCall", "SessionStop", "SessionEnd"
@@ -47,11 +47,9 @@ class TestHearing:
             ("t1", PROMPT, "one"),
             ("t1", PROMPT, "two"),
         ]
-        assert hints(session) == (
-            (ability("a", 0.5),),
-            ({"path": "/d.md", "reason": "r"},),
-            {"intent": "learn"},
-        )
+        assert session.suggestions == (ability("a", 0.5),)
+        assert session.documents == ({"path": "/d.md", "reason": "r"},)
+        assert session.intent == {"intent": "learn"}
         assert [(one.number, one.payload) for one in session.follow_ups] == [
             (1, {"path": "a.ts"}),
             (2, {"path": "b.ts"}),
@@ -66,7 +64,8 @@ class TestHearing:
         session = heard(
             session, POST, {"new_intent": {"intent": "x"}, "suggested_documents": [{"path": "d"}]}, "t4"
         )
-        assert hints(heard(session, PROMPT, {}, "t5")) == ((), (), None)
+        session = heard(session, PROMPT, {}, "t5")
+        assert (session.suggestions, session.documents, session.intent) == ((), (), None)
 
     def test_a_document_is_kept_once(self) -> None:
         session = heard(self.NEW, POST, {"suggested_documents": [{"path": "d", "reason": "old"}]}, "t1")

@@ -44,6 +44,18 @@ def test_a_production_write_is_denied(samuel_project: SamuelProject) -> None:
 
 
 @pytest.mark.usefixtures("guarded")
+def test_an_ability_that_is_called_by_its_key(samuel_project: SamuelProject) -> None:
+    assert fire(samuel_project, ability_id="db.write", environment="prod").denied
+    assert fire(samuel_project, ability_id="db.write", operation_key="report.read", environment="prod").ok
+
+
+@pytest.mark.usefixtures("guarded")
+def test_an_environment_anywhere_in_the_input(samuel_project: SamuelProject) -> None:
+    given = {"target": [{"env": "prod"}]}
+    assert fire(samuel_project, given, operation_key="db.write").denied
+
+
+@pytest.mark.usefixtures("guarded")
 def test_elsewhere_it_goes_on(samuel_project: SamuelProject) -> None:
     assert fire(samuel_project, operation_key="db.write", environment="dev").ok
     assert fire(samuel_project, operation_key="report.read", environment="prod").ok

@@ -123,9 +123,9 @@ def test_it_writes_nowhere_else_when_its_places_are_links(
 ADD = """
 import sys
 from pathlib import Path
-from samuel.shipped.usage_counts import add
+from samuel.abilities.usage import count_call
 for _ in range(50):
-    add(Path(sys.argv[1]), "a", "success", "now", 1.0)
+    count_call(Path(sys.argv[1]), "a", "success", "now", 1.0)
 """
 
 

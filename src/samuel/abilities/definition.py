@@ -5,18 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 from samuel.abilities.model import Ability, Implementation, Level, Prompt, Python, Script
 from samuel.config import kinds
 from samuel.config.reader import Report, Table
 from samuel.files import yaml
+from samuel.files.modules import is_file
 
 TYPES = ("workflow", "agent")
 LONGEST_SUMMARY = 2_000
-LONGEST_NAME = 250  # bytes of one name of a path, and of a path 4,000: file systems take little more
-
-Value = TypeVar("Value")
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,99}")
 _FUNCTION = re.compile(r"[^:\s][^:]*:[A-Za-z_][A-Za-z0-9_]*")
@@ -160,13 +158,8 @@ def function(value: object) -> str:
     if not _FUNCTION.fullmatch(found):
         raise ValueError("must be `module:function` or `path/to/file.py:function`")
     module, _, _ = found.rpartition(":")
-    kinds.inner_path(module if is_file(found) else module.replace(".", "/"))
+    kinds.inner_path(module if is_file(module) else module.replace(".", "/"))
     return found
-
-
-def is_file(function: str) -> bool:
-    """Whether it is a function of a file, not of a module."""
-    return function.rpartition(":")[0].endswith(".py") or "/" in function
 
 
 def environment(value: object) -> dict[str, str]:

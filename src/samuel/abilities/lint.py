@@ -15,8 +15,7 @@ from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 from samuel.abilities import placeholders
-from samuel.abilities.definition import is_file
-from samuel.abilities.model import Ability, Prompt, Python, Script
+from samuel.abilities.model import Ability, Python, Script
 from samuel.abilities.registry import Registry
 from samuel.abilities.schema import unsound
 from samuel.abilities.tables import FILE
@@ -24,6 +23,7 @@ from samuel.config.advice import Advice
 from samuel.errors import Problem, SamuelError
 from samuel.files import yaml
 from samuel.files.inside import is_inside, read_inside
+from samuel.files.modules import is_file
 
 LARGEST_SOURCE = 4 * 1024 * 1024
 MOST_CIRCLES = 20
@@ -109,15 +109,15 @@ class _Checks:
             hint = "add `implementation:` here, or a file that gives it below `.system/registry/config/`"
             yield self._problem(one.file, (), f"`{one.id}` has no implementation", hint)
         elif isinstance(one.implementation, Script):
-            place: Place = ("implementation", "script", "path")
-            yield from self._program(file, place, one.implementation.path)
+            yield from self._program(file, ("implementation", "script", "path"), one.implementation.path)
             for at, argument in enumerate(one.implementation.arguments):
-                where: Place = ("implementation", "script", "args_template", at)
+                where = ("implementation", "script", "args_template", at)
                 yield from self._placeholders(file, where, argument, one)
         elif isinstance(one.implementation, Python):
             yield from self._function(file, one.implementation.function)
         else:
-            yield from self._prompt(file, one.implementation, one)
+            text = one.implementation.prompt
+            yield from self._placeholders(file, ("implementation", "agent", "prompt"), text, one)
 
     def keywords(self, one: Ability) -> Iterator[Problem]:
         wanted = {word.casefold() for word in one.keywords}
@@ -146,7 +146,7 @@ class _Checks:
     def _function(self, file: str, function: str) -> Iterator[Problem]:
         """A module is found only when it runs; a file can be looked at."""
         path, _, name = function.rpartition(":")
-        if not is_file(function):
+        if not is_file(path):
             return
         place = ("implementation", "python", "function")
         try:
@@ -160,9 +160,6 @@ class _Checks:
             if name not in names and "*" not in names:
                 hint = self._advice.near(name, names)
                 yield self._problem(file, place, f"`{path}` has no function `{name}`", hint)
-
-    def _prompt(self, file: str, prompt: Prompt, one: Ability) -> Iterator[Problem]:
-        yield from self._placeholders(file, ("implementation", "agent", "prompt"), prompt.prompt, one)
 
     def _placeholders(self, file: str, place: Place, text: str, one: Ability) -> Iterator[Problem]:
         properties = (one.input_schema or {}).get("properties")

@@ -15,6 +15,7 @@ from typing import NamedTuple
 from samuel.abilities.model import Ability, Level
 from samuel.abilities.registry import Registry
 from samuel.abilities.scope import in_scope
+from samuel.events.session import SuggestedAbility
 from samuel.relevance.confidence import FLOOR
 from samuel.relevance.index import POOL, Document, Hit, Index
 from samuel.relevance.words import sentences, words
@@ -33,14 +34,6 @@ _OFTEN = 10  # uses that give half of it
 
 NEAR = 0.75
 """What is not at least so near to the best is not offered: a high-level ability comes first only if it fits."""
-
-
-class Suggestion(NamedTuple):
-    """What a hook suggests."""
-
-    id: str
-    reason: str = ""
-    confidence: float | None = None
 
 
 class Candidate(NamedTuple):
@@ -76,7 +69,7 @@ def route(
     *,
     environment: str = "",
     scope: str = "",
-    suggestions: Sequence[Suggestion] = (),
+    suggestions: Sequence[SuggestedAbility] = (),
     usage: Mapping[str, int] | None = None,
     limit: int = 5,
 ) -> Routed:
@@ -121,10 +114,10 @@ def _documents(registry: Registry) -> Iterable[Document]:
 
 
 def _resolved(
-    suggestions: Iterable[Suggestion], registry: Registry
-) -> tuple[dict[str, Suggestion], tuple[str, ...]]:
+    suggestions: Iterable[SuggestedAbility], registry: Registry
+) -> tuple[dict[str, SuggestedAbility], tuple[str, ...]]:
     """Suggestions by the id of their ability, the surest of each; and those of abilities that do not exist."""
-    found: dict[str, Suggestion] = {}
+    found: dict[str, SuggestedAbility] = {}
     reported = []
     for one in suggestions:
         known = registry.by_name.get(one.id)
@@ -170,7 +163,7 @@ def _has(sentence: Sequence[str], phrase: Sequence[str]) -> bool:
 
 
 def _candidate(
-    ability: Ability, hit: Hit, suggestion: Suggestion | None, used: int, environment: str
+    ability: Ability, hit: Hit, suggestion: SuggestedAbility | None, used: int, environment: str
 ) -> Candidate:
     score, reasons = hit.score, []
     if hit.matched:
@@ -191,7 +184,7 @@ def _candidate(
     return Candidate(ability.id, ability.level, score, tuple(reasons))
 
 
-def _confidence(suggestion: Suggestion) -> float:
+def _confidence(suggestion: SuggestedAbility) -> float:
     given = suggestion.confidence
     return 0.5 if given is None or math.isnan(given) else min(1.0, max(0.0, given))
 

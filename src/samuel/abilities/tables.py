@@ -42,19 +42,22 @@ class Tables(NamedTuple):
     problems: tuple[Problem, ...] = ()
 
 
-def read_tables(text: str, file: str = FILE) -> Tables:
+def read_tables(text: str) -> Tables:
     """Every row of every such table; other tables are somebody else's."""
     rows: list[Row] = []
     problems: list[Problem] = []
-    for header, body in _tables(text):
-        line, cells = header
+    for (line, cells), body in _tables(text):
         columns = [" ".join(cell.lower().split()) for cell in cells]
         level = next((level for level, known in COLUMNS.items() if set(known) <= set(columns)), None)
         if level is not None:
             for number, row in body:
-                _add(rows, problems, level, columns, number, row, file)
+                found = _row(level, columns, number, row)
+                if isinstance(found, Row):
+                    rows.append(found)
+                else:
+                    problems.append(found)
         elif "registry path" in columns:
-            problems.append(_unknown(columns, line, file))
+            problems.append(_unknown(columns, line))
     return Tables(tuple(rows), tuple(problems))
 
 
@@ -91,30 +94,19 @@ def _lines_with_bars(text: str) -> Iterator[_Cells]:
             yield number, [cell.strip() for cell in _BAR.split(line.strip().removeprefix("|").removesuffix("|"))]
 
 
-def _add(
-    rows: list[Row],
-    problems: list[Problem],
-    level: Level,
-    columns: list[str],
-    line: int,
-    cells: list[str],
-    file: str,
-) -> None:
+def _row(level: Level, columns: list[str], line: int, cells: list[str]) -> Row | Problem:
     if len(cells) != len(columns):
         what = f"the row has {len(cells)} cells and its table {len(columns)} columns"
-        problems.append(Problem(what, file, line, "write a `|` that belongs to the text as `\\|`"))
-        return
+        return Problem(what, FILE, line, "write a `|` that belongs to the text as `\\|`")
     said = dict(zip(columns, map(_plain, cells), strict=True))
     name, kind, scope, text, path = (said[column] for column in COLUMNS[level])
     row = Row(level, name, kind, scope, text, path, line)
     for column, value in (("name", row.name), ("registry path", row.path)):
         if not value:
-            problems.append(Problem(f"the row has no {column}", file, line))
-            return
+            return Problem(f"the row has no {column}", FILE, line)
     if long := next((column for column, value in said.items() if len(value) > LONGEST_SUMMARY), ""):
-        problems.append(Problem(f"`{long}` has more than {LONGEST_SUMMARY} characters", file, line, "say less"))
-        return
-    rows.append(row)
+        return Problem(f"`{long}` has more than {LONGEST_SUMMARY} characters", FILE, line, "say less")
+    return row
 
 
 def _plain(cell: str) -> str:
@@ -128,7 +120,7 @@ def _plain(cell: str) -> str:
     return cell.strip()
 
 
-def _unknown(columns: list[str], line: int, file: str) -> Problem:
+def _unknown(columns: list[str], line: int) -> Problem:
     level = Level.HIGH if "id" in columns else Level.LOW
     missing = ", ".join(f"`{column}`" for column in COLUMNS[level] if column not in columns)
-    return Problem(f"the table lacks the column {missing}", file, line, "columns are known by their names")
+    return Problem(f"the table lacks the column {missing}", FILE, line, "columns are known by their names")

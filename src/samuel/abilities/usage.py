@@ -1,30 +1,57 @@
-"""How often abilities were used: `.system/cache/ability_usage.json`, kept by the hook that tracks their calls.
+"""How often abilities were used: `.system/cache/ability_usage.json`, changed by one process at a time.
 
-It is a hint and nothing more. What cannot be read counts as never used.
+    {"billing_regression": {"count": 12, "failures": 1, "skipped": 0, "total_ms": 2244000.0, "last_used": "..."}}
+
+`count` is what routing reads: the calls that went well. One that fails each time must not rise by it. It is a hint
+and nothing more: what cannot be read counts as never used.
 """
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
 from samuel.errors import SamuelError
+from samuel.files import atomic
+from samuel.files.ignored import make_ignored_dirs
 from samuel.files.inside import read_inside
+from samuel.files.lock import held
 
 FILE = ".system/cache/ability_usage.json"
 LARGEST = 16 * 1024 * 1024
+MOST = 5_000  # abilities; those that were not used for longest go first
+WAIT = 30.0  # a change takes milliseconds
+
+_KEYS = {"success": "count", "failure": "failures", "skipped": "skipped"}
 
 
 def read_usage(root: Path) -> dict[str, int]:
     """Calls by ability id."""
-    counts = {id: entry.get("count") for id, entry in read_entries(root).items()}
+    counts = {id: entry.get("count") for id, entry in _entries(root).items()}
     return {id: count for id, count in counts.items() if type(count) is int and count > 0}
 
 
-def read_entries(root: Path) -> dict[str, dict[str, Any]]:
-    """The whole file: `{"<id>": {"count": 3, "last_used": "...", ...}, ...}`."""
+def count_call(root: Path, ability: str, status: str, at: str, took_ms: float) -> int:
+    """Count one call; gives how many of this ability went well until now."""
+    place = Path(FILE)
+    directory = make_ignored_dirs(root, *place.parent.parts)
+    try:
+        with held(root / place.parent / f".{place.stem}.lock", wait=WAIT, note="counting calls"):
+            known = _entries(root)
+            known[ability] = after = _counted(known.get(ability), status, at, took_ms)
+            newest = sorted(known, key=lambda id: str(known[id].get("last_used", "")))[-MOST:]
+            kept = {id: known[id] for id in sorted(newest)}
+            data = msgspec.json.format(msgspec.json.encode(kept), indent=1)
+            atomic.write_at(directory, place.name, data + b"\n", 0o644, durable=False)
+    finally:
+        os.close(directory)
+    return after["count"]  # type: ignore[no-any-return]
+
+
+def _entries(root: Path) -> dict[str, dict[str, Any]]:
     try:
         said = msgspec.json.decode(read_inside(root, FILE, limit=LARGEST))
     except (SamuelError, OSError, ValueError, RecursionError):  # msgspec's errors, and bad UTF-8, are ValueErrors
@@ -32,3 +59,15 @@ def read_entries(root: Path) -> dict[str, dict[str, Any]]:
     if not isinstance(said, dict):
         return {}
     return {id: one for id, one in said.items() if isinstance(one, dict)}
+
+
+def _counted(before: dict[str, Any] | None, status: str, at: str, took_ms: float) -> dict[str, Any]:
+    """What others wrote beside our counts stays."""
+    entry = {"count": 0, "failures": 0, "skipped": 0, **(before or {})}
+    entry |= {key: entry[key] if type(entry[key]) is int else 0 for key in _KEYS.values()}
+    entry[_KEYS[status]] += 1
+    if status != "skipped":
+        total = entry.get("total_ms")
+        entry["total_ms"] = round((total if isinstance(total, (int, float)) else 0.0) + took_ms, 3)
+    entry["last_used"] = at
+    return entry

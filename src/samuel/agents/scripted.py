@@ -88,7 +88,12 @@ def _do(step: Path, prompt: bytes) -> int:
 def _run(argv: list[str], prompt: bytes) -> int:
     _say(f"running {os.path.basename(argv[-1])}")
     # This is a program of its own, not a part of Samuel's process; whoever started it ends its whole tree.
-    code = subprocess.run(argv, input=prompt, check=False).returncode
+    try:
+        code = subprocess.run(argv, input=prompt, check=False).returncode
+    except OSError as error:
+        hint = f"; `chmod +x {argv[0]}`" if isinstance(error, PermissionError) else ""
+        print(f"scripted: `{argv[0]}` cannot be run: {error.strerror}{hint}", file=sys.stderr)
+        return 126
     return code if code >= 0 else 128 - code
 
 

@@ -16,7 +16,6 @@ from samuel.runtimes.base import first_line
 from samuel.sessions.follow_up import Desk, Ended, described
 from samuel.sessions.keeper import Keeper
 from samuel.sessions.store import SessionStore
-from samuel.tasks.queue import remaining
 from samuel.tasks.rights import asker
 from samuel.tasks.store import TaskStore
 from samuel.trust import commands
@@ -59,9 +58,9 @@ def _desk(app: App, confirm: Callable[[str], bool] | None) -> Desk:
 
     def add_task(title: str) -> str:
         who, store = asker(os.environ), TaskStore(app.state)
-        waiting = [task.id for task in remaining(store.load()) if task.title == title]
-        if waiting:
-            return waiting[0]
+        # Once, also when it is done: a hook that says the same at every prompt would keep a run going for ever.
+        if known := [task.id for task in store.load() if task.title == title]:
+            return known[0]
         *_, task = store.change(
             lambda tasks: who.enqueue(tasks, title, priority="medium", complexity="medium", depends_on=())
         )

@@ -7,7 +7,7 @@ import click
 import msgspec
 
 from samuel import quick
-from samuel.cli.here import Here
+from samuel.cli.here import Here, env_option
 from samuel.cli.session import words
 from samuel.dialects.repo import event_of
 from samuel.errors import UsageError
@@ -20,7 +20,7 @@ DENY, FAULT = 2, 1
 @click.command()
 @click.argument("event")
 @click.option("--session", metavar="ID", help="The session it belongs to; what hooks say is kept there.")
-@click.option("--env", "environment", metavar="NAME", default="", help="The environment: dev, prod, …")
+@env_option
 @click.pass_obj
 def emit(here: Here, event: str, session: str | None, environment: str) -> int:
     """Fire an event from any program.

@@ -12,10 +12,10 @@ from samuel.errors import UsageError
 from samuel.events.session import Intent, SuggestedDocument
 
 
-def intent_of(said: Mapping[str, Any] | None) -> Intent | None:
-    """A `new_intent`, alone or still inside the result of the hook that gave it."""
+def intent_of(said: Mapping[str, Any] | None) -> Intent:
+    """A `new_intent`, alone or still inside the result of the hook that gave it; None wants nothing."""
     if said is None:
-        return None
+        return Intent("")
     inner = said["new_intent"] if isinstance(said, Mapping) and "new_intent" in said else said
     try:
         return msgspec.convert(inner, Intent)
@@ -44,9 +44,7 @@ class Question(NamedTuple):
         return bool(self.text or self.command)
 
 
-def question_of(text: str, intent: Intent | None) -> Question:
-    if intent is None:
-        return Question(text if text.strip() else "", "")
+def question_of(text: str, intent: Intent) -> Question:
     raw, command = (_signal(intent, name) for name in ("user_raw_input", "cli_command"))
     said = dict.fromkeys(part for part in (intent.intent, raw, text) if part.strip())
     return Question("\n".join(said), command)

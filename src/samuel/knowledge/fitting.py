@@ -41,7 +41,7 @@ def fitting_topics(
     topics: Sequence[tuple[Index, Sequence[Route]]],
     question: Question,
     among: Collection[int],
-    kept: Kept | None = None,
+    kept: Kept | None,
 ) -> dict[int, Fit]:
     """Those of `among`, by position. What fits too little is left out: words about something else find nothing."""
 

@@ -54,7 +54,6 @@ def route(
     text: str = "",
     intent: Mapping[str, Any] | None = None,
     suggested: Iterable[Mapping[str, Any]] = (),
-    limit: int = MOST,
     cache: Path | None = None,
 ) -> Routed:
     """The documents for a text, a hook's `new_intent`, or both; UsageError for an intent that is none.
@@ -62,14 +61,14 @@ def route(
     `suggested` are documents that hooks name: they rank higher, and are offered even if no route leads to them.
     What has not changed since the last time comes from `cache`, a directory.
     """
-    intention = intent_of(intent)
+    wanted = intent_of(intent)
     hints, refused = examined(base.root, suggested_of(suggested))
-    scope, topic, stage = (intention.scope, intention.topic, intention.stage) if intention else (None, None, None)
-    question = question_of(text, intention)
-    place = named(base.indexes, scope or "", topic or "")
+    scope, topic, stage = wanted.scope or "", wanted.topic or "", wanted.stage or ""
+    question = question_of(text, wanted)
+    place = named(base.indexes, scope, topic)
     topics, files = _wanted(base, place, question, KnownRoutes(base.root, cache))
-    routed, missing = _along(base, _legs(topics, files, question), stage or "")
-    chosen = _joined(routed, hints, stage or "")[: max(1, min(limit, MOST))]
+    routed, missing = _along(base, _legs(topics, files, question), stage)
+    chosen = _joined(routed, hints, stage)[:MOST]
     return Routed(
         tuple(chosen),
         (*place.reported, *refused, *missing, *_broken(base, files, topics)),

@@ -64,7 +64,7 @@ def by_words(
     indexes: Sequence[Index],
     files: Mapping[str, RouteFile],
     question: Question,
-    kept: Kept | None = None,
+    kept: Kept | None,
 ) -> list[Topic]:
     """Of the topics in `place`, those that the question fits; `indexes` are all there are."""
     there = set(place.indexes)

@@ -98,7 +98,7 @@ def _directories(paths: Iterable[str], path: str) -> dict[str, str]:
     return found
 
 
-def _holes(command: Iterable[str], directory: str = "") -> set[str]:
+def _holes(command: Iterable[str], directory: str) -> set[str]:
     return {hole for text in (*command, directory) for hole in _HOLE.findall(text)}
 
 

@@ -31,7 +31,7 @@ class Trigger(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fi
     intent: str
     scope: str = ""
     topic: str = ""
-    stage: Literal["understand", "plan", "act", "review", ""] = ""
+    stage: Stage | Literal[""] = ""
 
 
 class Intents(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):

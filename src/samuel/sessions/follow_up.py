@@ -1,6 +1,6 @@
 """What becomes of the actions that hooks propose.
 
-create_task   goes to the task queue, as if the person had typed it, unless such a task waits there
+create_task   goes to the task queue, as if the person had typed it, unless there is such a task
 open_file     is listed, for whoever can open files
 run_command   runs if samuel.toml allows exactly this command, or if a person says yes; it waits otherwise
 """

@@ -65,7 +65,9 @@ class Keeper:
             return heard(before, kind.name, fired.result, at, fired.event.stage or "")
 
         session = self._store.change(id, with_it)
-        mine = [one for one in session.follow_ups if one.number > known]
+        mine = tuple(one for one in session.follow_ups if one.number > known)
+        if fired.stopped:  # what was said no to has no consequences
+            return Kept(fired, session, mine)
         return Kept(fired, *self._carried_out(session, mine))
 
     def do(self, session: Session, follow_ups: Iterable[FollowUp]) -> tuple[FollowUp, ...]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 import msgspec
 from msgspec.structs import replace
@@ -49,9 +49,10 @@ class Session(msgspec.Struct, frozen=True):
     ended: str = ""
     stage: str = ""  # where the work stood when somebody last said so
     messages: tuple[Message, ...] = ()
-    suggestions: tuple[dict[str, Any], ...] = ()  # abilities, since the last prompt
-    documents: tuple[dict[str, Any], ...] = ()  # likewise
-    intent: dict[str, Any] | None = None  # likewise
+    # What hooks said to routing since the last prompt, as plain values of a HookResult.
+    suggestions: tuple[dict[str, Any], ...] = ()  # abilities
+    documents: tuple[dict[str, Any], ...] = ()
+    intent: dict[str, Any] | None = None
     follow_ups: tuple[FollowUp, ...] = ()
     tree: WorkTree | None = None  # the work tree when it began: what differs from it later was changed meanwhile
 
@@ -62,18 +63,6 @@ class Session(msgspec.Struct, frozen=True):
     @property
     def last_number(self) -> int:
         return max((one.number for one in self.follow_ups), default=0)
-
-
-class Hints(NamedTuple):
-    """What the hooks of a session say to routing, as plain values of a HookResult."""
-
-    suggestions: tuple[dict[str, Any], ...] = ()
-    documents: tuple[dict[str, Any], ...] = ()
-    intent: dict[str, Any] | None = None
-
-
-def hints(session: Session) -> Hints:
-    return Hints(session.suggestions, session.documents, session.intent)
 
 
 def heard(session: Session, event: str, result: Mapping[str, Any], at: str, stage: str = "") -> Session:

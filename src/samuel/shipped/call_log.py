@@ -20,11 +20,11 @@ def append(root: Path, event: PostAbilityCall) -> None:
 
 
 def entry(event: PostAbilityCall) -> str:
-    took = None if isinstance(event.duration_ms, UnsetType) else f"{event.duration_ms:g} ms"
+    took = "" if isinstance(event.duration_ms, UnsetType) else f"{event.duration_ms:g} ms"
     said = {
         "operation": given(event.operation_key),
         "session": given(event.session_id),
-        "duration": took or "",
+        "duration": took,
         "input": given(event.input_summary),
         "output": given(event.output_summary),
         "record": given(event.tool_call_path),

@@ -4,11 +4,7 @@ from __future__ import annotations
 
 from importlib.resources import files
 
-from samuel.rules.table import SHIPPED
 
-
-def definition(name: str) -> bytes | None:
-    """None if there is no such hook. It is written disabled."""
-    if name not in SHIPPED:
-        return None
+def definition(name: str) -> bytes:
+    """Of one of `rules.table.SHIPPED`. It is written disabled."""
     return files("samuel.shipped").joinpath("definitions", f"{name}.yaml").read_bytes()

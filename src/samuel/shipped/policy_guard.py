@@ -41,8 +41,15 @@ def hook(event: PreAbilityCall) -> dict[str, Any]:
 
 def _call(event: PreAbilityCall, policy: Policy) -> Call:
     given = None if isinstance(event.tool_input, UnsetType) else event.tool_input
+
+    def field(name: str) -> Any:
+        value = getattr(event, name)
+        if name == "operation_key" and isinstance(value, UnsetType):
+            return event.ability_id  # what a low-level ability is called by; a caller may leave its key out
+        return None if isinstance(value, UnsetType) else value
+
     return Call(
-        field=lambda name: None if isinstance(value := getattr(event, name), UnsetType) else value,
+        field=field,
         environments=frozenset(_environments(event, given)),
         paths=frozenset(_paths(given, event.project_root) if any(rule.path for rule in policy.rules) else ()),
     )
@@ -50,14 +57,14 @@ def _call(event: PreAbilityCall, policy: Policy) -> Call:
 
 def _environments(event: PreAbilityCall, given: Any) -> Iterator[str]:
     said = [environment(), *(besides(event, key) for key in ENVIRONMENTS)]
-    said += [given.get(key) for key in ENVIRONMENTS] if isinstance(given, Mapping) else []
+    said += [text for key, text in _texts(given) if key in ENVIRONMENTS]
     return (one for one in said if isinstance(one, str) and one)
 
 
 def _paths(given: Any, root: str) -> Iterator[str]:
     """Everything in the input that could be a path, from the project's root; also where links lead."""
     there, real, links = set(os.listdir(root)), cache(os.path.realpath), cache(_links)
-    for word in {word for text in _texts(given) for word in (text, *_APART.split(text)) if word}:
+    for word in {word for _, text in _texts(given) for word in (text, *_APART.split(text)) if word}:
         # An input may be a megabyte of words: what is no name here and could be none is not looked for.
         if word not in there and "/" not in word and word not in (".", ".."):
             yield word
@@ -84,14 +91,15 @@ def _links(directory: str) -> set[str]:
         return set()
 
 
-def _texts(value: Any) -> Iterator[str]:
-    """The texts of the input, but for those of several lines: what is written into a file is no path."""
+def _texts(value: Any) -> Iterator[tuple[str, str]]:
+    """The texts of the input, each with its key, but for those of several lines: what is written into a file is no
+    path."""
     left = [("", value)]
     while left:
         key, one = left.pop()
         if isinstance(one, str):
             if "\n" not in one or key in COMMANDS:
-                yield one
+                yield key, one
         elif isinstance(one, Mapping):
             left += one.items()
         elif isinstance(one, (list, tuple)):

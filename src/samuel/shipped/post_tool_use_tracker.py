@@ -10,10 +10,13 @@ from typing import Any
 
 from msgspec import UnsetType
 
+from samuel.abilities.usage import count_call
 from samuel.events import PostAbilityCall
 from samuel.rules.numbers import Tracking
-from samuel.shipped import call_log, usage_counts
+from samuel.shipped import call_log
 from samuel.shipped.told import told
+
+OFTEN = 10  # calls that are worth half of the highest weight
 
 
 def hook(event: PostAbilityCall) -> dict[str, Any]:
@@ -22,11 +25,16 @@ def hook(event: PostAbilityCall) -> dict[str, Any]:
     root = Path(event.project_root)
     call_log.append(root, event)
     took = 0.0 if isinstance(event.duration_ms, UnsetType) else event.duration_ms
-    count = usage_counts.add(root, event.ability_id, event.status, event.timestamp, took)
+    count = count_call(root, event.ability_id, event.status, event.timestamp, took)
     said = f"Logged {event.ability_id} usage to {call_log.FILE}"
     result: dict[str, Any] = {"logs": [{"level": "info", "message": said}], "usage_recorded": True}
     if count >= told(event, Tracking).frequent:
         result["update_matcher_suggestions"] = [
-            {"ability_id": event.ability_id, "signal": "frequent_usage", "weight": usage_counts.weight(count)}
+            {"ability_id": event.ability_id, "signal": "frequent_usage", "weight": _weight(count)}
         ]
     return result
+
+
+def _weight(count: int) -> float:
+    """0 to 1, for whoever matches words with abilities."""
+    return round(count / (count + OFTEN), 2)

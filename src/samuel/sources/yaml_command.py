@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from samuel.dialects import repo
+from samuel.files.modules import module_file
 from samuel.rules.table import SHIPPED
 from samuel.sources.yaml_hook import BUILTIN, PYTHON, YamlHook
 
@@ -47,10 +48,7 @@ def lacking(runs: Mapping[str, Any]) -> str:
 
 
 def _function(hook: YamlHook, root: Path) -> dict[str, Any]:
-    """A module of the project is the file it is in: nothing else of the project can be imported."""
-    file = hook.file
-    if not file:
-        file = next(iter(_module(hook.module, root)), "")
+    file = hook.file or module_file(hook.module, root)
     found: dict[str, Any] = {"runtime": "python", "entry": hook.function}
     if not file:
         return {**found, "module": hook.module}
@@ -72,16 +70,10 @@ def _named(words: Iterable[str], root: Path) -> Iterator[str]:
     """The files of the project that these words name, now or once they are there."""
     pieces = [piece for word in words for piece in _pieces(word)]
     modules = [after for before, after in pairwise(pieces) if before == "-m"]
-    for name in dict.fromkeys([*pieces, *(file for module in modules for file in _module(module, root))]):
+    for name in dict.fromkeys([*pieces, *(module_file(name, root) for name in modules)]):
         path = os.path.normpath(os.path.join(root, name))
         if name and not name.startswith("-") and path.startswith(f"{root}{os.sep}") and not os.path.isdir(path):
             yield path
-
-
-def _module(name: str, root: Path) -> list[str]:
-    """The file that a module of the project is."""
-    inside = name.replace(".", "/")
-    return [one for one in (f"{inside}.py", f"{inside}/__init__.py") if (root / one).is_file()][:1]
 
 
 def _pieces(word: str) -> Iterator[str]:

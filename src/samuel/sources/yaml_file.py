@@ -21,7 +21,7 @@ import re
 import shlex
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, TypeVar, get_args, get_type_hints
+from typing import Any, get_args, get_type_hints
 
 import msgspec
 
@@ -34,6 +34,7 @@ from samuel.events import EventType, PostAbilityCall, event_type
 from samuel.events.compose import Arrange
 from samuel.events.event import Stage
 from samuel.files import yaml
+from samuel.files.modules import is_file
 from samuel.hooks.handler import Role
 from samuel.hooks.match import FIELDS
 from samuel.rules.table import SHIPPED
@@ -46,9 +47,6 @@ LONGEST_NAME = 100
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")
 _FUNCTION = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _MODULE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(?:\.[A-Za-z_][A-Za-z0-9_]*)*")
-
-Value = TypeVar("Value")
-Default = TypeVar("Default")
 
 
 def read_hook(data: bytes, file: str) -> YamlHook:
@@ -167,7 +165,7 @@ def _python(table: Table) -> dict[str, Any]:
         table.refuse("function", f"`{shown(said)}` does not say where it is", hint)
     elif not _FUNCTION.fullmatch(function):
         table.refuse("function", f"`{shown(function)}` cannot be the name of a function")
-    elif not file and _is_file(where):
+    elif not file and is_file(where):
         try:
             file = python_file(where)
         except ValueError as error:
@@ -267,10 +265,6 @@ def python_file(value: object) -> str:
     if not found.endswith(".py"):
         raise ValueError("must name a `.py` file")
     return found
-
-
-def _is_file(where: str) -> bool:
-    return where.endswith(".py") or "/" in where
 
 
 FILTERS: dict[str, Callable[[object], Any]] = {

@@ -113,6 +113,17 @@ def _listed(directory: Path) -> Iterator[tuple[str, str, os.stat_result]]:
             yield spoken(name), spoken(entry.path), status
 
 
+def overlooked(root: Path) -> list[str]:
+    """What somebody may take for hooks, and nobody reads: in a directory of its own, or with another ending."""
+    try:
+        with os.scandir(root / paths.YAML_HOOKS) as entries:
+            names = [entry.name for entry in entries if entry.is_dir() or not _is_one(entry.name)]
+    except (FileNotFoundError, NotADirectoryError):
+        return []
+    known = [name for name in names if "." not in name or name.lower().endswith(ENDINGS)]
+    return [f"{paths.YAML_HOOKS}/{spoken(name)}" for name in sorted(known)]
+
+
 def _is_one(name: str) -> bool:
     return name.endswith(ENDINGS) and not name.startswith(".")
 

@@ -22,7 +22,7 @@ def test_it_is_written_agreed_to_and_active(samuel: Callable[..., Any], project:
     (row,) = samuel("hooks", "validate", "--json").json["data"]
     assert (row["id"], row["status"], row["problems"]) == (name, "active", [])
     written = (project / f".system/hooks/{name}.yaml").read_bytes()
-    assert written == (definition(name) or b"").replace(b"\nenabled: false\n", b"\nenabled: true\n")
+    assert written == definition(name).replace(b"\nenabled: false\n", b"\nenabled: true\n")
 
 
 def test_it_works_from_then_on_until_it_is_disabled(samuel: Callable[..., Any]) -> None:
@@ -49,7 +49,7 @@ def test_what_the_project_made_of_it_stays(samuel: Callable[..., Any], project: 
 def test_a_hook_of_that_id_in_another_file_is_that_hook(
     samuel: Callable[..., Any], project: Path, put: Callable[..., Path]
 ) -> None:
-    put(".system/hooks/mine.yaml", (definition("policy_guard") or b"").decode())
+    put(".system/hooks/mine.yaml", definition("policy_guard").decode())
     assert "in .system/hooks/mine.yaml" in samuel("hooks", "enable", "policy_guard").out
     assert not (project / FILE).exists()
 
@@ -67,6 +67,14 @@ def test_almost_its_name(samuel: Callable[..., Any]) -> None:
     assert "did you mean `policy_guard`?" in ran.err
 
 
+@pytest.mark.parametrize("name", ["", "nothing", "../definitions/policy_guard", "policy_guard.yaml"])
+def test_nothing_else_is_brought(samuel: Callable[..., Any], project: Path, name: str) -> None:
+    ran = samuel("hooks", "enable", name)
+    assert ran.code == 2
+    assert f"there is no YAML hook `{name}`" in ran.err
+    assert not (project / ".system").exists()
+
+
 def test_a_link_in_its_place_leads_nowhere(samuel: Callable[..., Any], project: Path, tmp_path: Path) -> None:
     (tmp_path / "elsewhere").mkdir()
     (project / ".system").symlink_to(tmp_path / "elsewhere")
@@ -82,7 +90,7 @@ def test_not_from_inside_a_run(samuel: Callable[..., Any], project: Path, monkey
 
 def test_they_are_listed_with_how_they_stand(samuel: Callable[..., Any], put: Callable[..., Path]) -> None:
     samuel("hooks", "enable", "policy_guard")
-    put(".system/hooks/mine.yaml", (definition("knowledge_trigger") or b"").decode().replace("id: ", "id: my_"))
+    put(".system/hooks/mine.yaml", definition("knowledge_trigger").decode().replace("id: ", "id: my_"))
     found = samuel("hooks", "list", "--shipped", "--json").json["data"]
     assert {row["name"]: row["status"] for row in found} == {
         **dict.fromkeys(SHIPPED, "not here yet"),
@@ -127,3 +135,10 @@ class TestAGuardThatSomebodyEnabled:
     def test_is_switched_off_by_its_owner(self, samuel, file):
         assert samuel("hooks", "disable", "policy_guard").code == 0
         assert samuel("emit", "PreAbilityCall", stdin='{"ability_id": "x"}').code == 0
+
+
+def test_without_git_or_samuel_toml_a_guard_holds_below_it_too(samuel, project, monkeypatch):
+    assert samuel("hooks", "enable", "policy_guard").code == 0
+    (project / "sub").mkdir()
+    monkeypatch.chdir(project / "sub")
+    assert samuel("emit", "PreAbilityCall", stdin=WRITE).code == 2

@@ -38,6 +38,19 @@ def entry(id: str, command: str = "./scripts/hooks/h.sh", kind: str = "script") 
     return {"id": id, "handler": {"kind": kind, "command": command}}
 
 
+def test_what_lies_in_the_wrong_place_is_named(samuel, hook, put) -> None:
+    hook("h")
+    samuel("trust", "--yes")
+    for name in ("guards/deny.yaml", "deny.YAML", "README.md"):
+        put(f".system/hooks/{name}", "id: deny\n")
+    ran = samuel("hooks", "validate")
+    told = "`.system/hooks/{}` is not read: hooks are `.yaml` files right in .system/hooks/"
+    assert (ran.code, ran.err.splitlines()) == (
+        0,
+        [f"warning: {told.format(name)}" for name in ("deny.YAML", "guards")],
+    )
+
+
 class TestRegister:
     def test_nothing(self, samuel) -> None:
         assert samuel("hooks", "register") == (0, "{}\n", "")

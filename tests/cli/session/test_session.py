@@ -290,6 +290,28 @@ def test_what_samuel_itself_writes_is_no_change(samuel, hook, project: Path, git
     assert ".system/logs" not in git(project, "status", "--porcelain")
 
 
+def test_a_task_that_is_done_is_not_added_again(samuel, hook, put) -> None:
+    put("prd.md", "# A\n\n- [x] 1 Fix it\n- [ ] 2 Other\n")
+    samuel("run", "init", "--prd", "prd.md")
+    hook("SessionStop", {"follow_up_actions": [{"kind": "create_task", "payload": {"title": "Fix it"}}]})
+    samuel("session", "start")
+    assert "done: task `1`" in samuel("session", "stop").err
+
+
+def test_what_was_said_no_to_has_no_consequences(samuel, hook, put) -> None:
+    put("samuel.toml", '[session]\nallow_commands = ["touch x"]\n')
+    hook("UserPromptSubmit", {"decision": "deny", "reason": "no"}, "no")
+    hook(
+        "UserPromptSubmit",
+        {"follow_up_actions": [{"kind": "run_command", "payload": {"command": "touch x"}}]},
+        "do",
+    )
+    samuel("session", "start")
+    assert samuel("session", "prompt", "hi").code == 1
+    assert not Path("x").exists()
+    assert samuel("session", "show", "--json").json["data"]["follow_ups"][0]["state"] == "queued"
+
+
 def test_a_session_remembers_where_the_work_stands(samuel, hook, project: Path) -> None:
     hook("SessionStop", {})
     samuel("session", "start")

@@ -10,10 +10,10 @@ import shlex
 from collections.abc import Iterator
 from pathlib import Path
 
-from samuel.abilities.definition import is_file
 from samuel.abilities.model import Ability, Python, Script
 from samuel.abilities.registry import Registry
 from samuel.files.inside import is_inside
+from samuel.files.modules import is_file, module_file
 from samuel.trust.commands import Text
 from samuel.trust.content import digest_text
 from samuel.trust.items import with_neighbours
@@ -43,12 +43,8 @@ def file_of(ability: Ability, root: Path) -> Path | None:
     if not isinstance(how, Python):
         return None
     module, _, _ = how.function.rpartition(":")
-    if is_file(how.function):
-        return root / module
-    # A module of the project is the file it is in: nothing else of the project can be imported.
-    inside = module.replace(".", "/")
-    found = (root / one for one in (f"{inside}.py", f"{inside}/__init__.py"))
-    return next((path for path in found if path.is_file()), None)
+    file = module if is_file(module) else module_file(module, root)
+    return root / file if file else None
 
 
 def refusal(ability: Ability, root: Path, permit: Permit) -> str:

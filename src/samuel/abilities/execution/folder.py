@@ -58,20 +58,18 @@ class Calls:
         return f"{PLACE}/{key}/{WORDS}"
 
     def add(self, call: Call, given: Any) -> None:
-        place = make_ignored_dirs(
-            self._root, *PLACE.split("/")
-        )  # inputs and outputs as they are: who commits them?
+        # Inputs and outputs as they are: nobody wants to commit them.
+        place = make_ignored_dirs(self._root, *PLACE.split("/"))
         try:
+            directory = make_dirs_inside(self._root, PLACE, call.key)
             try:
-                directory = make_dirs_inside(self._root, PLACE, call.key)
-                try:
-                    atomic.write_at(directory, INPUT, indented(given) + b"\n", 0o600)
-                finally:
-                    os.close(directory)
-                self.save(call, given)
-            except (SamuelError, OSError, KeyboardInterrupt):
-                shutil.rmtree(call.key, ignore_errors=True, dir_fd=place)
-                raise
+                atomic.write_at(directory, INPUT, indented(given) + b"\n", 0o600)
+            finally:
+                os.close(directory)
+            self.save(call, given)
+        except (SamuelError, OSError, KeyboardInterrupt):
+            shutil.rmtree(call.key, ignore_errors=True, dir_fd=place)
+            raise
         finally:
             os.close(place)
 

@@ -68,8 +68,8 @@ def answer(here: Here, ended: Ended, app: App) -> int:
     record = Calls(app.paths.root).path(call.key)
     if not out.json:
         out.warn(*warnings)
-        if ended.call.output is not UNSET:
-            out.object(ended.call.output)
+        if call.output is not UNSET:
+            out.object(call.output)
         why = (call.error or ended.stopped).rstrip(".")
         out.tell(f"{call.ability_id}: {call.status.value}{f': {why}' if why else ''}; see {record}")
         return 0 if ended.ok else 1

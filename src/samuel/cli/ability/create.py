@@ -4,8 +4,8 @@ import click
 
 from samuel.cli import given
 from samuel.cli.ability.calling import created, input_option, intent_option, opened
-from samuel.cli.here import Here, json_option
-from samuel.cli.session.options import env_option, session_option
+from samuel.cli.here import Here, env_option, json_option
+from samuel.cli.session.options import session_option
 
 
 @click.command()

@@ -9,13 +9,13 @@ import msgspec
 
 from samuel import config, paths
 from samuel.abilities.registry import cache_file
-from samuel.abilities.route import Routed, Suggestion, open_index
+from samuel.abilities.route import Routed, open_index
 from samuel.abilities.route import route as find
 from samuel.abilities.usage import read_usage
 from samuel.cli import given
 from samuel.cli.ability import abilities, problems
-from samuel.cli.here import Here, json_option
-from samuel.cli.session.options import env_option, hints_of, session_option
+from samuel.cli.here import Here, env_option, json_option
+from samuel.cli.session.options import session_of, session_option
 from samuel.errors import UsageError
 from samuel.events.session import SuggestedAbility
 
@@ -38,16 +38,17 @@ def route(here: Here, text: str, scope: str, limit: int, session: str, environme
     """
     registry = abilities(here)
     cache = paths.User.from_environment().cache
-    routed = find(
-        given.text(text),
-        registry,
-        open_index(registry, cache_file(cache, here.root, "sqlite")),
-        environment=_environment(here, environment),
-        scope=scope,
-        suggestions=_suggestions(hints_of(here, session).suggestions),
-        usage=read_usage(here.root),
-        limit=limit,
-    )
+    with open_index(registry, cache_file(cache, here.root, "sqlite")) as index:
+        routed = find(
+            given.text(text),
+            registry,
+            index,
+            environment=_environment(here, environment),
+            scope=scope,
+            suggestions=_suggestions(session_of(here, session).suggestions),
+            usage=read_usage(here.root),
+            limit=limit,
+        )
     data = {
         "candidates": [
             {**one._asdict(), "level": one.level.value, "reasons": list(one.reasons)} for one in routed.candidates
@@ -73,9 +74,8 @@ def _environment(here: Here, given: str) -> str:
     return given or os.environ.get("SAMUEL_ENV", "") or config.load(here.root / paths.CONFIG).environment
 
 
-def _suggestions(said: Iterable[Mapping[str, Any]]) -> list[Suggestion]:
+def _suggestions(said: Iterable[Mapping[str, Any]]) -> list[SuggestedAbility]:
     try:
-        found = msgspec.convert(list(said), list[SuggestedAbility])
+        return msgspec.convert(list(said), list[SuggestedAbility])
     except msgspec.ValidationError as error:
         raise UsageError(f"what the session suggests cannot be read: {error}", "begin another one") from None
-    return [Suggestion(one.id, one.reason, one.confidence) for one in found]

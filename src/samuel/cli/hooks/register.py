@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import click
 
-from samuel.cli.here import Here, json_option
+from samuel.cli.here import Here, env_option, json_option
 from samuel.hooks.handler import Status
 from samuel.sources.registration import registration
 
@@ -10,7 +10,7 @@ IDLE = (Status.BROKEN, Status.UNTRUSTED)
 
 
 @click.command()
-@click.option("--env", "environment", metavar="NAME", default="", help="The environment: dev, prod, …")
+@env_option
 @json_option
 @click.pass_obj
 def register(here: Here, environment: str) -> int:

@@ -22,14 +22,16 @@ from samuel.sources.yaml_known import KnownFiles, Read
 
 def listed(reads: Iterable[Read]) -> list[dict[str, str]]:
     """Each with what it is for, and how it stands in the project whose YAML files these are."""
-    here = {read.hook.command: read.hook.enabled for read in reads if read.hook and read.hook.kind == BUILTIN}
+    here: dict[str, bool] = {}
+    for hook in (read.hook for read in reads if read.hook and read.hook.kind == BUILTIN):
+        here[hook.command] = here.get(hook.command, False) or hook.enabled
     states = {True: "enabled", False: "disabled", None: "not here yet"}
     return [
         {
             "name": name,
             "event": SHIPPED[name].event,
             "status": states[here.get(name)],
-            "summary": read_hook(definition(name) or b"", name).summary,
+            "summary": read_hook(definition(name), name).summary,
         }
         for name in SHIPPED
     ]
@@ -37,13 +39,13 @@ def listed(reads: Iterable[Read]) -> list[dict[str, str]]:
 
 def bring(root: Path, name: str) -> None:
     """Write the YAML of the shipped hook `name`, disabled, unless the project has that hook already."""
-    text = definition(name)
     file = f"{paths.YAML_HOOKS}/{name}.yaml"
-    if text is None or os.path.lexists(root / file):
+    if name not in SHIPPED or os.path.lexists(root / file):
         return
     consent = Consent(root)
     if any(read.hook is not None and read.hook.id == name for read in KnownFiles().look(root)):
         return
+    text = definition(name)
     directory = make_dirs_inside(root, paths.YAML_HOOKS, mode=0o755)
     try:
         atomic.write_at(directory, f"{name}.yaml", text, 0o644)

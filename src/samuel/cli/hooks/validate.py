@@ -4,18 +4,18 @@ from typing import Any
 
 import click
 
-from samuel.cli.here import Here, json_option
+from samuel.cli.here import Here, env_option, json_option
 from samuel.cli.output import Table
 from samuel.errors import Problem
 from samuel.hooks.handler import Handler, Status
-from samuel.sources.yaml_known import Read
+from samuel.sources.yaml_known import Read, overlooked
 
 NONE = "there is no YAML hook: .system/hooks/*.yaml; `samuel hooks list --shipped` shows those you can enable"
 COLUMNS = ("file", "id", "events", "status", "reason")
 
 
 @click.command()
-@click.option("--env", "environment", metavar="NAME", default="", help="The environment: dev, prod, …")
+@env_option
 @json_option
 @click.pass_obj
 def validate(here: Here, environment: str) -> int:
@@ -32,7 +32,10 @@ def validate(here: Here, environment: str) -> int:
     problems = [str(Problem(**problem)) for one in found for problem in one["problems"]]
     shown: list[str | Table] = [Table(COLUMNS, rows)] if rows else [NONE]
     blocks = [*shown, *(["", *problems] if problems else [])]
-    return here.out.answer(found, *blocks, ok=not problems, warnings=app.warnings)
+    unread = [
+        f"`{name}` is not read: hooks are `.yaml` files right in .system/hooks/" for name in overlooked(here.root)
+    ]
+    return here.out.answer(found, *blocks, ok=not problems, warnings=[*app.warnings, *unread])
 
 
 def _examined(read: Read, handler: Handler) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from samuel import paths
 from samuel.cli import given
 from samuel.cli.here import Here, json_option
 from samuel.cli.knowledge import base
-from samuel.cli.session.options import hints_of, session_option
+from samuel.cli.session.options import session_of, session_option
 from samuel.errors import UsageError
 from samuel.knowledge.route import Routed
 from samuel.knowledge.route import route as find
@@ -32,10 +32,10 @@ def route(here: Here, text: str, where: str, session: str) -> int:
     if text == "-" and where == "-":
         raise UsageError("the text and the intent cannot both be on stdin", "put one of them into a file")
     known = base(here)
-    hints = hints_of(here, session)
-    intent = given.json_object(where, "--intent") if where else hints.intent
+    within = session_of(here, session)
+    intent = given.json_object(where, "--intent") if where else within.intent
     cache = paths.User.from_environment().cache
-    routed = find(known, text=given.text(text), intent=intent, suggested=hints.documents, cache=cache)
+    routed = find(known, text=given.text(text), intent=intent, suggested=within.documents, cache=cache)
     place = str(known.root.relative_to(here.root))
     data = {
         "root": place,

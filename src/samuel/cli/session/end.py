@@ -2,9 +2,9 @@ from __future__ import annotations
 
 import click
 
-from samuel.cli.here import Here, json_option
+from samuel.cli.here import Here, env_option, json_option
 from samuel.cli.session import words
-from samuel.cli.session.options import chosen, env_option, id_option
+from samuel.cli.session.options import chosen, id_option
 from samuel.events import SessionEnd
 
 

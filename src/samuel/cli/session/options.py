@@ -10,13 +10,12 @@ import click
 from samuel.cli.here import Here
 from samuel.errors import SamuelError
 from samuel.events.event import Stage
-from samuel.sessions.session import Hints, Session, hints
+from samuel.sessions.session import Session
 from samuel.sessions.store import SessionStore
 
 VARIABLE = "SAMUEL_SESSION_ID"
 
 id_option = click.option("--id", "id", metavar="ID", default="", help="The session; the latest open one without.")
-env_option = click.option("--env", "environment", metavar="NAME", default="", help="The environment: dev, prod, …")
 stage_option = click.option("--stage", type=click.Choice(get_args(Stage)), help="Where the work stands.")
 session_option = click.option("--session", metavar="ID", default="", help="The session it belongs to.")
 
@@ -39,10 +38,10 @@ def chosen_or_last(here: Here, id: str) -> Session:
     return max(found, key=lambda session: session.started)
 
 
-def hints_of(here: Here, id: str) -> Hints:
-    """What the hooks of a session suggest; nothing outside of one."""
+def session_of(here: Here, id: str) -> Session:
+    """The one whose hooks have a say in routing; an empty one outside of any."""
     if id:
-        return hints(SessionStore(here.root).named(id))
-    # One that this process was started in may have had nothing to keep.
-    session = SessionStore(here.root).load(os.environ[VARIABLE]) if os.environ.get(VARIABLE) else None
-    return hints(session) if session else Hints()
+        return SessionStore(here.root).named(id)
+    # The one that this process was started in may have had nothing to keep.
+    within = os.environ.get(VARIABLE, "")
+    return (SessionStore(here.root).load(within) if within else None) or Session(within, "")

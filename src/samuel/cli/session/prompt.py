@@ -1,13 +1,12 @@
 from __future__ import annotations
 
-import sys
-
 import click
 from msgspec import UNSET
 
-from samuel.cli.here import Here, json_option
+from samuel.cli import given
+from samuel.cli.here import Here, env_option, json_option
 from samuel.cli.session import words
-from samuel.cli.session.options import chosen, env_option, id_option, stage_option
+from samuel.cli.session.options import chosen, id_option, stage_option
 from samuel.events import UserPromptSubmit
 from samuel.events.event import Stage
 
@@ -29,9 +28,8 @@ def prompt(here: Here, text: str, files: tuple[str, ...], id: str, stage: Stage 
         samuel session prompt "Run the billing regression tests"
     """
     session = chosen(here, id)
-    message = sys.stdin.buffer.read().decode(errors="replace") if text == "-" else text
     event = UserPromptSubmit(
-        user_message=message.encode(errors="replace").decode(),
+        user_message=given.text(text),
         files_touched=list(files) if files else UNSET,
         stage=stage or UNSET,
     )

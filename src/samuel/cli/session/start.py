@@ -2,9 +2,8 @@ from __future__ import annotations
 
 import click
 
-from samuel.cli.here import Here, json_option
+from samuel.cli.here import Here, env_option, json_option
 from samuel.cli.session import words
-from samuel.cli.session.options import env_option
 from samuel.errors import SamuelError
 from samuel.events import SessionStart
 from samuel.process.git import Git, WorkTree

@@ -3,9 +3,9 @@ from __future__ import annotations
 import click
 
 from samuel.app import App
-from samuel.cli.here import Here, json_option
+from samuel.cli.here import Here, env_option, json_option
 from samuel.cli.session import words
-from samuel.cli.session.options import chosen, env_option, id_option
+from samuel.cli.session.options import chosen, id_option
 from samuel.errors import SamuelError
 from samuel.events import SessionStop
 from samuel.paths import OF_THE_MOMENT
