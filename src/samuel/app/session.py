@@ -12,7 +12,9 @@ from samuel.dispatch.record import Fired
 from samuel.errors import SamuelError
 from samuel.events import Event
 from samuel.process import spawn
+from samuel.process.git import Git
 from samuel.runtimes.base import first_line
+from samuel.sessions.files import Files
 from samuel.sessions.follow_up import Desk, Ended, described
 from samuel.sessions.keeper import Keeper
 from samuel.sessions.store import SessionStore
@@ -27,7 +29,8 @@ COMMAND_SECONDS = 300.0
 
 
 def keeper(app: App, confirm: Callable[[str], bool] | None = None) -> Keeper:
-    return Keeper(app.fire, SessionStore(app.paths.root), _desk(app, confirm), app.clock)
+    files = Files(Git(app.paths.root, app.variables), app.warn)
+    return Keeper(app.fire, SessionStore(app.paths.root), _desk(app, confirm), app.clock, files)
 
 
 def following(app: App, tell: Callable[[str], None]) -> Callable[[Event], Fired]:

@@ -58,4 +58,6 @@ def _confirm(question: str) -> bool:
 # Its value is read by the edge, which must know it also when the rest of the command line is wrong.
 json_option = click.option("--json", is_flag=True, expose_value=False, help="Answer with one JSON object.")
 
-env_option = click.option("--env", "environment", metavar="NAME", default="", help="The environment: dev, prod, …")
+env_option = click.option(
+    "--env", "environment", metavar="NAME", default="", help="The environment of this command: dev, prod, …"
+)

@@ -11,9 +11,9 @@ from msgspec.structs import replace
 from samuel.clock import Clock, iso
 from samuel.dispatch.record import Fired
 from samuel.errors import SamuelError
-from samuel.events import Event, SessionStart
+from samuel.events import Event, SessionStart, SessionStop
 from samuel.events.catalogue import BY_PAYLOAD
-from samuel.process.git import WorkTree
+from samuel.sessions.files import Files
 from samuel.sessions.follow_up import Desk, carry_out
 from samuel.sessions.session import DROPPED, FollowUp, Session, heard
 from samuel.sessions.store import SessionStore
@@ -26,35 +26,38 @@ class Kept(NamedTuple):
 
 
 class Keeper:
-    def __init__(self, fire: Callable[[Event], Fired], store: SessionStore, desk: Desk, clock: Clock) -> None:
+    def __init__(
+        self, fire: Callable[[Event], Fired], store: SessionStore, desk: Desk, clock: Clock, files: Files
+    ) -> None:
         self._fire = fire
         self._store = store
         self._desk = desk
         self._clock = clock
+        self._files = files
 
-    def begin(self, id: str, tree: WorkTree | None = None) -> Session:
-        """A new session; its event is still to be fired."""
-
-        def new(before: Session | None) -> Session:
-            if before is not None:
-                raise SamuelError(f"the session `{id}` has begun already", "choose another id")
-            return Session(id, iso(self._clock.now()), tree=tree)
-
-        return self._store.change(id, new)
+    def begin(self, id: str) -> Kept:
+        """Begin a new session."""
+        if self._store.load(id) is not None:
+            raise SamuelError(f"the session `{id}` has begun already", "choose another id")
+        return self.fire(id, SessionStart())
 
     def fire(self, id: str, event: Event) -> Kept:
         """Fire an event of a session. It begins with SessionStart, or with the first thing there is to keep."""
         before = self._store.load(id)
+        if before is None and isinstance(event, SessionStart):
+            new = Session(id, iso(self._clock.now()), tree=self._files.look())
+            before = self._store.change(id, lambda now: now or new)
         stage = event.stage or (before.stage if before else "") or UNSET
-        begins = isinstance(event, SessionStart)
-        return self.keep(id, self._fire(replace(event, session_id=id, stage=stage)), begins=begins)
+        event = replace(event, session_id=id, stage=stage)
+        if isinstance(event, SessionStop) and event.changed_files is UNSET and before and before.tree:
+            event = replace(event, changed_files=self._files.changed(before.tree))
+        return self.keep(id, self._fire(event))
 
-    def keep(self, id: str, fired: Fired, *, begins: bool = False) -> Kept:
+    def keep(self, id: str, fired: Fired) -> Kept:
         """What came of an event, kept with its session if there is anything to keep."""
         kind, at = BY_PAYLOAD[type(fired.event)], iso(self._clock.now())
         # Only the events of sessions have a result that was checked for what is kept here.
-        nothing = not fired.result and not begins
-        if kind.family != "session" or (nothing and self._store.load(id) is None):
+        if kind.family != "session" or (not fired.result and self._store.load(id) is None):
             return Kept(fired, Session(id, at), ())
         known = 0
 

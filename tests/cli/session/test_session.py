@@ -261,6 +261,30 @@ def test_a_task_that_waits_is_not_added_twice(samuel, hook, put) -> None:
     assert samuel("run", "tasks").out.count("Fix it") == 1
 
 
+def test_a_session_that_emit_began_knows_what_it_changed(samuel, hook, project: Path, git, put) -> None:
+    git(project, "init", "-q")
+    hook("SessionStop", {})
+    git(project, "add", "-A")
+    git(project, "commit", "-q", "-m", "begin")
+    samuel("emit", "SessionStart", stdin='{"session_id": "s"}')
+    put("edited", "1")
+    samuel("emit", "SessionStop", stdin='{"session_id": "s"}')
+    assert seen(project)["changed_files"] == ["edited"]
+
+
+def test_the_sessions_there_were(samuel, hook) -> None:
+    assert samuel("session", "list").out == "there has been no session yet\n"
+    hook("SessionStop", {"follow_up_actions": [{"kind": "run_command", "payload": {"command": "touch x"}}]})
+    for id in ("s1", "s2"):
+        samuel("session", "start", "--id", id)
+    samuel("session", "stop", "--id", "s1")
+    listed = samuel("session", "list", "--json").json["data"]
+    assert [(one["id"], one["state"], one["waiting"]) for one in listed] == [
+        ("s1", "stopped", 1),
+        ("s2", "open", 0),
+    ]
+
+
 def test_one_that_has_ended_takes_no_more(samuel) -> None:
     samuel("session", "start", "--id", "s1")
     samuel("session", "end", "--id", "s1")

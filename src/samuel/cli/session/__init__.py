@@ -12,6 +12,7 @@ COMMANDS = {
     "stop": Entry("samuel.cli.session.stop:stop", "Tell the hooks that work has stopped, and what it changed."),
     "end": Entry("samuel.cli.session.end:end", "End a session."),
     "do": Entry("samuel.cli.session.do:do", "Do what hooks proposed, or drop it."),
+    "list": Entry("samuel.cli.session.list:list_", "List the sessions there were."),
     "show": Entry("samuel.cli.session.show:show", "Show what a session has gathered."),
 }
 

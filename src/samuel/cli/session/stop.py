@@ -1,16 +1,12 @@
 from __future__ import annotations
 
 import click
+from msgspec import UNSET
 
-from samuel.app import App
 from samuel.cli.here import Here, env_option, json_option
 from samuel.cli.session import words
 from samuel.cli.session.options import chosen, id_option
-from samuel.errors import SamuelError
 from samuel.events import SessionStop
-from samuel.paths import OF_THE_MOMENT
-from samuel.process.git import Git
-from samuel.sessions.session import Session
 from samuel.trust.content import spoken
 
 
@@ -24,24 +20,13 @@ from samuel.trust.content import spoken
 def stop(here: Here, files: tuple[str, ...], changed: tuple[str, ...], id: str, environment: str) -> int:
     """Tell the hooks that work has stopped, and what it changed.
 
-    Without files: what git says was changed since the session began.
+    Files are named from the project's root. Without any: what git says was changed since the session began.
 
     \b
         samuel session stop --changed services/billing/invoice.ts
     """
     session = chosen(here, id)
     with here.open(environment=environment) as app:
-        paths = [spoken(path) for path in (*changed, *files)] or _changed(app, session)
-        kept = app.keeper(here.confirm).fire(session.id, SessionStop(changed_files=paths))
+        paths = [spoken(path) for path in (*changed, *files)]
+        kept = app.keeper(here.confirm).fire(session.id, SessionStop(changed_files=paths or UNSET))
     return words.answer(here, app, kept, f"session `{session.id}` has stopped")
-
-
-def _changed(app: App, session: Session) -> list[str]:
-    if session.tree is None:
-        return []
-    try:
-        changed = Git(app.paths.root, app.variables).changed_since(session.tree)
-        return [spoken(path) for path in changed if not path.startswith(OF_THE_MOMENT)]
-    except SamuelError as error:
-        app.warn(f"what was changed is not known: {error.message}")
-        return []

@@ -1,0 +1,28 @@
+from __future__ import annotations
+
+import click
+
+from samuel.cli.here import Here, json_option
+from samuel.cli.output import Table
+from samuel.sessions.session import QUEUED
+from samuel.sessions.store import SessionStore
+
+COLUMNS = ("id", "state", "started", "waiting")
+
+
+@click.command("list")
+@json_option
+@click.pass_obj
+def list_(here: Here) -> int:
+    """List the sessions there were, and how much waits in each for `samuel session do`.
+
+    \b
+        samuel session list
+    """
+    found = sorted(SessionStore(here.root).all(), key=lambda session: session.started)
+    rows = [
+        (one.id, one.state, one.started, sum(action.state == QUEUED for action in one.follow_ups)) for one in found
+    ]
+    data = [dict(zip(COLUMNS, row, strict=True)) for row in rows]
+    table = Table(COLUMNS, [tuple(map(str, row)) for row in rows]) if rows else "there has been no session yet"
+    return here.out.answer(data, table)

@@ -1,0 +1,34 @@
+"""What a session changes: the work tree when it begins, and which files are other ones later."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from samuel.errors import SamuelError
+from samuel.paths import OF_THE_MOMENT
+from samuel.process.git import Git, WorkTree
+from samuel.trust.content import spoken
+
+
+class Files:
+    def __init__(self, git: Git, warn: Callable[[str], None]) -> None:
+        self._git = git
+        self._warn = warn
+
+    def look(self) -> WorkTree | None:
+        """The work tree as it is now; nothing where git cannot say."""
+        try:
+            tree = self._git.work_tree() if self._git.available and self._git.is_repository else None
+        except SamuelError:
+            return None
+        # A name that is not UTF-8 could not be written down.
+        return tree if tree is None or all(path.isprintable() for path in tree.differing) else None
+
+    def changed(self, since: WorkTree) -> list[str]:
+        """Committed or not; what Samuel itself writes is left out."""
+        try:
+            found = self._git.changed_since(since)
+        except SamuelError as error:
+            self._warn(f"what was changed is not known: {error.message}")
+            return []
+        return [spoken(path) for path in found if not path.startswith(OF_THE_MOMENT)]
