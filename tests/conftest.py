@@ -6,6 +6,7 @@ import io
 import os
 import shlex
 import shutil
+import signal
 import subprocess
 import sys
 import tarfile
@@ -21,6 +22,10 @@ from samuel.process.ledger import LEDGER
 
 settings.register_profile("samuel", deadline=None)  # a busy machine is no failure
 settings.load_profile("samuel")
+
+# A shell that runs the tests in the background makes them, and all that they start, ignore Ctrl-C.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 TEST_MARK = "SAMUEL_TEST_MARK"
 

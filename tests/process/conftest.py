@@ -7,6 +7,7 @@ import sys
 import time
 import uuid
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -29,7 +30,11 @@ def carriers(mark: str) -> list[int]:
 
 def my_children() -> set[int]:
     """Zombies too: they have no environment, but they are still on the list."""
-    return {int(pid) for file in Path("/proc/self/task").glob("*/children") for pid in file.read_text().split()}
+    found: set[int] = set()
+    for file in Path("/proc/self/task").glob("*/children"):
+        with suppress(FileNotFoundError):  # a thread that ended meanwhile
+            found.update(int(pid) for pid in file.read_text().split())
+    return found
 
 
 @pytest.fixture

@@ -120,11 +120,8 @@ class TestKilled:
         empty.hook("before", "PreAbilityCall", "answer['tool_input'] = {'as': 'changed'}")
         empty.hook("after", "PostAbilityCall", "")
         empty.trust()
-        # As in a terminal: a shell that runs something in the background lets it ignore Ctrl-C.
         process = subprocess.Popen(
-            [*REAL, "ability", "call", "slow", "--input", '{"as": "asked"}'],
-            cwd=empty.root,
-            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+            [*REAL, "ability", "call", "slow", "--input", '{"as": "asked"}'], cwd=empty.root
         )
         while not (empty.root / "begun").exists():
             assert process.poll() is None
