@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -127,8 +128,12 @@ class TestKilled:
             assert process.poll() is None
             time.sleep(0.02)
         yield process
+        left = [pid for key in empty.keys for pid in _carrying(key)]
         process.kill()
         process.wait()
+        for pid in left:
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
 
     def test_while_it_runs_the_record_says_by_whom(self, samuel, empty, running):
         record, key = empty.record(), empty.keys[0]
