@@ -7,8 +7,8 @@ import click
 import msgspec
 
 from samuel import quick
+from samuel.cli.firing import fire
 from samuel.cli.here import Here, env_option
-from samuel.cli.session import words
 from samuel.dialects.repo import event_of
 from samuel.errors import UsageError
 from samuel.events import LoopEvent, event_type
@@ -44,7 +44,7 @@ def emit(here: Here, event: str, session: str | None, environment: str) -> int:
     with here.open(environment=environment) as app:
         if isinstance(fired_event, LoopEvent) and not fired_event.context:
             fired_event = msgspec.structs.replace(fired_event, context=app.context())
-        fired = words.fire(here, app, fired_event)
+        fired = fire(here, app, fired_event)
         quick.remember(app, environment, before)  # the next time the engine may not be needed
     here.out.warn(*fired.warnings, *app.unheard, *app.warnings)
     here.out.line(msgspec.json.encode(fired.result))

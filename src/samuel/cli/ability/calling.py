@@ -18,8 +18,8 @@ from samuel.abilities.model import Prompt
 from samuel.app import App
 from samuel.app.ability import execution
 from samuel.cli.ability import abilities
+from samuel.cli.firing import fire
 from samuel.cli.here import Here
-from samuel.cli.session import words
 from samuel.cli.session.options import VARIABLE
 from samuel.config.model import Config
 
@@ -43,7 +43,7 @@ def opened(here: Here, name: str, session: str, environment: str) -> Iterator[Ca
     how = found.implementation if found else None
     seconds = how.timeout if isinstance(how, Prompt) else None
     with here.open(environment=environment, config=_settings(here, seconds)) as app:
-        yield Calling(app, execution(app, registry, lambda event: words.fire(here, app, event), session))
+        yield Calling(app, execution(app, registry, lambda event: fire(here, app, event), session))
 
 
 def ability_of(here: Here, key: str) -> str:

@@ -5,15 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import msgspec
-from msgspec import UNSET
 
 from samuel.cli.output import Output
 
 if TYPE_CHECKING:
     from samuel.app import App
     from samuel.cli.here import Here
-    from samuel.dispatch.record import Fired
-    from samuel.events import Event
     from samuel.sessions.keeper import Kept
     from samuel.sessions.session import Session
 
@@ -23,17 +20,6 @@ def tell(out: Output, kept: Kept) -> None:
     from samuel.sessions.follow_up import described  # with the sessions room, which `emit` may do without
 
     out.tell(*kept.fired.messages, *map(described, kept.follow_ups))
-
-
-def fire(here: Here, app: App, event: Event) -> Fired:
-    """Within the session that it names, if it names one: then what the hooks propose and suggest is kept."""
-    if event.session_id is UNSET:
-        fired = app.fire(event)
-        here.out.tell(*fired.messages)
-        return fired
-    kept = app.keeper(here.confirm).fire(event.session_id, event)
-    tell(here.out, kept)
-    return kept.fired
 
 
 def hints(session: Session) -> list[str]:

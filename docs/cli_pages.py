@@ -1,0 +1,102 @@
+"""The page about the command line: the help of every command, as it prints it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import click
+from page import NOTE
+
+from samuel.cli.lazy import LazyGroup
+from samuel.cli.root import samuel
+
+# What exit code 1 means for a command, where that needs a word.
+SAYS_NO = {
+    "samuel init": "samuel.toml exists already, or a strict hook stopped it",
+    "samuel run init": "there are tasks already, and no `--force`",
+    "samuel run start": "it ended on failures, or could not begin: no tasks, another run, a missing agent or "
+    "sandbox, something not trusted",
+    "samuel run pilot": "it ended on failures, or could not begin, as with `run start`",
+    "samuel run status": "there are no tasks yet",
+    "samuel run tasks": "there are no tasks yet",
+    "samuel run done": "the task is not one that can be done now; inside a run, it is not the current one",
+    "samuel run skip": "the task is completed or skipped already; inside a run, it is not the current one",
+    "samuel run block": "the task is not open; inside a run, it is not the current one",
+    "samuel run reset": "this is inside a run",
+    "samuel run enqueue": "there are no tasks yet, or this discovery has found its most",
+    "samuel sync": "a strict hook stopped it, or a file is a link",
+    "samuel plugin add": "nobody agreed, it is there already, or it cannot be fetched, used or made to run",
+    "samuel plugin install": "nobody agreed, or something is not what samuel.lock says; nothing is installed then",
+    "samuel plugin update": "nobody agreed to what a newer version wants, or it cannot be fetched or used",
+    "samuel plugin remove": "another plugin requires it, and no `--force`",
+    "samuel plugin new": "the directory is there and not empty",
+    "samuel plugin validate": "there is at least one problem",
+    "samuel recipe show": "the recipe is broken",
+    "samuel recipe run": "the agent or a hook said no, or it could not begin: a missing agent or plugin, "
+    "something not trusted",
+    "samuel skill show": "the skill is broken",
+    "samuel hooks new": "a hook of that name exists already",
+    "samuel hooks fire": "the event was not ok: somebody denied it, or a check or a strict handler failed",
+    "samuel hooks validate": "a YAML hook is broken",
+    "samuel hooks enable": "its file cannot be changed by a program, or two hooks have that id",
+    "samuel hooks disable": "its file cannot be changed by a program, or two hooks have that id",
+    "samuel session start": "the session has begun already",
+    "samuel session prompt": "a hook denied the prompt, or no session is open",
+    "samuel session stop": "a blocking hook failed, or no session is open",
+    "samuel session end": "a blocking hook failed, or no session is open",
+    "samuel session do": "something failed, or still waits",
+    "samuel session show": "there has been no session yet",
+    "samuel ability lint": "there is at least one problem",
+    "samuel ability create": "it is `unavailable`: no such ability, another environment, an input that does not "
+    "fit, something not trusted",
+    "samuel ability run": "it failed, a hook said no, or it has run already",
+    "samuel ability call": "it is `unavailable`, it failed, or a hook said no",
+    "samuel ability delete": "it is running",
+    "samuel knowledge route": "there is no ROUTING.md",
+    "samuel knowledge lint": "there is at least one problem, or no ROUTING.md",
+    "samuel trust": "something still waits for your word",
+    "samuel doctor": "there is at least one finding of the level `error`",
+}
+
+INTERRUPTED = (
+    "samuel run start",
+    "samuel run pilot",
+    "samuel recipe run",
+    "samuel ability run",
+    "samuel ability call",
+)
+
+# What agents' own hooks understand: these codes mean something else than everywhere.
+EMIT = "Exit codes: 0 go on, 2 stop, 1 something was wrong on an event that cannot be denied.\n"
+
+
+def cli_page() -> str:
+    parts = [
+        NOTE,
+        "# Command line\n\nThe help of every command, as `--help` prints it.\n",
+        "Every command takes `--json`; its answer is described under [JSON output](json-output.md). [Exit "
+        "codes](exit-codes.md) are the same everywhere: 0 ok, 1 the answer is no or it failed, 2 usage or "
+        "configuration, 3 a bug in Samuel.\n",
+    ]
+    for name, command, ctx in commands(samuel, "samuel", None):
+        parts.append(f"## {name}\n\n```text\n{command.get_help(ctx)}\n```\n")
+        if name == "samuel emit":
+            parts.append(EMIT)
+        elif not isinstance(command, click.Group):
+            no = f", 1 {SAYS_NO[name]}" if name in SAYS_NO else ""
+            stopped = ", 130 interrupted" if name in INTERRUPTED else ""
+            parts.append(f"Exit codes: 0 ok{no}, 2 usage or configuration{stopped}.\n")
+    return "\n".join(parts)
+
+
+def commands(
+    command: click.Command, name: str, parent: click.Context | None
+) -> Iterable[tuple[str, click.Command, click.Context]]:
+    settings = {**command.context_settings, "terminal_width": 90}
+    ctx = click.Context(command, info_name=name.split()[-1], parent=parent, **settings)
+    yield name, command, ctx
+    if isinstance(command, LazyGroup):
+        for inner in command.list_commands(ctx):
+            found = command.get_command(ctx, inner)
+            assert found is not None
+            yield from commands(found, f"{name} {inner}", ctx)

@@ -1,0 +1,87 @@
+"""The page about the journal: its records, field by field."""
+
+from __future__ import annotations
+
+import msgspec
+from msgspec.structs import fields
+from page import NOTE
+from shapes import Shapes
+
+from samuel.hooks.handler import Origin
+from samuel.journal.records import CallRecord, EndRecord, EventRecord
+
+RECORDS: list[tuple[str, str, type[msgspec.Struct], dict[str, str]]] = [
+    (
+        "event",
+        "Written when an event is fired, before anybody is called.",
+        EventRecord,
+        {
+            "event_id": "Unique to this firing.",
+            "event": "The event's name.",
+            "at": "When, in seconds since the epoch.",
+            "run_id": "The run it belongs to, if any.",
+            "session_id": "The session it belongs to, if any.",
+            "parent_id": "The event during which this one was fired: a hook that calls Samuel.",
+            "context": "A digest of the context, which would otherwise repeat in every record.",
+            "payload": "The payload: secrets as `[secret]`, long values cut to 2 KiB, with their size and digest.",
+        },
+    ),
+    (
+        "call",
+        "Written for each call of a handler. `samuel hooks log` shows these.",
+        CallRecord,
+        {
+            "call_id": "The event's id, the position, and `g` in the guard phase.",
+            "event_id": "The event it answers to.",
+            "event": "That event's name.",
+            "at": "When the call ended, in seconds since the epoch.",
+            "handler": "The handler's name.",
+            "origin": f"Where it was found: {', '.join(f'`{origin.label}`' for origin in Origin)}.",
+            "runtime": "How it ran: `inline`, `python`, `exec`, `wasm` or `oci`.",
+            "position": "Its place in the chain, from 1.",
+            "outcome": "One of the [outcomes](outcomes.md).",
+            "duration_ms": "How long it took.",
+            "digest": "The digest of its file, for those that are one.",
+            "phase": "`guard` when it was shown the final input of a rewritten call.",
+            "strict": "Did a fault of it stop the event?",
+            "message": "What went wrong, or what was cut.",
+            "result": "What it returned, with secrets left out and long values cut.",
+            "stderr": "The last 64 KiB of what it wrote there.",
+        },
+    ),
+    (
+        "end",
+        "Written when the event is judged.",
+        EndRecord,
+        {
+            "event_id": "The event.",
+            "event": "Its name.",
+            "at": "When, in seconds since the epoch.",
+            "ok": "Was it a yes?",
+            "duration_ms": "How long the whole took.",
+            "stopped": "A denial or a strict failure: what fired the event must not go on.",
+            "reason": "Why it was stopped.",
+            "result": "The composed result, with secrets left out and long values cut.",
+            "warnings": "What the person was warned of.",
+        },
+    ),
+]
+
+
+def journal_page() -> str:
+    parts = [
+        NOTE,
+        "# Journal\n\nWhat happened, as JSON lines in `.samuel/run/journal/`. `samuel hooks log` reads it; so can "
+        "`jq`.\n",
+        "- All processes add to the newest file, readable while it is written. Directory and files are yours "
+        "alone (mode 0700 and 0600).\n"
+        "- `samuel emit` may answer an event that nobody is called for without a line: nothing was decided.\n"
+        "- A torn line is passed over, and so is a line that is not Samuel's.\n"
+        "- A file ends at 8 MiB; when all of them together pass 64 MiB, the oldest go.\n"
+        "- A journal that cannot be written costs one warning, never the event.\n"
+        "- `.samuel/run/` is ignored by git: what a run leaves behind is nobody's to commit.\n",
+        "Each line has a `kind`. Fields that have their default are left out.\n",
+    ]
+    for kind, what, struct, about in RECORDS:
+        parts += [f'## `"kind": "{kind}"` {{ #{kind} }}\n\n{what}\n', Shapes().table(fields(struct), about)]
+    return "\n".join(parts)

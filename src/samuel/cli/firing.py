@@ -1,0 +1,26 @@
+"""Firing an event for whoever called the command: an orchestrator, or the script that runs abilities."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from msgspec import UNSET
+
+from samuel.cli.session import words
+
+if TYPE_CHECKING:
+    from samuel.app import App
+    from samuel.cli.here import Here
+    from samuel.dispatch.record import Fired
+    from samuel.events import Event
+
+
+def fire(here: Here, app: App, event: Event) -> Fired:
+    """Within the session that it names, if it names one: then what the hooks propose and suggest is kept."""
+    if event.session_id is UNSET:
+        fired = app.fire(event)
+        here.out.tell(*fired.messages)
+        return fired
+    kept = app.keeper(here.confirm).fire(event.session_id, event)
+    words.tell(here.out, kept)
+    return kept.fired
