@@ -103,7 +103,11 @@ KEYS: dict[str, dict[str, tuple[str, str, str]]] = {
         "exec": ("boolean", "`false`", "Decide which programs run."),
         "network": ("boolean; for `wasm` array of hosts", "`false`", "Reach the network."),
         "network.outbound": ("the same", "`false`", "Another name for `network`."),
-        "env": ("array of names", "none", "Variables of the machine that it gets."),
+        "env": (
+            "array of names",
+            "none",
+            "Variables of the machine that it gets, and of the agent that it may set.",
+        ),
     },
     "python": {
         "hook_handlers": ("table", "-", "As `[hooks]`."),

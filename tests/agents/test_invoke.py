@@ -44,6 +44,11 @@ class TestThePrompt:
         assert desk.run(Agent("a", ("agent", "--say={prompt}"), prompt="argument"), prompt).exit_code == 0
         assert desk.recorded()["argv"][1] == f"--say={prompt}"
 
+    def test_is_never_an_option_of_the_agents_program(self, desk: Any) -> None:
+        desk.recorder("agent")
+        assert desk.run(Agent("a", ("agent", "{prompt}"), prompt="argument"), "--config=evil").exit_code == 0
+        assert desk.recorded()["argv"][1] == "\n--config=evil"
+
     @pytest.mark.parametrize("size", [128 * 1024, MB])
     def test_that_is_too_long_for_an_argument_is_refused_with_a_way_out(self, desk: Any, size: int) -> None:
         desk.recorder("agent")

@@ -181,6 +181,40 @@ def test_without_exec_the_agent_process_is_not_its_to_change(
     assert fired.result["sandbox"]["kind"] == "bwrap"
 
 
+@pytest.mark.parametrize("kind", ["skill", "python"])
+def test_a_variable_of_the_host_reaches_the_agent_only_with_the_grant(
+    samuel_project: SamuelProject, put: Put, monkeypatch: pytest.MonkeyPatch, kind: str
+) -> None:
+    """A whole run: what counts is what the agent process finds in its environment."""
+    monkeypatch.setenv("HOST_SECRET", "hunter2")
+    agent = samuel_project.root.parent / "agent.sh"
+    seen = samuel_project.root / "seen.txt"
+    agent.write_text(f'#!/bin/sh\nprintf %s "${{TOK-unset}}" > {seen}\n')
+    agent.chmod(0o755)
+    samuel_project.config(f'''
+[methodology.ralph]
+agent = "mine"
+[agents.mine]
+command = ["{agent}"]
+prompt = "stdin"
+''')
+    (samuel_project.root / ".samuel/recipes").mkdir(parents=True)
+    (samuel_project.root / ".samuel/recipes/go.md").write_text("Go.\n")
+    answer = {"env": {"TOK": "$HOST_SECRET"}}
+    entry = {"skill": "change.sh", "python": "change"}[kind]
+    files = {
+        "change.sh": f"#!/bin/sh\ncat > /dev/null\necho '{json.dumps(answer)}'\n",
+        "plugin.py": f"def change(event):\n    return {answer!r}\n",
+    }
+    manifest = HEAD.format("x", kind) + f'[hooks]\n"before:agent.invoke" = "{entry}"\n'
+    monkeypatch.chdir(samuel_project.root)
+    for capabilities, value in (("", "unset"), ('[capabilities]\nenv = ["HOST_SECRET"]\n', "hunter2")):
+        put(manifest + capabilities, **files)
+        samuel_project.trust()
+        assert run(["recipe", "run", "go", "--yes"]) == 0
+        assert seen.read_text() == value
+
+
 NAMES = ["../x", "a/../../x", "/etc/x", "a/b/c", "..", ".", "", "-x", "a\nb", "default", "samuel-default"]
 
 

@@ -213,6 +213,12 @@ class TestWhoMayStopIt:
         assert [one["event"] for one in payloads(seen)][-2:] == ["TurnEnd", "SessionEnd"]
 
 
+def test_a_sandbox_with_keys_that_are_not_ours_is_used_without_them(kitchen: Any) -> None:
+    kitchen.recipe("review", REVIEW)
+    answers = Recorder("before:agent.invoke", returns={"sandbox": {"kind": "host", "note": "mine"}})
+    assert kitchen.run("review", branch="x", options={"handlers": [answers]}).ok
+
+
 class TestAllowedTools:
     def test_an_agent_that_cannot_be_held_to_them_is_told_and_so_is_the_person(self, kitchen: Any) -> None:
         kitchen.recipe("look", "---\nallowed_tools: [Read, 'Bash(git log:*)']\n---\nLook.\n")

@@ -122,6 +122,8 @@ def _told(agent: Agent, command: tuple[str, ...], prompt: str, state: Path, labe
     if agent.prompt == "file":
         file = str(desk.put_prompt(state, label, prompt))
         return [word.replace(PROMPT_FILE, file) for word in command], b""
+    if prompt.startswith("-"):  # a list, or words of a plugin: never an option of the agent's program
+        prompt = f"\n{prompt}"
     argv = [word.replace(PROMPT, prompt) for word in command]
     if max(len(word.encode()) for word in argv) > _LONGEST_ARGUMENT:
         raise NotRunnable(

@@ -7,15 +7,12 @@ reference becomes the host's value; from here it goes to the process and not int
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
 from samuel.agents.agent import Agent
 from samuel.process import environment
-
-_REFERENCE = re.compile(r"\$([A-Za-z_][A-Za-z0-9_]*)")
 
 
 class Variables(NamedTuple):
@@ -40,13 +37,13 @@ def assemble(
 def _resolve(env: Mapping[str, str], host: Mapping[str, str]) -> Variables:
     resolved, notes = {}, []
     for name, value in env.items():
-        reference = _REFERENCE.fullmatch(value)
-        if name in environment.WITHHELD or (reference and reference[1] in environment.WITHHELD):
+        host_name = environment.referenced(value)
+        if name in environment.WITHHELD or host_name in environment.WITHHELD:
             notes.append(f"`{name}` is left out of the agent's environment: it is not for agents")
-        elif reference is None:
+        elif not host_name:
             resolved[name] = value
-        elif reference[1] in host:
-            resolved[name] = host[reference[1]]
+        elif host_name in host:
+            resolved[name] = host[host_name]
         else:
             notes.append(f"`{name}` is left out of the agent's environment: `{value}` is not set")
     return Variables(resolved, notes)

@@ -12,17 +12,20 @@ from typing import Any
 import msgspec
 
 from samuel.events import BeforeAgentInvoke, Event, Sandbox, names
+from samuel.process.environment import referenced
 
 READ, WRITE, EXEC, NETWORK, ENV = "filesystem.read", "filesystem.write", "exec", "network", "env"
 
-# Whoever sets these decides which code runs in the agent's process, whatever the agent is.
+# Whoever sets these decides which code runs in the agent's process, whatever the agent is. `SAMUEL_` is for the
+# `samuel` that the agent calls: which run it belongs to, and which tools the agent is held to.
 LOADER_NAMES = frozenset(
     (
         *("PATH", "NODE_OPTIONS", "NODE_PATH", "BASH_ENV", "ENV", "SHELLOPTS", "IFS", "PERL5OPT", "PERL5LIB"),
         *("RUBYOPT", "RUBYLIB", "JAVA_TOOL_OPTIONS", "_JAVA_OPTIONS", "CLASSPATH", "HOME", "SHELL", "EDITOR"),
+        *("VISUAL", "PAGER", "BROWSER", "SSH_ASKPASS"),
     )
 )
-LOADER_PREFIXES = ("LD_", "DYLD_", "PYTHON", "GIT_", "BASH_FUNC_", "npm_config_")
+LOADER_PREFIXES = ("LD_", "DYLD_", "PYTHON", "GIT_", "BASH_FUNC_", "npm_config_", "NPM_CONFIG_", "SAMUEL_")
 
 
 class Capabilities(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -36,7 +39,7 @@ class Capabilities(msgspec.Struct, frozen=True, omit_defaults=True):
     network: bool | tuple[str, ...] = False
     """Yes or no for processes and containers, a list of hosts for modules."""
     env: tuple[str, ...] = ()
-    """Names of the host's variables it receives."""
+    """Names of the host's variables it receives, and of the agent's variables it may set."""
 
     @property
     def hosts(self) -> tuple[str, ...]:
@@ -88,22 +91,53 @@ def binding_refusal(event: str, granted: Capabilities) -> str:
 
 def overreach(event: Event, result: Mapping[str, Any], granted: Capabilities) -> str:
     """Why an answer goes beyond what was granted; "" if it does not. `event` is what the handler was shown."""
-    if granted.exec or not isinstance(event, BeforeAgentInvoke):
+    if not isinstance(event, BeforeAgentInvoke):
         return ""
-    found = []
+    env = result.get("env")
+    changes = _changes(event.env, env) if isinstance(env, Mapping) else {}
+    if why := _unnamed(changes, granted):
+        return why
+    if granted.exec:
+        return ""
+    needs_exec = [f"changes `{name}`" for name in changes if _is_loader(name)]
     if result.get("agent", event.agent) != event.agent:
-        found.append("changes `agent`")
-    given = result.get("env")
-    if isinstance(given, Mapping):
-        found += [
-            f"changes `{name}`"
-            for name in sorted({*given, *event.env})
-            if _is_loader(name) and given.get(name) != event.env.get(name)
-        ]
+        needs_exec.insert(0, "changes `agent`")
     sandbox = result.get("sandbox")
     if isinstance(sandbox, Mapping) and _looser(sandbox, event.sandbox):
-        found.append("loosens `sandbox`")
-    return f"it {', '.join(found)}, and the capability `{EXEC}` is not granted" if found else ""
+        needs_exec.append("loosens `sandbox`")
+    return f"it {', '.join(needs_exec)}, and the capability `{EXEC}` is not granted" if needs_exec else ""
+
+
+def _changes(before: Mapping[str, str], after: Mapping[str, Any]) -> dict[str, str | None]:
+    """Each variable with another value than before; None for one that was left out.
+
+    Leaving out what the agent gets anyway changes nothing: the run's own names, and the host's variables that its
+    adapter names, which are in the payload as references to themselves.
+    """
+    changed: dict[str, str | None] = {}
+    for name in sorted({*before, *after}):
+        value, old = after.get(name), before.get(name)
+        put_back = value is None and (name.startswith("SAMUEL_") or referenced(old or "") == name)
+        if value != old and not put_back:
+            changed[name] = value
+    return changed
+
+
+def _unnamed(changes: Mapping[str, str | None], granted: Capabilities) -> str:
+    """Why `env` is not enough for these variables; "" if it is.
+
+    Which variables redirect an agent (its model's address, a proxy, a registry) differs from agent to agent, so
+    a list of the harmless ones is what the plugin asks for. Where a plugin may decide which programs run, it may
+    set any of them; but a value of the host's is never its to hand on unasked.
+    """
+    for name, value in changes.items():
+        if host_name := referenced(value or ""):
+            if host_name not in granted.env:
+                return f"it passes on the host's `{host_name}`, and the capability `{ENV}` does not name it"
+        elif not granted.exec and name not in granted.env and not _is_loader(name):
+            verb = "drops" if value is None else "sets"
+            return f"it {verb} the agent's `{name}`, and the capability `{ENV}` does not name it"
+    return ""
 
 
 def _is_loader(name: str) -> bool:
@@ -114,11 +148,15 @@ _WALLS = {"host": 0, "bwrap": 1, "oci": 2}
 
 
 def _looser(wanted: Mapping[str, Any], now: Sandbox) -> bool:
-    """Anything that is not clearly as tight as before, or tighter: better walls, no network, fewer volumes."""
+    """Anything that is not clearly as tight as before, or tighter: better walls, no network.
+
+    Volumes stay as they are: one that is left out may have covered another, or made part of it read-only. So does
+    the image, also for an agent that is not in one yet: what runs in it is the image's program.
+    """
     kind = str(wanted.get("kind", "host"))  # what an answer leaves out has its default, also the network
     if _WALLS.get(kind, -1) < _WALLS.get(now.kind, 0):
         return True
-    other_image = kind == now.kind == "oci" and wanted.get("image") != now.image
+    other_image = kind == "oci" and wanted.get("image") != now.image
     more_network = bool(wanted.get("network", True)) and not now.network
-    more_volumes = not set(map(str, wanted.get("volumes") or ())) <= set(now.volumes)
-    return other_image or more_network or more_volumes
+    other_volumes = list(wanted.get("volumes") or ()) != list(now.volumes)
+    return other_image or more_network or other_volumes

@@ -8,6 +8,7 @@ because nobody named them. Whoever needs one names it.
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 
@@ -27,6 +28,7 @@ PASSED_PREFIXES = ("LC_", "XDG_", "SAMUEL_")
 WITHHELD = frozenset(("SAMUEL_TRUST",))
 """What the user agreed to run is not a hook's to know, nor to hand on to a Samuel that it starts."""
 
+_REFERENCE = re.compile(r"\$([A-Za-z_][A-Za-z0-9_]*)")
 _NOTHING: Mapping[str, str] = MappingProxyType({})
 
 
@@ -46,6 +48,15 @@ def clean(
     if not env.get("PATH"):
         env["PATH"] = DEFAULT_PATH
     return env
+
+
+def referenced(value: str) -> str:
+    """The host's variable that a value stands for: NAME for `$NAME`, "" for a plain value.
+
+    Only a whole value is a reference. `x$NAME` and `${NAME}` stay as they are, whoever reads them.
+    """
+    found = _REFERENCE.fullmatch(value)
+    return found[1] if found else ""
 
 
 def _is_passed(name: str) -> bool:

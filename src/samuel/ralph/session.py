@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+import msgspec
+
 from samuel.dispatch.record import Fired
 from samuel.events import (
     AgentInvoke,
@@ -49,5 +51,5 @@ def invocation_of(prepared: Mapping[str, Any]) -> AgentInvoke:
         agent=prepared["agent"],
         prompt=prepared["prompt"],
         env=prepared["env"],
-        sandbox=Sandbox(**prepared["sandbox"]),
+        sandbox=msgspec.convert(prepared["sandbox"], Sandbox),  # an answer may have keys that are not ours
     )
