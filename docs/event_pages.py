@@ -14,6 +14,7 @@ from shapes import Shapes, as_json
 
 from samuel.config import format_duration
 from samuel.events import EVENTS, Event, EventType, LoopEvent, Plugin
+from samuel.events.names import KODELET
 from samuel.events.schema import own_fields, sample
 from samuel.events.session import HookResult
 
@@ -98,7 +99,10 @@ def events_page() -> str:
         NOTE,
         f"# Events\n\nAll {len(EVENTS)} events, from the catalogue that Samuel itself uses. The same as JSON "
         "Schema: `samuel hooks schema EVENT`.\n",
-        "A name may be written in any spelling: `before:loop`, `before_loop` and `BeforeLoop` are one event.\n",
+        "A name may be written in any spelling: `before:loop`, `before_loop` and `BeforeLoop` are one event. "
+        "The names of [Kodelet's protocol](../how-to/use-kodelet-hooks.md) are accepted too: "
+        + ", ".join(f"`{theirs}` is `{ours}`" for theirs, ours in KODELET.items())
+        + ".\n",
         "`samuel init` fires the `init` events and `samuel sync` the `sync` events. `samuel run start` and "
         "`samuel run pilot` fire the loop events and, around each agent process, the session events "
         "`SessionStart`, `UserPromptSubmit`, `TurnEnd`, `SessionStop` and `SessionEnd`; [the "

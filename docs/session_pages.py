@@ -129,9 +129,9 @@ FILES = f"""\
 ## Files {{ #files }}
 
 `.samuel/run/sessions/<id>.json`, changed by one process at a time, for you alone (mode 0600). The newest
-{MOST_SESSIONS} sessions are kept. An id is whatever the caller calls it; `samuel session` and `ability` commands
-go by `--id` or `--session`, then by `SAMUEL_SESSION_ID`; `session` commands then by the latest session that is
-open.
+{MOST_SESSIONS} sessions are kept. An id is whatever the caller calls it; `samuel session`, `emit` and `ability`
+commands go by `--id` or `--session`, then by `SAMUEL_SESSION_ID`; `session` commands then by the latest session
+that is open.
 """
 
 SESSION_FIELDS = {

@@ -49,8 +49,11 @@ def nobody_answers(arguments: list[str]) -> bool:
     except (OSError, ValueError, EOFError, TypeError, KeyError):  # not there, not ours, or not about this event
         return False
     data = b"" if sys.stdin is None or sys.stdin.isatty() else sys.stdin.buffer.read()
-    in_session = bool(session) or b"session_id" in data
-    if not _changes_a_session(name, in_session, root) and passes(data, name, row, known["names"], str(root)):
+    in_session = bool(session or os.environ.get("SAMUEL_SESSION_ID")) or b"session_id" in data
+    recipe = os.environ.get("SAMUEL_RECIPE", "")
+    if not _changes_a_session(name, in_session, root) and passes(
+        data, name, row, known["names"], str(root), recipe
+    ):
         _say(row["empty"])
         return True
     sys.stdin = io.TextIOWrapper(io.BytesIO(data))  # for the engine, as if nobody had read it
@@ -78,8 +81,10 @@ def _understood(arguments: list[str]) -> tuple[str, str, str] | None:
     return event, options.get("--env", ""), options.get("--session", "")
 
 
-def passes(data: bytes, name: str, row: Mapping[str, Any], names: Mapping[str, str], root: str) -> bool:
-    """The context is one of this event, and no filter fits it."""
+def passes(
+    data: bytes, name: str, row: Mapping[str, Any], names: Mapping[str, str], root: str, recipe: str = ""
+) -> bool:
+    """The context is one of this event, and no filter fits it. `recipe` holds where the context names none."""
     try:
         context = json.loads(data.decode() or "{}", parse_constant=_finite, parse_float=_finite)
     except (ValueError, RecursionError):
@@ -89,6 +94,8 @@ def passes(data: bytes, name: str, row: Mapping[str, Any], names: Mapping[str, s
     for key in ("event_type", "event"):
         if not isinstance(context.get(key, name), str) or names.get(context.get(key, name)) != name:
             return False
+    if context.get("recipe_name") is None and recipe:
+        context["recipe_name"] = recipe
     said = {**context, "project_root": root, "extra": {**(context.get("extra") or {}), **context}}
     return not any(holds(match, said.get) for match in row["matches"])
 

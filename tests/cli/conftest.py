@@ -38,7 +38,15 @@ def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """An empty home, and nobody's variables."""
     home = tmp_path / "home"
     home.mkdir()
-    for name in ("SAMUEL_TRUST", "SAMUEL_RUN_ID", "SAMUEL_EVENT_ID", "NO_COLOR", "FORCE_COLOR"):
+    for name in (
+        "SAMUEL_TRUST",
+        "SAMUEL_RUN_ID",
+        "SAMUEL_EVENT_ID",
+        "SAMUEL_SESSION_ID",
+        "SAMUEL_RECIPE",
+        "NO_COLOR",
+        "FORCE_COLOR",
+    ):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("HOME", str(home))
     monkeypatch.setenv("XDG_STATE_HOME", str(home / "state"))

@@ -55,6 +55,14 @@ def test_the_merged_result_is_bare_json_on_one_line(samuel, hook) -> None:
     }
 
 
+@pytest.mark.parametrize("milliseconds", ["187000", "187000.5"])
+def test_a_duration_reaches_a_hook_as_it_was_written(samuel, hook, project: Path, milliseconds: str) -> None:
+    hook("a", "PostAbilityCall", "{}")
+    context = f'{{"ability_id": "a", "status": "success", "duration_ms": {milliseconds}}}'
+    assert samuel("emit", "PostAbilityCall", stdin=context).code == 0
+    assert f'"duration_ms":{milliseconds}}}' in (project / "seen.json").read_text()
+
+
 def test_a_denial_is_exit_code_2_with_the_reason_on_stderr(samuel, hook) -> None:
     hook(
         "guard", "PreAbilityCall", '{"decision": "deny", "reason": "not on a Friday", "messages_to_user": ["Hm."]}'

@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from samuel.errors import UnknownEvent
-from samuel.events.names import ALL, canonical
+from samuel.events import names
+from samuel.events.names import ALL, KODELET, canonical
 
 
 def words(name: str) -> list[str]:
@@ -60,3 +61,15 @@ def test_any_text_is_an_event_or_an_unknown_one(text: str) -> None:
     except UnknownEvent:
         return
     assert found in ALL
+
+
+@pytest.mark.parametrize(("theirs", "ours"), KODELET.items())
+def test_kodelets_names_are_names_of_events(theirs: str, ours: str) -> None:
+    assert canonical(theirs) == canonical(theirs.upper()) == ours
+    assert theirs in names.spellings(ours)
+
+
+def test_a_misspelt_name_of_kodelets_suggests_the_event_it_means() -> None:
+    with pytest.raises(UnknownEvent) as caught:
+        canonical("before_tool_cal")
+    assert caught.value.hint == "did you mean `PreAbilityCall`?"

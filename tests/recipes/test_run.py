@@ -248,3 +248,16 @@ def test_what_handlers_say_to_the_person_and_what_went_wrong_in_them(kitchen: An
     assert ran.ok
     assert ran.messages == ("3 findings",)
     assert ran.warnings == ("`breaks` crashed: exit code 3",)
+
+
+def test_a_loop_that_was_started_inside_a_recipe_renders_its_own_prompt(
+    kitchen: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SAMUEL_RECIPE", "release")
+    with kitchen.open() as app:
+        state = {**app.context()["State"], "Agent": "mine", "RunId": "r"}
+        fired = app.fire(
+            "before:agent.invoke", agent="mine", iteration=1, context={**app.context(), "State": state}
+        )
+    assert fired.event.recipe_name == "release"
+    assert fired.result["prompt"]

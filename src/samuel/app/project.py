@@ -134,6 +134,7 @@ class App:
                 self.methodology,
                 lambda owner: str(self.paths.data_dir(owner)),
                 self.config.limits.handler_prompt_bytes,
+                os.environ.get("SAMUEL_RECIPE", ""),
             ),
             ask=ask,
         )

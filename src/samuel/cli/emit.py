@@ -1,10 +1,12 @@
 from __future__ import annotations
 
+import os
 import sys
 from typing import Any
 
 import click
 import msgspec
+from msgspec import UNSET
 
 from samuel import quick
 from samuel.cli.firing import fire
@@ -27,7 +29,8 @@ def emit(here: Here, event: str, session: str | None, environment: str) -> int:
 
     The context is a JSON object on stdin, with the event's fields; the merged result comes on stdout. Exits with 0
     to go on and with 2 to stop, the reason on stderr. On an event that can be denied, whatever goes wrong here
-    stops it too.
+    stops it too. Inside an agent that Samuel runs, its session and its recipe are filled in if the context does
+    not name others.
 
     \b
         samuel emit UserPromptSubmit --session s1 < context.json
@@ -38,6 +41,8 @@ def emit(here: Here, event: str, session: str | None, environment: str) -> int:
         hint = f"`samuel hooks fire {kind.name} --really` does it"
         raise UsageError(f"`{kind.name}` does what cannot be taken back", hint)
     fired_event = event_of(kind, _context())
+    if session is None and fired_event.session_id is UNSET:
+        session = os.environ.get("SAMUEL_SESSION_ID")  # an agent that Samuel started need not know where it is
     if session:
         fired_event = msgspec.structs.replace(fired_event, session_id=session)
     before = quick.deciding(here.root)

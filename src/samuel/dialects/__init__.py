@@ -25,5 +25,4 @@ DIALECTS: Mapping[str, Dialect] = {
 
 def understand(name: str) -> tuple[str, str]:
     """The event a hook named, and the dialect it named it in ("" for Samuel's own names)."""
-    theirs = kodelet.EVENTS.get(name)
-    return (theirs.ours, kodelet.NAME) if theirs is not None else (canonical(name), "")
+    return canonical(name), kodelet.NAME if name in kodelet.EVENTS else ""

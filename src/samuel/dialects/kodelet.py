@@ -15,7 +15,6 @@ NAME = "kodelet"
 
 
 class _Event(NamedTuple):
-    ours: str
     fields: Callable[[Mapping[str, Any]], dict[str, Any]]  # our payload -> their own fields
     results: Mapping[str, str]  # their result key -> ours
 
@@ -29,18 +28,14 @@ def _tool_call(payload: Mapping[str, Any]) -> dict[str, Any]:
 
 
 EVENTS: Mapping[str, _Event] = {
-    "before_tool_call": _Event(names.PRE_ABILITY_CALL, _tool_call, {"input": "tool_input"}),
+    "before_tool_call": _Event(_tool_call, {"input": "tool_input"}),
     "after_tool_call": _Event(
-        names.POST_ABILITY_CALL,
         lambda payload: {**_tool_call(payload), "tool_output": payload.get("tool_output", {})},
         {"output": "tool_output"},
     ),
-    "user_message_send": _Event(
-        names.USER_PROMPT_SUBMIT, lambda payload: {"message": payload.get("user_message", "")}, {}
-    ),
-    "agent_stop": _Event(names.SESSION_STOP, lambda payload: {"messages": payload.get("messages", [])}, {}),
+    "user_message_send": _Event(lambda payload: {"message": payload.get("user_message", "")}, {}),
+    "agent_stop": _Event(lambda payload: {"messages": payload.get("messages", [])}, {}),
     "turn_end": _Event(
-        names.TURN_END,
         lambda payload: {
             "response": payload.get("response", ""),
             "turn_number": payload.get("turn_number", 0),
@@ -49,7 +44,7 @@ EVENTS: Mapping[str, _Event] = {
     ),
 }
 
-THEIRS: Mapping[str, str] = {event.ours: theirs for theirs, event in EVENTS.items()}
+THEIRS: Mapping[str, str] = {ours: theirs for theirs, ours in names.KODELET.items()}
 
 
 def to_theirs(payload: Mapping[str, Any]) -> dict[str, Any]:
@@ -61,9 +56,8 @@ def to_theirs(payload: Mapping[str, Any]) -> dict[str, Any]:
         "cwd": payload.get("project_root", ""),
         "invoked_by": payload.get("invoked_by", "main"),
     }
-    if payload.get("recipe_name"):
-        base["recipe_name"] = payload["recipe_name"]
-    return {**base, **EVENTS[theirs].fields(payload)}
+    recipe = {key: payload[key] for key in ("recipe_name", "recipe_full_name") if payload.get(key)}
+    return {**base, **recipe, **EVENTS[theirs].fields(payload)}
 
 
 def from_theirs(event: str, result: Mapping[str, Any]) -> dict[str, Any]:

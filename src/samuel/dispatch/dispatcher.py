@@ -46,6 +46,8 @@ class Place(NamedTuple):
     methodology: str
     data_dir: Callable[[str], str]
     prompt_bytes: int
+    recipe: str = ""
+    """The recipe that this process was started in."""
 
 
 class _Seat(msgspec.Struct, frozen=True):
@@ -167,6 +169,9 @@ class Dispatcher:
             previous=UNSET if told.composed is None else told.composed,
             idempotency_key=f"{told.key}/{seat.name}",
         )
+        if event.recipe_name and seat.package is not None:
+            # A plugin's hooks were written beside its recipes, and know them by the names of their files.
+            shown = replace(shown, recipe_name=event.recipe_name.removeprefix(f"{seat.package.name}/"))
         monotonic = self._monotonic
         started = monotonic()
         reply = seat.run(shown)
@@ -222,8 +227,11 @@ class Dispatcher:
     # Preparation
 
     def _stamp(self, event: Event) -> Event:
+        recipe = event.recipe_name if event.recipe_name is not UNSET else self._place.recipe or UNSET
         return replace(
             event,
+            recipe_name=recipe,
+            recipe_full_name=recipe or UNSET,
             event_id=event.event_id or self._clock.new_id("evt"),
             timestamp=event.timestamp or iso(self._clock.now()),
             project_root=self._place.project_root,

@@ -53,9 +53,14 @@ class Event(msgspec.Struct, frozen=True, kw_only=True, tag_field="event"):
     session_id: Annotated[str | UnsetType, field("The agent session this event belongs to, if any.")] = UNSET
     methodology: Annotated[str, field("The methodology in force.")] = ""
     stage: Annotated[Stage | UnsetType, field("Where the work stands, if the caller says so.")] = UNSET
-    recipe_name: Annotated[str | UnsetType, field("The recipe that is running; left out when there is none.")] = (
-        UNSET
-    )
+    recipe_name: Annotated[
+        str | UnsetType,
+        field("The recipe that is running; a plugin's own hooks see its short name. Left out when there is none."),
+    ] = UNSET
+    recipe_full_name: Annotated[
+        str | UnsetType,
+        field("The recipe, always with its plugin's name in front: `plugin/recipe`. Left out when there is none."),
+    ] = UNSET
     dry_run: Annotated[bool, field("True when nothing may be changed.")] = False
     phase: Annotated[
         str | UnsetType, field("`guard` when a handler is shown the final input of a rewritten call.")

@@ -63,6 +63,15 @@ SESSION: Final = (
 )
 ALL: Final = (*LIFECYCLE, *LOOP, *SESSION)
 
+KODELET: Final = {
+    "before_tool_call": PRE_ABILITY_CALL,
+    "after_tool_call": POST_ABILITY_CALL,
+    "user_message_send": USER_PROMPT_SUBMIT,
+    "agent_stop": SESSION_STOP,
+    "turn_end": TURN_END,
+}
+"""Kodelet's names of events: accepted wherever an event is named."""
+
 RESERVED_PREFIXES: Final = ("extension.", "methodology.")
 
 
@@ -76,12 +85,12 @@ def canonical(name: str) -> str:
 
 def spellings(name: str) -> tuple[str, ...]:
     """The usual ones of an event; `canonical` takes more."""
-    return name, _words(name)
+    return name, _words(name), *(theirs for theirs, ours in KODELET.items() if ours == name)
 
 
 def nearest(name: str) -> str | None:
     """The event that `name` was probably meant to be."""
-    close = difflib.get_close_matches(_words(name), [_words(known) for known in ALL], n=1, cutoff=0.5)
+    close = difflib.get_close_matches(_words(name), _BY_WORDS, n=1, cutoff=0.5)
     return _BY_SPELLING[close[0]] if close else None
 
 
@@ -102,4 +111,5 @@ def _advice(name: str) -> tuple[str, str]:
     return f"`{name}` is not an event", hint
 
 
-_BY_SPELLING: Final = {**{_words(name): name for name in ALL}, **{name: name for name in ALL}}
+_BY_WORDS: Final = {**{_words(name): name for name in ALL}, **KODELET}
+_BY_SPELLING: Final = {**_BY_WORDS, **{name: name for name in ALL}}

@@ -64,6 +64,8 @@ def _kind(hint: Any) -> Any:
     if get_origin(hint) is Literal:
         return get_args(hint)
     (hint, *others) = [part for part in get_args(hint) if part is not UnsetType] if _is_union(hint) else [hint]
+    if {hint, *others} == {int, float}:
+        return "float"  # a whole number is one too
     if others or hint is Any:
         return None
     origin = get_origin(hint) or hint

@@ -108,7 +108,7 @@ class PostAbilityCall(Event, frozen=True, kw_only=True, tag=names.POST_ABILITY_C
     ability_id: Annotated[str, field("The ability, or the tool's name.")]
     status: Annotated[Literal["success", "failure", "skipped"], field("How it went.")]
     operation_key: Annotated[str | UnsetType, field("The operation's key.")] = UNSET
-    duration_ms: Annotated[float | UnsetType, field("How long it took.")] = UNSET
+    duration_ms: Annotated[int | float | UnsetType, field("How long it took.")] = UNSET
     input_summary: Annotated[str | UnsetType, field("The input in a few words.")] = UNSET
     output_summary: Annotated[str | UnsetType, field("The output in a few words.")] = UNSET
     tool_call_path: Annotated[str | UnsetType, field("The record of the call.")] = UNSET

@@ -12,6 +12,7 @@ class Package(msgspec.Struct, frozen=True, kw_only=True):
     directory: str  # where it is installed
     kind: str  # skill, python, wasm, oci or meta
     version: str = ""
+    has_manifest: bool = True  # without one it may use its own files, and what `plugin add --grant` gave it
     grants: Capabilities = NOTHING
     agreement: str = ""  # what its content is agreed to under: plugin:org@repo
     agreed_text: str = ""  # the words agreed to besides the content

@@ -23,6 +23,8 @@ from samuel.runtimes.base import Reply, first_line
 from samuel.runtimes.confined import Confinement
 from samuel.runtimes.values import NotPlain, decode
 
+NO_MANIFEST = "it has no manifest, so it may use only its own files and what `samuel plugin add --grant` gave it"
+
 _encode = msgspec.json.Encoder().encode
 
 
@@ -108,7 +110,9 @@ class Exec:
         if finished.ended == "timed_out":
             return Reply(Outcome.TIMED_OUT, result, message=f"killed after {timeout:g}s", stderr=stderr)
         if finished.returncode != 0:
-            return Reply(Outcome.CRASHED, result, message=ending(finished.returncode, stderr), stderr=stderr)
+            return Reply(
+                Outcome.CRASHED, result, message=_crash(handler, finished.returncode, stderr), stderr=stderr
+            )
         if wrong:
             return Reply(Outcome.BAD_OUTPUT, message=wrong, stderr=stderr)
         return Reply(Outcome.OK, result, stderr=stderr, size=len(finished.stdout))
@@ -135,6 +139,14 @@ def ending(returncode: int, stderr: str) -> str:
             how = f"killed by signal {-returncode}"
     said = first_line(stderr, "")
     return f"{how}: {said}" if said else how
+
+
+def _crash(handler: Handler, returncode: int, stderr: str) -> str:
+    """How it ended, with a hint where walls that nobody chose on purpose may be the reason."""
+    how = ending(returncode, stderr)
+    if handler.package is None or handler.package.has_manifest:
+        return how
+    return f"{how}; {NO_MANIFEST}"
 
 
 def _spoken(handler: Handler, event: Event) -> bytes:

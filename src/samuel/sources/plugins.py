@@ -38,6 +38,7 @@ def package_of(plugin: Installed, environments: Path) -> Package:
         directory=plugin.linked or str(plugin.directory),
         kind=plugin.manifest.kind,
         version=plugin.manifest.version,
+        has_manifest=bool(plugin.manifest.file),
         grants=plugin.grants,
         agreement=plugin.agreement,
         agreed_text=plugin.words,

@@ -15,7 +15,8 @@ class RenderPrompt:
 
     def __call__(self, event: BeforeAgentInvoke) -> dict[str, Any]:
         """What a handler before this one put into the prompt stays, above the rendered text."""
-        if event.recipe_name or (event.extra and "ability_id" in event.extra):
+        for_recipe_or_ability = event.recipe_name or (event.extra and "ability_id" in event.extra)
+        if for_recipe_or_ability and not event.iteration:  # a loop may have been started inside of one
             return {}  # the text of a recipe or of an ability is the prompt, and is rendered already
         name = "discovery-prompt.md.j2" if event.mode == "discovery" else "prompt.md.j2"
         text, shown = load(name, self._templates / event.methodology)
