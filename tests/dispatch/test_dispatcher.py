@@ -86,7 +86,7 @@ class TestReplace:
         assert "`c` replaces `default`, `a`, `b`" in fired.warnings[0]
 
     @pytest.mark.parametrize(
-        "answer", [{}, None, {"mode": "discovery"}, {"continue": True}, {"continue": True, "mode": "other"}]
+        "answer", [{}, None, {"mode": "discovery"}, {"continue": "yes"}, {"continue": True, "mode": "other"}]
     )
     def test_missing_keys_are_bad_output_and_stop(self, answer: Any) -> None:
         gate = Recorder("iteration.gate", returns=answer)

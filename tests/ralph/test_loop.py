@@ -278,6 +278,8 @@ class TestHandlersTakePart:
                 with pytest.raises(Locked), held(loop.root / ".samuel/run/run.lock"):
                     pass
                 return {"continue": True, "mode": "implementation"}
+            if name == "before:agent.invoke":
+                return {"prompt": f"do task {event.context['State']['RunId']}"}
             if name == "agent.invoke":
                 done = subprocess.run(["sh", "agent.sh", "/dev/null"], cwd=loop.root, env=_environment(event))
                 return {"exit_code": done.returncode, "stdout": "", "stderr": ""}

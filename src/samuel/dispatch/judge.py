@@ -9,7 +9,6 @@ import msgspec
 
 from samuel.dispatch.record import Call, Fired
 from samuel.events import Event, EventType, LoopEvent
-from samuel.events.compose import Arrange
 from samuel.hooks.handler import Outcome
 
 OK = Outcome.OK
@@ -31,10 +30,12 @@ def judge(
     result = dict(result)
     noted = [call for call in calls if call.outcome is not OK or call.message]
     faults = [call for call in noted if not call.counts]
-    # Only one handler of a replaced event runs: if it fails there is nobody to fall back to.
-    strict_faults = [call for call in faults if call.strict or kind.composition.arrange is Arrange.LAST_ONLY]
+    # Only one handler of such an event runs: if it fails there is nobody to fall back to.
+    strict_faults = [call for call in faults if call.strict or kind.composition.needs_answer]
     if kind.composition.can_deny:
         reason = _settle(result, calls, strict_faults, ask)
+    elif kind.composition.needs_answer and not calls:
+        reason = f"no handler runs on `{kind.name}`; `samuel hooks explain {kind.name}` shows why"
     else:
         reason = _said(strict_faults[0]) if strict_faults else ""
         if kind.family == "session":  # a verdict that nobody asked for is none

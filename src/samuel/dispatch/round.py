@@ -81,6 +81,8 @@ def understood(kind: EventType, reply: Reply) -> Reply:
         return replace(reply, outcome=Outcome.BAD_OUTPUT, result={}, message="wrong shape: nested too deeply")
     if result.keys().isdisjoint(_SAYS_NO) and result.get("ok", True):
         return reply
+    if kind.name == names.AGENT_INVOKE:  # `blocked` there is about the task
+        result = {key: value for key, value in result.items() if key != "blocked"}
     found = verdict(result)
     if found.decision == "deny" and kind.composition.can_deny:
         return replace(reply, outcome=DENIED, message=found.reason or "denied without a reason")

@@ -31,7 +31,9 @@ TRANSFORM = Composition(
     rewrites=("agent", "prompt", "env", "sandbox"),
     completes=True,
 )
-REPLACE = Composition("replace", Arrange.LAST_ONLY, compose.last_given)
+# With nobody to ask, the loop goes on. An agent has to be run by somebody.
+GATE = Composition("replace", Arrange.LAST_ONLY, compose.last_given, empty={"continue": True})
+REPLACE = Composition("replace", Arrange.LAST_ONLY, compose.last_given, needs_answer=True)
 MERGE = Composition("merge", Arrange.TOGETHER, over_all=compose.merge, keeps_failed=True)
 MERGE_OR_DENY = Composition(
     "merge; may deny", Arrange.TOGETHER, over_all=compose.merge, can_deny=True, keeps_failed=True
@@ -63,7 +65,7 @@ _ROWS = (
     (names.SYNC_AFTER,          lifecycle.SyncAfter,       lifecycle.Verdict,       ALL_OK,          "",                                 False, QUICK),
     (names.BEFORE_LOOP,         loop.BeforeLoop,           lifecycle.Verdict,       ALL_OK,          "check the PRD's sense, log start", True,  QUICK),
     (names.BEFORE_ITERATION,    loop.BeforeIteration,      lifecycle.Verdict,       ALL_OK,          "wait the pause",                   False, QUICK),
-    (names.ITERATION_GATE,      loop.IterationGate,        loop.GateResult,         REPLACE,         "implementation or discovery",      True,  QUICK),
+    (names.ITERATION_GATE,      loop.IterationGate,        loop.GateResult,         GATE,            "implementation or discovery",      True,  QUICK),
     (names.CONTEXT_SNAPSHOT,    loop.ContextSnapshot,      loop.ToonBlob,           BLOB,            "project snapshot",                 False, QUICK),
     (names.CONTEXT_PROGRESS,    loop.ContextProgress,      loop.MarkdownBlob,       BLOB,            "progress context, rotation",       False, QUICK),
     (names.CONTEXT_TASK,        loop.ContextTask,          loop.ToonBlob,           BLOB,            "task context",                     False, QUICK),

@@ -47,6 +47,7 @@ class Composition(NamedTuple):
     completes: bool = False  # the result has all of these fields, also those that nobody changed
     can_deny: bool = False
     keeps_failed: bool = False  # the answer of a handler that said `ok: false` is part of the result
+    needs_answer: bool = False  # whoever fires the event cannot go on without a handler that did its work
 
     def compose(self, answers: Sequence[Answer]) -> dict[str, Any]:
         """The result of these answers, in chain order."""

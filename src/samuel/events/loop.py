@@ -11,7 +11,7 @@ from samuel.events import names
 from samuel.events.event import LoopEvent, field
 from samuel.events.lifecycle import Verdict
 
-Mode = Literal["implementation", "discovery"]
+Mode = Literal["implementation", "impl", "discovery"]
 Task = Annotated[dict[str, Any], field("The task at hand: id, title, description, status and the rest.")]
 Usage = Annotated[dict[str, Any], field("Tokens and cost, for agents that report them.")]
 Env = Annotated[
@@ -56,7 +56,9 @@ class IterationGate(LoopEvent, frozen=True, kw_only=True, tag=names.ITERATION_GA
 
 class GateResult(msgspec.Struct, frozen=True, kw_only=True):
     continue_: Annotated[bool, field("False ends the loop.")] = msgspec.field(name="continue")
-    mode: Annotated[Mode, field("What this iteration does.")]
+    mode: Annotated[
+        Mode | None, field("What this iteration does. `impl` is short for `implementation`, the default.")
+    ] = None
     reason: Annotated[str | None, field("Why.")] = None
     data: dict[str, Any] | None = None
 
@@ -132,6 +134,10 @@ class AgentResult(msgspec.Struct, frozen=True, kw_only=True):
     stdout: Tail
     stderr: Tail
     stdout_path: Annotated[str | None, field("The whole output, if it was kept.")] = None
+    claimed: Annotated[bool | None, field("The task is done, like `samuel run done`: the checks decide.")] = None
+    skipped: Annotated[bool | None, field("The task need not be done, like `samuel run skip`.")] = None
+    blocked: Annotated[bool | None, field("The task cannot be done, like `samuel run block`.")] = None
+    reason: Annotated[str | None, field("Why it is skipped or blocked; needed then.")] = None
     data: dict[str, Any] | None = None
 
 

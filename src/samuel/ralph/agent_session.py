@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from samuel.dispatch.record import Fired
 from samuel.events import AfterAgentInvoke, BeforeAgentInvoke, Event, LoopEvent
 from samuel.files.inside import make_dirs_inside
-from samuel.ralph.session import invocation_of, session
+from samuel.ralph.session import invocation_of, no_prompt, session
 from samuel.ralph.workplace import Workplace
 from samuel.ralph.worktree import WorkTree
 
@@ -104,8 +104,8 @@ class AgentSession:
                 sandbox=self._place.sandbox,
             )
         )
-        if not str(fired.result["prompt"]).strip():
-            raise _Stopped("there is no prompt: its text is empty")
+        if why := no_prompt(fired):
+            raise _Stopped(why)
         self._note(agent=fired.result["agent"])
         return {**fired.result, "env": {**fired.result["env"], **self._own_names()}}
 

@@ -24,9 +24,10 @@ from samuel.events import (
     QualityCheck,
 )
 from samuel.process import confine, spawn
+from samuel.ralph.claims import take_claim
 from samuel.ralph.contexts import Contexts
 from samuel.ralph.run import Run, Settlement
-from samuel.ralph.session import invocation_of, session
+from samuel.ralph.session import invocation_of, no_prompt, session
 from samuel.ralph.steps import Steps
 from samuel.ralph.stopping import Ended
 from samuel.ralph.workplace import Workplace
@@ -107,7 +108,8 @@ class Iteration:
             raise Ended("aborted", ended.why, ended.exit_reason or "strict_failure") from None
         if not fired.result.get("continue"):
             raise Ended("gated", str(fired.result.get("reason") or "the gate said stop"), "gate_stop")
-        self.run = replace(self.run, mode=str(fired.result["mode"]))
+        mode = fired.result.get("mode") or "implementation"
+        self.run = replace(self.run, mode="implementation" if mode == "impl" else str(mode))
         if self.run.mode == "implementation" and self._task is None:
             done = all(task.status in MET for task in tasks)
             raise Ended("gated", "there is no task to implement", "queue_empty" if done else "tasks_blocked")
@@ -137,9 +139,8 @@ class Iteration:
             ),
             state,
         )
-        if not fired.result["prompt"] and (faults := [call for call in fired.calls if not call.counts]):
-            # A template with a mistake in it, say: an agent that is told nothing costs as much as any other.
-            raise Ended("aborted", f"there is no prompt: {faults[-1].message}")
+        if why := no_prompt(fired):
+            raise Ended("aborted", why)
         return {**fired.result, "env": {**fired.result["env"], **self._own_names()}}
 
     def _session(self, invocation: Mapping[str, Any], files_before: Look) -> Mapping[str, Any]:
@@ -160,10 +161,14 @@ class Iteration:
         try:
             answer = self._fire(invocation_of(invocation)).result
         except Ended as ended:
+            if ended.fired and not ended.fired.calls:
+                self._agent_ran = False
             outcome = "aborted" if ended.exit_reason else "agent_failed"  # stopped by somebody is no failure of it
             raise Ended(outcome, ended.why, ended.exit_reason) from None
         self._usage = dict(answer.get("usage") or {})
         self._do_what_was_noted()
+        if refusal := take_claim(answer, self._steps.tasks, self._own_names()):
+            self._place.watch("warning", {"text": refusal})
         return answer
 
     def _do_what_was_noted(self) -> None:

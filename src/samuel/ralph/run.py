@@ -65,7 +65,7 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
         return f"{self.run_id}-{self.iteration}"
 
     def begin(self, iteration: int) -> Run:
-        return replace(self, iteration=iteration, working=True)
+        return replace(self, iteration=iteration, working=True, mode="implementation")  # until its gate says more
 
     def _empty(self, done: Settlement) -> int:
         """How many discoveries in a row found nothing. One that failed says nothing about that."""

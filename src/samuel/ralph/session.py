@@ -45,6 +45,17 @@ def session(
         last_words(SessionEnd())
 
 
+def no_prompt(prepared: Fired) -> str:
+    """Why before:agent.invoke ended without a prompt; "" if there is one.
+
+    An agent that is told nothing costs as much as any other, so none is started.
+    """
+    if str(prepared.result["prompt"]).strip():
+        return ""
+    faults = [call.message for call in prepared.calls if not call.counts]  # a template with a mistake in it, say
+    return f"there is no prompt: {faults[-1] if faults else 'its text is empty'}"
+
+
 def invocation_of(prepared: Mapping[str, Any]) -> AgentInvoke:
     """What before:agent.invoke ended with, as the call that follows from it."""
     return AgentInvoke(

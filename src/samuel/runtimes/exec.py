@@ -12,7 +12,7 @@ import msgspec
 
 from samuel.clock import Clock
 from samuel.dialects import DIALECTS
-from samuel.events import Event
+from samuel.events import AgentInvoke, Event
 from samuel.events.catalogue import BY_PAYLOAD
 from samuel.hooks.handler import Handler, Outcome
 from samuel.hooks.package import Package
@@ -26,6 +26,10 @@ from samuel.runtimes.values import NotPlain, decode
 NO_MANIFEST = "it has no manifest, so it may use only its own files and what `samuel plugin add --grant` gave it"
 
 _encode = msgspec.json.Encoder().encode
+RUN_VARIABLES = (
+    *("SAMUEL_RUN_ID", "SAMUEL_SESSION_ID", "SAMUEL_ITERATION", "SAMUEL_MODE", "SAMUEL_TASK_ID", "SAMUEL_ATTEMPT"),
+    *("SAMUEL_MAX_NEW_TASKS", "SAMUEL_METHODOLOGY"),
+)
 
 
 class Exec:
@@ -125,7 +129,15 @@ def call_variables(event: Event, deadline: float) -> dict[str, str]:
         "SAMUEL_EVENT": BY_PAYLOAD[type(event)].name,
         "SAMUEL_EVENT_ID": event.event_id,
         "SAMUEL_PROJECT_ROOT": event.project_root,
+        **_run_variables(event),
     }
+
+
+def _run_variables(event: Event) -> dict[str, str]:
+    """Which run and which task it works for: a handler of agent.invoke is the agent."""
+    if not isinstance(event, AgentInvoke):
+        return {}
+    return {name: event.env[name] for name in RUN_VARIABLES if name in event.env}
 
 
 def ending(returncode: int, stderr: str) -> str:

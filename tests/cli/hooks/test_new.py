@@ -58,7 +58,7 @@ def test_it_works_as_written_for_every_event(samuel, lang: str):
 
 
 def test_the_example_has_the_keys_that_must_be_there():
-    assert example(event_type("iteration.gate")) == {"continue": True, "mode": "implementation"}
+    assert example(event_type("iteration.gate")) == {"continue": True}
     assert example(event_type("agent.invoke")) == {"exit_code": 0, "stdout": "", "stderr": ""}
     assert example(event_type("context.extra")) == {"ok": True}
 

@@ -15,6 +15,7 @@ from samuel.cli.run import known_methodology, state_directory
 from samuel.config.model import Config, Pilot
 from samuel.dispatch.record import Sink
 from samuel.errors import SamuelError
+from samuel.events.names import AGENT_INVOKE
 from samuel.ralph.workplace import Watch
 from samuel.ralph.worktree import WorkTree
 from samuel.trust.commands import texts
@@ -33,6 +34,9 @@ def make_ready(
         if app.plugins.missing:  # one of them may be a guard
             names = ", ".join(f"`{name}`" for name in app.plugins.missing)
             raise SamuelError(f"samuel.lock names {names}, not installed here", "run `samuel plugin install`")
+        if not app.chains[AGENT_INVOKE].steps:
+            hint = f"`samuel hooks explain {AGENT_INVOKE}` shows why"
+            raise SamuelError(f"no handler runs on `{AGENT_INVOKE}`: no agent would be started", hint)
         chosen = find(agent or place.agent, place.agents)
         if lack := missing_in(chosen, place.settings.sandbox, place.confinement) or _untrusted(app, chosen.name):
             raise SamuelError(lack)

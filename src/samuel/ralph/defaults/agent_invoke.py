@@ -20,6 +20,8 @@ class RunAgent:
 
     def __call__(self, event: AgentInvoke) -> dict[str, Any]:
         place, seconds = self._place, event.deadline_ms / 1000
+        if not event.prompt.strip():
+            raise SamuelError("the prompt is empty, so no agent was started")
         # Whoever fired the event, and whichever agent a hook put there: its command line came with the project.
         if why := place.refusal(commands.of_agent(event.agent, place.agents, place.root)):
             raise SamuelError(why)
