@@ -8,7 +8,7 @@ READY := $(VENV)/.ready
 # Tests start the command hundreds of times. A shell that forbids cached bytecode makes each start 1.5 times slower.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test lint bench crash coverage docs system clean
+.PHONY: demo test lint bench crash stress coverage docs system clean
 
 demo: $(READY)
 	@$(BIN)/python examples/demo.py
@@ -29,6 +29,10 @@ lint: $(READY)
 # The crash test at length: every write, fsync and rename, and 200 random moments.
 crash: $(READY)
 	SAMUEL_CRASH=full $(BIN)/python -m pytest -n auto tests/ralph/test_crash.py
+
+# Types that are first used by many threads at once, in 500 fresh processes.
+stress: $(READY)
+	SAMUEL_STRESS=full $(BIN)/python -m pytest -s tests/engine/test_stress.py
 
 coverage: $(READY)
 	$(BIN)/coverage run -m pytest

@@ -20,6 +20,7 @@ from samuel.abilities.model import Ability, Level
 from samuel.abilities.tables import FILE, LARGEST, Row, Tables, read_tables
 from samuel.config import kinds
 from samuel.config.advice import Advice
+from samuel.decoding import msgpack_decoder
 from samuel.errors import ConfigError, Problem, SamuelError, UsageError
 from samuel.files import atomic, yaml
 from samuel.files.inside import read_inside
@@ -83,12 +84,12 @@ class _Remembered(msgspec.Struct, array_like=True):
     registry: Registry
 
 
-_decoder = msgspec.msgpack.Decoder(_Remembered)
+_decode = msgpack_decoder(_Remembered)
 
 
 def _recall(file: Path, root: Path, found: Mapping[str, Signature]) -> Registry | None:
     try:
-        known = _decoder.decode(file.read_bytes())
+        known = _decode(file.read_bytes())
     except (OSError, ValueError, RecursionError):  # msgspec's own errors are ValueErrors
         return None
     if known.version != __version__ or known.found != found:

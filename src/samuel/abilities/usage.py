@@ -14,6 +14,7 @@ from typing import Any
 
 import msgspec
 
+from samuel.decoding import decode_json
 from samuel.errors import SamuelError
 from samuel.files import atomic
 from samuel.files.ignored import make_ignored_dirs
@@ -53,7 +54,7 @@ def count_call(root: Path, ability: str, status: str, at: str, took_ms: float) -
 
 def _entries(root: Path) -> dict[str, dict[str, Any]]:
     try:
-        said = msgspec.json.decode(read_inside(root, FILE, limit=LARGEST))
+        said = decode_json(read_inside(root, FILE, limit=LARGEST))
     except (SamuelError, OSError, ValueError, RecursionError):  # msgspec's errors, and bad UTF-8, are ValueErrors
         return {}
     if not isinstance(said, dict):

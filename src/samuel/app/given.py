@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 
 from samuel.config.duration import parse_duration
+from samuel.decoding import convert
 from samuel.errors import UsageError
 from samuel.events import Event, event_type
 from samuel.hooks.decorator import Declaration, declarations
@@ -23,7 +24,7 @@ def payload(name: str, fields: Mapping[str, Any]) -> Event:
             f"`{kind.name}` has no field `{sorted(unknown)[0]}`", f"see `samuel hooks schema {kind.name}`"
         )
     try:
-        return msgspec.convert({"event": kind.name, **fields}, kind.payload)
+        return convert({"event": kind.name, **fields}, kind.payload)
     except msgspec.ValidationError as error:
         raise UsageError(f"`{kind.name}`: {error}", f"see `samuel hooks schema {kind.name}`") from None
 

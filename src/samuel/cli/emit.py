@@ -11,6 +11,7 @@ from msgspec import UNSET
 from samuel import quick
 from samuel.cli.firing import fire
 from samuel.cli.here import Here, env_option
+from samuel.decoding import decode_json
 from samuel.dialects.repo import event_of
 from samuel.errors import UsageError
 from samuel.events import LoopEvent, event_type
@@ -66,7 +67,7 @@ def _context() -> Any:
     if not data.strip():
         return {}
     try:
-        return msgspec.json.decode(data)
+        return decode_json(data)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
         raise UsageError(
             f"the context on stdin is not JSON: {error}", 'write it like {"session_id": "s1"}'

@@ -23,6 +23,7 @@ from samuel.context.facts import Facts, Reader
 from samuel.context.inventory import Found, Last
 from samuel.context.many import read_many
 from samuel.context.table import Table
+from samuel.decoding import decode_msgpack
 from samuel.files import atomic
 
 VERSION = 1
@@ -156,7 +157,7 @@ def _load(file: Path, kind: type[Kept]) -> Kept:
         data = file.read_bytes()
         # Written without fsync, so a power cut may tear it.
         if zlib.crc32(memoryview(data)[4:]) == int.from_bytes(data[:4], "big"):
-            return msgspec.msgpack.decode(memoryview(data)[4:], type=kind)
+            return decode_msgpack(memoryview(data)[4:], kind)
     except (OSError, msgspec.MsgspecError, UnicodeDecodeError):
         pass
     return kind()

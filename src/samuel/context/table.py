@@ -12,6 +12,7 @@ import msgspec
 
 from samuel.context.facts import Facts
 from samuel.context.languages import LANGUAGES, NEITHER, OTHER, SOURCE, TEST, describe
+from samuel.decoding import decode_msgpack
 
 NAMES = (OTHER, *sorted(set(LANGUAGES.values())))
 NUMBERS = {name: number for number, name in enumerate(NAMES)}
@@ -152,7 +153,7 @@ def encode(table: Table) -> bytes:
 
 
 def decode(data: bytes) -> Table:
-    stored = msgspec.msgpack.decode(data, type=_Stored)
+    stored = decode_msgpack(data, _Stored)
     table = Table()
     if stored.languages:
         table.paths = stored.paths.split(b"\0")

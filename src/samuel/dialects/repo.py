@@ -12,6 +12,7 @@ from typing import Any
 
 import msgspec
 
+from samuel.decoding import convert
 from samuel.errors import UsageError
 from samuel.events import Event, EventType, canonical
 
@@ -60,7 +61,7 @@ def event_of(kind: EventType, context: object) -> Event:
     if besides:
         fields["extra"] = {**_boxed(fields), **besides}
     try:
-        return msgspec.convert({**fields, "event": kind.name}, kind.payload)
+        return convert({**fields, "event": kind.name}, kind.payload)
     except msgspec.ValidationError as error:
         raise UsageError(f"the context of `{kind.name}` is wrong: {error}", hint) from None
 

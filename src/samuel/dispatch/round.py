@@ -9,6 +9,7 @@ import msgspec
 from msgspec import UNSET
 from msgspec.structs import replace
 
+from samuel.decoding import convert
 from samuel.dispatch.record import Call
 from samuel.events import Event, EventType, LoopEvent, names
 from samuel.events.compose import Answer, verdict
@@ -74,7 +75,7 @@ def understood(kind: EventType, reply: Reply) -> Reply:
     """Check the shape of an answer, and read from it whether it is a yes."""
     result = reply.result
     try:
-        msgspec.convert(result, kind.result)
+        convert(result, kind.result)
     except msgspec.ValidationError as error:
         return unusable(kind, replace(reply, outcome=Outcome.BAD_OUTPUT, message=f"wrong shape: {error}"))
     except RecursionError:
@@ -127,7 +128,7 @@ def _rewritten(kind: EventType, event: Event, result: Mapping[str, Any]) -> Even
     given = [name for name in kind.composition.rewrites if result.get(name) is not None]
     if not given:
         return event
-    checked = msgspec.convert(result, kind.result)
+    checked = convert(result, kind.result)
     return replace(event, **{name: getattr(checked, name) for name in given})
 
 

@@ -8,11 +8,12 @@ from pathlib import Path
 
 import msgspec
 
+from samuel.decoding import json_decoder
 from samuel.errors import SamuelError
 from samuel.files.inside import open_inside
 from samuel.journal.records import CallRecord, EndRecord, EventRecord, Record
 
-_decoder = msgspec.json.Decoder(EventRecord | CallRecord | EndRecord)
+_decode = json_decoder(EventRecord | CallRecord | EndRecord)
 MOST = 64 * 1024 * 1024
 
 
@@ -40,7 +41,7 @@ def _segment(root: Path, parts: tuple[str, ...], name: str) -> Iterator[Record]:
         lines = file.read(MOST).split(b"\n")
     for line in reversed(lines):
         try:
-            record = _decoder.decode(line)
+            record = _decode(line)
         except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
             continue
         yield record

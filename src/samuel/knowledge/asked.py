@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from samuel.config.keys import printable
+from samuel.decoding import convert
 from samuel.errors import UsageError
 from samuel.events.session import Intent, SuggestedDocument
 
@@ -18,7 +19,7 @@ def intent_of(said: Mapping[str, Any] | None) -> Intent:
         return Intent("")
     inner = said["new_intent"] if isinstance(said, Mapping) and "new_intent" in said else said
     try:
-        return msgspec.convert(inner, Intent)
+        return convert(inner, Intent)
     except msgspec.ValidationError as error:
         raise UsageError(
             f"This is no intent: {printable(str(error))}",
@@ -28,7 +29,7 @@ def intent_of(said: Mapping[str, Any] | None) -> Intent:
 
 def suggested_of(said: Iterable[Mapping[str, Any]]) -> list[SuggestedDocument]:
     try:
-        return msgspec.convert(list(said), list[SuggestedDocument])
+        return convert(list(said), list[SuggestedDocument])
     except msgspec.ValidationError as error:
         hint = "Each needs a `path`, and may have `reason` and `stage`."
         raise UsageError(f"These are no suggested documents: {printable(str(error))}", hint) from None

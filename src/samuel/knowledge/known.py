@@ -13,6 +13,7 @@ from pathlib import Path
 
 import msgspec
 
+from samuel.decoding import msgpack_decoder
 from samuel.files import atomic
 from samuel.knowledge.model import Index, RouteFile
 from samuel.knowledge.routes import read_routes
@@ -30,7 +31,7 @@ class _Stored(msgspec.Struct, array_like=True):
     files: dict[str, _Kept] = {}
 
 
-_decoder = msgspec.msgpack.Decoder(_Stored)
+_decode = msgpack_decoder(_Stored)
 
 
 class KnownRoutes:
@@ -84,9 +85,7 @@ class KnownRoutes:
 
     def _recalled(self) -> dict[str, _Kept]:
         try:
-            stored = (
-                _decoder.decode(self._place.with_suffix(".msgpack").read_bytes()) if self._place else _Stored()
-            )
+            stored = _decode(self._place.with_suffix(".msgpack").read_bytes()) if self._place else _Stored()
         except (OSError, ValueError, RecursionError):  # msgspec's own errors are ValueErrors
             return {}
         return stored.files if stored.version == __version__ else {}

@@ -18,6 +18,7 @@ from pathlib import Path
 
 import msgspec
 
+from samuel.decoding import decode_json
 from samuel.errors import SamuelError
 from samuel.files.lock import held
 from samuel.plugins import ranges
@@ -57,7 +58,7 @@ def resolve(environments: Path, dependencies: Sequence[str]) -> tuple[str, ...]:
         report = Path(scratch, "report.json")
         # Ignoring what is installed: pip's own environment is not the plugin's.
         _run([*pip, *_INSTALL, "--dry-run", "--ignore-installed", "--report", str(report), "--", *wanted])
-        found = msgspec.json.decode(report.read_bytes(), type=_Report)
+        found = decode_json(report.read_bytes(), _Report)
     return tuple(sorted(f"{_plain(one.metadata.name)}=={one.metadata.version}" for one in found.install))
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import msgspec
 
+from samuel.decoding import convert
 from samuel.errors import ConfigError, Problem
 from samuel.files import atomic
 from samuel.hooks.capability import NOTHING, Capabilities
@@ -46,7 +47,7 @@ def read(file: Path) -> dict[str, Entry]:
     if len(text) > MOST:
         raise _refusal(file, f"larger than {MOST} bytes")
     try:
-        found = msgspec.convert(tomllib.loads(text.decode()), _File)
+        found = convert(tomllib.loads(text.decode()), _File)
     except (UnicodeDecodeError, RecursionError, tomllib.TOMLDecodeError, msgspec.ValidationError) as error:
         raise _refusal(file, str(error)) from None
     if found.version != VERSION:

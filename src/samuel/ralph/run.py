@@ -14,6 +14,7 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
+from samuel.decoding import decode_json
 from samuel.errors import ConfigError, Problem
 from samuel.files import atomic
 from samuel.files.atomic import DISK, Disk
@@ -97,7 +98,7 @@ class RunFile:
 
     def load(self) -> Run | None:
         try:
-            return msgspec.json.decode(self._file.read_bytes(), type=Run)
+            return decode_json(self._file.read_bytes(), Run)
         except FileNotFoundError:
             return None
         except (OSError, UnicodeDecodeError, msgspec.MsgspecError) as error:

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-import msgspec
-
+from samuel.decoding import convert
 from samuel.dispatch.record import Fired
 from samuel.events import (
     AgentInvoke,
@@ -62,5 +61,5 @@ def invocation_of(prepared: Mapping[str, Any]) -> AgentInvoke:
         agent=prepared["agent"],
         prompt=prepared["prompt"],
         env=prepared["env"],
-        sandbox=msgspec.convert(prepared["sandbox"], Sandbox),  # an answer may have keys that are not ours
+        sandbox=convert(prepared["sandbox"], Sandbox),  # an answer may have keys that are not ours
     )

@@ -29,6 +29,7 @@ from typing import Any
 import msgspec
 
 from samuel.clock import Clock
+from samuel.decoding import json_decoder
 from samuel.events import Event
 from samuel.hooks.handler import Handler, Outcome
 from samuel.hooks.package import Package
@@ -63,7 +64,7 @@ class _Answer(msgspec.Struct, forbid_unknown_fields=True):
     error: str | None = None
 
 
-_decode_answer = msgspec.json.Decoder(_Answer).decode
+_decode_answer = json_decoder(_Answer)
 
 
 class _Kept:

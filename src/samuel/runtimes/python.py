@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
+from samuel.decoding import json_decoder
 from samuel.events import Event
 from samuel.events.catalogue import BY_PAYLOAD
 from samuel.hooks.handler import Handler, Origin, Outcome
@@ -43,7 +44,7 @@ class _Answer(msgspec.Struct):
     bad: str = ""
 
 
-_decode_answer = msgspec.json.Decoder(_Answer).decode
+_decode_answer = json_decoder(_Answer)
 
 
 class _Home(NamedTuple):

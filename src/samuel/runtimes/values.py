@@ -8,10 +8,12 @@ from typing import Any
 
 import msgspec
 
+from samuel.decoding import json_decoder
+
 DEEPEST = 200  # levels of nesting; whoever handles the answer later may stand deeper in the stack than we do
 
 _encoder = msgspec.json.Encoder()
-_decoder = msgspec.json.Decoder()
+_decode = json_decoder()
 
 
 class NotPlain(Exception):
@@ -26,7 +28,7 @@ def decode(text: bytes) -> Mapping[str, Any]:
 def parse(text: bytes) -> Any:
     """The JSON value, of whatever kind, that a program wrote."""
     try:
-        value = _decoder.decode(text)
+        value = _decode(text)
     except RecursionError:
         raise NotPlain("JSON nested too deeply") from None
     except UnicodeDecodeError as error:

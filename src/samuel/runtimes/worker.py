@@ -21,6 +21,7 @@ from typing import Any
 
 import msgspec
 
+from samuel.decoding import json_decoder
 from samuel.events import event_type
 from samuel.hooks.decorator import MARK, declarations
 from samuel.process.ledger import any_child
@@ -51,13 +52,13 @@ def main() -> None:
         pass
     threading.Thread(target=_end_with_parent, args=(requests,), daemon=True).start()
     loaded: dict[str, Any] = {}
-    decoder, encoder = msgspec.json.Decoder(Request), msgspec.json.Encoder()
+    decode, encode_answer = json_decoder(Request), msgspec.json.Encoder().encode
     with open(requests, "rb", closefd=False) as lines:
         for line in lines:
-            answer = _handle(decoder.decode(line), loaded)
+            answer = _handle(decode(line), loaded)
             sys.stdout.flush()
             sys.stderr.flush()
-            _write(answers, encoder.encode(answer) + b"\n")
+            _write(answers, encode_answer(answer) + b"\n")
 
 
 def _handle(request: Request, loaded: dict[str, Any]) -> Answer:
@@ -76,7 +77,7 @@ def _answer(request: Request, loaded: dict[str, Any]) -> Answer:
         if not request.function:
             return _result({"declared": describe(loaded[request.load])})
         function = _function(loaded[request.load], request.function, request.bound)
-        return _result(function(_decoder(request.event).decode(request.payload)))
+        return _result(function(_decoder(request.event)(request.payload)))
     except NotPlain as error:
         return Answer(bad=str(error))
     except BaseException as error:  # noqa: BLE001  also SystemExit and KeyboardInterrupt: the worker stays
@@ -85,8 +86,8 @@ def _answer(request: Request, loaded: dict[str, Any]) -> Answer:
 
 
 @cache
-def _decoder(event: str) -> msgspec.json.Decoder[Any]:
-    return msgspec.json.Decoder(event_type(event).payload)
+def _decoder(event: str) -> Callable[[bytes], Any]:
+    return json_decoder(event_type(event).payload)
 
 
 def _result(value: object) -> Answer:

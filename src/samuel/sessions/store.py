@@ -11,6 +11,7 @@ from pathlib import Path
 
 import msgspec
 
+from samuel.decoding import decode_json
 from samuel.errors import ConfigError, Problem, SamuelError, UsageError
 from samuel.files import atomic
 from samuel.files.inside import make_dirs_inside, read_inside
@@ -39,7 +40,7 @@ class SessionStore:
         except FileNotFoundError:
             return None
         try:
-            return msgspec.json.decode(data, type=Session)
+            return decode_json(data, Session)
         except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
             where = str(self._directory / _file(id))
             raise ConfigError([Problem(f"this is no session: {error}", where, 0, "remove it")]) from None

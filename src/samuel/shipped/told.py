@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 import msgspec
 from msgspec import UnsetType
 
+from samuel.decoding import convert
 from samuel.events import Event
 
 Told = TypeVar("Told", bound=msgspec.Struct)
@@ -15,7 +16,7 @@ Told = TypeVar("Told", bound=msgspec.Struct)
 
 def told(event: Event, kind: type[Told]) -> Told:
     """`config` of its YAML, which was checked when that was read."""
-    return msgspec.convert({} if isinstance(event.plugin, UnsetType) else dict(event.plugin.config), kind)
+    return convert({} if isinstance(event.plugin, UnsetType) else dict(event.plugin.config), kind)
 
 
 def besides(event: Event, key: str) -> Any:

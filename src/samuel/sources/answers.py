@@ -17,6 +17,7 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
+from samuel.decoding import convert, decode_json
 from samuel.dialects import understand
 from samuel.errors import UnknownEvent
 from samuel.files import atomic
@@ -67,7 +68,7 @@ class Answers:
     def _known(self) -> dict[str, Answer]:
         """Read when first needed: with nothing changed, nobody asks."""
         try:
-            return msgspec.json.decode(self._file.read_bytes(), type=dict[str, Answer])
+            return decode_json(self._file.read_bytes(), dict[str, Answer])
         except (OSError, UnicodeDecodeError, msgspec.MsgspecError):
             return {}  # only a cache: the files are asked again
 
@@ -160,7 +161,7 @@ def is_module(path: str, found: Signature) -> bool:
 def declared(described: Mapping[str, Any], found: Signature = ()) -> Answer:
     """What a worker found in a module, with its events in our spelling."""
     try:
-        said = msgspec.convert(described.get("declared", ()), tuple[Declared, ...])
+        said = convert(described.get("declared", ()), tuple[Declared, ...])
     except msgspec.ValidationError as error:
         return Answer(found, problem=f"`@samuel.hook` was given something wrong: {error}")
     functions = []

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import msgspec
 
+from samuel.decoding import msgpack_decoder
 from samuel.files import atomic
 from samuel.hooks.handler import Handler, Status
 from samuel.trust.content import Signature, TooMuch, file_signature, survey
@@ -27,7 +28,7 @@ class _Remembered(msgspec.Struct, array_like=True):
 
 
 FILE = ""  # the name of a place that is a file, among the files in it
-_decoder = msgspec.msgpack.Decoder(_Remembered)
+_decode = msgpack_decoder(_Remembered)
 
 
 class Index:
@@ -49,7 +50,7 @@ class Index:
         """The handlers, if everything is as it was; the permit is told what it said of them."""
         self._found = _survey(self._places)
         try:
-            known = _decoder.decode(self._file.read_bytes())
+            known = _decode(self._file.read_bytes())
         except (OSError, UnicodeDecodeError, msgspec.MsgspecError):
             return None
         if self._found is None or known.stamp != self._stamp:

@@ -29,6 +29,7 @@ from samuel.config import kinds
 from samuel.config.keys import shown
 from samuel.config.model import DEFAULT, DEFAULT_ALIAS
 from samuel.config.reader import Report, Table
+from samuel.decoding import decode_json
 from samuel.errors import UnknownEvent
 from samuel.events import EventType, PostAbilityCall, event_type
 from samuel.events.compose import Arrange
@@ -204,7 +205,7 @@ def _config(top: Table, events: list[EventType], kind: str, command: str) -> dic
             "event_type", f"`{command}` is for `{shipped.event}` alone", f"write `event_type: {shipped.event}`"
         )
     # As it comes back from where it is kept: a list stays a list.
-    told: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(shipped.read(table)))
+    told: dict[str, Any] = decode_json(msgspec.json.encode(shipped.read(table)))
     return told
 
 

@@ -16,6 +16,7 @@ import msgspec
 from msgspec.structs import replace
 
 from samuel import paths
+from samuel.decoding import decode_msgpack
 from samuel.errors import ConfigError, Problem
 from samuel.files import atomic
 from samuel.sources.yaml_hook import YamlHook
@@ -52,7 +53,7 @@ class KnownFiles:
     @cached_property
     def _stored(self) -> _Stored:
         try:
-            return msgspec.msgpack.decode(self._file.read_bytes() if self._file else b"\x80", type=_Stored)
+            return decode_msgpack(self._file.read_bytes() if self._file else b"\x80", _Stored)
         except (OSError, UnicodeDecodeError, msgspec.MsgspecError):
             return _Stored()
 

@@ -12,6 +12,7 @@ from typing import Any, get_type_hints
 import msgspec
 import toons
 
+from samuel.decoding import convert
 from samuel.errors import Problem
 from samuel.tasks.task import LISTS, PRIORITIES, STATUSES, Task, nearest
 
@@ -68,7 +69,7 @@ def bad_cells(rows: Sequence[dict[str, Any]], file: str, lines: Sequence[int]) -
             found.append(Problem(f"the task has no `{name}`", file, line, "every task needs an id and a title"))
         for name, value in row.items():
             try:
-                msgspec.convert(value, _TYPES[name])
+                convert(value, _TYPES[name])
             except msgspec.ValidationError:
                 found.append(_refused(name, value)._replace(file=file, line=line))
     return found

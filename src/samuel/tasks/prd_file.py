@@ -21,6 +21,7 @@ from typing import Any, NamedTuple
 import msgspec
 import toons
 
+from samuel.decoding import convert
 from samuel.errors import ConfigError, Problem
 from samuel.tasks import graph, mend
 from samuel.tasks.task import COLUMNS, LISTS, Task, Tasks
@@ -125,10 +126,10 @@ def _tasks(table: Rows, columns: Sequence[str]) -> tuple[Task, ...]:
             elif cell.__class__ is str:  # anything else is refused below, with the other wrong cells
                 row[column] = _values(cell) if "|" in cell or "\\" in cell else (cell,)
     try:
-        return msgspec.convert(table, tuple[Task, ...])
+        return convert(table, tuple[Task, ...])
     except msgspec.ValidationError:
         _drop_nulls(table)
-        return msgspec.convert(table, tuple[Task, ...])
+        return convert(table, tuple[Task, ...])
 
 
 def _drop_nulls(table: Rows) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import msgspec
 
+from samuel.decoding import decode_json
 from samuel.errors import ConfigError, Problem
 from samuel.files import atomic
 from samuel.files.lock import held
@@ -100,7 +101,7 @@ class TrustStore:
 
     def _understand(self, content: bytes) -> _File:
         try:
-            return msgspec.json.decode(content, type=_File)
+            return decode_json(content, _File)
         except (UnicodeDecodeError, msgspec.MsgspecError) as error:
             raise self._unreadable(error) from None
 

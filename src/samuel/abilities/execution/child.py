@@ -8,8 +8,7 @@ from __future__ import annotations
 import os
 import sys
 
-import msgspec
-
+from samuel.decoding import decode_json
 from samuel.runtimes.values import write
 from samuel.runtimes.worker import load
 
@@ -18,7 +17,7 @@ def main() -> None:
     target, name = sys.argv[1:]
     answer = os.dup(1)  # not inheritable: what the function starts cannot write into its output
     os.dup2(2, 1)
-    given = msgspec.json.decode(sys.stdin.buffer.read())
+    given = decode_json(sys.stdin.buffer.read())
     output = write(getattr(load(target), name)(given))
     with open(answer, "wb") as file:
         file.write(output)

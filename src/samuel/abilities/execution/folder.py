@@ -26,6 +26,7 @@ from msgspec.structs import replace
 
 from samuel.abilities.execution.call import Call, Status, indented
 from samuel.abilities.execution.words import tool_call
+from samuel.decoding import decode_json
 from samuel.errors import ConfigError, Locked, Problem, SamuelError, UsageError
 from samuel.files import atomic
 from samuel.files.ignored import make_ignored_dirs
@@ -85,7 +86,7 @@ class Calls:
                 raise self._unreadable(key, RECORD, "it is missing") from None
             raise _no_task(key) from None
         try:
-            call = msgspec.json.decode(data, type=Call)
+            call = decode_json(data, Call)
         except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
             raise self._unreadable(key, RECORD, error) from None
         if call.key != key:
@@ -94,7 +95,7 @@ class Calls:
 
     def input(self, key: str) -> Any:
         try:
-            return msgspec.json.decode(read_inside(self._root, PLACE, known_key(key), INPUT, limit=LARGEST))
+            return decode_json(read_inside(self._root, PLACE, known_key(key), INPUT, limit=LARGEST))
         except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError, FileNotFoundError) as error:
             raise self._unreadable(key, INPUT, error) from None
 

@@ -16,6 +16,7 @@ from samuel.cli import given
 from samuel.cli.ability import abilities, problems
 from samuel.cli.here import Here, env_option, json_option
 from samuel.cli.session.options import session_of, session_option
+from samuel.decoding import convert
 from samuel.errors import UsageError
 from samuel.events.session import SuggestedAbility
 
@@ -76,6 +77,6 @@ def _environment(here: Here, given: str) -> str:
 
 def _suggestions(said: Iterable[Mapping[str, Any]]) -> list[SuggestedAbility]:
     try:
-        return msgspec.convert(list(said), list[SuggestedAbility])
+        return convert(list(said), list[SuggestedAbility])
     except msgspec.ValidationError as error:
         raise UsageError(f"what the session suggests cannot be read: {error}", "begin another one") from None

@@ -13,6 +13,7 @@ from samuel.app import App
 from samuel.app.given import payload
 from samuel.cli.consent import Consent, ask_for_each, readable
 from samuel.cli.here import Here, inside_a_run, json_option
+from samuel.decoding import decode_json
 from samuel.dispatch.record import Fired
 from samuel.errors import UsageError
 from samuel.events import EventType, LoopEvent, canonical, event_type
@@ -85,7 +86,7 @@ def _read(here: Here, given: str) -> Any:
             f"cannot read `{given[1:]}`: {error.strerror}", "`--payload @FILE` names a file"
         ) from None
     try:
-        return msgspec.json.decode(text)
+        return decode_json(text)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
         raise UsageError(f"`--payload` is not JSON: {error}", _LIKE) from None
 

@@ -19,6 +19,7 @@ from typing import NamedTuple
 
 import msgspec
 
+from samuel.decoding import decode_json
 from samuel.process import environment, spawn
 from samuel.process.confine import probe
 from samuel.process.confine.probe import Flags
@@ -255,7 +256,7 @@ def _inspect(engine: Engine, image: str, local: bool) -> str:
         return ""
     if is_pinned(image):
         return image
-    (found, *_) = msgspec.json.decode(looked.stdout, type=list[_Inspected])
+    (found, *_) = decode_json(looked.stdout, list[_Inspected])
     by_id = f"sha256:{found.id.removeprefix('sha256:')}"
     if local:  # podman makes up a digest for what it built itself, and nobody else has it
         return by_id

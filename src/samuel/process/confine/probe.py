@@ -18,6 +18,7 @@ from typing import NamedTuple
 
 import msgspec
 
+from samuel.decoding import decode_json
 from samuel.files import atomic
 from samuel.process.spawn import Finished
 
@@ -118,7 +119,7 @@ def _load(cache: Path | None) -> dict[str, Flags]:
     if cache is None:
         return {}
     try:
-        return msgspec.json.decode((cache / CACHE).read_bytes(), type=dict[str, Flags])
+        return decode_json((cache / CACHE).read_bytes(), dict[str, Flags])
     except (OSError, ValueError, RecursionError, msgspec.MsgspecError):  # not there or not ours: only a cache
         return {}
 

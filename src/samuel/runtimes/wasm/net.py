@@ -15,6 +15,7 @@ from urllib.parse import SplitResult, urlsplit
 
 import msgspec
 
+from samuel.decoding import json_decoder
 from samuel.hooks.capability import NETWORK
 from samuel.runtimes.wasm.codes import LARGEST, BadArgument, Denied, Failed, NoAnswer, TooLarge
 
@@ -34,7 +35,7 @@ class _Response(msgspec.Struct):
     body: str
 
 
-_decode = msgspec.json.Decoder(_Request).decode
+_decode = json_decoder(_Request)
 _encode = msgspec.json.Encoder().encode
 
 

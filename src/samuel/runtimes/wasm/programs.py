@@ -8,6 +8,7 @@ from __future__ import annotations
 import msgspec
 from msgspec.structs import replace
 
+from samuel.decoding import json_decoder
 from samuel.hooks.capability import EXEC
 from samuel.process import interpreter, spawn
 from samuel.process.confine.walls_places import NotGranted
@@ -29,7 +30,7 @@ class _Ended(msgspec.Struct, omit_defaults=True):
     timed_out: bool = False
 
 
-_decode = msgspec.json.Decoder(_Request).decode
+_decode = json_decoder(_Request)
 _encode = msgspec.json.Encoder().encode
 
 
