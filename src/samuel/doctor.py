@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import platform
-import shutil
 import sys
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -21,6 +20,7 @@ from samuel.hooks.order import Chain
 from samuel.journal import CallRecord, newest_first
 from samuel.process.confine import engine
 from samuel.process.confine.walls import BWRAP, strength
+from samuel.process.git_program import git_program
 from samuel.version import __version__
 
 RECENT = 2000  # records of the journal
@@ -39,7 +39,7 @@ class Examination(NamedTuple):
 
 def examine(root: Path, open_app: Callable[[Path], App]) -> Examination:
     """Everything there is to say about the project at `root` and the machine it is on."""
-    findings = [*_machine(), *_places(root)]
+    findings = [*_machine(root), *_places(root)]
     chains: Mapping[str, Chain] = {}
     try:
         with open_app(root) as app:
@@ -57,9 +57,9 @@ def examine(root: Path, open_app: Callable[[Path], App]) -> Examination:
     return Examination([*findings, *_slow(root)], chains)
 
 
-def _machine() -> Iterator[Finding]:
+def _machine(root: Path) -> Iterator[Finding]:
     yield Finding("ok", f"samuel {__version__}, Python {platform.python_version()} ({sys.executable})")
-    git = shutil.which("git")
+    git = git_program(os.environ, root)
     yield Finding("ok", f"git is `{git}`") if git else Finding("warning", "there is no git", "install it")
     walls = strength()
     if walls.kind == BWRAP:

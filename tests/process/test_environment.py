@@ -38,7 +38,12 @@ USUAL = (
 
 def test_only_the_usual_names_are_passed() -> None:
     base = dict.fromkeys((*USUAL, *LOADERS, *SECRETS, "SAMUEL_TRUST"), "x")
-    assert clean(base=base) == dict.fromkeys(USUAL, "x")
+    assert clean(base={**base, "PATH": "/x"}) == {**dict.fromkeys(USUAL, "x"), "PATH": "/x"}
+
+
+def test_relative_entries_of_path_are_left_out() -> None:
+    assert clean(base={"PATH": ":.:bin:/usr/bin:./x:/bin:"})["PATH"] == "/usr/bin:/bin"
+    assert clean(base={"PATH": ".:"})["PATH"] == DEFAULT_PATH
 
 
 def test_whoever_needs_another_names_it() -> None:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 from collections.abc import Callable
@@ -9,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+import samuel
 from samuel.process.git import Commit, Entry, Git, GitFailed
 
 Plain = Callable[..., str]
@@ -336,7 +338,9 @@ class TestWhatIsWrong:
     ) -> None:
         (tmp_path / "git").write_text(f"#!/bin/sh\necho git version {version}\n")
         (tmp_path / "git").chmod(0o755)
-        assert Git(tmp_path, {**here, "PATH": str(tmp_path)}).available is good
+        root = tmp_path / "project"
+        root.mkdir()
+        assert Git(root, {**here, "PATH": str(tmp_path)}).available is good
 
     def test_a_command_that_fails_says_what_git_said(self, repository: Path, here: dict[str, str]) -> None:
         with pytest.raises(GitFailed, match=r"`git cat-file` in `.*/repository` failed: fatal: .*nonsense"):
@@ -350,3 +354,183 @@ class TestWhatIsWrong:
         assert ours.is_repository
         with pytest.raises(GitFailed, match=r"`git status` in .* failed: stopped after 0.3s"):
             ours.run("status", timeout=0.3)
+
+
+class TestWhichGitIsStarted:
+    @pytest.fixture
+    def decoy(self, repository: Path) -> Path:
+        """A clone that has a program called git, at its top and in a directory of its own."""
+        canary = repository.parent / "canary"
+        for directory in (repository, repository / "bin"):
+            directory.mkdir(exist_ok=True)
+            (directory / "git").write_text(f"#!/bin/sh\ntouch '{canary}'\necho git version 99.0\n")
+            (directory / "git").chmod(0o755)
+        (repository.parent / "link").symlink_to(repository / "bin")
+        return canary
+
+    @pytest.mark.parametrize("entry", ["", ".", "bin", "./bin", "{root}", "{root}/bin", "{root}/../link"])
+    def test_never_one_of_the_project_whatever_path_says(
+        self, repository: Path, decoy: Path, here: dict[str, str], entry: str, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.chdir(repository)
+        path = f"{entry.format(root=repository)}:{here['PATH']}"
+        ours = Git(repository, {**here, "PATH": path})
+        assert ours.status().branch == "main"
+        assert not decoy.exists()
+
+    def test_nor_are_the_programs_that_git_looks_for_itself(
+        self, repository: Path, here: dict[str, str], git: Plain
+    ) -> None:
+        canary = repository.parent / "canary"
+        for place in (repository, repository / "bin"):
+            place.mkdir(exist_ok=True)
+            (place / "a-filter").write_text(f"#!/bin/sh\ntouch '{canary}'\ncat\n")
+            (place / "a-filter").chmod(0o755)
+        git(repository, "config", "filter.x.clean", "a-filter")
+        git(repository, "config", "user.name", "t")
+        git(repository, "config", "user.email", "t@example.org")
+        (repository / ".gitattributes").write_text("new filter=x\n")
+        (repository / "new").write_text("new\n")
+        ours = Git(repository, {**here, "PATH": f":{repository}/bin:{here['PATH']}"})
+        ours.commit(["new"], ["new"], "second")
+        assert not canary.exists()
+        assert git(repository, "show", "HEAD:new") == "new\n"
+
+    def test_without_one_outside_of_the_project_there_is_none(
+        self, repository: Path, here: dict[str, str]
+    ) -> None:
+        (repository / "git").write_text("#!/bin/sh\necho git version 99.0\n")
+        (repository / "git").chmod(0o755)
+        ours = Git(repository, {**here, "PATH": f".:{repository}"})
+        assert not ours.available
+
+    def test_no_other_place_starts_git(self) -> None:
+        """By name it would be whatever a clone calls `git`."""
+        sources = Path(samuel.__file__).parent
+        named = re.compile(r"""(\[|which\(|look_up\()\s*["']git["']""")
+        found = [str(file) for file in sources.rglob("*.py") if named.search(file.read_text())]
+        assert found == []
+
+
+class TestCommits:
+    HOOKS = (
+        *("pre-commit", "prepare-commit-msg", "commit-msg", "post-commit", "post-index-change"),
+        *("reference-transaction", "pre-auto-gc", "post-rewrite"),
+    )
+
+    @pytest.fixture
+    def ours(self, repository: Path, here: dict[str, str], git: Plain) -> Git:
+        git(repository, "config", "user.name", "t")
+        git(repository, "config", "user.email", "t@example.org")
+        (repository / "new").write_text("new\n")
+        (repository / "other").write_text("other\n")
+        return Git(repository, here)
+
+    def hooks(self, directory: Path) -> Path:
+        """Every hook that a commit runs; each writes its name down."""
+        directory.mkdir(exist_ok=True)
+        sprung = directory.parent / "sprung"
+        for name in self.HOOKS:
+            (directory / name).write_text(f"#!/bin/sh\necho {name} >> '{sprung}'\n")
+            (directory / name).chmod(0o755)
+        return sprung
+
+    def test_hold_the_named_paths_and_nothing_else(self, repository: Path, ours: Git, git: Plain) -> None:
+        git(repository, "add", "other")
+        (repository / "a.txt").unlink()
+        (repository / "*").write_text("a name, not a pattern\n")
+        commit = ours.commit(["new", "a.txt", "*"], ["new", "a.txt", "*"], "second")
+        assert git(repository, "show", "--format=%H %s", "--name-status", "HEAD").split("\n") == [
+            f"{commit} second",
+            "",
+            "A\t*",
+            "D\ta.txt",
+            "A\tnew",
+            "",
+        ]
+        assert git(repository, "status", "--short") == "A  other\n"
+
+    def test_run_no_hook_wherever_hooks_are(self, repository: Path, ours: Git, git: Plain) -> None:
+        sprung = self.hooks(repository / ".git" / "hooks")
+        ours.commit(["new"], ["new"], "second")
+        assert not sprung.exists()
+        husky = self.hooks(repository / ".husky")
+        git(repository, "config", "core.hooksPath", ".husky")
+        ours.commit(["other"], ["other"], "third")
+        assert not husky.exists()
+        assert git(repository, "log", "-1", "--format=%s") == "third\n"
+
+    def test_run_those_hooks_that_they_are_given(self, repository: Path, ours: Git, git: Plain) -> None:
+        sprung = self.hooks(repository / ".husky")
+        git(repository, "config", "core.hooksPath", ".husky")
+        assert ours.hooks_directory() == repository / ".husky"
+        ours.commit(["new"], ["new"], "second", hooks=ours.hooks_directory())
+        assert {"pre-commit", "commit-msg", "post-commit", "reference-transaction"} <= set(
+            sprung.read_text().split()
+        )
+
+    def test_run_the_owner_s_filters(self, repository: Path, ours: Git, git: Plain, tmp_path: Path) -> None:
+        (repository / ".gitattributes").write_text("new filter=upper\n")
+        git(repository, "config", "filter.upper.clean", "tr a-z A-Z")
+        ours.commit(["new"], ["new"], "second", writable=(repository,))
+        assert git(repository, "show", "HEAD:new") == "NEW\n"
+
+    @pytest.mark.parametrize(
+        "command",
+        [
+            "./tools/clean.sh",
+            "tools/clean.sh %f",
+            "sh tools/clean.sh",
+            "{root}/tools/clean.sh",
+            "{link}/tools/clean.sh",
+            "cd tools && ./clean.sh",
+            "sh -c './tools/clean.sh'",
+            "$PWD/tools/clean.sh",
+            "sh `echo tools`/clean.sh",
+            "python3 -m tools.clean",
+            "npx clean",
+        ],
+    )
+    def test_are_not_made_with_a_filter_that_an_agent_could_have_written(
+        self, repository: Path, ours: Git, git: Plain, tmp_path: Path, command: str
+    ) -> None:
+        canary = tmp_path / "canary"
+        (repository / "tools").mkdir()
+        (repository / "tools" / "clean.sh").write_text(f"#!/bin/sh\ntouch '{canary}'\ncat\n")
+        (repository / "tools" / "clean.sh").chmod(0o755)
+        (tmp_path / "link").symlink_to(repository)
+        (repository / ".gitattributes").write_text("new filter=mine\n")
+        command = command.format(root=repository, link=tmp_path / "link")
+        git(repository, "config", "filter.mine.clean", command)
+        head = ours.head()
+        with pytest.raises(GitFailed, match=r"`filter.mine.clean` runs .*, which a sandboxed agent can change"):
+            ours.commit(["new"], ["new"], "second", writable=(repository,))
+        assert (ours.head(), canary.exists()) == (head, False)
+        ours.commit(["other"], ["other"], "third", writable=(repository,))
+        assert ours.head() != head
+
+    def test_stay_in_the_repository_that_was_found_first(
+        self, repository: Path, here: dict[str, str], git: Plain, tmp_path: Path
+    ) -> None:
+        """An agent that makes another one, or leads git elsewhere, in the midst of a run."""
+        git(repository, "config", "user.name", "t")
+        git(repository, "config", "user.email", "t@example.org")
+        ours = Git(repository / "sub", here)
+        assert ours.is_repository
+        evil = tmp_path / "evil"
+        evil.mkdir()
+        git(evil, "init", "-q", "-b", "main")
+        canary = tmp_path / "canary"
+        git(evil, "config", "core.fsmonitor", f"touch '{canary}'; false")
+        git(evil, "config", "filter.x.clean", f"touch '{canary}'; cat")
+        (repository / "sub" / ".gitattributes").write_text("* filter=x\n")
+        shutil.copytree(evil / ".git", repository / "sub" / ".git")
+        (repository / "sub" / "b.txt").write_text("three\n")
+        ours.status()
+        ours.commit(["b.txt"], ["b.txt"], "second")
+        assert git(repository, "log", "-1", "--format=%s") == "second\n"
+        (repository / ".git" / "commondir").write_text(f"{evil / '.git'}\n")
+        for call in (ours.status, ours.settings, lambda: ours.commit(["b.txt"], ["b.txt"], "third")):
+            with pytest.raises(GitFailed, match=r"commondir` leads git to another repository"):
+                call()
+        assert not canary.exists()

@@ -62,7 +62,7 @@ class Workshop(NamedTuple):
                 )
         else:
             found = new / f".{len(os.listdir(new))}"
-            fetched = fetch(source, found, self.watch)
+            fetched = fetch(source, found, self.watch, project=self.base if self.location == LOCAL else None)
         source = source.titled(_titled(found, source))
         directory = new / source.directory
         if os.path.lexists(directory):

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 import stat
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
@@ -23,6 +22,7 @@ from samuel.plugins.contents import MOST_BYTES
 from samuel.plugins.source import PATH, Source
 from samuel.process import spawn
 from samuel.process.environment import clean
+from samuel.process.git_program import git_program, path_outside
 from samuel.process.reason import printable
 from samuel.trust.content import MOST_FILES, spoken
 
@@ -82,8 +82,11 @@ class Fetched(NamedTuple):
     ref: str  # what was asked for
 
 
-def fetch(source: Source, into: Path, watch: Watch = SILENT) -> Fetched:
-    """Put the files of `source` into the new directory `into`. Raises SamuelError."""
+def fetch(source: Source, into: Path, watch: Watch = SILENT, *, project: Path | None = None) -> Fetched:
+    """Put the files of `source` into the new directory `into`. Raises SamuelError.
+
+    Git itself is not taken from inside `project`.
+    """
     if source.kind == PATH:
         watch.step(f"copying {source.url}")
         tree.copy(Path(source.url), into)
@@ -91,7 +94,7 @@ def fetch(source: Source, into: Path, watch: Watch = SILENT) -> Fetched:
     watch.step(f"fetching {source.shown}")
     # On the same file system as what it is for, so that what is large stays where there is room for it.
     with tempfile.TemporaryDirectory(prefix=".git-", dir=into.parent) as scratch:
-        repository = _Repository(Path(scratch), watch)
+        repository = _Repository(Path(scratch), watch, project)
         commit = repository.fetch(source)
         repository.write(commit, into, source.title)
     return Fetched(commit, source.ref)
@@ -105,12 +108,13 @@ class _Blob(NamedTuple):
 class _Repository:
     """A bare repository of our own, for one fetch."""
 
-    def __init__(self, directory: Path, watch: Watch) -> None:
-        if shutil.which("git") is None:
+    def __init__(self, directory: Path, watch: Watch, project: Path | None) -> None:
+        self._env = _environment(project)
+        self._program = git_program(self._env, project)
+        if not self._program:
             raise SamuelError("`git` was not found on PATH", "install git, or add the plugin from a directory")
         self._directory = str(directory)
         self._watch = watch
-        self._env = _environment()
         self._call("init", "--quiet", "--bare", "--template=", "--initial-branch=none", self._directory)
 
     def fetch(self, source: Source) -> str:
@@ -207,7 +211,7 @@ class _Repository:
         watched: bool = False,
     ) -> bytes:
         done = spawn.run(
-            ["git", "--no-pager", f"--git-dir={self._directory}", command, *args],
+            [self._program, "--no-pager", f"--git-dir={self._directory}", command, *args],
             cwd=self._directory,
             env=self._env,
             stdin=stdin,
@@ -238,9 +242,10 @@ class GitFailed(SamuelError):
         return SamuelError(f"`{source.shown}` could not be fetched: {self.message}", hint)
 
 
-def _environment() -> Mapping[str, str]:
+def _environment(project: Path | None) -> Mapping[str, str]:
     """Nothing of the caller's own GIT_*: some of them name other repositories, programs and configuration."""
     env = clean(_VARIABLES, pass_names=("SSH_AUTH_SOCK", "SSH_AGENT_PID"))
+    env["PATH"] = path_outside(env, project)
     env["GIT_CONFIG_COUNT"] = str(len(_SETTINGS))
     for number, (key, value) in enumerate(_SETTINGS.items()):
         env[f"GIT_CONFIG_KEY_{number}"], env[f"GIT_CONFIG_VALUE_{number}"] = key, value

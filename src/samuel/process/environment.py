@@ -39,14 +39,14 @@ def clean(
 ) -> dict[str, str]:
     """The environment for a program: what is passed of `base` (ours unless given), then `extra` on top.
 
-    `pass_names` are names passed besides the usual ones. There is always a PATH.
+    `pass_names` are names passed besides the usual ones. There is always a PATH, and a program on it is the same
+    one in every working directory: relative entries are left out.
     """
     base = os.environ if base is None else base
     named = frozenset(pass_names)
     env = {name: value for name, value in base.items() if name in named or _is_passed(name)}
     env.update(extra)
-    if not env.get("PATH"):
-        env["PATH"] = DEFAULT_PATH
+    env["PATH"] = os.pathsep.join(absolute_entries(env.get("PATH", ""))) or DEFAULT_PATH
     return env
 
 
@@ -57,6 +57,11 @@ def referenced(value: str) -> str:
     """
     found = _REFERENCE.fullmatch(value)
     return found[1] if found else ""
+
+
+def absolute_entries(path: str) -> list[str]:
+    """The entries of a PATH that mean the same everywhere. An empty one means the working directory."""
+    return [entry for entry in path.split(os.pathsep) if os.path.isabs(entry)]
 
 
 def _is_passed(name: str) -> bool:

@@ -1,26 +1,36 @@
-"""Git for our own reads, so that looking at a repository never runs a program the repository names.
+"""Git as Samuel runs it: looking at a repository never runs a program the repository names.
 
 A repository that came as an archive brings its own `.git/config`, and an agent can write one. Git then starts, for
 a plain `git status`: a file system monitor, hooks, clean filters; for others: external diffs, text converters,
 signature checkers, and a transport for objects that a partial clone lacks. All of these are switched off here.
 Filters have names of their own, so they are looked up first and overridden one by one.
+
+The repository is the one that was found first: an agent that makes another one, or a file that leads git
+elsewhere, changes nothing. A commit is made as its owner set git up, with their filters and signature, and
+without hooks unless somebody agreed to them.
 """
 
 from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
 
 from samuel.errors import SamuelError
-from samuel.process import spawn
+from samuel.process import git_settings, spawn
+from samuel.process.git_output import Commit, Entry, Status, parse_log, parse_status
+from samuel.process.git_program import git_program, path_outside
+from samuel.process.git_settings import Setting
 from samuel.process.reason import printable
 
+__all__ = ["Commit", "Entry", "Git", "GitFailed", "Status", "WorkTree"]
+
 TIMEOUT = 60.0
+COMMIT_TIMEOUT = 600.0  # of hooks, if they run, as well
 OUTPUT_LIMIT = 512 * 1024 * 1024  # the names of a few million files
 OLDEST = (2, 31)  # the first that reads GIT_CONFIG_COUNT: an older one would ignore what we switch off
 
@@ -53,37 +63,21 @@ _FLAGS = {
     "grep": ("--no-textconv",),
     "status": ("--ignore-submodules=all",),  # looking into one starts another git, there
 }
-_FIELDS_BEFORE_PATH = {b"1": 8, b"2": 9, b"u": 10}  # of a line of porcelain v2
+# A commit needs no monitor, no other repository, and nothing that is tidied up in the background.
+_OFF_FOR_COMMITS = {
+    "core.fsmonitor": "false",
+    "submodule.recurse": "false",
+    "safe.bareRepository": "explicit",
+    "gc.auto": "0",
+    "maintenance.auto": "false",
+    "color.ui": "false",
+}
 
 Signature = tuple[int, ...]
 
 
 class GitFailed(SamuelError):
     """Git was not found, is too old, or said no."""
-
-
-class Entry(NamedTuple):
-    """One line of `git status`. The letters are `M`, `T`, `A`, `D`, `U` (a conflict), `?` or `.` (the same)."""
-
-    path: str
-    """Relative to the root we were given. Bytes that are no UTF-8 are as `os.fsdecode` has them."""
-    staged: str
-    """How the index differs from HEAD."""
-    unstaged: str
-    """How the work tree differs from the index; `?` for what is not tracked."""
-
-
-class Status(NamedTuple):
-    head: str  # "" before the first commit
-    branch: str  # "" when detached
-    entries: list[Entry]
-
-
-class Commit(NamedTuple):
-    id: str
-    date: str
-    subject: str
-    paths: list[str]  # what it touched; nothing for a merge and for the first commit
 
 
 class WorkTree(NamedTuple):
@@ -100,8 +94,10 @@ class Git:
     def __init__(self, root: Path, environment: Mapping[str, str]) -> None:
         self._root = root
         # Somebody's GIT_DIR or GIT_CONFIG_PARAMETERS would make this another repository, or undo the above.
-        kept = {name: value for name, value in environment.items() if not name.startswith("GIT_")}
-        self._env = {**kept, **_ENVIRONMENT}
+        passed = {name: value for name, value in environment.items() if not name.startswith("GIT_")}
+        self._program = git_program(passed, root)
+        self._plain_env = {**passed, "PATH": path_outside(passed, root)}
+        self._env = {**self._plain_env, **_ENVIRONMENT}
         self._place: _Place | None = None
         self._filters: tuple[dict[str, Signature], list[str]] | None = None
         self._holding = False
@@ -123,6 +119,11 @@ class Git:
         return self._place is not None
 
     @property
+    def top(self) -> Path:
+        """The top of the work tree: the root or above it."""
+        return self._found().top
+
+    @property
     def index_file(self) -> Path:
         """What `git add` and `git commit` replace: the same file means the same index."""
         return self._found().directory / "index"
@@ -131,7 +132,67 @@ class Git:
         """What a git command printed. Raises GitFailed. For reading only: no filter and no hook takes part."""
         command, *rest = args
         self._found()
-        return self._call([command, *_FLAGS.get(command, ()), *rest], self._without_filters(), timeout)
+        off = {**_OFF, **self._without_filters()}
+        return self._call([command, *_FLAGS.get(command, ()), *rest], off, timeout)
+
+    def settings(self) -> list[Setting]:
+        """The whole configuration, in the order in which a later line overrides an earlier one."""
+        return git_settings.parse(self._call(["config", "--list", "--includes", "--show-origin", "-z"]))
+
+    def hooks_directory(self) -> Path:
+        """Where git looks for hooks: `core.hooksPath`, relative to the top of the work tree, or its own place."""
+        value = git_settings.value_of(self.settings(), "core.hookspath")
+        place = self._found()
+        return place.top / git_settings.expanded(value, self._home) if value else place.common / "hooks"
+
+    def commit(
+        self,
+        add: Sequence[str],
+        paths: Sequence[str],
+        message: str,
+        *,
+        hooks: Path | None = None,
+        writable: Sequence[Path] = (),
+    ) -> str:
+        """Commit `paths` and nothing else, after taking `add` into the index; gives the commit.
+
+        Filters and signatures are the owner's. No hook runs, unless `hooks` is a directory of them. Below
+        `writable` lies what an agent behind a wall could change: a command of the configuration that runs
+        something there is not started, and nothing is committed. Raises GitFailed.
+        """
+        self._found()
+        if writable:
+            self._refuse_programs_below(writable, paths)
+        if add:
+            self._write(["update-index", "--add", "--remove", "--replace", "-z", "--stdin"], add, hooks)
+        verified = () if hooks else ("--no-verify",)
+        names = ("--pathspec-from-file=-", "--pathspec-file-nul")  # more than a command line may hold
+        self._write(["commit", "--quiet", *verified, "-m", message, *names], paths, hooks)
+        return self.head()
+
+    def _refuse_programs_below(self, places: Sequence[Path], paths: Sequence[str]) -> None:
+        settings = self.settings()
+        asked = self._call(["check-attr", "--stdin", "-z", "filter"], stdin=_names(paths)).split(b"\0")
+        wanted = {os.fsdecode(name) for name in asked[2::3]}
+        drivers = git_settings.filters(settings)
+        commands = [setting for name in drivers.keys() & wanted for setting in drivers[name]]
+        if git_settings.value_of(settings, "commit.gpgsign").lower() not in ("", "false", "no", "off", "0"):
+            commands += [one for one in git_settings.program_settings(settings) if one.key.startswith("gpg.")]
+        for setting in commands:
+            if word := git_settings.runs_something_of(places, setting.value, self.top, self._home):
+                raise GitFailed(
+                    f"`{printable(setting.key)}` runs `{printable(word)}`, which a sandboxed agent can change",
+                    "Look at the changes and commit them yourself, or keep that program outside of the project.",
+                )
+
+    def _write(self, args: list[str], paths: Sequence[str], hooks: Path | None) -> None:
+        off = {**_OFF_FOR_COMMITS, "core.hooksPath": str(hooks or "/dev/null")}
+        env = {**self._plain_env, "GIT_LITERAL_PATHSPECS": "1", "GIT_TERMINAL_PROMPT": "0"}
+        self._call(args, off, COMMIT_TIMEOUT, stdin=_names(paths), env=env)
+
+    @property
+    def _home(self) -> str:
+        return self._env.get("HOME") or "/"
 
     def head(self) -> str:
         """The commit that is checked out; "" before the first one."""
@@ -169,7 +230,7 @@ class Git:
             *("status", "--porcelain=v2", "-z", "--branch", "--no-ahead-behind"),
             *("--untracked-files=all", "--no-renames", *(("--", ".") if prefix else ())),
         )
-        return _parse_status(said, prefix)
+        return parse_status(said, prefix)
 
     def log(self, count: int) -> list[Commit]:
         """The newest commits that touched something at or below the root."""
@@ -184,7 +245,7 @@ class Git:
             if not self.head():  # git calls a repository without commits broken
                 return []
             raise
-        return _parse_log(said)
+        return parse_log(said)
 
     def work_tree(self) -> WorkTree:
         """How it is now, for `changed_since` later."""
@@ -224,7 +285,9 @@ class Git:
             return None
         below = os.fsencode(os.path.realpath(self._root)).split(b"/")
         prefix = b"".join(name + b"/" for name in below[len(below) - up.count(b"../") :])
-        return _Place(Path(os.fsdecode(directory.removesuffix(b"\n"))), prefix)
+        own = Path(os.fsdecode(directory.removesuffix(b"\n")))
+        top = Path(os.path.normpath(os.path.join(os.path.realpath(self._root), os.fsdecode(up))))
+        return _Place(own, _common(own), top, prefix)
 
     def _without_filters(self) -> dict[str, str]:
         """Switch off every filter driver that any configuration file names."""
@@ -237,27 +300,43 @@ class Git:
     def _find_filters(self, directory: Path) -> tuple[dict[str, Signature], list[str]]:
         """The drivers' names, and the files they stand in: while these stay the same, so do the names."""
         seen = {str(file): _signature(file) for file in _configuration_files(directory, self._env)}
-        said = self._call(["config", "--list", "--includes", "--name-only", "--show-origin", "-z"])
-        fields = [os.fsdecode(field) for field in said.split(b"\0")[:-1]]
-        names = set()
-        for origin, key in zip(fields[::2], fields[1::2], strict=True):
-            section, _, rest = key.partition(".")
-            if section == "filter":
-                names.add(rest.rpartition(".")[0])
-            elif section in ("include", "includeif"):
-                # What is included may appear, or come to apply, with none of these files touched: look each time.
-                seen[""] = (-1,)
-            if origin.startswith("file:/"):  # the repository's own, given relative, is among the places
-                seen.setdefault(origin[5:], _signature(origin[5:]))
-        return seen, sorted(names)
+        settings = self.settings()
+        if any(setting.key.startswith(("include.", "includeif.")) for setting in settings):
+            # What is included may appear, or come to apply, with none of these files touched: look each time.
+            seen[""] = (-1,)
+        for setting in settings:
+            seen.setdefault(setting.origin, _signature(setting.origin))
+        return seen, sorted(git_settings.filters(settings))
 
-    def _call(self, args: list[str], off: Mapping[str, str] | None = None, timeout: float = TIMEOUT) -> bytes:
-        settings = {**_OFF, **(off or {})}
-        env = {**self._env, "GIT_CONFIG_COUNT": str(len(settings))}
-        for number, (key, value) in enumerate(settings.items()):
-            env[f"GIT_CONFIG_KEY_{number}"], env[f"GIT_CONFIG_VALUE_{number}"] = key, value
-        argv = ["git", "--no-pager", *args]
-        done = spawn.run(argv, cwd=str(self._root), env=env, timeout=timeout, output_limit=OUTPUT_LIMIT)
+    def _call(
+        self,
+        args: list[str],
+        off: Mapping[str, str] = _OFF,
+        timeout: float = TIMEOUT,
+        *,
+        stdin: bytes = b"",
+        env: Mapping[str, str] | None = None,
+    ) -> bytes:
+        """What git printed. Every git in a project is started here: by its path, in the repository found first."""
+        variables = {**(self._env if env is None else env), "GIT_CONFIG_COUNT": str(len(off))}
+        for number, (key, value) in enumerate(off.items()):
+            variables[f"GIT_CONFIG_KEY_{number}"], variables[f"GIT_CONFIG_VALUE_{number}"] = key, value
+        if self._place is not None:
+            directory, common, top, _ = self._place
+            if _common(directory) != common:  # for refs, git believes this file more than the variable
+                raise GitFailed(
+                    f"`{printable(str(directory))}/commondir` leads git to another repository now.",
+                    "Look at that file: nothing but `git worktree add` should write it.",
+                )
+            variables |= {"GIT_DIR": str(directory), "GIT_COMMON_DIR": str(common), "GIT_WORK_TREE": str(top)}
+        if not self._program:
+            raise GitFailed(
+                "`git` was not found on PATH, outside of the project.", "Install it, or put it on PATH."
+            )
+        argv = [self._program, "--no-pager", *args]
+        done = spawn.run(
+            argv, cwd=str(self._root), env=variables, stdin=stdin, timeout=timeout, output_limit=OUTPUT_LIMIT
+        )
         if done.ended == "exited" and done.returncode == 0:
             return done.stdout
         said = done.why or done.stderr.decode(errors="replace").strip() or f"exit code {done.returncode}"
@@ -269,18 +348,32 @@ class Git:
 
 class _Place(NamedTuple):
     directory: Path  # `.git`, or where a linked work tree keeps its own
+    common: Path  # the same, or for a linked work tree `.git` of the main one
+    top: Path  # of the work tree
     prefix: bytes  # from the top of the work tree down to the root, with a slash at its end, or empty
 
 
 def _configuration_files(directory: Path, env: Mapping[str, str]) -> list[Path]:
     """Also those that do not exist: one that appears is a change."""
     home = Path(env.get("HOME") or "/")
-    places = [directory, home / ".config/git", Path(env.get("XDG_CONFIG_HOME") or home) / "git"]
-    try:
-        places.append(directory / os.fsdecode((directory / "commondir").read_bytes().removesuffix(b"\n")))
-    except OSError:  # not a linked work tree
-        pass
+    places = [
+        *(directory, _common(directory)),
+        *(home / ".config/git", Path(env.get("XDG_CONFIG_HOME") or home) / "git"),
+    ]
     return [*(place / "config" for place in places), directory / "config.worktree", home / ".gitconfig"]
+
+
+def _common(directory: Path) -> Path:
+    """The directory that work trees share, by the word of the file `commondir`."""
+    try:
+        said = os.fsdecode((directory / "commondir").read_bytes().removesuffix(b"\n"))
+    except OSError:  # not a linked work tree
+        return directory
+    return Path(os.path.normpath(directory / said))
+
+
+def _names(paths: Sequence[str]) -> bytes:
+    return b"\0".join(map(os.fsencode, paths))
 
 
 def _signature(path: str | Path) -> Signature:
@@ -289,33 +382,3 @@ def _signature(path: str | Path) -> Signature:
     except OSError:
         return ()
     return found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_ino, found.st_mode
-
-
-def _parse_status(said: bytes, prefix: bytes) -> Status:
-    facts = {b"branch.oid": "", b"branch.head": ""}
-    entries = []
-    for line in said.split(b"\0")[:-1]:
-        kind = line[:1]
-        if kind == b"#":
-            name, _, value = line[2:].partition(b" ")
-            facts[name] = "" if value in (b"(initial)", b"(detached)") else value.decode(errors="replace")
-        elif kind == b"?":
-            if not line.endswith(b"/"):  # another repository inside this one
-                entries.append(Entry(os.fsdecode(line[2:].removeprefix(prefix)), "?", "?"))
-        else:
-            codes, path = line[2:4].decode(), line.split(b" ", _FIELDS_BEFORE_PATH[kind])[-1]
-            entries.append(Entry(os.fsdecode(path.removeprefix(prefix)), codes[0], codes[1]))
-    return Status(facts[b"branch.oid"], facts[b"branch.head"], entries)
-
-
-def _parse_log(said: bytes) -> list[Commit]:
-    commits: list[Commit] = []
-    begins = True
-    for field in said.split(b"\0"):
-        if field and begins:
-            id, date, subject = field.decode(errors="replace").split(" ", 2)
-            commits.append(Commit(id, date, subject, []))
-        elif field:
-            commits[-1].paths.append(os.fsdecode(field.removeprefix(b"\n")))
-        begins = not field
-    return commits

@@ -1,21 +1,17 @@
-"""Putting a settlement into the task file, and into git if asked. Done twice, it is done once."""
+"""Putting a settlement into the task file, and into git if asked. Idempotent: again, it changes nothing."""
 
 from __future__ import annotations
-
-from collections.abc import Sequence
 
 from msgspec.structs import replace
 
 from samuel.errors import SamuelError
-from samuel.process import spawn
+from samuel.process import confine
 from samuel.ralph.patience import PatientTasks
 from samuel.ralph.run import Run, Settlement
 from samuel.ralph.workplace import Workplace
 from samuel.tasks.task import Task
 
 TRAILER = "Samuel-Iteration"
-SECONDS = 120.0
-FROM_STDIN = ("--pathspec-from-file=-", "--pathspec-file-nul")  # they may be more than a command line holds
 
 
 def apply(place: Workplace, tasks: PatientTasks, run: Run) -> None:
@@ -47,23 +43,14 @@ def _commit(place: Workplace, run: Run, settlement: Settlement) -> str:
             return ""  # the agent has committed everything itself
         title = next((task.title for task in place.tasks.load() if task.id == settlement.task_id), "")
         message = f"{settlement.task_id} {title}\n\n{mark}"
-        # What is staged already may be gone from the work tree, and git would not find it there.
-        _git(place, [entry.path for entry in left if entry.unstaged != "."], "add", "--all")
-        _git(place, [entry.path for entry in left], "commit", "--quiet", "--no-verify", "-m", message)
-        return place.git.head()
+        walled = place.settings.sandbox.kind != confine.HOST
+        return place.git.commit(
+            # What is staged already may be gone from the work tree, and git would not find it there.
+            [entry.path for entry in left if entry.unstaged != "."],
+            [entry.path for entry in left],
+            message,
+            writable=(place.root,) if walled else (),
+        )
     except SamuelError as error:
         place.watch("warning", {"text": f"the commit of task {settlement.task_id} failed: {error.message}"})
         return ""
-
-
-def _git(place: Workplace, paths: Sequence[str], *arguments: str) -> None:
-    """Git as its owner set it up, filters included: what is committed must be what they would have committed."""
-    if not paths:
-        return
-    argv = ["git", "--literal-pathspecs", *arguments, *FROM_STDIN]
-    stdin = "\0".join(paths).encode()
-    done = spawn.run(argv, cwd=str(place.root), env=place.environment, stdin=stdin, timeout=SECONDS)
-    if done.ended != "exited" or done.returncode != 0:
-        raise SamuelError(
-            done.why or done.stderr.decode("utf-8", "replace").strip() or f"git {arguments[0]} failed"
-        )

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import os
-import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
-from samuel.process import environment, spawn
+from samuel.process import environment, interpreter, spawn
 from samuel.process.confine import mounts
 from samuel.process.confine.sandbox import Command, Place, Sandbox, volumes
 
@@ -99,4 +98,4 @@ def _is_hidden(path: str) -> bool:
 
 
 def _program(place: Place) -> str | None:
-    return shutil.which("bwrap", path=place.host.get("PATH") or environment.DEFAULT_PATH)
+    return interpreter.look_up("bwrap", place.host.get("PATH") or environment.DEFAULT_PATH) or None

@@ -10,7 +10,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import shutil
 import sys
 import tempfile
 from collections.abc import Mapping, Sequence
@@ -20,7 +19,7 @@ from typing import NamedTuple
 import msgspec
 
 from samuel.decoding import decode_json
-from samuel.process import environment, spawn
+from samuel.process import environment, interpreter, spawn
 from samuel.process.confine import probe
 from samuel.process.confine.probe import Flags
 from samuel.process.reason import NotRunnable
@@ -122,7 +121,7 @@ def find(host: Mapping[str, str]) -> Engine | None:
     """The engine that the user's environment names, or the first one there is."""
     path = host.get("PATH") or environment.DEFAULT_PATH
     chosen = host.get(CHOICE)
-    found = (shutil.which(name, path=path) for name in PROGRAMS if not chosen or name == chosen)
+    found = (interpreter.look_up(name, path) for name in PROGRAMS if not chosen or name == chosen)
     program = next((program for program in found if program), None)
     return Engine(program, environment.clean(base=host, pass_names=_CLIENT)) if program else None
 

@@ -1,0 +1,125 @@
+"""Git's configuration as a list, and what in it leads git to other files: hooks, includes, programs.
+
+Whoever can write one of those files decides what the next git command runs, as if they had written the
+configuration itself.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+# Programs that plain commands (status, add, commit, diff, log, fetch, merge) start by themselves. An alias or a
+# difftool is left out: it runs when its owner asks for it by name, like any script of the project.
+_PROGRAM = re.compile(
+    r"core\.(fsmonitor|sshcommand|gitproxy|askpass|editor|pager|alternaterefscommand)|sequence\.editor"
+    r"|pager\..+|interactive\.difffilter|diff\.external|diff\..+\.(command|textconv)|merge\..+\.driver"
+    r"|filter\..+\.(clean|smudge|process)|gpg\.(.+\.)?program|gpg\.ssh\.defaultkeycommand"
+    r"|credential\.(.+\.)?helper|trailer\..+\.(cmd|command)|gc\.recentobjectshook|uploadpack\.packobjectshook"
+    r"|remote\..+\.(uploadpack|receivepack)|submodule\..+\.update"
+)
+_INCLUDE = re.compile(r"include\.path|includeif\..+\.path")
+
+# These run what the working directory says: which file that is cannot be told from the command.
+_RUNNERS = frozenset(
+    (
+        *("npx", "npm", "pnpm", "yarn", "bunx", "make", "just", "rake", "bundle", "poetry", "pipenv", "pdm"),
+        *("uv", "uvx", "hatch", "tox", "nox", "cargo", "go", "deno", "gradle", "mvn"),
+    )
+)
+_UNKNOWN = re.compile(r"`|\$[({A-Za-z_]")  # only a shell knows what this becomes
+
+
+class Setting(NamedTuple):
+    origin: str
+    """The file it stands in, as git has it; "" for none."""
+    key: str
+    """Section and name in lower case, the part between them as written."""
+    value: str
+
+
+def parse(output: bytes) -> list[Setting]:
+    """What `git config --list --show-origin -z` printed, without what we passed ourselves."""
+    fields = [os.fsdecode(field) for field in output.split(b"\0")[:-1]]
+    settings = []
+    for origin, entry in zip(fields[::2], fields[1::2], strict=True):
+        key, _, value = entry.partition("\n")
+        if origin.startswith("file:"):
+            settings.append(Setting(origin[5:], key, value))
+    return settings
+
+
+def expanded(value: str, home: str) -> str:
+    """A path as git reads it from a configuration: `~` is the home."""
+    return home + value[1:] if value == "~" or value.startswith("~/") else value
+
+
+def value_of(settings: Iterable[Setting], key: str) -> str:
+    """The last word on a key that is set once; "" when nobody set it."""
+    return next((setting.value for setting in reversed(list(settings)) if setting.key == key), "")
+
+
+def include_targets(settings: Iterable[Setting], home: str) -> list[str]:
+    """The files that are included, or would be under a condition, whether they exist or not."""
+    return [
+        os.path.join(os.path.dirname(setting.origin), expanded(setting.value, home))
+        for setting in settings
+        if _INCLUDE.fullmatch(setting.key.lower()) and setting.value
+    ]
+
+
+def program_settings(settings: Iterable[Setting]) -> list[Setting]:
+    """The settings whose value is a command that git starts by itself."""
+    return [setting for setting in settings if _PROGRAM.fullmatch(setting.key.lower()) and setting.value]
+
+
+def files_named(command: str, top: Path, home: str) -> Iterator[str]:
+    """The existing files that a command line names, as absolute paths. It runs at the top of the work tree."""
+    for word in _words(command):
+        path = os.path.join(top, expanded(word, home))
+        if os.path.lexists(path):
+            yield os.path.normpath(path)
+
+
+def runs_something_of(places: Sequence[Path], command: str, top: Path, home: str) -> str:
+    """The word by which a command runs something below one of `places`, or may do so; "" when none does."""
+    if found := _UNKNOWN.search(command):
+        return found[0]
+    words = _words(command)
+    runner = next((word for word in words if os.path.basename(word) in _RUNNERS or word == "-m"), "")
+    return runner or next((path for path in files_named(command, top, home) if _is_below(path, places)), "")
+
+
+def filters(settings: Iterable[Setting]) -> Mapping[str, list[Setting]]:
+    """Each filter driver's commands that are run when a file is added."""
+    found: dict[str, list[Setting]] = {}
+    for setting in settings:
+        section, _, rest = setting.key.partition(".")
+        name, _, variable = rest.rpartition(".")
+        if section == "filter":
+            found.setdefault(name, [])
+            if variable in ("clean", "process"):
+                found[name].append(setting)
+    return found
+
+
+def _words(command: str) -> list[str]:
+    try:
+        words = shlex.split(command.lstrip("!"))
+    except ValueError:
+        words = command.split()
+    # `--config=tools/x` names a file as well, and so does `tools/x;`.
+    return [part for word in words for part in re.split(r"[=;&|<>()]", word) if part]
+
+
+def _is_below(path: str, places: Sequence[Path]) -> bool:
+    names = (Path(path), Path(os.path.realpath(path)))
+    return any(name.is_relative_to(place) for name in names for place in (*places, *map(_real, places)))
+
+
+def _real(place: Path) -> Path:
+    return Path(os.path.realpath(place))
