@@ -7,6 +7,11 @@ from __future__ import annotations
 
 import json
 import os
+import platform
+import resource
+import shutil
+import subprocess
+import sys
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -18,6 +23,8 @@ from samuel.app import App
 from samuel.cli.edge import run
 from samuel.events import Sandbox
 from samuel.hooks.handler import Outcome
+from samuel.process.confine.seccomp import ARCHITECTURES
+from samuel.process.confine.walls import strength
 from samuel.testing import SamuelProject
 
 HEAD = 'name = "{0}"\nversion = "1.0.0"\nkind = "{1}"\n'
@@ -213,6 +220,71 @@ prompt = "stdin"
         samuel_project.trust()
         assert run(["recipe", "run", "go", "--yes"]) == 0
         assert seen.read_text() == value
+
+
+REACHES = """
+import ctypes, os, resource, sys
+libc = ctypes.CDLL(None, use_errno=True)
+
+def tried(call, *arguments):
+    result = call(*arguments)
+    return "done" if result >= 0 else os.strerror(ctypes.get_errno())
+
+def reach(victim):
+    limits = (ctypes.c_ulong * 2)(0, 0)
+    affinity = ctypes.create_string_buffer(b"\\xff" * 128)
+    return {
+        "add a key": tried(libc.syscall, {add_key}, b"user", b"samuel-test", b"x", ctypes.c_size_t(1), -3),
+        "read keys": tried(libc.syscall, {keyctl}, 0, -3, 0, 0, 0),
+        "limit another process": tried(libc.prlimit, victim, resource.RLIMIT_CPU, ctypes.byref(limits), None),
+        "slow another process": tried(libc.setpriority, 0, victim, 19),
+        "bind another process": tried(libc.sched_setaffinity, victim, 128, affinity),
+        "leave memory behind": tried(libc.shmget, 0x5A31, 4096, 0o1600),
+        "have a user namespace": tried(libc.unshare, 0x10000000),
+        "fault for others": tried(libc.syscall, {userfaultfd}, 1),
+        "use io_uring": tried(libc.syscall, {io_uring_setup}, 1, ctypes.create_string_buffer(120)),
+    }
+"""
+
+
+@pytest.mark.skipif(platform.machine() not in ARCHITECTURES, reason="the numbers of this machine are not known")
+@pytest.mark.parametrize("walls", ["bwrap", "landlock"])
+@pytest.mark.parametrize("kind", ["skill", "python"])
+def test_system_calls_of_a_plugin_reach_nothing_of_the_users(
+    samuel_project: SamuelProject, put: Put, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, kind: str, walls: str
+) -> None:
+    if walls == "landlock":  # as on a machine that has no bubblewrap
+        programs = tmp_path / "programs"
+        programs.mkdir()
+        for name in ("sh", "python3"):
+            (programs / name).symlink_to(shutil.which(name) or "")
+        monkeypatch.setenv("PATH", str(programs))
+    if strength().kind != walls:
+        pytest.skip(f"NOT TESTED: {strength().why}")
+    calls = ARCHITECTURES[platform.machine()].calls
+    code = REACHES
+    for name in ("add_key", "keyctl", "userfaultfd", "io_uring_setup"):
+        code = code.replace(f"{{{name}}}", str(calls[name]))
+    memory = Path("/proc/sysvipc/shm").read_text()
+    with subprocess.Popen(["/bin/sleep", "600"]) as victim:
+        try:
+            ask = f"reach({victim.pid})"
+            script = f"{code}\nimport json\nprint(json.dumps({{'data': {ask}}}))\n"
+            files = {
+                "reach.py": f"#!{sys.executable}\n{script}",
+                "plugin.py": f"{code}\ndef try_all(event):\n    return {{'data': {ask}}}\n",
+            }
+            entry = {"skill": "reach.py", "python": "try_all"}[kind]
+            put(HEAD.format("x", kind) + f'[hooks]\n"context.extra" = "{entry}"\n', **files)
+            with samuel_project.open() as app:
+                fired = app.fire("context.extra", task={}, context=app.context())
+            limits = resource.prlimit(victim.pid, resource.RLIMIT_CPU)
+        finally:
+            victim.kill()
+    assert fired.calls[0].outcome is Outcome.OK, fired.calls[0]
+    assert set(fired.calls[0].result["data"].values()) == {"Operation not permitted"}
+    assert limits == resource.getrlimit(resource.RLIMIT_CPU)
+    assert Path("/proc/sysvipc/shm").read_text() == memory
 
 
 NAMES = ["../x", "a/../../x", "/etc/x", "a/b/c", "..", ".", "", "-x", "a\nb", "default", "samuel-default"]

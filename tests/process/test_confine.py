@@ -8,6 +8,7 @@ from __future__ import annotations
 import functools
 import json
 import os
+import platform
 import shutil
 import socket
 import subprocess
@@ -25,6 +26,7 @@ import pytest
 from samuel.errors import UsageError
 from samuel.process import confine, environment, spawn
 from samuel.process.confine import mounts, probe, spool
+from samuel.process.confine.seccomp import ARCHITECTURES
 from samuel.process.reason import NotRunnable
 
 PROTECTED = (".git/config", ".git/hooks/pre-commit", ".git/info/exclude", "samuel.toml", ".samuel/hooks/guard")
@@ -102,7 +104,7 @@ def run(script: str, sandbox: Box, place: confine.Place, timeout: float = 30.0, 
     """A shell script in the sandbox, with the environment that an agent would get."""
     full = environment.clean(env, base=place.host)
     with confine.confined(["/bin/sh", "-c", script], sandbox, place, full) as command:
-        return spawn.run(command.argv, cwd="/", env=command.env, timeout=timeout)
+        return spawn.run(command.argv, cwd="/", env=command.env, timeout=timeout, pass_fds=command.pass_fds)
 
 
 class TestAnySandbox:
@@ -214,6 +216,23 @@ class TestBubblewrap:
         assert b"docker.sock" not in done.stdout
         assert done.stdout.decode().split()[-1] == "private"
         assert not Path("/tmp/new").exists()
+
+    @pytest.mark.skipif(
+        platform.machine() not in ARCHITECTURES, reason="the numbers of this machine are not known"
+    )
+    def test_the_keyring_is_not_the_agent_s_and_namespaces_are(self, place: confine.Place) -> None:
+        """A browser or the agent's own sandbox needs namespaces; nobody needs the user's keys."""
+        calls = ARCHITECTURES[platform.machine()].calls
+        numbers = [calls[name] for name in ("add_key", "request_key", "keyctl", "io_uring_setup", "userfaultfd")]
+        code = (
+            "import ctypes; libc = ctypes.CDLL(None, use_errno=True)\n"
+            f"for number in {numbers}: print(libc.syscall(number, 0, 0, 0, 0, 0), ctypes.get_errno())\n"
+            "libc.socket(40, 1, 0); print(ctypes.get_errno())\n"
+            "print(libc.unshare(0x10000000))"
+        )
+        place = replace(place, visible=(sys.prefix, sys.base_prefix))
+        done = run(f"{sys.executable} -I -S -c '{code}'", Box("bwrap"), place)
+        assert done.stdout.decode().splitlines() == [*["-1 1"] * 5, "1", "0"], done.stderr
 
     def test_an_agent_s_own_directory_is_fresh_but_for_what_is_kept(
         self, place: confine.Place, home: Path

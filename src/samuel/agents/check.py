@@ -39,7 +39,9 @@ def missing_in(agent: Agent, sandbox: confine.Sandbox, place: confine.Place) -> 
     look = ["/bin/sh", "-c", 'command -v "$0" >/dev/null', program]
     try:
         with confine.confined(look, sandbox, place, environment.clean(base=place.host)) as command:
-            looked = spawn.run(command.argv, cwd=str(place.root), env=command.env, timeout=_TIMEOUT)
+            looked = spawn.run(
+                command.argv, cwd=str(place.root), env=command.env, timeout=_TIMEOUT, pass_fds=command.pass_fds
+            )
     except NotRunnable as error:
         return str(error)
     if looked.ended == "exited" and looked.returncode == 0:

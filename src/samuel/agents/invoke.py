@@ -81,6 +81,7 @@ def invoke(
             confined.argv,
             cwd=str(root),
             env=confined.env,
+            pass_fds=confined.pass_fds,
             stdin=stdin,
             timeout=timeout,
             output_limit=_NO_LIMIT,

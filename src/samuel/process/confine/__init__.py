@@ -1,7 +1,7 @@
 """Where a program runs: on the host as it is, or where it cannot reach what is not the project's.
 
     with confined(["claude", "-p"], sandbox, place, env) as command:
-        spawn.run(command.argv, cwd=..., env=command.env)
+        spawn.run(command.argv, cwd=..., env=command.env, pass_fds=command.pass_fds)
 
 `missing` says before anything starts what the machine lacks.
 """

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
 from samuel.process import environment, interpreter, spawn
-from samuel.process.confine import mounts
+from samuel.process.confine import mounts, seccomp
 from samuel.process.confine.sandbox import Command, Place, Sandbox, volumes
 
 INSTALL = "apt install bubblewrap, dnf install bubblewrap; it exists for Linux only"
@@ -26,8 +26,8 @@ _ROOT_KEEPS = ("CAP_DAC_OVERRIDE", "CAP_CHOWN", "CAP_FOWNER")
 
 @contextmanager
 def confined(argv: Sequence[str], sandbox: Sandbox, place: Place, env: Mapping[str, str]) -> Iterator[Command]:
-    with mounts.hold(place.root, place.state) as held:
-        words = [_program(place) or "bwrap", *_machine(), *APART, "--die-with-parent"]
+    with mounts.hold(place.root, place.state) as held, _filter() as (filter_words, filter_fds):
+        words = [_program(place) or "bwrap", *_machine(), *APART, *filter_words, "--die-with-parent"]
         for path in (*place.visible, resolver()):
             if _is_hidden(os.path.realpath(path)):
                 words += ("--ro-bind-try", path, path)
@@ -40,23 +40,32 @@ def confined(argv: Sequence[str], sandbox: Sandbox, place: Place, env: Mapping[s
         if not sandbox.network:
             words.append("--unshare-net")
         words += ("--chdir", os.path.realpath(place.root), "--", *argv)
-        yield Command(words, dict(env))
+        yield Command(words, dict(env), filter_fds)
 
 
 def missing(sandbox: Sandbox, place: Place) -> str:
     program = _program(place)
     if program is None:
         return f"the sandbox `bwrap` needs the program `bwrap` ({INSTALL})"
-    tried = spawn.run(
-        [program, *_machine(), *APART, "--die-with-parent", "--", "/bin/sh", "-c", ":"],
-        cwd="/",
-        env=environment.clean(base=place.host),
-        timeout=_TRIAL,
-    )
+    with _filter() as (filter_words, filter_fds):
+        tried = spawn.run(
+            [program, *_machine(), *APART, *filter_words, "--die-with-parent", "--", "/bin/sh", "-c", ":"],
+            cwd="/",
+            env=environment.clean(base=place.host),
+            timeout=_TRIAL,
+            pass_fds=filter_fds,
+        )
     if tried.ended == "exited" and tried.returncode == 0:
         return ""
     said = tried.stderr.decode("utf-8", "replace").strip() or tried.why or tried.ended
     return f"`bwrap` does not work on this machine: {said}"
+
+
+@contextmanager
+def _filter() -> Iterator[tuple[tuple[str, ...], tuple[int, ...]]]:
+    """The words for the filter of system calls, and the descriptors that they name."""
+    with seccomp.filter_file(seccomp.AGENT, (seccomp.AF_UNIX, *seccomp.INTERNET)) as fd:
+        yield (("--seccomp", str(fd)), (fd,)) if fd >= 0 else ((), ())
 
 
 def _machine() -> list[str]:

@@ -1,11 +1,11 @@
 """Puts the kernel's rules (landlock) on itself and becomes the program: run by `walls_landlock` as a file.
 
-    python -I -S landlock.py '{"rules": [...], "network": false, "close": [5]}' program argument...
-    python -I -S landlock.py                        prints what this kernel has: `7 seccomp`
+    python -I -S landlock.py '{"rules": [...], "network": false, "close": [5], "filter": 6}' program argument...
+    python -I -S landlock.py                        prints the version of the rules that this kernel has
 
 It imports nothing of Samuel's, for it starts once a call. What it sets up stays through `execve` and for all
-children, and cannot be taken back: landlock for files, TCP and signals, seccomp for the sockets that landlock does
-not know. Root loses its capabilities, since they reach around files.
+children, and cannot be taken back: landlock for files, TCP and signals, and the filter of system calls that it
+reads from a descriptor (`seccomp`). Root loses its capabilities, since they reach around files.
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ from __future__ import annotations
 import ctypes
 import json
 import os
-import platform
 import stat
 import sys
 from typing import Any, NoReturn
@@ -31,12 +30,7 @@ _TCP = 0b11  # from version 4: bind, connect
 _SCOPES = 0b11  # from version 6: abstract unix sockets, signals
 
 _CAP_DAC_OVERRIDE = 1
-_EPERM = 1
-
-_AF_INET, _AF_INET6, _AF_NETLINK, _DATAGRAM = 2, 10, 16, 2
-# machine -> its number in seccomp, and those of socket, socketpair
-_NUMBERS = {"x86_64": (0xC000003E, 41, 53), "aarch64": (0xC00000B7, 198, 199), "riscv64": (0xC00000F3, 198, 199)}
-_IO_URING = 425  # opens sockets without the system call that is filtered
+_INSTRUCTION = 8  # bytes of the filter
 
 _libc = ctypes.CDLL(None, use_errno=True)
 
@@ -44,7 +38,7 @@ _libc = ctypes.CDLL(None, use_errno=True)
 def main() -> NoReturn:
     version = _libc.syscall(_CREATE, None, ctypes.c_size_t(0), _VERSION)
     if len(sys.argv) == 1:
-        print(version if version > 0 else 0, *(["seccomp"] if platform.machine() in _NUMBERS else []))
+        print(max(version, 0))
         sys.exit()
     asked, program = json.loads(sys.argv[1]), sys.argv[2:]
     handled = sum(_ALL[:version])
@@ -54,7 +48,8 @@ def main() -> NoReturn:
     _drop_capabilities()
     _must(_libc.prctl(_NO_NEW_PRIVS, 1, 0, 0, 0))  # also: what was dropped stays dropped for root
     _must(_libc.syscall(_RESTRICT, rules, 0))
-    _filter_sockets(asked["network"])
+    if asked["filter"] >= 0:
+        _filter(asked["filter"])
     os.close(rules)
     for fd in asked["close"]:
         os.close(fd)
@@ -129,36 +124,14 @@ def _drop_capabilities() -> None:
     _must(_libc.capset(header, sets))
 
 
-class _Instruction(ctypes.Structure):
-    _fields_ = (("code", ctypes.c_uint16), ("yes", ctypes.c_uint8), ("no", ctypes.c_uint8), ("k", ctypes.c_uint32))
-
-
 class _Program(ctypes.Structure):
     _fields_ = (("length", ctypes.c_uint16), ("instructions", ctypes.c_void_p))
 
 
-def _filter_sockets(network: bool) -> None:
-    """Landlock knows TCP only. A socket of another kind could reach the network, or another program of the user.
-
-    Pairs of sockets stay, but for datagrams: those can be sent anywhere afterwards.
-    """
-    if platform.machine() not in _NUMBERS:
-        return
-    architecture, socket, pair = _NUMBERS[platform.machine()]
-    load, equal, at_least, masked, end = 0x20, 0x15, 0x35, 0x54, 0x06
-    allow, refuse, kill = (end, 0, 0, 0x7FFF0000), (end, 0, 0, 0x00050000 | _EPERM), (end, 0, 0, 0x80000000)
-    families = (_AF_INET, _AF_INET6, _AF_NETLINK) if network else ()
-    asked: list[tuple[int, int, int, int]] = [
-        *((load, 0, 0, 4), (equal, 1, 0, architecture), kill),
-        *((load, 0, 0, 0), (at_least, 0, 1, 0x40000000), refuse),  # the other numbering of x86_64
-        *((equal, 0, 1, _IO_URING), refuse),
-        *((equal, 0, 5, pair), (load, 0, 0, 24), (masked, 0, 0, 0xF), (equal, 0, 1, _DATAGRAM), refuse, allow),
-        *((equal, 1, 0, socket), allow, (load, 0, 0, 16)),
-        *((equal, len(families) - at, 0, family) for at, family in enumerate(families)),
-        *(refuse, allow),
-    ]
-    instructions = (_Instruction * len(asked))(*(_Instruction(*one) for one in asked))
-    program = _Program(len(asked), ctypes.cast(instructions, ctypes.c_void_p))
+def _filter(fd: int) -> None:
+    with open(fd, "rb") as file:
+        instructions = ctypes.create_string_buffer(file.read())
+    program = _Program(len(instructions) // _INSTRUCTION, ctypes.cast(instructions, ctypes.c_void_p))
     _must(_libc.prctl(_SET_SECCOMP, _FILTER, ctypes.byref(program), 0, 0))
 
 

@@ -26,6 +26,7 @@ class Command(NamedTuple):
 
     argv: list[str]
     env: dict[str, str]
+    pass_fds: tuple[int, ...] = ()
 
 
 class Private(NamedTuple):

@@ -16,7 +16,7 @@ from functools import cache
 from typing import NamedTuple
 
 from samuel.process import environment, interpreter, spawn
-from samuel.process.confine import walls_bwrap, walls_landlock
+from samuel.process.confine import seccomp, walls_bwrap, walls_landlock
 from samuel.process.confine.bwrap import INSTALL
 from samuel.process.confine.walls_places import Allowed, Inside, NotGranted, opened
 
@@ -35,6 +35,15 @@ __all__ = [
 
 BWRAP, LANDLOCK, NONE = "bwrap", "landlock", "none"
 _TRIAL = 10.0
+
+# What a bubblewrap can do, or an older one cannot.
+BY_FD, FILTER, NO_NAMESPACES = "by fd", "filter", "no namespaces"
+_GAPS = {
+    BY_FD: "a symbolic link swapped in at the instant a plugin starts may lead a granted path elsewhere: this "
+    "bubblewrap has no --bind-fd",
+    FILTER: "it can read the user's kernel keyring, and use every system call of the kernel: they cannot be "
+    "filtered here",
+}
 
 
 class Walled(NamedTuple):
@@ -70,26 +79,33 @@ def walled(
     Raises NotGranted (a NotRunnable) when a granted place is not what it should be, such as a symbolic link.
     """
     kind = kind or strength().kind
-    network, shown = allowed.network, tuple(visible)
     with opened(allowed, inside) as doors:
         if kind == NONE:
             yield Walled(list(argv), ())
             return
-        if kind == LANDLOCK:
-            words = walls_landlock.command(argv, doors, inside.root, network=network, visible=shown)
-        else:
-            found = _bwrap(_path())
-            words = walls_bwrap.command(
-                found.program,
-                argv,
-                doors,
-                inside,
-                network=network,
-                visible=shown,
-                stays=stays,
-                by_name=found.by_name,
-            )
-        yield Walled(words, tuple(door.fd for door in doors))
+        wall = walls_landlock if kind == LANDLOCK else walls_bwrap
+        with seccomp.filter_file(seccomp.PLUGIN, wall.families(allowed.network)) as fd:
+            filter_fd = fd if _filtered(kind) else -1
+            if kind == LANDLOCK:
+                words = walls_landlock.command(
+                    argv, doors, inside.root, network=allowed.network, visible=visible, filter_fd=filter_fd
+                )
+            else:
+                found = _bwrap(_path())
+                words = walls_bwrap.command(
+                    found.program,
+                    argv,
+                    doors,
+                    inside,
+                    network=allowed.network,
+                    visible=tuple(visible),
+                    stays=stays,
+                    by_name=BY_FD not in found.features,
+                    no_namespaces=NO_NAMESPACES in found.features,
+                    filter_fd=filter_fd,
+                )
+            filter_fds = (filter_fd,) if filter_fd >= 0 else ()
+            yield Walled(words, (*(door.fd for door in doors), *filter_fds))
 
 
 def strength() -> Strength:
@@ -101,17 +117,25 @@ def strength() -> Strength:
 def _strength(path: str) -> Strength:
     found = _bwrap(path)
     if found.program:
-        gap = "a symbolic link swapped in at the instant a plugin starts may lead a granted path elsewhere"
-        return Strength(BWRAP, (f"{gap}: this bubblewrap has no --bind-fd",) if found.by_name else ())
-    version, sockets = walls_landlock.try_it()
+        return Strength(BWRAP, tuple(gap for feature, gap in _GAPS.items() if feature not in found.features))
+    version, filtered = _landlock()
     if version:
-        return Strength(LANDLOCK, walls_landlock.gaps(version, sockets), found.why)
+        return Strength(LANDLOCK, walls_landlock.gaps(version, filtered), found.why)
     return Strength(NONE, ("nothing here holds a plugin's processes to what they were granted",), found.why)
+
+
+@cache
+def _landlock() -> tuple[int, bool]:
+    return walls_landlock.try_it()
+
+
+def _filtered(kind: str) -> bool:
+    return _landlock()[1] if kind == LANDLOCK else FILTER in _bwrap(_path()).features
 
 
 class _Found(NamedTuple):
     program: str  # "" when it does not work
-    by_name: bool = False
+    features: frozenset[str] = frozenset()
     why: str = ""
 
 
@@ -124,16 +148,28 @@ def _bwrap(path: str) -> _Found:
     program = interpreter.look_up("bwrap", path)
     if not program:
         return _Found("", why=f"bubblewrap is not installed ({INSTALL})")
-    fd = os.open("/", os.O_RDONLY | os.O_CLOEXEC)
+    root = os.open("/", os.O_RDONLY | os.O_CLOEXEC)
     try:
-        why = _try(program, (walls_bwrap.BY_FD, str(fd), "/tmp/samuel"), fd)
-        if not why:
-            return _Found(program)
-        if not (why := _try(program, ())):
-            return _Found(program, by_name=True)
+        with seccomp.filter_file(seccomp.PLUGIN, walls_bwrap.families(network=False)) as filter_fd:
+            features: dict[str, tuple[str, ...]] = {BY_FD: (walls_bwrap.BY_FD, str(root), "/tmp/samuel")}
+            if filter_fd >= 0:
+                features[FILTER] = ("--seccomp", str(filter_fd))
+            if os.geteuid() != 0:
+                features[NO_NAMESPACES] = walls_bwrap.NO_NAMESPACES
+
+            def works_with(*names: str) -> str:
+                if filter_fd >= 0:
+                    os.lseek(filter_fd, 0, os.SEEK_SET)
+                words = [word for name in names for word in features[name]]
+                return _try(program, words, root, *((filter_fd,) if filter_fd >= 0 else ()))
+
+            if not works_with(*features):
+                return _Found(program, frozenset(features))
+            if why := works_with():
+                return _Found("", why=f"bubblewrap does not work on this machine: {why}")
+            return _Found(program, frozenset(name for name in features if not works_with(name)))
     finally:
-        os.close(fd)
-    return _Found("", why=f"bubblewrap does not work on this machine: {why}")
+        os.close(root)
 
 
 def _try(program: str, words: Sequence[str], *pass_fds: int) -> str:

@@ -6,11 +6,13 @@ import os
 from collections.abc import Iterator, Sequence
 from functools import cache
 
-from samuel.process.confine import bwrap
+from samuel.process.confine import bwrap, seccomp
 from samuel.process.confine.walls_places import Door, Inside, below, machine, shut
 
 BY_FD = "--ro-bind-fd"
 """What an older bubblewrap does not have: then places are let through by name."""
+NO_NAMESPACES = ("--unshare-user", "--disable-userns")
+"""Not for root, who would lose the files of everybody else."""
 
 _TMP = "/tmp"
 
@@ -25,9 +27,13 @@ def command(
     visible: tuple[str, ...],
     stays: bool,
     by_name: bool,
+    no_namespaces: bool = False,
+    filter_fd: int = -1,
 ) -> list[str]:
     root, own = os.path.realpath(inside.root), inside.own
     words = [program, *base(), *(_resolver() if network else ("--unshare-net",))]
+    words += NO_NAMESPACES if no_namespaces else ()
+    words += ("--seccomp", str(filter_fd)) if filter_fd >= 0 else ()
     if not stays:
         # It means the thread that starts it, not the process: whoever stays would end with that thread.
         words.append("--die-with-parent")
@@ -44,6 +50,13 @@ def command(
     for path in ("/", *(path for path in host if places[path][0] == "--tmpfs")):
         words += ("--remount-ro", path)
     return [*words, "--chdir", root, "--", *argv]
+
+
+def families(network: bool) -> tuple[int, ...]:
+    """The sockets it may have. In a network namespace of its own they lead nowhere; in the machine's, unix sockets
+    that have no path lead to the user's other programs.
+    """
+    return seccomp.INTERNET if network else (seccomp.AF_UNIX, *seccomp.INTERNET)
 
 
 @cache

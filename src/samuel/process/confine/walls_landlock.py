@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from samuel.process import environment, spawn
+from samuel.process.confine import seccomp
 from samuel.process.confine.walls_places import Door, below, machine, shut
 
 _LAUNCHER = (sys.executable, "-I", "-S", str(Path(__file__).with_name("landlock.py")))
@@ -20,7 +21,13 @@ _TRIAL = 10.0
 
 
 def command(
-    argv: Sequence[str], doors: Sequence[Door], root: str, *, network: bool, visible: Sequence[str]
+    argv: Sequence[str],
+    doors: Sequence[Door],
+    root: str,
+    *,
+    network: bool,
+    visible: Sequence[str],
+    filter_fd: int = -1,
 ) -> list[str]:
     around = [*machine(), *visible]
     hidden = shut(root, around)
@@ -32,22 +39,27 @@ def command(
     for door in doors:
         kept = [one.path for one in doors if door.writable and not one.writable]
         rules.append((door.fd, door.writable, _inside(door.path, kept)))
-    asked = {"rules": rules, "network": network, "close": [door.fd for door in doors]}
+    asked = {"rules": rules, "network": network, "close": [door.fd for door in doors], "filter": filter_fd}
     return [*_LAUNCHER, json.dumps(asked), *argv]
 
 
 def try_it() -> tuple[int, bool]:
-    """The version of the rules that this kernel has, 0 for none, and whether sockets can be filtered."""
-    tried = spawn.run(_LAUNCHER, cwd="/", env=environment.clean(), timeout=_TRIAL)
-    version, *more = tried.stdout.decode().split() or ["0"]
-    if not int(version):
+    """The version of the rules that this kernel has, 0 for none, and whether system calls can be filtered."""
+    version = spawn.run(_LAUNCHER, cwd="/", env=environment.clean(), timeout=_TRIAL).stdout.decode().strip()
+    if not version or version == "0":
         return 0, False
-    wall = command(["/bin/sh", "-c", ":"], (), "/", network=False, visible=())
-    held = spawn.run(wall, cwd="/", env=environment.clean(), timeout=_TRIAL)
-    return (int(version), "seccomp" in more) if held.ended == "exited" and held.returncode == 0 else (0, False)
+    with seccomp.filter_file(seccomp.PLUGIN, families(network=False)) as fd:
+        if fd >= 0 and _works(fd):
+            return int(version), True
+    return (int(version), False) if _works(-1) else (0, False)
 
 
-def gaps(version: int, sockets: bool) -> tuple[str, ...]:
+def families(network: bool) -> tuple[int, ...]:
+    """The sockets it may have. Not unix sockets: the user's other programs listen on those."""
+    return seccomp.INTERNET if network else ()
+
+
+def gaps(version: int, filtered: bool) -> tuple[str, ...]:
     """What a plugin can do in spite of these walls."""
     found = [
         "it can see that files exist, and change modes and times of the user's",
@@ -58,12 +70,21 @@ def gaps(version: int, sockets: bool) -> tuple[str, ...]:
         found.append("it can send signals to the user's other processes")
     if version < 3:
         found.append("it can empty files that it may only read")
-    if not sockets:
+    if not filtered:
         reach = "programs that listen on unix sockets"
-        found.append(
-            f"it can reach the network, and {reach}" if version < 4 else f"it can use UDP and reach {reach}"
+        found += (
+            f"it can reach the network, and {reach}" if version < 4 else f"it can use UDP and reach {reach}",
+            "it can read the user's kernel keyring, change limits and priorities of the user's other processes, "
+            "leave shared memory behind and change extended attributes of the user's files",
         )
     return tuple(found)
+
+
+def _works(filter_fd: int) -> bool:
+    wall = command(["/bin/sh", "-c", ":"], (), "/", network=False, visible=(), filter_fd=filter_fd)
+    fds = (filter_fd,) if filter_fd >= 0 else ()
+    held = spawn.run(wall, cwd="/", env=environment.clean(), timeout=_TRIAL, pass_fds=fds)
+    return held.ended == "exited" and held.returncode == 0
 
 
 def _inside(place: str, paths: Sequence[str]) -> list[str]:

@@ -44,6 +44,7 @@ class RunCommands:
                 confined.argv,
                 cwd=event.project_root,
                 env=confined.env,
+                pass_fds=confined.pass_fds,
                 timeout=seconds,
                 output_limit=1 << 62,  # a check may say as much as it likes: only the tail is kept
                 keep=TAIL,
