@@ -88,7 +88,21 @@ def skills(app: App) -> list[dict[str, str]]:
 
 def loop(app: App, stop: Stop, *, timings: bool, dry_run: bool) -> Loop:
     fire = following(app, lambda line: app.workplace.watch("message", {"text": line}))
-    steps = Steps(app.workplace, fire, app.context, stop, timings=timings, dry_run=dry_run)
+    replacements = [
+        warning
+        for chain in app.chains.values()
+        for warning in chain.warnings
+        if chain.event.family != "lifecycle"  # a run fires none of these
+    ]
+    steps = Steps(
+        app.workplace,
+        fire,
+        app.context,
+        stop,
+        timings=timings,
+        dry_run=dry_run,
+        replacements=replacements,
+    )
     return Loop(app.workplace, steps, stop, pinned=_pinned(app))
 
 

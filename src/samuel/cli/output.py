@@ -38,14 +38,19 @@ class Output:
         """Is there a person to put a question to?"""
         return not self.json and sys.stdin.isatty() and sys.stderr.isatty()
 
-    def answer(self, data: Any, *blocks: str | Table, ok: bool = True, warnings: Iterable[str] = ()) -> int:
-        """Show what a command found out; gives its exit code."""
+    def answer(
+        self, data: Any, *blocks: str | Table, ok: bool = True, warnings: Iterable[str] = (), error: str = ""
+    ) -> int:
+        """Show what a command found out; gives its exit code. `error` is why it found out no more."""
         if self.json:
-            self.object({"ok": ok, "data": data, "warnings": list(warnings), "error": None})
+            wrong = _plain(SamuelError(error)) if error else None
+            self.object({"ok": ok, "data": data, "warnings": list(warnings), "error": wrong})
         else:
             for block in blocks:
                 self.show(block)
             self.warn(*warnings)
+            if error:
+                self.tell(f"error: {error}")
         return 0 if ok else 1
 
     def object(self, value: Any) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from msgspec import UNSET
 from msgspec.structs import replace
@@ -18,7 +18,7 @@ from samuel.events import AfterAgentInvoke, BeforeAgentInvoke, Event, LoopEvent
 from samuel.files.inside import make_dirs_inside
 from samuel.ralph.session import invocation_of, no_prompt, session
 from samuel.ralph.workplace import Workplace
-from samuel.ralph.worktree import WorkTree
+from samuel.ralph.worktree import RepositoryLost, WorkTree
 
 NOTHING: Mapping[str, str] = MappingProxyType({})
 
@@ -114,11 +114,11 @@ class AgentSession:
         tree = WorkTree(self._place.root, self._place.git)
 
         def invoke() -> Mapping[str, Any]:
-            self._before = tree.look()
+            self._before = _whole(tree.look)
             return self._invoke(invocation)
 
         def changed() -> tuple[str, ...]:
-            self._note(changed_files=tuple(tree.changed(self._before)))
+            self._note(changed_files=tuple(_whole(lambda: tree.changed(self._before))))
             return self._ran.changed_files
 
         return session(
@@ -173,3 +173,14 @@ class AgentSession:
 
 class _Stopped(Exception):
     """The session cannot go on."""
+
+
+T = TypeVar("T")
+
+
+def _whole(look: Callable[[], T]) -> T:
+    """What a look at the work tree gives, or _Stopped where its repository is gone."""
+    try:
+        return look()
+    except RepositoryLost as lost:
+        raise _Stopped(str(lost)) from None

@@ -31,7 +31,7 @@ from samuel.ralph.session import invocation_of, no_prompt, session
 from samuel.ralph.steps import Steps
 from samuel.ralph.stopping import Ended
 from samuel.ralph.workplace import Workplace
-from samuel.ralph.worktree import Look
+from samuel.ralph.worktree import Look, RepositoryLost
 from samuel.tasks.queue import MET, remaining
 from samuel.tasks.task import Task
 
@@ -46,22 +46,29 @@ class Iteration:
         self._task = task
         self._usage: dict[str, Any] = {}
         self._agent_ran = False
+        self._header_shown = False
         self._changed: list[str] = []  # by the agent
 
     def work(self) -> Settlement:
         """Work, and say what came of it. Raises Ended only for what ends the whole loop."""
         self._steps.new_iteration(self.run)
+        if not self._place.settings.pilot.enabled:  # there the gate says first whether it is about a task
+            self._show_header()
         try:
             self._refuse_tampering()  # of an earlier iteration, or between two: no agent is paid for it
             return self._work()
         except Ended as ended:
+            self._show_header()
             if ended.exit_reason:
                 raise
             return self._failed(ended.outcome, ended.why)
+        except RepositoryLost as lost:  # every iteration after this one would work without it
+            raise Ended("aborted", str(lost), "error") from None
 
     def _work(self) -> Settlement:
         self._fire(BeforeIteration(task=self._task.plain() if self._task else {}))
         self._gate()
+        self._show_mode()
         tasks_before = self._take_task()
         with self._place.git.one_moment():
             files_before = self._steps.worktree.look()
@@ -121,13 +128,9 @@ class Iteration:
         assert self._task is not None
         mine = self._task.id
         changes = {"status": "in_progress", "claimed": False, "iteration": self.run.iteration}
-        tasks = self._steps.tasks.change(
+        return self._steps.tasks.change(
             lambda tasks: [replace(task, **changes) if task.id == mine else task for task in tasks]
         )
-        statuses = [task.status for task in tasks]
-        facts = {"task": self._task.plain(), "iteration": self.run.iteration, "tasks": statuses}
-        self._place.watch("task", facts)
-        return tasks
 
     def _prepare(self, state: Mapping[str, Any]) -> Mapping[str, Any]:
         """What the agent process gets: handlers may change all of it, but not the run's own names."""
@@ -187,6 +190,7 @@ class Iteration:
     def _after_agent(self, answer: Mapping[str, Any]) -> None:
         code = int(answer["exit_code"])
         stdout, stderr = str(answer.get("stdout", "")), str(answer.get("stderr", ""))
+        self._place.watch("agent", {"exit_code": code, "usage": self._usage})
         self._fire(AfterAgentInvoke(exit_code=code, stdout=stdout, stderr=stderr, usage=self._usage))
         if code != 0:
             said = (stderr or stdout).strip()[-FAILURE_KEPT:]
@@ -254,6 +258,21 @@ class Iteration:
         return Settlement(outcome, failed=True, task_id=task.id, row=row, usage=self._usage)
 
     # Details
+
+    def _show_header(self) -> None:
+        """Which iteration this is: once, before anything that its steps have to say."""
+        if self._header_shown:
+            return
+        self._header_shown = True
+        task = self._task.plain() if self._task and self.run.mode == "implementation" else {}
+        run = self.run
+        facts = {"iteration": run.iteration, "max": run.max_iterations, "mode": run.mode, "task": task}
+        self._place.watch("iteration", facts)
+
+    def _show_mode(self) -> None:
+        if self._header_shown and self.run.mode == "discovery":  # a gate that is not ours changed the plan
+            self._place.watch("discovery", {})
+        self._show_header()
 
     def _fire(self, event: Any, state: Mapping[str, Any] | None = None) -> Fired:
         return self._steps.fire(self.run, event, state)

@@ -64,8 +64,10 @@ class Loop:
         )
         said: dict[str, Any] = {"task": "", "mode": run.mode, "agent": agent, "prompt": "", "stopped": ""}
         try:
+            self._announce(run)
             self._steps.fire(run, BeforeLoop(prd_path=str(self._place.prd), max_iterations=1))
             task, _ = self._pick()
+            said["task"] = task.id if task else ""
             said |= Iteration(self._place, self._steps, run, task).rehearse()
         except Ended as ended:
             said["stopped"] = f"{ended.outcome}: {ended.why}"
@@ -75,13 +77,16 @@ class Loop:
     def _work(self, run: Run) -> str:
         """Iterations, until there is a reason to end."""
         run = self._give_back(self._recover(run), self._steps.tasks)
+        self._announce(run)
         try:
             # Before any iteration, also where the run goes on in a later one: the same step has the same key.
             before = BeforeLoop(prd_path=str(self._place.prd), max_iterations=run.max_iterations)
             fired = self._steps.fire(replace(run, iteration=0), before)
         except Ended as ended:
             self._place.watch("failed", {"outcome": "aborted", "why": ended.why})
-            return ended.exit_reason or "strict_failure"
+            reason = ended.exit_reason or "strict_failure"
+            self._note_end(run, reason, ended.why)
+            return reason
         run = self._file.save(replace(run, plugins=dict(fired.context.get("Plugins", {}))))
         while True:
             task, nothing = self._pick()
@@ -100,8 +105,8 @@ class Loop:
         except Ended as ended:
             self._place.watch("failed", {"outcome": ended.outcome, "why": ended.why})
             run = self._give_back(iteration.run, self._steps.tasks)
-            self._tell(run, Settlement(ended.outcome, failed=False))
-            return run, ended.exit_reason
+            run = self._tell(run, Settlement(ended.outcome, failed=False))
+            return self._note_end(run, ended.exit_reason, ended.why), ended.exit_reason
         return self._recover(self._file.save(replace(iteration.run, settlement=settlement))), ""
 
     # Reasons to stop
@@ -167,19 +172,21 @@ class Loop:
             apply(self._place, self._steps.tasks, run)
             run = self._file.save(run.settled())
         if run.unannounced is not None:
-            self._tell(run, run.unannounced)
+            run = self._tell(run, run.unannounced)
             run = self._file.save(replace(run, unannounced=None))
         return run
 
-    def _tell(self, run: Run, settlement: Settlement) -> None:
+    def _tell(self, run: Run, settlement: Settlement) -> Run:
         """after:iteration, once the tasks are as they are: nothing it says can change them."""
         tasks = {task.id: task for task in self._steps.tasks.load()}
         task = tasks.get(settlement.task_id)
         plain = task.plain() if task else {}
-        self._steps.last_words(run, AfterIteration(task=plain, outcome=settlement.outcome, usage=settlement.usage))
+        event = AfterIteration(task=plain, outcome=settlement.outcome, usage=settlement.usage)
+        fired = self._steps.last_words(run, event)
         statuses = [one.status for one in tasks.values()]
         facts = {"task": plain, "outcome": settlement.outcome, "usage": run.usage, "tasks": statuses}
         self._place.watch("settled", facts)
+        return self._file.save(run.complain("after:iteration", fired.reason)) if fired.stopped else run
 
     def _give_back(self, run: Run, tasks: TaskStore | PatientTasks) -> Run:
         """An iteration that came to no decision counts for nothing; its task is pending again."""
@@ -201,5 +208,33 @@ class Loop:
                 run = self._give_back(run, self._place.tasks)
         ended = AfterLoop(iterations_run=run.iterations_run, exit_reason=reason, usage=run.usage)
         fired = self._steps.last_words(run, ended)
-        complaint = fired.reason if fired.stopped else ""
-        return self._file.save(replace(run, exit_reason=reason, complaint=complaint, working=False))
+        if fired.stopped:
+            run = run.complain("after:loop", fired.reason)
+        run = self._file.save(replace(run, exit_reason=reason, working=False))
+        facts = {"reason": reason, "iterations": run.iterations_run, "counts": self._counts(), "usage": run.usage}
+        self._place.watch("ended", facts)
+        return run
+
+    # What is shown and noted, whatever the handlers are
+
+    def _announce(self, run: Run) -> None:
+        """What is about to begin, and who answers in the place of whom."""
+        tasks = [task.status for task in self._steps.tasks.load()]
+        counts = {status: tasks.count(status) for status in ("pending", "completed")}
+        self._place.watch("started", {"tasks": tasks, "max": run.max_iterations, **counts})
+        self._steps.say_replacements(write=run.iteration == 0)
+
+    def _note_end(self, run: Run, exit_reason: str, why: str) -> Run:
+        """Keep why a handler or a fault ended the run: in run.json, and for whoever reads progress.md."""
+        if exit_reason == "interrupted":
+            return run
+        self._steps.write_note(f"[loop.ended] {exit_reason}: {' '.join(why.split())[:500]}")
+        return self._file.save(replace(run, exit_message=why))
+
+    def _counts(self) -> dict[str, int]:
+        """How many tasks there are of each status; nothing where the task file cannot be read."""
+        counts = dict.fromkeys(("completed", "pending", "blocked", "skipped"), 0)
+        with suppress(SamuelError):
+            for task in self._place.tasks.load():
+                counts[task.status] = counts.get(task.status, 0) + 1
+        return counts

@@ -54,7 +54,8 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
     settlement: Settlement | None = None  # decided, maybe not yet in the task file
     unannounced: Settlement | None = None  # in the task file, maybe not yet told to after:iteration
     exit_reason: str = ""
-    complaint: str = ""  # of a strict handler of after:loop: the run ended well, and yet something is wrong
+    exit_message: str = ""  # what a handler or a fault that ended the run had to say
+    complaints: list[str] = []  # of strict handlers that could stop nothing any more: the exit code is 1
 
     @property
     def over(self) -> bool:
@@ -67,6 +68,10 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
 
     def begin(self, iteration: int) -> Run:
         return replace(self, iteration=iteration, working=True, mode="implementation")  # until its gate says more
+
+    def complain(self, event: str, reason: str) -> Run:
+        complaint = f"{event}: {reason}"
+        return self if complaint in self.complaints else replace(self, complaints=[*self.complaints, complaint])
 
     def _empty(self, done: Settlement) -> int:
         """How many discoveries in a row found nothing. One that failed says nothing about that."""

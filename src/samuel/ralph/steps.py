@@ -6,7 +6,7 @@ failure ends the iteration.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from msgspec.structs import replace
@@ -33,12 +33,15 @@ class Steps:
         *,
         timings: bool = False,
         dry_run: bool = False,
+        replacements: Sequence[str] = (),
     ) -> None:
+        """`replacements` are the warnings about handlers that take another's place in this project."""
         self._place = place
         self._fire = fire
         self._context = context
         self._stop = stop
         self._timings = timings
+        self._replacements = replacements
         self.dry_run = dry_run
         self.tasks = PatientTasks(place, stop)
         self.worktree = WorkTree(place.root, place.git)
@@ -99,6 +102,17 @@ class Steps:
         for line in lines:
             if line.startswith("[hooks.warning]"):
                 self._place.watch("warning", {"text": line.removeprefix("[hooks.warning] ")})
+        self.write_note(*lines)
+
+    def say_replacements(self, *, write: bool) -> None:
+        """Who runs in the place of whom: once a run, not at each event. `write` puts it into progress.md too."""
+        for text in self._replacements:
+            self._place.watch("warning", {"text": text})
+        if write:
+            self.write_note(*(f"[hooks.warning] {text}" for text in self._replacements))
+
+    def write_note(self, *lines: str) -> None:
+        """Add lines to progress.md; a dry run writes nothing."""
         if lines and not self.dry_run:
             stamp = iso(self._place.clock.now())
             self._place.append(self._place.progress, "".join(f"{stamp} {line}\n" for line in lines))

@@ -1,39 +1,63 @@
-"""What changed in the project's files between two looks: by git's word, or file by file where there is no git."""
+"""What changed in the project's files between two looks: by git's word, or file by file where there is no git.
+
+An agent may do to the repository whatever git can do: make one, hide it behind another, drop the commit that it
+began with. What changed is found out all the same. Only a repository that is gone or broken is an error.
+"""
 
 from __future__ import annotations
 
+import os
+import time
 from pathlib import Path
+from typing import NamedTuple
 
 from samuel.errors import SamuelError
 from samuel.paths import OF_THE_MOMENT
-from samuel.process.git import Git
+from samuel.process.git import Git, GitFailed
 from samuel.process.git import WorkTree as GitLook
 from samuel.trust.content import Signature, TooMuch, spoken, survey
 
-Look = GitLook | dict[str, Signature]
+TICK_NS = 20_000_000  # the kernel stamps files with a clock that may be a tick behind
+
+
+class RepositoryLost(SamuelError):
+    """The repository that the work began in is gone, or git cannot read it any more."""
+
+
+class Look(NamedTuple):
+    """The project's files at one moment."""
+
+    at_ns: int
+    repository: Path | None  # the git directory
+    by_git: GitLook | None
+    by_file: dict[str, Signature]  # where there is no repository
 
 
 class WorkTree:
     def __init__(self, root: Path, git: Git) -> None:
         self._root = root
         self._git = git
+        self._repository: Path | None = None  # the first that was seen
 
     def look(self) -> Look:
-        if self._git.is_repository:
-            return self._git.work_tree()
+        """The files as they are now. Raises RepositoryLost."""
+        at_ns = time.time_ns() - TICK_NS
+        repository = self._locate()
+        if repository is None:
+            return Look(at_ns, None, None, self._survey())
         try:
-            return survey(self._root)
-        except (TooMuch, OSError):
-            return {}
+            return Look(at_ns, repository, self._git.work_tree(), {})
+        except GitFailed as error:
+            raise self._lost(error.message) from None
 
     def changed(self, before: Look) -> list[str]:
-        """The paths that are not what they were, committed or not; our own state is left out."""
-        if isinstance(before, GitLook):
-            paths = self._git.changed_since(before)
+        """The paths that are not what they were, committed or not. Raises RepositoryLost."""
+        repository = self._locate()
+        if before.by_git is None:
+            now = self._survey()
+            paths = sorted(path for path in {*before.by_file, *now} if before.by_file.get(path) != now.get(path))
         else:
-            now = self.look()
-            assert isinstance(now, dict)
-            paths = sorted(path for path in {*before, *now} if before.get(path) != now.get(path))
+            paths = self._changed_by_git(before.by_git, before.at_ns, same=repository == before.repository)
         return [spoken(path) for path in paths if not path.startswith(OF_THE_MOMENT)]
 
     def dirty(self) -> list[str]:
@@ -47,3 +71,42 @@ class WorkTree:
         except SamuelError:
             return []
         return [path for path in paths if path == spoken(path)]
+
+    def _changed_by_git(self, before: GitLook, at_ns: int, *, same: bool) -> list[str]:
+        if same:
+            try:
+                return self._git.changed_since(before)
+            except GitFailed:  # the commit it began with is gone, say: history was rewritten and pruned
+                pass
+        try:
+            return sorted(path for path in self._git.files() if _changed_after(self._root / path, at_ns))
+        except GitFailed as error:
+            raise self._lost(error.message) from None
+
+    def _locate(self) -> Path | None:
+        """The repository of the project now. One that appeared is used; the one that was there must still be."""
+        repository = self._git.locate()
+        if self._repository is None:
+            self._repository = repository
+        elif repository is None or not self._repository.exists():
+            raise self._lost("it is not there any more")
+        return repository
+
+    def _lost(self, why: str) -> RepositoryLost:
+        return RepositoryLost(
+            f"the git repository `{self._repository}` cannot be used: {why}",
+            "restore it before the next run: what was changed cannot be told without it",
+        )
+
+    def _survey(self) -> dict[str, Signature]:
+        try:
+            return {path: seen for path, seen in survey(self._root).items() if ".git" not in path.split("/")}
+        except (TooMuch, OSError):
+            return {}
+
+
+def _changed_after(path: Path, at_ns: int) -> bool:
+    try:
+        return os.lstat(path).st_ctime_ns >= at_ns
+    except OSError:
+        return False

@@ -47,7 +47,7 @@ def test_to_done(samuel, workshop):
 def test_the_asked_iterations_ran(samuel, workshop):
     ran = samuel("run", "start", "--yes", "--iterations", "1")
     assert ran.code == 0
-    assert ran.out.endswith("ended: max_iterations after 1 iterations; 1 completed, 1 pending\n")
+    assert ran.out.endswith("ended: max_iterations after 1 iteration; 1 completed, 1 pending\n")
 
 
 def test_ended_on_failures(samuel, workshop):
@@ -245,7 +245,7 @@ class TestSeeing:
         for part in ("1 One", "agent.invoke", "0/2 tasks", "iteration 1/1, 0:00", "\x1b[1m1 One"):
             assert part in screen
         assert "━" in screen
-        assert "ended: max_iterations after 1 iterations" in screen
+        assert "ended: max_iterations after 1 iteration" in screen
 
     def test_without_colour(self, on_terminal, workshop):
         workshop.agent("sleep 0.5\n" + GOOD)
@@ -275,7 +275,7 @@ class TestDryRun:
         ran = samuel("run", "start", "--yes", "--dry-run")
         assert (ran.code, ran.err) == (0, "")
         assert re.fullmatch(
-            r"2 tasks to do, 0 done, at most 1 iterations\na dry run: task 1, a prompt of \d+ bytes for mine\n",
+            r"2 tasks to do, 0 done, at most 1 iteration\na dry run: task 1, a prompt of \d+ bytes for mine\n",
             ran.out,
         )
         assert json.loads((workshop.root / "seen.json").read_text())["dry_run"] is True

@@ -4,7 +4,7 @@ import click
 
 from samuel.cli.here import Here, json_option
 from samuel.cli.run import state_directory
-from samuel.cli.run.start import run_loop
+from samuel.cli.run.start import PROFILE, VERBOSE, run_loop
 from samuel.tasks.store import TaskStore
 
 
@@ -15,8 +15,9 @@ from samuel.tasks.store import TaskStore
 @click.option("--iterations", type=click.IntRange(1), help="At most so many, instead of max_iterations.")
 @click.option("--methodology", default="", help="Another than default_methodology.")
 @click.option("--agent", default="", help="Another than the methodology's.")
+@click.option("--profile", is_flag=True, help=PROFILE)
 @click.option("--yes", is_flag=True, help="Trust the commands and hooks of this project as they are now.")
-@click.option("-v", "--verbose", is_flag=True, help="Show what the agent says.")
+@click.option("-v", "--verbose", is_flag=True, help=VERBOSE)
 @json_option
 @click.pass_obj
 def pilot(
@@ -27,6 +28,7 @@ def pilot(
     iterations: int | None,
     methodology: str,
     agent: str,
+    profile: bool,
     yes: bool,
     verbose: bool,
 ) -> int:
@@ -46,7 +48,7 @@ def pilot(
         methodology=methodology,
         agent=agent,
         dry_run=False,
-        profile=False,
+        profile=profile,
         yes=yes,
         verbose=verbose,
         pilot={

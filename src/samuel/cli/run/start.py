@@ -23,15 +23,19 @@ from samuel.ralph.stopping import Stop
 # The queue was emptied, or a limit that somebody set was reached.
 GOOD_ENDS = ("queue_empty", "max_iterations", "budget", "discovery_exhausted", "gate_stop")
 
+# Both write what each handler took into progress.md, so that the numbers outlive the screen.
+PROFILE = "End with a table of where the time went; [hooks.timing] lines go to progress.md."
+VERBOSE = "Show what the agent says; [hooks.timing] lines go to progress.md."
+
 
 @click.command()
 @click.option("--iterations", type=click.IntRange(1), help="At most so many, instead of max_iterations.")
 @click.option("--methodology", default="", help="Another than default_methodology.")
 @click.option("--agent", default="", help="Another than the methodology's.")
 @click.option("--dry-run", is_flag=True, help="Run one iteration's hooks; start no agent, change nothing.")
-@click.option("--profile", is_flag=True, help="End with a table of where the time went.")
+@click.option("--profile", is_flag=True, help=PROFILE)
 @click.option("--yes", is_flag=True, help="Trust the commands and hooks of this project as they are now.")
-@click.option("-v", "--verbose", is_flag=True, help="Show what the agent says.")
+@click.option("-v", "--verbose", is_flag=True, help=VERBOSE)
 @json_option
 @click.pass_obj
 def start(here: Here, /, **options: Any) -> int:
@@ -74,9 +78,10 @@ def run_loop(
             run = loop.run(iterations or settings.max_iterations, agent or app.workplace.agent)
     table = times.table()
     data = {**plain(run), **({"profile": table.plain()} if profile else {})}
-    ok = run.exit_reason in GOOD_ENDS and not run.complaint
-    warnings = [f"after:loop: {run.complaint}"] if run.complaint else []
-    code = here.out.answer(data, *([table] if profile else []), ok=ok, warnings=warnings)
+    ok = run.exit_reason in GOOD_ENDS and not run.complaints
+    warnings = [*(watch.warnings if isinstance(watch, OnlyWhatHolds) else ()), *run.complaints]
+    error = run.exit_message if run.exit_reason == "error" else ""
+    code = here.out.answer(data, *([table] if profile else []), ok=ok, warnings=warnings, error=error)
     return 130 if run.exit_reason == "interrupted" else code
 
 

@@ -16,12 +16,14 @@ if TYPE_CHECKING:
     from rich.live import Live
 
 
+LOOKING = "looking for tasks"
+
+
 class Lines:
     """One line for everything a person would want to find in a log file."""
 
     def __init__(self, verbose: bool = False) -> None:
         self._verbose = verbose
-        self._max = 0
         self._gone = False
         self._decode = codecs.getincrementaldecoder("utf-8")("replace").decode  # chunks may end within a character
         self._in_a_line = False  # of the agent's
@@ -57,15 +59,12 @@ class Lines:
             case "resumed":
                 return f"going on with run {facts['run_id']} at iteration {facts['iteration']}"
             case "started":
-                self._max = facts["max"]
-                pending = f"{facts['pending']} {_tasks(facts['pending'])} to do"
-                return f"{pending}, {facts['completed']} done, at most {facts['max']} iterations"
-            case "task":
-                task = facts["task"]
-                attempt = f" (attempt {task['attempts'] + 1})" if task["attempts"] else ""
-                return f"iteration {facts['iteration']}/{self._max}: {task['id']} {task['title']}{attempt}"
-            case "looking" if facts["mode"] == "discovery":
-                return f"iteration {facts['iteration']}/{self._max}: looking for tasks"
+                pending, limit = _many(facts["pending"], "task"), _many(facts["max"], "iteration")
+                return f"{pending} to do, {facts['completed']} done, at most {limit}"
+            case "iteration":
+                return f"iteration {facts['iteration']}/{facts['max']}: {doing(facts)}"
+            case "discovery":
+                return f"  {LOOKING}"
             case "agent":
                 return f"  agent: exit code {facts['exit_code']}{cost(facts['usage'])}"
             case "check":
@@ -83,14 +82,21 @@ class Lines:
             case "ended":
                 counts = ", ".join(f"{count} {status}" for status, count in facts["counts"].items() if count)
                 spent = cost(facts["usage"])
-                return f"ended: {facts['reason']} after {facts['iterations']} iterations; {counts}{spent}"
+                ran = _many(facts["iterations"], "iteration")
+                return f"ended: {facts['reason']} after {ran}{'; ' if counts else ''}{counts}{spent}"
         return ""
 
 
 class OnlyWhatHolds(Lines):
     """For --json: stdout is the answer's. That the loop waits for somebody must be said all the same."""
 
+    def __init__(self) -> None:
+        super().__init__()
+        self.warnings: dict[str, None] = {}  # each once, in the order they came
+
     def line(self, kind: str, facts: Mapping[str, Any]) -> str:
+        if kind == "warning":
+            self.warnings.setdefault(facts["text"])
         return super().line(kind, facts) if kind == "paused" else ""
 
     def _put(self, text: str) -> None:
@@ -107,7 +113,7 @@ class Display(Lines):
         self._started = time.monotonic()
         self._task = "starting"
         self._step = ""
-        self._iteration = 0
+        self._iteration = self._max = 0
         self._check = ""
         self._usage: Mapping[str, Any] = {}
         self._tasks: Sequence[str] = ()
@@ -124,9 +130,12 @@ class Display(Lines):
         match kind:
             case "step":
                 self._step = facts["event"]
-            case "task":
-                self._task = f"{facts['task']['id']} {facts['task']['title']}"
-                self._iteration = facts["iteration"]
+            case "started":
+                self._max = facts["max"]
+            case "iteration":
+                self._task, self._iteration, self._max = doing(facts), facts["iteration"], facts["max"]
+            case "discovery":
+                self._task = LOOKING
             case "check":
                 self._check = checked(facts)
             case "settled":
@@ -177,5 +186,14 @@ def cost(usage: Mapping[str, Any]) -> str:
     return f", {', '.join(parts)}" if parts else ""
 
 
-def _tasks(count: int) -> str:
-    return "task" if count == 1 else "tasks"
+def doing(facts: Mapping[str, Any]) -> str:
+    """What an iteration is about: its task, or the search for some."""
+    task = facts["task"]
+    if not task:
+        return LOOKING if facts["mode"] == "discovery" else "no task"
+    attempt = f" (attempt {task['attempts'] + 1})" if task["attempts"] else ""
+    return f"{task['id']} {task['title']}{attempt}"
+
+
+def _many(count: int, noun: str) -> str:
+    return f"{count} {noun}{'' if count == 1 else 's'}"

@@ -27,5 +27,4 @@ class LogAgent:
             "usage": event.usage,
         }
         self._place.append(self._place.logs / "agent.jsonl", msgspec.json.encode(line) + b"\n")
-        self._place.watch("agent", {"exit_code": event.exit_code, "usage": event.usage})
         return {"ok": True}

@@ -1,4 +1,4 @@
-"""after:loop: the summary, on disk and on the screen."""
+"""after:loop: the summary, on disk."""
 
 from __future__ import annotations
 
@@ -35,15 +35,6 @@ class Summarise:
         if for_a_look(event):
             return {"ok": True}
         atomic.write_text(self._place.state / "summary.md", "\n".join(lines) + "\n", disk=self._place.disk)
-        self._place.watch(
-            "ended",
-            {
-                "reason": event.exit_reason,
-                "iterations": event.iterations_run,
-                "counts": counts,
-                "usage": event.usage,
-            },
-        )
         return {"ok": True}
 
 

@@ -1,4 +1,4 @@
-"""before:loop: does the task list make sense, and what is about to begin?"""
+"""before:loop: does the task list make sense?"""
 
 from __future__ import annotations
 
@@ -15,10 +15,6 @@ class CheckPrd:
 
     def __call__(self, event: BeforeLoop) -> dict[str, Any]:
         tasks = self._place.tasks.load() if self._place.prd.exists() else ()
-        counts = {status: sum(task.status == status for task in tasks) for status in ("pending", "completed")}
-        self._place.watch(
-            "started", {"tasks": [task.status for task in tasks], "max": event.max_iterations, **counts}
-        )
         if not tasks and not self._place.settings.pilot.enabled:
             return {
                 "ok": False,

@@ -1,0 +1,119 @@
+"""What an agent does to the repository it works in: the run goes on, or stops with a clear error."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+
+import pytest
+
+from samuel.testing import Recorder
+
+from .conftest import GOOD, LoopProject
+
+GIT = "git -c user.name=t -c user.email=t@example.org"
+
+
+def outcomes(loop: LoopProject) -> list[str]:
+    return [facts["outcome"] for kind, facts in loop.seen if kind == "settled"]
+
+
+def changed_by(loop: LoopProject, script: str, iterations: int = 1) -> list[list[str]]:
+    """The changed files that SessionStop was told of, for each iteration of an agent that runs this first."""
+    loop.tasks("1", "2")
+    loop.agent(script + "\n" + GOOD)
+    seen = Recorder("SessionStop")
+    run = loop.run(iterations, handlers=[seen])
+    assert (run.exit_reason, set(outcomes(loop))) in [
+        ("max_iterations", {"completed"}),
+        ("queue_empty", {"completed"}),
+    ]
+    return [event.changed_files for event in seen.events]
+
+
+class TestGoesOn:
+    @pytest.mark.parametrize("iterations", [1, 2])
+    def test_after_git_init_in_a_project_without_a_repository(self, loop: LoopProject, iterations: int) -> None:
+        shutil.rmtree(loop.root / ".git")
+        (loop.root / "mine.txt").write_text("untouched")
+        changed = changed_by(loop, "git init -q .; echo x > new.txt", iterations)
+        assert {"new.txt", "work-1.txt"} <= set(changed[0])
+        assert not [path for path in changed[0] if path.startswith(".git/") or path == "mine.txt"]
+        assert all("work-2.txt" in paths for paths in changed[1:])
+
+    def test_after_git_init_and_a_commit(self, loop: LoopProject) -> None:
+        shutil.rmtree(loop.root / ".git")
+        changed = changed_by(loop, f"git init -q .; {GIT} add -A; {GIT} commit -qm begin")
+        assert "work-1.txt" in changed[0]
+
+    @pytest.mark.parametrize("iterations", [1, 2])
+    def test_after_git_init_below_the_root_of_the_repository(self, loop: LoopProject, iterations: int) -> None:
+        """The project is a directory of a larger repository, and the agent hides that behind one of its own."""
+        (loop.root / ".git").rename(loop.root.parent / ".git")
+        changed = changed_by(loop, "git init -q .; echo x > new.txt", iterations)
+        assert {"new.txt", "work-1.txt"} <= set(changed[0])
+        assert all("work-2.txt" in paths for paths in changed[1:])
+
+    def test_after_git_init_in_a_directory_of_the_project(self, loop: LoopProject) -> None:
+        changed = changed_by(loop, "mkdir -p inner; git -C inner init -q .; echo x > inner/new.txt")
+        assert "work-1.txt" in changed[0]
+
+    @pytest.mark.parametrize(
+        "script",
+        [
+            f"{GIT} checkout -q --orphan other",
+            f"{GIT} checkout -q --detach",
+            f"echo x > a; {GIT} add a; {GIT} commit -qm a; {GIT} reset -q --hard HEAD~1",
+            f"{GIT} commit -q --amend -m other; {GIT} reflog expire --expire=now --all; {GIT} gc -q --prune=now",
+            f"{GIT} update-ref -d HEAD",
+            f"{GIT} checkout -q --orphan o; {GIT} commit -qm o; {GIT} branch -D main; "
+            f"{GIT} reflog expire --expire=now --all; {GIT} gc -q --prune=now",
+            f"{GIT} rev-parse HEAD > .git/shallow",
+            f"rm -rf .git; git init -q .; {GIT} add -A; {GIT} commit -qm anew",
+            f"{GIT} stash -q -u || true",
+            "rm -f .git/index",
+        ],
+    )
+    def test_whatever_it_does_to_the_history(self, loop: LoopProject, script: str) -> None:
+        assert "work-1.txt" in changed_by(loop, script)[0]
+
+    def test_a_commit_that_is_gone_does_not_hide_what_changed(self, loop: LoopProject) -> None:
+        (loop.root / "old.txt").write_text("old")
+        subprocess.run(["git", "add", "-A"], cwd=loop.root, check=True)
+        subprocess.run(["git", "commit", "-qm", "old"], cwd=loop.root, check=True)
+        script = (
+            f"echo x > new.txt; {GIT} add new.txt; {GIT} commit -q --amend -m other; "
+            f"{GIT} reflog expire --expire=now --all; {GIT} gc -q --prune=now"
+        )
+        changed = changed_by(loop, script)[0]
+        assert ("new.txt" in changed, "old.txt" in changed) == (True, False)
+
+
+class TestStops:
+    @pytest.mark.parametrize(
+        "script", ["rm -rf .git", "mv .git gone", "echo garbage > .git/HEAD", "echo garbage > .git/index"]
+    )
+    def test_without_its_repository_the_iteration_is_aborted_and_the_run_ends(
+        self, loop: LoopProject, script: str
+    ) -> None:
+        loop.tasks("1", "2")
+        loop.agent(GOOD + script + "\n")
+        run = loop.run()
+        assert (run.exit_reason, run.iterations_run) == ("error", 0)
+        assert run.exit_message.startswith(f"the git repository `{loop.root}/.git` cannot be used: ")
+        assert "restore it before the next run" in run.exit_message
+        assert outcomes(loop) == ["aborted"]
+        assert loop.statuses() == {"1": "pending", "2": "pending"}
+        assert "[loop.ended] error: the git repository" in loop.progress()
+
+    def test_a_repository_further_up_does_not_take_its_place(self, loop: LoopProject) -> None:
+        subprocess.run(["git", "init", "-q", "."], cwd=loop.root.parent, check=True)
+        loop.tasks("1")
+        loop.agent(GOOD + "rm -rf .git\n")
+        assert loop.run().exit_reason == "error"
+
+    def test_when_a_check_removes_it_the_next_iteration_ends_the_run(self, loop: LoopProject) -> None:
+        loop.configure('quality_checks = ["rm -rf .git"]')
+        loop.tasks("1", "2")
+        run = loop.run()
+        assert (run.exit_reason, run.iterations_run) == ("error", 1)
