@@ -118,13 +118,6 @@ class Git:
             self._place = self._find()
         return self._place is not None
 
-    def locate(self) -> Path | None:
-        """The git directory that git finds for the root now; what was known of another one is forgotten."""
-        place = self._find() if self.available else None
-        if place != self._place:
-            self._place, self._filters, self._held = place, None, None
-        return place.directory if place else None
-
     @property
     def top(self) -> Path:
         """The top of the work tree: the root or above it."""

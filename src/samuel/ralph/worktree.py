@@ -28,7 +28,6 @@ class Look(NamedTuple):
     """The project's files at one moment."""
 
     at_ns: int
-    repository: Path | None  # the git directory
     by_git: GitLook | None
     by_file: dict[str, Signature]  # where there is no repository
 
@@ -37,28 +36,26 @@ class WorkTree:
     def __init__(self, root: Path, git: Git) -> None:
         self._root = root
         self._git = git
-        self._repository: Path | None = None  # the first that was seen
 
     def look(self) -> Look:
         """The files as they are now. Raises RepositoryLost."""
         at_ns = time.time_ns() - TICK_NS
-        repository = self._locate()
-        if repository is None:
-            return Look(at_ns, None, None, self._survey())
+        if not self._has_repository():
+            return Look(at_ns, None, self._survey())
         try:
-            return Look(at_ns, repository, self._git.work_tree(), {})
+            return Look(at_ns, self._git.work_tree(), {})
         except GitFailed as error:
             raise self._lost(error.message) from None
 
     def changed(self, before: Look) -> list[str]:
         """The paths that are not what they were, committed or not. Raises RepositoryLost."""
-        repository = self._locate()
+        self._has_repository()
         if before.by_git is None:
             now = self._survey()
-            paths = sorted(path for path in {*before.by_file, *now} if before.by_file.get(path) != now.get(path))
+            paths = {path for path in {*before.by_file, *now} if before.by_file.get(path) != now.get(path)}
         else:
-            paths = self._changed_by_git(before.by_git, before.at_ns, same=repository == before.repository)
-        return [spoken(path) for path in paths if not path.startswith(OF_THE_MOMENT)]
+            paths = self._changed_by_git(before.by_git, before.at_ns)
+        return [spoken(path) for path in sorted(paths) if not path.startswith(OF_THE_MOMENT)]
 
     def dirty(self) -> list[str]:
         """What is not committed, by path. A name that is not UTF-8 cannot be written down, and is left out."""
@@ -72,29 +69,35 @@ class WorkTree:
             return []
         return [path for path in paths if path == spoken(path)]
 
-    def _changed_by_git(self, before: GitLook, at_ns: int, *, same: bool) -> list[str]:
-        if same:
-            try:
-                return self._git.changed_since(before)
-            except GitFailed:  # the commit it began with is gone, say: history was rewritten and pruned
-                pass
+    def _changed_by_git(self, before: GitLook, at_ns: int) -> set[str]:
         try:
-            return sorted(path for path in self._git.files() if _changed_after(self._root / path, at_ns))
-        except GitFailed as error:
-            raise self._lost(error.message) from None
+            paths = set(self._git.changed_since(before))
+        except GitFailed:  # the commit it began with is gone, say: history was rewritten and pruned
+            try:
+                paths = set(self._git.files())
+            except GitFailed as error:
+                raise self._lost(error.message) from None
+            paths = {path for path in paths if _changed_after(self._root / path, at_ns)}
+        if self._is_hidden():
+            paths |= {path for path in self._survey() if _changed_after(self._root / path, at_ns)}
+        return paths
 
-    def _locate(self) -> Path | None:
-        """The repository of the project now. One that appeared is used; the one that was there must still be."""
-        repository = self._git.locate()
-        if self._repository is None:
-            self._repository = repository
-        elif repository is None or not self._repository.exists():
+    def _has_repository(self) -> bool:
+        """Whether there is one; one that appeared counts. Raises RepositoryLost where there was one before."""
+        if not self._git.is_repository:
+            return False
+        if not self._git.index_file.parent.is_dir():
             raise self._lost("it is not there any more")
-        return repository
+        return True
+
+    def _is_hidden(self) -> bool:
+        """Whether another repository was made at the root of a project inside a larger one: git then passes over
+        what lies in it."""
+        return os.path.lexists(self._root / ".git") and self._git.top != self._root.resolve()
 
     def _lost(self, why: str) -> RepositoryLost:
         return RepositoryLost(
-            f"the git repository `{self._repository}` cannot be used: {why}",
+            f"the git repository `{self._git.index_file.parent}` cannot be used: {why}",
             "restore it before the next run: what was changed cannot be told without it",
         )
 
