@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import shutil
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -8,7 +9,7 @@ import pytest
 
 from samuel.errors import ConfigError
 from samuel.hooks.handler import Outcome
-from samuel.prompts.render import load, render, shipped
+from samuel.prompts.render import MOST, load, render, shipped, used_names
 from samuel.testing import SamuelProject
 
 CONTEXT: dict[str, Any] = {"Plugins": {"python": {"Venv": ".venv"}}, "Mode": "implementation", "n": 3}
@@ -68,6 +69,50 @@ def test_a_template_cannot_do_anything_but_render(template: str) -> None:
     with pytest.raises(ConfigError):
         render(template, CONTEXT)
     assert CONTEXT["Plugins"] == {"python": {"Venv": ".venv"}}
+
+
+DOUBLING = "{% set x = namespace(a='x') %}{% for i in range(60) %}{% set x.a = x.a ~ x.a %}{% endfor %}{{ x.a }}"
+
+
+@pytest.mark.parametrize(
+    ("template", "says"),
+    [
+        ("{{ 'a' * 999999999 }}", "too much memory"),
+        ("{{ 'x' | center(999999999) }}", "too much memory"),
+        ("{{ '%999999999d' | format(n) }}", "too much memory"),
+        (DOUBLING, "too much memory"),
+        ("{{ 'a' * 90000000 }}", "renders to more than"),
+        ("{{ lipsum(n=9999) }}", "'lipsum' is undefined"),
+        ("{% for i in range(999999999) %}{% endfor %}", "Range too big"),
+        ("{{ " + "*".join("n" * 400) + " }}", ""),
+        ("{{ " + "(" * 5000 + "n" + ")" * 5000 + " }}", ""),
+        ("{{ n }}" + "x" * MOST, "longer than"),
+    ],
+)
+def test_a_template_that_takes_too_much_is_an_error_that_names_it(template: str, says: str) -> None:
+    with pytest.raises(ConfigError) as caught:
+        render(template, CONTEXT, "prompt.md.j2")
+    (problem,) = caught.value.problems
+    assert problem.file == "prompt.md.j2"
+    assert says in problem.what
+    with suppress(ConfigError):  # what it costs to look at its names is bounded in the same way
+        used_names(template, "prompt.md.j2")
+
+
+def test_a_template_without_an_end_is_ended(samuel_project: SamuelProject) -> None:
+    own = samuel_project.root / ".samuel/templates/ralph"
+    own.mkdir(parents=True)
+    loops = "".join(f"{{% for {name} in range(99999) %}}" for name in "abcd") + "{% endfor %}" * 4
+    (own / "prompt.md.j2").write_text(loops)
+    with samuel_project.open() as app:
+        fired = app.fire("before:agent.invoke", agent="x", context=app.context())
+    assert fired.calls[0].outcome is Outcome.CRASHED
+    assert "prompt.md.j2: takes more than 5 seconds of computing" in fired.calls[0].message
+
+
+def test_a_text_without_tags_is_what_it_is() -> None:
+    assert render("plain { text }\r\n", {}) == "plain { text }\n"
+    assert used_names("plain") == set()
 
 
 def test_the_shipped_prompt_follows_the_four_steps(samuel_project: SamuelProject) -> None:

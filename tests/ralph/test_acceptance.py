@@ -372,6 +372,18 @@ class TestGit:
 
 
 class TestThePrompt:
+    def test_a_template_without_an_end_aborts_the_iteration_and_is_named(self, loop: LoopProject) -> None:
+        loop.tasks("1")
+        loop.configure("max_consecutive_failures = 1")
+        template = loop.root / ".samuel/templates/ralph/prompt.md.j2"
+        template.parent.mkdir(parents=True)
+        loops = "".join(f"{{% for {name} in range(99999) %}}" for name in "abcd") + "{% endfor %}" * 4
+        template.write_text(loops)
+        loop.run()
+        assert outcomes(loop) == ["aborted"]
+        (why,) = (facts["why"] for kind, facts in loop.seen if kind == "failed")
+        assert f"{template}: takes more than 5 seconds of computing to render" in why
+
     def test_a_template_with_a_mistake_starts_no_agent(self, loop: LoopProject) -> None:
         loop.tasks("1")
         template = loop.root / ".samuel/templates/ralph/prompt.md.j2"

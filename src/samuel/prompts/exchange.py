@@ -1,0 +1,26 @@
+"""What the process that renders a template is asked, and what it answers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from samuel.errors import Problem
+
+
+class RenderRequest(msgspec.Struct):
+    text: str
+    name: str
+    context: dict[str, Any] | None
+    """None: only the names that the template expects are wanted."""
+    memory: int
+    """Bytes of address space."""
+    seconds: int
+    """Of computing, not of waiting: a busy machine is no reason to give up."""
+
+
+class Rendered(msgspec.Struct, omit_defaults=True):
+    text: str = ""
+    names: list[str] = []
+    problems: list[Problem] = []

@@ -1,0 +1,72 @@
+"""Jinja2 as templates of prompts see it: sandboxed, strict about names that do not exist, without limits.
+
+A template can still take forever or fill the memory, and nothing in this process could stop it. So only the
+shipped templates are filled in by this module directly; all others by `child`, a process that can be ended.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import Any
+
+from jinja2 import StrictUndefined, TemplateError, TemplateSyntaxError, meta
+from jinja2.sandbox import ImmutableSandboxedEnvironment
+
+from samuel.errors import ConfigError, Problem
+
+GO_NAME = re.compile(r"\{\{(-?)\s*\.(?=[A-Za-z_])")
+
+_environment = ImmutableSandboxedEnvironment(
+    undefined=StrictUndefined, keep_trailing_newline=True, trim_blocks=True, lstrip_blocks=True, autoescape=False
+)
+del _environment.globals["lipsum"]  # random text has no place in a prompt
+
+
+def fill(text: str, context: Mapping[str, Any], name: str) -> str:
+    """The text of a template with the context's names filled in, or a ConfigError that says which line."""
+    try:
+        return str(_compiled(text).render(context))
+    except TemplateSyntaxError as error:
+        raise ConfigError([Problem(str(error.message), name, error.lineno)]) from None
+    except TemplateError as error:
+        hint = "the names a template may use are listed in the reference"
+        raise ConfigError([Problem(str(error.message), name, _line(error), hint)]) from None
+    except MemoryError as error:
+        raise ConfigError([Problem("takes too much memory to render", name, _line(error))]) from None
+    except (SyntaxError, RecursionError, OverflowError, TypeError, ValueError, ZeroDivisionError) as error:
+        raise ConfigError([Problem(f"cannot be rendered: {error}", name, _line(error))]) from None
+
+
+def undeclared(text: str, name: str) -> set[str]:
+    """The names that a template expects to be given."""
+    try:
+        return meta.find_undeclared_variables(_environment.parse(_go_names(text)))
+    except TemplateSyntaxError as error:
+        raise ConfigError([Problem(str(error.message), name, error.lineno)]) from None
+    except TemplateError as error:
+        raise ConfigError([Problem(str(error.message), name)]) from None
+    except MemoryError:
+        raise ConfigError([Problem("takes too much memory to read", name)]) from None
+    except (RecursionError, OverflowError, TypeError, ValueError) as error:
+        raise ConfigError([Problem(f"cannot be read: {error}", name)]) from None
+
+
+@lru_cache(maxsize=32)
+def _compiled(text: str) -> Any:
+    return _environment.from_string(_go_names(text))
+
+
+def _go_names(text: str) -> str:
+    return GO_NAME.sub(r"{{\1 ", text)
+
+
+def _line(error: BaseException) -> int:
+    """The template's line, from the innermost frame that runs template code."""
+    line, trace = 0, error.__traceback__
+    while trace is not None:
+        if trace.tb_frame.f_code.co_filename == "<template>":
+            line = trace.tb_lineno
+        trace = trace.tb_next
+    return line
