@@ -24,6 +24,8 @@ from samuel.process.git_program import git_program
 from samuel.version import __version__
 
 RECENT = 2000  # records of the journal
+FULL_BYTES = 1024**2
+LITTLE_BYTES = 200 * 1024**2  # a journal takes up to 64 MiB, the log of one agent up to 64 MiB
 
 
 class Finding(NamedTuple):
@@ -91,12 +93,41 @@ def _places(root: Path) -> Iterator[Finding]:
             yield Finding("ok", f"{name} can be written: `{place}`")
         else:
             yield Finding("error", f"{name} cannot be written: `{place}`", "give yourself the permission")
+    yield from _disks(("project", root), ("home directory", user.home), ("state", user.state))
+
+
+def _disks(*places: tuple[str, Path]) -> Iterator[Finding]:
+    """File systems with little room left, each once."""
+    seen: set[int] = set()
+    for name, place in places:
+        there = _nearest(place)
+        try:
+            device, disk = os.stat(there).st_dev, os.statvfs(there)
+        except OSError:  # a link to nowhere: said above
+            continue
+        if device in seen:
+            continue
+        seen.add(device)
+        free = disk.f_bavail * disk.f_frsize
+        hint = f"free some space on the file system of `{there}`"
+        if disk.f_files and not disk.f_favail:
+            yield Finding("error", f"the disk of the {name} has no room for another file: `{place}`", hint)
+        elif free < FULL_BYTES:
+            yield Finding("error", f"the disk of the {name} is full: `{place}`", hint)
+        elif free < LITTLE_BYTES:
+            left = f"{free / 1024**2:.0f} MiB left"
+            yield Finding("warning", f"the disk of the {name} is nearly full, {left}: `{place}`", hint)
 
 
 def _writable(place: Path) -> bool:
     """As it is, or as it would be made."""
-    there = next(path for path in (place, *place.parents) if os.path.lexists(path))
+    there = _nearest(place)
     return there.is_dir() and os.access(there, os.W_OK | os.X_OK)
+
+
+def _nearest(place: Path) -> Path:
+    """`place`, or the directory above it in which it would be made."""
+    return next(path for path in (place, *place.parents) if os.path.lexists(path))
 
 
 LEVELS = {

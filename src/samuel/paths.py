@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import pwd
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -95,10 +96,40 @@ class User:
 
     @classmethod
     def from_environment(cls) -> User:
-        home = Path(os.environ.get("HOME") or Path.home())
-        state = Path(os.environ.get("XDG_STATE_HOME") or home / ".local" / "state")
-        cache = Path(os.environ.get("XDG_CACHE_HOME") or home / ".cache")
+        """The user that the environment names. Raises UsageError when their home is not an existing directory."""
+        home = home_directory()
+        if problem := home_problem(home):
+            from samuel.errors import UsageError  # needs `typing`, too slow for `emit` when nobody listens
+
+            raise UsageError(problem, "set `HOME` to the absolute path of a directory that exists")
+        state = _xdg_directory("XDG_STATE_HOME") or home / ".local" / "state"
+        cache = _xdg_directory("XDG_CACHE_HOME") or home / ".cache"
         return cls(home=home, state=state / "samuel", cache=cache / "samuel")
+
+
+def home_directory() -> Path:
+    """HOME, or the account's; where neither is known, something relative, which is refused."""
+    try:
+        return Path(os.environ.get("HOME") or pwd.getpwuid(os.getuid()).pw_dir)
+    except KeyError:  # a number without a name, as containers have them
+        return Path("~")
+
+
+def home_problem(home: Path) -> str:
+    """Why Samuel refuses this home directory; "" if it does not.
+
+    A relative one would be looked up in the project, where a clone could bring agreements along. Without one that
+    exists, the user's own guards and agreements would be left out in silence.
+    """
+    if not home.is_absolute():
+        return f"the home directory `{home}` is not an absolute path"
+    return "" if os.path.isdir(home) else f"the home directory `{home}` does not exist"
+
+
+def _xdg_directory(variable: str) -> Path | None:
+    """What the variable names; the specification says to ignore a relative path."""
+    value = os.environ.get(variable, "")
+    return Path(value) if os.path.isabs(value) else None
 
 
 def find_root(start: Path) -> Path:

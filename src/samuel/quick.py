@@ -15,7 +15,7 @@ import sys
 from pathlib import Path
 
 from samuel.hooks.match import holds
-from samuel.paths import Project, User, find_root
+from samuel.paths import Project, User, find_root, home_directory, home_problem
 from samuel.trust.content import TooMuch, file_signature, survey
 from samuel.trust.repository import trust_key
 from samuel.version import __version__
@@ -36,7 +36,7 @@ TURNS = (BEGIN, "UserPromptSubmit", "SessionStop", "SessionEnd")
 def nobody_answers(arguments: list[str]) -> bool:
     """True if nobody wants to see the event; then the answer is on stdout already."""
     said = _understood(arguments)
-    if said is None:
+    if said is None or home_problem(home_directory()):
         return False
     event, environment, session = said
     try:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import platform
+import shutil
+import subprocess
 import sys
 
 import pytest
@@ -160,3 +163,35 @@ def test_every_chain(samuel, guard):
 def test_a_clone_is_not_run(samuel, project, guard):
     samuel("doctor", "--hooks")
     assert not (project / "canary").exists()
+
+
+UNSHARE = shutil.which("unshare")
+SMALL_DISK = """
+mount -t tmpfs -o size=$1,nr_inodes=$2 none "$3" && cd "$3" && mkdir project && cd project && shift 3 && exec "$@"
+"""
+
+
+@pytest.mark.parametrize(
+    ("size", "files", "level", "what"),
+    [
+        ("600k", 100, "error", "is full"),
+        ("50m", 100, "warning", "is nearly full, 50 MiB left"),
+        ("900m", 2, "error", "has no room for another file"),
+        ("900m", 100, "", ""),
+    ],
+)
+def test_a_full_disk_is_said(tmp_path, size: str, files: int, level: str, what: str):
+    """A real file system, mounted where nobody else sees it."""
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    inside = [sys.executable, "-m", "samuel", "doctor", "--json"]
+    command = [str(UNSHARE), "-rm", "/bin/sh", "-c", SMALL_DISK, "sh", size, str(files), str(disk), *inside]
+    env = {"HOME": str(tmp_path / "home"), "PATH": "/usr/bin:/bin:/usr/sbin:/sbin"}
+    done = subprocess.run(command, env=env, capture_output=True, text=True) if UNSHARE else None
+    if done is None or "mount" in done.stderr or "unshare" in done.stderr:
+        pytest.skip(f"NOT TESTED: this user cannot mount a file system: {done.stderr if done else 'no unshare'}")
+    findings = json.loads(done.stdout)["data"]["findings"]
+    disks = [(one["level"], one["what"], one["hint"]) for one in findings if "the disk of" in one["what"]]
+    root = f"{disk}/project"
+    hint = f"free some space on the file system of `{root}`"
+    assert disks == ([(level, f"the disk of the project {what}: `{root}`", hint)] if level else [])

@@ -149,3 +149,46 @@ def test_told_to_go_it_ends_what_it_started(project):
         assert process.communicate()[0] == b""
     assert process.returncode == 130
     assert not Path("/proc", pid.read_text().strip()).exists()
+
+
+def test_lack_of_memory_is_not_called_a_bug(samuel, command):
+    command(MemoryError())
+    assert samuel("boom") == (1, "", f"error: there is not enough memory\n{MORE_MEMORY}\n")
+    assert samuel("boom", "--json").json["error"]["message"] == "there is not enough memory"
+
+
+def test_lack_of_threads_is_not_called_a_bug(samuel, command):
+    command(RuntimeError("can't start new thread"))
+    assert samuel("boom") == (1, "", f"error: the system does not start another thread\n{MORE_MEMORY}\n")
+
+
+def test_lack_of_memory_in_a_real_process(project):
+    """So little that Python itself starts, and Samuel does not."""
+    limit = "import resource; resource.setrlimit(resource.RLIMIT_AS, (limit := 24 * 1024**2, limit))"
+    program = f"{limit}\nimport sys\nfrom samuel.cli.edge import run\nsys.exit(run(['hooks', 'list']))"
+    program = f"import samuel.cli.edge\n{program}"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr == f"error: there is not enough memory\n{MORE_MEMORY}\n"
+
+
+MORE_MEMORY = "end other programs, or raise the limits of this process (`ulimit -a` shows them)"
+
+
+@pytest.mark.parametrize("buffered", [True, False])
+@pytest.mark.parametrize("command", [("hooks", "list"), ("hooks", "list", "--json")], ids=" ".join)
+def test_output_to_a_full_disk_is_named(project, monkeypatch, command, buffered):
+    monkeypatch.setenv("PYTHONUNBUFFERED", "" if buffered else "1")
+    with open("/dev/full", "w") as full:
+        done = subprocess.run([*REAL, *command], stdout=full, stderr=subprocess.PIPE, text=True)
+    assert (done.returncode, done.stderr) == (1, "error: `standard output`: No space left on device\n")
+
+
+def test_a_file_that_cannot_be_written_is_named(project, put):
+    """A limit on the size of files, which any user may set, fails where a full disk does: in the write."""
+    put("prd.md", "## Tasks\n- [ ] 1 One\n")
+    program = "import resource, sys; resource.setrlimit(resource.RLIMIT_FSIZE, (1, 1)); "
+    program += "from samuel.cli.edge import run; sys.exit(run(['run', 'init', '--prd', 'prd.md']))"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert done.returncode == 1
+    assert done.stderr == f"error: `{project}/.samuel/run/.gitignore`: File too large\n"

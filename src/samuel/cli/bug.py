@@ -23,13 +23,13 @@ class Bug(SamuelError):
 def report(arguments: Sequence[str], error: Exception) -> Bug:
     """Write the report, and give the error that says where it is."""
     text = _text(arguments, error)
-    directory = paths.User.from_environment().state / "reports"
-    file = directory / f"{time.strftime('%Y%m%dT%H%M%S')}-{os.getpid()}.txt"
     try:
+        directory = paths.User.from_environment().state / "reports"
+        file = directory / f"{time.strftime('%Y%m%dT%H%M%S')}-{os.getpid()}.txt"
         directory.mkdir(parents=True, exist_ok=True, mode=0o700)
         atomic.write_bytes(file, text.encode(errors="backslashreplace"), 0o600)
         hint = f"The report is in `{file}`. Read it, then paste it into an issue."
-    except OSError:
+    except (OSError, SamuelError):
         hint = f"Paste this into an issue:\n\n{text}"
     return Bug(f"this is a bug in Samuel: {type(error).__name__}: {error}", hint)
 

@@ -1,7 +1,7 @@
 """The edge: where exceptions become messages and exit codes, once, and nowhere else.
 
 0    ok
-1    the answer is no, or it failed; also, quietly, when whoever read the output went away
+1    the answer is no, or it failed, also for lack of memory or disk space; or, quietly, nobody reads the output
 2    the command or the configuration is wrong
 3    a bug in Samuel; a report to paste is written
 130  interrupted
@@ -15,9 +15,10 @@ from collections.abc import Sequence
 
 import click
 
-from samuel.cli.output import Output
+from samuel.cli.output import STDOUT, Output
 from samuel.cli.root import samuel
 from samuel.errors import SamuelError, UsageError
+from samuel.files.named_errors import errors_naming
 
 
 def run(arguments: Sequence[str]) -> int:
@@ -27,7 +28,8 @@ def run(arguments: Sequence[str]) -> int:
     _never_fail_to_encode()
     try:
         code = samuel.main(list(arguments), prog_name="samuel", standalone_mode=False, obj=out)
-        sys.stdout.flush()  # a reader that went away is noticed here, not while Python shuts down
+        with errors_naming(STDOUT):
+            sys.stdout.flush()  # a reader that went away is noticed here, not while Python shuts down
         return int(code or 0)
     except SamuelError as error:
         return out.fail(error)
@@ -45,11 +47,25 @@ def run(arguments: Sequence[str]) -> int:
     except SystemExit:  # click noticed that the reader went away
         return out.ending(1)
     except OSError as error:  # a full disk or a missing permission is no bug of ours
+        if error.filename == STDOUT:
+            _forget_stdout()
         return out.fail(SamuelError(_os_error(error)))
+    except MemoryError:
+        return out.fail(SamuelError("there is not enough memory", _MORE_MEMORY))
     except Exception as error:  # noqa: BLE001  the edge
+        if _no_thread(error):
+            return out.fail(SamuelError("the system does not start another thread", _MORE_MEMORY))
         from samuel.cli.bug import report  # slow to import, and hopefully never needed
 
         return out.fail(report(arguments, error))
+
+
+_MORE_MEMORY = "end other programs, or raise the limits of this process (`ulimit -a` shows them)"
+
+
+def _no_thread(error: Exception) -> bool:
+    """Python has no exception of its own for it."""
+    return isinstance(error, RuntimeError) and str(error) == "can't start new thread"
 
 
 def _usage(error: click.ClickException) -> UsageError:

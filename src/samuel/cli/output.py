@@ -15,9 +15,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from samuel.cli.safe import safe, safe_json
 from samuel.errors import ConfigError, SamuelError
+from samuel.files.named_errors import errors_naming
 
 if TYPE_CHECKING:
     from rich.console import Console
+
+STDOUT = "standard output"  # as errors name it
 
 
 class Table(NamedTuple):
@@ -55,22 +58,22 @@ class Output:
 
     def object(self, value: Any) -> None:
         """One JSON object and nothing around it, for what has a shape of its own."""
-        print(safe_json(value))
+        _print(safe_json(value))
 
     def line(self, value: bytes) -> None:
         """JSON on one line, for a program; on a terminal as a person reads it."""
         if sys.stdout.isatty():
             self.object(json.loads(value))
         else:
-            print(value.decode())
+            _print(value.decode())
 
     def show(self, block: str | Table) -> None:
         if isinstance(block, str):
-            print(safe(block))
+            _print(safe(block))
         elif sys.stdout.isatty():
             _terminal().print(_rich_table(block))
         else:
-            print("\n".join(_aligned(block)))
+            _print("\n".join(_aligned(block)))
 
     def warn(self, *messages: str) -> None:
         for message in messages:
@@ -78,7 +81,8 @@ class Output:
 
     def tell(self, *messages: str) -> None:
         """A word to the person, beside what the command answers."""
-        sys.stdout.flush()  # where both streams end on one screen, they stay in order
+        with errors_naming(STDOUT):
+            sys.stdout.flush()  # where both streams end on one screen, they stay in order
         with suppress(OSError):  # a full disk, a reader that went away: what was decided stands all the same
             for message in messages:
                 print(safe(message), file=sys.stderr)
@@ -92,6 +96,11 @@ class Output:
     def ending(self, code: int) -> int:
         """The exit code of a command that did not come to its end: this one, or what a caller counts on."""
         return code if self.failure is None else self.failure
+
+
+def _print(text: str) -> None:
+    with errors_naming(STDOUT):
+        print(text)
 
 
 def _plain(error: SamuelError) -> dict[str, Any]:

@@ -23,6 +23,7 @@ from pathlib import Path
 
 from samuel.context.compact import shown
 from samuel.files import atomic
+from samuel.files.named_errors import errors_naming
 
 ROTATE_PAST = 500
 KEPT_LINES = 250
@@ -85,8 +86,9 @@ def append(path: Path, entry: Entry) -> bool:
             return False
         # What somebody left without a line break must not swallow the heading.
         gap = b"" if not before or before.endswith(b"\n") else b"\n"
-        os.write(fd, gap + str(entry).encode(errors="backslashreplace"))
-        os.fsync(fd)
+        with errors_naming(path):
+            os.write(fd, gap + str(entry).encode(errors="backslashreplace"))
+            os.fsync(fd)
     finally:
         os.close(fd)
     return True

@@ -9,6 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from samuel.errors import UnsafePath
+from samuel.files.named_errors import errors_naming
 
 
 class Disk:
@@ -56,6 +57,10 @@ def write_bytes(
     directory = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
         write_at(directory, path.name, data, mode, durable=durable, disk=disk)
+    except OSError as error:
+        if error.filename == path.name:
+            error.filename = str(path)  # the last name alone would say little
+        raise
     finally:
         os.close(directory)
 
@@ -78,28 +83,24 @@ def write_at(
         mode = _kept_mode(directory, name)
     # A process killed half-way leaves this file behind; its name says whose it is and that it may go.
     temporary = f".samuel-{secrets.token_hex(8)}.tmp"
-    try:
+    with errors_naming(name, instead_of=temporary):
         fd = disk.create(temporary, directory, 0o644 if mode is None else mode)
-    except OSError as error:
-        if error.filename == temporary:
-            error.filename = name  # which is what somebody wanted to write
-        raise
-    try:
         try:
-            if mode is not None:
-                disk.chmod(fd, mode)  # the umask has trimmed what `create` was given
-            _write_all(fd, data, disk)
-            if durable:
-                disk.fsync(fd)  # before the rename, or the new name may come to stand for an empty file
-        finally:
-            os.close(fd)
-        disk.replace(temporary, name, directory)
-    except BaseException:
-        with suppress(OSError):  # the first failure is the one to report
-            disk.remove(temporary, directory)
-        raise
-    if durable:
-        disk.fsync(directory)  # the rename itself lives in the directory
+            try:
+                if mode is not None:
+                    disk.chmod(fd, mode)  # the umask has trimmed what `create` was given
+                _write_all(fd, data, disk)
+                if durable:
+                    disk.fsync(fd)  # before the rename, or the new name may come to stand for an empty file
+            finally:
+                os.close(fd)
+            disk.replace(temporary, name, directory)
+        except BaseException:
+            with suppress(OSError):  # the first failure is the one to report
+                disk.remove(temporary, directory)
+            raise
+        if durable:
+            disk.fsync(directory)  # the rename itself lives in the directory
 
 
 def _kept_mode(directory: int, name: str) -> int | None:

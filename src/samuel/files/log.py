@@ -8,6 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from samuel.files.ignored import make_ignored_dirs
+from samuel.files.named_errors import errors_naming
 
 MOST_BYTES = 8 * 1024 * 1024
 FLAGS = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
@@ -23,7 +24,8 @@ def append(root: Path, *parts: str, entry: bytes, most: int = MOST_BYTES) -> Non
     try:
         fd = os.open(name, FLAGS, 0o644, dir_fd=directory)
         try:
-            os.write(fd, entry)  # one write: entries at the same time stand one after the other
+            with errors_naming(root.joinpath(*parts)):
+                os.write(fd, entry)  # one write: entries at the same time stand one after the other
             if os.fstat(fd).st_size > most:
                 _set_aside(fd, name, directory)
         finally:

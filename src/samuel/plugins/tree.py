@@ -16,6 +16,7 @@ from typing import NamedTuple
 
 from samuel.errors import ConfigError, Problem, SamuelError
 from samuel.files.inside import make_dirs_inside, open_inside
+from samuel.files.named_errors import errors_naming
 from samuel.plugins.contents import MOST_BYTES
 from samuel.trust.content import MOST_FILES, spoken
 
@@ -48,7 +49,7 @@ def write_file(root: Path, item: Item, chunks: Iterable[bytes]) -> None:
     directory, name = _parent(root, item.path)
     try:
         fd = os.open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=directory)
-        with open(fd, "wb") as file:
+        with errors_naming(root / item.path), open(fd, "wb") as file:
             for chunk in chunks:
                 file.write(chunk)
             os.fchmod(fd, stat.S_IMODE(item.mode))

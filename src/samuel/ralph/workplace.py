@@ -17,6 +17,7 @@ from samuel.config.model import AgentSettings, Methodology
 from samuel.events import Sandbox
 from samuel.files.atomic import DISK, Disk
 from samuel.files.inside import make_dirs_inside, open_inside
+from samuel.files.named_errors import errors_naming
 from samuel.process import confine
 from samuel.process.git import Git
 from samuel.tasks.store import TaskStore
@@ -67,7 +68,8 @@ class Workplace:
         for directory in parts[:-1]:
             os.close(make_dirs_inside(self.state, directory, mode=0o755))
         flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT
-        with open(open_inside(self.state, *parts, flags=flags, mode=0o644), "ab") as file:
+        fd = open_inside(self.state, *parts, flags=flags, mode=0o644)
+        with errors_naming(path), open(fd, "ab") as file:
             file.write(text if isinstance(text, bytes) else text.encode(errors="replace"))
 
     def agent_env(self, name: str) -> dict[str, str]:

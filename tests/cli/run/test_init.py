@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+
 import pytest
 
 from samuel.files.lock import held
@@ -157,3 +160,19 @@ def test_a_second_methodology_has_a_place_of_its_own(samuel, put, project, three
     assert TaskStore(project / ".samuel/run/ralph").load() == old
     assert len(TaskStore(project / ".samuel/run/tdd").load()) == 2
     assert not (project / ".samuel/run/prd.toon").exists()
+
+
+def test_only_one_of_many_at_once_makes_the_tasks(put, project, store):
+    """The others find its tasks, whichever is first, and leave samuel.toml as it is."""
+    put("samuel.toml", "")
+    agents = ("claude", "codex", "gemini", "copilot")
+    put("prd.md", PRD)
+    command = [sys.executable, "-m", "samuel", "run", "init", "--prd", "prd.md", "--agent"]
+    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.PIPE, "text": True}
+    started = {agent: subprocess.Popen([*command, agent], **quiet) for agent in agents}
+    words = {agent: process.communicate()[1] for agent, process in started.items()}
+    (winner,) = (agent for agent, process in started.items() if process.returncode == 0)
+    refused = f"error: `{project}/.samuel/run/prd.toon` has tasks already\n"
+    assert {text.partition("`--force`")[0] for agent, text in words.items() if agent != winner} == {refused}
+    assert (project / "samuel.toml").read_text() == f'[methodology.ralph]\nagent = "{winner}"\n'
+    assert len(store.load()) == 2

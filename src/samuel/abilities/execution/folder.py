@@ -32,6 +32,7 @@ from samuel.files import atomic
 from samuel.files.ignored import make_ignored_dirs
 from samuel.files.inside import make_dirs_inside, open_inside, read_inside
 from samuel.files.lock import held
+from samuel.files.named_errors import errors_naming
 from samuel.trust.content import spoken
 
 PLACE = ".system/implement"
@@ -144,7 +145,8 @@ class Calls:
 
     def add_child(self, parent: str, child: str) -> None:
         flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT
-        with open(open_inside(self._root, PLACE, parent, CHILDREN, flags=flags), "ab", buffering=0) as file:
+        fd = open_inside(self._root, PLACE, parent, CHILDREN, flags=flags)
+        with errors_naming(self._root / PLACE / parent / CHILDREN), open(fd, "ab", buffering=0) as file:
             file.write(f"{child}\n".encode())
 
     def children(self, key: str) -> tuple[str, ...]:

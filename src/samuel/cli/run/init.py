@@ -19,6 +19,8 @@ from samuel.tasks.markdown import read
 from samuel.tasks.store import TaskStore
 from samuel.tasks.task import Task
 
+LOCK_SECONDS = 60.0  # another `run init` takes a moment, on a busy machine a long one
+
 
 @click.command()
 @click.option(
@@ -40,25 +42,28 @@ def init(here: Here, prd: Path, agent: str, max_iterations: int | None, methodol
     """
     if run := inside_a_run():
         raise SamuelError(f"this is inside the run `{run}`, which cannot begin anew", "use another terminal")
-    root = here.root
-    loaded = config.load(root / paths.CONFIG)
-    name = methodology or loaded.default_methodology
+    root, run_directory = here.root, paths.Project(here.root).run
     converted = read(here.directory / prd)
-    if name in loaded.names and (there := state_directory(here, name) / "prd.toon").exists() and not force:
-        raise SamuelError(f"`{there}` has tasks already", "`--force` begins anew and forgets them")
-
-    chosen = loaded.chosen(name)
-    written: dict[str, Value] = {}
-    if agent or name not in loaded.names:  # a methodology of its own needs a table of its own
-        written["agent"] = find(agent or "claude", loaded.agents).name
-    if max_iterations:
-        written["max_iterations"] = max_iterations
-    checks = list(chosen.quality_checks) or quality_checks(root)
-    if checks and not chosen.quality_checks:
-        written["quality_checks"] = checks
-    for key, value in written.items():
-        set_value(root / paths.CONFIG, ("methodology", name, key), value)
-    _begin(paths.Project(root).run, state_directory(here, name), converted.tasks)
+    find(agent or "claude", config.load(root / paths.CONFIG).agents)  # refused before anything is made
+    _make_run_directory(run_directory)
+    # Two at once would both find no tasks, and both write samuel.toml.
+    with held(run_directory / "init.lock", wait=LOCK_SECONDS, note="samuel run init"):
+        loaded = config.load(root / paths.CONFIG)
+        name = methodology or loaded.default_methodology
+        if name in loaded.names and (there := state_directory(here, name) / "prd.toon").exists() and not force:
+            raise SamuelError(f"`{there}` has tasks already", "`--force` begins anew and forgets them")
+        chosen = loaded.chosen(name)
+        written: dict[str, Value] = {}
+        if agent or name not in loaded.names:  # a methodology of its own needs a table of its own
+            written["agent"] = find(agent or "claude", loaded.agents).name
+        if max_iterations:
+            written["max_iterations"] = max_iterations
+        checks = list(chosen.quality_checks) or quality_checks(root)
+        if checks and not chosen.quality_checks:
+            written["quality_checks"] = checks
+        for key, value in written.items():
+            set_value(root / paths.CONFIG, ("methodology", name, key), value)
+        _begin(state_directory(here, name), converted.tasks)
     if "quality_checks" in written:
         consent = Consent(root)
         consent.agree(item for item in consent.pending() if item.name == f"checks:{name}")
@@ -77,11 +82,16 @@ def init(here: Here, prd: Path, agent: str, max_iterations: int | None, methodol
     )
 
 
-def _begin(run: Path, state: Path, tasks: tuple[Task, ...]) -> None:
-    """New tasks, and no run that would go on with the old ones. What a run leaves behind is nobody's to commit."""
+def _make_run_directory(directory: Path) -> None:
+    """What a run leaves behind is nobody's to commit."""
+    directory.mkdir(parents=True, exist_ok=True)
+    if not (directory / ".gitignore").exists():
+        atomic.write_text(directory / ".gitignore", "*\n")
+
+
+def _begin(state: Path, tasks: tuple[Task, ...]) -> None:
+    """New tasks, and no run that would go on with the old ones."""
     state.mkdir(parents=True, exist_ok=True)
-    if not (run / ".gitignore").exists():
-        atomic.write_text(run / ".gitignore", "*\n")
     with held(state / "run.lock", note="samuel run init"):
         RunFile(state).forget()
         TaskStore(state).replace_all(tasks)
