@@ -253,6 +253,32 @@ class TestSegments:
         assert kept == [f"evt-{number}" for number in range(199, 199 - len(kept), -1)]
         assert len(kept) > 20
 
+    def test_clock_that_was_set_back_makes_no_segment_per_process_and_keeps_the_order(
+        self, tmp_path: Path
+    ) -> None:
+        """Each step is what a process of its own does. One segment is full, then the clock goes back a year."""
+        self.fill(tmp_path, 10)
+        for number, year in enumerate((-1, -1, -1, -1, 1), start=10):
+            clock = FakeClock(1_750_000_000.0 + year * 365 * 86400 + number)
+            journal = Journal(tmp_path, tmp_path / PLACE, clock, pytest.fail, segment_bytes=8_000)
+            journal.begin(TurnEnd(event_id=f"evt-{number}", response="x", turn_number=number))
+            journal.close()
+        assert len(segments(tmp_path)) == 2
+        written = [record.event_id for record in newest_first(tmp_path, tmp_path / PLACE)]
+        assert written == [f"evt-{number}" for number in reversed(range(15))]
+
+    def test_oldest_by_writing_goes_first_after_the_clock_was_set_back(self, tmp_path: Path) -> None:
+        self.fill(tmp_path, 50, segment_bytes=10_000, total_bytes=50_000)
+        clock = FakeClock(1_000_000_000.0)
+        journal = Journal(tmp_path, tmp_path / PLACE, clock, pytest.fail, segment_bytes=10_000, total_bytes=50_000)
+        for number in range(50, 70):
+            clock.advance(1)
+            journal.begin(TurnEnd(event_id=f"evt-{number}", response="x" * 900, turn_number=number))
+        journal.close()
+        kept = [record.event_id for record in newest_first(tmp_path, tmp_path / PLACE)]
+        assert kept == [f"evt-{number}" for number in range(69, 69 - len(kept), -1)]
+        assert len(kept) > 20
+
     def test_processes_one_after_another_share_one(self, samuel_project: SamuelProject) -> None:
         for number in range(5):
             samuel_project.fire("context.extra", task={"id": str(number)})

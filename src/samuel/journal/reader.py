@@ -12,6 +12,7 @@ from samuel.decoding import json_decoder
 from samuel.errors import SamuelError
 from samuel.files.inside import open_inside
 from samuel.journal.records import CallRecord, EndRecord, EventRecord, Record
+from samuel.journal.segments import oldest_first
 
 _decode = json_decoder(EventRecord | CallRecord | EndRecord)
 MOST = 64 * 1024 * 1024
@@ -25,10 +26,10 @@ def newest_first(root: Path, place: Path) -> Iterator[Record]:
     except (FileNotFoundError, SamuelError):
         return
     try:
-        names = sorted((name for name in os.listdir(directory) if name.endswith(".jsonl")), reverse=True)
+        names = oldest_first(directory)
     finally:
         os.close(directory)
-    for name in names:
+    for name in reversed(names):
         yield from _segment(root, parts, name)
 
 

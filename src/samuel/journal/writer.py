@@ -28,6 +28,7 @@ from samuel.files.inside import make_dirs_inside
 from samuel.hooks.handler import Origin
 from samuel.journal import redact
 from samuel.journal.records import CallRecord, EndRecord, EventRecord
+from samuel.journal.segments import next_name, oldest_first
 
 SEGMENT_BYTES = 8 * 1024 * 1024
 TOTAL_BYTES = 64 * 1024 * 1024
@@ -201,7 +202,7 @@ class Journal:
             self._fd = _open_newest(directory, self._segment_bytes)
             if self._fd < 0:
                 _drop_oldest(directory, self._total_bytes - self._segment_bytes)
-                name = f"{iso(self._clock.now()).replace(':', '')}-{os.getpid()}-{os.urandom(3).hex()}.jsonl"
+                name = next_name(oldest_first(directory), iso(self._clock.now()))
                 self._fd = os.open(name, APPEND | os.O_CREAT | os.O_EXCL, 0o600, dir_fd=directory)
         finally:
             os.close(directory)
@@ -234,7 +235,7 @@ def _ignore(directory: int) -> None:
 
 def _open_newest(directory: int, most: int) -> int:
     """The newest segment of ours, if there is room in it; else -1. What came with a clone is not ours."""
-    for name in reversed(_segments(directory)):
+    for name in reversed(oldest_first(directory)):
         with suppress(OSError):  # gone meanwhile, or not for us to open
             fd = os.open(name, APPEND, dir_fd=directory)
             found = os.fstat(fd)
@@ -249,15 +250,10 @@ def _open_newest(directory: int, most: int) -> int:
     return -1
 
 
-def _segments(directory: int) -> list[str]:
-    """Their names sort by the time they were begun."""
-    return sorted(name for name in os.listdir(directory) if name.endswith(".jsonl"))
-
-
 def _drop_oldest(directory: int, most: int) -> None:
     """Keep the whole below its cap."""
     sizes = {}
-    for name in _segments(directory):
+    for name in oldest_first(directory):
         with suppress(FileNotFoundError):  # another process makes room too
             sizes[name] = os.stat(name, dir_fd=directory, follow_symlinks=False).st_size
     total = sum(sizes.values())

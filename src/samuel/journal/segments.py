@@ -1,0 +1,33 @@
+"""The files of a journal, in the order in which they were begun.
+
+They are numbered, not sorted by time: a clock that was set back must not put new records before old ones.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable
+
+_NUMBERED = re.compile(r"(\d{8})-")
+_LAST_NUMBER = 99_999_999
+
+
+def oldest_first(directory: int | str) -> list[str]:
+    """The names of all segments. What has no number, because somebody else put it there, counts as old."""
+    return sorted((name for name in os.listdir(directory) if name.endswith(".jsonl")), key=_place)
+
+
+def next_name(existing: Iterable[str], time: str) -> str:
+    """A name for one more segment, which sorts after all others. The time in it is for people."""
+    number = min(max((_number(name) for name in existing), default=0) + 1, _LAST_NUMBER)
+    return f"{number:08d}-{time.replace(':', '')}-{os.getpid()}-{os.urandom(3).hex()}.jsonl"
+
+
+def _place(name: str) -> tuple[int, str]:
+    return _number(name), name
+
+
+def _number(name: str) -> int:
+    match = _NUMBERED.match(name)
+    return int(match[1]) if match else 0
