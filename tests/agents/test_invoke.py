@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import resource
 import stat
 import subprocess
@@ -130,14 +129,31 @@ class TestTheOutput:
         wait = f"n=0; until [ -e {heard} ]; do n=$((n + 1)); [ $n -lt 100 ] || exit 1; sleep 0.1; done"
         assert desk.run(desk.sh(f"echo a; {wait}"), on_output=lambda _: heard.touch()).exit_code == 0
 
-    def test_is_not_held_in_memory(self, desk: Any) -> None:
+    def test_without_end_is_bounded_in_memory_and_on_disk(self, desk: Any) -> None:
+        """The beginning and the end are there, the usage on the last line too."""
         before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-        done = desk.run(desk.sh("head -c 200000000 /dev/zero", usage=claude.usage))
-        assert Path(done.stdout_path).stat().st_size == 200_000_000
-        assert (
-            resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 60 * 1024
-        )  # KiB; a line may take 16 MB
-        os.unlink(done.stdout_path)
+        result = '{"type": "result", "usage": {"input_tokens": 3, "output_tokens": 4}}'
+        body = f"echo first; head -c 200000000 /dev/zero; echo; echo '{result}'"
+        seen: list[bytes] = []
+        done = desk.run(desk.sh(body, usage=claude.usage), on_output=lambda chunk: seen.append(chunk[-100:]))
+        grown = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
+        assert grown < 60 * 1024  # KiB; a line may take 16 MB
+        log = Path(done.stdout_path)
+        assert 16 * MB < log.stat().st_size <= 64 * MB
+        with log.open("rb") as file:
+            assert file.readline() == b"first\n"
+            assert next(line for line in file if b"samuel" in line).endswith(b"bytes left out here]\n")
+        assert done.usage == {"input_tokens": 3, "output_tokens": 4}
+        assert done.stdout_tail.endswith(f"\n{result}\n")
+        assert b"".join(seen[-2:]).endswith(f"{result}\n".encode())
+        log.unlink()
+
+    def test_on_stderr_is_bounded_too(self, desk: Any) -> None:
+        done = desk.run(desk.sh("head -c 100000000 /dev/zero >&2; echo last >&2"))
+        errors = Path(done.stdout_path).with_suffix(".err")
+        assert errors.stat().st_size <= 64 * MB
+        assert done.stderr_tail.endswith("last\n")
+        errors.unlink()
 
     def test_of_an_earlier_attempt_is_replaced_and_a_planted_link_not_followed(self, desk: Any) -> None:
         victim = desk.root.parent / "victim"

@@ -12,6 +12,7 @@ from typing import NamedTuple
 from samuel.agents import desk
 from samuel.agents.agent import PROMPT, PROMPT_FILE, TOOLS, Agent, Usage
 from samuel.agents.variables import assemble
+from samuel.files.bounded_log import BoundedLog
 from samuel.process import confine, spawn
 from samuel.process.reason import NotRunnable
 
@@ -19,7 +20,7 @@ TAIL = 8 * 1024
 TIMED_OUT = 124  # what `timeout` of coreutils says
 
 _LONGEST_ARGUMENT = 128 * 1024 - 1  # Linux: MAX_ARG_STRLEN, with the byte that ends it
-_NO_LIMIT = 1 << 62  # an agent may say as much as it likes: it goes to the log, and only the tail is held
+_NO_LIMIT = 1 << 62  # an agent may say as much as it likes: its log is bounded, and only the tail is held
 _GRACE = 2.0  # seconds between asking it to end and ending it: agents have sessions to save
 _NOTHING: Mapping[str, str] = MappingProxyType({})
 
@@ -33,7 +34,9 @@ class Invoked(NamedTuple):
     stdout_tail: str
     stderr_tail: str
     stdout_path: str
-    """Everything it said on stdout; stderr is beside it, with the ending `.err`, if there was any."""
+    """What it said on stdout; stderr is beside it, with the ending `.err`, if there was any.
+
+    Of more than 64 MiB the beginning and the end are kept, with a line between them that says so."""
     usage: Usage
     duration: float
     timed_out: bool
@@ -72,9 +75,10 @@ def invoke(
     full, notes = assemble(agent, env, environment, variables, desk.put_samuel(state))
     place = confine.Place(root, state, environment, cache, _SAMUEL, _homes(agent, environment))
     log = desk.log(state, label)
+    errors = log.with_suffix(".err")
     with (
         desk.fresh(log) as stdout,
-        desk.fresh(log.with_suffix(".err")) as stderr,
+        desk.fresh(errors) as stderr,
         confine.confined(argv, sandbox, place, full) as confined,
     ):
         finished = spawn.run(
@@ -87,8 +91,8 @@ def invoke(
             output_limit=_NO_LIMIT,
             grace=_GRACE,
             on_output=on_output,
-            stdout_to=stdout,
-            stderr_to=stderr,
+            stdout_to=BoundedLog(stdout, log).write,
+            stderr_to=BoundedLog(stderr, errors).write,
             keep=TAIL,
         )
         usage = agent.usage(desk.lines(stdout)) if agent.usage else {}

@@ -27,8 +27,8 @@ class Pump:
         stdin: bytes,
         output_limit: int,
         on_output: Callable[[bytes], None] | None = None,
-        stdout_to: int | None = None,
-        stderr_to: int | None = None,
+        stdout_to: Callable[[bytes], object] | None = None,
+        stderr_to: Callable[[bytes], object] | None = None,
         keep: int | None = None,
     ) -> None:
         self.stdout = bytearray()
@@ -159,14 +159,14 @@ class Pump:
             _append(self.stderr, chunk, STDERR_KEPT)
             allowed = True
             if self._stderr_to is not None:
-                _write(self._stderr_to, chunk)
+                self._stderr_to(chunk)
         else:
             allowed = len(chunk) <= self._room
             chunk = chunk[: self._room]
             self._room -= len(chunk)
             _append(self.stdout, chunk, self._keep)
             if self._stdout_to is not None:
-                _write(self._stdout_to, chunk)
+                self._stdout_to(chunk)
         if self._on_output is not None and chunk:
             self._on_output(chunk)
         return allowed
@@ -184,9 +184,3 @@ def _append(kept: bytearray, chunk: bytes, keep: int | None) -> None:
     kept += chunk
     if keep is not None and len(kept) > 2 * keep:  # twice: so that not every chunk moves the rest
         del kept[:-keep]
-
-
-def _write(fd: int, data: bytes) -> None:
-    rest = memoryview(data)
-    while rest:
-        rest = rest[os.write(fd, rest) :]

@@ -41,8 +41,8 @@ def run(
     output_limit: int = OUTPUT_LIMIT,
     grace: float = GRACE,
     on_output: Callable[[bytes], None] | None = None,
-    stdout_to: int | None = None,
-    stderr_to: int | None = None,
+    stdout_to: Callable[[bytes], object] | None = None,
+    stderr_to: Callable[[bytes], object] | None = None,
     keep: int | None = None,
     pass_fds: Sequence[int] = (),
 ) -> Finished:
@@ -50,8 +50,8 @@ def run(
 
     A program that cannot be started is a result (`not_started`), not an exception. At the deadline the whole
     tree gets SIGTERM and, `grace` seconds later, SIGKILL. More stdout than `output_limit` is SIGKILL at once.
-    `on_output` is given stdout and stderr as they come, and each is also written to its descriptor, `stdout_to`
-    or `stderr_to`; when any of that raises, or on Ctrl-C, the tree is killed and the exception goes on to the
+    `on_output` is given stdout and stderr as they come, and each is also given to its own function, `stdout_to` or
+    `stderr_to`; when any of that raises, or on Ctrl-C, the tree is killed and the exception goes on to the
     caller. With `keep` only the last `keep` bytes of stdout are held in memory and given back. `pass_fds` are
     descriptors that the program gets under the same numbers.
 
