@@ -78,7 +78,8 @@ def journal_page() -> str:
         "- `samuel emit` may answer an event that nobody is called for without a line: nothing was decided.\n"
         "- A torn line is passed over, and so is a line that is not Samuel's.\n"
         "- A file ends at 8 MiB; when all of them together pass 64 MiB, the oldest go.\n"
-        "- Files are numbered in the order in which they were begun, so a clock that was set back changes nothing.\n"
+        "- Files are numbered in the order in which they were begun, so a clock that was set back changes "
+        "nothing.\n"
         "- A journal that cannot be written costs one warning, never the event.\n"
         "- `.samuel/run/` is ignored by git: what a run leaves behind is nobody's to commit.\n",
         "Each line has a `kind`. Fields that have their default are left out.\n",
