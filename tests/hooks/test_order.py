@@ -110,6 +110,14 @@ class TestNumbers:
             "embedder",
         ]
 
+    def test_handlers_of_one_plugin_run_as_its_manifest_declares_them(self) -> None:
+        found = [
+            handler("p/z_first", Origin.PROJECT_PLUGIN, owner="p", declared=0),
+            handler("p/a_second", Origin.PROJECT_PLUGIN, owner="p", declared=1),
+            handler("o/last", Origin.PROJECT_PLUGIN, owner="o", declared=5),
+        ]
+        assert names(chain(*found)) == ["o/last", "p/z_first", "p/a_second"]
+
     def test_then_by_name_then_as_declared(self) -> None:
         found = [handler("b"), handler("a", declared=2, entry="z"), handler("a", declared=1, entry="y")]
         assert [step.handler.entry for step in chain(*found).steps] == ["y", "z", ""]
@@ -131,7 +139,7 @@ class TestEqualGivenNumbers:
         resolved = chain(handler("mine", order=150), handler("theirs", Origin.USER, order=150))
         assert names(resolved) == ["mine"]
         assert [(left.handler.name, left.why) for left in resolved.left_out] == [
-            ("theirs", "replaced by another handler")
+            ("theirs", "`mine` was given the same order, 150")
         ]
 
     def test_the_warning_names_both_and_says_how_to_keep_both(self) -> None:
@@ -315,3 +323,22 @@ class TestReplace:
         (warning,) = resolved.warnings
         assert "`b` replaces `default`, `a`" in warning
         assert {left.handler.name for left in resolved.left_out} == {"default", "a"}
+
+    def test_those_it_replaces_are_left_out_for_that_reason(self) -> None:
+        found = [handler("a", event=GATE), built_in(GATE)]
+        for listed in ({}, {"handlers": ["default", "a"]}):
+            (left,) = chain(*found, event=GATE, **listed).left_out
+            assert left.why == "only the last handler of `iteration.gate` runs, and that is `a`"
+
+    @pytest.mark.parametrize("listed", [["a", "default"], ["a", "..."], ["...", "default"]])
+    def test_a_list_that_ends_with_the_built_in_is_a_problem_that_explains(self, listed: list[str]) -> None:
+        (problem,) = chain(handler("a", event=GATE), built_in(GATE), event=GATE, handlers=listed).problems
+        assert problem.what == (
+            "only the last handler of `iteration.gate` runs: with `default` at the end, `a` would not"
+        )
+        assert problem.hint == 'name the one that should run: handlers = ["a"] or handlers = ["default"]'
+
+    @pytest.mark.parametrize("listed", [["default", "a"], ["...", "a"], ["a"], ["default"]])
+    def test_a_list_that_says_who_runs_is_none(self, listed: list[str]) -> None:
+        resolved = chain(handler("a", event=GATE), built_in(GATE), event=GATE, handlers=listed)
+        assert (names(resolved), resolved.problems) == ([listed[-1]], ())

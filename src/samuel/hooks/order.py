@@ -2,7 +2,8 @@
 
 1. `handlers = [...]` is the whole chain, in that order.
 2. Without it: ascending order number; the built-in has 100, everything else 200 unless somebody gave it one.
-3. At the same number: lower origin first, so the project has the last word; then by name, then as declared.
+3. At the same number: lower origin first, so the project has the last word; then by the name of the plugin or
+   file they come with, then as declared there.
 4. Two that were *given* the same number: the one nearer to the project, then the one declared later, replaces
    the other, with a warning. Those merely left at 200 all run, and one that cannot run replaces nobody.
 """
@@ -55,25 +56,32 @@ def resolve(event: EventType, found: Iterable[Handler], settings: EventSettings,
     problems = list(_unknown_order_keys(settings.order, settings.order_lines, known, file))
     warnings: list[str] = []
 
+    replaced: dict[int, str] = {}  # why, by handler
+
     if settings.handlers is not None:
         steps = _as_listed(event, settings, known, mine, problems, file)
     else:
-        steps = _by_number(event, settings, mine, warnings)
+        steps = _by_number(event, settings, mine, warnings, replaced)
 
     if event.composition.arrange is Arrange.LAST_ONLY and len(steps) > 1:
-        last, replaced = steps[-1], steps[:-1]
-        names = ", ".join(f"`{step.handler.name}`" for step in replaced)
-        warnings.append(f"only the last handler of `{event.name}` runs: `{last.handler.name}` replaces {names}")
-        steps = [last]
+        last = steps[-1].handler
+        if settings.handlers and last.origin is Origin.BUILT_IN:
+            problems.append(_built_in_last(event, steps, settings.handlers, file))
+        names = ", ".join(f"`{step.handler.name}`" for step in steps[:-1])
+        warnings.append(f"only the last handler of `{event.name}` runs: `{last.name}` replaces {names}")
+        why = f"only the last handler of `{event.name}` runs, and that is `{last.name}`"
+        replaced |= {id(step.handler): why for step in steps[:-1]}
+        steps = steps[-1:]
 
     running = {id(step.handler) for step in steps}
-    left_out = tuple(LeftOut(one, _why_left_out(one, settings)) for one in mine if id(one) not in running)
+    unnamed = "`handlers` in samuel.toml does not name it"
+    left_out = tuple(LeftOut(one, replaced.get(id(one), unnamed)) for one in mine if id(one) not in running)
     return Chain(event, tuple(steps), left_out, tuple(warnings), tuple(problems))
 
 
-def _place(handler: Handler) -> tuple[int, str, int]:
+def _place(handler: Handler) -> tuple[int, str, int, str]:
     """Rule 3, and what makes the answer independent of the order of discovery."""
-    return handler.origin, handler.name, handler.declared
+    return handler.origin, handler.key, handler.declared, handler.name
 
 
 def _takes_part(handler: Handler) -> bool:
@@ -138,11 +146,14 @@ def _meant(use: str, event: EventType, known: Sequence[Handler]) -> list[Handler
 
 
 def _by_number(
-    event: EventType, settings: EventSettings, mine: Sequence[Handler], warnings: list[str]
+    event: EventType,
+    settings: EventSettings,
+    mine: Sequence[Handler],
+    warnings: list[str],
+    replaced: dict[int, str],
 ) -> list[Step]:
     placed = [_Placed(handler, *_number(handler, settings.order)) for handler in mine]
     slots: dict[int, tuple[str, list[_Placed]]] = {}
-    replaced: set[int] = set()
     for one in placed:  # in rule 3's order, so the later of two is the one that stays
         if not (one.key or one.handler.order is not None or one.handler.origin is Origin.BUILT_IN):
             continue  # nobody gave it this number
@@ -153,7 +164,7 @@ def _by_number(
             holders.append(one)
             continue
         for loser in holders:
-            replaced.add(id(loser.handler))
+            replaced[id(loser.handler)] = f"`{one.handler.name}` was given the same order, {one.number}"
             warnings.append(_replacement(event, loser.handler, one.handler, one.number))
         slots[one.number] = (one.key, [one])
     ordered = sorted((one for one in placed if id(one.handler) not in replaced), key=attrgetter("number"))
@@ -217,12 +228,6 @@ def _why_there(placed: _Placed) -> str:
     return f"nobody gave it an order: {number}"
 
 
-def _why_left_out(handler: Handler, settings: EventSettings) -> str:
-    if settings.handlers is not None:
-        return "`handlers` in samuel.toml does not name it"
-    return "replaced by another handler"
-
-
 def _replacement(event: EventType, loser: Handler, winner: Handler, number: int) -> str:
     return (
         f"`{winner.name}` replaces `{loser.name}` on `{event.name}`: both were given order {number}. "
@@ -236,6 +241,14 @@ def _no_such_handler(ref: HandlerRef, event: EventType, known: Sequence[Handler]
     if taken_out is not None:
         return Problem(f"{what} {taken_out.status}", file, ref.line, taken_out.reason)
     return Problem(f"{what} no handler of it", file, ref.line, _nearest(ref.use, _names(known)))
+
+
+def _built_in_last(event: EventType, steps: Sequence[Step], refs: Sequence[HandlerRef], file: str) -> Problem:
+    """Whoever puts a handler in front of the built-in wants it to run, and here it would not."""
+    names = ", ".join(f"`{step.handler.name}`" for step in steps[:-1])
+    what = f"only the last handler of `{event.name}` runs: with `default` at the end, {names} would not"
+    hint = f'name the one that should run: handlers = ["{steps[0].handler.name}"] or handlers = ["default"]'
+    return Problem(what, file, refs[0].line, hint)
 
 
 def _twice(ref: HandlerRef, event: EventType, handler: Handler, file: str) -> Problem:

@@ -1,4 +1,4 @@
-"""The lines of samuel.toml that would move a handler within its chain."""
+"""The lines of samuel.toml that would move a handler within its chain, or let it run instead of another."""
 
 from __future__ import annotations
 
@@ -29,6 +29,11 @@ def move(step: Step, chain: Chain, config: Config, methodology: str) -> Move:
     numbers = [other.order for other in chain.steps if other.order is not None]
     number = min(numbers) - APART if to == "first" else max(numbers) + APART
     return Move(to, snippet((*where, "order", reference(step.handler)), number))
+
+
+def instead(handler: Handler, event: str, config: Config, methodology: str) -> str:
+    """The lines that let this handler run, on an event of which only one does."""
+    return snippet((*_where(event, config, methodology), "handlers"), [reference(handler)])
 
 
 def reference(handler: Handler) -> str:

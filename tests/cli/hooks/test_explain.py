@@ -87,6 +87,59 @@ def test_warnings(samuel, put):
     )
 
 
+GATE = """\
+#!/bin/sh
+[ "$1" = hook ] && echo iteration.gate || echo '{"continue": true}'
+"""
+REPLACED = """\
+iteration.gate (replace)
+   HANDLER  ORDER  ORIGIN   RUNTIME  STRICT  TIMEOUT  STATUS  WHY
+1  gate     200    project  exec     yes     30s      active  nobody gave it an order: 200
+left out: `default`: only the last handler of `iteration.gate` runs, and that is `gate`
+
+To let another one run, in samuel.toml:
+
+  # `default` instead
+  [hooks."iteration.gate"]
+  handlers = ["default"]
+"""
+
+
+def test_where_only_one_runs_it_says_how_to_get_another_one_back(samuel, put):
+    put(".samuel/hooks/gate", GATE, 0o755)
+    samuel("trust", "--yes")
+    ran = samuel("hooks", "explain", "iteration.gate")
+    warning = "warning: only the last handler of `iteration.gate` runs: `gate` replaces `default`\n"
+    assert ran == (0, REPLACED, warning)
+
+
+def test_the_lines_that_bring_another_one_back_do(samuel, put):
+    put(".samuel/hooks/gate", GATE, 0o755)
+    samuel("trust", "--yes")
+    for name in ("default", "gate"):
+        data = samuel("hooks", "explain", "iteration.gate", "--json").json["data"]
+        assert [left["handler"] for left in data["left_out"]] == [name]
+        put("samuel.toml", data["left_out"][0]["instead"])
+        chain = samuel("hooks", "explain", "iteration.gate", "--json").json["data"]["chain"]
+        assert [step["handler"] for step in chain] == [name]
+
+
+def test_one_before_the_built_in_where_only_one_runs_is_an_error_that_explains(samuel, put):
+    put(".samuel/hooks/gate", GATE, 0o755)
+    samuel("trust", "--yes")
+    put("samuel.toml", '[hooks."iteration.gate"]\nhandlers = ["gate", "default"]\n')
+    ran = samuel("hooks", "explain", "iteration.gate")
+    assert ran.code == 2
+    assert ran.err == (
+        "error: PROJECT/samuel.toml:2: only the last handler of `iteration.gate` runs: with `default` at the end, "
+        '`gate` would not (name the one that should run: handlers = ["gate"] or handlers = ["default"])\n'
+    )
+
+
+def test_one_handler_alone_cannot_be_moved(samuel):
+    assert "To move one" not in samuel("hooks", "explain", "quality.check").out
+
+
 def test_wrong_words(samuel):
     assert samuel("hooks", "explain").code == 2
     assert samuel("hooks", "explain", "quality.chek").err.endswith("did you mean `quality.check`?\n")

@@ -75,7 +75,7 @@ def test_replaced(samuel, put):
     samuel("trust", "--yes")
     assert [(row[1], row[5], row[6]) for row in rows(samuel, "--event", "quality.check")] == [
         ("mine", "active", ""),
-        ("default", "excluded", "replaced by another handler"),
+        ("default", "excluded", "`mine` was given the same order, 100"),
     ]
 
 
