@@ -14,7 +14,7 @@ from shapes import Shapes, as_json
 
 from samuel.config import format_duration
 from samuel.events import EVENTS, Event, EventType, LoopEvent, Plugin
-from samuel.events.names import KODELET
+from samuel.events.names import KODELET, RESERVED_PREFIXES
 from samuel.events.schema import own_fields, sample
 from samuel.events.session import HookResult
 
@@ -35,7 +35,8 @@ COMPOSES = {
     "transform chain": "The fields a handler returns replace those that the next one sees. The result has all of "
     "them.",
     "replace": "Only the last handler of the chain runs, and a warning names those it replaces. If it fails, "
-    "nobody stands in for it: the event is stopped.",
+    "nobody stands in for it. `agent.invoke` is stopped then, and also when it has no handler. The loop goes on "
+    "without a handler of `iteration.gate`, and after a fault of one with `strict = false`.",
     "merge": "Handlers run at the same time. Lists join in chain order; of each suggested ability the highest "
     "confidence is kept; the first `error` is kept, and all are listed in `errors`; other keys take the last "
     "value.",
@@ -102,7 +103,9 @@ def events_page() -> str:
         "A name may be written in any spelling: `before:loop`, `before_loop` and `BeforeLoop` are one event. "
         "The names of [Kodelet's protocol](../how-to/use-kodelet-hooks.md) are accepted too: "
         + ", ".join(f"`{theirs}` is `{ours}`" for theirs, ours in KODELET.items())
-        + ".\n",
+        + ". Names that begin with "
+        + " or ".join(f"`{prefix}`" for prefix in RESERVED_PREFIXES)
+        + " are reserved for later and refused.\n",
         "`samuel init` fires the `init` events and `samuel sync` the `sync` events. `samuel run start` and "
         "`samuel run pilot` fire the loop events and, around each agent process, the session events "
         "`SessionStart`, `UserPromptSubmit`, `TurnEnd`, `SessionStop` and `SessionEnd`; [the "

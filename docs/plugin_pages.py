@@ -16,6 +16,7 @@ from samuel.config import format_duration
 from samuel.events.event import PROTOCOL
 from samuel.plugins import bindings, contents, manifest
 from samuel.plugins.model import FILE, KINDS
+from samuel.plugins.source import RESERVED
 from samuel.process.confine.engine import PIDS, SAFER
 from samuel.runtimes import oci, wasm
 from samuel.runtimes.wasm.codes import LARGEST, NoAnswer
@@ -42,7 +43,8 @@ KEYS: dict[str, dict[str, tuple[str, str, str]]] = {
             "string",
             "**must be there**",
             "`name` or `org/name`: letters, digits, `-`, `_` and `.`, at most "
-            f"{manifest.LONGEST_NAME} of them. What its handlers, its settings and its data go by.",
+            f"{manifest.LONGEST_NAME} of them. What its handlers, its settings and its data go by. "
+            f"{' and '.join(f'`{name}`' for name in RESERVED)} are reserved.",
         ),
         "version": ("version", "**must be there**", "Like `1.2.0`."),
         "kind": ("string", "**must be there**", " or ".join(f'`"{kind}"`' for kind in KINDS) + "."),

@@ -39,12 +39,12 @@ class Examination(NamedTuple):
     chains: Mapping[str, Chain]  # empty when the project cannot be opened
 
 
-def examine(root: Path, open_app: Callable[[Path], App]) -> Examination:
+def examine(root: Path, open_app: Callable[..., App]) -> Examination:
     """Everything there is to say about the project at `root` and the machine it is on."""
     findings = [*_machine(root), *_places(root)]
     chains: Mapping[str, Chain] = {}
     try:
-        with open_app(root) as app:
+        with open_app(root, fresh=True) as app:
             chains = app.chains
             findings += [*_hooks(app.found), *_plugins(app), *_chains(chains.values())]
             if any(handler.runtime == "oci" for handler in app.found) or _sandboxed(app):
@@ -183,7 +183,7 @@ def _slow(root: Path) -> Iterator[Finding]:
             durations[record.event, record.handler].append(record.duration_ms)
     for (event, handler), taken in sorted(durations.items()):
         worst = percentile(taken, 95)
-        if level := slowness(worst):
+        if level := slowness(event, handler, worst):
             yield Finding(level, f"`{handler}` takes {worst:.0f} ms on `{event}` (p95, calls: {len(taken)})")
 
 

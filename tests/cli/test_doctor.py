@@ -143,6 +143,44 @@ def test_slow_handlers(samuel, journal):
     ]
 
 
+@pytest.mark.parametrize("event", ["agent.invoke", "before:iteration", "quality.check"])
+def test_the_agent_the_pause_and_the_checks_are_not_called_slow(samuel, journal, event):
+    journal((event, "default", 99000.0), ("agent.invoke", "robot", 99000.0))
+    assert not [what for _, what, _ in findings(samuel("doctor", "--json")) if " ms on " in what]
+    assert {call["slow"] for call in samuel("hooks", "log", "--json").json["data"]} == {""}
+
+
+def test_another_built_in_may_be_slow(samuel, journal):
+    journal(("context.snapshot", "default", 700.0))
+    assert [what for _, what, _ in findings(samuel("doctor", "--json")) if " ms on " in what] == [
+        "`default` takes 700 ms on `context.snapshot` (p95, calls: 1)"
+    ]
+
+
+def test_a_runtime_that_is_gone_is_noticed_though_no_file_changed(samuel, put, project):
+    """The same home and the same project, seen by a Python without wasmtime."""
+    wasmtime = pytest.importorskip("wasmtime")
+    manifest = 'name = "mod"\nversion = "1.0.0"\nkind = "wasm"\n[wasm]\nmodule = "m.wasm"\n'
+    put(".samuel/plugins/mod/samuel-plugin.toml", manifest + '[wasm.hook_handlers]\n"context.extra" = "extra"\n')
+    module = wasmtime.wat2wasm(MODULE)
+    (project / ".samuel/plugins/mod/m.wasm").write_bytes(module)
+    samuel("trust", "--yes")
+    assert "mod/extra" in samuel("hooks", "list").out
+    code = "import sys; sys.modules['wasmtime'] = None; from samuel.cli.edge import run; run(['doctor', '--json'])"
+    seen = json.loads(subprocess.run([sys.executable, "-c", code], capture_output=True, check=True).stdout)
+    errors = [one["what"] for one in seen["data"]["findings"] if one["level"] == "error"]
+    assert [("`mod/extra`" in what, "need wasmtime" in what) for what in errors] == [(True, True)]
+
+
+MODULE = """
+(module
+  (memory (export "memory") 1)
+  (func (export "samuel_protocol_version") (result i32) (i32.const 1))
+  (func (export "samuel_alloc") (param i32) (result i32) (i32.const 1024))
+  (func (export "extra") (param i32) (param i32) (result i64) (i64.const 0)))
+"""
+
+
 def test_percentile():
     assert percentile([5.0], 95) == 5.0
     assert percentile([float(n) for n in range(1, 101)], 95) == 95.0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 
 import pytest
@@ -75,10 +76,21 @@ def test_force(samuel, put):
     file = put("samuel.toml", "# mine\n")
     put(".samuel/.gitignore", "mine\n")
     put(".samuel/hooks/README", "")
-    ran = samuel("init", "--force", "--json")
+    ran = samuel("init", "--force", "--yes", "--json")
     assert ran.json["data"]["written"] == ["samuel.toml", ".samuel/.gitignore"]
     assert ran.json["data"]["kept"] == [".samuel/hooks/"]
     assert file.read_text() == TEMPLATE.read_text()
+
+
+def test_force_without_anybody_to_ask_replaces_nothing(samuel, put):
+    file = put("samuel.toml", "# mine\n")
+    assert samuel("init", "--force") == (
+        1,
+        "",
+        "error: `PROJECT/samuel.toml` exists already, and there is nobody to ask\n"
+        "add `--yes` to replace it without being asked\n",
+    )
+    assert file.read_text() == "# mine\n"
 
 
 def test_force_asks_on_a_terminal(on_terminal, put):
@@ -160,9 +172,20 @@ def test_a_strict_no_stops_it_before_it_writes(samuel, machine, put, project):
     hook.chmod(0o755)
     file = put("samuel.toml", '[hooks."init.before"]\nstrict = true\n')
     before = file.read_text()
-    ran = samuel("init", "--force")
+    ran = samuel("init", "--force", "--yes")
     assert (ran.code, ran.out) == (1, "")
     assert ran.err.startswith("error: a hook stopped it: ")
     assert "not today" in ran.err
     assert file.read_text() == before
     assert not (project / ".samuel/hooks").exists()
+
+
+def test_init_after_is_told_which_plugins_the_project_has(samuel, machine, put, project):
+    manifest = 'name = "notes"\nversion = "1.0.0"\nkind = "skill"\n'
+    put(".samuel/plugins/notes/samuel-plugin.toml", manifest)
+    hook = machine / ".samuel/hooks/watch"
+    hook.parent.mkdir(parents=True)
+    hook.write_text('#!/bin/sh\n[ "$1" = hook ] && echo init.after || cat > payload.json\n')
+    hook.chmod(0o755)
+    assert samuel("init").code == 0
+    assert json.loads((project / "payload.json").read_text())["plugins_installed"] == ["notes"]

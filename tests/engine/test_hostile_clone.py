@@ -333,7 +333,7 @@ def test_the_command_line(clone: SamuelProject, canary: Path) -> None:
     fire = ("hooks", "fire", "context.extra", "--payload", '{"task": {"id": "1"}}')
     for arguments in (
         ("init",),
-        ("init", "--force"),
+        ("init", "--force", "--yes"),
         ("hooks", "list"),
         ("hooks", "list", "--json"),
         ("hooks", "explain", "context.extra"),

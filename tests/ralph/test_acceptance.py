@@ -93,6 +93,22 @@ class TestRfd:
             *("Paths", "State", "Mode", "Hooks", "Plugins"),
         }
 
+    def test_two_extras_of_the_same_name_are_two_files(self, loop: LoopProject) -> None:
+        loop.tasks("1")
+        hooks = [
+            Recorder(
+                "context.extra", name=name, returns={"extras": [{"name": "notes.md", "content": f"of {name}"}]}
+            )
+            for name in ("a", "b", "c")
+        ]
+        loop.run(handlers=hooks)
+        directory = loop.root / ".samuel/run/extra"
+        assert {path.name: path.read_text() for path in directory.iterdir()} == {
+            "notes.md": "of a",
+            "notes-2.md": "of b",
+            "notes-3.md": "of c",
+        }
+
     def test_ten_plugins_on_context_extra_all_run_and_their_output_composes(self, loop: LoopProject) -> None:
         loop.tasks("1")
         ten = [

@@ -284,3 +284,19 @@ def test_the_lock_can_only_narrow(samuel_project: SamuelProject, make: Make) -> 
         assert first.status is Status.BROKEN
         assert "exec: yes" in first.reason
         assert app.plugins.usable == []
+
+
+def test_handlers_of_one_plugin_run_as_declared(samuel_project: SamuelProject, tmp_path: Path) -> None:
+    source = tmp_path / "decl"
+    source.mkdir()
+    names = ["z_first", "a_second", "m_third"]
+    (source / "samuel-plugin.toml").write_text(
+        f'name = "decl"\nversion = "1.0.0"\nkind = "skill"\n[hooks]\n"context.extra" = {names}\n'
+    )
+    for name in names:
+        (source / name).write_text("#!/bin/sh\n")
+        (source / name).chmod(0o755)
+    samuel_project.plugin(source)
+    with samuel_project.open() as app:
+        chain = [step.handler.name for step in app.chains["context.extra"].steps]
+    assert chain == ["decl/z_first", "decl/a_second", "decl/m_third"]

@@ -69,13 +69,15 @@ class App:
         environment: str = "",
         watch: Watch | None = None,
         disk: Disk = DISK,
+        fresh: bool = False,
     ) -> None:
         """Open the project at or above `root`; with `search` false, exactly there.
 
         `handlers` are functions marked with `@samuel.hook` that run in this process. `ask` puts a question to a
         person, for hooks whose verdict is "ask"; without it, ask means deny. `trust_everything` overrides
         SAMUEL_TRUST. `config` is used instead of samuel.toml. `environment` (dev, prod, …) overrides SAMUEL_ENV
-        and samuel.toml. `watch` is told what a loop does while it does it.
+        and samuel.toml. `watch` is told what a loop does while it does it. `fresh` looks at every hook again: what
+        was found the last time is good while the files are the same, but a machine may have lost a runtime since.
         """
         self.paths = paths.Project(paths.find_root(Path(root)) if search else Path(root).resolve())
         _check(self.paths.root)
@@ -91,7 +93,7 @@ class App:
         self.environment = environment or os.environ.get("SAMUEL_ENV", "") or self.config.environment
         self.state = self.paths.state(self.methodology, several=self.config.several)
         refuse_links(self.paths.root, str(self.state.relative_to(self.paths.root)))
-        self._watch, self._disk = watch, disk
+        self._watch, self._disk, self._fresh = watch, disk, fresh
 
         self.trust = TrustStore(self.user.state / "trust", trust_key(self.paths.root))
         everything = os.environ.get("SAMUEL_TRUST") == "all" if trust_everything is None else trust_everything
@@ -211,6 +213,7 @@ class App:
             ],
             self.paths.root,
             f"{self.agreed} {self.plugins.stamp} {self.environment}",
+            fresh=self._fresh,
         )
 
     def _find(self, own: list[Handler]) -> tuple[Handler, ...]:

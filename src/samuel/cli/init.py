@@ -32,10 +32,11 @@ def init(here: Here, directory: Path, force: bool, minimal: bool, yes: bool) -> 
     root = _root(here, directory)
     if project.exists(root):
         _agree_to_replace(here, root, force, yes)
-    warnings = _fire(here, root, InitBefore(force=force, minimal=minimal))
-    made = project.make(root, minimal=minimal, force=force)
-    warnings += _fire(here, root, InitAfter(plugins_installed=[]))
     with here.open(root) as app:
+        warnings = _fire(app, InitBefore(force=force, minimal=minimal))
+    made = project.make(root, minimal=minimal, force=force)
+    with here.open(root) as app:
+        warnings += _fire(app, InitAfter(plugins_installed=[plugin.title for plugin in app.plugins.of_project]))
         waiting = _untrusted(app)
 
     lines = [f"{root} is a Samuel project now."]
@@ -62,14 +63,17 @@ def _root(here: Here, directory: Path) -> Path:
 def _agree_to_replace(here: Here, root: Path, force: bool, yes: bool) -> None:
     if not force:
         raise SamuelError(f"`{root / paths.CONFIG}` exists already", "`samuel init --force` replaces it")
-    if here.out.asks and not yes:
-        click.confirm(f"Replace {paths.CONFIG}?", abort=True, err=True)
+    if yes:
+        return
+    if not here.out.asks:
+        hint = "add `--yes` to replace it without being asked"
+        raise SamuelError(f"`{root / paths.CONFIG}` exists already, and there is nobody to ask", hint)
+    click.confirm(f"Replace {paths.CONFIG}?", abort=True, err=True)
 
 
-def _fire(here: Here, root: Path, event: Event) -> list[str]:
+def _fire(app: App, event: Event) -> list[str]:
     """Fire one of init's events; gives its warnings. A strict no ends the command."""
-    with here.open(root) as app:
-        fired = app.fire(event)
+    fired = app.fire(event)
     if fired.stopped:
         raise SamuelError(f"a hook stopped it: {fired.reason}", "`samuel hooks log` says more")
     return [*fired.warnings, *app.warnings]

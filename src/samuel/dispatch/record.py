@@ -7,15 +7,22 @@ from typing import Any, Protocol
 
 import msgspec
 
-from samuel.events import Event
+from samuel.config.model import DEFAULT
+from samuel.events import Event, names
 from samuel.hooks.handler import Handler, Outcome
 
 SLOW_NOTE_MS = 50.0
 SLOW_WARNING_MS = 500.0
 
 
-def slowness(duration_ms: float) -> str:
-    """How a call that takes so long is flagged: "", `note` or `warning`."""
+# A built-in that waits for something else to end: the pause, the project's own checks.
+WAITING = (names.BEFORE_ITERATION, names.QUALITY_CHECK)
+
+
+def slowness(event: str, handler: str, duration_ms: float) -> str:
+    """How a call of `handler` that takes so long is flagged: "", `note` or `warning`. An agent takes its time."""
+    if event == names.AGENT_INVOKE or (handler == DEFAULT and event in WAITING):
+        return ""
     if duration_ms > SLOW_WARNING_MS:
         return "warning"
     return "note" if duration_ms > SLOW_NOTE_MS else ""
@@ -41,7 +48,7 @@ class Call(msgspec.Struct, frozen=True):
 
     @property
     def slow(self) -> str:
-        return slowness(self.duration_ms)
+        return slowness(self.handler.event, self.handler.name, self.duration_ms)
 
 
 class Fired(msgspec.Struct, frozen=True, kw_only=True):

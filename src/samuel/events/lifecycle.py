@@ -35,8 +35,8 @@ class InitBefore(Event, frozen=True, kw_only=True, tag=names.INIT_BEFORE):
 class InitAfter(Event, frozen=True, kw_only=True, tag=names.INIT_AFTER):
     """Fired by `samuel init` when the project is set up."""
 
-    plugins_installed: Annotated[list[str], field("Names of the plugins that were installed.")] = msgspec.field(
-        default_factory=list
+    plugins_installed: Annotated[list[str], field("Names of the plugins that are installed in the project.")] = (
+        msgspec.field(default_factory=list)
     )
 
 

@@ -5,8 +5,11 @@ The loop writes what the handlers composed, never a handler. A context that fail
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
+from collections.abc import Iterable
+from itertools import chain, count
 from pathlib import Path
 from typing import Any
 
@@ -53,9 +56,9 @@ class Contexts:
             if directory.is_symlink():  # somebody's, and not a directory of ours
                 directory.unlink()
             shutil.rmtree(directory, ignore_errors=True)
-            for extra in extras:
+            for name, extra in zip(_file_names(extra["name"] for extra in extras), extras, strict=True):
                 directory.mkdir(exist_ok=True)
-                self._keep(directory / _file_name(extra["name"]), extra["content"])
+                self._keep(directory / name, extra["content"])
         return extras
 
     def _keep(self, path: Path, text: str) -> None:
@@ -63,6 +66,16 @@ class Contexts:
             atomic.write_text(path, text, durable=False, disk=self._place.disk)
         else:
             path.unlink(missing_ok=True)
+
+
+def _file_names(names: Iterable[str]) -> list[str]:
+    """A file for each: two handlers may have chosen the same name, and neither text replaces the other."""
+    files: list[str] = []
+    for wanted in map(_file_name, names):
+        stem, suffix = os.path.splitext(wanted)
+        candidates = chain([wanted], (f"{stem}-{number}{suffix}" for number in count(2)))
+        files.append(next(name for name in candidates if name not in files))
+    return files
 
 
 def _file_name(name: str) -> str:

@@ -32,16 +32,27 @@ _decode = msgpack_decoder(_Remembered)
 
 
 class Index:
-    def __init__(self, file: Path, hooks: Sequence[Path], others: Sequence[Path], own: Path, agreed: str) -> None:
+    def __init__(
+        self,
+        file: Path,
+        hooks: Sequence[Path],
+        others: Sequence[Path],
+        own: Path,
+        agreed: str,
+        *,
+        fresh: bool = False,
+    ) -> None:
         """`own` is the project: what lies below it needs a permit. `others` are agreed to in another way.
 
-        `agreed` changes when the agreements do, or anything else that the answer depends on.
+        `agreed` changes when the agreements do, or anything else that the answer depends on. A `fresh` one recalls
+        nothing: the machine may have lost what a handler needs.
         """
         self._file = file
         self._others = {str(directory) for directory in others}
         self._places = [*map(str, hooks), *self._others]
         self._own = f"{own}/"
         self._stamp = f"{__version__} {agreed}"
+        self._fresh = fresh
         self._found: dict[str, dict[str, Signature]] | None = None
         self.known: dict[str, dict[str, Signature]] | None = None
         """All files that the answer depends on, if it depends on nothing else."""
@@ -49,6 +60,8 @@ class Index:
     def recall(self, permit: Permit) -> list[Handler] | None:
         """The handlers, if everything is as it was; the permit is told what it said of them."""
         self._found = _survey(self._places)
+        if self._fresh:
+            return None
         try:
             known = _decode(self._file.read_bytes())
         except (OSError, UnicodeDecodeError, msgspec.MsgspecError):

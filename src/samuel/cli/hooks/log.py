@@ -46,11 +46,12 @@ def _calls(here: Here, event: str, outcome: str | None) -> Iterator[CallRecord]:
 
 def _plain(call: CallRecord) -> dict[str, Any]:
     fields: dict[str, Any] = msgspec.structs.asdict(call)
-    return {**fields, "at": _when(call.at), "slow": slowness(call.duration_ms)}
+    return {**fields, "at": _when(call.at), "slow": slowness(call.event, call.handler, call.duration_ms)}
 
 
 def _row(call: CallRecord) -> tuple[str, ...]:
-    took, slow = f"{call.duration_ms:.1f}", slowness(call.duration_ms) or "-"
+    took = f"{call.duration_ms:.1f}"
+    slow = slowness(call.event, call.handler, call.duration_ms) or "-"
     return _when(call.at), call.event, call.handler, call.outcome, took, slow, call.message
 
 

@@ -7,6 +7,8 @@ from samuel.dispatch.record import Call, Fired, slowness
 from samuel.events import Event
 from samuel.events.catalogue import BY_PAYLOAD
 
+ALL = "(all)"  # the handlers of an event together
+
 
 class Profile:
     """A sink that remembers durations, and tells the display which event is being fired."""
@@ -23,14 +25,14 @@ class Profile:
         self._times.setdefault((call.handler.event, call.handler.name), []).append(call.duration_ms)
 
     def end(self, event: Event, fired: Fired, duration_ms: float) -> None:
-        self._times.setdefault((BY_PAYLOAD[type(event)].name, "(all)"), []).append(duration_ms)
+        self._times.setdefault((BY_PAYLOAD[type(event)].name, ALL), []).append(duration_ms)
 
     def table(self) -> Table:
         rows = []
         for (event, handler), times in sorted(self._times.items(), key=lambda item: -sum(item[1])):
             ordered = sorted(times)
             p50, p95 = ordered[len(ordered) // 2], ordered[min(len(ordered) - 1, int(len(ordered) * 0.95))]
-            slow = slowness(p95) if handler not in ("(all)", "default") else ""
+            slow = "" if handler == ALL else slowness(event, handler, p95)
             rows.append(
                 (event, handler, str(len(times)), f"{p50:.1f}", f"{p95:.1f}", f"{sum(times):.0f}", slow or "-")
             )
