@@ -45,6 +45,14 @@ class TestWords:
         headings = [line for line in outside if line.startswith("#")]
         assert headings == ["# x: failure", "## Input", *(["## Error"] if error else [])]
 
+    def test_what_a_terminal_would_act_on_is_written_as_an_escape(self):
+        evil = "\x1b]52;c;ZXZpbA==\x07"
+        call = replace(CALL, intent=evil, error=evil, stderr=evil, ran=evil, status=Status.FAILURE, started="WHEN")
+        words = tool_call(call, {"text": evil})
+        assert "\x1b" not in words
+        assert words.count(r"\x1b]52;c;ZXZpbA==\x07") == 4
+        assert r'"text": "\u001b]52;c;ZXZpbA==\u0007"' in words
+
     def test_backticks_in_what_ran(self):
         words = tool_call(replace(CALL, ran="say `hi` ``", status=Status.SUCCESS, started="WHEN"), {})
         assert "- ran: ``` say `hi` `` ```\n" in words

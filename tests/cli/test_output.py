@@ -7,7 +7,7 @@ import json
 import pytest
 
 from samuel.cli.output import Output, Table
-from samuel.cli.safe import safe, safe_json
+from samuel.printable import safe, safe_json
 
 HOSTILE = "\x1b[31mred\x1b]0;title\x07\r\x9b2J\u202edrow\u200b\udcff\U000e0041"
 

@@ -53,6 +53,12 @@ class TestAppend:
         assert not append(file, evil)
         assert file.read_text().count("-->") == 1
 
+    def test_what_a_terminal_would_act_on_is_written_as_an_escape(self, file: Path) -> None:
+        copies_to_the_clipboard = "\x1b]52;c;ZXZpbA==\x07"
+        append(file, entry(1, completed=(f"1 {copies_to_the_clipboard}",), notes=("\x9b2J", "\u202eevil")))
+        lines = file.read_text().splitlines()[2:5]
+        assert lines == [r"- completed: 1 \x1b]52;c;ZXZpbA==\x07", r"- \x9b2J", r"- \u202eevil"]
+
     def test_a_link_is_not_followed(self, file: Path, tmp_path: Path) -> None:
         file.symlink_to(tmp_path / "elsewhere")
         with pytest.raises(OSError, match="symbolic"):

@@ -15,6 +15,7 @@ from samuel.events import names
 from samuel.files.lock import held
 from samuel.ralph.run import RunFile
 from samuel.ralph.stopping import Stop
+from samuel.tasks.task import Task
 from samuel.testing import Recorder
 
 from .conftest import GOOD, LoopProject
@@ -32,6 +33,19 @@ class TestToDone:
         assert loop.statuses() == {"1": "completed", "2": "completed", "10": "completed"}
         assert [(loop.root / f"work-{id}.txt").exists() for id in ("1", "2", "10")] == [True] * 3
         assert [task.iteration for task in loop.store.load()] == [1, 2, 3]
+
+    def test_files_that_people_read_hold_no_escape_sequences(self, loop: LoopProject) -> None:
+        """Titles come from a PRD, reasons from an agent; both may hold what a terminal acts on."""
+        evil = "\x1b]52;c;ZXZpbA==\x07"
+        loop.store.replace_all([Task(id="1", title=f"One {evil}"), Task(id="2", title=f"Two {evil}")])
+        block = f"samuel run block 2 --reason '{evil}'"
+        loop.agent(f'if [ "$SAMUEL_TASK_ID" = 2 ]; then {block}; else samuel run done "$SAMUEL_TASK_ID"; fi\n')
+        loop.run()
+        assert loop.statuses() == {"1": "completed", "2": "blocked"}
+        for name in ("progress.md", "summary.md"):
+            text = (loop.root / ".samuel/run" / name).read_text()
+            assert "\x1b" not in text
+            assert r"\x1b]52;c;ZXZpbA==\x07" in text
 
     def test_the_summary_is_written(self, loop: LoopProject) -> None:
         loop.tasks("1")

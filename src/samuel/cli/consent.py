@@ -12,11 +12,11 @@ from samuel.abilities import registry
 from samuel.abilities.execution import agreed
 from samuel.cli.here import inside_a_run
 from samuel.cli.output import Output
-from samuel.cli.safe import safe
 from samuel.clock import SystemClock, iso
 from samuel.errors import SamuelError
 from samuel.files.inside import refuse_links
 from samuel.plugins.installed import texts as plugin_texts
+from samuel.printable import safe
 from samuel.sources import yaml_hooks
 from samuel.sources.distributions import look_up, trust_name
 from samuel.trust import commands

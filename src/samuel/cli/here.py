@@ -12,8 +12,8 @@ import click
 
 from samuel import paths
 from samuel.cli.output import Output
-from samuel.cli.safe import safe
 from samuel.errors import UsageError
+from samuel.printable import safe
 
 if TYPE_CHECKING:
     from samuel.app import App

@@ -13,9 +13,9 @@ from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from samuel.cli.safe import safe, safe_json
 from samuel.errors import ConfigError, SamuelError
 from samuel.files.named_errors import errors_naming
+from samuel.printable import safe, safe_json
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -9,9 +9,9 @@ import click
 from samuel.cli.consent import PENDING, Consent, ask_for_each, readable, refuse_inside_a_run
 from samuel.cli.here import Here, json_option
 from samuel.cli.output import Table
-from samuel.cli.safe import safe
 from samuel.errors import SamuelError, UsageError
 from samuel.hooks.handler import Status
+from samuel.printable import safe
 from samuel.trust.items import Item
 
 

@@ -24,6 +24,7 @@ from pathlib import Path
 from samuel.context.compact import shown
 from samuel.files import atomic
 from samuel.files.named_errors import errors_naming
+from samuel.printable import safe
 
 ROTATE_PAST = 500
 KEPT_LINES = 250
@@ -190,4 +191,4 @@ def _mark(key: str) -> str:
 
 
 def _one_line(text: str) -> str:
-    return " ".join(text.split())
+    return safe(" ".join(text.split()), keep="")

@@ -9,6 +9,7 @@ from typing import Any
 from msgspec import UNSET
 
 from samuel.abilities.execution.call import Call, Status, indented, shortened
+from samuel.printable import safe
 
 LONGEST = 32 * 1024  # characters of one value; all of it is in the files beside it
 
@@ -17,7 +18,7 @@ _TICKS = re.compile(r"`+")
 
 def tool_call(call: Call, asked: Any) -> str:
     """`asked` is the input as it was asked for."""
-    blocks = ["\n".join(_facts(call)), _json("Input", asked)]
+    blocks = [safe("\n".join(_facts(call))), _json("Input", asked)]
     if call.final_input is not UNSET:
         blocks.append(_json("Final input", call.final_input))
     if call.output is not UNSET:
@@ -78,6 +79,7 @@ def _json(title: str, value: Any) -> str:
 def _fenced(title: str, text: str, kind: str = "", *, end: bool = False) -> str:
     if len(text) > LONGEST:
         text = f"…{text[-LONGEST:]}" if end else f"{text[:LONGEST]}…"
+    text = text if kind else safe(text)  # JSON has escapes of its own
     fence = "`" * max(3, 1 + _longest_ticks(text))
     return f"## {title}\n\n{fence}{kind}\n{text}\n{fence}"
 

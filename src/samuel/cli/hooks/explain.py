@@ -5,11 +5,11 @@ import click
 from samuel.cli.here import Here, json_option
 from samuel.cli.hooks import chain as words
 from samuel.cli.output import Table
-from samuel.cli.safe import safe
 from samuel.events import event_type
 from samuel.events.compose import Arrange
 from samuel.hooks.handler import Handler
 from samuel.hooks.order import Chain
+from samuel.printable import safe
 from samuel.scaffold.move import instead, move
 
 

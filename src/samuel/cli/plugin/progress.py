@@ -8,7 +8,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING
 
 from samuel.cli.output import Output
-from samuel.cli.safe import safe
+from samuel.printable import safe
 
 if TYPE_CHECKING:
     from rich.status import Status

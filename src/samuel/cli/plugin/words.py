@@ -9,12 +9,12 @@ from typing import Any
 import msgspec
 
 from samuel import paths
-from samuel.cli.safe import safe
 from samuel.config.keys import written
 from samuel.plugins.candidate import Candidate
 from samuel.plugins.contents import HOOKS, contents
 from samuel.plugins.installed import Installed
 from samuel.plugins.model import OCI, PYTHON, SKILL
+from samuel.printable import safe
 from samuel.process.confine import engine, walls
 
 NOTHING_MORE = "nothing but its own files and its own data directory"

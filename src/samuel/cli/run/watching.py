@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Any
 
-from samuel.cli.safe import safe
+from samuel.printable import safe
 
 if TYPE_CHECKING:
     from rich.live import Live

@@ -6,6 +6,7 @@ from typing import Any
 
 from samuel.events import AfterLoop
 from samuel.files import atomic
+from samuel.printable import safe
 from samuel.ralph.defaults.keeping import for_a_look
 from samuel.ralph.workplace import Workplace
 
@@ -34,7 +35,8 @@ class Summarise:
         ]
         if for_a_look(event):
             return {"ok": True}
-        atomic.write_text(self._place.state / "summary.md", "\n".join(lines) + "\n", disk=self._place.disk)
+        text = "".join(f"{safe(line, keep='')}\n" for line in lines)
+        atomic.write_text(self._place.state / "summary.md", text, disk=self._place.disk)
         return {"ok": True}
 
 

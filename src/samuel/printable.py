@@ -1,4 +1,6 @@
-"""Text that a repository may have written, made harmless for a terminal.
+"""Text that a repository or an agent may have written, made harmless for a terminal that shows it.
+
+That goes for what commands print, and for the Markdown files that Samuel writes and people `cat`.
 
 A file name can hold an escape sequence, a reason can hold a carriage return, and a right-to-left mark can make
 code read as what it is not. What cannot be printed is shown by its number.
