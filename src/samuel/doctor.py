@@ -18,7 +18,7 @@ from samuel.errors import ConfigError, SamuelError
 from samuel.hooks.handler import Handler, Status
 from samuel.hooks.order import Chain
 from samuel.journal import CallRecord, newest_first
-from samuel.process.confine import engine
+from samuel.process.confine import engine, limits
 from samuel.process.confine.walls import BWRAP, strength
 from samuel.process.git_program import git_program
 from samuel.version import __version__
@@ -69,7 +69,9 @@ def _machine(root: Path) -> Iterator[Finding]:
     else:
         yield Finding("warning", f"plugins' processes are held to their grants by {walls.kind}", walls.why)
     for gap in walls.gaps:
-        yield Finding("note", gap)
+        yield Finding("note", f"gap of {walls.kind}, for a plugin's process: {gap}")
+    for gap in limits.gaps():
+        yield Finding("note", f"gap of the limits on a plugin: {gap}")
 
 
 def _containers(user: paths.User) -> Iterator[Finding]:

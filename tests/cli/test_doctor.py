@@ -11,6 +11,7 @@ import sys
 import pytest
 
 from samuel.doctor import percentile
+from samuel.process.confine import limits
 from samuel.process.confine.walls import strength
 from samuel.version import __version__
 
@@ -40,7 +41,8 @@ def test_an_empty_project(samuel):
         ("ok", python, ""),
         ("warning", "there is no git", "install it"),
         ("warning", f"plugins' processes are held to their grants by {walls.kind}", walls.why),
-        *(("note", gap, "") for gap in walls.gaps),
+        *(("note", f"gap of {walls.kind}, for a plugin's process: {gap}", "") for gap in walls.gaps),
+        *(("note", f"gap of the limits on a plugin: {gap}", "") for gap in limits.gaps()),
         ("note", "`PROJECT` has no samuel.toml: everything has its default", "`samuel init` writes one"),
         ("ok", "state can be written: `HOME/state/samuel`", ""),
         ("ok", "cache can be written: `HOME/cache/samuel`", ""),
@@ -51,6 +53,11 @@ def test_an_empty_project(samuel):
 
 def active(samuel) -> int:
     return len(samuel("hooks", "list", "--json").json["data"])
+
+
+def test_each_gap_is_named_with_the_wall_that_has_it(samuel):
+    notes = [what for level, what, _ in findings(samuel("doctor", "--json")) if level == "note"]
+    assert [what for what in notes if what.startswith(f"gap of {strength().kind}")]
 
 
 def test_for_people(samuel):

@@ -287,6 +287,25 @@ def test_system_calls_of_a_plugin_reach_nothing_of_the_users(
     assert Path("/proc/sysvipc/shm").read_text() == memory
 
 
+@pytest.mark.parametrize("kind", ["skill", "python"])
+def test_a_plugin_gets_no_more_memory_than_samuel_toml_says(
+    samuel_project: SamuelProject, put: Put, kind: str
+) -> None:
+    wants = "len(bytearray(512 * 1024 * 1024))"
+    files = {
+        "eat.py": f"#!{sys.executable}\nprint({{}} if {wants} else 1)\n",
+        "plugin.py": f"def eat(event):\n    return {{}} if {wants} else 1\n",
+    }
+    entry = {"skill": "eat.py", "python": "eat"}[kind]
+    put(HEAD.format("x", kind) + f'[hooks]\n"context.extra" = "{entry}"\n', **files)
+    for limit, outcome in ((256, Outcome.CRASHED), (2048, Outcome.OK)):
+        samuel_project.config(f"[limits]\nscript_memory_bytes = {limit * 1024 * 1024}\n")
+        with samuel_project.open() as app:
+            call = app.fire("context.extra", task={}).calls[0]
+        assert call.outcome is outcome
+        assert ("MemoryError" in call.message + call.stderr) is (outcome is Outcome.CRASHED)
+
+
 NAMES = ["../x", "a/../../x", "/etc/x", "a/b/c", "..", ".", "", "-x", "a\nb", "default", "samuel-default"]
 
 

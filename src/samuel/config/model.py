@@ -125,6 +125,12 @@ class Limits:
     handler_memory_bytes: int = 256 * 1024 * 1024
     """What one call of a module or a container may use."""
 
+    script_memory_bytes: int = 2 * 1024 * 1024 * 1024
+    """What the processes of a plugin's script or Python function may use."""
+
+    script_processes: int = 512
+    """How many processes and threads a plugin's script or Python function may have."""
+
 
 @dataclass(frozen=True)
 class PluginSettings:

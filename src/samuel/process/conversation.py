@@ -11,7 +11,7 @@ import os
 import select
 import subprocess
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Literal, NamedTuple
 
 from samuel.process.pump import STDERR_KEPT
@@ -41,11 +41,13 @@ class Conversation:
         env: Mapping[str, str],
         pass_fds: Sequence[int] = (),
         over_stdio: bool = False,
+        after: Callable[[], None] | None = None,
     ) -> None:
         """Start it. The numbers of the two descriptors are its last two arguments, unless it is `over_stdio`.
 
-        Raises NotRunnable.
+        `after` is called when its processes have ended. Raises NotRunnable.
         """
+        self._after = after
         their_in, self._ask = os.pipe()
         self._answer, their_out = os.pipe()
         self._aside, their_err = os.pipe()
@@ -128,6 +130,8 @@ class Conversation:
             pass
         self._last_words = bytes(aside)
         self._close_pipes()
+        if self._after is not None:
+            self._after()
 
     _last_words = b""
 

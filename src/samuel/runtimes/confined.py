@@ -21,6 +21,7 @@ from samuel.hooks.package import Package
 from samuel.paths import Project
 from samuel.process import environment, shim
 from samuel.process.confine import installation, walls
+from samuel.process.confine.limits import DEFAULT, ProcessLimits
 from samuel.process.confine.walls import Allowed, Inside, Walled
 from samuel.process.confine.walls_places import PROTECTED, below, machine, opened
 from samuel.process.reason import NotRunnable
@@ -38,8 +39,9 @@ NEEDED = str(Path(msgspec.__file__).parents[1])
 class Confinement:
     """The walls around the plugins of one project."""
 
-    def __init__(self, root: Path, cache: Path, kind: str = "") -> None:
+    def __init__(self, root: Path, cache: Path, kind: str = "", limits: ProcessLimits = DEFAULT) -> None:
         """`kind` asks for other walls than the best that the machine has."""
+        self._limits = limits
         self._project = Project(Path(os.path.realpath(root)))
         self._cache = cache
         self._kind = kind
@@ -65,7 +67,9 @@ class Confinement:
         allowed = Allowed() if asking else grants(package)
         seen = (*visible, *self._visible(argv[0], package))
         self._check(argv[0], allowed, inside, seen)
-        with walls.walled(argv, allowed, inside, visible=seen, stays=stays, kind=self._kind) as command:
+        with walls.walled(
+            argv, allowed, inside, visible=seen, stays=stays, kind=self._kind, limits=self._limits
+        ) as command:
             yield command
 
     def inside(self, package: Package, *, asking: bool = False) -> Inside:

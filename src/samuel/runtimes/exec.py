@@ -17,6 +17,7 @@ from samuel.events.catalogue import BY_PAYLOAD
 from samuel.hooks.handler import Handler, Outcome
 from samuel.hooks.package import Package
 from samuel.process import interpreter, spawn
+from samuel.process.confine.limits import DEFAULT, ProcessLimits
 from samuel.process.confine.walls import NotGranted
 from samuel.process.reason import NotRunnable
 from samuel.runtimes.base import Reply, first_line
@@ -41,6 +42,7 @@ class Exec:
         output_limit: int,
         clock: Clock,
         walls: str = "",
+        limits: ProcessLimits = DEFAULT,
     ) -> None:
         """`walls` asks for other walls around plugins than the best that the machine has."""
         self._clock = clock
@@ -49,7 +51,7 @@ class Exec:
         self._cache = cache
         self._pycache = str(cache / "pycache")
         self._limit = output_limit
-        self._confinement = Confinement(root, cache, walls)
+        self._confinement = Confinement(root, cache, walls, limits)
 
     def call(self, handler: Handler, event: Event, timeout: float) -> Reply:
         try:

@@ -20,6 +20,7 @@ from samuel.events import Event
 from samuel.events.catalogue import BY_PAYLOAD
 from samuel.hooks.handler import Handler, Origin, Outcome
 from samuel.hooks.package import Package
+from samuel.process.confine.limits import DEFAULT, ProcessLimits
 from samuel.process.confine.walls import NotGranted
 from samuel.process.conversation import Conversation, Said
 from samuel.process.reason import NotRunnable
@@ -62,14 +63,20 @@ class _Worker(NamedTuple):
 
 class Python:
     def __init__(
-        self, root: Path, environment: Mapping[str, str], cache: Path, output_limit: int, walls: str = ""
+        self,
+        root: Path,
+        environment: Mapping[str, str],
+        cache: Path,
+        output_limit: int,
+        walls: str = "",
+        limits: ProcessLimits = DEFAULT,
     ) -> None:
         """`walls` asks for other walls around plugins than the best that the machine has."""
         self._root = str(root)
         self._environment = environment
         self._limit = output_limit
         self._pycache = str(cache / "pycache")
-        self.confinement = Confinement(root, cache, walls)  # also for files that are asked, not loaded
+        self.confinement = Confinement(root, cache, walls, limits)  # also for files that are asked, not loaded
         self._lock = threading.Lock()
         self._idle: dict[str, list[_Worker]] = {}
 
@@ -140,7 +147,8 @@ class Python:
         with walls.walled(package, argv, asking=home.asking, stays=True, visible=(SAMUEL, NEEDED)) as command:
             cwd = walls.inside(package, asking=home.asking).root
             env = walls.environment(package, argv[0])
-            return _Worker(Conversation(command.argv, cwd=cwd, env=env, pass_fds=command.pass_fds), stamp)
+            fds, release = command.pass_fds, command.release
+            return _Worker(Conversation(command.argv, cwd=cwd, env=env, pass_fds=fds, after=release), stamp)
 
     def _home(self, handler: Handler) -> _Home:
         """The files of one directory share a worker; a plugin or a distribution has its own.

@@ -12,6 +12,7 @@ from samuel.runtimes.base import Runtime
 from samuel.runtimes.inline import Inline
 
 if TYPE_CHECKING:
+    from samuel.process.confine.limits import ProcessLimits
     from samuel.runtimes.python import Python
 
 
@@ -64,20 +65,24 @@ def _exec(setting: Setting) -> Runtime:
     from samuel.runtimes.exec import Exec
 
     limit = setting.limits.handler_output_bytes
-    return Exec(setting.root, setting.environment, setting.cache, limit, setting.clock)
+    return Exec(
+        setting.root, setting.environment, setting.cache, limit, setting.clock, limits=_of_processes(setting)
+    )
 
 
 def _python(setting: Setting) -> Runtime:
     from samuel.runtimes.python import Python
 
-    return Python(setting.root, setting.environment, setting.cache, setting.limits.handler_output_bytes)
+    output = setting.limits.handler_output_bytes
+    return Python(setting.root, setting.environment, setting.cache, output, limits=_of_processes(setting))
 
 
 def _wasm(setting: Setting) -> Runtime:
     from samuel.runtimes.wasm import Wasm
 
     limits = setting.limits
-    return Wasm(setting.root, setting.cache, limits.handler_memory_bytes, limits.handler_output_bytes)
+    memory, output = limits.handler_memory_bytes, limits.handler_output_bytes
+    return Wasm(setting.root, setting.cache, memory, output, _of_processes(setting))
 
 
 def _oci(setting: Setting) -> Runtime:
@@ -85,6 +90,12 @@ def _oci(setting: Setting) -> Runtime:
 
     output, memory = setting.limits.handler_output_bytes, setting.limits.handler_memory_bytes
     return Oci(setting.root, setting.host, setting.cache, output, memory, setting.clock)
+
+
+def _of_processes(setting: Setting) -> ProcessLimits:
+    from samuel.process.confine.limits import ProcessLimits
+
+    return ProcessLimits(setting.limits.script_memory_bytes, setting.limits.script_processes)
 
 
 TABLE: Mapping[str, Callable[[Setting], Runtime]] = {

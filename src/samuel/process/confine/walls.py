@@ -10,7 +10,7 @@ to (landlock), else nothing. `strength` says which, and what is missing to make 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
 from typing import NamedTuple
@@ -18,6 +18,7 @@ from typing import NamedTuple
 from samuel.process import environment, interpreter, spawn
 from samuel.process.confine import seccomp, walls_bwrap, walls_landlock
 from samuel.process.confine.bwrap import INSTALL
+from samuel.process.confine.limits import DEFAULT, ProcessLimits, limited
 from samuel.process.confine.walls_places import Allowed, Inside, NotGranted, opened
 
 __all__ = [
@@ -47,10 +48,12 @@ _GAPS = {
 
 
 class Walled(NamedTuple):
-    """What to start within the walls: both are for `spawn`."""
+    """What to start within the walls: the first two are for `spawn`."""
 
     argv: list[str]
     pass_fds: tuple[int, ...]
+    release: Callable[[], None]
+    """For what `stays`: to be called when every process of it has ended."""
 
 
 class Strength(NamedTuple):
@@ -71,6 +74,7 @@ def walled(
     visible: Sequence[str] = (),
     stays: bool = False,
     kind: str = "",
+    limits: ProcessLimits = DEFAULT,
 ) -> Iterator[Walled]:
     """The command that runs `argv` within the walls, for as long as this context lasts: start it before it ends.
 
@@ -78,10 +82,24 @@ def walled(
     `stays` is for a process that outlives the thread that starts it. `kind` asks for other walls than the best.
     Raises NotGranted (a NotRunnable) when a granted place is not what it should be, such as a symbolic link.
     """
-    kind = kind or strength().kind
+    with _commanded(argv, allowed, inside, tuple(visible), stays, kind or strength().kind) as (words, fds):
+        started = limited(words, limits)
+        try:
+            yield Walled(started.argv, fds, started.release)
+        except BaseException:
+            started.release()
+            raise
+        if not stays:
+            started.release()
+
+
+@contextmanager
+def _commanded(
+    argv: Sequence[str], allowed: Allowed, inside: Inside, visible: tuple[str, ...], stays: bool, kind: str
+) -> Iterator[tuple[list[str], tuple[int, ...]]]:
     with opened(allowed, inside) as doors:
         if kind == NONE:
-            yield Walled(list(argv), ())
+            yield list(argv), ()
             return
         wall = walls_landlock if kind == LANDLOCK else walls_bwrap
         with seccomp.filter_file(seccomp.PLUGIN, wall.families(allowed.network)) as fd:
@@ -98,14 +116,14 @@ def walled(
                     doors,
                     inside,
                     network=allowed.network,
-                    visible=tuple(visible),
+                    visible=visible,
                     stays=stays,
                     by_name=BY_FD not in found.features,
                     no_namespaces=NO_NAMESPACES in found.features,
                     filter_fd=filter_fd,
                 )
             filter_fds = (filter_fd,) if filter_fd >= 0 else ()
-            yield Walled(words, (*(door.fd for door in doors), *filter_fds))
+            yield words, (*(door.fd for door in doors), *filter_fds)
 
 
 def strength() -> Strength:

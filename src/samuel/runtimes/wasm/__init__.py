@@ -47,6 +47,7 @@ from typing import TYPE_CHECKING
 
 from samuel.events import Event
 from samuel.hooks.handler import Handler, Outcome
+from samuel.process.confine.limits import DEFAULT, ProcessLimits
 from samuel.runtimes.base import Reply
 
 if TYPE_CHECKING:
@@ -56,9 +57,11 @@ MISSING = "WebAssembly plugins need wasmtime; `pip install 'samuel-loop[wasm]'`"
 
 
 class Wasm:
-    def __init__(self, root: Path, cache: Path, memory_limit: int, output_limit: int) -> None:
-        """`cache` is the user's: compiled modules are kept there."""
-        self._arguments = root, cache, memory_limit, output_limit
+    def __init__(
+        self, root: Path, cache: Path, memory_limit: int, output_limit: int, limits: ProcessLimits = DEFAULT
+    ) -> None:
+        """`cache` is the user's: compiled modules are kept there. `limits` are for programs that modules start."""
+        self._arguments = root, cache, memory_limit, output_limit, limits
         self._machine: Machine | None = None
         self._lock = threading.Lock()
 

@@ -32,6 +32,7 @@ from samuel.events import Event
 from samuel.events.event import PROTOCOL
 from samuel.hooks.handler import Handler, Outcome
 from samuel.hooks.package import Package
+from samuel.process.confine.limits import ProcessLimits
 from samuel.runtimes.base import Reply, first_line
 from samuel.runtimes.confined import Confinement
 from samuel.runtimes.values import NotPlain, decode
@@ -60,11 +61,13 @@ class _Unusable(Exception):
 
 
 class Machine:
-    def __init__(self, root: Path, cache: Path, memory_limit: int, output_limit: int) -> None:
+    def __init__(
+        self, root: Path, cache: Path, memory_limit: int, output_limit: int, limits: ProcessLimits
+    ) -> None:
         self._root = root
         self._memory_limit = min(memory_limit, ADDRESSABLE)
         self._output_limit = output_limit
-        self._confinement = Confinement(root, cache)
+        self._confinement = Confinement(root, cache, limits=limits)
         self._engine = _engine()
         self._current = threading.local()  # .call is the one that a thread is in
         linker = Linker(self._engine)

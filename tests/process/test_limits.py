@@ -1,0 +1,154 @@
+"""How much the processes of a plugin may use: tried by processes that want more."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from tests.process.test_walls import PYTHON, Project, cannot
+
+from samuel.process import spawn
+from samuel.process.confine import cgroup, limits, walls, walls_landlock
+from samuel.process.confine.limits import ProcessLimits, limited
+from samuel.process.confine.walls import BWRAP, LANDLOCK, NONE, Allowed
+from samuel.process.conversation import Conversation
+
+MIB = 1024 * 1024
+SMALL = ProcessLimits(memory=256 * MIB, processes=30)
+
+
+@pytest.fixture(params=[BWRAP, LANDLOCK, NONE])
+def project(request: pytest.FixtureRequest, tmp_path: Path) -> Project:
+    if request.param == BWRAP and walls.strength().kind != BWRAP:
+        cannot(walls.strength().why)
+    if request.param == LANDLOCK and not walls_landlock.try_it()[0]:
+        cannot("this kernel has no landlock")
+    return Project(tmp_path, request.param)
+
+
+@pytest.fixture
+def groups() -> None:
+    if limits.gaps():
+        cannot("control groups cannot be made here")
+
+
+def run(project: Project, code: str) -> spawn.Finished:
+    argv = [sys.executable, "-I", "-S", "-c", code]
+    with walls.walled(argv, Allowed(), project.inside, visible=PYTHON, kind=project.kind, limits=SMALL) as command:
+        env = {"PATH": "/usr/bin:/bin"}
+        return spawn.run(command.argv, cwd=str(project.root), env=env, timeout=120.0, pass_fds=command.pass_fds)
+
+
+def left_behind() -> list[str]:
+    mark = f"samuel-{os.getpid()}-"
+    return [name for base in cgroup._bases() for name in os.listdir(base) if name.startswith(mark)]
+
+
+def test_a_process_gets_no_more_memory_than_its_limit(project: Project) -> None:
+    wants = "bytearray(%d * 1024 * 1024); print('has it')"
+    assert run(project, wants % 64).stdout == b"has it\n"
+    refused = run(project, wants % 512)
+    assert refused.returncode == 1
+    assert b"MemoryError" in refused.stderr
+
+
+def test_address_space_that_is_only_reserved_is_not_memory(project: Project) -> None:
+    """As JavaScript engines and others do, many gigabytes at a time."""
+    code = "import mmap; mmap.mmap(-1, 64 << 30, flags=mmap.MAP_PRIVATE | 0x4000, prot=0); print('has it')"
+    assert run(project, code).stdout == b"has it\n"
+
+
+@pytest.mark.usefixtures("groups")
+def test_nor_do_its_processes_together(project: Project) -> None:
+    code = """
+import os
+children = []
+for _ in range(8):
+    if (child := os.fork()) == 0:
+        kept = bytearray(100 * 1024 * 1024)
+        kept[::4096] = b"x" * len(kept[::4096])
+        os.read(0, 1)  # the end of the input
+        os._exit(0)
+    children.append(child)
+print([os.waitpid(child, 0)[1] for child in children])
+"""
+    finished = run(project, code)
+    killed = finished.returncode in (-signal.SIGKILL, 128 + signal.SIGKILL) or f"{signal.SIGKILL}," in (
+        finished.stdout.decode()
+    )
+    assert killed, finished
+
+
+@pytest.mark.usefixtures("groups")
+def test_the_number_of_processes_is_limited(project: Project) -> None:
+    code = """
+import os, time
+started = 0
+try:
+    for _ in range(200):
+        if os.fork() == 0:
+            time.sleep(600)
+            os._exit(0)
+        started += 1
+except OSError as error:
+    print(error.strerror, flush=True)
+print(started)
+"""
+    finished = run(project, code)
+    why, started = finished.stdout.decode().splitlines()
+    assert why == "Resource temporarily unavailable"
+    assert int(started) < SMALL.processes
+
+
+def test_no_group_is_left_when_a_call_has_ended(project: Project) -> None:
+    assert run(project, "import os; os.fork() or os.fork()").returncode == 0
+    with walls.walled(["/bin/true"], Allowed(), project.inside, kind=project.kind):
+        pass
+    with (
+        pytest.raises(ZeroDivisionError),
+        walls.walled(["/bin/true"], Allowed(), project.inside, stays=True, kind=project.kind),
+    ):
+        raise ZeroDivisionError
+    assert left_behind() == []
+
+
+@pytest.mark.usefixtures("groups")
+def test_a_process_that_stays_keeps_its_group_until_it_is_closed(project: Project) -> None:
+    with walls.walled(["/bin/cat"], Allowed(), project.inside, stays=True, kind=project.kind) as command:
+        fds, release = command.pass_fds, command.release
+        conversation = Conversation(command.argv, cwd="/", env={}, pass_fds=fds, over_stdio=True, after=release)
+    try:
+        assert conversation.ask(b"x\n", timeout=60, limit=100).answer == b"x\n"
+        assert left_behind()
+    finally:
+        conversation.close()
+    assert left_behind() == []
+
+
+@pytest.mark.usefixtures("groups")
+def test_a_group_of_a_samuel_that_was_killed_is_removed_by_the_next() -> None:
+    code = "from samuel.process.confine import cgroup; group = cgroup.make(1 << 30, 10); print(*group.directories)"
+    made = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
+    assert made
+    assert all(map(os.path.isdir, made))
+    subprocess.run([sys.executable, "-c", f"{code}; group.remove()"], capture_output=True, check=True)
+    assert not any(map(os.path.isdir, made))
+
+
+def test_a_group_that_cannot_be_joined_keeps_nothing_from_running(tmp_path: Path) -> None:
+    argv = limits._command(["/bin/echo", "ran"], SMALL, [str(tmp_path / "none" / "cgroup.procs")])
+    finished = spawn.run(argv, cwd="/", env={}, timeout=60)
+    assert (finished.stdout, finished.stderr) == (b"ran\n", b"")
+
+
+def test_arguments_are_what_they_were(wait_for: Callable[..., None]) -> None:
+    started = limited(["/bin/sh", "-c", 'printf "%s|" "$0" "$@"', "--", "a b", "", "$x", "--"])
+    try:
+        assert spawn.run(started.argv, cwd="/", env={}, timeout=60).stdout == b"--|a b||$x|--|"
+    finally:
+        started.release()
