@@ -46,6 +46,14 @@ class TestGoesOn:
         changed = changed_by(loop, f"git init -q .; {GIT} add -A; {GIT} commit -qm begin")
         assert "work-1.txt" in changed[0]
 
+    def test_what_was_there_before_git_init_is_not_committed_by_the_run(self, loop: LoopProject) -> None:
+        shutil.rmtree(loop.root / ".git")
+        (loop.root / ".env").write_text("secret")
+        loop.configure("commit = true")
+        changed_by(loop, "git init -q .; git config user.name t; git config user.email t@example.org")
+        listed = subprocess.run(["git", "ls-files"], cwd=loop.root, capture_output=True, text=True, check=True)
+        assert listed.stdout == "work-1.txt\n"
+
     @pytest.mark.parametrize("iterations", [1, 2])
     def test_after_git_init_below_the_root_of_the_repository(self, loop: LoopProject, iterations: int) -> None:
         """The project is a directory of a larger repository, and the agent hides that behind one of its own."""

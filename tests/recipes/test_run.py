@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -191,6 +192,28 @@ class TestWhoMayStopIt:
     def test_a_text_that_says_nothing(self, kitchen: Any) -> None:
         kitchen.recipe("empty", "---\ndescription: x\n---\n\n")
         assert kitchen.run("empty").stopped == "there is no prompt: its text is empty"
+
+    def test_nobody_to_run_the_agent(self, kitchen: Any) -> None:
+        kitchen.recipe("review", REVIEW)
+        with (kitchen.root / "samuel.toml").open("a") as config:
+            config.write('[hooks."agent.invoke"]\nhandlers = []\n')
+        ran = kitchen.run("review", branch="x")
+        assert (ran.exit_code, ran.ok) == (None, False)
+        assert ran.stopped.startswith("no handler runs on `agent.invoke`")
+
+    def test_an_agent_that_removes_the_repository(self, kitchen: Any) -> None:
+        subprocess.run(["git", "init", "-q", "."], cwd=kitchen.root, check=True)
+        kitchen.recipe("review", REVIEW)
+        kitchen.agent("rm -rf .git\n")
+        ran = kitchen.run("review", branch="x")
+        assert (ran.exit_code, ran.ok) == (0, False)
+        assert ran.stopped.startswith(f"the git repository `{kitchen.root}/.git` cannot be used: ")
+
+    def test_an_agent_that_makes_a_repository(self, kitchen: Any) -> None:
+        kitchen.recipe("review", REVIEW)
+        kitchen.agent("git init -q .; echo changed > made.txt\n")
+        ran = kitchen.run("review", branch="x")
+        assert (ran.ok, "made.txt" in ran.changed_files) == (True, True)
 
     def test_an_agent_that_nobody_agreed_to_is_refused(self, kitchen: Any) -> None:
         kitchen.recipe("review", REVIEW)

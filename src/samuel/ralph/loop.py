@@ -154,7 +154,7 @@ class Loop:
             agent=agent,
             started_at=self._place.clock.now(),
             max_iterations=max_iterations,
-            dirty=self._steps.worktree.dirty(),
+            dirty=self._steps.worktree.not_of_the_run(commit=self._place.settings.commit),
             pinned=self._pinned,
         )
         return self._file.save(run)

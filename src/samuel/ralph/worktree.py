@@ -69,6 +69,14 @@ class WorkTree:
             return []
         return [path for path in paths if path == spoken(path)]
 
+    def not_of_the_run(self, *, commit: bool) -> list[str]:
+        """What a run that begins now must not commit. An agent may make a repository: then all that was there."""
+        if self._git.is_repository or not commit:
+            return self.dirty()
+        return sorted(
+            path for path in self._survey() if path == spoken(path) and not path.startswith(OF_THE_MOMENT)
+        )
+
     def _changed_by_git(self, before: GitLook, at_ns: int) -> set[str]:
         try:
             paths = set(self._git.changed_since(before))

@@ -177,3 +177,12 @@ def test_a_dry_run_that_stops_names_its_task(samuel, workshop, put):
     workshop.configure(CONFIG + '[hooks."context.extra"]\nstrict = true\n')
     data = samuel("run", "start", "--yes", "--dry-run", "--json").json["data"]
     assert (data["task"], data["stopped"].startswith("aborted: ")) == ("1", True)
+
+
+def test_a_limit_that_was_reached_with_nothing_but_failures_is_not_ok(samuel, workshop):
+    workshop.agent("exit 3\n")
+    ran = samuel("run", "start", "--yes", "--iterations", "1")
+    assert (ran.code, "ended: max_iterations after 1 iteration; 2 pending\n" in ran.out) == (1, True)
+    workshop.agent(f"if [ $SAMUEL_TASK_ID = 2 ]; then exit 3; fi\n{GOOD}")
+    ran = samuel("run", "start", "--yes", "--iterations", "2")
+    assert (ran.code, "ended: max_iterations after 2 iterations; 1 completed, 1 pending\n" in ran.out) == (0, True)

@@ -78,7 +78,8 @@ def run_loop(
             run = loop.run(iterations or settings.max_iterations, agent or app.workplace.agent)
     table = times.table()
     data = {**plain(run), **({"profile": table.plain()} if profile else {})}
-    ok = run.exit_reason in GOOD_ENDS and not run.complaints
+    only_failures = run.iterations_run > 0 and run.consec_fails == run.iterations_run
+    ok = run.exit_reason in GOOD_ENDS and not run.complaints and not only_failures
     warnings = [*(watch.warnings if isinstance(watch, OnlyWhatHolds) else ()), *run.complaints]
     error = run.exit_message if run.exit_reason == "error" else ""
     code = here.out.answer(data, *([table] if profile else []), ok=ok, warnings=warnings, error=error)
