@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import pwd
 from dataclasses import dataclass
@@ -93,6 +94,16 @@ class User:
     def environments(self) -> Path:
         """Python environments of plugins, each by what is in it."""
         return self.state / "environments"
+
+    def record(self, state: Path) -> Path:
+        """What the runs of one state directory must know again, and no sandboxed agent may write."""
+        key = hashlib.sha256(os.fsencode(os.path.realpath(state))).hexdigest()[:32]
+        return self.state / "runs" / key
+
+    @property
+    def live(self) -> Path:
+        """Which loops and agent sessions are under way."""
+        return self.state / "live"
 
     @classmethod
     def from_environment(cls) -> User:

@@ -16,7 +16,8 @@ from pathlib import Path
 
 import pytest
 
-from samuel.ralph.run import RunFile
+from samuel.paths import User
+from samuel.ralph.run import Run, RunFile
 from samuel.tasks.store import TaskStore
 
 FULL = os.environ.get("SAMUEL_CRASH") == "full"
@@ -98,6 +99,11 @@ def driven(root: Path, die_at: int = 0) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, cwd=root, capture_output=True, text=True, timeout=120)
 
 
+def last_run(root: Path) -> Run | None:
+    """As a start would find it: a kill can come between the record and run.json."""
+    return RunFile(root / ".samuel/run", User.from_environment().record(root / ".samuel/run")).load()
+
+
 def check_the_end(root: Path) -> None:
     tasks = TaskStore(root / ".samuel/run").load()
     assert [(task.id, task.status, task.attempts, task.claimed) for task in tasks] == [
@@ -105,7 +111,7 @@ def check_the_end(root: Path) -> None:
         ("2", "completed", 1, False),
         ("3", "completed", 0, False),
     ]
-    run = RunFile(root / ".samuel/run").load()
+    run = last_run(root)
     assert run is not None
     assert run.exit_reason == "queue_empty"
     assert run.iterations_run == 4
@@ -128,7 +134,7 @@ def test_at_every_write_fsync_and_rename(place: Path, tmp_path: Path) -> None:
         died = driven(root, number)
         assert died.returncode == -signal.SIGKILL, (number, died.stderr)
         TaskStore(root / ".samuel/run").load()  # readable, whatever happened
-        run = RunFile(root / ".samuel/run").load()
+        run = last_run(root)
         if run is None or not run.over:  # else it died after its last word
             resumed = driven(root)
             assert resumed.stdout.startswith("queue_empty"), (number, resumed.stderr)
@@ -146,7 +152,7 @@ def test_at_random_moments(place: Path) -> None:
         process.kill()
         killed += process.wait() == -signal.SIGKILL
         TaskStore(place / ".samuel/run").load()
-        run = RunFile(place / ".samuel/run").load()
+        run = last_run(place)
         if run is not None and run.over:
             check_the_end(place)
             subprocess.run(
@@ -154,7 +160,7 @@ def test_at_random_moments(place: Path) -> None:
             )
             _again(place)
     assert killed
-    run = RunFile(place / ".samuel/run").load()
+    run = last_run(place)
     if run is None or not run.over:
         assert driven(place).stdout.startswith("queue_empty")
     check_the_end(place)

@@ -43,8 +43,11 @@ def workplace(app: App, watch: Watch | None, disk: Disk) -> Workplace:
         host=dict(os.environ),
         clock=app.clock,
         git=Git(app.paths.root, app.variables),
-        tasks=TaskStore(app.state, disk=disk),
+        tasks=TaskStore(app.state, app.user.record(app.state), disk=disk),
         disk=disk,
+        record=app.user.record(app.state),
+        live=app.user.live,
+        trust=app.trust,
         watch=watch or nobody,
         permit=app.permit.text,
     )

@@ -28,6 +28,7 @@ from samuel.hooks.order import Chain, resolve
 from samuel.journal import Journal
 from samuel.journal.hooks_log import HooksLog
 from samuel.process.environment import clean
+from samuel.process.live import enclosing
 from samuel.ralph.defaults import built_in
 from samuel.runtimes.table import Runtimes, Setting
 from samuel.sources.index import Index
@@ -96,7 +97,7 @@ class App:
         self._watch, self._disk, self._fresh = watch, disk, fresh
 
         self.trust = TrustStore(self.user.state / "trust", trust_key(self.paths.root))
-        everything = os.environ.get("SAMUEL_TRUST") == "all" if trust_everything is None else trust_everything
+        everything = self._trusts_everything() if trust_everything is None else trust_everything
         # The stamp before the agreements: what is remembered under it may be older than it says, never wider.
         self.agreed = "everything" if everything else str(self.trust.stamp())
         self.permit = Permit(self.paths.root, self.trust.pin(), everything=everything)
@@ -140,6 +141,13 @@ class App:
             ),
             ask=ask,
         )
+
+    def _trusts_everything(self) -> bool:
+        if os.environ.get("SAMUEL_TRUST") != "all":
+            return False
+        if run := enclosing(self.user.live):
+            raise SamuelError(f"SAMUEL_TRUST does not count inside the run `{run}`", "unset it")
+        return True
 
     def fire(self, event: Event | str, **fields: Any) -> Fired:
         """Fire an event: a payload, or a name in any spelling with the payload's fields."""

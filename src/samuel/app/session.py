@@ -60,12 +60,14 @@ def _desk(app: App, confirm: Callable[[str], bool] | None) -> Desk:
     refusal = app.permit.text(allowed[0], allowed[1]) if allowed else ""
 
     def add_task(title: str) -> str:
-        who, store = asker(os.environ), TaskStore(app.state)
+        store = TaskStore(app.state, app.user.record(app.state))
+        who = asker(os.environ, store.seal)
         # Once, also when it is done: a hook that says the same at every prompt would keep a run going for ever.
         if known := [task.id for task in store.load() if task.title == title]:
             return known[0]
         *_, task = store.change(
-            lambda tasks: who.enqueue(tasks, title, priority="medium", complexity="medium", depends_on=())
+            lambda tasks: who.enqueue(tasks, title, priority="medium", complexity="medium", depends_on=()),
+            trusted=who.trusted,
         )
         return task.id
 

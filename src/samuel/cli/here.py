@@ -14,6 +14,7 @@ from samuel import paths
 from samuel.cli.output import Output
 from samuel.errors import UsageError
 from samuel.printable import safe
+from samuel.process.live import enclosing
 
 if TYPE_CHECKING:
     from samuel.app import App
@@ -47,8 +48,11 @@ class Here:
 
 
 def inside_a_run() -> str:
-    """The id of the run that this process is part of; "" outside of one."""
-    return os.environ.get("SAMUEL_RUN_ID", "")
+    """The id of the run or session that this process is part of; "" outside of one.
+
+    By its variables, or by its ancestors: whoever dropped the variables is still below the run.
+    """
+    return os.environ.get("SAMUEL_RUN_ID", "") or enclosing(paths.User.from_environment().live)
 
 
 def _confirm(question: str) -> bool:

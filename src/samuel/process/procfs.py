@@ -91,6 +91,17 @@ def born(pid: int) -> int:
     return int(fields[19]) if len(fields) > 19 else 0
 
 
+def ancestors() -> list[int]:
+    """The processes above this one, the nearest first; those of another pid namespace cannot be seen."""
+    found: list[int] = []
+    pid = os.getppid()
+    while pid > 0 and pid not in found:
+        found.append(pid)
+        status = stat(pid)
+        pid = status.parent if status else 0
+    return found
+
+
 def environ_has(pid: int, name: str, prefix: str) -> bool:
     """Was the process started with `name` in its environment, and a value that begins with `prefix`?"""
     return b"\0" + os.fsencode(f"{name}={prefix}") in b"\0" + _environ(pid)

@@ -16,6 +16,7 @@ from msgspec.structs import replace
 from samuel.dispatch.record import Fired
 from samuel.events import AfterAgentInvoke, BeforeAgentInvoke, Event, LoopEvent
 from samuel.files.inside import make_dirs_inside
+from samuel.process.live import registered
 from samuel.ralph.session import invocation_of, no_prompt, session
 from samuel.ralph.workplace import Workplace
 from samuel.ralph.worktree import RepositoryLost, WorkTree
@@ -81,7 +82,8 @@ class AgentSession:
         state = self._place.state.relative_to(self._place.root)
         os.close(make_dirs_inside(self._place.root, str(state), mode=0o755))
         try:
-            answer = self._session(self._prepare(prompt))
+            with registered(self._place.live, self._ran.session_id):
+                answer = self._session(self._prepare(prompt))
             self._fire(
                 AfterAgentInvoke(
                     exit_code=answer["exit_code"],
@@ -142,6 +144,7 @@ class AgentSession:
         return {
             **self._own,
             "SAMUEL_RUN_ID": self._place.host.get("SAMUEL_RUN_ID") or session,
+            "SAMUEL_STEP": "agent",
             "SAMUEL_SESSION_ID": session,
             "SAMUEL_PROJECT_ROOT": str(self._place.root),
             "SAMUEL_METHODOLOGY": self._place.settings.name,

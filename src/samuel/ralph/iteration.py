@@ -26,6 +26,7 @@ from samuel.events import (
 from samuel.process import confine, spawn
 from samuel.ralph.claims import take_claim
 from samuel.ralph.contexts import Contexts
+from samuel.ralph.evidence import Evidence
 from samuel.ralph.run import Run, Settlement
 from samuel.ralph.session import invocation_of, no_prompt, session
 from samuel.ralph.steps import Steps
@@ -48,6 +49,7 @@ class Iteration:
         self._agent_ran = False
         self._header_shown = False
         self._changed: list[str] = []  # by the agent
+        self._evidence = Evidence(place, steps)
 
     def work(self) -> Settlement:
         """Work, and say what came of it. Raises Ended only for what ends the whole loop."""
@@ -73,15 +75,11 @@ class Iteration:
         with self._place.git.one_moment():
             files_before = self._steps.worktree.look()
             state = Contexts(self._place, self._steps, self.run, self._task).generate()
-        invocation = self._prepare(state)
-        try:
-            answer = self._session(invocation, files_before)
-        finally:  # also when the agent failed: it may have marked tasks all the same
-            tasks = self._undo_own_marks(tasks_before)
+        answer = self._session(self._prepare(state), files_before)
         self._after_agent(answer)
         self._refuse_tampering()
         if self.run.mode == "discovery":
-            return self._discovered(tasks_before, tasks)
+            return self._discovered()
         self._check()
         self._refuse_tampering()
         return self._judge(tasks_before)
@@ -161,17 +159,18 @@ class Iteration:
 
     def _invoke(self, invocation: Mapping[str, Any]) -> Mapping[str, Any]:
         self._agent_ran = True
-        try:
-            answer = self._fire(invocation_of(invocation)).result
-        except Ended as ended:
-            if ended.fired and not ended.fired.calls:
-                self._agent_ran = False
-            outcome = "aborted" if ended.exit_reason else "agent_failed"  # stopped by somebody is no failure of it
-            raise Ended(outcome, ended.why, ended.exit_reason) from None
-        self._usage = dict(answer.get("usage") or {})
-        self._do_what_was_noted()
-        if refusal := take_claim(answer, self._steps.tasks, self._own_names()):
-            self._place.watch("warning", {"text": refusal})
+        with self._evidence.window(self.run, "agent", self._own_task):
+            try:
+                answer = self._fire(invocation_of(invocation)).result
+            except Ended as ended:
+                if ended.fired and not ended.fired.calls:
+                    self._agent_ran = False
+                outcome = "aborted" if ended.exit_reason else "agent_failed"  # stopped by somebody is no failure
+                raise Ended(outcome, ended.why, ended.exit_reason) from None
+            self._usage = dict(answer.get("usage") or {})
+            self._do_what_was_noted()
+            if refusal := take_claim(answer, self._steps.tasks, self._own_names()):
+                self._place.watch("warning", {"text": refusal})
         return answer
 
     def _do_what_was_noted(self) -> None:
@@ -198,11 +197,12 @@ class Iteration:
 
     def _check(self) -> None:
         """The gate that no claim passes without."""
-        try:
-            result = self._fire(QualityCheck(commands=list(self._place.settings.quality_checks))).result
-        except Ended as ended:
-            failures = ended.fired.result.get("failures") if ended.fired else None
-            raise Ended("quality_failed", _failures(failures) or ended.why, ended.exit_reason) from None
+        with self._evidence.window(self.run, "check"):
+            try:
+                result = self._fire(QualityCheck(commands=list(self._place.settings.quality_checks))).result
+            except Ended as ended:
+                failures = ended.fired.result.get("failures") if ended.fired else None
+                raise Ended("quality_failed", _failures(failures) or ended.why, ended.exit_reason) from None
         if result.get("ok") is False:
             raise Ended("quality_failed", _failures(result.get("failures")) or "a check failed")
 
@@ -234,11 +234,9 @@ class Iteration:
             return self._failed("stalled", "the iteration changed no file and no task")
         return self._failed("incomplete", "the checks passed, but the task was not claimed with `samuel run done`")
 
-    def _discovered(self, before: tuple[Task, ...], after: tuple[Task, ...]) -> Settlement:
-        new = len(after) - len(before)
-        return Settlement(
-            "completed" if new > 0 else "incomplete", failed=False, usage=self._usage, new_tasks=max(new, 0)
-        )
+    def _discovered(self) -> Settlement:
+        new = self._evidence.new_tasks
+        return Settlement("completed" if new else "incomplete", failed=False, usage=self._usage, new_tasks=new)
 
     def _failed(self, outcome: str, why: str) -> Settlement:
         self._place.watch("failed", {"outcome": outcome, "why": why})
@@ -284,14 +282,20 @@ class Iteration:
         mine = self._task.id if self._task else ""
         return next((task for task in tasks if task.id == mine), None)
 
+    @property
+    def _own_task(self) -> str:
+        """The id of the task that the agent may speak of; discovery has none."""
+        return self._task.id if self._task and self.run.mode == "implementation" else ""
+
     def _own_names(self) -> dict[str, str]:
         """What the agent's `samuel` needs to know where it is."""
         return {
             "SAMUEL_RUN_ID": self.run.run_id,
+            "SAMUEL_STEP": "agent",
             "SAMUEL_SESSION_ID": self.run.session_id,
             "SAMUEL_ITERATION": str(self.run.iteration),
             "SAMUEL_MODE": self.run.mode,
-            "SAMUEL_TASK_ID": self._task.id if self._task and self.run.mode == "implementation" else "",
+            "SAMUEL_TASK_ID": self._own_task,
             "SAMUEL_ATTEMPT": str(self._task.attempts + 1 if self._task else 1),
             "SAMUEL_MAX_NEW_TASKS": str(self._place.settings.pilot.max_discovery_tasks),
             "SAMUEL_PROJECT_ROOT": str(self._place.root),
@@ -304,27 +308,6 @@ class Iteration:
             raise Ended(
                 "aborted", f"{named} changed during the run; what an agent is judged by is not its to change"
             )
-
-    def _undo_own_marks(self, before: tuple[Task, ...]) -> tuple[Task, ...]:
-        """Only the loop completes tasks: a row that the agent marked itself is put back, as a claim at most."""
-        tasks = self._steps.tasks.load()
-        known = {task.id: task for task in before}
-        marked = {
-            task.id
-            for task in tasks
-            if task.status == "completed" and known.get(task.id, task).status != "completed"
-        }
-        if not marked:
-            return tasks
-        mine = self._task.id if self._task else ""
-        self._place.watch(
-            "warning", {"text": f"marked completed without a check, put back: {', '.join(sorted(marked))}"}
-        )
-
-        def put_back(tasks: tuple[Task, ...]) -> list[Task]:
-            return [replace(known[t.id], claimed=t.id == mine) if t.id in marked else t for t in tasks]
-
-        return self._steps.tasks.change(put_back)
 
 
 def _failures(failures: Any) -> str:

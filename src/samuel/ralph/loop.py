@@ -7,8 +7,8 @@ go on longer.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from contextlib import suppress
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager, suppress
 from typing import Any
 
 from msgspec.structs import replace
@@ -16,7 +16,9 @@ from msgspec.structs import replace
 from samuel.errors import SamuelError
 from samuel.events import AfterIteration, AfterLoop, BeforeLoop
 from samuel.files.lock import held
+from samuel.process.live import registered
 from samuel.process.tree import end_leftovers
+from samuel.ralph.evidence import restore, warn
 from samuel.ralph.iteration import Iteration
 from samuel.ralph.patience import PatientTasks
 from samuel.ralph.run import Run, RunFile, Settlement
@@ -35,22 +37,35 @@ class Loop:
         self._steps = steps
         self._stop = stop
         self._pinned = dict(pinned)
-        self._file = RunFile(place.state, place.disk)
+        self._file = RunFile(place.state, place.record, place.disk)
 
     def run(self, max_iterations: int, agent: str) -> Run:
         """Work until there is a reason to stop. The kernel holds the lock, so it is never left behind."""
-        with held(self._place.state / "run.lock", note=f"samuel run start, {self._place.settings.name}"):
+        with self._locked():
             run = self._begin(max_iterations, agent)
             reason = "error"
             try:
-                reason = self._work(run)
+                with registered(self._place.live, run.run_id):
+                    reason = self._work(run)
             except Ended as ended:  # asked to stop while it waited for the task file
                 reason = ended.exit_reason
             except KeyboardInterrupt:
                 reason = "interrupted"
             finally:
-                run = self._end(self._file.load() or run, reason)
+                run = self._end(self._file.last or run, reason)
             return run
+
+    @contextmanager
+    def _locked(self) -> Iterator[None]:
+        """One run at a time. An agent can replace the lock in the state directory, so there is a second one."""
+        note = f"samuel run start, {self._place.settings.name}"
+        with ExitStack() as locks:
+            locks.enter_context(held(self._place.state / "run.lock", note=note))
+            if self._place.record is not None:
+                with suppress(OSError):  # a home that is read-only: then the first has to do
+                    self._place.record.mkdir(parents=True, exist_ok=True, mode=0o700)
+                    locks.enter_context(held(self._place.record / "run.lock", note=note))
+            yield
 
     def rehearse(self, agent: str) -> dict[str, Any]:
         """One iteration's hooks, told that it is a dry run: no agent starts, nothing changes, nothing counts."""
@@ -140,7 +155,12 @@ class Loop:
 
     def _begin(self, max_iterations: int, agent: str) -> Run:
         """A new run, or the one that was killed: it goes on where it was."""
-        known = self._file.load()
+        known, notes = self._file.resumable()
+        if notes and known is not None:
+            end_leftovers("SAMUEL_RUN_ID", known.run_id)
+        for note in notes:
+            warn(self._place, note)
+        restore(self._place, known)
         if known is not None and not known.over:
             # Its agent may still be at work, and would claim what the next one is about to do.
             end_leftovers("SAMUEL_RUN_ID", known.run_id)
@@ -157,7 +177,10 @@ class Loop:
             dirty=self._steps.worktree.not_of_the_run(commit=self._place.settings.commit),
             pinned=self._pinned,
         )
-        return self._file.save(run)
+        run = self._file.save(run)
+        if self._file.problem:
+            warn(self._place, f"there is no record of this run, so it cannot be resumed: {self._file.problem}")
+        return run
 
     def _finish(self, known: Run) -> None:
         """The last run was stopped between a decision and its task: what it decided is done first."""

@@ -8,6 +8,7 @@ from typing import TypeVar
 from samuel.errors import ConfigError
 from samuel.ralph.stopping import Ended, Stop
 from samuel.ralph.workplace import Workplace
+from samuel.tasks.seal import Seal
 from samuel.tasks.task import Task
 
 LOOK_AGAIN = 2.0  # seconds between looks at a task file that cannot be read
@@ -25,6 +26,9 @@ class PatientTasks:
 
     def change(self, function: Callable[[tuple[Task, ...]], Iterable[Task]]) -> tuple[Task, ...]:
         return self._patiently(lambda: self._place.tasks.change(function))
+
+    def open_seal(self, seal: Seal) -> str:
+        return self._patiently(lambda: self._place.tasks.open_seal(seal))
 
     def _patiently(self, act: Callable[[], T]) -> T:
         said = ""

@@ -7,17 +7,19 @@ failure ends the iteration.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from msgspec.structs import replace
 
 from samuel.clock import iso
 from samuel.dispatch.record import Call, Fired
-from samuel.events import Event, LoopEvent
+from samuel.events import AgentInvoke, Event, LoopEvent, QualityCheck
 from samuel.hooks.handler import Origin, Outcome
 from samuel.ralph.patience import PatientTasks
 from samuel.ralph.protect import Protected
 from samuel.ralph.run import Run
+from samuel.ralph.state_files import misplaced, put_right
 from samuel.ralph.stopping import Ended, Stop
 from samuel.ralph.workplace import Workplace
 from samuel.ralph.worktree import WorkTree
@@ -47,6 +49,8 @@ class Steps:
         self.worktree = WorkTree(place.root, place.git)
         self.protected = Protected(place.root)
         self.plugins: Mapping[str, Any] = {}  # what handlers contributed in this iteration
+        self._replaced: list[str] = []  # of the state's files, by an agent or a check
+        self._misplaced: set[Path] = set()  # those that were so before
 
     def new_iteration(self, run: Run) -> None:
         """Contributions last for an iteration; those of before:loop for the run."""
@@ -55,6 +59,8 @@ class Steps:
     def fire(self, run: Run, event: Event, state: Mapping[str, Any] | None = None) -> Fired:
         """Fire one event of the run, or raise Ended: a strict failure, a denial, or somebody's wish to stop."""
         fired = self._fire(self._stamped(run, event, state or {}))
+        if isinstance(event, AgentInvoke | QualityCheck) and not self.dry_run:
+            self._put_right()  # before anything is written there
         if fired.context:
             self.plugins = fired.context.get("Plugins", {})
         self._note(fired)
@@ -63,6 +69,18 @@ class Steps:
         if fired.stopped:
             raise Ended("aborted", fired.reason, fired=fired)
         return fired
+
+    def expect_state_files(self) -> None:
+        """From now on, what is not a file or a directory as it should be was made so by whoever works."""
+        self._replaced, self._misplaced = [], misplaced(self._place.root, self._place.state)
+
+    def replaced_state_files(self) -> list[str]:
+        """Which files of the state are not what they were; they are put right."""
+        self._put_right()
+        return self._replaced
+
+    def _put_right(self) -> None:
+        self._replaced += put_right(self._place.root, self._place.state, self._misplaced)
 
     def last_words(self, run: Run, event: Event) -> Fired:
         """Fire an event that is fired whatever happened before."""

@@ -6,7 +6,7 @@ The built-in handlers and the loop are given this; they look nothing up themselv
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -22,6 +22,7 @@ from samuel.process import confine
 from samuel.process.git import Git
 from samuel.tasks.store import TaskStore
 from samuel.trust import commands
+from samuel.trust.store import Agreement, TrustStore
 
 Watch = Callable[[str, Mapping[str, Any]], None]
 
@@ -51,6 +52,11 @@ class Workplace:
     preferred_agent: str = ""  # the person's, for projects that name none
     disk: Disk = DISK
     watch: Watch = nobody
+    record: Path | None = None
+    """Where this user keeps what a run of this state directory must know again; None keeps nothing."""
+    live: Path | None = None
+    """Where it is written down which runs are under way."""
+    trust: TrustStore | None = None
     permit: Callable[[str, str], str] = anything
     """What keeps a command of samuel.toml from running, by its name and digest; "" for nothing."""
 
@@ -61,6 +67,15 @@ class Workplace:
     def refusal(self, text: commands.Text | None) -> str:
         """Why a command line that came with the project may not run; "" if it may."""
         return self.permit(text[0], text[1]) if text else ""
+
+    def agreements(self) -> Mapping[str, Agreement]:
+        """What the user agreed to, as it is stored now."""
+        return self.trust.load() if self.trust else {}
+
+    def restore_agreements(self, before: Mapping[str, Agreement], names: Iterable[str]) -> None:
+        """Make these agreements what they were before."""
+        if self.trust:
+            self.trust.restore(before, names)
 
     def append(self, path: Path, text: str | bytes) -> None:
         """Add to a file of the state. Never through a link: it may have come with a clone."""

@@ -1,6 +1,7 @@
 """Who may ask for which change: a person may, an agent inside a run may only speak of the task it was given.
 
-Both answer to the same calls, so a command does not know which of them it serves.
+A check may ask for nothing: what it judges is not its to change. All answer to the same calls, so a command does
+not know which of them it serves.
 """
 
 from __future__ import annotations
@@ -11,12 +12,17 @@ from typing import Protocol
 
 from samuel.errors import SamuelError
 from samuel.tasks import changes
+from samuel.tasks.seal import DISCOVERY, Seal
 from samuel.tasks.task import Task, Tasks
 
-DISCOVERY = "discovery"
+CHECK = "check"
 
 
 class Asker(Protocol):
+    @property
+    def trusted(self) -> bool:
+        """Whether what they ask for counts, also while an agent is at work."""
+
     def done(self, tasks: Tasks, id: str, *, at: str, commit: str) -> tuple[Task, ...]: ...
 
     def skip(self, tasks: Tasks, id: str, *, reason: str) -> tuple[Task, ...]: ...
@@ -30,25 +36,79 @@ class Asker(Protocol):
     ) -> tuple[Task, ...]: ...
 
 
-def asker(environment: Mapping[str, str]) -> Asker:
-    """Who calls: the loop gives its agent these variables, and everybody else is a person."""
-    if not (run := environment.get("SAMUEL_RUN_ID", "")):
+def asker(environment: Mapping[str, str], seal: Seal | None = None) -> Asker:
+    """Who calls. The loop gives variables to its agents and checks; one that dropped them is still below it."""
+    if run := environment.get("SAMUEL_RUN_ID", ""):
+        if environment.get("SAMUEL_STEP") == CHECK:
+            return Check(run)
+        return Agent(
+            run=run,
+            task_id=environment.get("SAMUEL_TASK_ID", ""),
+            discovers=environment.get("SAMUEL_MODE") == DISCOVERY,
+            iteration=_number(environment, "SAMUEL_ITERATION") or 0,
+            max_new_tasks=_number(environment, "SAMUEL_MAX_NEW_TASKS"),
+        )
+    if seal is None or not seal.alive:
         return Person()
+    if not seal.is_above:
+        return Person(busy=seal.own)
+    if seal.step == CHECK:
+        return Check(seal.run_id)
     return Agent(
-        run=run,
-        task_id=environment.get("SAMUEL_TASK_ID", ""),
-        discovers=environment.get("SAMUEL_MODE") == DISCOVERY,
-        iteration=_number(environment, "SAMUEL_ITERATION") or 0,
-        max_new_tasks=_number(environment, "SAMUEL_MAX_NEW_TASKS"),
+        run=seal.run_id,
+        task_id=next(iter(seal.own), ""),
+        discovers=seal.mode == DISCOVERY,
+        iteration=seal.iteration,
+        max_new_tasks=seal.max_new_tasks,
     )
 
 
+@dataclass(frozen=True)
 class Person:
-    done = staticmethod(changes.complete)
+    busy: tuple[str, ...] = ()
+    """The tasks that agents work on now."""
+
+    trusted = True
     skip = staticmethod(changes.skip)
     block = staticmethod(changes.block)
     reset = staticmethod(changes.reset)
     enqueue = staticmethod(changes.enqueue)
+
+    def done(self, tasks: Tasks, id: str, *, at: str, commit: str) -> tuple[Task, ...]:
+        """Completed, at one's word. A task that an agent works on is claimed, and its checks decide."""
+        if id in self.busy:
+            return changes.claim(tasks, id, commit=commit)
+        return changes.complete(tasks, id, at=at, commit=commit)
+
+
+@dataclass(frozen=True)
+class Check:
+    run: str
+
+    trusted = False
+
+    def done(self, tasks: Tasks, id: str, *, at: str, commit: str) -> tuple[Task, ...]:
+        raise self._refusal(f"claim task `{id}`")
+
+    def skip(self, tasks: Tasks, id: str, *, reason: str) -> tuple[Task, ...]:
+        raise self._refusal(f"skip task `{id}`")
+
+    def block(self, tasks: Tasks, id: str, *, reason: str) -> tuple[Task, ...]:
+        raise self._refusal(f"block task `{id}`")
+
+    def reset(self, tasks: Tasks, id: str) -> tuple[Task, ...]:
+        raise self._refusal(f"reset task `{id}`")
+
+    def enqueue(
+        self, tasks: Tasks, title: str, *, priority: str, complexity: str, depends_on: Iterable[str]
+    ) -> tuple[Task, ...]:
+        raise self._refusal("add a task")
+
+    def _refusal(self, what: str) -> SamuelError:
+        return SamuelError(
+            f"this is a check of the run `{self.run}`, which cannot {what}",
+            "a check passes or fails by its exit code",
+        )
 
 
 @dataclass(frozen=True)
@@ -58,6 +118,8 @@ class Agent:
     discovers: bool = False
     iteration: int = 0
     max_new_tasks: int | None = None  # what one discovery may find
+
+    trusted = False
 
     def done(self, tasks: Tasks, id: str, *, at: str, commit: str) -> tuple[Task, ...]:
         """A claim: only the loop completes a task, after the quality checks passed."""

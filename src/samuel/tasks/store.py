@@ -1,60 +1,129 @@
-"""The tasks on disk: read at any time, changed by one process at a time, replaced whole."""
+"""The tasks on disk: read at any time, changed by one process at a time, replaced whole.
+
+While an agent or a check works, the tasks are sealed (`seal.py`): it may write the file, and what of that counts
+is decided when the work is over.
+"""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from samuel.errors import ConfigError, Problem, SamuelError
 from samuel.files import atomic
+from samuel.files.aside import keep_aside, put_aside
 from samuel.files.inside import read_inside
 from samuel.files.lock import held
 from samuel.tasks import graph, prd_file
 from samuel.tasks.prd_file import Document
-from samuel.tasks.task import Task
+from samuel.tasks.rebuild import Rebuilt
+from samuel.tasks.seal import Seal, SealFile
+from samuel.tasks.task import Task, Tasks
 
 LIMIT = 256 * 1024 * 1024
 WAIT = 60.0  # a change takes milliseconds, so this is a queue of very many, or somebody who hangs
 
 
 class TaskStore:
-    """The `prd.toon` of one directory, and the lock beside it."""
+    """The `prd.toon` of one directory, and the lock beside it.
 
-    def __init__(self, directory: Path, *, disk: atomic.Disk = atomic.DISK) -> None:
+    `record` is the directory in the user's state where the tasks are sealed; None seals them in this process only.
+    """
+
+    def __init__(self, directory: Path, record: Path | None = None, *, disk: atomic.Disk = atomic.DISK) -> None:
         self.directory = directory
         self.path = directory / prd_file.NAME
         self._lock = directory / "state.lock"
         self._disk = disk
+        self._seal = SealFile(record, disk=disk)
+
+    @property
+    def seal(self) -> Seal | None:
+        """There is one while an agent or a check works, and after it was killed."""
+        return self._seal.load()
+
+    @property
+    def exists(self) -> bool:
+        """Whether there are tasks, be it none at all."""
+        return self.path.exists() or self._can_restore
 
     def load(self) -> tuple[Task, ...]:
         """The tasks as they are now. It needs no lock: the file is whole at every moment."""
         return self._read().tasks
 
-    def change(self, function: Callable[[tuple[Task, ...]], Iterable[Task]]) -> tuple[Task, ...]:
+    def change(
+        self, function: Callable[[tuple[Task, ...]], Iterable[Task]], *, trusted: bool = False
+    ) -> tuple[Task, ...]:
         """Replace the tasks by what `function` makes of them, with nobody else in between; gives the new ones.
 
-        If it raises, or what it gives does not fit together, the file stays as it is.
+        If it raises, or what it gives does not fit together, the file stays as it is. A `trusted` change counts
+        whoever is at work; any other is looked at when an agent's or a check's work is over.
         """
-        if not self.path.exists():
+        if not self.exists:
             raise self._missing()  # before a lock file is made for nothing
         with held(self._lock, wait=WAIT, note="changing a task"):
             old = self._read()
-            tasks = tuple(function(old.tasks))
+            seal = self.seal if trusted else None
+            if seal is None:
+                tasks = tuple(function(old.tasks))
+            else:
+                rebuilt = seal.rebuild(old.tasks)
+                tasks = tuple(function(rebuilt.tasks))
+                self._save(seal.with_change(rebuilt, tasks))
             if tasks != old.tasks:
                 self._write(tasks, old)
         return tasks
+
+    def open_seal(self, seal: Seal) -> str:
+        """Seal the tasks as they are now; gives why that could not be written down, "" if it was."""
+        with held(self._lock, wait=WAIT, note="sealing the tasks"):
+            seal = seal.around(self._read().tasks)
+            try:
+                self._seal.save(seal)
+            except OSError as error:  # a home that is read-only, say
+                self._seal.hold(seal)
+                return f"cannot write `{error.filename}`: {error.strerror}"
+        return ""
+
+    def close_seal(self) -> Rebuilt | None:
+        """Rebuild the tasks from the seal and what was allowed to be said since; None without a seal."""
+        if (seal := self.seal) is None:
+            return None
+        with held(self._lock, wait=WAIT, note="rebuilding the tasks"):
+            seal = self.seal or seal
+            old, content, problem = self._read_whatever_it_is()
+            rebuilt = Rebuilt(seal.tasks, seal.put_back, problem=problem) if problem else seal.rebuild(old.tasks)
+            if problem or rebuilt.tasks != old.tasks:
+                if content and (problem or rebuilt.put_back):  # it may be somebody's edit: nothing is thrown away
+                    keep_aside(self.directory, prd_file.NAME, content)
+                self._write(rebuilt.tasks, old)
+            self._seal.clear()
+        return rebuilt
+
+    def drop_seal(self) -> None:
+        """The tasks in the file count, whatever was sealed."""
+        self._seal.clear()
 
     def replace_all(self, tasks: Iterable[Task]) -> None:
         """Begin anew with these tasks, whatever was there."""
         self.directory.mkdir(parents=True, exist_ok=True)
         with held(self._lock, wait=WAIT, note="writing the tasks"):
+            self._seal.clear()
             self._write(tuple(tasks), prd_file.EMPTY)
 
     def _read(self) -> Document:
         try:
-            data = read_inside(self.directory, prd_file.NAME, limit=LIMIT)
+            return self._decoded(self._content())
         except FileNotFoundError:
+            if self._can_restore and (seal := self.seal):
+                return Document(seal.tasks, rows=tuple("" for _ in seal.tasks))
             raise self._missing() from None
+
+    def _content(self) -> bytes:
+        return read_inside(self.directory, prd_file.NAME, limit=LIMIT)
+
+    def _decoded(self, data: bytes) -> Document:
         try:
             text = data.decode("utf-8-sig")
         except UnicodeDecodeError as error:
@@ -62,10 +131,39 @@ class TaskStore:
             raise ConfigError([Problem("this is not UTF-8", str(self.path), line, "save it as UTF-8")]) from None
         return prd_file.decode(text, str(self.path))
 
-    def _write(self, tasks: tuple[Task, ...], old: Document) -> None:
+    def _read_whatever_it_is(self) -> tuple[Document, bytes, str]:
+        """The file, its bytes, and what is wrong with it. What is no file at all is moved out of the way."""
+        content = b""
+        try:
+            content = self._content()
+            return self._decoded(content), content, ""
+        except FileNotFoundError:
+            return prd_file.EMPTY, b"", f"`{self.path.name}` was removed"
+        except ConfigError as error:
+            return prd_file.EMPTY, content, f"`{self.path.name}` cannot be read: {error.problems[0].what}"
+        except (SamuelError, OSError):
+            put_aside(self.directory, self.path.name)
+            return prd_file.EMPTY, b"", f"`{self.path.name}` is not a file any more"
+
+    @property
+    def _can_restore(self) -> bool:
+        """Whether a task file that is missing was sealed. Without a run.json somebody forgot the whole run."""
+        return os.path.lexists(self.directory / "run.json") and self.seal is not None
+
+    def _write(self, tasks: Tasks, old: Document) -> None:
+        tasks = tuple(tasks)
         if problems := graph.problems(tasks, str(self.path)):
             raise ConfigError(problems)
         atomic.write_text(self.path, prd_file.encode(tasks, old), disk=self._disk)
+
+    def _save(self, seal: Seal) -> None:
+        try:
+            self._seal.save(seal)
+        except OSError as error:
+            raise SamuelError(
+                f"a run works on these tasks, and `{error.filename}` cannot be written: {error.strerror}",
+                "change the tasks from outside of the sandbox",
+            ) from None
 
     def _missing(self) -> SamuelError:
         return SamuelError(

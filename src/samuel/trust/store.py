@@ -24,6 +24,7 @@ class Agreement(msgspec.Struct, frozen=True):
     digest: str
     at: str = ""
     earlier: list[str] = []  # what was agreed to before: another worktree may still have it
+    by: str = ""  # the process that recorded it; one that only appeared in the file has none
 
     def covers(self, digest: str) -> bool:
         return bool(digest) and (digest == self.digest or digest in self.earlier)
@@ -59,7 +60,7 @@ class TrustStore:
             for name, digest, content in items:
                 before = None if instead else stored.agreed.get(name)
                 known = [one for one in (before.digest, *before.earlier) if one != digest] if before else []
-                stored.agreed[name] = Agreement(digest, at, known[:EARLIER_KEPT])
+                stored.agreed[name] = Agreement(digest, at, known[:EARLIER_KEPT], f"pid {os.getpid()}")
                 if len(content) <= MOST_KEPT:
                     self._texts.mkdir(mode=0o700, exist_ok=True)
                     atomic.write_bytes(self._texts / digest, content, 0o600, durable=False)
@@ -72,6 +73,14 @@ class TrustStore:
             for name in gone:
                 del stored.agreed[name]
         return gone
+
+    def restore(self, before: Mapping[str, Agreement], names: Iterable[str]) -> None:
+        """Make these agreements what they were before, or none."""
+        with self._changing() as stored:
+            for name in names:
+                stored.agreed.pop(name, None)
+                if name in before:
+                    stored.agreed[name] = before[name]
 
     def agreed_text(self, digest: str) -> bytes | None:
         """The content that was agreed to under this digest, if it was kept."""

@@ -4,19 +4,23 @@ from __future__ import annotations
 
 import difflib
 import os
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from samuel import config, paths
-from samuel.cli.here import inside_a_run
 from samuel.cli.lazy import Entry, LazyGroup
 from samuel.config.model import Config
 from samuel.errors import UsageError
 from samuel.files.inside import refuse_links
 from samuel.ralph.moving import move_state
+from samuel.ralph.run import RunFile
 from samuel.tasks.prd_file import NAME as PRD
+from samuel.tasks.rights import Asker, asker
+from samuel.tasks.store import TaskStore
+from samuel.tasks.task import Task, Tasks
 
 if TYPE_CHECKING:
     from samuel.cli.here import Here
@@ -50,15 +54,32 @@ def state_directory(here: Here, methodology: str = "") -> Path:
     project = paths.Project(here.root)
     refuse_links(project.root, str(project.run.relative_to(project.root)))
     settings = config.load(project.config)
-    if inside_a_run():
+    if os.environ.get("SAMUEL_RUN_ID"):
         # The run's own methodology counts, and its place, whatever samuel.toml says by now.
         name = os.environ.get("SAMUEL_METHODOLOGY") or settings.default_methodology
         moved = settings.several and not (project.run / PRD).exists()
         return _safe(project, project.state(name, several=moved))
     name = known_methodology(settings, methodology)
     if settings.several:
-        move_state(project.run, settings.default_methodology, settings.names)
+        record = paths.User.from_environment().record
+        move_state(project.run, settings.default_methodology, settings.names, record)
     return _safe(project, project.state(name, several=settings.several))
+
+
+def task_store(state: Path) -> TaskStore:
+    """The tasks of a state directory, with what a run in progress has sealed of them."""
+    return TaskStore(state, paths.User.from_environment().record(state))
+
+
+def run_file(state: Path) -> RunFile:
+    return RunFile(state, paths.User.from_environment().record(state))
+
+
+def change_tasks(here: Here, change: Callable[[Asker, Tasks], tuple[Task, ...]]) -> tuple[Task, ...]:
+    """Change the tasks with the rights of whoever called this command."""
+    store = task_store(state_directory(here))
+    who = asker(os.environ, store.seal)
+    return store.change(lambda tasks: change(who, tasks), trusted=who.trusted)
 
 
 def known_methodology(settings: Config, name: str) -> str:

@@ -1,13 +1,9 @@
 from __future__ import annotations
 
-import os
-
 import click
 
 from samuel.cli.here import Here, json_option
-from samuel.cli.run import state_directory
-from samuel.tasks.rights import asker
-from samuel.tasks.store import TaskStore
+from samuel.cli.run import change_tasks
 from samuel.tasks.task import find
 
 
@@ -24,7 +20,5 @@ def block(here: Here, id: str, reason: str) -> int:
     \b
         samuel run block 1.2 --reason "needs an API key"
     """
-    who = asker(os.environ)
-    store = TaskStore(state_directory(here))
-    task = find(store.change(lambda tasks: who.block(tasks, id, reason=reason)), id)
+    task = find(change_tasks(here, lambda who, tasks: who.block(tasks, id, reason=reason)), id)
     return here.out.answer(task.plain(), f"task `{id}` is blocked: {task.last_failure}")

@@ -1,14 +1,10 @@
 from __future__ import annotations
 
-import os
-
 import click
 
 from samuel.cli.here import Here, json_option
-from samuel.cli.run import state_directory
+from samuel.cli.run import change_tasks
 from samuel.clock import SystemClock, iso
-from samuel.tasks.rights import asker
-from samuel.tasks.store import TaskStore
 from samuel.tasks.task import find
 
 
@@ -26,8 +22,6 @@ def done(here: Here, id: str, commit: str) -> int:
         samuel run done 1.2 --commit 4f0c2d1
     """
     at = iso(SystemClock().now())
-    who = asker(os.environ)
-    store = TaskStore(state_directory(here))
-    task = find(store.change(lambda tasks: who.done(tasks, id, at=at, commit=commit)), id)
+    task = find(change_tasks(here, lambda who, tasks: who.done(tasks, id, at=at, commit=commit)), id)
     said = "is completed" if task.status == "completed" else "is claimed; it counts when the quality checks pass"
     return here.out.answer(task.plain(), f"task `{id}` {said}")

@@ -1,13 +1,9 @@
 from __future__ import annotations
 
-import os
-
 import click
 
 from samuel.cli.here import Here, json_option
-from samuel.cli.run import state_directory
-from samuel.tasks.rights import asker
-from samuel.tasks.store import TaskStore
+from samuel.cli.run import change_tasks
 from samuel.tasks.task import PRIORITIES
 
 
@@ -24,8 +20,10 @@ def enqueue(here: Here, title: str, priority: str, complexity: str, depends_on: 
     \b
         samuel run enqueue "Write the changelog" --priority low --depends-on 1.2
     """
-    who = asker(os.environ)
-    *_, task = TaskStore(state_directory(here)).change(
-        lambda tasks: who.enqueue(tasks, title, priority=priority, complexity=complexity, depends_on=depends_on)
+    *_, task = change_tasks(
+        here,
+        lambda who, tasks: who.enqueue(
+            tasks, title, priority=priority, complexity=complexity, depends_on=depends_on
+        ),
     )
     return here.out.answer(task.plain(), f"task `{task.id}` is pending: {task.title}")

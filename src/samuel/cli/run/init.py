@@ -8,15 +8,13 @@ from samuel import config, paths
 from samuel.agents.table import find
 from samuel.cli.consent import Consent
 from samuel.cli.here import Here, inside_a_run, json_option
-from samuel.cli.run import state_directory
+from samuel.cli.run import run_file, state_directory, task_store
 from samuel.config.edit import Value, set_value
 from samuel.errors import SamuelError
 from samuel.files import atomic
 from samuel.files.lock import held
 from samuel.ralph.detect import quality_checks
-from samuel.ralph.run import RunFile
 from samuel.tasks.markdown import read
-from samuel.tasks.store import TaskStore
 from samuel.tasks.task import Task
 
 LOCK_SECONDS = 60.0  # another `run init` takes a moment, on a busy machine a long one
@@ -93,5 +91,5 @@ def _begin(state: Path, tasks: tuple[Task, ...]) -> None:
     """New tasks, and no run that would go on with the old ones."""
     state.mkdir(parents=True, exist_ok=True)
     with held(state / "run.lock", note="samuel run init"):
-        RunFile(state).forget()
-        TaskStore(state).replace_all(tasks)
+        run_file(state).forget()
+        task_store(state).replace_all(tasks)

@@ -3,9 +3,8 @@ from __future__ import annotations
 import click
 
 from samuel.cli.here import Here, json_option
-from samuel.cli.run import state_directory
+from samuel.cli.run import run_file, state_directory, task_store
 from samuel.cli.run.start import PROFILE, VERBOSE, run_loop
-from samuel.tasks.store import TaskStore
 
 
 @click.command()
@@ -39,8 +38,10 @@ def pilot(
     \b
         samuel run pilot --focus "error messages"
     """
-    store = TaskStore(state_directory(here, methodology))
-    if not store.path.exists():
+    state = state_directory(here, methodology)
+    store = task_store(state)
+    if not store.exists:
+        run_file(state).forget()
         store.replace_all(())
     return run_loop(
         here,

@@ -1,13 +1,9 @@
 from __future__ import annotations
 
-import os
-
 import click
 
 from samuel.cli.here import Here, json_option
-from samuel.cli.run import state_directory
-from samuel.tasks.rights import asker
-from samuel.tasks.store import TaskStore
+from samuel.cli.run import change_tasks
 from samuel.tasks.task import find
 
 
@@ -21,6 +17,5 @@ def reset(here: Here, id: str) -> int:
     \b
         samuel run reset 1.2
     """
-    who = asker(os.environ)
-    task = find(TaskStore(state_directory(here)).change(lambda tasks: who.reset(tasks, id)), id)
+    task = find(change_tasks(here, lambda who, tasks: who.reset(tasks, id)), id)
     return here.out.answer(task.plain(), f"task `{id}` is pending")

@@ -4,10 +4,8 @@ import click
 
 from samuel.cli.here import Here, json_option
 from samuel.cli.output import Table
-from samuel.cli.run import state_directory
+from samuel.cli.run import run_file, state_directory, task_store
 from samuel.cli.run.start import plain
-from samuel.ralph.run import RunFile
-from samuel.tasks.store import TaskStore
 
 
 @click.command()
@@ -20,8 +18,8 @@ def status(here: Here) -> int:
         samuel run status --json
     """
     directory = state_directory(here)
-    tasks = TaskStore(directory).load()
-    run = RunFile(directory).load()
+    tasks = task_store(directory).load()
+    run = run_file(directory).load()
     counts = {
         name: sum(task.status == name for task in tasks) for name in dict.fromkeys(task.status for task in tasks)
     }

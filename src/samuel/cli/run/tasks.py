@@ -6,8 +6,7 @@ import click
 
 from samuel.cli.here import Here, json_option
 from samuel.cli.output import Table
-from samuel.cli.run import state_directory
-from samuel.tasks.store import TaskStore
+from samuel.cli.run import state_directory, task_store
 from samuel.tasks.task import STATUSES, Task
 
 COLUMNS = ("id", "status", "priority", "complexity", "depends on", "title", "why")
@@ -23,7 +22,7 @@ def tasks(here: Here, status: str | None) -> int:
     \b
         samuel run tasks --status blocked
     """
-    found = [task for task in TaskStore(state_directory(here)).load() if status in (None, task.status)]
+    found = [task for task in task_store(state_directory(here)).load() if status in (None, task.status)]
     return here.out.answer([task.plain() for task in found], table(found) if found else "no tasks")
 
 

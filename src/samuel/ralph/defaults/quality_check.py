@@ -39,7 +39,8 @@ class RunCommands:
             del output[:-TAIL]
 
         argv, place = ["/bin/sh", "-c", command], self._place
-        with confine.confined(argv, place.settings.sandbox, place.confinement, place.environment) as confined:
+        env = {**place.environment, **_own_names(event)}
+        with confine.confined(argv, place.settings.sandbox, place.confinement, env) as confined:
             finished = spawn.run(
                 confined.argv,
                 cwd=event.project_root,
@@ -68,3 +69,17 @@ class RunCommands:
             return
         path = self._place.logs / f"iteration-{event.iteration:04}-checks.log"
         self._place.append(path, f"$ {command}  ({'ok' if passed else 'failed'})\n".encode() + output + b"\n")
+
+
+def _own_names(event: QualityCheck) -> dict[str, str]:
+    """What a `samuel` in a check needs to know that it is one: it can say nothing about tasks."""
+    if not event.run_id:
+        return {}
+    return {
+        "SAMUEL_RUN_ID": event.run_id,
+        "SAMUEL_STEP": "check",
+        "SAMUEL_ITERATION": str(event.iteration),
+        "SAMUEL_MODE": event.mode,
+        "SAMUEL_METHODOLOGY": event.methodology,
+        "SAMUEL_PROJECT_ROOT": event.project_root,
+    }

@@ -1,0 +1,112 @@
+"""The task list after somebody worked who may not write it freely: what it was, and what they were allowed to say.
+
+An agent may claim, skip or block the task it was given, and add new ones. A check may say nothing. Everything else
+that a task file holds afterwards is left out, and described for whoever reads the warning.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from typing import NamedTuple
+
+from msgspec.structs import replace
+
+from samuel.tasks.task import COLUMNS, Task, Tasks
+
+SHOWN = ("status", "claimed", "attempts", "iteration", "priority")  # short values, worth a word in a warning
+SPOKEN_STATUSES = ("skipped", "blocked")
+
+
+class Speech(NamedTuple):
+    """What may be said: about which tasks, and how many new ones may be added."""
+
+    own: Collection[str] = ()
+    """The tasks that are being worked on. Several once there are several agents."""
+    adds: bool = False
+    max_new_tasks: int | None = None
+    """None is any number."""
+    source: str = "agent"
+    iteration: int = 0
+
+
+class Rebuilt(NamedTuple):
+    tasks: tuple[Task, ...]
+    put_back: tuple[str, ...] = ()
+    """What was not allowed and is undone, a short sentence each."""
+    new_tasks: int = 0
+    problem: str = ""
+    """Why nothing that was said could be read; the tasks are those of before then."""
+
+
+def rebuild(before: Tasks, after: Tasks, speech: Speech) -> Rebuilt:
+    """The tasks of `before` with what `speech` allows of `after`.
+
+    Rows that are the same are the objects of `after`, so that a task file keeps their text. The result fits
+    together if `before` and `after` do.
+    """
+    changed = {task.id: task for task in after}
+    known = {task.id for task in before}
+    tasks: list[Task] = []
+    put_back: list[str] = []
+    for task in before:
+        now = changed.get(task.id)
+        kept = _spoken(task, now) if now is not None and task.id in speech.own else task
+        tasks.append(now if now == kept and now is not None else kept)
+        if now != kept:
+            put_back.append(_described(kept, now))
+    common = [task.id for task in after if task.id in known]
+    if common != [task.id for task in before if task.id in changed]:
+        put_back.append("the order of the tasks was changed")
+    added = list(_added([task for task in after if task.id not in known], known, speech, put_back))
+    return Rebuilt((*tasks, *added), tuple(put_back), len(added))
+
+
+def _spoken(task: Task, now: Task) -> Task:
+    """The task with what its agent said about it: a claim, or why it is skipped or blocked."""
+    if task.status != "in_progress":
+        return task
+    if now.status in SPOKEN_STATUSES:
+        # The failure of an earlier attempt is no reason: whoever only changed the status gave none.
+        has_reason = bool(now.last_failure.strip()) and now.last_failure != task.last_failure
+        said = replace(task, status=now.status, claimed=False, last_failure=now.last_failure)
+        return said if has_reason else task
+    if now.claimed or now.status == "completed":
+        return replace(task, claimed=True, commit_sha=now.commit_sha)
+    return task
+
+
+def _added(rows: list[Task], known: set[str], speech: Speech, put_back: list[str]) -> Iterator[Task]:
+    """New rows as `samuel run enqueue` would have made them: nobody has worked on them yet."""
+    most = len(rows) if speech.max_new_tasks is None else speech.max_new_tasks
+    allowed = rows[:most] if speech.adds else []
+    put_back += (f"the new task `{row.id}` is left out" for row in rows[len(allowed) :])
+    there = {*known, *(row.id for row in allowed)}
+    for row in allowed:
+        task = replace(
+            row,
+            status="pending",
+            claimed=False,
+            attempts=0,
+            completed_at="",
+            commit_sha="",
+            last_failure="",
+            source=speech.source,
+            iteration=speech.iteration,
+            parent_id=row.parent_id if row.parent_id in there else "",
+            depends_on=tuple(id for id in row.depends_on if id in there),
+        )
+        if row.status != "pending" or row.claimed:
+            put_back.append(_described(task, row))
+        yield row if task == row else task
+
+
+def _described(task: Task, now: Task | None) -> str:
+    """How `now` differs from what the task is."""
+    if now is None:
+        return f"task `{task.id}` was removed"
+    names = [name for name in (*COLUMNS, "extra") if getattr(task, name) != getattr(now, name)]
+    changes = [f"{name} was set to {getattr(now, name)}" for name in names if name in SHOWN]
+    others = [name for name in names if name not in SHOWN]
+    if others:
+        changes.append(f"{', '.join(others)} {'was' if len(others) == 1 else 'were'} changed")
+    return f"task `{task.id}`: {', '.join(changes)}"

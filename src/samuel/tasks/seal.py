@@ -1,0 +1,121 @@
+"""The tasks as they were when an agent or a check began, where a sandboxed one cannot write.
+
+While somebody is at work who may not write the task file freely, a copy of the tasks lies in the user's state
+directory: the seal. Changes by people go into both. When the work is over, or when a killed run is started again,
+the task file is rebuilt from the seal and from what the agent was allowed to say.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Literal
+
+import msgspec
+from msgspec.structs import replace
+
+from samuel.decoding import decode_json
+from samuel.files import atomic
+from samuel.process import procfs
+from samuel.tasks.rebuild import Rebuilt, Speech, rebuild
+from samuel.tasks.task import Task
+
+FILE = "tasks.json"
+DISCOVERY = "discovery"
+Step = Literal["agent", "check"]
+
+
+class Seal(msgspec.Struct, frozen=True, kw_only=True):
+    run_id: str
+    iteration: int
+    step: Step
+    """Who is at work. An agent may say something about its task; a check may say nothing."""
+    own: tuple[str, ...] = ()
+    mode: str = "implementation"
+    max_new_tasks: int | None = None  # for one discovery
+    pid: int = 0  # of the loop
+    born: int = 0
+    tasks: tuple[Task, ...] = ()
+    put_back: tuple[str, ...] = ()  # undone already, by somebody else's change, and not yet reported
+
+    @property
+    def speech(self) -> Speech:
+        if self.step == "check":
+            return Speech()
+        discovers = self.mode == DISCOVERY
+        return Speech(
+            own=self.own,
+            adds=True,
+            max_new_tasks=self.max_new_tasks if discovers else None,
+            source=DISCOVERY if discovers else "agent",
+            iteration=self.iteration,
+        )
+
+    @property
+    def alive(self) -> bool:
+        """Whether the loop that made it still runs."""
+        return self.pid == os.getpid() or (self.born != 0 and procfs.born(self.pid) == self.born)
+
+    @property
+    def is_above(self) -> bool:
+        """Whether this process was started below the loop, however far and whatever variables it dropped."""
+        return self.alive and self.pid in procfs.ancestors()
+
+    def around(self, tasks: Iterable[Task]) -> Seal:
+        """With these tasks, held by this process."""
+        return replace(self, tasks=tuple(tasks), pid=os.getpid(), born=procfs.born(os.getpid()))
+
+    def rebuild(self, tasks: Iterable[Task]) -> Rebuilt:
+        rebuilt = rebuild(self.tasks, tuple(tasks), self.speech)
+        return rebuilt._replace(put_back=(*self.put_back, *rebuilt.put_back))
+
+    def with_change(self, rebuilt: Rebuilt, changed: Iterable[Task]) -> Seal:
+        """With what somebody who may change everything made of the rebuilt tasks."""
+        before = {task.id: task for task in rebuilt.tasks}
+        news = {task.id: task for task in changed if before.get(task.id) != task}
+        tasks = [news.pop(task.id, task) for task in self.tasks]
+        return replace(self, tasks=(*tasks, *news.values()), put_back=rebuilt.put_back)
+
+
+class SealFile:
+    """The seal of one state directory. What this process sealed itself holds also if nothing could be written."""
+
+    def __init__(self, directory: Path | None, *, disk: atomic.Disk = atomic.DISK) -> None:
+        self._directory = directory
+        self._disk = disk
+        self._own: Seal | None = None
+
+    def load(self) -> Seal | None:
+        stored = self._read()
+        if self._own is None or (stored is not None and _same(stored, self._own)):
+            return stored
+        return self._own
+
+    def save(self, seal: Seal) -> None:
+        """Durable: a seal that came back after a power cut would undo what was done since."""
+        if self._directory is not None:
+            self._directory.mkdir(parents=True, exist_ok=True, mode=0o700)
+            atomic.write_bytes(self._directory / FILE, msgspec.json.encode(seal), 0o600, disk=self._disk)
+        self._own = seal
+
+    def hold(self, seal: Seal) -> None:
+        """Only in this process, where nothing can be written."""
+        self._own = seal
+
+    def clear(self) -> None:
+        if self._directory is not None and self._read() is not None:
+            atomic.write_bytes(self._directory / FILE, b"null", 0o600, disk=self._disk)
+        self._own = None
+
+    def _read(self) -> Seal | None:
+        if self._directory is None:
+            return None
+        try:
+            return decode_json((self._directory / FILE).read_bytes(), Seal | None)
+        except (OSError, UnicodeDecodeError, msgspec.MsgspecError):
+            return None
+
+
+def _same(one: Seal, other: Seal) -> bool:
+    return (one.run_id, one.iteration, one.step) == (other.run_id, other.iteration, other.step)

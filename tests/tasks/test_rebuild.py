@@ -1,0 +1,106 @@
+"""What counts of a task file that somebody wrote who may not write it freely."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+
+from samuel.tasks.graph import fit
+from samuel.tasks.rebuild import Speech, rebuild
+from samuel.tasks.task import Task
+
+OWN = Task(id="1", title="One", status="in_progress", attempts=2, last_failure="quality_failed: red", iteration=4)
+OTHER = Task(id="2", title="Two", description="do it", depends_on=("1",))
+DONE = Task(id="3", title="Three", status="completed", completed_at="2026-01-01T00:00:00Z")
+BEFORE = (OWN, OTHER, DONE)
+AGENT = Speech(own=("1",), adds=True, source="agent", iteration=4)
+
+
+def after(**own: Any) -> tuple[Task, ...]:
+    return (replace(OWN, **own), OTHER, DONE)
+
+
+class TestWhatAnAgentMaySay:
+    @pytest.mark.parametrize(
+        "words",
+        [
+            {"claimed": True, "commit_sha": "abc"},
+            {"status": "skipped", "last_failure": "not needed"},
+            {"status": "blocked", "last_failure": "no key"},
+        ],
+    )
+    def test_a_claim_a_skip_and_a_block_with_a_reason_are_kept(self, words: dict[str, Any]) -> None:
+        assert rebuild(BEFORE, after(**words), AGENT) == (after(**words), (), 0, "")
+
+    def test_a_forged_completion_of_its_own_task_is_a_claim(self) -> None:
+        rebuilt = rebuild(BEFORE, after(status="completed", completed_at="now"), AGENT)
+        assert rebuilt.tasks == after(claimed=True)
+        assert rebuilt.put_back == (
+            "task `1`: status was set to completed, claimed was set to False, completed_at was changed",
+        )
+
+    @pytest.mark.parametrize("reason", ["", "  ", OWN.last_failure])
+    def test_a_skip_without_a_reason_is_put_back(self, reason: str) -> None:
+        rebuilt = rebuild(BEFORE, after(status="skipped", last_failure=reason), AGENT)
+        assert rebuilt.tasks == BEFORE
+        assert "status was set to skipped" in rebuilt.put_back[0]
+
+    def test_new_tasks_are_pending_and_say_who_brought_them(self) -> None:
+        forged = Task(id="9", title="New", status="completed", attempts=1, source="prd", depends_on=("1",))
+        rebuilt = rebuild(BEFORE, (*BEFORE, forged), AGENT)
+        assert rebuilt.tasks[3] == Task(id="9", title="New", source="agent", iteration=4, depends_on=("1",))
+        assert (rebuilt.new_tasks, len(rebuilt.put_back)) == (1, 1)
+
+    def test_only_so_many_new_tasks_and_none_refers_to_one_left_out(self) -> None:
+        new = [Task(id=id, title=id, depends_on=(other,)) for id, other in (("a", "c"), ("b", "a"))]
+        rebuilt = rebuild(BEFORE, (*BEFORE, Task(id="c", title="c"), *new), AGENT._replace(max_new_tasks=2))
+        assert [task.id for task in rebuilt.tasks[3:]] == ["c", "a"]
+        assert rebuilt.put_back == ("the new task `b` is left out",)
+        limited = rebuild(BEFORE, (*BEFORE, *new, Task(id="c", title="c")), AGENT._replace(max_new_tasks=1))
+        assert limited.tasks[3].depends_on == ()
+        assert fit(limited.tasks)
+
+
+class TestWhatIsPutBack:
+    @pytest.mark.parametrize(
+        ("changed", "named"),
+        [
+            ((replace(OWN, attempts=0), OTHER, DONE), "task `1`: attempts was set to 0"),
+            ((replace(OWN, title="x", claimed=True), OTHER, DONE), "task `1`: title was changed"),
+            ((OWN, replace(OTHER, status="skipped", last_failure="no"), DONE), "status was set to skipped"),
+            ((OWN, replace(OTHER, status="completed"), DONE), "task `2`: status was set to completed"),
+            ((OWN, replace(OTHER, claimed=True), DONE), "task `2`: claimed was set to True"),
+            (
+                (OWN, replace(OTHER, description="nothing", depends_on=()), DONE),
+                "description, depends_on were changed",
+            ),
+            ((OWN, OTHER, replace(DONE, status="pending")), "task `3`: status was set to pending"),
+            ((OWN, DONE), "task `2` was removed"),
+            ((OTHER, DONE), "task `1` was removed"),
+            ((OTHER, OWN, DONE), "the order of the tasks was changed"),
+            ((OWN, Task(id="2", title="Another"), DONE), "task `2`: title, description, depends_on were changed"),
+            ((OWN, replace(OTHER, extra={"points": 3}), DONE), "task `2`: extra was changed"),
+        ],
+    )
+    def test_everything_else_is_as_before_and_named(self, changed: tuple[Task, ...], named: str) -> None:
+        rebuilt = rebuild(BEFORE, changed, AGENT)
+        assert [replace(task, claimed=False) for task in rebuilt.tasks] == list(BEFORE)
+        assert len(rebuilt.put_back) == 1
+        assert named in rebuilt.put_back[0]
+
+    def test_a_check_may_say_nothing_at_all(self) -> None:
+        claimed = (replace(OWN, claimed=True), OTHER, DONE, Task(id="4", title="More"))
+        rebuilt = rebuild(BEFORE, claimed, Speech())
+        assert rebuilt.tasks == BEFORE
+        assert rebuilt.put_back == ("task `1`: claimed was set to True", "the new task `4` is left out")
+
+    def test_a_task_that_is_not_in_progress_has_no_agent(self) -> None:
+        pending = (replace(OWN, status="pending"), OTHER, DONE)
+        assert rebuild(pending, after(claimed=True), AGENT).tasks == pending
+
+    def test_several_agents_each_speak_of_their_own(self) -> None:
+        both = (OWN, replace(OTHER, status="in_progress"))
+        said = (replace(OWN, claimed=True), replace(OTHER, status="blocked", last_failure="no key"))
+        assert rebuild(both, said, AGENT._replace(own=("1", "2"))).tasks == said
