@@ -15,6 +15,7 @@ import pytest
 
 import samuel
 from samuel.clock import FakeClock
+from samuel.files.atomic import Disk
 from samuel.ralph.run import RunFile
 from samuel.ralph.stopping import Stop
 from samuel.testing import Recorder
@@ -248,14 +249,17 @@ class TestTheTaskFile:
         loop.run(handlers=[person])
         assert "Something else" in (loop.root / "seen-2.md").read_text()
 
-    def test_one_broken_while_the_agent_works_is_waited_for(self, loop: LoopProject) -> None:
+    def test_one_broken_by_a_person_between_iterations_is_waited_for(self, loop: LoopProject) -> None:
         loop.tasks("1", "2")
         prd = loop.root / ".samuel/run/prd.toon"
-        loop.agent(
-            GOOD + 'if [ $SAMUEL_TASK_ID = 1 ]; then sed -i "s/tasks.2./tasks[9]/" .samuel/run/prd.toon; fi\n'
-        )
+
+        @samuel.hook("before:iteration")
+        def person(event: Any) -> None:
+            if event.iteration == 1:
+                prd.write_text(prd.read_text().replace("tasks[2]", "tasks[9]"))
+
         clock = _Mending(lambda: prd.write_text(prd.read_text().replace("tasks[9]", "tasks[2]")))
-        run = loop.run(clock=clock)
+        run = loop.run(clock=clock, handlers=[person])
         (paused,) = shown(loop, "paused")
         assert "the header counts 9 tasks, but the table has 2" in paused["why"]
         assert (run.exit_reason, outcomes(loop)) == ("queue_empty", ["completed", "completed"])
@@ -267,16 +271,21 @@ class TestTheTaskFile:
         stop = Stop()
         whole: list[str] = []
 
-        @samuel.hook("quality.check")
-        def breaks(event: Any) -> None:
-            whole.append(prd.read_text())
-            prd.write_text("broken")
+        class Breaking(Disk):
+            """Breaks the task file as soon as the settlement is saved."""
+
+            def replace(self, old: str, new: str, directory: int) -> None:
+                super().replace(old, new, directory)
+                run = loop.root / ".samuel/run/run.json"
+                if not whole and new == run.name and run.exists() and b'"settlement":{' in run.read_bytes():
+                    whole.append(prd.read_text())
+                    prd.write_text("broken")
 
         def wish() -> None:
             stop.requested = True
 
         clock = _Mending(wish)
-        run = loop.run(handlers=[breaks], clock=clock, stop=stop)
+        run = loop.run(disk=Breaking(), clock=clock, stop=stop)
         assert (run.exit_reason, prd.read_text()) == ("interrupted", "broken")
         prd.write_text(whole[0])
         assert loop.run().exit_reason == "queue_empty"
