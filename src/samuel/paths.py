@@ -21,6 +21,7 @@ OF_THE_MOMENT = (
 )  # ours, and always changing
 PLUGIN_DIRS = (".samuel/plugins", ".kodelet/plugins")  # likewise
 TEXT_HOMES = (".samuel", ".kodelet")  # likewise: what holds their skills/ and recipes/
+LIVE = "live"  # in the user's state: which runs are under way
 DISABLED = ".disable"  # the ending that switches a hook file off
 LOCK = "samuel.lock"  # beside samuel.toml; the user's own in ~/.samuel
 SCRIPTED = ".samuel/scripted"  # the steps of the scripted agent
@@ -103,7 +104,7 @@ class User:
     @property
     def live(self) -> Path:
         """Which loops and agent sessions are under way."""
-        return self.state / "live"
+        return self.state / LIVE
 
     @classmethod
     def from_environment(cls) -> User:

@@ -10,9 +10,11 @@ from pathlib import Path
 import msgspec
 
 from samuel.decoding import decode_json
-from samuel.errors import ConfigError, Problem
+from samuel.errors import ConfigError, Problem, SamuelError
 from samuel.files import atomic
 from samuel.files.lock import held
+from samuel.paths import LIVE
+from samuel.process.live import enclosing
 
 EARLIER_KEPT = 20
 MOST_KEPT = 256 * 1024  # of a text, to show the difference when it changes
@@ -42,6 +44,7 @@ class TrustStore:
         self._file = directory / f"{key}.json"
         self._texts = directory / "texts"
         self._lock = directory / f"{key}.lock"
+        self._live = directory.parent / LIVE
 
     def load(self) -> Mapping[str, Agreement]:
         return self._read().agreed
@@ -54,8 +57,13 @@ class TrustStore:
     def agree(self, items: Iterable[tuple[str, str, bytes]], *, at: str, root: str, instead: bool = False) -> None:
         """Record (name, digest, content) as agreed to; the content is kept to show what changed later.
 
-        `instead`: what was agreed to before is so no longer.
+        `instead`: what was agreed to before is so no longer. Refused to everything that was started below a run.
         """
+        if run := enclosing(self._live):
+            raise SamuelError(
+                f"this is inside the run `{run}`, which cannot change what is trusted",
+                "end the run first, or use another terminal",
+            )
         with self._changing() as stored:
             for name, digest, content in items:
                 before = None if instead else stored.agreed.get(name)
