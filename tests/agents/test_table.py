@@ -61,9 +61,24 @@ class TestMissing:
         agent = configured(AgentSettings("mine", ("./agent",), "stdin"))
         assert "`./agent`, which does not exist" in missing(agent, "", desk.root)
         (desk.root / "agent").write_text("#!/bin/sh\n")
-        assert "`./agent`, which is not executable" in missing(agent, "", desk.root)
+        said = "the agent `mine` cannot run `./agent`: permission denied; `chmod +x ./agent`"
+        assert missing(agent, "", desk.root) == said
         (desk.root / "agent").chmod(0o755)
         assert missing(agent, "", desk.root) == ""
+
+    def test_step_of_the_scripted_agent_that_is_not_executable_is_named(self, desk: Any) -> None:
+        scripted, steps = AGENTS["scripted"], desk.root / ".samuel/scripted"
+        (steps / "1.2").mkdir(parents=True)
+        (steps / "1.2/data.sh").write_text("#!/bin/sh\n")  # copied, not run
+        (steps / "README").write_text("what the steps are for\n")
+        assert missing(scripted, "", desk.root) == ""
+        for name in ("default", "1.2/1"):
+            (steps / name).write_text("#!/bin/sh\n")
+            file = f".samuel/scripted/{name}"
+            said = f"the agent `scripted` cannot run `{file}`: permission denied; `chmod +x {file}`"
+            assert missing(scripted, "", desk.root) == said
+            (steps / name).chmod(0o755)
+        assert missing(scripted, "", desk.root) == ""
 
     def test_is_the_same_question_on_the_host(self, desk: Any, box: Any) -> None:
         place = Place(desk.root, desk.state, desk.host)

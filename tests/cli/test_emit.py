@@ -123,7 +123,7 @@ def test_a_hook_that_is_broken_is_said_each_time(samuel, hook, put, project: Pat
     hook("a", "TurnEnd", "{}")
     put(".system/hooks/typo.yaml", "id: typo\nevnt_type: PreAbilityCall\n")
     for _ in range(2):
-        ran = subprocess.run([*REAL, "emit", "PreAbilityCall"], input=CALL, capture_output=True, text=True)
+        ran = subprocess.run([*REAL, "emit", "SessionEnd"], input="{}", capture_output=True, text=True)
         assert ran.returncode == 0
         assert "warning: broken, so not run: `typo`: .system/hooks/typo.yaml:" in ran.stderr
     assert "broken, so not run: `typo`" in samuel("session", "start").err
@@ -257,9 +257,9 @@ def test_an_environment(samuel, hook) -> None:
 def test_what_is_not_trusted_is_said(samuel, put) -> None:
     put(
         ".system/hooks/h.yaml",
-        "id: h\nevent_type: PreAbilityCall\nhandler: {kind: script, command: touch hacked}\n",
+        "id: h\nevent_type: SessionEnd\nhandler: {kind: script, command: touch hacked}\n",
     )
-    ran = samuel("emit", "PreAbilityCall", stdin=CALL)
+    ran = samuel("emit", "SessionEnd", stdin="{}")
     assert ran.code == 0
     assert "warning: `h` refused: not trusted" in ran.err
     assert not Path("hacked").exists()

@@ -1,6 +1,6 @@
 """A page of the documentation, read the way a person follows it: what it names is written, what it types is run.
 
-    ```bash title=".samuel/hooks/notify"      a file: written, and executable if it begins with `#!`
+    ```bash title=".samuel/hooks/notify"      a file: written, and not executable before the page says `chmod +x`
     ```toml title="samuel.toml"               a file too, and it must load
     ```python                                 without a title: run
     ```console                                each `$ command` is run; what is shown below it must come out
@@ -105,8 +105,7 @@ class Machine:
     def write(self, name: str, text: str) -> Path:
         file = self.home / name[2:] if name.startswith("~/") else self.directory / name
         file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(text)
-        file.chmod(0o755 if text.startswith("#!") else 0o644)
+        file.write_text(text)  # one that is there keeps its mode, as in an editor
         return file
 
     def run(self, *argv: str) -> str:

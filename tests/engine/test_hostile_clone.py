@@ -200,6 +200,7 @@ def test_named_in_handlers_it_is_refused_in_its_place(clone: SamuelProject, cana
 class TestOnceAgreed:
     @pytest.fixture(autouse=True)
     def _agree(self, clone: SamuelProject) -> None:
+        clone.config("")  # a distribution that is listed and missing closes what a guard in it could deny
         clone.trust()
 
     def test_it_runs(self, clone: SamuelProject, canary: Path) -> None:
@@ -233,7 +234,7 @@ class TestOnceAgreed:
 
         # still in its place in the chain: a guard that was tampered with denies
         judged = clone.fire("PreAbilityCall", ability_id="shell", tool_input={})
-        assert [call.outcome for call in judged.calls] == [Outcome.REFUSED]
+        assert {call.outcome for call in judged.calls} == {Outcome.REFUSED}
         assert judged.denied
         assert judged.stopped
         assert "samuel trust" in judged.reason

@@ -19,10 +19,9 @@ TASK = event_type("context.task")
 GATE = event_type("iteration.gate")
 
 
-def handler(name: str, origin: Origin = Origin.PROJECT, event: EventType = TASK, **more: Any) -> Handler:
-    return Handler(
-        **{"name": name, "event": event.name, "origin": origin, "runtime": "exec", "owner": name, **more}
-    )
+def handler(name: str, origin: Origin = Origin.PROJECT, event: EventType | str = TASK, **more: Any) -> Handler:
+    event = event if isinstance(event, str) else event.name
+    return Handler(**{"name": name, "event": event, "origin": origin, "runtime": "exec", "owner": name, **more})
 
 
 def built_in(event: EventType = TASK) -> Handler:
@@ -228,11 +227,21 @@ class TestHandlers:
         guard = handler("guard", status=status, reason="why")
         assert names(chain(built_in(), guard, handlers=["guard", "default"])) == ["guard", "default"]
         # also while nobody may ask it which event it is for
-        unasked = handler("guard", status=status, reason="why", event=EXTRA)
-        unasked = Handler(**{f: getattr(unasked, f) for f in Handler.__struct_fields__ if f != "event"}, event="")
+        unasked = handler("guard", status=status, reason="why", event="")
         resolved = chain(built_in(), unasked, handlers=["guard", "default"])
         assert names(resolved) == ["guard", "default"]
-        assert resolved.steps[0].handler.event == "context.task"
+
+    @pytest.mark.parametrize("status", [Status.UNTRUSTED, Status.BROKEN])
+    @pytest.mark.parametrize("event", ["PreAbilityCall", "UserPromptSubmit"])
+    def test_one_that_could_not_be_asked_closes_what_can_be_denied(self, status: Status, event: str) -> None:
+        unasked = handler("guard", status=status, event="")
+        resolved = chain(unasked, event=event_type(event))
+        assert [step.why for step in resolved.steps] == [
+            "it could not be asked which events it is for, so it closes this one"
+        ]
+        assert names(chain(unasked, event=event_type("PostAbilityCall"))) == []
+        assert names(chain(unasked, event=event_type(event), handlers=[])) == []
+        assert names(chain(unasked, event=event_type(event), handlers=["guard", "..."])) == ["guard"]
 
     @pytest.mark.parametrize("status", [Status.UNTRUSTED, Status.BROKEN])
     def test_without_handlers_too(self, status: Status) -> None:

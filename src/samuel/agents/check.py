@@ -6,11 +6,14 @@ import os
 import shutil
 from collections.abc import Mapping
 from pathlib import Path
+from shlex import quote
 
+from samuel import paths
 from samuel.agents.agent import Agent
 from samuel.process import confine, environment, spawn
 from samuel.process.reason import NotRunnable
 
+SCRIPTED = "scripted"
 _TIMEOUT = 60.0
 _TOO_MUCH = 64 * 1024
 
@@ -18,20 +21,42 @@ _TOO_MUCH = 64 * 1024
 def missing(agent: Agent, path: str, root: Path = Path()) -> str:
     """What would install the agent's program; "" when it is on this `PATH`, or at its place below `root`."""
     program = agent.command[0]
+    if agent.name == SCRIPTED:
+        return _step_not_executable(root)
     if "/" not in program:
         found = shutil.which(program, path=path) is not None
         where = "which is not on PATH"
+    elif (root / program).is_file():
+        if os.access(root / program, os.X_OK):
+            return ""
+        return f"the agent `{agent.name}` cannot run `{program}`: permission denied; `chmod +x {quote(program)}`"
     else:
-        file = root / program
-        found = file.is_file() and os.access(file, os.X_OK)
-        where = "which is not executable" if file.is_file() else "which does not exist"
+        found, where = False, "which does not exist"
     return "" if found else f"the agent `{agent.name}` needs `{program}`, {where}" + _install(agent)
+
+
+def _step_not_executable(root: Path) -> str:
+    """The first step of the scripted agent that could not be run: a script by itself, or one of several attempts.
+
+    Other files in a directory are copied into the project, and need no permission.
+    """
+    steps = root / paths.SCRIPTED
+    for file in sorted([*steps.glob("*"), *steps.glob("*/[0-9]*")]):
+        if file.is_file() and not os.access(file, os.X_OK) and _is_script(file):
+            shown = str(file.relative_to(root))
+            return f"the agent `{SCRIPTED}` cannot run `{shown}`: permission denied; `chmod +x {quote(shown)}`"
+    return ""
+
+
+def _is_script(file: Path) -> bool:
+    with file.open("rb") as opened:
+        return opened.read(2) == b"#!"
 
 
 def missing_in(agent: Agent, sandbox: confine.Sandbox, place: confine.Place) -> str:
     """The same for a sandbox: first whether it works at all, then whether the program is there inside."""
     path = place.host.get("PATH") or environment.DEFAULT_PATH
-    if sandbox.kind == confine.HOST:
+    if sandbox.kind == confine.HOST or (agent.name == SCRIPTED and _step_not_executable(place.root)):
         return missing(agent, path, place.root)
     if why := confine.missing(sandbox, place):
         return why

@@ -153,13 +153,16 @@ class App:
         """Fire an event: a payload, or a name in any spelling with the payload's fields."""
         return self.dispatcher.fire(event if isinstance(event, Event) else payload(event, fields))
 
-    @property
-    def unheard(self) -> list[str]:
-        """Hooks that are broken before they could say what they are for: it may be any event."""
+    def unheard(self, fired: Fired | None = None) -> list[str]:
+        """Hooks that are broken before they could say what they are for: it may be any event.
+
+        Without those that `fired` tells of itself.
+        """
+        called = {(call.handler.path, call.handler.name) for call in fired.calls} if fired else set()
         return [
             f"broken, so not run: `{one.name}`: {one.reason}"
             for one in self.found
-            if one.status is Status.BROKEN and not one.event
+            if one.status is Status.BROKEN and not one.event and (one.path, one.name) not in called
         ]
 
     @cached_property

@@ -52,7 +52,7 @@ def emit(here: Here, event: str, session: str | None, environment: str) -> int:
             fired_event = msgspec.structs.replace(fired_event, context=app.context())
         fired = fire(here, app, fired_event)
         quick.remember(app, environment, before)  # the next time the engine may not be needed
-    here.out.warn(*fired.warnings, *app.unheard, *app.warnings)
+    here.out.warn(*fired.warnings, *app.unheard(fired), *app.warnings)
     here.out.line(msgspec.json.encode(fired.result))
     if fired.stopped:
         if fired.reason not in fired.messages:  # which were told already

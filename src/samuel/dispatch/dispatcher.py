@@ -248,7 +248,8 @@ class Dispatcher:
         return seats
 
     def _seat(self, kind: EventType, step: Step, position: int) -> _Seat:
-        handler = step.handler
+        # One that could not be asked for its events is called for this one: that is what is recorded of it.
+        handler = step.handler if step.handler.event else replace(step.handler, event=kind.name)
         limited = kind.adds_to_prompt and handler.origin is not Origin.BUILT_IN
         return _Seat(
             handler,

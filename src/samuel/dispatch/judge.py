@@ -9,6 +9,7 @@ import msgspec
 
 from samuel.dispatch.record import Call, Fired
 from samuel.events import Event, EventType, LoopEvent
+from samuel.hooks.guards import NOT_RUN, is_guard
 from samuel.hooks.handler import Outcome
 
 OK = Outcome.OK
@@ -25,13 +26,14 @@ def judge(
     """The verdict on a whole event.
 
     A denial is honoured whether strict or not. A fault of a strict handler stops what fired the event; on an
-    event that can be denied it denies. Any other fault is a warning.
+    event that can be denied it denies, and so does a guard that could not be run. Any other fault is a warning.
     """
     result = dict(result)
     noted = [call for call in calls if call.outcome is not OK or call.message]
     faults = [call for call in noted if not call.counts]
     # Only one handler of such an event runs: if it fails there is nobody to fall back to.
-    strict_faults = [call for call in faults if call.strict or kind.composition.needs_answer]
+    alone = kind.composition.needs_answer
+    strict_faults = [call for call in faults if call.strict or alone or _unguarded(kind, call)]
     if kind.composition.can_deny:
         reason = _settle(result, calls, strict_faults, ask)
     elif kind.composition.needs_answer and not calls:
@@ -73,7 +75,9 @@ def _settle(
     if denial is not None:
         reason = reason or denial.message
     elif strict_faults:
-        reason = f"{_said(strict_faults[0])}; a guard that fails denies"
+        first = strict_faults[0]
+        why = "a guard that fails denies" if first.outcome not in NOT_RUN else "a guard that cannot run denies"
+        reason = f"{_said(first)}; {why}"
     elif result.get("decision") == "ask":
         if ask is not None and ask(reason or "A hook asks whether to go on."):
             result["decision"] = "allow"
@@ -84,6 +88,11 @@ def _settle(
     result["decision"] = "deny"
     result["reason"] = reason
     return reason
+
+
+def _unguarded(kind: EventType, call: Call) -> bool:
+    """A guard that never saw the event did not let it through."""
+    return call.outcome in NOT_RUN and is_guard(call.handler, kind)
 
 
 def _warning(call: Call) -> str:

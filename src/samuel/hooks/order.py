@@ -15,12 +15,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from operator import attrgetter
 from typing import NamedTuple, TypeVar
 
-from msgspec.structs import replace
-
 from samuel.config.model import DEFAULT, REST, EventSettings, HandlerRef
 from samuel.errors import Problem
 from samuel.events import EventType
 from samuel.events.compose import Arrange
+from samuel.hooks.guards import closes
 from samuel.hooks.handler import Handler, Origin, Role, Status
 
 
@@ -52,7 +51,7 @@ class Chain(NamedTuple):
 def resolve(event: EventType, found: Iterable[Handler], settings: EventSettings, file: str = "") -> Chain:
     """The chain of `event`. `found` may be in any order: the answer is the same."""
     known = sorted((one for one in found if one.event in (event.name, "")), key=_place)
-    mine = [one for one in known if one.event == event.name and _takes_part(one)]
+    mine = [one for one in known if _takes_part(one, event)]
     problems = list(_unknown_order_keys(settings.order, settings.order_lines, known, file))
     warnings: list[str] = []
 
@@ -84,10 +83,12 @@ def _place(handler: Handler) -> tuple[int, str, int, str]:
     return handler.origin, handler.key, handler.declared, handler.name
 
 
-def _takes_part(handler: Handler) -> bool:
+def _takes_part(handler: Handler, event: EventType) -> bool:
     # A hook that was trusted and has changed, or cannot be started, keeps its place: it is refused there, and
     # a guard's refusal denies. Leaving it out would turn a broken guard into no guard.
-    return handler.status in (Status.ACTIVE, Status.UNTRUSTED, Status.BROKEN)
+    if handler.event:
+        return handler.status in (Status.ACTIVE, Status.UNTRUSTED, Status.BROKEN)
+    return closes(handler, event)
 
 
 # Rule 1
@@ -135,11 +136,7 @@ def _meant(use: str, event: EventType, known: Sequence[Handler]) -> list[Handler
     found = exact or [one for one in known if use in (one.owner, f"{one.owner}:{one.entry}", one.reference)]
     # An unasked file of that name is meant too: it is refused in its place rather than forgotten.
     found = found or [one for one in known if not one.event and use.startswith(f"{one.owner}:")]
-    return [
-        one if one.event else replace(one, event=event.name)
-        for one in found
-        if one.status in (Status.ACTIVE, Status.UNTRUSTED, Status.BROKEN)
-    ]
+    return [one for one in found if one.status in (Status.ACTIVE, Status.UNTRUSTED, Status.BROKEN)]
 
 
 # Rules 2 to 4
@@ -219,6 +216,8 @@ def _first(*given: T | None, default: T) -> T:
 
 def _why_there(placed: _Placed) -> str:
     handler, number, key = placed
+    if not handler.event:
+        return "it could not be asked which events it is for, so it closes this one"
     if key:
         return f"samuel.toml gives `{key}` order {number}"
     if handler.origin is Origin.BUILT_IN:

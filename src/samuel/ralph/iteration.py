@@ -193,7 +193,9 @@ class Iteration:
         self._fire(AfterAgentInvoke(exit_code=code, stdout=stdout, stderr=stderr, usage=self._usage))
         if code != 0:
             said = (stderr or stdout).strip()[-FAILURE_KEPT:]
-            raise Ended("agent_failed", f"the agent ended with exit code {code}\n{said}".strip())
+            # Not executable, or not there: then nothing ran, and the one line that says why must be seen.
+            why = f": {said.splitlines()[-1]}" if said and code in (126, 127) else ""
+            raise Ended("agent_failed", f"the agent ended with exit code {code}{why}\n{said}".strip())
 
     def _check(self) -> None:
         """The gate that no claim passes without."""

@@ -172,7 +172,7 @@ def declared(described: Mapping[str, Any], found: Signature = ()) -> Answer:
             return Answer(found, problem=f"`{one.function}`: {error.message}; {error.hint}")
         functions.append(replace(one, event=event))
     if not functions:
-        return Answer(found, problem="no function in it is marked with `@samuel.hook`")
+        return Answer(found, problem="no function in it is marked with `@samuel.hook`; a script needs `chmod +x`")
     return Answer(found, tuple(functions))
 
 

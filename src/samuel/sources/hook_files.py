@@ -1,8 +1,8 @@
 """Standalone hooks: the files in `.samuel/hooks/` and `.kodelet/hooks/`, of a project and of its user.
 
 An executable is a hook by PLUGIN's protocol. A `.py` file that is not executable and mentions Samuel is a module
-with `@samuel.hook` functions. Anything else is a helper of one of these, unless it looks like a hook that
-somebody forgot to make executable.
+with `@samuel.hook` functions. Anything else is a helper of one of these, such as a README, unless it looks like a
+hook that somebody forgot to make executable: a script or a program, or a file that was a hook before.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import os
 import stat
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
+from shlex import quote
 from typing import NamedTuple
 
 from msgspec.structs import replace
@@ -46,20 +47,32 @@ def in_directory(
     Those of a plugin are asked within its walls.
     """
     handlers: list[Handler] = []
-    candidates = list(_candidates(directory))
-    if not candidates:
+    files = _listing(directory)
+    if files is None:
+        name = os.path.relpath(directory, os.path.dirname(os.path.dirname(directory)))
+        why = f"`{directory}` cannot be read; `chmod u+rx {quote(directory)}`"
+        return [_unavailable(Candidate(name, directory, ()), origin, Status.BROKEN, why)]
+    if not files:
         return []
     objected = objections(directory)
-    why_not = {one.path: refusal(os.path.basename(one.path), objected) for one in candidates}
-    ready = [one for one in candidates if one.status is Status.ACTIVE and not why_not[one.path]]
+
+    def last_answer(path: str) -> Answer | None:
+        """What a file said when it was a hook, as long as nobody agreed to what it is now."""
+        last = answers.last(path)
+        return last if last and (refusal(os.path.basename(path), objected) or _was_executable(last)) else None
+
+    found = list(_candidates(files, last_answer))
+    why_not = {one.path: refusal(os.path.basename(one.path), objected) for one in found}
+    ready = [one for one in found if one.status is Status.ACTIVE and not why_not[one.path]]
     said = answers.ask(((one.path, one.found) for one in ready), package)
-    for one in candidates:
+    for one in found:
         why, last = why_not[one.path], answers.last(one.path.removesuffix(DISABLED))
         # Disabling a hook is a change like any other: until it is agreed to, one that worked stays, refused.
         if one.status is Status.DISABLED and not (why and last):
             handlers.append(_unavailable(one, origin, one.status, one.reason))
         elif why:
-            handlers += _out_of_order(one, origin, last, Status.UNTRUSTED, why)
+            both = f"{why}; besides, {one.reason}" if one.status is Status.BROKEN else why
+            handlers += _out_of_order(one, origin, last, Status.UNTRUSTED, both)
         elif one.status is Status.BROKEN:
             handlers += _out_of_order(one, origin, last, Status.BROKEN, one.reason)
         elif problem := said[one.path].problem:
@@ -68,6 +81,12 @@ def in_directory(
             digest = digests.of(one.path, one.found)
             handlers += [replace(each, digest=digest) for each in _declared(one, origin, said[one.path])]
     return handlers
+
+
+def candidates(directory: str) -> list[str]:
+    """The paths of what may be hooks in a directory, as far as can be told without asking them."""
+    there = _candidates(_listing(directory) or {}, lambda path: None)
+    return [one.path for one in there if one.status is not Status.DISABLED]
 
 
 def gone(base: Path, origin: Origin, answers: Answers, agreed: Callable[[str], list[str]]) -> list[Handler]:
@@ -86,12 +105,21 @@ def gone(base: Path, origin: Origin, answers: Answers, agreed: Callable[[str], l
     return handlers
 
 
-def _candidates(directory: str) -> Iterator[Candidate]:
+def _listing(directory: str) -> dict[str, os.DirEntry[str]] | None:
+    """The entries of a directory by name, without hidden ones; None if it cannot be read."""
     try:
         with os.scandir(directory) as entries:
-            files = {entry.name: entry for entry in entries if not entry.name.startswith(".")}
-    except FileNotFoundError:
-        return
+            return {entry.name: entry for entry in entries if not entry.name.startswith(".")}
+    except (FileNotFoundError, NotADirectoryError):
+        return {}
+    except OSError:
+        return None
+
+
+def _candidates(
+    files: Mapping[str, os.DirEntry[str]], last_answer: Callable[[str], Answer | None]
+) -> Iterator[Candidate]:
+    """What may be a hook. A file that was one stays one until its owner agrees to what it is now."""
     for name in sorted(files):
         path = files[name].path
         if name.endswith("~"):
@@ -104,9 +132,13 @@ def _candidates(directory: str) -> Iterator[Candidate]:
         except OSError:
             yield Candidate(name, path, (), Status.BROKEN, f"`{path}` is a link to something that does not exist")
             continue
-        mode = found[4]
+        mode, last = found[4], last_answer(path)
+        if stat.S_ISDIR(mode):
+            continue  # of helpers
         if not stat.S_ISREG(mode):
-            continue  # a directory of helpers
+            if last:
+                yield Candidate(name, path, last.signature, Status.BROKEN, f"`{path}` is not a file any more")
+            continue
         if name.endswith(DISABLED):
             if name.removesuffix(DISABLED) not in files:
                 shown = name.removesuffix(DISABLED)
@@ -115,10 +147,31 @@ def _candidates(directory: str) -> Iterator[Candidate]:
             yield Candidate(name, path, found, Status.DISABLED, f"`{name}{DISABLED}` lies beside it")
         elif mode & 0o111:
             yield Candidate(name, path, found)
-        elif (looks := _looks_like(path)) == "module":
-            yield Candidate(name.removesuffix(".py"), path, found)
-        elif looks == "script":
-            yield Candidate(name, path, found, Status.BROKEN, f"not executable; `chmod +x {path}`")
+        else:
+            yield from _not_executable(name, path, found, last)
+
+
+def _not_executable(name: str, path: str, found: Signature, last: Answer | None) -> Iterator[Candidate]:
+    looks = _looks_like(path)
+    if looks is UNREADABLE:
+        yield Candidate(name, path, found, Status.BROKEN, f"`{path}` cannot be read; `chmod +r {quote(path)}`")
+    elif looks is MODULE:
+        yield Candidate(name.removesuffix(".py"), path, found)
+    elif last and _was_executable(last):
+        yield Candidate(name, path, found, Status.BROKEN, f"it is not executable; `chmod +x {quote(path)}`")
+    elif last:
+        yield Candidate(name.removesuffix(".py"), path, found, Status.BROKEN, "it declares no hook any more")
+    elif looks is PROGRAM:
+        otherwise = "; if it is no hook but a helper, put it into a directory of its own"
+        why = f"it is not executable; `chmod +x {quote(path)}`{otherwise}"
+        yield Candidate(name, path, found, Status.BROKEN, why)
+
+
+def _was_executable(answer: Answer) -> bool:
+    return bool(answer.signature) and bool(answer.signature[4] & 0o111)
+
+
+MODULE, PROGRAM, HELPER, UNREADABLE = "module", "program", "helper", "unreadable"
 
 
 def _looks_like(path: str) -> str:
@@ -128,10 +181,10 @@ def _looks_like(path: str) -> str:
         with os.fdopen(fd, "rb") as file:
             text = file.read(1 << 20)
     except OSError:
-        return ""
+        return UNREADABLE
     if path.endswith(".py"):
-        return "module" if b"samuel" in text else ""
-    return "script" if text.startswith(b"#!") else ""
+        return MODULE if b"samuel" in text else HELPER
+    return PROGRAM if text.startswith((b"#!", b"\x7fELF")) else HELPER
 
 
 def _declared(one: Candidate, origin: Origin, answer: Answer) -> list[Handler]:

@@ -170,16 +170,30 @@ def _lacking(plugin: Installed, package: Package) -> str:
 
 
 def _in_words(plugin: Installed, origin: Origin, status: Status, why: str) -> list[Handler]:
-    """The places that its manifest asks for, or one line if it asks for none: it is always listed."""
+    """The places that its manifest asks for, and one line for hooks that nobody asked: it is always listed."""
     package = Package(name=plugin.name, directory=str(plugin.directory), kind=plugin.manifest.kind)
     places = [replace(one, status=status, reason=why) for one in _bound(plugin, package, origin)]
-    return places or [_listed(plugin.name, origin, str(plugin.directory), status, why)]
-
-
-def _listed(name: str, origin: Origin, path: str, status: Status, why: str) -> Handler:
-    return Handler(
-        name=name, event="", origin=origin, runtime="exec", owner=name, path=path, status=status, reason=why
+    unasked = _unasked(plugin, {one.path for one in places})
+    if places and not unasked:
+        return places
+    listed = Handler(
+        name=plugin.name,
+        event="",
+        origin=origin,
+        runtime="exec",
+        owner=plugin.name,
+        path=str(plugin.directory),
+        status=status,
+        reason=why,
+        hookless=not unasked,
     )
+    return [*places, listed]
+
+
+def _unasked(plugin: Installed, bound: set[str]) -> bool:
+    """Whether it may have hooks that its manifest does not bind: only the files themselves know their events."""
+    files = hook_files.candidates(os.path.join(plugin.directory, "hooks"))
+    return bool(plugin.problems) or not bound.issuperset(files)
 
 
 # The places a plugin's handlers had when it last worked

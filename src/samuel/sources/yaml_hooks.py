@@ -69,14 +69,15 @@ class YamlHooks:
         ]
 
     def _judged(self, hook: YamlHook, read: Read, handlers: list[Handler], untrusted: str) -> list[Handler]:
+        missing = lacking(command(hook, self._root))
+        refused = f"{untrusted}; besides, {missing}" if untrusted and missing else untrusted
         if untrusted and self._good(read):
             # Whatever was changed, also if it was switched off: until that is agreed to it stays, refused.
-            return self._out_of_order(read, Status.UNTRUSTED, untrusted)
+            return self._out_of_order(read, Status.UNTRUSTED, refused)
         if idle := hook.idle(self._environment, read.file):
             return _with(handlers, Status.DISABLED, idle)
         if untrusted:
-            return _with(handlers, Status.UNTRUSTED, untrusted)
-        missing = lacking(command(hook, self._root))
+            return _with(handlers, Status.UNTRUSTED, refused)
         return _with(handlers, Status.BROKEN, missing) if missing else handlers
 
     def _good(self, read: Read) -> YamlHook | None:

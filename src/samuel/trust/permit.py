@@ -145,7 +145,7 @@ class Permit:
             return []
         prefix = os.path.relpath(directory, self._root) + "/"
         agreed = (os.path.join(self._root, name) for name in self._agreed() if name.startswith(prefix))
-        return [path for path in agreed if not os.path.lexists(path)]
+        return [path for path in agreed if not os.path.lexists(path) or os.path.isdir(path)]
 
     def recall(self, directory: str, found: dict[str, Signature], objections: dict[str, str]) -> None:
         """What an earlier check of exactly these files said."""

@@ -126,9 +126,11 @@ def test_one_that_never_worked_is_not_passed_over_in_silence(samuel, put):
     put(".samuel/hooks/guard.py", "import samuel (\n")
     samuel("trust", "--yes")
     ran = samuel("hooks", "fire", "PreAbilityCall", "--payload", '{"ability_id": "x"}')
-    assert ran.json["warnings"] == [
-        "broken, so not run: `guard`: cannot be loaded: SyntaxError: invalid syntax (guard.py, line 1)"
-    ]
+    why = "cannot be loaded: SyntaxError: invalid syntax (guard.py, line 1)"
+    assert ran.json["warnings"] == [f"`guard` not_started: {why}"]
+    assert ran.json["result"]["decision"] == "deny"
+    ran = samuel("hooks", "fire", "PostAbilityCall", "--payload", '{"ability_id": "x", "status": "success"}')
+    assert ran.json["warnings"] == [f"broken, so not run: `guard`: {why}"]
 
 
 def test_on_a_terminal_it_shows_what_is_new_and_asks(on_terminal, project, guard, samuel):

@@ -46,8 +46,9 @@ def fire(here: Here, event: str, given: str, really: bool) -> int:
     with _opened(here) as app:
         if isinstance(fired_event, LoopEvent) and "context" not in fields:
             fired_event = msgspec.structs.replace(fired_event, context=app.context())
-        notes += [*_untrusted(app), *app.unheard]
+        notes += _untrusted(app)
         fired = app.fire(fired_event)
+        notes += app.unheard(fired)
     warnings = [*notes, *fired.warnings, *app.warnings]
     here.out.warn(*warnings)
     here.out.object(_plain(kind, fired, warnings))

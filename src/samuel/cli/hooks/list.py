@@ -38,19 +38,21 @@ def list_(here: Here, event: str | None, shipped: bool) -> int:
 
 
 def _rows(app: App) -> list[dict[str, str | int | None]]:
-    """Event by event, in the order they run; then those that run on none."""
+    """Event by event, in the order they run; then those that run on none, and those of unknown events."""
     rows, placed = [], set()
     for chain in app.chains.values():
-        for step in chain.steps:
-            rows.append(_row(step.handler, step.order, step.handler.status, step.handler.reason))
+        event = chain.event.name
+        steps = [step for step in chain.steps if step.handler.event or step.order is None]
+        for step in steps:
+            rows.append(_row(step.handler, event, step.order, step.handler.status, step.handler.reason))
         for handler, why in chain.left_out:
             works = handler.status is Status.ACTIVE
             status, reason = (EXCLUDED, why) if works else (handler.status, handler.reason)
-            rows.append(_row(handler, handler.effective_order, status, reason))
-        placed |= {_identity(step.handler) for step in chain.steps}
+            rows.append(_row(handler, event, handler.effective_order, status, reason))
+        placed |= {_identity(step.handler) for step in steps}
         placed |= {_identity(one.handler) for one in chain.left_out}
-    others = (handler for handler in app.found if _identity(handler) not in placed)
-    rows += [_row(one, one.effective_order if one.event else None, one.status, one.reason) for one in others]
+    for one in (handler for handler in app.found if _identity(handler) not in placed):
+        rows.append(_row(one, one.event, one.effective_order if one.event else None, one.status, one.reason))
     return rows
 
 
@@ -59,9 +61,9 @@ def _identity(handler: Handler) -> tuple[object, ...]:
     return handler.origin, handler.path, handler.name, handler.declared
 
 
-def _row(handler: Handler, order: int | None, status: str, reason: str) -> dict[str, str | int | None]:
+def _row(handler: Handler, event: str, order: int | None, status: str, reason: str) -> dict[str, str | int | None]:
     return {
-        "event": handler.event,
+        "event": event,
         "name": handler.name,
         "order": order,
         "origin": handler.origin.label,

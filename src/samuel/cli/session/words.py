@@ -42,5 +42,5 @@ def answer(here: Here, app: App, kept: Kept, done: str) -> int:
         "follow_ups": [msgspec.to_builtins(one) for one in kept.follow_ups],
     }
     said = f"stopped: {fired.reason}" if fired.stopped else done
-    warnings = [*fired.warnings, *app.unheard, *app.warnings]
+    warnings = [*fired.warnings, *app.unheard(fired), *app.warnings]
     return here.out.answer(data, said, ok=not fired.stopped, warnings=warnings)

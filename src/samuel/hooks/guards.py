@@ -1,0 +1,31 @@
+"""Which handlers are guards: a guard that cannot be run closes its event, anybody else's absence is a warning.
+
+On an event that can be denied every handler may deny, so all of them are guards there, except those whose role
+says that they only rewrite or observe. Elsewhere a guard is what says so: `role = "guard"`, `blocking: true`.
+"""
+
+from __future__ import annotations
+
+from samuel.events import EventType, event_type
+from samuel.hooks.handler import Handler, Outcome, Role, Status
+
+NOT_RUN = (Outcome.NOT_STARTED, Outcome.REFUSED)
+"""The outcomes of a handler that never got to see the event."""
+
+
+def is_guard(handler: Handler, event: EventType | None = None) -> bool:
+    """Whether `handler` may be what keeps a call from going through; `event` is its own unless given."""
+    if handler.blocking or handler.role is Role.GUARD:
+        return True
+    if event is None:
+        event = event_type(handler.event) if handler.event else None
+    return event is not None and event.composition.can_deny and handler.role is None
+
+
+def closes(handler: Handler, event: EventType) -> bool:
+    """Whether a handler of unknown events must be taken for a guard of `event`.
+
+    A file that nobody could ask, or may ask yet, can be for any event. Where that could be a guard, it is one.
+    """
+    unavailable = handler.status in (Status.UNTRUSTED, Status.BROKEN)
+    return not handler.event and not handler.hookless and unavailable and is_guard(handler, event)
