@@ -174,8 +174,17 @@ is yours, and what counts are the project's files that it is given.
 ENVIRONMENTS = """\
 ## environments
 
-`--env NAME`, `SAMUEL_ENV` or [`environment`](config.md#at-the-top) in samuel.toml says which it is, in this
-order. A hook with `environments` takes part in these and in no other, also not where no environment is set.
+What says which environment this is, nearest word first: `--env NAME`, `SAMUEL_ENV`, `environment` in
+[`~/.samuel/config.toml`](config.md#personal) (this machine), `environment` in
+[samuel.toml](config.md#at-the-top) (machines that do not say). Names compare without case.
+
+A hook with `environments` takes part in these and in no other, also not where no environment is set. A guard
+is the exception: it is in force wherever it is not certain that this is another place, that is where no
+environment is set, or where no hook, ability or setting has that name. A guard here is a hook with
+`role: guard` or `blocking: true`, and any hook on an event that can be denied unless it has `role: rewrite` or
+`role: observe`. `samuel doctor` says how many hooks and abilities wait for an environment.
+
+Every payload has the environment as `environment`, and processes have it as `SAMUEL_ENV`.
 """
 
 FORM = f"""\

@@ -6,12 +6,13 @@ import os
 import platform
 import sys
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
 from samuel import paths
+from samuel.abilities import registry
 from samuel.app import App
 from samuel.dispatch.record import slowness
 from samuel.errors import ConfigError, SamuelError
@@ -21,6 +22,7 @@ from samuel.journal import CallRecord, newest_first
 from samuel.process.confine import engine, limits
 from samuel.process.confine.walls import BWRAP, strength
 from samuel.process.git_program import git_program
+from samuel.sources.environment import HOW
 from samuel.version import __version__
 
 RECENT = 2000  # records of the journal
@@ -46,7 +48,7 @@ def examine(root: Path, open_app: Callable[..., App]) -> Examination:
     try:
         with open_app(root, fresh=True) as app:
             chains = app.chains
-            findings += [*_hooks(app.found), *_plugins(app), *_chains(chains.values())]
+            findings += [*_hooks(app.found), *_environment(app), *_plugins(app), *_chains(chains.values())]
             if any(handler.runtime == "oci" for handler in app.found) or _sandboxed(app):
                 findings += _containers(app.user)
             findings += [Finding("warning", warning) for warning in app.warnings]
@@ -149,6 +151,25 @@ def _hooks(found: Iterable[Handler]) -> Iterator[Finding]:
             )
     active = sum(handler.status is Status.ACTIVE for handler in handlers)
     yield Finding("ok", f"{active} handlers are active")
+
+
+def _environment(app: App) -> Iterator[Finding]:
+    """Whether it is known where this is, as far as anything here depends on it."""
+    hooks = [read.hook for read in app.yaml_files.look(app.paths.root) if read.hook and read.hook.environments]
+    abilities = [one for one in registry.load(app.paths.root, app.user.cache).abilities if one.environments]
+    if app.environment and not app.environment_here.is_known:
+        what = f"no hook, ability or setting names the environment `{app.environment}`"
+        yield Finding("warning", f"{what}; guards for other environments are in force", HOW)
+    elif not app.environment and (hooks or abilities):
+        counted = " and ".join(filter(None, (_counted(hooks, "hook"), _counted(abilities, "ability"))))
+        are = "is" if len(hooks) + len(abilities) == 1 else "are"
+        what = f"{counted} {are} for some environments only, and none is set"
+        yield Finding("warning", f"{what}; of these, guards are in force, and nothing else runs", HOW)
+
+
+def _counted(things: Sequence[object], noun: str) -> str:
+    plural = f"{noun}s" if not noun.endswith("y") else f"{noun[:-1]}ies"
+    return f"{len(things)} {noun if len(things) == 1 else plural}" if things else ""
 
 
 def _plugins(app: App) -> Iterator[Finding]:

@@ -150,7 +150,8 @@ def deciding(root: Path) -> dict[str, Any]:
     """The files that decide who answers, besides those that hold hooks; asked for before the engine reads them."""
     project, user = Project(root), User.from_environment()
     agreed = user.state / "trust" / f"{trust_key(root)}.json"
-    return {str(file): _seen(str(file)) for file in (project.config, project.lock, user.lock, agreed)}
+    files = (project.config, user.config, project.lock, user.lock, agreed)
+    return {str(file): _seen(str(file)) for file in files}
 
 
 def remember(app: App, environment: str, before: Mapping[str, Any]) -> None:

@@ -132,7 +132,8 @@ def _resolved(
 
 def _elsewhere(ability: Ability, environment: str, scope: str) -> str:
     """Why an ability is not for where one is; "" if it is."""
-    if environment and ability.environments and environment not in ability.environments:
+    names = map(str.casefold, ability.environments)
+    if environment and ability.environments and environment.casefold() not in names:
         return f"it is for {_listed(ability.environments)}, not for `{_line(environment)}`"
     if scope and not in_scope(ability.all_scopes, scope):
         return f"it is for {_listed(ability.all_scopes)}, not for `{_line(scope)}`"

@@ -40,7 +40,7 @@ def workplace(app: App, watch: Watch | None, disk: Disk) -> Workplace:
         preferred_agent=app.personal.agent,
         agents=app.config.agents,
         environment=app.variables,
-        host=dict(os.environ),
+        host={**os.environ, **({"SAMUEL_ENV": app.environment} if app.environment else {})},
         clock=app.clock,
         git=Git(app.paths.root, app.variables),
         tasks=TaskStore(app.state, app.user.record(app.state), disk=disk),

@@ -13,6 +13,7 @@ from samuel import paths
 from samuel.app.given import embedded, payload
 from samuel.app.plugins import Plugins
 from samuel.clock import Clock, SystemClock
+from samuel.config import environment as of_machine
 from samuel.config import load as load_config
 from samuel.config import load_personal
 from samuel.config.model import Config
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
     from samuel.ralph.workplace import Watch, Workplace
     from samuel.sessions.keeper import Keeper
     from samuel.sources.discover import Place
+    from samuel.sources.environment import Environment
     from samuel.sources.yaml_known import KnownFiles
 
 
@@ -77,7 +79,7 @@ class App:
         `handlers` are functions marked with `@samuel.hook` that run in this process. `ask` puts a question to a
         person, for hooks whose verdict is "ask"; without it, ask means deny. `trust_everything` overrides
         SAMUEL_TRUST. `config` is used instead of samuel.toml. `environment` (dev, prod, …) overrides SAMUEL_ENV
-        and samuel.toml. `watch` is told what a loop does while it does it. `fresh` looks at every hook again: what
+        and the settings. `watch` is told what a loop does while it does it. `fresh` looks at every hook again: what
         was found the last time is good while the files are the same, but a machine may have lost a runtime since.
         """
         self.paths = paths.Project(paths.find_root(Path(root)) if search else Path(root).resolve())
@@ -91,7 +93,7 @@ class App:
         self.config = config or load_config(self.paths.config)
         self.personal = load_personal(self.user.config)
         self.methodology = methodology or self.config.default_methodology
-        self.environment = environment or os.environ.get("SAMUEL_ENV", "") or self.config.environment
+        self.environment = environment or of_machine(self.personal, self.config)
         self.state = self.paths.state(self.methodology, several=self.config.several)
         refuse_links(self.paths.root, str(self.state.relative_to(self.paths.root)))
         self._watch, self._disk, self._fresh = watch, disk, fresh
@@ -137,7 +139,8 @@ class App:
                 self.methodology,
                 lambda owner: str(self.paths.data_dir(owner)),
                 self.config.limits.handler_prompt_bytes,
-                os.environ.get("SAMUEL_RECIPE", ""),
+                recipe=os.environ.get("SAMUEL_RECIPE", ""),
+                environment=self.environment,
             ),
             ask=ask,
         )
@@ -223,7 +226,7 @@ class App:
                 *(base / place for base in both for place in paths.PLUGIN_DIRS),
             ],
             self.paths.root,
-            f"{self.agreed} {self.plugins.stamp} {self.environment}",
+            f"{self.agreed} {self.plugins.stamp} {self.environment} {self._named_by_settings}",
             fresh=self._fresh,
         )
 
@@ -240,6 +243,29 @@ class App:
         from samuel.sources.yaml_known import KnownFiles
 
         return KnownFiles(self.user.state / "yaml" / trust_key(self.paths.root))
+
+    @property
+    def _named_by_settings(self) -> tuple[str, ...]:
+        return tuple(filter(None, (self.config.environment, self.personal.environment)))
+
+    @cached_property
+    def environment_here(self) -> Environment:
+        """Where this is, and what here has a name for it."""
+        from samuel.sources.environment import Environment
+
+        root = self.paths.root
+
+        def of_hooks() -> list[str]:
+            hooks = (read.hook for read in self.yaml_files.look(root))
+            return [name for hook in hooks if hook for name in hook.environments]
+
+        def of_abilities() -> list[str]:
+            from samuel.abilities import registry  # slow to read, and hardly ever needed
+
+            abilities = registry.load(root, self.user.cache).abilities
+            return [name for ability in abilities for name in ability.environments]
+
+        return Environment(self.environment, self._named_by_settings, of_hooks, of_abilities)
 
     def place(self) -> Place:
         """What discovery looks at, for this project and this user."""
@@ -259,7 +285,7 @@ class App:
             user_plugins=lambda: self.plugins.of_user,
             plugin_settings=self.config.plugins,
             environments=self.user.environments,
-            yaml_hooks=YamlHooks(self.paths.root, self.environment, self.yaml_files, self.permit),
+            yaml_hooks=YamlHooks(self.paths.root, self.environment_here, self.yaml_files, self.permit),
             permit=self.permit,
             python=self._runtimes.python,
             project_answers=answers(trust_key(self.paths.root), self.paths.root),

@@ -1,10 +1,11 @@
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import click
 
-from samuel.cli.here import Here, json_option
+from samuel.cli.here import Here, env_option, json_option
 from samuel.cli.hooks import chain as words
 from samuel.cli.output import Table
 from samuel.doctor import examine
@@ -12,15 +13,16 @@ from samuel.doctor import examine
 
 @click.command()
 @click.option("--hooks", is_flag=True, help="Also show the resolved chain of every event.")
+@env_option
 @json_option
 @click.pass_obj
-def doctor(here: Here, hooks: bool) -> int:
+def doctor(here: Here, hooks: bool, environment: str) -> int:
     """Say what is wrong here, and what to do about it.
 
     \b
         samuel doctor --hooks
     """
-    findings, chains = examine(here.root, here.open)
+    findings, chains = examine(here.root, partial(here.open, environment=environment))
     data: dict[str, Any] = {"findings": [finding._asdict() for finding in findings]}
     blocks: list[str | Table] = [Table(("level", "what", "what to do"), findings)]
     if hooks:

@@ -17,7 +17,7 @@ from samuel.config.model import (
     Pilot,
     SandboxSettings,
 )
-from samuel.config.personal import Personal, load_personal
+from samuel.config.personal import Personal, environment, load_personal
 
 __all__ = [
     "DEFAULT",
@@ -31,6 +31,7 @@ __all__ = [
     "Personal",
     "Pilot",
     "SandboxSettings",
+    "environment",
     "format_duration",
     "load",
     "load_personal",

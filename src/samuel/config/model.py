@@ -149,7 +149,7 @@ class Config:
     default_methodology: str = "ralph"
 
     environment: str = ""
-    """Where this is: dev, prod, …; SAMUEL_ENV and `--env` override it."""
+    """Where this is: dev, prod, …; ~/.samuel/config.toml, SAMUEL_ENV and `--env` override it."""
 
     hooks: Mapping[str, EventSettings] = field(default_factory=dict)
     """By canonical event name."""

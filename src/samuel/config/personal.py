@@ -6,11 +6,13 @@ chain. So there are no hooks and no methodologies here.
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from pathlib import Path
 
 from samuel.config import kinds
 from samuel.config.lines import Lines
+from samuel.config.model import Config
 from samuel.config.reader import Report
 from samuel.config.source import read_source
 
@@ -22,11 +24,22 @@ class Personal:
     agent: str = ""
     """The agent for projects that name none."""
 
+    environment: str = ""
+    """Where this machine is: dev, prod, …; before samuel.toml, whose word is for machines that do not say."""
+
     live: bool = True
     """`[display]`: a live display where there is a terminal."""
 
     verbose: bool = False
     """`[display]`: show what agents say, as with -v."""
+
+
+def environment(personal: Personal, config: Config) -> str:
+    """Where this is, unless the call itself says: SAMUEL_ENV, the machine's own word, the project's.
+
+    The machine before the project: samuel.toml is the same in every clone, also in the one in production.
+    """
+    return os.environ.get("SAMUEL_ENV", "") or personal.environment or config.environment
 
 
 def load_personal(file: Path) -> Personal:
@@ -44,6 +57,7 @@ def load_personal(file: Path) -> Personal:
     display = top.table("display")
     found = Personal(
         agent=top.take("agent", kinds.identifier, Personal.agent),
+        environment=top.take("environment", kinds.identifier, Personal.environment),
         live=display.take("live", kinds.flag, Personal.live),
         verbose=display.take("verbose", kinds.flag, Personal.verbose),
     )

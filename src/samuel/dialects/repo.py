@@ -52,7 +52,8 @@ def event_of(kind: EventType, context: object) -> Event:
         said = context.get(key, kind.name)
         if not isinstance(said, str) or canonical(said) != kind.name:
             raise UsageError(f"the context is one of `{said}`, not of `{kind.name}`", "name the event it is of")
-    known = set(kind.payload.__struct_encode_fields__)
+    # The environment of the payload is Samuel's own; what the caller says of one is kept beside it.
+    known = set(kind.payload.__struct_encode_fields__) - {"environment"}
     # What is null is not said, and the empty session is none.
     pairs = ((key, value) for key, value in context.items() if (key, value) != ("session_id", ""))
     given = {key: value for key, value in pairs if key not in STAMPED and value is not None}

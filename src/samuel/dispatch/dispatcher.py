@@ -46,6 +46,7 @@ class Place(NamedTuple):
     methodology: str
     data_dir: Callable[[str], str]
     prompt_bytes: int
+    environment: str = ""
     recipe: str = ""
     """The recipe that this process was started in."""
 
@@ -236,6 +237,7 @@ class Dispatcher:
             timestamp=event.timestamp or iso(self._clock.now()),
             project_root=self._place.project_root,
             methodology=event.methodology or self._place.methodology,
+            environment=self._place.environment or UNSET,
         )
 
     def _seated(self, name: str) -> tuple[_Seat, ...]:

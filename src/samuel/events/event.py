@@ -52,6 +52,9 @@ class Event(msgspec.Struct, frozen=True, kw_only=True, tag_field="event"):
     run_id: Annotated[str | UnsetType, field("The run this event belongs to, if any.")] = UNSET
     session_id: Annotated[str | UnsetType, field("The agent session this event belongs to, if any.")] = UNSET
     methodology: Annotated[str, field("The methodology in force.")] = ""
+    environment: Annotated[
+        str | UnsetType, field("Where this is: dev, prod, …; left out where no environment is set.")
+    ] = UNSET
     stage: Annotated[Stage | UnsetType, field("Where the work stands, if the caller says so.")] = UNSET
     recipe_name: Annotated[
         str | UnsetType,

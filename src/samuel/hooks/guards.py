@@ -6,20 +6,21 @@ says that they only rewrite or observe. Elsewhere a guard is what says so: `role
 
 from __future__ import annotations
 
-from samuel.events import EventType, event_type
+from samuel.events import EventType
 from samuel.hooks.handler import Handler, Outcome, Role, Status
 
 NOT_RUN = (Outcome.NOT_STARTED, Outcome.REFUSED)
 """The outcomes of a handler that never got to see the event."""
 
 
-def is_guard(handler: Handler, event: EventType | None = None) -> bool:
-    """Whether `handler` may be what keeps a call from going through; `event` is its own unless given."""
-    if handler.blocking or handler.role is Role.GUARD:
-        return True
-    if event is None:
-        event = event_type(handler.event) if handler.event else None
-    return event is not None and event.composition.can_deny and handler.role is None
+def may_deny(event: EventType, role: Role | None, *, blocking: bool = False) -> bool:
+    """Whether a handler of `event` that says this of itself is a guard."""
+    return blocking or role is Role.GUARD or (event.composition.can_deny and role is None)
+
+
+def is_guard(handler: Handler, event: EventType) -> bool:
+    """Whether `handler` may be what keeps `event` from going through."""
+    return may_deny(event, handler.role, blocking=handler.blocking)
 
 
 def closes(handler: Handler, event: EventType) -> bool:

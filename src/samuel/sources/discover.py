@@ -18,6 +18,7 @@ from samuel.plugins.installed import Installed
 from samuel.runtimes.python import Python
 from samuel.sources import distributions, hook_files, plugins
 from samuel.sources.answers import Answers
+from samuel.sources.environment import REGISTRY
 from samuel.sources.index import Index
 from samuel.sources.yaml_hooks import YamlHooks
 from samuel.trust.permit import Permit
@@ -108,7 +109,8 @@ def discover(place: Place, given: Sequence[Handler] = ()) -> tuple[Handler, ...]
     files = place.looked_through.recall(place.permit)
     if files is None:
         files = _shadowed([handler for source in FILES for handler in source(place)])
-        place.looked_through.remember(files, place.permit)
+        also = [place.root / folder for folder in REGISTRY] if place.yaml_hooks.asked_abilities else []
+        place.looked_through.remember(files, place.permit, also)
     return (*files, *(handler for source in OTHERS for handler in source(place)), *given)
 
 

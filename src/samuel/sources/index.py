@@ -76,12 +76,13 @@ class Index:
             permit.recall(directory, known.directories[directory], objections)
         return known.handlers
 
-    def remember(self, handlers: Sequence[Handler], permit: Permit) -> None:
+    def remember(self, handlers: Sequence[Handler], permit: Permit, also: Sequence[Path] = ()) -> None:
+        """`also` are directories besides those of hooks that the answer depends on."""
         # What a link leads to is not looked through.
         if self._found is None or any(one.status is Status.BROKEN or _linked(one) for one in handlers):
             return
-        scripts = _survey(self._scripts(handlers))
-        if scripts is None:
+        scripts, besides = _survey(self._scripts(handlers)), _survey(map(str, also))
+        if scripts is None or besides is None:
             return
         objections = {
             place: dict(permit.objections(place))
@@ -91,7 +92,7 @@ class Index:
         # Files that changed while they were looked through are looked through again next time.
         if self._found != _survey(self._places):
             return
-        known = _Remembered(self._stamp, {**self._found, **scripts}, objections, list(handlers))
+        known = _Remembered(self._stamp, {**self._found, **scripts, **besides}, objections, list(handlers))
         self.known = known.directories
         try:
             self._file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)

@@ -11,6 +11,7 @@ from typing import Any
 
 from samuel.events.names import ALL
 from samuel.hooks.handler import DEFAULT_ORDER
+from samuel.sources.environment import Environment
 from samuel.sources.yaml_command import command, lacking
 from samuel.sources.yaml_hook import YamlHook
 from samuel.sources.yaml_known import Read
@@ -18,11 +19,11 @@ from samuel.sources.yaml_known import Read
 Registration = dict[str, list[dict[str, Any]]]
 
 
-def registration(reads: Iterable[Read], environment: str, root: Path) -> Registration:
+def registration(reads: Iterable[Read], environment: Environment, root: Path) -> Registration:
     """In the order of the events, and of the hooks in their chains; events are spelled as the files spell them."""
     hooks: dict[str, YamlHook] = {}
     for read in reads:
-        if read.hook is None or read.hook.idle(environment, read.file):
+        if read.hook is None or read.hook.switched_off(read.file) or environment.elsewhere(read.hook):
             continue
         other = hooks.setdefault(read.hook.id, read.hook)
         if other is not read.hook and lacking(command(other, root)):  # the first that works is the one that runs
@@ -31,6 +32,7 @@ def registration(reads: Iterable[Read], environment: str, root: Path) -> Registr
         (ALL.index(event), _order(hook), hook.id, spelled, hook)
         for hook in hooks.values()
         for event, spelled in zip(hook.events, hook.spelled, strict=True)
+        if environment.holds(hook, event)
     ]
     found: Registration = {}
     for *_, spelled, hook in sorted(entries, key=lambda entry: entry[:3]):

@@ -32,16 +32,6 @@ class YamlHook(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     config: dict[str, Any] = {}  # what it is told: `plugin.config` of its events
     summary: str = ""
 
-    def idle(self, environment: str, file: str) -> str:
-        """Why it does not take part; "" if it does."""
-        if not self.enabled:
-            return f"`enabled: false` in {file}; `samuel hooks enable {self.id}` turns it on"
-        return self.elsewhere(environment)
-
-    def elsewhere(self, environment: str) -> str:
-        """Why it is not for this environment; "" if it is."""
-        if not self.environments or environment in self.environments:
-            return ""
-        here = f"this is `{environment}`" if environment else "no environment is set"
-        how = "`--env`, SAMUEL_ENV or `environment` in samuel.toml says which it is"
-        return f"it is for {' and '.join(f'`{one}`' for one in self.environments)}, and {here}; {how}"
+    def switched_off(self, file: str) -> str:
+        """Why it takes part nowhere; "" if it does somewhere."""
+        return "" if self.enabled else f"`enabled: false` in {file}; `samuel hooks enable {self.id}` turns it on"

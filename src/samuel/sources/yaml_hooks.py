@@ -15,6 +15,7 @@ from msgspec.structs import replace
 
 from samuel import paths
 from samuel.hooks.handler import Handler, Origin, Status
+from samuel.sources.environment import Environment
 from samuel.sources.yaml_command import command, lacking
 from samuel.sources.yaml_hook import YamlHook
 from samuel.sources.yaml_known import KnownFiles, Read
@@ -31,7 +32,7 @@ class YamlHooks:
     def __init__(
         self,
         root: Path,
-        environment: str,
+        environment: Environment,
         known: KnownFiles,
         permit: Permit,
     ) -> None:
@@ -58,6 +59,11 @@ class YamlHooks:
         self._known.agreed(agreed)
         return self._heard_once(found)
 
+    @property
+    def asked_abilities(self) -> bool:
+        """Whether what was found depends on the registry of abilities."""
+        return self._environment.asked_abilities
+
     def gone(self) -> list[Handler]:
         """Those that took part and whose files are not there any more."""
         there = (self._known.last(path) for path in self._permit.gone(str(self._root / paths.YAML_HOOKS)))
@@ -74,16 +80,23 @@ class YamlHooks:
         if untrusted and self._good(read):
             # Whatever was changed, also if it was switched off: until that is agreed to it stays, refused.
             return self._out_of_order(read, Status.UNTRUSTED, refused)
-        if idle := hook.idle(self._environment, read.file):
+        if idle := hook.switched_off(read.file) or self._environment.elsewhere(hook):
             return _with(handlers, Status.DISABLED, idle)
+        here = self._here(hook, handlers)
         if untrusted:
-            return _with(handlers, Status.UNTRUSTED, refused)
-        return _with(handlers, Status.BROKEN, missing) if missing else handlers
+            return _with(here, Status.UNTRUSTED, refused)
+        return _with(here, Status.BROKEN, missing) if missing else here
 
     def _good(self, read: Read) -> YamlHook | None:
         """What it was when it last was agreed to, if it took part in this environment."""
         good = read.good
-        return None if good is None or good.idle(self._environment, read.file) else good
+        if good is None or good.switched_off(read.file) or self._environment.elsewhere(good):
+            return None
+        return good
+
+    def _here(self, hook: YamlHook, handlers: list[Handler]) -> list[Handler]:
+        """Those that take part in this environment."""
+        return [one for one in handlers if self._environment.holds(hook, one.event)]
 
     def _handlers(self, hook: YamlHook, read: Read) -> list[Handler]:
         """One for each of its events."""
@@ -111,7 +124,9 @@ class YamlHooks:
     def _out_of_order(self, read: Read, status: Status, why: str) -> list[Handler]:
         """Not to be run: in the place it had when it last took part, or else just listed."""
         good = self._good(read)
-        return _with(self._handlers(good, read), status, why) if good else [_listed(read, status, why)]
+        if good is None:
+            return [_listed(read, status, why)]
+        return _with(self._here(good, self._handlers(good, read)), status, why)
 
     def _heard_once(self, found: Iterable[tuple[Read, list[Handler]]]) -> list[Handler]:
         """Of several with the same id the first that works is heard; one that does not work hides nothing."""

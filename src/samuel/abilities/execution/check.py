@@ -21,12 +21,14 @@ class Refused(NamedTuple):
 
 def in_environment(ability: Ability, environment: str) -> Refused | None:
     """An ability that names its environments runs in no other, and not where nobody said which one this is."""
-    if not ability.environments or environment in ability.environments:
+    if not ability.environments or environment.casefold() in map(str.casefold, ability.environments):
         return None
     here = f"this is `{environment}`" if environment else "no environment is set"
     named = ", ".join(f"`{one}`" for one in ability.environments)
-    how = f"`--env {ability.environments[0]}`, SAMUEL_ENV or `environment` in samuel.toml says which it is"
-    return Refused(f"`{ability.id}` is for {named}, and {here}", how)
+    how = (
+        f"`--env {ability.environments[0]}`, SAMUEL_ENV, or `environment` in ~/.samuel/config.toml or samuel.toml"
+    )
+    return Refused(f"`{ability.id}` is for {named}, and {here}", f"{how} says which it is")
 
 
 def input_of(ability: Ability, given: Any) -> Refused | None:

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
@@ -72,7 +71,8 @@ def _lines(routed: Routed) -> Iterator[str]:
 
 def _environment(here: Here, given: str) -> str:
     """As the engine has it, without opening it."""
-    return given or os.environ.get("SAMUEL_ENV", "") or config.load(here.root / paths.CONFIG).environment
+    user = paths.User.from_environment()
+    return given or config.environment(config.load_personal(user.config), config.load(here.root / paths.CONFIG))
 
 
 def _suggestions(said: Iterable[Mapping[str, Any]]) -> list[SuggestedAbility]:

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import click
 
-from samuel.cli.here import Here, json_option
+from samuel.cli.here import Here, env_option, json_option
 from samuel.cli.hooks import chain as words
 from samuel.cli.output import Table
 from samuel.events import event_type
@@ -15,9 +15,10 @@ from samuel.scaffold.move import instead, move
 
 @click.command()
 @click.argument("event")
+@env_option
 @json_option
 @click.pass_obj
-def explain(here: Here, event: str) -> int:
+def explain(here: Here, event: str, environment: str) -> int:
     """Show who answers to an event, in what order, and why.
 
     \b
@@ -25,7 +26,7 @@ def explain(here: Here, event: str) -> int:
     """
     kind = event_type(event)
     only_one_runs = kind.composition.arrange is Arrange.LAST_ONLY
-    with here.open() as app:
+    with here.open(environment=environment) as app:
         chain = app.chains[kind.name]
         idle = [one for one in app.found if _is_idle(one, chain)]
         moves = [(step, move(step, chain, app.config, app.methodology)) for step in chain.steps]

@@ -12,7 +12,7 @@ import msgspec
 from samuel.app import App
 from samuel.app.given import payload
 from samuel.cli.consent import Consent, ask_for_each, readable
-from samuel.cli.here import Here, inside_a_run, json_option
+from samuel.cli.here import Here, env_option, inside_a_run, json_option
 from samuel.decoding import decode_json
 from samuel.dispatch.record import Fired
 from samuel.errors import UsageError
@@ -25,9 +25,10 @@ from samuel.hooks.handler import Status
 @click.argument("event")
 @click.option("--payload", "given", metavar="JSON|@FILE|-", default="{}", help="The event's fields.")
 @click.option("--really", is_flag=True, help="Fire an event that does what cannot be taken back.")
+@env_option
 @json_option
 @click.pass_obj
-def fire(here: Here, event: str, given: str, really: bool) -> int:
+def fire(here: Here, event: str, given: str, really: bool, environment: str) -> int:
     """Fire an event, and show what came of it.
 
     Fields that are needed and not given get samples. Hooks of a repository run only if you trust them.
@@ -43,7 +44,7 @@ def fire(here: Here, event: str, given: str, really: bool) -> int:
     fired_event = payload(kind.name, {**samples, **fields})
     notes = [f"`{name}` was not given; the sample is {json.dumps(value)}" for name, value in samples.items()]
 
-    with _opened(here) as app:
+    with _opened(here, environment) as app:
         if isinstance(fired_event, LoopEvent) and "context" not in fields:
             fired_event = msgspec.structs.replace(fired_event, context=app.context())
         notes += _untrusted(app)
@@ -105,16 +106,16 @@ def _own(kind: EventType, fields: Any) -> dict[str, Any]:
 _LIKE = """write it like '{"commands": ["true"]}', `@file` or `-`"""
 
 
-def _opened(here: Here) -> App:
+def _opened(here: Here, environment: str) -> App:
     """The project, after its owner was asked about what is new in it."""
-    app = here.open()
+    app = here.open(environment=environment)
     if not here.out.asks or inside_a_run() or not _untrusted(app):
         return app
     app.close()
     consent = Consent(app.paths.root)
     if agreed := ask_for_each(here.out, consent, [item for item in consent.pending() if readable(item)]):
         consent.agree(agreed)
-    return here.open()
+    return here.open(environment=environment)
 
 
 def _untrusted(app: App) -> list[str]:

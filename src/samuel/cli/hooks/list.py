@@ -3,7 +3,7 @@ from __future__ import annotations
 import click
 
 from samuel.app import App
-from samuel.cli.here import Here, json_option
+from samuel.cli.here import Here, env_option, json_option
 from samuel.cli.hooks.shipped import listed
 from samuel.cli.output import Table
 from samuel.events import canonical
@@ -17,9 +17,10 @@ SHIPPED_COLUMNS = ("name", "event", "status", "summary")
 @click.command("list")
 @click.option("--event", metavar="EVENT", help="Only those for this event.")
 @click.option("--shipped", is_flag=True, help="Those that come with Samuel instead, for `hooks enable`.")
+@env_option
 @json_option
 @click.pass_obj
-def list_(here: Here, event: str | None, shipped: bool) -> int:
+def list_(here: Here, event: str | None, shipped: bool, environment: str) -> int:
     """Show every hook that was found, and what became of it.
 
     \b
@@ -27,7 +28,7 @@ def list_(here: Here, event: str | None, shipped: bool) -> int:
         samuel hooks list --shipped
     """
     wanted = canonical(event) if event else ""
-    with here.open() as app:
+    with here.open(environment=environment) as app:
         if shipped:
             rows = [row for row in listed(app.yaml_files.look(app.paths.root)) if wanted in ("", row["event"])]
             table = Table(SHIPPED_COLUMNS, [[row[column] for column in SHIPPED_COLUMNS] for row in rows])

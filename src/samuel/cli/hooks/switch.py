@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from samuel.app import App
 from samuel.cli.consent import Consent, refuse_inside_a_run
-from samuel.cli.here import Here, json_option
+from samuel.cli.here import Here, env_option, json_option
 from samuel.cli.hooks.shipped import bring
 from samuel.config.yaml_edit import set_flag
 from samuel.errors import ConfigError, SamuelError, UsageError
@@ -22,9 +22,10 @@ from samuel.sources.yaml_known import Read
 
 @click.command()
 @click.argument("id")
+@env_option
 @json_option
 @click.pass_obj
-def enable(here: Here, id: str) -> int:
+def enable(here: Here, id: str, environment: str) -> int:
     """Switch a YAML hook on.
 
     One that comes with Samuel is brought here first: knowledge_trigger, policy_guard, post_tool_use_tracker,
@@ -35,7 +36,7 @@ def enable(here: Here, id: str) -> int:
     """
     refuse_inside_a_run()
     bring(here.root, id)
-    return _switch(here, id, on=True)
+    return _switch(here, id, on=True, environment=environment)
 
 
 @click.command()
@@ -52,8 +53,8 @@ def disable(here: Here, id: str) -> int:
     return _switch(here, id, on=False)
 
 
-def _switch(here: Here, id: str, *, on: bool) -> int:
-    with here.open() as app:
+def _switch(here: Here, id: str, *, on: bool, environment: str = "") -> int:
+    with here.open(environment=environment) as app:
         read = _named(app, id)
         trusted = not app.permit.text(read.file, read.digest)
     assert read.hook is not None
@@ -69,7 +70,7 @@ def _switch(here: Here, id: str, *, on: bool) -> int:
             pass
     else:
         warnings.append(f"`{read.file}` is not trusted yet; `samuel trust` shows it and asks")
-    if on and (idle := read.hook.elsewhere(app.environment)):
+    if on and (idle := app.environment_here.elsewhere(read.hook)):
         warnings.append(f"`{id}` does not run here: {idle}")
     return here.out.answer(data, f"{state} `{id}` in {read.file}", warnings=warnings)
 

@@ -9,7 +9,7 @@ from samuel.agents.check import missing_in
 from samuel.agents.table import find
 from samuel.app import App
 from samuel.app.session import following
-from samuel.cli.here import Here, json_option
+from samuel.cli.here import Here, env_option, json_option
 from samuel.cli.recipe import recipes
 from samuel.cli.run.ready import agree
 from samuel.cli.run.watching import Lines
@@ -27,9 +27,12 @@ from samuel.trust import commands
 @click.option("--agent", default="", help="Another than the recipe's or the methodology's.")
 @click.option("--dry-run", is_flag=True, help="Show the prompt; start no agent, fire nothing.")
 @click.option("--yes", is_flag=True, help="Trust the commands and hooks of this project as they are now.")
+@env_option
 @json_option
 @click.pass_obj
-def run(here: Here, name: str, given: Sequence[str], agent: str, dry_run: bool, yes: bool) -> int:
+def run(
+    here: Here, name: str, given: Sequence[str], agent: str, dry_run: bool, yes: bool, environment: str
+) -> int:
     """Let the agent do what a recipe says.
 
     It is one session: every hook is told, and sees the recipe's name as `recipe_name`.
@@ -41,7 +44,7 @@ def run(here: Here, name: str, given: Sequence[str], agent: str, dry_run: bool, 
     if not dry_run:
         agree(here, yes)
     heard = _Heard(shown=not here.out.json)
-    with here.open(watch=heard) as app:
+    with here.open(watch=heard, environment=environment) as app:
         recipe = choose(recipes(app), name, "recipe")
         prompt = recipe.prompt(app.context(), arguments)
         session = session_of(app.workplace, following(app, here.out.tell), app.context, recipe, agent)

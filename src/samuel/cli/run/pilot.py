@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import click
 
-from samuel.cli.here import Here, json_option
+from samuel.cli.here import Here, env_option, json_option
 from samuel.cli.run import run_file, state_directory, task_store
 from samuel.cli.run.start import PROFILE, VERBOSE, run_loop
 
@@ -17,6 +17,7 @@ from samuel.cli.run.start import PROFILE, VERBOSE, run_loop
 @click.option("--profile", is_flag=True, help=PROFILE)
 @click.option("--yes", is_flag=True, help="Trust the commands and hooks of this project as they are now.")
 @click.option("-v", "--verbose", is_flag=True, help=VERBOSE)
+@env_option
 @json_option
 @click.pass_obj
 def pilot(
@@ -30,6 +31,7 @@ def pilot(
     profile: bool,
     yes: bool,
     verbose: bool,
+    environment: str,
 ) -> int:
     """Let the agent look for tasks as well.
 
@@ -52,6 +54,7 @@ def pilot(
         profile=profile,
         yes=yes,
         verbose=verbose,
+        environment=environment,
         pilot={
             "focus": focus,
             "discover_interval": discover_interval,

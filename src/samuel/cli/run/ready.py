@@ -22,12 +22,20 @@ from samuel.trust.commands import texts
 
 
 def make_ready(
-    here: Here, methodology: str, agent: str, *, yes: bool, watch: Watch, sink: Sink, pilot: dict[str, Any] | None
+    here: Here,
+    methodology: str,
+    agent: str,
+    *,
+    yes: bool,
+    watch: Watch,
+    sink: Sink,
+    pilot: dict[str, Any] | None,
+    environment: str = "",
 ) -> App:
     """The project, opened for a run, or an error that says what is missing."""
     settings = _settings(here, methodology, pilot)
     agree(here, yes)
-    app = here.open(methodology=methodology, watch=watch, sinks=[sink], config=settings)
+    app = here.open(methodology=methodology, watch=watch, sinks=[sink], config=settings, environment=environment)
     try:
         place = app.workplace
         place.tasks.load()

@@ -12,7 +12,7 @@ import click
 
 from samuel import paths
 from samuel.app import App
-from samuel.cli.here import Here, json_option
+from samuel.cli.here import Here, env_option, json_option
 from samuel.cli.run.profile import Profile
 from samuel.cli.run.ready import make_ready
 from samuel.cli.run.watching import Display, Lines, OnlyWhatHolds
@@ -36,6 +36,7 @@ VERBOSE = "Show what the agent says; [hooks.timing] lines go to progress.md."
 @click.option("--profile", is_flag=True, help=PROFILE)
 @click.option("--yes", is_flag=True, help="Trust the commands and hooks of this project as they are now.")
 @click.option("-v", "--verbose", is_flag=True, help=VERBOSE)
+@env_option
 @json_option
 @click.pass_obj
 def start(here: Here, /, **options: Any) -> int:
@@ -60,6 +61,7 @@ def run_loop(
     profile: bool,
     yes: bool,
     verbose: bool,
+    environment: str,
     pilot: dict[str, Any] | None = None,
 ) -> int:
     """Get ready, run, show. `pilot` holds settings that hold for this run only."""
@@ -68,7 +70,9 @@ def run_loop(
     verbose = verbose or prefers.verbose
     watch = Display(verbose) if live else OnlyWhatHolds() if here.out.json else Lines(verbose)
     times = Profile(watch)
-    with make_ready(here, methodology, agent, yes=yes, watch=watch, sink=times, pilot=pilot) as app:
+    with make_ready(
+        here, methodology, agent, yes=yes, watch=watch, sink=times, pilot=pilot, environment=environment
+    ) as app:
         settings = app.workplace.settings
         stop = Stop()
         loop = app.loop(stop, timings=profile or verbose, dry_run=dry_run)
