@@ -49,7 +49,18 @@ SessionEnd          |                                                 | merge   
 ROWS = [[cell.strip() for cell in line.split("|")] for line in TABLE.strip().splitlines()]
 COMMON = {
     *("protocol", "event", "event_id", "idempotency_key", "timestamp", "project_root", "deadline_ms", "run_id"),
-    *("session_id", "methodology", "environment", "stage", "recipe_name", "dry_run", "phase", "previous", "plugin", "extra"),
+    *(
+        "session_id",
+        "methodology",
+        "environment",
+        "stage",
+        "recipe_name",
+        "dry_run",
+        "phase",
+        "previous",
+        "plugin",
+        "extra",
+    ),
     "recipe_full_name",
 }
 

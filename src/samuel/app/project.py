@@ -79,8 +79,8 @@ class App:
         `handlers` are functions marked with `@samuel.hook` that run in this process. `ask` puts a question to a
         person, for hooks whose verdict is "ask"; without it, ask means deny. `trust_everything` overrides
         SAMUEL_TRUST. `config` is used instead of samuel.toml. `environment` (dev, prod, …) overrides SAMUEL_ENV
-        and the settings. `watch` is told what a loop does while it does it. `fresh` looks at every hook again: what
-        was found the last time is good while the files are the same, but a machine may have lost a runtime since.
+        and the settings. `watch` is told what a loop does while it does it. `fresh` looks at every hook again:
+        what was found before is good while the files are the same, but a machine may have lost a runtime since.
         """
         self.paths = paths.Project(paths.find_root(Path(root)) if search else Path(root).resolve())
         _check(self.paths.root)
