@@ -20,7 +20,7 @@ from samuel.hooks.handler import Handler, Status
 from samuel.hooks.order import Chain
 from samuel.journal import CallRecord, newest_first
 from samuel.process.confine import engine, limits
-from samuel.process.confine.walls import BWRAP, strength
+from samuel.process.confine.walls import BWRAP, counts_processes, strength
 from samuel.process.git_program import git_program
 from samuel.sources.environment import HOW
 from samuel.version import __version__
@@ -72,7 +72,7 @@ def _machine(root: Path) -> Iterator[Finding]:
         yield Finding("warning", f"plugins' processes are held to their grants by {walls.kind}", walls.why)
     for gap in walls.gaps:
         yield Finding("note", f"gap of {walls.kind}, for a plugin's process: {gap}")
-    for gap in limits.gaps():
+    for gap in limits.gaps(counts_processes()):
         yield Finding("note", f"gap of the limits on a plugin: {gap}")
 
 

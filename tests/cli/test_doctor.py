@@ -12,7 +12,7 @@ import pytest
 
 from samuel.doctor import percentile
 from samuel.process.confine import limits
-from samuel.process.confine.walls import strength
+from samuel.process.confine.walls import counts_processes, strength
 from samuel.version import __version__
 
 from .conftest import GUARD
@@ -42,7 +42,7 @@ def test_an_empty_project(samuel):
         ("warning", "there is no git", "install it"),
         ("warning", f"plugins' processes are held to their grants by {walls.kind}", walls.why),
         *(("note", f"gap of {walls.kind}, for a plugin's process: {gap}", "") for gap in walls.gaps),
-        *(("note", f"gap of the limits on a plugin: {gap}", "") for gap in limits.gaps()),
+        *(("note", f"gap of the limits on a plugin: {gap}", "") for gap in limits.gaps(counts_processes())),
         ("note", "`PROJECT` has no samuel.toml: everything has its default", "`samuel init` writes one"),
         ("ok", "state can be written: `HOME/state/samuel`", ""),
         ("ok", "cache can be written: `HOME/cache/samuel`", ""),

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
+import msgspec
 import pytest
 from tests.process.test_walls import PYTHON, Project, cannot
 
@@ -19,6 +22,7 @@ from samuel.process.confine.walls import BWRAP, LANDLOCK, NONE, Allowed
 from samuel.process.conversation import Conversation
 
 MIB = 1024 * 1024
+NOBODY = 65534
 SMALL = ProcessLimits(memory=256 * MIB, processes=30)
 
 
@@ -152,3 +156,57 @@ def test_arguments_are_what_they_were(wait_for: Callable[..., None]) -> None:
         assert spawn.run(started.argv, cwd="/", env={}, timeout=60).stdout == b"--|a b||$x|--|"
     finally:
         started.release()
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can become somebody else")
+def test_somebody_without_control_groups_is_held_to_the_number_by_bubblewrap(tmp_path: Path) -> None:
+    """A user namespace counts its own processes only: those that the user has elsewhere do not matter."""
+    python, bwrap = "/usr/bin/python3", shutil.which("bwrap")
+    version = f"import sys; sys.exit(sys.version_info[:2] != {sys.version_info[:2]!r})"
+    if bwrap is None or not os.path.exists(python) or subprocess.run([python, "-c", version]).returncode:
+        cannot("another user needs bubblewrap and a Python of the system like this one")
+    packages = Path(msgspec.__file__).parents[1]
+    samuel = Path(limits.__file__).parents[3]
+    if not all(os.stat(place).st_mode & 0o005 for path in (packages, samuel) for place in (path, *path.parents)):
+        cannot("another user cannot read where Samuel is")
+    place = Path(tempfile.mkdtemp(dir="/tmp"))
+    try:
+        (place / "own").mkdir()
+        for directory in (place, place / "own"):
+            os.chown(directory, NOBODY, NOBODY)
+        forks = "import os\nfor n in range(200):\n    os.fork() or os.read(0, 1) or os._exit(0)\n"
+        code = f"""
+import subprocess, sys
+from samuel.process import spawn
+from samuel.process.confine.limits import ProcessLimits
+from samuel.process.confine.walls import *
+others = [subprocess.Popen(["/bin/sleep", "600"]) for _ in range(40)]
+try:
+    argv = [{python!r}, "-I", "-S", "-c", {forks!r}]
+    with walled(argv, Allowed(), Inside({str(place)!r}, {str(place / "own")!r}), kind="bwrap",
+                limits=ProcessLimits(processes=30)) as command:
+        done = spawn.run(command.argv, cwd="/", env={{}}, timeout=60, pass_fds=command.pass_fds)
+    print(counts_processes(), done.returncode, done.stderr.decode().splitlines()[-1:])
+finally:
+    for other in others:
+        other.kill()
+        other.wait()
+"""
+        done = subprocess.run(
+            [python, "-c", code],
+            user=NOBODY,
+            group=NOBODY,
+            extra_groups=[],
+            cwd=place,
+            env={
+                "PATH": os.path.dirname(bwrap),
+                "HOME": str(place),
+                "PYTHONPATH": f"{samuel}:{packages}",
+                "PYTHONDONTWRITEBYTECODE": "1",
+            },
+            capture_output=True,
+            text=True,
+        )
+    finally:
+        shutil.rmtree(place)
+    assert done.stdout == "True 1 ['BlockingIOError: [Errno 11] Resource temporarily unavailable']\n", done.stderr

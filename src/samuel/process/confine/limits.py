@@ -54,8 +54,11 @@ def limited(argv: Sequence[str], limits: ProcessLimits = DEFAULT) -> Limited:
     return Limited(_command(argv, limits, group.doors), group.remove)
 
 
-def gaps() -> tuple[str, ...]:
-    """What the limits do not hold on this machine, in plain words. Really tried."""
+def gaps(counted: bool = False) -> tuple[str, ...]:
+    """What the limits do not hold on this machine, in plain words. Really tried.
+
+    `counted`: the walls limit the number of processes.
+    """
     group = cgroup.make(*DEFAULT)
     if group is not None:
         argv = _command(["/bin/cat", "/proc/self/cgroup"], DEFAULT, group.doors)
@@ -65,10 +68,9 @@ def gaps() -> tuple[str, ...]:
             group.remove()
         if tried.stdout.decode().count(f"{os.path.basename(group.directories[0])}\n") == len(group.directories):
             return ()
-    return (
-        "its memory is limited for each process, not for all of them together, and their number is not limited: "
-        "control groups cannot be made here",
-    )
+    number = "" if counted else ", and their number is not limited"
+    why = "control groups cannot be made here"
+    return (f"its memory is limited for each process, not for all of them together{number}: {why}",)
 
 
 def _command(argv: Sequence[str], limits: ProcessLimits, doors: Sequence[str]) -> list[str]:

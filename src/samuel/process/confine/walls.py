@@ -30,6 +30,7 @@ __all__ = [
     "NotGranted",
     "Strength",
     "Walled",
+    "counts_processes",
     "strength",
     "walled",
 ]
@@ -82,7 +83,8 @@ def walled(
     `stays` is for a process that outlives the thread that starts it. `kind` asks for other walls than the best.
     Raises NotGranted (a NotRunnable) when a granted place is not what it should be, such as a symbolic link.
     """
-    with _commanded(argv, allowed, inside, tuple(visible), stays, kind or strength().kind) as (words, fds):
+    kind = kind or strength().kind
+    with _commanded(argv, allowed, inside, tuple(visible), stays, kind, limits.processes) as (words, fds):
         started = limited(words, limits)
         try:
             yield Walled(started.argv, fds, started.release)
@@ -95,7 +97,13 @@ def walled(
 
 @contextmanager
 def _commanded(
-    argv: Sequence[str], allowed: Allowed, inside: Inside, visible: tuple[str, ...], stays: bool, kind: str
+    argv: Sequence[str],
+    allowed: Allowed,
+    inside: Inside,
+    visible: tuple[str, ...],
+    stays: bool,
+    kind: str,
+    processes: int,
 ) -> Iterator[tuple[list[str], tuple[int, ...]]]:
     with opened(allowed, inside) as doors:
         if kind == NONE:
@@ -121,9 +129,15 @@ def _commanded(
                     by_name=BY_FD not in found.features,
                     no_namespaces=NO_NAMESPACES in found.features,
                     filter_fd=filter_fd,
+                    processes=processes,
                 )
             filter_fds = (filter_fd,) if filter_fd >= 0 else ()
             yield words, (*(door.fd for door in doors), *filter_fds)
+
+
+def counts_processes() -> bool:
+    """Do the walls themselves limit the number of processes, also without control groups?"""
+    return NO_NAMESPACES in _bwrap(_path()).features
 
 
 def strength() -> Strength:

@@ -14,6 +14,9 @@ BY_FD = "--ro-bind-fd"
 NO_NAMESPACES = ("--unshare-user", "--disable-userns")
 """Not for root, who would lose the files of everybody else."""
 
+# In a user namespace of its own, the user's other processes do not count. Of dash and others it is -p, of bash -u.
+_COUNTED = 'ulimit -p "$1" 2>/dev/null || ulimit -u "$1" 2>/dev/null\nshift\nexec "$@"'
+
 _TMP = "/tmp"
 
 
@@ -29,7 +32,9 @@ def command(
     by_name: bool,
     no_namespaces: bool = False,
     filter_fd: int = -1,
+    processes: int = 0,
 ) -> list[str]:
+    """`processes` is the most that it may have; it only holds with `no_namespaces`."""
     root, own = os.path.realpath(inside.root), inside.own
     words = [program, *base(), *(_resolver() if network else ("--unshare-net",))]
     words += NO_NAMESPACES if no_namespaces else ()
@@ -49,7 +54,8 @@ def command(
     # What is written where nothing was granted must fail, not vanish.
     for path in ("/", *(path for path in host if places[path][0] == "--tmpfs")):
         words += ("--remount-ro", path)
-    return [*words, "--chdir", root, "--", *argv]
+    counted = ("/bin/sh", "-c", _COUNTED, "sh", str(processes)) if processes and no_namespaces else ()
+    return [*words, "--chdir", root, "--", *counted, *argv]
 
 
 def families(network: bool) -> tuple[int, ...]:
