@@ -13,6 +13,7 @@ import tarfile
 import uuid
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
+from typing import Any, TypeVar
 
 import pytest
 from hypothesis import settings
@@ -28,6 +29,9 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 TEST_MARK = "SAMUEL_TEST_MARK"
+
+Result = TypeVar("Result")
+Patiently = Callable[[Callable[[float], Result], Callable[[Result], bool]], Result]
 
 
 def sh_script(event: str, body: str) -> str:
@@ -45,6 +49,24 @@ def py_script(event: str, body: str) -> str:
 def _children_of_others(monkeypatch: pytest.MonkeyPatch) -> None:
     """A command line takes all children of its process for its own: one called in here leaves that as it was."""
     monkeypatch.setattr(LEDGER, "alone", LEDGER.alone)
+
+
+@pytest.fixture(scope="session")
+def patiently() -> Patiently[Any]:
+    """`patiently(attempt, reached)`: what `attempt(seconds)` gives, for what is ended after so many seconds.
+
+    For tests in which something must happen before a deadline does. Nobody knows how long that takes on a busy
+    machine, so the deadline grows until it has happened; the assertions that follow say whether it did.
+    """
+
+    def call(attempt: Callable[[float], Any], reached: Callable[[Any], bool]) -> Any:
+        for seconds in (0.5, 2.0, 8.0, 30.0, 120.0):
+            result = attempt(seconds)
+            if reached(result):
+                break
+        return result
+
+    return call
 
 
 @pytest.fixture(scope="session")

@@ -74,7 +74,7 @@ class Desk:
             "root": self.root,
             "state": self.state,
             "iteration": 7,
-            "timeout": 30.0,
+            "timeout": 120.0,
             "environment": self.host,
             **options,
         }

@@ -126,7 +126,7 @@ class TestTheOutput:
 
     def test_comes_while_the_agent_works(self, desk: Any) -> None:
         heard = desk.root / "heard"  # the agent ends well only if we heard it before it ended
-        wait = f"n=0; until [ -e {heard} ]; do n=$((n + 1)); [ $n -lt 100 ] || exit 1; sleep 0.1; done"
+        wait = f"n=0; until [ -e {heard} ]; do n=$((n + 1)); [ $n -lt 1000 ] || exit 1; sleep 0.1; done"
         assert desk.run(desk.sh(f"echo a; {wait}"), on_output=lambda _: heard.touch()).exit_code == 0
 
     def test_without_end_is_bounded_in_memory_and_on_disk(self, desk: Any) -> None:
@@ -180,13 +180,14 @@ class TestTheEnd:
         done = desk.run(desk.sh(body))
         assert (done.exit_code, done.timed_out) == (code, False)
 
-    def test_comes_at_the_timeout_for_the_whole_tree(self, desk: Any) -> None:
-        mark = uuid.uuid4().hex
-        body = "echo started; setsid sh -c 'trap \"\" TERM; while :; do sleep 1; done' & sleep 60"
-        done = desk.run(desk.sh(body), timeout=0.5, variables={"SAMUEL_TEST_MARK": mark})
+    def test_comes_at_the_timeout_for_the_whole_tree(self, desk: Any, patiently: Any) -> None:
+        mark = {"SAMUEL_TEST_MARK": uuid.uuid4().hex}
+        agent = desk.sh("echo started; setsid sh -c 'trap \"\" TERM; while :; do sleep 1; done' & sleep 600")
+        done = patiently(
+            lambda seconds: desk.run(agent, timeout=seconds, variables=mark), lambda done: done.stdout_tail
+        )
         assert (done.exit_code, done.timed_out, done.stdout_tail) == (124, True, "started\n")
-        assert done.duration < 10
-        assert not carriers(mark)
+        assert not carriers(mark["SAMUEL_TEST_MARK"])
 
     def test_an_agent_that_is_not_there_is_said(self, desk: Any) -> None:
         with pytest.raises(

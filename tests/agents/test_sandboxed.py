@@ -82,7 +82,7 @@ invoke(Agent("a", ("/bin/sh", "-c", body)), prompt="", env={{}}, root=Path({str(
     assert killed.stdout.readline() == b"up\n"
     killed.send_signal(signal.SIGKILL)
     killed.wait()
-    until = time.monotonic() + 10
+    until = time.monotonic() + 120
     while left := carriers(mark):
         assert time.monotonic() < until, left
         time.sleep(0.02)

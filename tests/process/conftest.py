@@ -51,7 +51,7 @@ def python(env: dict[str, str], tmp_path: Path) -> Callable[..., Finished]:
     """Run a piece of Python as a process: `python(code, timeout=…)`."""
 
     def start(code: str, *args: str, **options: object) -> Finished:
-        options.setdefault("timeout", 20.0)
+        options.setdefault("timeout", 120.0)
         return run([sys.executable, "-I", "-S", "-c", code, *args], cwd=str(tmp_path), env=env, **options)  # type: ignore[arg-type]
 
     return start
@@ -67,9 +67,9 @@ def lives(pid: int) -> bool:
 @pytest.fixture
 def wait_for() -> Callable[[Callable[[], bool]], None]:
     def wait(condition: Callable[[], bool]) -> None:
-        until = time.monotonic() + 10
+        until = time.monotonic() + 120
         while not condition():
-            assert time.monotonic() < until, "waited 10 s in vain"
+            assert time.monotonic() < until, "waited 120 s in vain"
             time.sleep(0.005)
 
     return wait

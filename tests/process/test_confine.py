@@ -18,7 +18,7 @@ import uuid
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import msgspec
 import pytest
@@ -161,13 +161,13 @@ class TestAnySandbox:
         interfaces = [line.split(":")[0].strip() for line in done.stdout.decode().splitlines()[2:]]
         assert interfaces == ["lo"]
 
-    def test_at_the_deadline_everything_in_it_ends(self, wall: Callable[..., Box], place: confine.Place) -> None:
+    def test_at_the_deadline_everything_in_it_ends(
+        self, wall: Callable[..., Box], place: confine.Place, patiently: Any
+    ) -> None:
         mark = uuid.uuid4().hex
         script = f"(trap '' TERM; while :; do : {mark}; sleep 0.1; done) & echo up; wait"
-        started = time.monotonic()
-        done = run(script, wall(), place, timeout=2.0)
+        done = patiently(lambda seconds: run(script, wall(), place, timeout=seconds), lambda done: done.stdout)
         assert (done.ended, done.stdout) == ("timed_out", b"up\n")
-        assert time.monotonic() - started < 10
         commands = [path.read_bytes() for path in Path("/proc").glob("[0-9]*/cmdline") if readable(path)]
         assert not [command for command in commands if mark.encode() in command]
         assert not containers(place)
@@ -332,7 +332,7 @@ two lines"
             left = subprocess.Popen(command.argv, env=command.env, stdin=subprocess.DEVNULL)
             wait_until(lambda: bool(containers(place)))
             assert run("echo next", Box("oci", image), place).stdout == b"next\n"
-        assert left.wait(20) != 0
+        assert left.wait(120) != 0
         assert not containers(place)
 
     def test_an_image_that_is_not_here_is_said_with_the_command_that_gets_it(self, place: confine.Place) -> None:
@@ -480,7 +480,7 @@ def containers(place: confine.Place) -> list[str]:
 
 
 def wait_until(condition: Callable[[], bool]) -> None:
-    until = time.monotonic() + 15
+    until = time.monotonic() + 120
     while not condition():
-        assert time.monotonic() < until, "waited 15 s in vain"
+        assert time.monotonic() < until, "waited 120 s in vain"
         time.sleep(0.05)

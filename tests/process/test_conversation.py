@@ -28,13 +28,13 @@ def talk(env: dict[str, str]) -> Iterator[Start]:
 def test_a_line_for_a_line_and_stderr_besides(talk: Start) -> None:
     conversation = talk('while read -r line; do echo "aside $line" >&2; echo "answer $line"; done')
     for word in (b"one", b"two"):
-        said = conversation.ask(word + b"\n", timeout=10.0, limit=1000)
+        said = conversation.ask(word + b"\n", timeout=60.0, limit=1000)
         assert (said.ended, said.answer, said.stderr) == ("answered", b"answer %b\n" % word, b"aside %b\n" % word)
     assert not conversation.stale
 
 
 def test_it_ends_when_its_input_does(talk: Start) -> None:
-    said = talk("read -r line; echo why >&2; exit 3").ask(b"x\n", timeout=10.0, limit=1000)
+    said = talk("read -r line; echo why >&2; exit 3").ask(b"x\n", timeout=60.0, limit=1000)
     assert (said.ended, said.stderr, said.returncode) == ("died", b"why\n", 3)
 
 
@@ -46,7 +46,7 @@ def test_a_line_that_does_not_come_ends_it_and_what_it_started(talk: Start) -> N
 
 def test_what_it_says_unasked_makes_it_stale(talk: Start) -> None:
     conversation = talk("read -r line; echo answer; echo said >&2; echo more; exec sleep 60")
-    answer = conversation.ask(b"x\n", timeout=10.0, limit=1000).answer
+    answer = conversation.ask(b"x\n", timeout=60.0, limit=1000).answer
     if answer == b"answer\n":  # else the second line came with the first
         select.select([conversation._answer], [], [], 10.0)
         assert conversation.stale

@@ -6,6 +6,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 from samuel.process import procfs
 from samuel.process.spawn import run, start
@@ -16,7 +17,7 @@ Wait = Callable[[Callable[[], bool]], None]
 
 def driver(code: str, env: dict[str, str]) -> str:
     """Run a program that uses Samuel, in a process of its own: what it says, one line a fact."""
-    done = run([sys.executable, "-W", "error", "-c", code], cwd="/", env=env, timeout=20)
+    done = run([sys.executable, "-W", "error", "-c", code], cwd="/", env=env, timeout=120)
     assert done.stderr == b""
     return done.stdout.decode()
 
@@ -50,12 +51,13 @@ class TestTheHostProgram:
         end(pid)
 
     def test_its_orphans_go_where_it_expects_them_when_nothing_of_ours_is_alive(
-        self, env: dict[str, str], tmp_path: Path
+        self, env: dict[str, str], tmp_path: Path, wait_for: Wait
     ) -> None:
         run(["/bin/true"], cwd="/", env=env)
         pid = self.orphan(env, tmp_path)
         assert pid not in procfs.children(os.getpid())
         os.kill(pid, signal.SIGKILL)
+        wait_for(lambda: (stat := procfs.stat(pid)) is None or stat.dead)
 
     def orphan(self, env: dict[str, str], tmp_path: Path) -> int:
         """The number of a process whose parent, a child of the host, has ended."""
@@ -148,14 +150,14 @@ from samuel.process import procfs
 chain = '''
 import os, signal, time
 signal.signal(15, signal.SIG_IGN)
-for _ in range(500):  # it ends by itself, should we fail
+for _ in range(20_000):  # it ends by itself, should we fail
     if os.fork(): os._exit(0)
     os.setsid()
     time.sleep(.005)
 '''
 tree.own_all_children()
-done = run([sys.executable, "-c", chain], cwd="/", env=dict(os.environ), timeout=10)
-print(done.ended, done.duration < 2, procfs.main_thread_children())
+done = run([sys.executable, "-c", chain], cwd="/", env=dict(os.environ), timeout=60)
+print(done.ended, done.duration < 50, procfs.main_thread_children())
 """
         assert driver(ESCAPE + code, env) == "exited True []\n"
 
@@ -164,12 +166,13 @@ class TestASamuelInsideASamuel:
     INNER = """
 import os, sys
 from samuel.process.spawn import run
-run(["/bin/sh", "-c", "setsid sleep 60 >/dev/null 2>&1 & echo; sleep 60"], cwd="/", env=dict(os.environ),
+run(["/bin/sh", "-c", "setsid sleep 600 >/dev/null 2>&1 & echo; sleep 600"], cwd="/", env=dict(os.environ),
     on_output=lambda _: print("running", flush=True))
 """
 
-    def test_what_the_inner_one_started_goes_with_it(self, env: dict[str, str]) -> None:
-        done = run([sys.executable, "-c", self.INNER], cwd="/", env=env, timeout=1.0)
+    def test_what_the_inner_one_started_goes_with_it(self, env: dict[str, str], patiently: Any) -> None:
+        command = [sys.executable, "-c", self.INNER]
+        done = patiently(lambda seconds: run(command, cwd="/", env=env, timeout=seconds), lambda done: done.stdout)
         assert (done.ended, done.stdout) == ("timed_out", b"running\n")
 
     def test_also_when_the_inner_one_was_killed(self, env: dict[str, str], wait_for: Wait) -> None:

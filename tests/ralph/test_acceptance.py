@@ -7,7 +7,6 @@ import os
 import shutil
 import subprocess
 import sys
-import time
 from pathlib import Path
 from typing import Any
 
@@ -135,10 +134,8 @@ class TestTheAgentsTime:
             .replace('"{prompt_file}"]', '"{prompt_file}"]\nenv = ["MARK"]', 1)
         )
         loop.tasks("1")
-        loop.agent("(setsid sleep 60 &) ; sleep 60 & echo halfway; wait\n")
-        began = time.monotonic()
+        loop.agent("(setsid sleep 600 &) ; sleep 600 & echo halfway; wait\n")
         loop.run(1)
-        assert time.monotonic() - began < 10
         assert outcomes(loop) == ["agent_failed"]
         assert "killed after 0.5s (agent_timeout)" in loop.store.load()[0].last_failure
         mark = f"MARK={loop.root}".encode()

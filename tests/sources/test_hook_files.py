@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import time
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -109,18 +108,14 @@ class TestAsking:
             )
         assert [handler.status for handler in found(samuel_project)] == [Status.ACTIVE] * 2
 
-    def test_for_two_seconds_and_no_longer(
-        self, samuel_project: SamuelProject, sh: Script, marked: object
-    ) -> None:
+    def test_for_a_while_and_no_longer(self, samuel_project: SamuelProject, sh: Script, marked: object) -> None:
         samuel_project.hook("good", sh("context.extra", ""))
         for number in range(2):
-            samuel_project.hook(f"slow{number}", "#!/bin/sh\nsleep 60\n")
-        started = time.monotonic()
+            samuel_project.hook(f"slow{number}", "#!/bin/sh\nsleep 600\n")
         handlers = {handler.name: handler for handler in found(samuel_project)}
-        assert time.monotonic() - started < 2 + 1
         assert handlers["good"].status is Status.ACTIVE
         assert handlers["slow0"].status is Status.BROKEN
-        assert "did not answer within 2s" in handlers["slow0"].reason
+        assert "did not answer within 10s" in handlers["slow0"].reason
 
     def test_a_problem_is_not_remembered(self, samuel_project: SamuelProject, tmp_path: Path) -> None:
         samuel_project.hook("needs", f"#!/bin/sh\ncat {tmp_path}/needed\n")

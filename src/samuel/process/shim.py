@@ -17,7 +17,7 @@ from samuel.process.spawn import run
 
 CACHE = "interpreters.json"
 _ASK = "import sys; sys.stdout.write(sys.executable)"
-_TIMEOUT = 5.0
+_TIMEOUT = 30.0
 _STEERING = ("PYENV_VERSION", "PYENV_ROOT", "ASDF_PYTHON_VERSION", "ASDF_DATA_DIR", "ASDF_DIR")
 
 _known: dict[str, str] = {}

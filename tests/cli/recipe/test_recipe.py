@@ -193,7 +193,7 @@ class TestRun:
         samuel("trust", "--yes")
         command = [*REAL, "recipe", "run", "review", "--arg", "branch=x"]
         with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
-            deadline = time.monotonic() + 20
+            deadline = time.monotonic() + 120
             while not (project / "pid").exists():
                 assert time.monotonic() < deadline
                 time.sleep(0.01)

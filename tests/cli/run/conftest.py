@@ -104,7 +104,7 @@ class Workshop:
 
     def wait_for(self, name: str) -> Path:
         """Until the agent has left this file."""
-        deadline = time.monotonic() + 20
+        deadline = time.monotonic() + 120
         while not (self.root / name).exists():
             assert time.monotonic() < deadline, name
             time.sleep(0.01)
@@ -122,7 +122,7 @@ def marked_processes(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     mark = f"SAMUEL_TEST_MARK={uuid.uuid4().hex}"
     monkeypatch.setenv(*mark.split("="))
     yield
-    deadline = time.monotonic() + 5
+    deadline = time.monotonic() + 120
     while left := _carriers(mark.encode()):
         assert time.monotonic() < deadline, left
         time.sleep(0.02)

@@ -36,7 +36,7 @@ __all__ = [
 ]
 
 BWRAP, LANDLOCK, NONE = "bwrap", "landlock", "none"
-_TRIAL = 10.0
+_TRIAL = 60.0  # a busy machine must not look like one without walls
 
 # What a bubblewrap can do, or an older one cannot.
 BY_FD, FILTER, NO_NAMESPACES = "by fd", "filter", "no namespaces"
