@@ -1,4 +1,8 @@
-"""`samuel run done` in process, beside decoding and encoding the same file with toons and nothing else."""
+"""Work on a task list, each beside the least that it could cost.
+
+`samuel run done` in process stands beside decoding and encoding the same file with toons and nothing else, and
+reading a PRD beside rendering the same file to HTML.
+"""
 
 from __future__ import annotations
 
@@ -7,14 +11,17 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import toons
+from markdown_it import MarkdownIt
 from measure import Row, at_most, take_turns
 from places import project
 
 from samuel.tasks.changes import complete
+from samuel.tasks.markdown import parse
 from samuel.tasks.store import TaskStore
 from samuel.tasks.task import Task
 
 SIZES = ((100, 60), (1_000, 25), (10_000, 9))  # tasks, rounds
+PRD_SIZES = ((100, 25), (1_000, 9), (10_000, 3))
 
 
 def run(scratch: Path) -> Iterator[Row]:
@@ -35,10 +42,35 @@ def run(scratch: Path) -> Iterator[Row]:
             ours, bare = take_turns(done, by_hand, rounds=rounds)
         limit = 2 if size >= 1_000 else 4  # below it the lock and the two fsyncs are most of it
         yield at_most(f"run done among {size:,} tasks, vs toons decoding and encoding the file", ours, bare, limit)
+    for size, rounds in PRD_SIZES:
+        prd = "## Tasks\n" + "".join(_section(number) for number in range(size))
+        to_html = MarkdownIt("commonmark").enable("table")
+
+        def read(prd: str = prd) -> None:
+            parse(prd, "prd.md")
+
+        def render(prd: str = prd, to_html: MarkdownIt = to_html) -> None:
+            to_html.render(prd)
+
+        ours, bare = take_turns(read, render, rounds=rounds, warm_up=1)
+        yield at_most(f"reading a PRD with {size:,} tasks, vs markdown-it-py rendering it", ours, bare, 1)
 
 
 def _id(number: int) -> str:
     return f"{number // 10 + 1}.{number % 10 + 1}"
+
+
+def _section(number: int) -> str:
+    return f"""
+### {_id(number)} Task {number}: make it work [~3,000 tokens - Medium]
+What there is to say about it.
+
+It has a second paragraph for {number}.
+- a point
+- [ ] a criterion
+
+Files: src/part_{number}.py, tests/test_part_{number}.py (new)
+"""
 
 
 def _task(number: int) -> Task:

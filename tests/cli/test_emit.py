@@ -304,7 +304,17 @@ def test_the_engine_is_lean(samuel, project: Path) -> None:
     )
     names = {line.split("|")[-1].strip() for line in done.stderr.splitlines()}
     assert "samuel.app" in names
-    unwanted = ("jinja2", "yaml", "rich", "tomlkit", "toons", "wasmtime", "sqlite3", "samuel.ralph.loop")
+    unwanted = (
+        "jinja2",
+        "yaml",
+        "rich",
+        "markdown_it",
+        "tomlkit",
+        "toons",
+        "wasmtime",
+        "sqlite3",
+        "samuel.ralph.loop",
+    )
     assert not names & {*unwanted, "samuel.ralph.workplace", "samuel.agents.table", "samuel.plugins.manifest"}
 
 

@@ -262,6 +262,100 @@ def test_what_may_have_been_meant() -> None:
     )
 
 
+def test_what_commonmark_takes_for_text_or_code_is_no_task_and_a_note_says_so() -> None:
+    text = """\
+        ## Tasks
+        - [ ] 1 One
+              - [ ] 2 Indented by six: Markdown goes on with the words of One
+
+        Words.
+        3. [ ] 3 A list that begins with another number than 1 cannot interrupt a paragraph
+
+            - [ ] 4 Code
+
+        <details>
+        - [ ] 5 HTML
+        </details>
+        """
+    tasks_read, notes = parse(textwrap.dedent(text), "prd.md")
+    assert [(task.id, task.description) for task in tasks_read] == [
+        ("1", "- [ ] 2 Indented by six: Markdown goes on with the words of One")
+    ]
+    assert [note.split(":")[1:2] + note.split(" is part of ")[1:] for note in notes] == [
+        [line, f"{block} in Markdown, so it is no task: {hint}"]
+        for line, block, hint in [
+            ("3", "the paragraph above", "indent it like the items around it, or put an empty line above it"),
+            ("6", "the paragraph above", "indent it like the items around it, or put an empty line above it"),
+            ("8", "indented code", "indent it less"),
+            ("11", "a block of HTML", "put an empty line above it"),
+        ]
+    ]
+
+
+def test_dashes_below_text_that_end_the_section_for_tasks_are_noted() -> None:
+    tasks_read, notes = parse("## Tasks\n### 1 One\nWords.\n---\n### 2 Two\n", "prd.md")
+    assert [task.id for task in tasks_read] == ["1"]
+    assert notes == (
+        "prd.md:3: `Words.` is a heading by the line below it, and ends the section for tasks:"
+        " put an empty line between the two",
+    )
+
+
+def test_an_item_is_a_child_only_below_the_words_of_its_parent() -> None:
+    text = "- [ ] 1 One\n - [ ] 2 By one\n1. [ ] 3 Three\n  - [ ] 4 By two\n9. [ ] 5 Five\n   - [ ] 6 By three\n"
+    assert shown(text, "parent_id") == [("1", ""), ("2", ""), ("3", ""), ("4", ""), ("5", ""), ("6", "5")]
+
+
+def test_quoted_tasks_and_tasks_in_html_are_no_tasks() -> None:
+    text = (
+        "> ## Tasks\n> - [ ] 7 no\n\n## Tasks\n> - [ ] 8 no\n\n"
+        "<details>\n- [ ] 9 no\n</details>\n\n- [ ] 1 One\n  > - [ ] 2 no\n"
+    )
+    assert shown(text, "description") == [("1", "> - [ ] 2 no")]
+
+
+def test_underlined_headings_and_indented_ones_are_headings() -> None:
+    text = (
+        "Tasks\n=====\n\n1 One\n-----\nWords.\n\n ## 2 Write C#\n\n---\n"
+        "### [x] 2.1 Three ###\nRest\n====\n## 4 no\n"
+    )
+    assert parse(text, "prd.md")[1] == ()
+    assert shown(text, "title", "status", "parent_id", "description") == [
+        ("1", "One", "pending", "", "Words."),
+        ("2", "Write C#", "pending", "", "---"),
+        ("2.1", "Three", "completed", "2", ""),
+    ]
+
+
+def test_a_comment_in_an_item_is_left_out_with_its_empty_lines() -> None:
+    text = "## Tasks\n- [ ] 1 One\n  <!-- not\n\n  - [ ] 2 now\n  -->\n  Its words.\n"
+    assert shown(text, "description") == [("1", "Its words.")]
+
+
+def test_the_text_of_a_task_is_cut_out_as_it_is() -> None:
+    text = "## Tasks\n- [ ] 1 One\n\n\t```make\n\tall:\n\t\tcc a\t b\n\t```\n\n\tPriority: low\n"
+    (task,) = tasks(text)
+    assert (task.description, task.priority) == ("```make\nall:\n\tcc a\t b\n```", "low")
+    text = "## Tasks\n### 1 One\n\n    Priority: low\n\n| a | b |\n|---|---|\n| [ ] | 2 |\n"
+    (task,) = tasks(text)
+    assert (task.description, task.priority) == (
+        "    Priority: low\n\n| a | b |\n|---|---|\n| [ ] | 2 |",
+        "medium",
+    )
+
+
+def test_front_matter_is_passed_over() -> None:
+    text = "---\ntitle: Tasks\n---\n### 7 no\n## Tasks\n### 1 One\n"
+    assert shown(text) == [("1",)]
+
+
+def test_brackets_in_a_title_that_name_a_field() -> None:
+    names = "(depends on 1 (the parser)) [P0] (P1) [simple] and [ ~2k  tokens - hard ] [c]"
+    assert shown(f"## Tasks\n- [ ] 1 A\n- [ ] 2 B {names}\n", "title", "depends_on", "priority", "complexity")[
+        1:
+    ] == [("2", "B (P1) and [ ~2k  tokens - hard ] [c]", ("1",), "critical", "simple")]
+
+
 @pytest.mark.parametrize(
     "text", ["", "# PRD\nWords.\n", "## Tasks\n- first\n- second\n### Third\n", "## Steps\n1. One\n"]
 )
@@ -325,6 +419,20 @@ PIECES = st.sampled_from(
             "- [?] G\n",
         ),
         *("```\n", "\n", "<!--\n", "-->\n", "Depends on: 1\n", "Priority: P9\n", "\t", "#", "- [ ] "),
+        *(
+            "> ",
+            "1. ",
+            "---\n",
+            "===\n",
+            "| a | b |\n",
+            "|---|---|\n",
+            "<div>\n",
+            "      ",
+            "\r",
+            "\0",
+            "[P0] ",
+            "(",
+        ),
     ]
 )
 

@@ -25,18 +25,19 @@ _ID = re.compile(
     (?:[.:)]|\s+[-–—](?=\s))?\s*""",
     re.VERBOSE | re.IGNORECASE,
 )
-_TOKENS = re.compile(
-    r"\s*[\[(]\s*[~≈]?[\d.,]+\s*k?\s*tokens?(?:\s*[-–—:,|/]\s*([^\])]+?))?\s*[\])]", re.IGNORECASE
-)
-_COMPLEXITY = re.compile(r"\s*\[\s*(simple|medium|complex)\s*\]", re.IGNORECASE)
-_URGENCY = re.compile(r"\s*[\[(]\s*(P[0-3])\s*[\])]")
-_AFTER = re.compile(r"\s*\(\s*depends on:?\s+([^)]*)\)", re.IGNORECASE)
+# Possessive quantifiers: no title, however odd, makes these slow.
+_BRACKETS = re.compile(r" ?(?:\[(?P<square>[^][()]*+)\]|\((?P<round>(?:[^][()]++|\([^][()]*+\))*+)\))")
+_TOKENS = re.compile(r"[~≈]?[\d.,]++ ?k? ?tokens?(?: ?[-–—:,|/] ?(.+))?", re.IGNORECASE)
+_COMPLEXITY = re.compile(r"(simple|medium|complex)", re.IGNORECASE)
+_URGENCY = re.compile(r"(P[0-3])")
+_AFTER = re.compile(r"depends on:? (.*)", re.IGNORECASE)
 
-_LINE = re.compile(
+# Only the name: a pattern for the value as well would be slow on a line with many blanks.
+_FIELD_NAME = re.compile(
     r"""\s*(?:[-*+]\s+)?                                  # it may be an item of a list
     \**(?P<name>depends\ on|depends|dependencies|priority|complexity|guardrails
         |files\ to\ create|new\ files|files\ to\ modify|files)\**
-    \s*:\s*\**\s*(?P<value>\S.*?)\s*$""",
+    \s*:\s*\**""",
     re.VERBOSE | re.IGNORECASE,
 )
 _NOTHING = ("none", "nothing", "-", "–", "n/a", "no")
@@ -46,18 +47,26 @@ def title(text: str) -> Title:
     """`1.1 Write it [~3,000 tokens - Medium]` in its parts. Without a number the id is ""."""
     text = re.sub(r"\*\*(.+?)\*\*", r"\1", text)
     fields: dict[str, Any] = {}
-    for name, pattern, read in _IN_TITLES:
-        if match := pattern.search(text):
-            value = read(match[1]) if match[1] else None
-            if value == ():
-                continue  # prose after all: it stays in the title
-            text = text[: match.start()] + text[match.end() :]
-            fields |= {name: value} if value else {}
-    text = text.strip()
+    text = _BRACKETS.sub(lambda brackets: _annotation(brackets, fields), text).strip()
     match = _ID.match(text)
     if not match or match.end() == len(text):  # a number alone is a title
         return Title("", text, fields)
     return Title(match["letters"] or match["number"], text[match.end() :], fields)
+
+
+def _annotation(brackets: re.Match[str], fields: dict[str, Any]) -> str:
+    """What remains of the brackets in the title: nothing, if they name a field. The first of a kind counts."""
+    for name, pattern, kinds, read in _IN_TITLES:
+        words = next((" ".join(brackets[kind].split()) for kind in kinds if brackets[kind] is not None), "")
+        match = None if name in fields else pattern.fullmatch(words)
+        if not match:
+            continue
+        value = read(match[1]) if match[1] else ""
+        if value != ():  # otherwise it is prose after all
+            if value:
+                fields[name] = value
+            return ""
+    return brackets[0]
 
 
 def body(lines: Iterable[tuple[str, bool]]) -> tuple[list[str], dict[str, Any]]:
@@ -68,13 +77,17 @@ def body(lines: Iterable[tuple[str, bool]]) -> tuple[list[str], dict[str, Any]]:
     text: list[str] = []
     fields: dict[str, Any] = {}
     for line, code in lines:
-        match = None if code else _LINE.match(line)
-        found = _field(match["name"].lower(), match["value"]) if match else {}
-        for name, value in found.items():
-            fields[name] = (*fields.get(name, ()), *value) if isinstance(value, tuple) else value
-        if not found:
+        match = None if code else _FIELD_NAME.match(line)
+        value = line[match.end() :].strip() if match else ""
+        named = _field(match["name"].lower(), value) if match and value else {}
+        for name, values in named.items():
+            if isinstance(values, tuple):
+                fields.setdefault(name, []).extend(values)
+            else:
+                fields[name] = values
+        if not named:
             text.append(line)
-    return text, fields
+    return text, {name: tuple(value) if isinstance(value, list) else value for name, value in fields.items()}
 
 
 def _field(name: str, value: str) -> dict[str, Any]:
@@ -127,8 +140,8 @@ def _list(text: str, separator: str) -> tuple[str, ...]:
 
 
 _IN_TITLES = (
-    ("complexity", _TOKENS, _word),
-    ("complexity", _COMPLEXITY, _word),
-    ("priority", _URGENCY, _priority),
-    ("depends_on", _AFTER, _ids),
+    ("complexity", _TOKENS, ("square", "round"), _word),
+    ("complexity", _COMPLEXITY, ("square",), _word),
+    ("priority", _URGENCY, ("square", "round"), _priority),
+    ("depends_on", _AFTER, ("round",), _ids),
 )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -11,7 +10,9 @@ from typing import Any, NamedTuple
 from samuel.errors import ConfigError, Problem, UsageError
 from samuel.tasks import graph
 from samuel.tasks.annotations import body
-from samuel.tasks.outline import Entry, Outline, outline
+from samuel.tasks.commonmark import OutlineLimit
+from samuel.tasks.entries import TaskEntries, TaskEntry, find_entries
+from samuel.tasks.outline import PrdOutline, read_outline
 from samuel.tasks.task import PRIORITIES, Task
 
 ACCEPTED = """\
@@ -32,6 +33,13 @@ or items of a checklist, where those below an item wait for it and `[x]` is done
     - [ ] Numbers are given to those that have none
 
 or both of these in a file `tasks-NAME.md` beside the PRD `NAME.md`"""
+
+LONGEST_QUOTE = 100  # characters of a line in a message
+_LOOKALIKES = {
+    "paragraph": ("the paragraph above", "indent it like the items around it, or put an empty line above it"),
+    "indented code": ("indented code", "indent it less"),
+    "html": ("a block of HTML", "put an empty line above it"),
+}
 
 
 class Converted(NamedTuple):
@@ -56,50 +64,67 @@ def read(path: Path) -> Converted:
 
 def parse(text: str, file: str) -> tuple[tuple[Task, ...], tuple[str, ...]]:
     """The tasks in this text, and notes about what was passed over."""
-    found = outline(text)
-    if not found.entries and not found.strange:
-        sections = found.sections
-        found = outline(text, everywhere=True)
-        found.sections = sections
+    try:
+        outline = read_outline(text)
+    except OutlineLimit as limit:
+        raise ConfigError([Problem(limit.what, file, limit.line, "write it flatter, or split it")]) from None
+    selection = find_entries(outline)
+    if not selection.entries and not selection.unreadable:
+        sections = selection.sections
+        selection = find_entries(outline, everywhere=True)
+        selection.sections = sections
     problems = [
-        Problem(
-            "this item cannot be read", file, line.number, "write `- [ ] Title`, or `- [x] Title` if it is done"
-        )
-        for line in found.strange
+        Problem("this item cannot be read", file, item.line, "write `- [ ] Title`, or `- [x] Title` if it is done")
+        for item in selection.unreadable
     ]
-    if not found.entries and not problems:
-        raise UsageError(_nothing(found, file), ACCEPTED)
-    ids = _ids(found.entries)
+    if not selection.entries and not problems:
+        raise UsageError(_nothing(selection, outline, file), ACCEPTED)
+    ids = _ids(selection.entries)
     tasks = []
-    for entry in found.entries:
+    for entry in selection.entries:
         try:
-            tasks.append(_task(entry, ids))
+            tasks.append(_task(entry, outline, ids))
         except ValueError as error:
             hint = f"one of {', '.join(PRIORITIES)}, or P0 to P3"
             problems.append(Problem(str(error), file, entry.line, hint))
     if not problems:
-        problems = graph.problems(tasks, file, [entry.line for entry in found.entries])
+        problems = graph.problems(tasks, file, [entry.line for entry in selection.entries])
     if problems:
         raise ConfigError(problems)
-    return tuple(tasks), tuple(f"{file}:{note}" for note in _notes(found))
+    return tuple(tasks), tuple(f"{file}:{line}: {note}" for line, note in sorted(_notes(selection, outline)))
 
 
-def _notes(found: Outline) -> Iterator[str]:
-    """What a person may have meant as a task."""
-    levels = {"#" * entry.level for entry in found.entries if entry.level}
-    for line in found.unnumbered:
-        if line.text.split()[0] in levels:
-            yield f"{line.number}: `{line.text}` has no number, so it is no task"
-    for line in found.outside:
-        yield f"{line.number}: `{line.text.strip()}` is in no section for tasks"
+def _notes(selection: TaskEntries, outline: PrdOutline) -> Iterator[tuple[int, str]]:
+    """What a person may have meant as a task, with its line."""
+    levels = {entry.level for entry in selection.entries}
+    for heading in selection.unnumbered:
+        if heading.level in levels:
+            yield heading.line, f"`{_line(outline, heading.line)}` has no number, so it is no task"
+    for item in selection.outside:
+        yield item.line, f"`{_line(outline, item.line)}` is in no section for tasks"
+    for line, kind in selection.lookalikes:
+        block, hint = _LOOKALIKES[kind]
+        yield line, f"`{_line(outline, line)}` is part of {block} in Markdown, so it is no task: {hint}"
+    for heading in selection.dividers:
+        problem = (
+            f"`{_line(outline, heading.line)}` is a heading by the line below it, and ends the section for tasks"
+        )
+        yield heading.line, f"{problem}: put an empty line between the two"
 
 
-def _nothing(found: Outline, file: str) -> str:
-    headings = ", ".join(f"`{line.text.strip()}` in line {line.number}" for line in found.sections)
+def _nothing(selection: TaskEntries, outline: PrdOutline, file: str) -> str:
+    headings = ", ".join(
+        f"`{_line(outline, heading.line)}` in line {heading.line}" for heading in selection.sections
+    )
     return f"`{file}` has no task, though it has {headings}" if headings else f"`{file}` has no task"
 
 
-def _ids(entries: Sequence[Entry]) -> dict[int, str]:
+def _line(outline: PrdOutline, number: int) -> str:
+    line = outline.lines[number - 1].strip()
+    return line if len(line) <= LONGEST_QUOTE else f"{line[:LONGEST_QUOTE]}..."
+
+
+def _ids(entries: Sequence[TaskEntry]) -> dict[int, str]:
     """The id of each entry, by its line: its own, or the next free number at its place."""
     taken = {entry.title.id for entry in entries}
     ids: dict[int, str] = {}
@@ -116,8 +141,8 @@ def _ids(entries: Sequence[Entry]) -> dict[int, str]:
     return ids
 
 
-def _task(entry: Entry, ids: dict[int, str]) -> Task:
-    text, named = body((line.text, line.code) for line in entry.body)
+def _task(entry: TaskEntry, outline: PrdOutline, ids: dict[int, str]) -> Task:
+    text, named = body(entry.body(outline))
     fields: dict[str, Any] = {**entry.title.fields, **named}
     parent = ids[entry.parent.line] if entry.parent else ""
     needed = [
@@ -129,8 +154,24 @@ def _task(entry: Entry, ids: dict[int, str]) -> Task:
     return Task(
         id=ids[entry.line],
         title=entry.title.text,
-        description=textwrap.dedent("\n".join(text)).strip(),
+        description=_dedented(text),
         status="completed" if entry.done else "pending",
         parent_id=parent,
         **fields,
     )
+
+
+def _dedented(lines: Sequence[str]) -> str:
+    """The lines without the indentation they share. It is counted in columns: a tab that is left stays one."""
+    blanks = (line[: len(line) - len(line.lstrip(" \t"))] for line in lines if line)
+    shared = min((len(blank.expandtabs(4)) for blank in blanks), default=0)
+    return "\n".join(_without_columns(line, shared) for line in lines).strip("\n")
+
+
+def _without_columns(line: str, columns: int) -> str:
+    width = 0
+    for index, character in enumerate(line):
+        if width >= columns:
+            return " " * (width - columns) + line[index:]
+        width += 4 - width % 4 if character == "\t" else 1
+    return ""

@@ -1,125 +1,195 @@
-"""A PRD's headings and checklists as entries, each with the text below it. What they mean is for others to say."""
+"""A Markdown file as a typed outline: its headings, list items, tables and other blocks, each with its lines.
+
+The Markdown is CommonMark with tables. Only blocks are read, no markup inside a line, and quotes are not entered.
+What a block means is decided in other modules: each format of a PRD can be one over the same outline.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass, field
-from typing import NamedTuple
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal, NamedTuple
 
-from samuel.tasks.annotations import Title, title
+from markdown_it.token import Token
 
-SECTION = re.compile(r"\b(tasks?|implementation|steps?|work items?)\b", re.IGNORECASE)
-_HEADING = re.compile(r"(?P<marks>#{1,6})\s+(?:\[(?P<box>[ xX])\]\s+)?(?P<text>.*?)\s*#*\s*$")
-_ITEM = re.compile(r"(?P<indent>\s*)(?:[-*+]|\d+[.)])\s+\[(?P<box>.?)\](?:\s+(?P<text>.*?))?\s*$")
-_BULLET = re.compile(r"\s*(?:[-*+]|\d+[.)])\s")
-_FENCE = re.compile(r"\s*(?:[-*+]\s+)?(`{3,}|~{3,})")
+from samuel.tasks import commonmark
+from samuel.tasks.commonmark import MAX_LIST_DEPTH, OutlineLimit
+
+BlockKind = Literal["paragraph", "fence", "indented code", "comment", "html", "quote", "rule"]
+_BOX = re.compile(r"\[(.?)\](?=\s|$)")
+_METADATA_KEY = re.compile(r"[\w-]+[ \t]*:")
+_KINDS: dict[str, BlockKind] = {
+    "paragraph_open": "paragraph",
+    "fence": "fence",
+    "code_block": "indented code",
+    "html_block": "html",
+    commonmark.QUOTE: "quote",
+    "hr": "rule",
+}
 
 
-class Line(NamedTuple):
-    number: int
+@dataclass(frozen=True, slots=True, eq=False)
+class OutlineItem:
+    """An item of a list. Lines count from 1, and `end` is the last line that belongs to it."""
+
+    text: str  # its first line, without the marker and the box
+    box: str | None  # what stands between the brackets of a checklist: "x", " ", "" or anything else
+    number: str  # "3" in `3. Title`; "" after a bullet
+    line: int
+    end: int
+    parent: OutlineItem | None  # the item it stands in
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class OutlineHeading:
     text: str
-    code: bool = False
+    level: int
+    line: int
+    below: int  # the first line below it
+    end: int  # the last line before the next heading that is not deeper
+    parent: OutlineItem | None
 
     @property
-    def indent(self) -> int:
-        return len(self.text) - len(self.text.lstrip())
+    def underlined(self) -> bool:
+        """It is a heading by the line of `=` or `-` below it."""
+        return self.below > self.line + 1
 
 
-@dataclass
-class Entry:
-    title: Title
+class TableRow(NamedTuple):
     line: int
-    done: bool
-    level: int  # of a heading; 0 is an item of a checklist
-    indent: int  # of an item
-    parent: Entry | None
-    body: list[Line] = field(default_factory=list)
+    cells: tuple[str, ...]
 
 
-@dataclass
-class Outline:
-    entries: list[Entry] = field(default_factory=list)
-    sections: list[Line] = field(default_factory=list)  # the headings under which tasks were looked for
-    strange: list[Line] = field(default_factory=list)  # items whose box or title cannot be read
-    unnumbered: list[Line] = field(default_factory=list)  # headings in them that are no tasks, nor below one
-    outside: list[Line] = field(default_factory=list)  # numbered items that stand in none of these sections
+@dataclass(frozen=True, slots=True, eq=False)
+class OutlineTable:
+    rows: tuple[TableRow, ...]  # the first one is the header
+    line: int
+    end: int
+    parent: OutlineItem | None
 
 
-def lines(text: str) -> Iterator[Line]:
-    """The lines of a Markdown file: code is marked as such, what is commented out is left out."""
-    fence = ""
-    commented = False
-    for number, raw in enumerate(text.split("\n"), start=1):
-        line = raw.rstrip().expandtabs(4)
-        if fence:
-            yield Line(number, line, code=True)
-            closing = line.strip()
-            if closing.startswith(fence) and not closing.strip(fence[0]):
-                fence = ""
-        elif commented or line.lstrip().startswith("<!--"):
-            commented = "-->" not in line
-        elif opening := _FENCE.match(line):
-            fence = opening[1]
-            yield Line(number, line, code=True)
-        else:
-            yield Line(number, line)
+@dataclass(frozen=True, slots=True, eq=False)
+class OutlineBlock:
+    """Any other block. Its words are `PrdOutline.lines[line - 1 : end]`."""
+
+    kind: BlockKind
+    line: int
+    end: int
+    parent: OutlineItem | None
 
 
-def outline(text: str, *, everywhere: bool = False) -> Outline:
-    """The entries in the sections for tasks; with `everywhere` the checklists of the whole file."""
-    found = Outline()
-    section = 0 if everywhere else None  # the level of the section we are in
-    open_: list[Entry] = []  # what the next line may belong to: headings by level, then items by indentation
-    last = Line(0, "")
-    for line in lines(text):
-        before, last = last, line
-        heading = None if line.code else _HEADING.match(line.text)
-        if heading:
-            level = len(heading["marks"])
-            if section is not None and level <= section:
-                section, open_ = None, []
-            if section is None:
-                if SECTION.search(heading["text"]):
-                    section = level
-                    found.sections.append(line)
-                continue
-            open_ = [entry for entry in open_ if 0 < entry.level < level]
-            words = title(heading["text"])
-            if words.id and words.text and not everywhere:
-                open_.append(Entry(words, line.number, _ticked(heading), level, 0, _last(open_)))
-                found.entries.append(open_[-1])
-                continue
-            found.unnumbered += [] if open_ else [line]
-        elif item := None if line.code else _ITEM.match(line.text):
-            words = title(item["text"] or "")
-            if section is None:
-                found.outside += [line] if words.id else []
-                continue
-            open_ = [entry for entry in open_ if entry.level or entry.indent < line.indent]
-            if item["box"] not in ("", " ", "x", "X") or not words.text:
-                found.strange.append(line)
-                continue
-            # Below a numbered heading an item without a number is a part of that task: a step, a criterion.
-            if words.id or not (open_ and open_[-1].level):
-                open_.append(Entry(words, line.number, _ticked(item), 0, line.indent, _last(open_)))
-                found.entries.append(open_[-1])
-                continue
-        elif line.text.strip() and not _goes_on(before, line):
-            open_ = [entry for entry in open_ if entry.level or entry.indent < line.indent]
-        if open_:
-            open_[-1].body.append(line)
-    return found
+OutlineNode = OutlineHeading | OutlineItem | OutlineTable | OutlineBlock
 
 
-def _goes_on(before: Line, line: Line) -> bool:
-    """A paragraph's next line belongs to it, however little it is indented."""
-    return line.code or (bool(before.text.strip()) and not _BULLET.match(line.text))
+@dataclass(frozen=True)
+class PrdOutline:
+    lines: tuple[str, ...]  # of the file, as they are
+    nodes: tuple[OutlineNode, ...]  # in the order of the file; what stands in an item comes after it
+
+    @cached_property
+    def code_lines(self) -> frozenset[int]:
+        return self._lines_of("fence", "indented code")
+
+    @cached_property
+    def comment_lines(self) -> frozenset[int]:
+        return self._lines_of("comment")
+
+    def _lines_of(self, *kinds: BlockKind) -> frozenset[int]:
+        blocks = (node for node in self.nodes if isinstance(node, OutlineBlock) and node.kind in kinds)
+        return frozenset(line for block in blocks for line in range(block.line, block.end + 1))
 
 
-def _ticked(match: re.Match[str]) -> bool:
-    return match["box"] in ("x", "X")
+def read_outline(text: str) -> PrdOutline:
+    """The outline of a Markdown file. OutlineLimit says that it is too large or nested too deeply."""
+    text = text.replace("\r\n", "\n").replace("\r", "\n").replace("\0", "\N{REPLACEMENT CHARACTER}")
+    lines = tuple(text.split("\n"))
+    metadata = _metadata_length(lines)
+    tokens = commonmark.tokens("\n" * metadata + "\n".join(lines[metadata:]) if metadata else text)
+    return PrdOutline(lines, tuple(_nodes(tokens, lines)))
 
 
-def _last(entries: list[Entry]) -> Entry | None:
-    return entries[-1] if entries else None
+def split_box(text: str) -> tuple[str | None, str]:
+    """`[x] Title` as `x` and `Title`; None in place of the `x` where there is no box."""
+    match = _BOX.match(text)
+    return (match[1], text[match.end() :].strip()) if match else (None, text)
+
+
+def _metadata_length(lines: Sequence[str]) -> int:
+    """How many lines at the top are front matter: CommonMark would take the last of its values for a heading."""
+    if len(lines) < 3 or lines[0].rstrip() != "---" or not _METADATA_KEY.match(lines[1]):
+        return 0
+    return next((number for number, line in enumerate(lines[1:], start=2) if line.rstrip() == "---"), 0)
+
+
+def _nodes(tokens: Sequence[Token], lines: Sequence[str]) -> Iterator[OutlineNode]:
+    section_ends = _section_ends(tokens, len(lines))
+    parents: list[OutlineItem] = []  # the items around a token
+    for index, token in enumerate(tokens):
+        parent = parents[-1] if parents else None
+        first, after = token.map or (0, 0)
+        line = first + 1
+        match token.type:
+            case "list_item_open":
+                if len(parents) == MAX_LIST_DEPTH:
+                    raise OutlineLimit(f"lists are nested more than {MAX_LIST_DEPTH} levels deep", line)
+                box, text = split_box(_item_text(tokens, index, first))
+                parents.append(OutlineItem(text, box, token.info, line, _last_line(lines, after), parent))
+                yield parents[-1]
+            case "list_item_close":
+                parents.pop()
+            case "heading_open":
+                text = tokens[index + 1].content.replace("\n", " ")
+                end = parent.end if parent else section_ends[line]
+                yield OutlineHeading(text, int(token.tag[1:]), line, after + 1, end, parent)
+            case "table_open":
+                yield OutlineTable(_rows(tokens, index), line, after, parent)
+            case "html_block" if token.content.lstrip().startswith("<!--"):
+                yield OutlineBlock("comment", line, after, parent)
+            case name if name in _KINDS:
+                yield OutlineBlock(_KINDS[name], line, after, parent)
+
+
+def _section_ends(tokens: Sequence[Token], last_line: int) -> dict[int, int]:
+    """The last line of each section, by the line of its heading. Headings in list items have none."""
+    ends: dict[int, int] = {}
+    next_lines = [last_line + 1] * 7  # by level: where the next heading of this level stands
+    for token in reversed(tokens):
+        if token.type == "heading_open" and token.level == 0 and token.map:
+            level, line = int(token.tag[1:]), token.map[0] + 1
+            ends[line] = min(next_lines[: level + 1]) - 1
+            next_lines[level] = line
+    return ends
+
+
+def _item_text(tokens: Sequence[Token], index: int, first: int) -> str:
+    """The first line of an item that begins with text, not with code or another list."""
+    paragraph = tokens[index + 1]
+    if paragraph.type != "paragraph_open" or not paragraph.map or paragraph.map[0] != first:
+        return ""
+    return tokens[index + 2].content.partition("\n")[0].strip()
+
+
+def _rows(tokens: Sequence[Token], start: int) -> tuple[TableRow, ...]:
+    rows: list[TableRow] = []
+    cells: list[str] = []
+    for index in range(start, len(tokens)):
+        token = tokens[index]
+        if token.type == "inline":
+            cells.append(token.content)
+        elif token.type == "tr_open" and token.map:
+            cells = []
+            line = token.map[0] + 1
+        elif token.type == "tr_close":
+            rows.append(TableRow(line, tuple(cells)))
+        elif token.type == "table_close":
+            break
+    return tuple(rows)
+
+
+def _last_line(lines: Sequence[str], end: int) -> int:
+    """The parser counts empty lines below an item as its own."""
+    while end and not lines[end - 1].strip():
+        end -= 1
+    return end
