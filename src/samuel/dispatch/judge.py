@@ -46,6 +46,8 @@ def judge(
     # A denial is the reason, and no warning besides.
     told = [call for call in noted if call.outcome is not Outcome.DENIED or call.message != reason]
     warnings = [*chain_warnings, *[_warning(call) for call in told]]
+    if reason and not calls:
+        warnings.append(reason)
     if reason and "ok" in result:
         result["ok"] = False
     if kind.composition.completes:

@@ -163,7 +163,12 @@ def test_without_a_handler_of_agent_invoke_no_run_starts(samuel, workshop):
         "`samuel hooks explain agent.invoke` shows why\n",
     )
     fields = json.dumps({"agent": "mine", "prompt": "x"})
-    assert samuel("hooks", "fire", "agent.invoke", "--really", "--payload", fields).code == 1
+    ran = samuel("hooks", "fire", "agent.invoke", "--really", "--payload", fields)
+    assert (ran.code, ran.json["ok"], ran.json["warnings"]) == (
+        1,
+        False,
+        ["no handler runs on `agent.invoke`; `samuel hooks explain agent.invoke` shows why"],
+    )
 
 
 def test_pilot_has_a_profile(samuel, workshop):
