@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from samuel.context.progress import BUDGET, Entry, append, context, rotate
+from samuel.errors import UnsafePath
 from samuel.files.atomic import Disk
 
 
@@ -61,7 +62,12 @@ class TestAppend:
 
     def test_a_link_is_not_followed(self, file: Path, tmp_path: Path) -> None:
         file.symlink_to(tmp_path / "elsewhere")
-        with pytest.raises(OSError, match="symbolic"):
+        with pytest.raises(UnsafePath, match="is a symbolic link"):
+            append(file, entry(1))
+
+    def test_a_named_pipe_is_refused_in_plain_words(self, file: Path) -> None:
+        os.mkfifo(file)
+        with pytest.raises(UnsafePath, match=r"`.*/progress.md` is a pipe, a socket or a device"):
             append(file, entry(1))
 
 

@@ -294,7 +294,7 @@ class TestFinishingOrders:
         assert result["suggested_abilities"][0]["reason"] == "0"
 
     def test_they_really_run_at_the_same_time(self, samuel_project: SamuelProject) -> None:
-        together = threading.Barrier(5, timeout=60)
+        together = threading.Barrier(5, timeout=300)
         handlers = [
             Recorder("TurnEnd", name=f"h{n}", returns=lambda event: {"met": together.wait() >= 0})
             for n in range(5)

@@ -336,7 +336,7 @@ sys.exit(len(warned))
                 subprocess.Popen([sys.executable, "-c", code, samuel_project.root, str(n), str(total)])
                 for n in range(4)
             ]
-            assert [process.wait(60) for process in processes] == [0] * 4
+            assert [process.wait(300) for process in processes] == [0] * 4
 
         run(10_000_000)
         found = [record.event_id for record in records(samuel_project)]

@@ -293,7 +293,7 @@ class TestAContainer:
         with confine.confined(["/bin/sh", "-c", "env"], Box("oci", image), place, env) as command:
             assert not [word for word in command.argv if "secret" in word]
             assert "LD_PRELOAD" not in command.env
-            done = spawn.run(command.argv, cwd="/", env=command.env, timeout=30)
+            done = spawn.run(command.argv, cwd="/", env=command.env, timeout=300)
         lines = done.stdout.decode().splitlines()
         assert {"KEY=the secret", "SAMUEL_TASK_ID=1"} <= set(lines)
         assert not [line for line in lines if "/evil.so" in line or "/host/bin" in line]
@@ -332,7 +332,7 @@ two lines"
             left = subprocess.Popen(command.argv, env=command.env, stdin=subprocess.DEVNULL)
             wait_until(lambda: bool(containers(place)))
             assert run("echo next", Box("oci", image), place).stdout == b"next\n"
-        assert left.wait(120) != 0
+        assert left.wait(300) != 0
         assert not containers(place)
 
     def test_an_image_that_is_not_here_is_said_with_the_command_that_gets_it(self, place: confine.Place) -> None:

@@ -146,7 +146,7 @@ class TestPythonHooks:
         def say(code: str, *args: str, stdin: bytes = b"") -> Finished:
             file = hook(PYTHON + code)
             pycache = str(file.parent.parent / "cache")
-            return run(ask(file, *args, pycache=pycache), cwd=str(file.parent), env=env, stdin=stdin, timeout=120)
+            return run(ask(file, *args, pycache=pycache), cwd=str(file.parent), env=env, stdin=stdin, timeout=300)
 
         return say
 
@@ -172,7 +172,7 @@ if __name__ == "__main__":
         self, say: Callable[..., Finished], hook: Hook, env: dict[str, str]
     ) -> None:
         code = "print(sorted(set(globals()) - {'__cached__', '__annotations__'}))"
-        plain = run([sys.executable, str(hook(code, name="plain"))], cwd="/", env=env, timeout=120)
+        plain = run([sys.executable, str(hook(code, name="plain"))], cwd="/", env=env, timeout=300)
         assert say(code).stdout == plain.stdout
 
     def test_classes_functions_and_their_source(self, say: Callable[..., Finished]) -> None:
@@ -226,19 +226,19 @@ if __name__ == "__main__":
     def test_it_may_declare_its_encoding(self, hook: Hook, env: dict[str, str]) -> None:
         source = PYTHON + "# coding: latin-1\nprint(ascii('ä'))\n"
         argv = ask(hook(source.encode("latin-1")))
-        assert run(argv, cwd="/", env=env, timeout=120).stdout == b"'\\xe4'\n"
+        assert run(argv, cwd="/", env=env, timeout=300).stdout == b"'\\xe4'\n"
 
     def test_helpers_are_beside_the_real_file(self, hook: Hook, env: dict[str, str], tmp_path: Path) -> None:
         hook("VALUE = 8", name="aside.py")
         link = tmp_path / "link"
         link.symlink_to(hook(PYTHON + "import aside; print(aside.VALUE)"))
-        assert run(ask(link), cwd="/", env=env, timeout=120).stdout == b"8\n"
+        assert run(ask(link), cwd="/", env=env, timeout=300).stdout == b"8\n"
 
     @pytest.mark.parametrize("flag", ["-I", "-P", "-E", "-S", "-OO"])
     def test_flags_of_the_shebang_line_hold(self, hook: Hook, env: dict[str, str], flag: str) -> None:
         hook("VALUE = 9", name="helper.py")
         file = hook(f"#!{sys.executable} {flag}\nimport helper; print(helper.VALUE)")
-        done = run(ask(file), cwd=str(file.parent), env=env, timeout=120)
+        done = run(ask(file), cwd=str(file.parent), env=env, timeout=300)
         assert (done.stdout, done.stderr) == (b"9\n", b"")
 
 

@@ -146,14 +146,14 @@ def test_a_group_of_a_samuel_that_was_killed_is_removed_by_the_next() -> None:
 
 def test_a_group_that_cannot_be_joined_keeps_nothing_from_running(tmp_path: Path) -> None:
     argv = limits._command(["/bin/echo", "ran"], SMALL, [str(tmp_path / "none" / "cgroup.procs")])
-    finished = spawn.run(argv, cwd="/", env={}, timeout=60)
+    finished = spawn.run(argv, cwd="/", env={}, timeout=300)
     assert (finished.stdout, finished.stderr) == (b"ran\n", b"")
 
 
 def test_arguments_are_what_they_were(wait_for: Callable[..., None]) -> None:
     started = limited(["/bin/sh", "-c", 'printf "%s|" "$0" "$@"', "--", "a b", "", "$x", "--"])
     try:
-        assert spawn.run(started.argv, cwd="/", env={}, timeout=60).stdout == b"--|a b||$x|--|"
+        assert spawn.run(started.argv, cwd="/", env={}, timeout=300).stdout == b"--|a b||$x|--|"
     finally:
         started.release()
 

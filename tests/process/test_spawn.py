@@ -68,23 +68,23 @@ class TestAnOrdinaryProgram:
 class TestInput:
     def test_a_megabyte_comes_back(self, env: dict[str, str]) -> None:
         payload = os.urandom(MB)
-        done = run(["/bin/cat"], cwd="/", env=env, stdin=payload, timeout=120)
+        done = run(["/bin/cat"], cwd="/", env=env, stdin=payload, timeout=300)
         assert done.ended == "exited"
         assert done.stdout == payload
 
     @pytest.mark.parametrize("size", [0, 1, 4096, 4097, 65536, 65537])
     def test_sizes_around_the_pipe(self, env: dict[str, str], size: int) -> None:
-        assert run(["/bin/cat"], cwd="/", env=env, stdin=b"x" * size, timeout=120).stdout == b"x" * size
+        assert run(["/bin/cat"], cwd="/", env=env, stdin=b"x" * size, timeout=300).stdout == b"x" * size
 
     def test_a_program_need_not_read_it(self, env: dict[str, str]) -> None:
-        assert run(["/bin/true"], cwd="/", env=env, stdin=b"x" * MB, timeout=120)[:2] == ("exited", 0)
+        assert run(["/bin/true"], cwd="/", env=env, stdin=b"x" * MB, timeout=300)[:2] == ("exited", 0)
 
     def test_a_program_may_close_it_early(self, python: Python) -> None:
         code = "import os, time; os.read(0, 10); os.close(0); time.sleep(.05); print('well')"
         assert python(code, stdin=b"x" * MB)[:3] == ("exited", 0, b"well\n")
 
     def test_empty_input_ends_at_once(self, env: dict[str, str]) -> None:
-        assert run(["/bin/cat"], cwd="/", env=env, timeout=120)[:3] == ("exited", 0, b"")
+        assert run(["/bin/cat"], cwd="/", env=env, timeout=300)[:3] == ("exited", 0, b"")
 
 
 class TestOutput:
@@ -318,7 +318,7 @@ def test_twenty_threads_at_once(env: dict[str, str]) -> None:
 
     def one(number: int) -> Finished:
         argv = ["/bin/sh", "-c", script, "sh", str(number)]
-        return run(argv, cwd="/", env=env, stdin=f"{number}".encode(), timeout=120)
+        return run(argv, cwd="/", env=env, stdin=f"{number}".encode(), timeout=300)
 
     with ThreadPoolExecutor(20) as pool:
         for number, done in enumerate(pool.map(one, range(60))):
@@ -345,9 +345,9 @@ from samuel.process import ledger, procfs
 {cut}
 from samuel.process.spawn import run
 env = dict(os.environ)
-print(run(["/bin/cat"], cwd="/", env=env, stdin=b"x" * 300_000, timeout=60)[:2])
-print(run(["/bin/sh", "-c", "exit 3"], cwd="/", env=env, timeout=60)[:2])
-print(run(["/bin/sh", "-c", "sleep 600 & exit 4"], cwd="/", env=env, timeout=60)[:2])
+print(run(["/bin/cat"], cwd="/", env=env, stdin=b"x" * 300_000, timeout=300)[:2])
+print(run(["/bin/sh", "-c", "exit 3"], cwd="/", env=env, timeout=300)[:2])
+print(run(["/bin/sh", "-c", "sleep 600 & exit 4"], cwd="/", env=env, timeout=300)[:2])
 print(run(["/bin/sh", "-c", "sleep 600; exit 5"], cwd="/", env=env, timeout=.3, grace=60)[:2])
 """
 
@@ -362,7 +362,7 @@ print(run(["/bin/sh", "-c", "sleep 600; exit 5"], cwd="/", env=env, timeout=.3, 
     ids=["no pidfd", "no lists of children", "no waitid"],
 )
 def test_it_works_on_a_lesser_system(env: dict[str, str], cut: str) -> None:
-    done = run([sys.executable, "-c", WITHOUT.format(cut=cut)], cwd="/", env=env, timeout=120)
+    done = run([sys.executable, "-c", WITHOUT.format(cut=cut)], cwd="/", env=env, timeout=300)
     assert done.stderr == b""
     assert done.stdout.decode().splitlines() == [
         "('exited', 0)",

@@ -17,7 +17,7 @@ Wait = Callable[[Callable[[], bool]], None]
 
 def driver(code: str, env: dict[str, str]) -> str:
     """Run a program that uses Samuel, in a process of its own: what it says, one line a fact."""
-    done = run([sys.executable, "-W", "error", "-c", code], cwd="/", env=env, timeout=120)
+    done = run([sys.executable, "-W", "error", "-c", code], cwd="/", env=env, timeout=300)
     assert done.stderr == b""
     return done.stdout.decode()
 
@@ -156,7 +156,7 @@ for _ in range(20_000):  # it ends by itself, should we fail
     time.sleep(.005)
 '''
 tree.own_all_children()
-done = run([sys.executable, "-c", chain], cwd="/", env=dict(os.environ), timeout=60)
+done = run([sys.executable, "-c", chain], cwd="/", env=dict(os.environ), timeout=300)
 print(done.ended, done.duration < 50, procfs.main_thread_children())
 """
         assert driver(ESCAPE + code, env) == "exited True []\n"

@@ -393,7 +393,7 @@ def listening(family: int, address: object) -> Iterator[socket.socket]:
     with socket.socket(family, socket.SOCK_STREAM) as server:
         server.bind(address)  # type: ignore[arg-type]
         server.listen()
-        server.settimeout(10)
+        server.settimeout(300)
         yield server
 
 

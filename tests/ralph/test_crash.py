@@ -96,7 +96,7 @@ def new_project(root: Path) -> Path:
 
 def driven(root: Path, die_at: int = 0) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-c", DRIVER, str(die_at)]
-    return subprocess.run(command, cwd=root, capture_output=True, text=True, timeout=120)
+    return subprocess.run(command, cwd=root, capture_output=True, text=True, timeout=300)
 
 
 def last_run(root: Path) -> Run | None:

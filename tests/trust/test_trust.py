@@ -164,7 +164,7 @@ class TestStore:
             "for n in range(10): store.agree([(f'{sys.argv[2]}-{n}', 'd', b'')], at='', root='')\n"
         )
         processes = [subprocess.Popen([sys.executable, "-c", code, tmp_path, str(n)]) for n in range(4)]
-        assert [process.wait(60) for process in processes] == [0] * 4
+        assert [process.wait(300) for process in processes] == [0] * 4
         assert len(TrustStore(tmp_path, "key").load()) == 40
 
 

@@ -23,6 +23,7 @@ from pathlib import Path
 
 from samuel.context.compact import shown
 from samuel.files import atomic
+from samuel.files.inside import open_inside
 from samuel.files.named_errors import errors_naming
 from samuel.printable import safe
 
@@ -78,8 +79,8 @@ class Entry:
 
 
 def append(path: Path, entry: Entry) -> bool:
-    """Add the entry in one write. False: it was there already."""
-    fd = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o644)
+    """Add the entry in one write. False: it was there already. Raises UnsafePath for a link or a pipe."""
+    fd = open_inside(path.parent, path.name, flags=os.O_RDWR | os.O_APPEND | os.O_CREAT, mode=0o644)
     try:
         size = os.fstat(fd).st_size
         before = os.pread(fd, _READ, max(0, size - _READ))

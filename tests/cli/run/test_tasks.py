@@ -183,7 +183,7 @@ def test_a_hundred_at_once_lose_none(store: TaskStore, project: Path) -> None:
         for task in store.load()
     ]
     for call, task in zip(calls, store.load(), strict=True):
-        out, _ = call.communicate(timeout=90)
+        out, _ = call.communicate(timeout=300)
         assert (call.returncode, out) == (0, f"task `{task.id}` is completed\n".encode())
     assert {task.status for task in store.load()} == {"completed"}
     assert sorted(os.listdir(store.directory)) == ["prd.toon", "state.lock"]
