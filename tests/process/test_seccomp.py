@@ -13,6 +13,7 @@ import platform
 import resource
 import shutil
 import socket
+import stat
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -158,6 +159,26 @@ def test_copying_with_modes_and_times_works_all_the_same(project: Project) -> No
     finished = project.sh(script)
     assert finished.returncode == 0, finished.stderr
     assert (project.data / "b").stat().st_mode & 0o777 == 0o700
+
+
+@pytest.mark.parametrize(
+    "attempt",
+    [
+        "os.chmod(path, 0o4755)",
+        "os.fchmod(os.open(path, os.O_RDONLY), 0o4755)",
+        "os.open(path + '2', os.O_CREAT | os.O_WRONLY, 0o4755)",
+        "os.open(os.path.dirname(path), os.O_TMPFILE | os.O_WRONLY, 0o4755)",
+        "os.mknod(path + '2', 0o4755)",
+    ],
+)
+def test_no_program_becomes_setuid(project: Project, attempt: str) -> None:
+    """It would be one for every user of the machine, long after the walls are gone."""
+    path = project.data / "program"
+    assert project.works(f"cp /bin/true {path}")
+    finished = project.python(f"import os; path = {str(path)!r}; {attempt}")
+    assert b"PermissionError" in finished.stderr
+    assert not any(file.stat().st_mode & stat.S_ISUID for file in project.data.iterdir())
+    assert project.works(f"chmod 750 {path} && chmod u+x {path} && {path}")
 
 
 def test_nothing_is_typed_on_a_terminal(project: Project) -> None:

@@ -59,10 +59,14 @@ _NUMBERS = """
     msgget              68 186   |   fremovexattr       199  16   |   ioctl               16  29
     msgsnd              69 189   |   removexattrat      466 466   |   socket              41 198
     msgrcv              70 188   |   file_setattr       469 469   |   socketpair          53 199
+    chmod               90   -   |   open                 2   -   |   mknod              133   -
+    fchmod              91  52   |   openat             257  56   |   mknodat            259  33
+    fchmodat           268  53   |   openat2            437 437   |   creat               85   -
+    fchmodat2          452 452
 """
 _CALLS = [cell.split() for line in _NUMBERS.strip().splitlines() for cell in line.split("|")]
 _X86_64 = {name: int(number) for name, number, _ in _CALLS}
-_GENERIC = {name: int(number) for name, _, number in _CALLS}
+_GENERIC = {name: int(number) for name, _, number in _CALLS if number != "-"}
 ARCHITECTURES = {
     "x86_64": Architecture(0xC000003E, _X86_64),
     "aarch64": Architecture(0xC00000B7, _GENERIC),
@@ -85,6 +89,9 @@ _OF_A_PROCESS = (
     *("prlimit64", "sched_setaffinity", "sched_setscheduler", "sched_setparam", "sched_setattr"),
     *("migrate_pages", "move_pages"),
 )
+_MODES = {"chmod": 1, "fchmod": 1, "fchmodat": 2, "fchmodat2": 2, "creat": 1, "mknod": 1, "mknodat": 2}
+_FLAGS_AND_MODE = {"open": (1, 2), "openat": (2, 3)}  # the mode only means something for a file that is made
+_MAKES_A_FILE, _SET_UID = 0x400040, 0o4000  # O_CREAT, O_TMPFILE; S_ISUID
 _OF_WHOSE = {"setpriority": 2, "ioprio_set": 3}  # and what stands there for "all processes of this user"
 
 
@@ -95,7 +102,9 @@ class Profile(NamedTuple):
     unsupported: tuple[str, ...] = ()
     """Refused as something that this machine does not have."""
     itself_only: bool = False
-    """Limits and priorities only of the calling process; no namespaces of its own."""
+    """Limits and priorities only of the calling process; no namespaces of its own; no program that others run with
+    the user's rights (setuid), which would be one long after the walls are gone.
+    """
 
 
 PLUGIN = Profile((*_KEYRING, *_KERNEL, "perf_event_open", "process_madvise", *_SYSTEM_V), _ATTRIBUTES, True)
@@ -147,8 +156,16 @@ def filter_program(profile: Profile, families: tuple[int, ...], machine: str = p
         for name, flags in (("clone", _NAMESPACES), ("unshare", _NAMESPACES | _NEW_TIME)):
             instructions += _when(calls[name], [_load(_argument(0)), _any_bit(flags, 0, 1), *_NO_YES])
         instructions += _when(calls["setns"], [_REFUSE])
-        # Its flags are in memory, where no filter looks. C libraries fall back to clone.
-        instructions += _when(calls["clone3"], [_error(_ENOSYS)])
+        for name in ("clone3", "openat2"):  # Their flags are in memory, where no filter looks. Callers fall back.
+            instructions += _when(calls[name], [_error(_ENOSYS)])
+        for name, mode in _MODES.items():
+            if name in calls:
+                instructions += _when(calls[name], [_load(_argument(mode)), _any_bit(_SET_UID, 0, 1), *_NO_YES])
+        for name, (flags, mode) in _FLAGS_AND_MODE.items():
+            if name in calls:
+                made = [_load(_argument(flags)), _any_bit(_MAKES_A_FILE, 0, 3)]
+                made += [_load(_argument(mode)), _any_bit(_SET_UID, 0, 1)]
+                instructions += _when(calls[name], [*made, *_NO_YES])
     return b"".join(struct.pack("=HBBI", *one) for one in (*instructions, _ALLOW))
 
 

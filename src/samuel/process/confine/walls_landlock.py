@@ -75,7 +75,7 @@ def gaps(version: int, filtered: bool) -> tuple[str, ...]:
         found += (
             f"it can reach the network, and {reach}" if version < 4 else f"it can use UDP and reach {reach}",
             "it can read the user's kernel keyring, change limits and priorities of the user's other processes, "
-            "leave shared memory behind and change extended attributes of the user's files",
+            "leave shared memory behind, change extended attributes of the user's files and make them setuid",
         )
     return tuple(found)
 
