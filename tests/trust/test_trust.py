@@ -136,8 +136,8 @@ class TestStore:
         assert store.load() == {}
         store.agree([("a", "d1", b"text"), ("b", "d2", b"")], at="now", root="/p")
         assert TrustStore(tmp_path / "trust", "key").load() == {
-            "a": Agreement("d1", "now", by=f"pid {os.getpid()}"),
-            "b": Agreement("d2", "now", by=f"pid {os.getpid()}"),
+            "a": Agreement("d1", "now").signed(),
+            "b": Agreement("d2", "now").signed(),
         }
         assert TrustStore(tmp_path / "trust", "other").load() == {}
         assert store.agreed_text("d1") == b"text"

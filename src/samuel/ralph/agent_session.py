@@ -17,6 +17,7 @@ from samuel.dispatch.record import Fired
 from samuel.events import AfterAgentInvoke, BeforeAgentInvoke, Event, LoopEvent
 from samuel.files.inside import make_dirs_inside
 from samuel.process.live import registered
+from samuel.ralph.evidence import agreements_kept
 from samuel.ralph.session import invocation_of, no_prompt, session
 from samuel.ralph.workplace import Workplace
 from samuel.ralph.worktree import RepositoryLost, WorkTree
@@ -128,7 +129,8 @@ class AgentSession:
         )
 
     def _invoke(self, invocation: Mapping[str, Any]) -> Mapping[str, Any]:
-        answer = self._fire(invocation_of(invocation)).result
+        with agreements_kept(self._place, "the agent"):
+            answer = self._fire(invocation_of(invocation)).result
         self._note(
             exit_code=int(answer["exit_code"]),
             stdout=str(answer.get("stdout", "")),

@@ -34,16 +34,17 @@ class Evidence:
         if self._steps.dry_run:
             yield
             return
-        self._open(run, step, own)
-        try:
-            yield
-        except Ended as ended:
-            self._close(step, refuse=not ended.exit_reason)
-            raise
-        except BaseException:  # somebody wants it to end now
-            self._close(step, refuse=False)
-            raise
-        self._close(step)
+        with agreements_kept(self._place, WORKERS[step]):
+            self._open(run, step, own)
+            try:
+                yield
+            except Ended as ended:
+                self._close(step, refuse=not ended.exit_reason)
+                raise
+            except BaseException:  # somebody wants it to end now
+                self._close(step, refuse=False)
+                raise
+            self._close(step)
 
     def _open(self, run: Run, step: Step, own: str) -> None:
         seal = Seal(
@@ -54,7 +55,6 @@ class Evidence:
             mode=run.mode,
             max_new_tasks=self._place.settings.pilot.max_discovery_tasks,
         )
-        self._agreements = self._place.agreements()
         self._steps.expect_state_files()
         if why := self._steps.tasks.open_seal(seal):
             warn(self._place, f"the tasks are not sealed on disk, so a kill would lose what they were: {why}")
@@ -64,24 +64,25 @@ class Evidence:
         rebuilt = self._place.tasks.close_seal() or Rebuilt(())
         self.new_tasks += rebuilt.new_tasks
         report(self._place, rebuilt, WORKERS[step])
-        self._drop_agreements(step)
         problems = [*replaced, *([rebuilt.problem] if rebuilt.problem else [])]
         if problems and refuse:
             named = "; ".join(problems[:MOST_NAMED])
             raise Ended("aborted", f"{WORKERS[step]} replaced files of the run's state: {named}")
 
-    def _drop_agreements(self, step: Step) -> None:
-        """Nothing inside a run widens what is trusted: an agreement that `samuel` did not record is none."""
-        before = self._agreements
-        forged = [
-            name
-            for name, agreement in self._place.agreements().items()
-            if before.get(name) != agreement and not agreement.by
-        ]
+
+@contextmanager
+def agreements_kept(place: Workplace, who: str) -> Iterator[None]:
+    """Nothing inside a run widens what is trusted: an agreement that no `samuel` recorded is dropped."""
+    before = place.agreements()
+    try:
+        yield
+    finally:
+        now = place.agreements().items()
+        forged = [name for name, found in now if before.get(name) != found and not found.recorded]
         if forged:
-            self._place.restore_agreements(before, forged)
+            place.restore_agreements(before, forged)
             names = ", ".join(f"`{name}`" for name in forged[:MOST_NAMED])
-            warn(self._place, f"agreements that {WORKERS[step]} wrote into the trust store are dropped: {names}")
+            warn(place, f"agreements that {who} wrote into the trust store are dropped: {names}")
 
 
 def report(place: Workplace, rebuilt: Rebuilt, who: str) -> None:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from pathlib import Path
 
 import msgspec
+from msgspec.structs import replace
 
 from samuel.decoding import decode_json
 from samuel.errors import ConfigError, Problem, SamuelError
@@ -26,7 +28,18 @@ class Agreement(msgspec.Struct, frozen=True):
     digest: str
     at: str = ""
     earlier: list[str] = []  # what was agreed to before: another worktree may still have it
-    by: str = ""  # the process that recorded it; one that only appeared in the file has none
+    by: str = ""
+    """The process that recorded it, and a sum of what it recorded: a forged one has none."""
+
+    @property
+    def recorded(self) -> bool:
+        return self.by.endswith(self._sum())
+
+    def signed(self) -> Agreement:
+        return replace(self, by=f"pid {os.getpid()} {self._sum()}")
+
+    def _sum(self) -> str:
+        return hashlib.sha256("\0".join((self.digest, self.at, *self.earlier)).encode()).hexdigest()[:16]
 
     def covers(self, digest: str) -> bool:
         return bool(digest) and (digest == self.digest or digest in self.earlier)
@@ -68,7 +81,7 @@ class TrustStore:
             for name, digest, content in items:
                 before = None if instead else stored.agreed.get(name)
                 known = [one for one in (before.digest, *before.earlier) if one != digest] if before else []
-                stored.agreed[name] = Agreement(digest, at, known[:EARLIER_KEPT], f"pid {os.getpid()}")
+                stored.agreed[name] = Agreement(digest, at, known[:EARLIER_KEPT]).signed()
                 if len(content) <= MOST_KEPT:
                     self._texts.mkdir(mode=0o700, exist_ok=True)
                     atomic.write_bytes(self._texts / digest, content, 0o600, durable=False)
