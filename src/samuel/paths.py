@@ -59,6 +59,11 @@ class Project:
         return self.run / methodology if several else self.run
 
     @property
+    def quarantine(self) -> Path:
+        """What a sandboxed agent left that git would have run something from."""
+        return self.run / "quarantine"
+
+    @property
     def journal(self) -> Path:
         return self.run / "journal"
 

@@ -445,12 +445,14 @@ class TestTheSpool:
 def test_without_git_there_is_nothing_to_hold_but_samuel(tmp_path: Path) -> None:
     state = tmp_path / ".samuel" / "run" / "ralph"
     (tmp_path / ".system" / "hooks").mkdir(parents=True)
-    with mounts.hold(tmp_path, state) as held:
+    with mounts.hold(confine.Place(tmp_path, state, os.environ)) as held:
         shown = [(str(Path(path).relative_to(tmp_path)), writable) for path, writable in held]
     assert shown == [
         (".", True),
+        (".git", False),
         (".samuel", False),
         (".samuel/run", True),
+        (".samuel/run/quarantine", False),
         (".samuel/run/ralph", True),
         (".system", True),
         (".system/hooks", False),

@@ -41,7 +41,8 @@ class Invoked(NamedTuple):
     duration: float
     timed_out: bool
     notes: tuple[str, ...] = ()
-    """What the user should know: variables that were left out, limits that nothing holds it to."""
+    """What the user should know: variables that were left out, limits that nothing holds it to, what was moved
+    to quarantine."""
 
 
 def invoke(
@@ -73,7 +74,9 @@ def invoke(
     if sandbox.kind != confine.HOST:
         variables = {**variables, **agent.confined}
     full, notes = assemble(agent, env, environment, variables, desk.put_samuel(state))
-    place = confine.Place(root, state, environment, cache, _SAMUEL, _homes(agent, environment))
+    left: list[str] = []
+    homes = _homes(agent, environment)
+    place = confine.Place(root, state, environment, cache, _SAMUEL, homes, report=left.append)
     log = desk.log(state, label)
     errors = log.with_suffix(".err")
     with (
@@ -106,7 +109,7 @@ def invoke(
         usage=usage,
         duration=finished.duration,
         timed_out=finished.ended == "timed_out",
-        notes=(*notes, *unheld),
+        notes=(*notes, *unheld, *left),
     )
 
 

@@ -135,15 +135,20 @@ class Git:
         off = {**_OFF, **self._without_filters()}
         return self._call([command, *_FLAGS.get(command, ()), *rest], off, timeout)
 
-    def settings(self) -> list[Setting]:
-        """The whole configuration, in the order in which a later line overrides an earlier one."""
-        return git_settings.parse(self._call(["config", "--list", "--includes", "--show-origin", "-z"]))
+    def settings(self, file: str = "") -> list[Setting]:
+        """The configuration, or one file of it; a later setting overrides an earlier one.
+
+        In no repository it is the user's and the machine's. A broken `.git` would be an error there.
+        """
+        source = ["--file", file] if file else ["--includes"]
+        arguments = ["config", *source, "--list", "--show-origin", "-z"]
+        return git_settings.parse(self._call(arguments, cwd="" if self.is_repository else "/"))
 
     def hooks_directory(self) -> Path:
         """Where git looks for hooks: `core.hooksPath`, relative to the top of the work tree, or its own place."""
         value = git_settings.value_of(self.settings(), "core.hookspath")
         place = self._found()
-        return place.top / git_settings.expanded(value, self._home) if value else place.common / "hooks"
+        return place.top / git_settings.expanded(value, self.home) if value else place.common / "hooks"
 
     def commit(
         self,
@@ -179,7 +184,7 @@ class Git:
         if git_settings.value_of(settings, "commit.gpgsign").lower() not in ("", "false", "no", "off", "0"):
             commands += [one for one in git_settings.program_settings(settings) if one.key.startswith("gpg.")]
         for setting in commands:
-            if word := git_settings.runs_something_of(places, setting.value, self.top, self._home):
+            if word := git_settings.runs_something_of(places, setting.value, self.top, self.home):
                 raise GitFailed(
                     f"`{printable(setting.key)}` runs `{printable(word)}`, which a sandboxed agent can change",
                     "Look at the changes and commit them yourself, or keep that program outside of the project.",
@@ -191,7 +196,8 @@ class Git:
         self._call(args, off, COMMIT_TIMEOUT, stdin=_names(paths), env=env)
 
     @property
-    def _home(self) -> str:
+    def home(self) -> str:
+        """What `~` means in a configuration."""
         return self._env.get("HOME") or "/"
 
     def head(self) -> str:
@@ -316,6 +322,7 @@ class Git:
         *,
         stdin: bytes = b"",
         env: Mapping[str, str] | None = None,
+        cwd: str = "",
     ) -> bytes:
         """What git printed. Every git in a project is started here: by its path, in the repository found first."""
         variables = {**(self._env if env is None else env), "GIT_CONFIG_COUNT": str(len(off))}
@@ -335,7 +342,12 @@ class Git:
             )
         argv = [self._program, "--no-pager", *args]
         done = spawn.run(
-            argv, cwd=str(self._root), env=variables, stdin=stdin, timeout=timeout, output_limit=OUTPUT_LIMIT
+            argv,
+            cwd=cwd or str(self._root),
+            env=variables,
+            stdin=stdin,
+            timeout=timeout,
+            output_limit=OUTPUT_LIMIT,
         )
         if done.ended == "exited" and done.returncode == 0:
             return done.stdout

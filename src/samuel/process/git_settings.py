@@ -94,6 +94,11 @@ def runs_something_of(places: Sequence[Path], command: str, top: Path, home: str
     return runner or next((path for path in files_named(command, top, home) if _is_below(path, places)), "")
 
 
+def hooks_beside(directory: Path) -> Path:
+    """All that hooks in a directory are made of. Those that husky generates in `_` run what lies beside it."""
+    return directory.parent if directory.name == "_" else directory
+
+
 def filters(settings: Iterable[Setting]) -> Mapping[str, list[Setting]]:
     """Each filter driver's commands that are run when a file is added."""
     found: dict[str, list[Setting]] = {}

@@ -10,7 +10,7 @@ from samuel.files.lock import held
 from samuel.ralph.run import RunFile
 from samuel.tasks.store import WAIT
 
-SHARED = ("journal", "plugins", "state.lock", "run.lock", "move.lock", ".gitignore")
+SHARED = ("journal", "plugins", "quarantine", "state.lock", "run.lock", "move.lock", ".gitignore")
 
 
 def move_state(run: Path, methodology: str, known: tuple[str, ...], record: Callable[[Path], Path]) -> list[str]:

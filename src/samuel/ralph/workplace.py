@@ -100,7 +100,11 @@ class Workplace:
     @property
     def confinement(self) -> confine.Place:
         """The project as a sandbox sees it."""
-        return confine.Place(self.root, self.state, self.host, self.cache)
+
+        def warn(text: str) -> None:
+            self.watch("warning", {"text": text})
+
+        return confine.Place(self.root, self.state, self.host, self.cache, report=warn)
 
     @property
     def prd(self) -> Path:

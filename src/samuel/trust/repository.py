@@ -12,7 +12,7 @@ from pathlib import Path
 def trust_key(root: Path) -> str:
     """A file name for what was agreed about the project at `root`."""
     root = root.resolve()
-    top = next((directory for directory in (root, *root.parents) if (directory / ".git").exists()), None)
+    top = next((directory for directory in (root, *root.parents) if _has_git(directory)), None)
     if top is None:
         label, place = root.name, f"{root}\0"
     else:
@@ -35,3 +35,9 @@ def common_directory(top: Path) -> Path:
         return (own / shared).resolve()
     except (OSError, ValueError, RuntimeError):  # a submodule has no commondir; a broken link shares nothing
         return git.resolve()
+
+
+def _has_git(directory: Path) -> bool:
+    """An empty `.git` is no repository: a sandbox has one where there is none, so that nobody makes it."""
+    git = directory / ".git"
+    return (git / "HEAD").exists() if git.is_dir() else git.exists()

@@ -26,7 +26,7 @@ _ROOT_KEEPS = ("CAP_DAC_OVERRIDE", "CAP_CHOWN", "CAP_FOWNER")
 
 @contextmanager
 def confined(argv: Sequence[str], sandbox: Sandbox, place: Place, env: Mapping[str, str]) -> Iterator[Command]:
-    with mounts.hold(place.root, place.state) as held, _filter() as (filter_words, filter_fds):
+    with mounts.hold(place) as held, _filter() as (filter_words, filter_fds):
         words = [_program(place) or "bwrap", *_machine(), *APART, *filter_words, "--die-with-parent"]
         for path in (*place.visible, resolver()):
             if _is_hidden(os.path.realpath(path)):

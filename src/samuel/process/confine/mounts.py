@@ -1,7 +1,8 @@
 """Which parts of a project a confined program may write: all of it, but for what would run outside later.
 
 A hook that git runs, a setting that names a program, Samuel's own hooks and config: whoever writes these acts
-with the user's rights the next time the user works there, and no sandbox helps any more.
+with the user's rights the next time the user works there, and no sandbox helps any more. What is there before is
+mounted read-only; what a program leaves behind is looked through when it has ended.
 
 A mounted path cannot be renamed or removed, but its parent can: `mv .git x` would take the read-only hooks along
 and leave room for others. So each directory on the way to a protected one is mounted too, onto itself.
@@ -10,15 +11,20 @@ and leave room for others. So each directory on the way to a protected one is mo
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
 from samuel.paths import Project
+from samuel.process.confine.git_baseline import Baseline
+from samuel.process.confine.git_files import GitFiles, common_directory, git_files, linked_directory
+from samuel.process.confine.git_search import Found, search
+from samuel.process.confine.git_sweep import GitState, Sweep, look
+from samuel.process.confine.placeholders import Placeholders, hold_placeholders
+from samuel.process.confine.quarantine import Quarantine
+from samuel.process.confine.sandbox import Place
 from samuel.process.reason import NotRunnable
-
-_ITSELF = ".\n"
 
 
 class Mount(NamedTuple):
@@ -27,78 +33,102 @@ class Mount(NamedTuple):
 
 
 @contextmanager
-def hold(root: Path, state: Path) -> Iterator[list[Mount]]:
-    """The mounts for a project, parents first. They mean something while this context lasts."""
-    root, state = Path(os.path.realpath(root)), Path(os.path.realpath(state))
+def hold(place: Place) -> Iterator[list[Mount]]:
+    """The mounts for a project, parents first. They mean something while this context lasts.
+
+    When it ends, what the program left for git is put right and reported: end the program first.
+    """
+    root, state = Path(os.path.realpath(place.root)), Path(os.path.realpath(place.state))
     project = Project(root)
-    state.mkdir(parents=True, exist_ok=True)
+    for directory in (project.run, state):
+        directory.mkdir(parents=True, exist_ok=True)
     common = common_directory(root / ".git")
-    with _no_other_common(common):
-        mounts = [
-            Mount(str(root), True),
-            *_git(root / ".git", common),
-            *_if_there(project.config, root / ".kodelet", project.home),
-            *(Mount(str(path), True) for path in (project.run, state) if path.is_dir()),
-            *_if_there(state / "bin", state / "shim"),
-        ]
-        if (root / ".system").is_dir():
-            mounts += [Mount(str(root / ".system"), True), *_if_there(root / ".system" / "hooks")]
-        _refuse_links(mounts)
-        yield mounts
+    own = [str(common)] if common else []
+    places = [str(root), *(path for path in own if not path.startswith(f"{root}/"))]
+    hidden = [str(project.quarantine)]
+    files = git_files(root, place.host, _linked_trees(search(places, own, hidden), common))
+    quarantine = Quarantine(root, project.quarantine)
+
+    def sweep(before: GitState) -> None:
+        for line in Sweep(root, files, before, quarantine).run(search(places, files.own, hidden)):
+            place.report(line)
+
+    with ExitStack() as holders:
+        in_project = Placeholders(root, [os.path.relpath(project.quarantine, root)])
+        holder, *_ = [holders.enter_context(hold_placeholders(one)) for one in _together(in_project, files)]
+        mounts = _mounts(root, state, files)
+        baseline = Baseline(place.cache, root)
+        if holder.first and (left := baseline.load()):  # by a Samuel that was killed before it could look
+            sweep(left)
+        before = look(search(places, files.own, hidden), files)
+        if holder.first:
+            baseline.save(before)
+        try:
+            yield mounts
+        finally:
+            sweep(before)
+            if holder.becomes_last():
+                baseline.remove()
 
 
-def _git(git: Path, common: Path | None) -> list[Mount]:
-    if common is None:
-        return _if_there(git)  # not a repository, or one whose directory we do not know: then nobody writes it
-    for name in ("hooks", "info"):  # git takes an empty one for none
-        (common / name).mkdir(exist_ok=True)
-    (common / "config").touch()
-    mounts = [Mount(str(common), True)]
-    if git.is_file():
-        own = _linked(git)
-        mounts += [Mount(str(path), True) for path in (own.parent, own)]
-        mounts += _if_there(git, own / "gitdir", own / "commondir", own / "config.worktree")
-    names = ("config", "config.worktree", "commondir", "hooks", "info", "modules")
-    return mounts + _if_there(*(common / name for name in names))
+def _linked_trees(found: Found, common: Path | None) -> list[str]:
+    """Other work trees of the same repository, below the project."""
+    return [
+        os.path.dirname(file)
+        for file in found.files
+        if common and os.path.isfile(file) and linked_directory(Path(file)).parent == common / "worktrees"
+    ]
 
 
-def common_directory(git: Path) -> Path | None:
-    """The directory with the repository's config and hooks: `.git`, or for a worktree that of its main tree."""
-    if not git.is_file():
-        return git if git.is_dir() else None
-    own = _linked(git)
-    try:
-        # `.git` is a file that an agent can write. Only a directory that points back is opened for writing.
-        if Path((own / "gitdir").read_text().strip()).resolve() != git.resolve():
-            return None
-        return (own / (own / "commondir").read_text().strip()).resolve()
-    except OSError:
-        return None
+def _together(in_project: Placeholders, files: GitFiles) -> list[Placeholders]:
+    """One of each directory, the project first: the lock on it is taken once."""
+    merged: dict[Path, Placeholders] = {}
+    for one in (in_project, *files.placeholders):
+        place, directories, contents = merged.get(one.place, Placeholders(one.place))
+        names = dict.fromkeys((*directories, *one.directories))
+        merged[place] = Placeholders(place, tuple(names), {**contents, **one.files})
+    return list(merged.values())
 
 
-def _linked(git: Path) -> Path:
-    return (git.parent / git.read_text(errors="replace").strip().removeprefix("gitdir: ")).resolve()
+def _mounts(root: Path, state: Path, files: GitFiles) -> list[Mount]:
+    project = Project(root)
+    modes = {str(root): True}
+    modes |= dict.fromkeys(files.writable, True)
+    modes |= dict.fromkeys(_there(project.config, root / ".kodelet", project.home), False)
+    modes |= {str(path): True for path in (project.run, state) if path.is_dir()}
+    modes |= dict.fromkeys(_there(project.quarantine, state / "bin", state / "shim"), False)
+    if (root / ".system").is_dir():
+        modes |= {str(root / ".system"): True}
+        modes |= dict.fromkeys(_there(root / ".system" / "hooks"), False)
+    for path in sorted(files.read_only, key=_parts):
+        if os.path.lexists(path) and _is_writable(path, modes):
+            modes |= dict.fromkeys(_on_the_way(path, modes), True)
+            modes[path] = False
+    mounts = [Mount(path, modes[path]) for path in sorted(modes, key=_parts)]
+    _refuse_links(mounts)
+    return mounts
 
 
-@contextmanager
-def _no_other_common(common: Path | None) -> Iterator[None]:
-    """Git takes config and hooks from wherever the file `commondir` says. Ours says: from here."""
-    if common is None:
-        yield
-        return
-    file = common / "commondir"
-    with suppress(FileExistsError), open(file, "x") as fresh:
-        fresh.write(_ITSELF)
-    try:
-        yield
-    finally:
-        with suppress(OSError):
-            if file.read_text() == _ITSELF:
-                file.unlink()
+def _parts(path: str) -> list[str]:
+    return path.split("/")
 
 
-def _if_there(*paths: Path) -> list[Mount]:
-    return [Mount(str(path), False) for path in paths if os.path.lexists(path)]
+def _there(*paths: Path) -> list[str]:
+    return [str(path) for path in paths if os.path.lexists(path)]
+
+
+def _is_writable(path: str, modes: Mapping[str, bool]) -> bool:
+    """As the mounts so far have it: by the nearest one around it."""
+    around = next((str(place) for place in (Path(path), *Path(path).parents) if str(place) in modes), "")
+    return modes.get(around, False)
+
+
+def _on_the_way(path: str, modes: Mapping[str, bool]) -> Iterator[str]:
+    """The directories between a path and the nearest mount around it."""
+    for place in Path(path).parents:
+        if str(place) in modes:
+            return
+        yield str(place)
 
 
 def _refuse_links(mounts: Iterable[Mount]) -> None:

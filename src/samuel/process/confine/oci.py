@@ -33,7 +33,7 @@ def confined(argv: Sequence[str], sandbox: Sandbox, place: Place, env: Mapping[s
     # The same name each time: what a killed Samuel left running ends before another agent works in its place.
     name = f"samuel-{hashlib.sha256(root.encode()).hexdigest()[:16]}"
     inside = {key: value for key, value in env.items() if not engine.is_ours(key)}
-    with mounts.hold(place.root, place.state) as held:
+    with mounts.hold(place) as held:
         words = [client.program, *_run(client, flags), "--interactive", f"--name={name}", f"--workdir={root}"]
         words += (f"--env={key}" for key in inside)
         words += (engine.volume(path, path, _mode(writable)) for path, writable in held)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple, Protocol
@@ -36,6 +36,9 @@ class Private(NamedTuple):
     kept: tuple[str, ...]
 
 
+def _tell_nobody(text: str) -> None: ...
+
+
 @dataclass(frozen=True)
 class Place:
     """Where the program works, and what is around it."""
@@ -57,6 +60,9 @@ class Place:
 
     private: tuple[Private, ...] = ()
     """Directories of the user's that the program gets a fresh one of."""
+
+    report: Callable[[str], None] = _tell_nobody
+    """Gets a line for each thing that the program left for git to run outside, and that was moved away."""
 
 
 class Volume(NamedTuple):

@@ -17,7 +17,7 @@ from typing import NamedTuple
 from samuel import paths
 from samuel.errors import UnsafePath
 from samuel.files.inside import make_dirs_inside, open_inside
-from samuel.process.confine import mounts
+from samuel.process.confine import git_files
 from samuel.process.reason import NotRunnable
 
 # What every program needs to start at all. Anything else of the machine is left out: other projects, other
@@ -95,7 +95,7 @@ def opened(allowed: Allowed, inside: Inside) -> Iterator[list[Door]]:
             fd = _granted(root, granted, writable)
             if fd is not None:
                 doors.append(door(_under(root, granted), fd, writable))
-        if "." in (*read, *write) and (common := mounts.common_directory(Path(root, ".git"))):
+        if "." in (*read, *write) and (common := git_files.common_directory(Path(root, ".git"))):
             # Of a worktree it is elsewhere, and without it git knows nothing.
             doors.append(door(str(common), os.open(common, _FOUND | os.O_DIRECTORY), False))
         doors += (door(*kept) for kept in _kept_shut(root, doors))

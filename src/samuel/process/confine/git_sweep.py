@@ -1,0 +1,166 @@
+"""After a sandboxed program ended: did it leave anything that would make git run something outside?
+
+The state before is compared with the state after. What git would take from a place that the program could write,
+and that is not harmless, goes to quarantine; a protected file that changed all the same is put back. That happens
+when somebody outside replaces a file which is mounted read-only inside: the mount goes with it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import stat
+from collections.abc import Sequence
+from pathlib import Path
+
+import msgspec
+
+from samuel.process.confine import git_search
+from samuel.process.confine.git_files import GitFiles, linked_directory
+from samuel.process.confine.git_search import Found
+from samuel.process.confine.quarantine import Quarantine
+from samuel.process.reason import printable
+
+MOST_TOLD = 20
+_LARGEST = 16 * 1024 * 1024  # of a file that can be put back
+
+
+class KeptFile(msgspec.Struct, frozen=True):
+    """A file as it was: its content, or where it leads. Neither, and it was not there."""
+
+    exists: bool = False
+    content: bytes = b""
+    mode: int = 0
+    link: str = ""
+    whole: bool = True
+    """Whether this is enough to make it again."""
+
+
+class GitState(msgspec.Struct, frozen=True):
+    """What git would have found below a project at one moment."""
+
+    directories: dict[str, str]
+    """Each git directory with a digest of what in it is dangerous; "" for nothing."""
+    files: dict[str, str]
+    links: dict[str, str]
+    contents: dict[str, KeptFile]
+    """The files that git takes configuration from, outside of directories that are mounted."""
+
+
+def look(found: Found, files: GitFiles) -> GitState:
+    links = dict(found.links)
+    directories = {}
+    for directory, irregular in found.directories.items():
+        links |= irregular
+        directories[directory] = _digest(directory, irregular, files.own)
+    watched = [*(path for path in files.read_only if not os.path.isdir(path)), *files.watched]
+    return GitState(directories, found.files, links, {path: _kept(path) for path in watched})
+
+
+class Sweep:
+    """One look at what changed, and what is done about it."""
+
+    def __init__(self, root: Path, files: GitFiles, before: GitState, quarantine: Quarantine) -> None:
+        self._root = root
+        self._files = files
+        self._before = before
+        self._quarantine = quarantine
+        self._told: list[str] = []
+
+    def run(self, found: Found) -> list[str]:
+        """Put everything right; gives what to tell the owner."""
+        for path, before in self._before.contents.items():
+            self._put_back(path, before)
+        for directory in self._files.own:
+            self._own_directory(directory, found.directories.get(directory, {}))
+        for path, what in found.links.items():
+            if self._before.links.get(path) != what:
+                self._take(path, "it leads git to another place")
+        for path, content in found.files.items():
+            if self._before.files.get(path) != content and (why := self._leads_elsewhere(path, found)):
+                self._take(path, why)
+        # The innermost first: what is moved away holds nothing any more that has to be moved.
+        for directory in sorted(set(found.directories) - set(self._files.own), key=len, reverse=True):
+            self._other_directory(directory, found.directories[directory])
+        for directory in found.unread:
+            self._told.append(f"`{printable(directory)}` cannot be read: it was not searched for git directories")
+        more = len(self._told) - MOST_TOLD
+        return [*self._told[:MOST_TOLD], *([f"… and {more} more, all in the quarantine"] if more > 0 else [])]
+
+    def _own_directory(self, directory: str, irregular: dict[str, str]) -> None:
+        """Git writes through a link that it finds here, to wherever that leads."""
+        for path, what in irregular.items():
+            if self._before.links.get(path) != what:
+                self._take(path, "git would write to where it leads")
+        if _digest(directory, {}, self._files.own) not in ("", self._before.directories.get(directory)):
+            self._take(os.path.join(directory, "rebase-merge"), "an unfinished rebase that runs commands")
+
+    def _other_directory(self, directory: str, irregular: dict[str, str]) -> None:
+        if _digest(directory, irregular, self._files.own) == self._before.directories.get(directory, ""):
+            if directory in self._before.directories or not self._files.follows_any_work_tree:
+                return
+            why = "your configuration takes hooks or programs from whatever work tree git is in"
+        else:
+            found = git_search.dangers(directory, irregular)
+            why = f"git would take from it {', '.join(found[:3])}{' and more' if found[3:] else ''}"
+        self._take(directory, why)
+
+    def _leads_elsewhere(self, path: str, found: Found) -> str:
+        """Why a new file called `.git` must go; "" if it leads to a git directory that is judged by itself."""
+        try:
+            target = str(linked_directory(Path(path)))
+        except OSError:
+            return ""
+        if target in found.directories and target not in self._files.own:
+            return ""
+        return "it leads git to a git directory that is not its own"
+
+    def _put_back(self, path: str, before: KeptFile) -> None:
+        now = _kept(path)
+        is_own_config = os.path.basename(path) == "config" and os.path.dirname(path) in self._files.own
+        if now == before or (is_own_config and _only_harmless(before, now)):
+            return
+        if now.exists or os.path.lexists(path):
+            self._take(path, "git takes configuration or a program from it, and it changed during the sandbox")
+        if before.exists and before.whole:
+            self._quarantine.restore(self._base(path), path, before.content, before.mode, before.link)
+
+    def _take(self, path: str, why: str) -> None:
+        self._told.append(self._quarantine.take(self._base(path), path, why))
+
+    def _base(self, path: str) -> Path:
+        inside = (Path(place) for place in self._files.own if path.startswith(f"{place}/"))
+        return self._root if path.startswith(f"{self._root}/") else next(inside, self._root)
+
+
+def _digest(directory: str, irregular: dict[str, str], own: Sequence[str]) -> str:
+    if directory in own:  # its settings and hooks are mounted; this is what is left
+        commands = git_search.rebase_commands(directory)
+        return hashlib.sha256(b"\n".join(commands)).hexdigest() if commands else ""
+    return git_search.fingerprint(directory, irregular) if git_search.dangers(directory, irregular) else ""
+
+
+def _kept(path: str) -> KeptFile:
+    try:
+        own = os.lstat(path)
+        if stat.S_ISLNK(own.st_mode):
+            return KeptFile(True, link=os.readlink(path))
+        if not stat.S_ISREG(own.st_mode):
+            return KeptFile(True, mode=own.st_mode, whole=False)
+        with open(path, "rb") as file:
+            content = file.read(_LARGEST + 1)
+    except OSError:
+        return KeptFile()
+    if len(content) > _LARGEST:
+        return KeptFile(True, repr((own.st_size, own.st_mtime_ns, own.st_ino)).encode(), whole=False)
+    return KeptFile(True, content, stat.S_IMODE(own.st_mode))
+
+
+def _only_harmless(before: KeptFile, now: KeptFile) -> bool:
+    """A configuration to which somebody outside added a branch, say, while the agent worked."""
+    if not (before.exists and now.exists) or before.link or now.link:
+        return False
+    old, new = git_search.settings_of(before.content), git_search.settings_of(now.content)
+    if old is None or new is None:
+        return False
+    return all(git_search.is_harmless(*setting) for setting in set(new) ^ set(old))

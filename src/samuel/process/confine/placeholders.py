@@ -1,0 +1,99 @@
+"""Names that exist while sandboxes are around, so that they can be mounted read-only in them.
+
+What does not exist cannot be mounted, and an agent could create it: git would take configuration from there. So an
+empty one is put in its place. Removing a mount point detaches the mount in every other sandbox, and leaves the
+name to the agents there. So all sandboxes of a directory hold a shared lock on it, and only the last one removes.
+A Samuel that is killed loses its lock, and the next one removes what was left.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from types import MappingProxyType
+from typing import NamedTuple
+
+from samuel.process.reason import NotRunnable
+
+_PATIENCE = 30.0  # whoever has it for itself is about to remove a few empty files
+
+
+class Placeholders(NamedTuple):
+    """What must exist below a directory. A later name may lie inside an earlier one."""
+
+    place: Path
+    directories: Sequence[str] = ()
+    files: Mapping[str, str] = MappingProxyType({})
+    """By name, with what is in it."""
+
+
+class Holder:
+    """One sandbox among those that hold a directory."""
+
+    def __init__(self, fd: int, first: bool) -> None:
+        self._fd = fd
+        self.first = first
+        """Nobody else held the directory when this one began."""
+
+    def becomes_last(self) -> bool:
+        """Whether nobody else holds it now; then nobody can until this one is closed."""
+        return _lock(self._fd, fcntl.LOCK_EX)
+
+
+@contextmanager
+def hold_placeholders(wanted: Placeholders) -> Iterator[Holder]:
+    """Make what is missing, and remove what is still empty when the last holder leaves."""
+    fd = os.open(wanted.place, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        holder = Holder(fd, first=_lock(fd, fcntl.LOCK_EX))
+        _share(fd, wanted.place)
+        _make(wanted)
+        try:
+            yield holder
+        finally:
+            if holder.becomes_last():
+                _remove(wanted)
+    finally:
+        os.close(fd)
+
+
+def _make(wanted: Placeholders) -> None:
+    for name in wanted.directories:
+        with suppress(FileExistsError):
+            (wanted.place / name).mkdir()
+    for name, content in wanted.files.items():
+        with suppress(FileExistsError), open(wanted.place / name, "x") as file:
+            file.write(content)
+
+
+def _remove(wanted: Placeholders) -> None:
+    for name, content in wanted.files.items():
+        path = wanted.place / name
+        with suppress(OSError, UnicodeDecodeError):
+            if not path.is_symlink() and path.read_text() == content:
+                path.unlink()
+    for name in reversed(wanted.directories):
+        with suppress(OSError):  # somebody has put something into it
+            (wanted.place / name).rmdir()
+
+
+def _share(fd: int, place: Path) -> None:
+    until = time.monotonic() + _PATIENCE
+    while not _lock(fd, fcntl.LOCK_SH):
+        if time.monotonic() > until:
+            raise NotRunnable(f"somebody else keeps `{place}` locked", "End what holds it: `fuser` names it.")
+        time.sleep(0.02)
+
+
+def _lock(fd: int, kind: int) -> bool:
+    try:
+        fcntl.flock(fd, kind | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError:  # a file system without locks: one is as good as alone at the start, and never the last
+        return kind == fcntl.LOCK_SH
+    return True

@@ -1,0 +1,107 @@
+"""Where things go that an agent left and that git must not see: out of the way, and not lost."""
+
+from __future__ import annotations
+
+import errno
+import os
+import shlex
+import time
+from contextlib import suppress
+from pathlib import Path
+
+from samuel.errors import UnsafePath
+from samuel.files.inside import open_inside
+from samuel.process.reason import printable
+
+CONTENT = "content"
+EXPLANATION = "README.txt"
+_HEAD, _NO_HEAD = "HEAD", "HEAD.quarantined"  # without the first, no git takes a directory for a repository
+_DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
+
+
+class Quarantine:
+    """A directory of the project that agents cannot write. Each thing in it has an entry of its own."""
+
+    def __init__(self, root: Path, directory: Path) -> None:
+        self._root = root
+        self._directory = directory
+
+    def take(self, base: Path, path: str, why: str) -> str:
+        """Move what is at `path`, below `base`, away; gives what to tell its owner.
+
+        No link on the way is followed: another agent may still be at work elsewhere in the project.
+        """
+        shown = self._shown(path)
+        try:
+            parent = _open_parent(base, path)
+        except (OSError, UnsafePath):
+            return f"`{shown}` ({why}) could not be moved away: do not run git there before you looked at it"
+        try:
+            moved, restore = self._move(parent, path)
+        except OSError as error:
+            reason = error.strerror or str(error)
+            return f"`{shown}` ({why}) could not be moved away: {reason}; do not run git there before you looked"
+        finally:
+            os.close(parent)
+        return f"`{shown}` was moved to `{self._shown(moved)}`: {why}; `{restore}` puts it back"
+
+    def restore(self, base: Path, path: str, content: bytes, mode: int, link: str) -> None:
+        """Make what was at `path` before, after `take`."""
+        with suppress(OSError, UnsafePath):
+            parent = _open_parent(base, path)
+            try:
+                name = os.path.basename(path)
+                if link:
+                    os.symlink(link, name, dir_fd=parent)
+                    return
+                flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+                with open(os.open(name, flags, mode, dir_fd=parent), "wb") as file:
+                    file.write(content)
+            finally:
+                os.close(parent)
+
+    def _move(self, parent: int, path: str) -> tuple[str, str]:
+        """Where it is now, and the command that puts it back."""
+        entry = self._new_entry()
+        fd = os.open(entry, _DIRECTORY)
+        name, moved = os.path.basename(path), str(entry / CONTENT)
+        try:
+            os.rename(name, CONTENT, src_dir_fd=parent, dst_dir_fd=fd)
+        except OSError as error:
+            if error.errno != errno.EXDEV:
+                with suppress(OSError):
+                    entry.rmdir()
+                raise
+            # Another file system: it stays where it is, under a name that git does not know.
+            other = f"{name}.quarantined-{entry.name}"
+            os.rename(name, other, src_dir_fd=parent, dst_dir_fd=parent)
+            moved = os.path.join(os.path.dirname(path), other)
+        finally:
+            os.close(fd)
+        restore = f"mv {shlex.quote(self._shown(moved))} {shlex.quote(self._shown(path))}"
+        with suppress(OSError):  # a file, or a directory without one
+            os.rename(os.path.join(moved, _HEAD), os.path.join(moved, _NO_HEAD))
+            head = shlex.quote(self._shown(os.path.join(moved, _NO_HEAD)))
+            restore = f"mv {head} {shlex.quote(self._shown(os.path.join(moved, _HEAD)))} && {restore}"
+        with suppress(OSError):
+            (entry / EXPLANATION).write_text(f"was: {self._shown(path)}\nto put it back: {restore}\n")
+        return moved, restore
+
+    def _new_entry(self) -> Path:
+        stamp = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime())
+        number = 1
+        while True:
+            entry = self._directory / f"{stamp}-{number}"
+            with suppress(FileExistsError):
+                entry.mkdir(mode=0o700)
+                return entry
+            number += 1
+
+    def _shown(self, path: str) -> str:
+        inside = path.startswith(f"{self._root}/")
+        return printable(os.path.relpath(path, self._root) if inside else path)
+
+
+def _open_parent(base: Path, path: str) -> int:
+    parent = os.path.relpath(os.path.dirname(path), base)
+    return os.open(base, _DIRECTORY) if parent == "." else open_inside(base, parent, flags=_DIRECTORY)
