@@ -99,7 +99,9 @@ class Scene:
         full = environment.clean(base=self.variables)
         self.place.state.mkdir(parents=True, exist_ok=True)
         with confine.confined(self.script(text), sandbox, self.place, full) as command:
-            done = spawn.run(command.argv, cwd=str(self.root), env=command.env, timeout=120)
+            done = spawn.run(
+                command.argv, cwd=str(self.root), env=command.env, timeout=120, pass_fds=command.pass_fds
+            )
         assert (done.ended, done.returncode) == ("exited", 0), done.stderr
         assert (self.root / "payload.sh").exists()  # it really ran
         return done
@@ -516,14 +518,18 @@ def test_a_sandbox_that_ends_opens_nothing_in_one_that_is_still_at_work(
     def work() -> None:
         command = scene.script(script, second)
         with confine.confined(command, sandbox, scene.place_of(second), full) as confined:
-            ended.append(spawn.run(confined.argv, cwd=str(second), env=confined.env, timeout=120))
+            ended.append(
+                spawn.run(
+                    confined.argv, cwd=str(second), env=confined.env, timeout=120, pass_fds=confined.pass_fds
+                )
+            )
 
     other = threading.Thread(target=work)
     other.start()
     try:
         wait_until(lambda: (second / "ready").exists() or not other.is_alive())
         with confine.confined(scene.script("echo done", first), sandbox, scene.place_of(first), full) as confined:
-            spawn.run(confined.argv, cwd=str(first), env=confined.env, timeout=120)
+            spawn.run(confined.argv, cwd=str(first), env=confined.env, timeout=120, pass_fds=confined.pass_fds)
     finally:
         (second / "go").touch()
         other.join()
@@ -552,7 +558,9 @@ def test_a_file_whose_mount_somebody_outside_took_away_is_put_back(scene: Scene,
     person = threading.Thread(target=outside)
     person.start()
     with confine.confined(scene.script(script), sandbox, scene.place, full) as command:
-        done = spawn.run(command.argv, cwd=str(scene.root), env=command.env, timeout=120)
+        done = spawn.run(
+            command.argv, cwd=str(scene.root), env=command.env, timeout=120, pass_fds=command.pass_fds
+        )
     person.join()
     assert not scene.afterwards(), scene.told
     if b"WRITTEN" in done.stdout:
@@ -571,7 +579,7 @@ def test_what_a_killed_samuel_could_not_look_at_is_looked_at_by_the_next(scene: 
     full = environment.clean(base=scene.variables)
     held = confine.confined(scene.script("plant sub/.git"), bwrap, scene.place, full)
     command = held.__enter__()
-    spawn.run(command.argv, cwd=str(scene.root), env=command.env, timeout=120)
+    spawn.run(command.argv, cwd=str(scene.root), env=command.env, timeout=120, pass_fds=command.pass_fds)
     saved = next((scene.home / "cache" / git_baseline.DIRECTORY).iterdir()).read_bytes()
     held.__exit__(None, None, None)
     # As a SIGKILL would have left it: the agent's work, and the state before it.

@@ -29,6 +29,7 @@ def methodology(name: str, table: Table, hooks: Mapping[str, EventSettings]) -> 
         agent_timeout=table.take("agent_timeout", kinds.timeout, default.agent_timeout),
         max_duration=table.take("max_duration", kinds.timeout_or_none, default.max_duration),
         commit=table.take("commit", kinds.flag, default.commit),
+        commit_hooks=table.take("commit_hooks", kinds.flag, default.commit_hooks),
         sandbox=_sandbox(table),
         pilot=_pilot(table.table("pilot")),
     )

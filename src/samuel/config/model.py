@@ -108,6 +108,9 @@ class Methodology:
     """None: as long as it takes."""
 
     commit: bool = False
+    commit_hooks: bool = False
+    """Do the repository's hooks run for those commits, if somebody agreed to them?"""
+
     sandbox: SandboxSettings = field(default_factory=SandboxSettings)
     pilot: Pilot = field(default_factory=Pilot)
 

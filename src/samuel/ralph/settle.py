@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from msgspec.structs import replace
 
 from samuel.errors import SamuelError
@@ -10,6 +12,7 @@ from samuel.ralph.patience import PatientTasks
 from samuel.ralph.run import Run, Settlement
 from samuel.ralph.workplace import Workplace
 from samuel.tasks.task import Task
+from samuel.trust.commands import commit_hooks
 
 TRAILER = "Samuel-Iteration"
 
@@ -49,8 +52,20 @@ def _commit(place: Workplace, run: Run, settlement: Settlement) -> str:
             [entry.path for entry in left if entry.unstaged != "."],
             [entry.path for entry in left],
             message,
+            hooks=_hooks(place),
             writable=(place.root,) if walled else (),
         )
     except SamuelError as error:
         place.watch("warning", {"text": f"the commit of task {settlement.task_id} failed: {error.message}"})
         return ""
+
+
+def _hooks(place: Workplace) -> Path | None:
+    """The hooks that run for a commit: what samuel.toml asks for and somebody agreed to, as it is."""
+    text = commit_hooks(place.settings, place.git)
+    if text is None:
+        return None
+    if why := place.refusal(text):
+        place.watch("warning", {"text": f"the commit runs no hooks: {why}"})
+        return None
+    return place.git.hooks_directory()

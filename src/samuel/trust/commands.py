@@ -8,6 +8,9 @@ from pathlib import Path
 
 from samuel import paths
 from samuel.config.model import AgentSettings, Config, Methodology
+from samuel.process import environment
+from samuel.process.git import Git
+from samuel.process.git_settings import hooks_beside
 from samuel.trust.content import TooMuch, digest_file, digest_text, survey
 
 SHOWN = 4096  # bytes of one file
@@ -20,6 +23,24 @@ def quality(methodology: Methodology) -> Text | None:
     if not methodology.quality_checks:
         return None
     return _text(f"checks:{methodology.name}", "".join(f"{command}\n" for command in methodology.quality_checks))
+
+
+def commit_hooks(methodology: Methodology, git: Git) -> Text | None:
+    """The hooks that a run's commits would run, wherever `core.hooksPath` leads; None if none would.
+
+    It has no digest, and nobody can agree to it, if not all of it can be read.
+    """
+    if not (methodology.commit and methodology.commit_hooks and git.is_repository):
+        return None
+    name, directory = f"commit-hooks:{methodology.name}", hooks_beside(git.hooks_directory())
+    try:
+        files = sorted(path for path in survey(directory) if not path.endswith(".sample"))
+        content = "".join(_file(directory / path, path) for path in files)
+    except FileNotFoundError:
+        return None
+    except (OSError, TooMuch) as error:
+        return name, "", f"cannot be read: {error}\n"
+    return _text(name, content) if files else None
 
 
 def agent(settings: AgentSettings, root: Path) -> Text:
@@ -63,8 +84,13 @@ def texts(config: Config) -> list[Text]:
     """Everything in a configuration that somebody must agree to before it runs."""
     root = config.file.parent if config.file else Path()
     checks = (quality(methodology) for methodology in config.methodology.values())
+    hooks = (
+        commit_hooks(methodology, Git(root, environment.clean()))
+        for methodology in config.methodology.values()
+        if methodology.commit_hooks
+    )
     agents = (of_agent(name, config.agents, root) for name in (*config.agents, "scripted"))
-    return [text for text in (*checks, *agents, allowed(config)) if text]
+    return [text for text in (*checks, *hooks, *agents, allowed(config)) if text]
 
 
 def _file(path: Path, name: str) -> str:
