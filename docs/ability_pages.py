@@ -223,6 +223,7 @@ RECORD = {
     "final_input": "What it was given, where hooks changed what was asked for.",
     "output": "What it gave.",
     "output_replaced": "Hooks put another output in its place.",
+    "messages": "What the hooks that denied it want the person to know.",
     "error": "Why it failed or was denied.",
     "stderr": "The end of what it wrote there.",
 }

@@ -139,6 +139,7 @@ SESSION_FIELDS = {
     "started": "When.",
     "stopped": "When work stopped; empty after the next prompt.",
     "ended": "When it was over.",
+    "refused": "Why a hook stopped it at its start. It is over then, and may be started again under the same id.",
     "stage": "Where the work stood when somebody last said so; later events of the session have it too.",
     "messages": "`{at, event, text}` of each message to the user; the newest 200.",
     "suggestions": "Abilities that hooks suggest, since the last prompt; at most 50.",

@@ -13,12 +13,15 @@ from typing import NamedTuple
 
 from samuel import paths
 from samuel.abilities import registry
+from samuel.abilities.lint import lint as lint_abilities
 from samuel.app import App
 from samuel.dispatch.record import slowness
 from samuel.errors import ConfigError, SamuelError
 from samuel.hooks.handler import Handler, Status
 from samuel.hooks.order import Chain
 from samuel.journal import CallRecord, newest_first
+from samuel.knowledge.indexes import find_root, read_base
+from samuel.knowledge.lint import lint as lint_knowledge
 from samuel.process.confine import engine, limits
 from samuel.process.confine.walls import BWRAP, counts_processes, strength
 from samuel.process.git_program import git_program
@@ -49,6 +52,7 @@ def examine(root: Path, open_app: Callable[..., App]) -> Examination:
         with open_app(root, fresh=True) as app:
             chains = app.chains
             findings += [*_hooks(app.found), *_environment(app), *_plugins(app), *_chains(chains.values())]
+            findings += [*_abilities(app), *_knowledge(root)]
             if any(handler.runtime == "oci" for handler in app.found) or _sandboxed(app):
                 findings += _containers(app.user)
             findings += [Finding("warning", warning) for warning in app.warnings]
@@ -183,6 +187,35 @@ def _plugins(app: App) -> Iterator[Finding]:
         if name not in there:
             where = f"{app.config.file}:{settings.line}"
             yield Finding("warning", f"{where}: `[plugins.{name}]` is for a plugin that is not here")
+
+
+def _abilities(app: App) -> Iterator[Finding]:
+    found = registry.load(app.paths.root, app.user.cache)
+    if not found.abilities and not found.problems:
+        return
+    yield Finding("ok", f"{_counted(len(found.abilities), 'ability', 'abilities')} in the registry")
+    if count := len(lint_abilities(app.paths.root, found)):
+        hint = "`samuel ability lint` shows them"
+        yield Finding("warning", f"{_counted(count, 'problem', 'problems')} in the registry of abilities", hint)
+
+
+def _knowledge(root: Path) -> Iterator[Finding]:
+    place = find_root(root)
+    if place is None:
+        return
+    hint = "`samuel knowledge lint` shows them"
+    try:
+        base = read_base(place)
+    except ConfigError as error:
+        yield Finding("warning", str(error.problems[0]._replace(hint="")), error.problems[0].hint)
+        return
+    yield Finding("ok", f"{_counted(len(base.indexes), 'topic', 'topics')} in ROUTING.md")
+    if count := len(lint_knowledge(base)):
+        yield Finding("warning", f"{_counted(count, 'problem', 'problems')} in what ROUTING.md leads to", hint)
+
+
+def _counted(count: int, one: str, many: str) -> str:
+    return f"{count} {one if count == 1 else many}"
 
 
 def _sandboxed(app: App) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import platform
+import re
 import shutil
 import subprocess
 import sys
@@ -240,3 +241,21 @@ def test_a_full_disk_is_said(tmp_path, size: str, files: int, level: str, what: 
     root = f"{disk}/project"
     hint = f"free some space on the file system of `{root}`"
     assert disks == ([(level, f"the disk of the project {what}: `{root}`", hint)] if level else [])
+
+
+def test_it_looks_at_abilities_and_knowledge(samuel, put):
+    put(".system/registry/low-level/good.yaml", "operation_key: good\nsummary: Good\n")
+    put(".system/registry/low-level/bad.yaml", "operation_key: bad\nsumary: Bad\n")
+    put(
+        "ROUTING.md",
+        "---\nroute_indexes:\n  - {scope: a, topic: b, summary: c, route_file: routes/none.yaml}\n---\n",
+    )
+    said = samuel("doctor").out
+    assert "1 ability in the registry" in said
+    assert re.search(
+        r"warning +\d+ problems? in the registry of abilities +`samuel ability lint` shows them", said
+    )
+    assert "1 topic in ROUTING.md" in said
+    assert "in what ROUTING.md leads to" in said
+    put("ROUTING.md", "nothing\n")
+    assert "ROUTING.md:1: there is no `route_indexes` in it" in samuel("doctor").out

@@ -128,3 +128,14 @@ def test_afterwards_hooks_hear_what_was_written(samuel, project, put, configured
     assert '"files_written":["AGENTS.md","CLAUDE.md","GEMINI.md"]' in told.replace(" ", "")
     samuel("sync", "--dry-run")
     assert '"dry_run":true' in (project / "told.json").read_text().replace(" ", "")
+
+
+def test_agents_are_told_how_to_find_abilities_and_documents_where_there_are_any(samuel, put, project):
+    samuel("sync")
+    assert "samuel ability" not in (project / "AGENTS.md").read_text()
+    put(".system/registry/low-level/a.yaml", "operation_key: a\nsummary: A\n")
+    put("ROUTING.md", "---\nroute_indexes: []\n---\n")
+    samuel("sync")
+    text = (project / "AGENTS.md").read_text()
+    assert '`samuel ability route "TEXT"`' in text
+    assert '`samuel knowledge route "TEXT"`' in text

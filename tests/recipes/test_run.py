@@ -10,6 +10,7 @@ from typing import Any
 import msgspec
 import pytest
 
+from samuel.recipes.find import find_recipes
 from samuel.testing import Recorder
 
 REVIEW = """\
@@ -284,3 +285,22 @@ def test_a_loop_that_was_started_inside_a_recipe_renders_its_own_prompt(
         )
     assert fired.event.recipe_name == "release"
     assert fired.result["prompt"]
+
+
+SKILL = "---\nname: tidy\ndescription: How to tidy up\n---\n"
+
+
+def test_a_recipe_lists_the_skills_as_the_loop_does(kitchen: Any) -> None:
+    kitchen.put(".samuel/skills/tidy/SKILL.md", SKILL)
+    kitchen.recipe("look", "Look around.\n")
+    kitchen.recipe("own", "{% for one in State.Skills %}{{ one.Name }}{% endfor %}!\n")
+    section = (
+        "\n## Skills\nRead the file of a skill before you do what it is for:\n"
+        "- tidy (`.samuel/skills/tidy/SKILL.md`): How to tidy up\n"
+    )
+    with kitchen.open() as app:
+        look, own = (one.prompt(app.context(), {}) for one in find_recipes(app.paths.root, app.user.home, ()))
+        rendered = app.fire("before:agent.invoke", agent="mine", context=app.context()).result["prompt"]
+    assert look == f"Look around.\n{section}"
+    assert own == "tidy!\n"
+    assert section in rendered

@@ -19,11 +19,13 @@ FILES = {
         summary: Runs the regression suite of the billing module.
         scope: {modules: [billing], environments: [dev, staging]}
         routing_hints: {keywords: [billing regression tests, invoice suite]}
+        implementation: {kind: script, script: {path: run.sh}}
         """,
     ".system/registry/low-level/mail.yaml": """
         operation_key: mail.send
         summary: Sends an e-mail to a customer.
         routing_hints: {keywords: [send mail, notify customer]}
+        implementation: {kind: script, script: {path: run.sh}}
         """,
 }
 
@@ -35,7 +37,7 @@ def say(
     put(FILES)
     enable("skill_activation_prompt")
 
-    def fire(message: str, environment: str = "", **more: Any) -> dict[str, Any]:
+    def fire(message: str, environment: str = "dev", **more: Any) -> dict[str, Any]:
         with samuel_project.open(environment=environment) as app:
             return dict(app.fire("UserPromptSubmit", user_message=message, **more).result)
 
@@ -91,4 +93,20 @@ def test_a_broken_registry_file_hides_nothing(
 
 
 def _equal(key: str) -> str:
-    return f"operation_key: {key}\nsummary: Prints the sales report.\n"
+    how = "implementation: {kind: script, script: {path: run.sh}}\n"
+    return f"operation_key: {key}\nsummary: Prints the sales report.\n{how}"
+
+
+def test_an_ability_that_would_refuse_to_run_is_not_suggested(
+    say: Callable[..., dict[str, Any]], put: Callable[..., None]
+) -> None:
+    found = say("I need to run the full billing regression tests", environment="")
+    assert "suggested_abilities" not in found
+    (message,) = found["messages_to_user"]
+    assert message.startswith(
+        "What fits cannot run here: `billing_regression` is for `dev`, `staging`, and no environ"
+    )
+    file = ".system/registry/low-level/mail.yaml"
+    put({file: "operation_key: mail.send\nsummary: Sends an e-mail to a customer.\n"})
+    (message,) = say("send an e-mail to the customer")["messages_to_user"]
+    assert message.startswith("What fits cannot run here: `mail.send` has no implementation; ")

@@ -53,9 +53,19 @@ class Registry(msgspec.Struct, frozen=True, dict=True):
         """The ability of this id or operation key; UsageError with the nearest one if there is none."""
         if name in self.by_name:
             return self.by_name[name]
+        if broken := [problem for problem in self.problems if Path(problem.file).stem == name]:
+            what = f"the ability `{spoken(name)[:100]}` cannot be used: {broken[0]}"
+            raise UsageError(what, "`samuel ability lint` shows everything that is wrong")
         near = difflib.get_close_matches(name, self.by_name, 1)
         hint = f"did you mean `{near[0]}`?" if near else "`samuel ability list` shows those that are there"
+        if self.problems:
+            hint += "; `samuel ability lint` shows files that cannot be used"
         raise UsageError(f"there is no ability `{spoken(name)[:100]}`", hint)
+
+
+def has_registry(root: Path) -> bool:
+    """Whether a project describes any abilities, right or wrong."""
+    return (root / FOLDER).is_dir() or (root / FILE).is_file()
 
 
 def load(root: Path, cache: Path | None = None) -> Registry:

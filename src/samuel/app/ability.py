@@ -11,6 +11,7 @@ from samuel.abilities.execution.execute import Execution
 from samuel.abilities.execution.folder import Calls
 from samuel.abilities.execution.perform import Performer, Said
 from samuel.abilities.execution.program import Machine
+from samuel.abilities.model import Ability
 from samuel.abilities.registry import Registry
 from samuel.agents import desk
 from samuel.agents.check import missing_in
@@ -19,6 +20,7 @@ from samuel.app.session import following
 from samuel.dispatch.record import Fired
 from samuel.events import Event
 from samuel.files.inside import make_dirs_inside
+from samuel.process.environment import TRUST, TRUST_WITHHELD
 from samuel.ralph.agent_session import AgentSession, Ran
 from samuel.runtimes.exec import ending
 from samuel.trust import commands
@@ -45,12 +47,23 @@ def execution(app: App, registry: Registry, fire: Callable[[Event], Fired], sess
         clock=app.clock,
         fire=fire,
         perform=Performer(machine, ask),
-        refusal=lambda ability: agreed.refusal(ability, root, app.permit),
+        refusal=lambda ability: _refusal(app, ability),
         environment=app.environment,
         session=session,
         parent=os.environ.get(family.VARIABLE, ""),
         run_id=os.environ.get("SAMUEL_RUN_ID", ""),
+        # An ability that calls others is one piece of work with them: who trusts everything trusts those too.
+        handed_on={TRUST: "all"} if os.environ.get(TRUST) == "all" else {},
     )
+
+
+def _refusal(app: App, ability: Ability) -> str:
+    why = agreed.refusal(ability, app.paths.root, app.permit)
+    if why and os.environ.get(TRUST_WITHHELD):
+        reason, _, _ = why.partition("; ")
+        hint = "SAMUEL_TRUST=all is not handed on to the agents and hooks of a command"
+        return f"{reason}; {hint}: run `samuel trust --yes` before it"
+    return why
 
 
 def _variables(app: App) -> dict[str, str]:

@@ -11,6 +11,7 @@ from samuel.config.duration import parse_duration
 from samuel.decoding import convert
 from samuel.errors import UsageError
 from samuel.events import Event, event_type
+from samuel.events.explain import explained
 from samuel.hooks.decorator import Declaration, declarations
 from samuel.hooks.handler import Handler, Origin, Role
 
@@ -26,7 +27,9 @@ def payload(name: str, fields: Mapping[str, Any]) -> Event:
     try:
         return convert({"event": kind.name, **fields}, kind.payload)
     except msgspec.ValidationError as error:
-        raise UsageError(f"`{kind.name}`: {error}", f"see `samuel hooks schema {kind.name}`") from None
+        raise UsageError(
+            f"`{kind.name}`: {explained(error, kind.payload)}", f"see `samuel hooks schema {kind.name}`"
+        ) from None
 
 
 def embedded(functions: Iterable[Callable[..., Any]]) -> list[Handler]:

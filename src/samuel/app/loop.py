@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any
 
+from samuel.abilities.execution import agreed
 from samuel.app.session import following
 from samuel.files.atomic import Disk
 from samuel.process.git import Git
@@ -19,6 +20,7 @@ from samuel.prompts.context import (
     PromptContext,
     SamuelNames,
 )
+from samuel.prompts.suggestions import SuggestionWriter
 from samuel.ralph.loop import Loop
 from samuel.ralph.steps import Steps
 from samuel.ralph.stopping import Stop
@@ -50,6 +52,13 @@ def workplace(app: App, watch: Watch | None, disk: Disk) -> Workplace:
         trust=app.trust,
         watch=watch or nobody,
         permit=app.permit.text,
+        suggest=SuggestionWriter(
+            app.paths.root,
+            app.user.cache,
+            app.environment,
+            app.config.limits.handler_prompt_bytes,
+            lambda ability: agreed.refusal(ability, app.paths.root, app.permit),
+        ),
     )
 
 

@@ -23,7 +23,7 @@ def sync(here: Here, dry_run: bool) -> int:
         samuel sync --dry-run
     """
     with here.open() as app:
-        changes = mirrors.plan(app.paths.root, mirrors.content(app.config))
+        changes = mirrors.plan(app.paths.root, mirrors.content(app.config, app.paths.root))
         asked = app.fire(replace(SyncBefore(), dry_run=dry_run))
         if asked.stopped:
             raise SamuelError(f"a hook stopped the sync: {asked.reason}")

@@ -15,6 +15,7 @@ import msgspec
 from samuel.decoding import convert
 from samuel.errors import UsageError
 from samuel.events import Event, EventType, canonical
+from samuel.events.explain import explained
 
 NAME = "repo"
 
@@ -64,7 +65,9 @@ def event_of(kind: EventType, context: object) -> Event:
     try:
         return convert({**fields, "event": kind.name}, kind.payload)
     except msgspec.ValidationError as error:
-        raise UsageError(f"the context of `{kind.name}` is wrong: {error}", hint) from None
+        raise UsageError(
+            f"the context of `{kind.name}` is wrong: {explained(error, kind.payload)}", hint
+        ) from None
 
 
 def _boxed(fields: Mapping[str, Any]) -> Mapping[str, Any]:

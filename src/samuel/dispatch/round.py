@@ -11,8 +11,10 @@ from msgspec.structs import replace
 
 from samuel.decoding import convert
 from samuel.dispatch.record import Call
+from samuel.dispatch.salvage import salvaged
 from samuel.events import Event, EventType, LoopEvent, names
 from samuel.events.compose import Answer, verdict
+from samuel.events.explain import explained
 from samuel.hooks.handler import Outcome
 from samuel.runtimes.base import Reply
 
@@ -73,13 +75,23 @@ _SAYS_NO = ("decision", "blocked", "error")
 
 def understood(kind: EventType, reply: Reply) -> Reply:
     """Check the shape of an answer, and read from it whether it is a yes."""
-    result = reply.result
     try:
-        convert(result, kind.result)
+        result, note = salvaged(kind, reply.result)
     except msgspec.ValidationError as error:
-        return unusable(kind, replace(reply, outcome=Outcome.BAD_OUTPUT, message=f"wrong shape: {error}"))
+        wrong = f"wrong shape: {explained(error, kind.result)}"
+        return unusable(kind, replace(reply, outcome=Outcome.BAD_OUTPUT, message=wrong))
     except RecursionError:
         return replace(reply, outcome=Outcome.BAD_OUTPUT, result={}, message="wrong shape: nested too deeply")
+    if note:
+        reply = replace(reply, result=result, message=note)
+    judged = _judged(kind, reply, result)
+    if note and judged is not reply:
+        return replace(judged, message=f"{judged.message} ({note})")
+    return judged
+
+
+def _judged(kind: EventType, reply: Reply, result: Mapping[str, Any]) -> Reply:
+    """The reply with the outcome that its result means."""
     if result.keys().isdisjoint(_SAYS_NO) and result.get("ok", True):
         return reply
     if kind.name == names.AGENT_INVOKE:  # `blocked` there is about the task

@@ -25,7 +25,10 @@ PASSED = frozenset(
 )
 PASSED_PREFIXES = ("LC_", "XDG_", "SAMUEL_")
 
-WITHHELD = frozenset(("SAMUEL_TRUST",))
+TRUST = "SAMUEL_TRUST"
+TRUST_WITHHELD = "SAMUEL_TRUST_WITHHELD"  # set in its place, so that a refusal can say why
+
+WITHHELD = frozenset((TRUST,))
 """What the user agreed to run is not a hook's to know, nor to hand on to a Samuel that it starts."""
 
 _REFERENCE = re.compile(r"\$([A-Za-z_][A-Za-z0-9_]*)")
@@ -45,6 +48,8 @@ def clean(
     base = os.environ if base is None else base
     named = frozenset(pass_names)
     env = {name: value for name, value in base.items() if name in named or _is_passed(name)}
+    if base.get(TRUST):
+        env[TRUST_WITHHELD] = "1"
     env.update(extra)
     env["PATH"] = os.pathsep.join(absolute_entries(env.get("PATH", ""))) or DEFAULT_PATH
     return env

@@ -6,7 +6,7 @@ Every payload carries the session's id, and `recipe_name` or `ability_id`: a han
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, NamedTuple, TypeVar
 
@@ -18,7 +18,7 @@ from samuel.events import AfterAgentInvoke, BeforeAgentInvoke, Event, LoopEvent
 from samuel.files.inside import make_dirs_inside
 from samuel.process.live import registered
 from samuel.ralph.evidence import agreements_kept
-from samuel.ralph.session import invocation_of, no_prompt, session
+from samuel.ralph.session import can_call_abilities, invocation_of, no_prompt, session
 from samuel.ralph.workplace import Workplace
 from samuel.ralph.worktree import RepositoryLost, WorkTree
 
@@ -116,16 +116,28 @@ class AgentSession:
         """The same events, in the same order, as for an agent of the loop."""
         tree = WorkTree(self._place.root, self._place.git)
 
-        def invoke() -> Mapping[str, Any]:
+        def invoke(prompt: str) -> Mapping[str, Any]:
             self._before = _whole(tree.look)
-            return self._invoke(invocation)
+            return self._invoke({**invocation, "prompt": prompt})
 
         def changed() -> tuple[str, ...]:
             self._note(changed_files=tuple(_whole(lambda: tree.changed(self._before))))
             return self._ran.changed_files
 
+        def suggest(results: Sequence[Fired]) -> str:
+            if self._extra is not UNSET:  # an ability's own prompt says what its agent has to do
+                return ""
+            section = self._place.suggest(results, can_call_abilities(invocation))
+            self._note(warnings=(*self._ran.warnings, *section.warnings))
+            return section.text
+
         return session(
-            invocation["prompt"], fire=self._fire, last_words=self._tell, invoke=invoke, changed=changed
+            invocation["prompt"],
+            fire=self._fire,
+            last_words=self._tell,
+            invoke=invoke,
+            changed=changed,
+            suggest=suggest,
         )
 
     def _invoke(self, invocation: Mapping[str, Any]) -> Mapping[str, Any]:

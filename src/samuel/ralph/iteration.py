@@ -7,7 +7,7 @@ pending with the reason in its next prompt, or is blocked when it failed too oft
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from msgspec.structs import replace
@@ -28,7 +28,7 @@ from samuel.ralph.claims import take_claim
 from samuel.ralph.contexts import Contexts
 from samuel.ralph.evidence import Evidence
 from samuel.ralph.run import Run, Settlement
-from samuel.ralph.session import invocation_of, no_prompt, session
+from samuel.ralph.session import can_call_abilities, invocation_of, no_prompt, session
 from samuel.ralph.steps import Steps
 from samuel.ralph.stopping import Ended
 from samuel.ralph.workplace import Workplace
@@ -90,7 +90,14 @@ class Iteration:
         self._fire(BeforeIteration(task=self._task.plain() if self._task else {}))
         self._gate()
         invocation = self._prepare(Contexts(self._place, self._steps, self.run, self._task).generate())
-        session(invocation["prompt"], fire=self._fire, last_words=self._last_words, invoke=dict, changed=list)
+        prompt = session(
+            invocation["prompt"],
+            fire=self._fire,
+            last_words=self._last_words,
+            invoke=lambda prompt: {"prompt": prompt},
+            changed=list,
+            suggest=lambda results: self._suggested(results, invocation),
+        )["prompt"]
         self._fire(AfterAgentInvoke(exit_code=0, stdout="", stderr="", usage={}))
         self._check()
         task = self._task.plain() if self._task else {}
@@ -99,7 +106,7 @@ class Iteration:
             "task": self._task.id if self._task else "",
             "mode": self.run.mode,
             "agent": invocation["agent"],
-            "prompt": invocation["prompt"],
+            "prompt": prompt,
         }
 
     # The steps, in the order they are taken
@@ -153,9 +160,16 @@ class Iteration:
             invocation["prompt"],
             fire=self._fire,
             last_words=self._last_words,
-            invoke=lambda: self._invoke(invocation),
+            invoke=lambda prompt: self._invoke({**invocation, "prompt": prompt}),
             changed=changed,
+            suggest=lambda results: self._suggested(results, invocation),
         )
+
+    def _suggested(self, results: Sequence[Fired], invocation: Mapping[str, Any]) -> str:
+        section = self._place.suggest(results, can_call_abilities(invocation))
+        for warning in section.warnings:
+            self._place.watch("warning", {"text": warning})
+        return section.text
 
     def _invoke(self, invocation: Mapping[str, Any]) -> Mapping[str, Any]:
         self._agent_ran = True

@@ -26,17 +26,20 @@ def session(
     *,
     fire: Callable[[Event], Fired],
     last_words: Callable[[Event], Fired],
-    invoke: Callable[[], Answer],
+    invoke: Callable[[str], Answer],
     changed: Callable[[], Sequence[str]],
+    suggest: Callable[[Sequence[Fired]], str],
 ) -> Answer:
     """Run the agent by `invoke`, and tell everybody. `fire` raises when a handler says no; `last_words` never.
 
-    `changed` gives the files that the agent changed.
+    `changed` gives the files that the agent changed. `suggest` gives what the hooks suggested, in words that are
+    added to the prompt; hooks themselves see the prompt without them.
     """
-    fire(SessionStart())
+    started = fire(SessionStart())
     try:
-        fire(UserPromptSubmit(user_message=prompt))
-        answer = invoke()
+        asked = fire(UserPromptSubmit(user_message=prompt))
+        suggestions = suggest((started, asked))
+        answer = invoke(f"{prompt.rstrip()}\n\n{suggestions}" if suggestions else prompt)
         fire(TurnEnd(response=str(answer.get("stdout", "")), turn_number=1))
         fire(SessionStop(changed_files=list(changed())))
         return answer
@@ -63,3 +66,8 @@ def invocation_of(prepared: Mapping[str, Any]) -> AgentInvoke:
         env=prepared["env"],
         sandbox=convert(prepared["sandbox"], Sandbox),  # an answer may have keys that are not ours
     )
+
+
+def can_call_abilities(prepared: Mapping[str, Any]) -> bool:
+    """In a container `samuel` only notes what the loop shall do with tasks."""
+    return bool(prepared["sandbox"]["kind"] != "oci")

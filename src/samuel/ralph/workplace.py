@@ -6,7 +6,7 @@ The built-in handlers and the loop are given this; they look nothing up themselv
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,12 +14,14 @@ from typing import Any
 from samuel.agents.table import find
 from samuel.clock import Clock
 from samuel.config.model import AgentSettings, Methodology
+from samuel.dispatch.record import Fired
 from samuel.events import Sandbox
 from samuel.files.atomic import DISK, Disk
 from samuel.files.inside import make_dirs_inside, open_inside
 from samuel.files.named_errors import errors_naming
 from samuel.process import confine
 from samuel.process.git import Git
+from samuel.prompts.suggestions import Section
 from samuel.tasks.store import TaskStore
 from samuel.trust import commands
 from samuel.trust.store import Agreement, TrustStore
@@ -30,6 +32,11 @@ Watch = Callable[[str, Mapping[str, Any]], None]
 def anything(name: str, digest: str) -> str:
     """Permits everything."""
     return ""
+
+
+def no_suggestions(results: Sequence[Fired], can_call: bool) -> Section:
+    """Suggests nothing."""
+    return Section()
 
 
 def nobody(kind: str, facts: Mapping[str, Any]) -> None:
@@ -59,6 +66,8 @@ class Workplace:
     trust: TrustStore | None = None
     permit: Callable[[str, str], str] = anything
     """What keeps a command of samuel.toml from running, by its name and digest; "" for nothing."""
+    suggest: Callable[[Sequence[Fired], bool], Section] = no_suggestions
+    """What hooks suggested, as a section for the prompt; the flag says whether the agent can call abilities."""
 
     @property
     def agent(self) -> str:

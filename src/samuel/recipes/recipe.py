@@ -9,13 +9,15 @@ from typing import Any, NamedTuple
 from samuel.errors import ConfigError, Problem
 from samuel.files.frontmatter import Document
 from samuel.hooks.handler import Origin, Status
-from samuel.prompts.render import render, used_names
+from samuel.prompts.render import render, shipped, used_names
 from samuel.recipes.arguments import Argument, declared, filled
 from samuel.skills.shelf import Text
 from samuel.skills.tools import tool_names
 
 ENDING = ".md"
 TOOLS = ("allowed_tools", "allowed-tools")
+_SKILLS = "skills.md.j2"
+_OWN_LIST = "State.Skills"  # a recipe that says itself what it wants to say of them
 SYNTAX = "recipes are Jinja2 templates: {{ name }}, {% if name %}...{% endif %}, {{ name | default('x', true) }}"
 
 
@@ -42,14 +44,18 @@ class Recipe(NamedTuple):
         return self.names[0]
 
     def prompt(self, context: Mapping[str, Any], given: Mapping[str, str]) -> str:
-        """The text with the context's names and its arguments filled in."""
+        """The text with the context's names and its arguments filled in; below it, the skills of the project."""
         # Empty lines in place of the front matter: the lines in messages are then those of the file.
         text = "\n" * (self.body_line - 1) + self.body
         try:
             values = filled(self.arguments, given, used_names(text, str(self.path)), self.name)
-            return render(text, {**context, **values}, str(self.path)).lstrip("\n")
+            rendered = render(text, {**context, **values}, str(self.path)).lstrip("\n")
         except ConfigError as error:
             raise ConfigError([problem._replace(hint=_hint(problem.hint)) for problem in error.problems]) from None
+        if _OWN_LIST in self.body:
+            return rendered
+        skills = render(shipped(_SKILLS), context, _SKILLS)
+        return f"{rendered.rstrip()}\n{skills}" if skills.strip() else rendered
 
 
 def _hint(said: str) -> str:

@@ -20,6 +20,8 @@ class Shipped(NamedTuple):
     """`module:function`. It runs in a worker, like everybody's Python."""
     read: Callable[[Table], msgspec.Struct]
     """What it is told below `config`."""
+    needs: str = ""
+    """The key of `config` without which it has nothing to do."""
 
 
 SHIPPED: Mapping[str, Shipped] = MappingProxyType(
@@ -32,7 +34,7 @@ SHIPPED: Mapping[str, Shipped] = MappingProxyType(
             names.POST_ABILITY_CALL, "samuel.shipped.post_tool_use_tracker:hook", numbers.read_tracking
         ),
         "session_stop_build_check": Shipped(
-            names.SESSION_STOP, "samuel.shipped.session_stop_build_check:hook", builds.read
+            names.SESSION_STOP, "samuel.shipped.session_stop_build_check:hook", builds.read, needs="builds"
         ),
         "skill_activation_prompt": Shipped(
             names.USER_PROMPT_SUBMIT, "samuel.shipped.skill_activation_prompt:hook", numbers.read_suggesting

@@ -37,16 +37,17 @@ class Keeper:
 
     def begin(self, id: str) -> Kept:
         """Begin a new session."""
-        if self._store.load(id) is not None:
+        before = self._store.load(id)
+        if before is not None and not before.refused:
             raise SamuelError(f"the session `{id}` has begun already", "choose another id")
         return self.fire(id, SessionStart())
 
     def fire(self, id: str, event: Event) -> Kept:
         """Fire an event of a session. It begins with SessionStart, or with the first thing there is to keep."""
         before = self._store.load(id)
-        if before is None and isinstance(event, SessionStart):
+        if isinstance(event, SessionStart) and (before is None or before.refused):
             new = Session(id, iso(self._clock.now()), tree=self._files.look())
-            before = self._store.change(id, lambda now: now or new)
+            before = self._store.change(id, lambda now: new if now is None or now.refused else now)
         stage = event.stage or (before.stage if before else "") or UNSET
         event = replace(event, session_id=id, stage=stage)
         if isinstance(event, SessionStop) and event.changed_files is UNSET and before and before.tree:
@@ -65,7 +66,10 @@ class Keeper:
             nonlocal known
             before = before or Session(id, at)
             known = before.last_number
-            return heard(before, kind.name, fired.result, at, fired.event.stage or "")
+            now = heard(before, kind.name, fired.result, at, fired.event.stage or "")
+            if isinstance(fired.event, SessionStart) and fired.stopped:
+                return replace(now, ended=at, refused=fired.reason)
+            return now
 
         session = self._store.change(id, with_it)
         mine = tuple(one for one in session.follow_ups if one.number > known)

@@ -47,6 +47,7 @@ class Session(msgspec.Struct, frozen=True):
     started: str
     stopped: str = ""
     ended: str = ""
+    refused: str = ""  # why a hook stopped it at its start; it is over then
     stage: str = ""  # where the work stood when somebody last said so
     messages: tuple[Message, ...] = ()
     # What hooks said to routing since the last prompt, as plain values of a HookResult.

@@ -6,6 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from samuel.abilities import registry, route
+from samuel.abilities.execution import check
+from samuel.abilities.execution.check import Refused
 from samuel.abilities.model import Ability
 from samuel.abilities.route import Candidate
 from samuel.abilities.usage import read_usage
@@ -31,10 +33,21 @@ def hook(event: UserPromptSubmit) -> dict[str, Any]:
         )
     if not routed.candidates:
         return {"logs": [{"level": "debug", "message": routed.nothing}]}
+    fitting = [(one, abilities.find(one.id)) for one in routed.candidates]
+    callable_here = [(one, ability) for one, ability in fitting if _refused(ability) is None]
+    if not callable_here:
+        refused = _refused(fitting[0][1])
+        assert refused is not None
+        return {"messages_to_user": [f"What fits cannot run here: {refused.reason}; {refused.suggestion}"]}
     return {
-        "suggested_abilities": [_suggestion(one, abilities.find(one.id)) for one in routed.candidates],
-        "messages_to_user": [_message(abilities.find(routed.candidates[0].id))],
+        "suggested_abilities": [_suggestion(one, ability) for one, ability in callable_here],
+        "messages_to_user": [_message(callable_here[0][1])],
     }
+
+
+def _refused(ability: Ability) -> Refused | None:
+    """Why a call would be refused before anything runs."""
+    return check.implemented(ability) or check.in_environment(ability, environment())
 
 
 def _suggestion(candidate: Candidate, ability: Ability) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from typing import Any
 import msgspec
 
 from samuel.hooks.handler import Role
+from samuel.rules.table import SHIPPED
 
 SCRIPT, PYTHON, BUILTIN = "script", "python", "builtin"
 
@@ -34,4 +35,13 @@ class YamlHook(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     def switched_off(self, file: str) -> str:
         """Why it takes part nowhere; "" if it does somewhere."""
-        return "" if self.enabled else f"`enabled: false` in {file}; `samuel hooks enable {self.id}` turns it on"
+        if not self.enabled:
+            return f"`enabled: false` in {file}; `samuel hooks enable {self.id}` turns it on"
+        return self.unset(file)
+
+    def unset(self, file: str) -> str:
+        """What a hook that comes with Samuel must be told first; "" if it has something to do."""
+        needs = SHIPPED[self.command].needs if self.kind == BUILTIN and self.command in SHIPPED else ""
+        if not needs or self.config.get(needs):
+            return ""
+        return f"it has nothing to do: `{needs}` below `config` in {file} is empty"

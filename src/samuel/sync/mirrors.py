@@ -6,10 +6,12 @@ import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from samuel.abilities.registry import has_registry
 from samuel.config.model import Config
 from samuel.errors import ConfigError, Problem, UnsafePath
 from samuel.files import atomic
 from samuel.files.inside import refuse_links
+from samuel.knowledge.indexes import find_root
 from samuel.sync.block import with_block
 
 SOURCE = "AGENTS.md"
@@ -18,7 +20,7 @@ CREATED = ("CLAUDE.md", "GEMINI.md")  # the others are kept in step where they e
 MOST = 1024 * 1024
 
 
-def content(config: Config) -> str:
+def content(config: Config, root: Path) -> str:
     """How to work here, for any agent."""
     settings = config.chosen(config.default_methodology)
     lines = ["## Working in this project", "", "Tasks are worked one at a time; `samuel run tasks` lists them."]
@@ -29,6 +31,12 @@ def content(config: Config) -> str:
     lines += [
         "Claim a finished task with `samuel run done ID`. Do not edit samuel.toml, `.samuel/` or the task file."
     ]
+    if has_registry(root):
+        lines.append(
+            'Find what can be done here with `samuel ability route "TEXT"`; do it with `samuel ability call ID`.'
+        )
+    if find_root(root) is not None:
+        lines.append('Find what is written down about something with `samuel knowledge route "TEXT"`.')
     if config.guardrails:
         lines += ["", "Guardrails:", ""]
         lines += [f"- {key}: {value}" for key, value in config.guardrails.items()]

@@ -305,3 +305,47 @@ OUTPUTimplementation:
         self.put(shop, "touch started")
         assert "stopped: no prompts" in self.call(samuel).err
         assert not (shop.root / "started").exists()
+
+
+class TestTrustEverything:
+    def test_it_reaches_the_abilities_that_an_ability_calls(self, samuel, shop, monkeypatch):
+        flow(shop, "whole", "text.repeat", CALL.format("text.repeat"))
+        monkeypatch.setenv("SAMUEL_TRUST", "all")
+        ran = samuel("ability", "call", "whole", "--json")
+        assert ran.json["data"]["output"]["given"] == {"text": "inner"}
+
+    def test_a_program_of_an_ability_that_calls_nothing_does_not_have_it(self, samuel, shop, monkeypatch):
+        shop.script("alone", "import os\nprint(repr(os.environ.get('SAMUEL_TRUST')).replace('None', 'null'))")
+        monkeypatch.setenv("SAMUEL_TRUST", "all")
+        assert samuel("ability", "call", "alone", "--json").json["data"]["output"] is None
+
+    def test_an_agent_that_is_not_given_it_is_told_why(self, samuel, shop, monkeypatch):
+        monkeypatch.setenv("SAMUEL_TRUST_WITHHELD", "1")
+        answer = samuel("ability", "create", "text.repeat", "--input", '{"text": "x"}').json
+        assert answer["reason"] == "not trusted: nobody agreed to `ability:text.repeat` yet"
+        why = "SAMUEL_TRUST=all is not handed on to the agents and hooks of a command"
+        assert answer["suggestion"] == f"{why}: run `samuel trust --yes` before it"
+
+
+def test_the_record_of_a_denied_call_has_what_the_hook_says_to_the_person(samuel, shop):
+    shop.hook(
+        "guard",
+        "PreAbilityCall",
+        "answer = {'error': 'blocked_by_policy', 'messages_to_user': ['Ask Ada first.']}",
+    )
+    shop.trust()
+    assert samuel("ability", "call", "text.repeat", "--input", '{"text": "x"}').code == 1
+    assert (
+        "## Reason\n\n```\nblocked_by_policy\n```\n\n## Messages of hooks\n\n```\nAsk Ada first.\n```"
+        in shop.words()
+    )
+
+
+def test_an_ability_whose_file_is_broken_points_to_lint(samuel, shop):
+    shop.put(".system/registry/low-level/a.c.yaml", "operation_key: a.c\nsumary: x\n")
+    ran = samuel("ability", "call", "a.c", "--json")
+    answer = ran.json["data"]
+    assert answer["reason"].startswith("the ability `a.c` cannot be used: .system/registry/low-level/a.c.yaml:")
+    assert answer["suggestion"] == "`samuel ability lint` shows everything that is wrong"
+    ran = samuel("ability", "show", "a.d")
+    assert "`samuel ability lint` shows files that cannot be used" in ran.err

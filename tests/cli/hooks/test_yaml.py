@@ -342,3 +342,37 @@ def test_list_and_explain_show_them(samuel, hook) -> None:
     assert step["match"] == {"ability_scope": ["billing.*"], "min_duration_ms": 500}
     (row,) = samuel("hooks", "list", "--event", "PostAbilityCall", "--json").json["data"]
     assert (row["name"], row["status"], row["path"]) == ("h", "active", "PROJECT/scripts/hooks/h.sh")
+
+
+UNTRUSTED = "id: a\nevent_type: SessionStart\nhandler: {kind: script, command: ./scripts/hooks/a.sh}\n"
+
+
+def test_what_is_wrong_with_a_hook_that_nobody_trusts_is_said_too(samuel, put):
+    put(".system/hooks/a.yaml", UNTRUSTED)
+    ran = samuel("hooks", "validate", "--json")
+    assert ran.code == 1
+    (row,) = ran.json["data"]
+    assert row["status"] == "untrusted"
+    assert [one["what"] for one in row["problems"]] == ["`PROJECT/scripts/hooks/a.sh` does not exist"]
+    put("scripts/hooks/a.sh", "#!/bin/sh\n")
+    ran = samuel("hooks", "validate")
+    assert ran.code == 1
+    assert "`PROJECT/scripts/hooks/a.sh` is not executable; `chmod +x PROJECT/scripts/hooks/a.sh`" in ran.out
+    put("scripts/hooks/a.sh", "#!/bin/sh\n", 0o755)
+    assert samuel("hooks", "validate").code == 0
+
+
+def test_a_build_check_without_builds_says_that_it_has_nothing_to_do_and_is_not_called(samuel, put, project):
+    why = "it has nothing to do: `builds` below `config` in .system/hooks/session_stop_build_check.yaml is empty"
+    ran = samuel("hooks", "enable", "session_stop_build_check")
+    assert ran.code == 0
+    assert f"`session_stop_build_check` does not run here: {why}" in ran.err
+    assert why in samuel("doctor").out
+    assert samuel("hooks", "fire", "SessionStop").json["chain"] == []
+    text = (project / ".system/hooks/session_stop_build_check.yaml").read_text()
+    put(
+        ".system/hooks/session_stop_build_check.yaml",
+        text.replace("builds: []", "builds: [{paths: '*.py', command: 'true'}]"),
+    )
+    samuel("trust", "--yes")
+    assert len(samuel("hooks", "fire", "SessionStop").json["chain"]) == 1

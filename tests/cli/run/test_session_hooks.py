@@ -108,3 +108,45 @@ def test_a_recipe_too(samuel, hooked):
     assert "follow-up 2, create_task `Sweep the floor`: done: task `3`" in ran.err
     (session,) = sessions(hooked.root)
     assert [one["id"] for one in session.suggestions] == ["sweep"]
+
+
+SECTION = "- `sweep`: Sweep the floor. Suggested because: the floor is dirty\n"
+
+
+def test_the_agent_of_a_run_reads_what_hooks_suggest_and_can_do_it(samuel, hooked):
+    hooked.agent(f'cat > "prompt-$SAMUEL_TASK_ID"\nsamuel ability call sweep > called\n{GOOD}')
+    ran = samuel("run", "start", "--yes", "--iterations", "1")
+    assert (ran.code, ran.err) == (0, "")
+    prompt = (hooked.root / "prompt-1").read_text()
+    assert prompt.count(SECTION) == 1
+    assert prompt.index("## Task") < prompt.index(SECTION)
+    assert json.loads((hooked.root / "called").read_text()) == {}
+
+
+def test_a_rehearsal_shows_the_prompt_with_what_hooks_suggest(samuel, hooked):
+    samuel("trust", "--yes")
+    assert SECTION in samuel("run", "start", "--dry-run", "--json").json["data"]["prompt"]
+
+
+def test_the_agent_of_a_recipe_reads_what_hooks_suggest(samuel, hooked):
+    hooked.agent("cat > prompt\n")
+    write(hooked.root, ".samuel/recipes/look.md", "Look around.\n")
+    assert samuel("recipe", "run", "look", "--yes").code == 0
+    prompt = (hooked.root / "prompt").read_text()
+    assert prompt.startswith("Look around.\n\n<!-- samuel: suggestions")
+    assert SECTION in prompt
+
+
+def test_hooks_see_the_prompt_without_suggestions(samuel, hooked):
+    hooked.agent("cat > prompt\n")
+    write(hooked.root, "scripts/says.sh", f"#!/bin/sh\ncat > seen.json\necho '{json.dumps(SAID)}'\n", 0o755)
+    write(hooked.root, ".samuel/recipes/look.md", "Look around.\n")
+    assert samuel("recipe", "run", "look", "--yes").code == 0
+    assert json.loads((hooked.root / "seen.json").read_text())["user_message"] == "Look around.\n"
+
+
+def test_without_suggestions_the_prompt_stays_as_it_is(samuel, workshop):
+    workshop.agent("cat > prompt\n")
+    write(workshop.root, ".samuel/recipes/look.md", "Look around.\n")
+    assert samuel("recipe", "run", "look", "--yes").code == 0
+    assert (workshop.root / "prompt").read_text() == "Look around.\n"

@@ -366,3 +366,30 @@ def test_a_session_that_nothing_is_known_of_is_not_made(samuel, project: Path) -
     assert not (project / ".samuel/run/sessions").exists()
     samuel("emit", "SessionStart", stdin='{"session_id": "s"}')  # but this begins one
     assert samuel("session", "show", "--id", "s", "--json").json["data"]["state"] == "open"
+
+
+@pytest.fixture
+def stopped_until_ready(put: Callable[..., Path], samuel: Any) -> None:
+    """A hook that stops sessions at their start, until there is a file `ready`."""
+    handler = "handler:\n  kind: script\n  command: ./scripts/hooks/h.sh\n"
+    put(".system/hooks/h.yaml", f"id: h\nevent_type: SessionStart\nblocking: true\n{handler}")
+    put("scripts/hooks/h.sh", "#!/bin/sh\ncat > /dev/null\ntest -e ready\n", 0o755)
+    samuel("trust", "--yes")
+
+
+@pytest.mark.usefixtures("stopped_until_ready")
+def test_a_session_that_a_hook_stops_at_its_start_is_over(samuel) -> None:
+    assert samuel("session", "start", "--id", "s1").code == 1
+    assert samuel("session", "show", "--id", "s1", "--json").json["data"]["state"] == "ended"
+    ran = samuel("session", "prompt", "hello")
+    assert (ran.code, "no session is open" in ran.err) == (1, True)
+    assert samuel("session", "prompt", "hello", "--id", "s1").code == 1
+
+
+@pytest.mark.usefixtures("stopped_until_ready")
+def test_a_session_that_was_stopped_at_its_start_may_begin_again(samuel, put) -> None:
+    assert samuel("emit", "SessionStart", "--session", "s1", stdin="{}").code == 2
+    put("ready", "")
+    assert samuel("session", "start", "--id", "s1").code == 0
+    assert samuel("session", "prompt", "hello").code == 0
+    assert samuel("session", "start", "--id", "s1").code == 1

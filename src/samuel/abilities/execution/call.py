@@ -45,6 +45,8 @@ class Call(msgspec.Struct, frozen=True, omit_defaults=True):
     output: Any | UnsetType = UNSET
     output_replaced: bool = False
     """Hooks put another output in its place."""
+    messages: tuple[str, ...] = ()
+    """What the hooks that denied it want the person to know."""
     error: str = ""
     """Why it failed, was denied, or is not known to have ended."""
     stderr: str = ""

@@ -19,6 +19,13 @@ class Refused(NamedTuple):
     suggestion: str = ""
 
 
+def implemented(ability: Ability) -> Refused | None:
+    if ability.implementation is not None:
+        return None
+    hint = "add `implementation:` to its file, or a file below `.system/registry/config/`"
+    return Refused(f"`{ability.id}` has no implementation", hint)
+
+
 def in_environment(ability: Ability, environment: str) -> Refused | None:
     """An ability that names its environments runs in no other, and not where nobody said which one this is."""
     if not ability.environments or environment.casefold() in map(str.casefold, ability.environments):

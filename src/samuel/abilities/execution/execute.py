@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
 import msgspec
@@ -21,7 +21,7 @@ from samuel.abilities.execution.check import Refused
 from samuel.abilities.execution.folder import Calls, new_key
 from samuel.abilities.execution.leftovers import settle_killed
 from samuel.abilities.execution.program import Done
-from samuel.abilities.model import Ability
+from samuel.abilities.model import Ability, Prompt
 from samuel.abilities.registry import Registry
 from samuel.clock import Clock, iso
 from samuel.dispatch.record import Fired
@@ -82,6 +82,8 @@ class Execution:
     """The key of the call whose process this is."""
     run_id: str = ""
     """The run that this is part of. What an ability starts is inside of one, and cannot change what is trusted."""
+    handed_on: Mapping[str, str] = field(default_factory=dict)
+    """Variables for programs of abilities that call others."""
 
     def create(self, name: str, given: Any, intent: str = "") -> Created:
         """Check everything that can be checked before; only then is there a folder."""
@@ -154,11 +156,8 @@ class Execution:
         self._told(ability, call, asked, asked if call.final_input is UNSET else call.final_input, ())
 
     def _refused(self, ability: Ability) -> Refused | None:
-        if ability.implementation is None:
-            hint = "add `implementation:` to its file, or a file below `.system/registry/config/`"
-            return Refused(f"`{ability.id}` has no implementation", hint)
-        if elsewhere := check.in_environment(ability, self.environment):
-            return elsewhere
+        if refused := check.implemented(ability) or check.in_environment(ability, self.environment):
+            return refused
         objection = family.objection(ability, self.parent, self.environment, self.calls, self.registry)
         if why := objection or self.refusal(ability):
             reason, _, suggestion = why.partition("; ")
@@ -180,6 +179,7 @@ class Execution:
         if before.stopped:
             done = Done("", error=before.reason)
             status = Status.SKIPPED
+            call = replace(call, messages=tuple(before.messages))
         else:
             done = self._performed(ability, call, final, before.event.event_id)
             status = Status.FAILURE if done.error else Status.SUCCESS
@@ -210,6 +210,7 @@ class Execution:
             "SAMUEL_EVENT_ID": event_id,
             **({"SAMUEL_SESSION_ID": call.session} if call.session else {}),
             **({"SAMUEL_ENV": self.environment} if self.environment else {}),
+            **(self.handed_on if ability.calls and not isinstance(ability.implementation, Prompt) else {}),
         }
         done = self.perform(ability, given, own, call.key)
         if done.error or not (wrong := check.output_of(ability, done.output)):

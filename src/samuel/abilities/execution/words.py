@@ -25,6 +25,8 @@ def tool_call(call: Call, asked: Any) -> str:
         blocks.append(_json("Output, as hooks left it" if call.output_replaced else "Output", call.output))
     if call.error:
         blocks.append(_fenced("Reason" if call.status is Status.SKIPPED else "Error", call.error))
+    if call.messages:
+        blocks.append(_fenced("Messages of hooks", "\n".join(call.messages)))
     if call.stderr.strip():
         blocks.append(_fenced("stderr", call.stderr.strip("\n"), end=True))
     return "\n\n".join(blocks) + "\n"

@@ -70,7 +70,7 @@ def _switch(here: Here, id: str, *, on: bool, environment: str = "") -> int:
             pass
     else:
         warnings.append(f"`{read.file}` is not trusted yet; `samuel trust` shows it and asks")
-    if on and (idle := app.environment_here.elsewhere(read.hook)):
+    if on and (idle := app.environment_here.elsewhere(read.hook) or read.hook.unset(read.file)):
         warnings.append(f"`{id}` does not run here: {idle}")
     return here.out.answer(data, f"{state} `{id}` in {read.file}", warnings=warnings)
 

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import click
@@ -8,6 +9,7 @@ from samuel.cli.here import Here, env_option, json_option
 from samuel.cli.output import Table
 from samuel.errors import Problem
 from samuel.hooks.handler import Handler, Status
+from samuel.sources.yaml_command import command, lacking
 from samuel.sources.yaml_known import Read, overlooked
 
 NONE = "there is no YAML hook: .system/hooks/*.yaml; `samuel hooks list --shipped` shows those you can enable"
@@ -27,7 +29,7 @@ def validate(here: Here, environment: str) -> int:
     with here.open(environment=environment) as app:
         states = {one.file: one for one in app.found}
         reads = app.yaml_files.look(app.paths.root)
-        found = [_examined(read, states[read.file]) for read in reads if read.file in states]
+        found = [_examined(read, states[read.file], app.paths.root) for read in reads if read.file in states]
     rows = [tuple(str(one[column]) or "-" for column in COLUMNS) for one in found]
     problems = [str(Problem(**problem)) for one in found for problem in one["problems"]]
     shown: list[str | Table] = [Table(COLUMNS, rows)] if rows else [NONE]
@@ -38,10 +40,14 @@ def validate(here: Here, environment: str) -> int:
     return here.out.answer(found, *blocks, ok=not problems, warnings=[*app.warnings, *unread])
 
 
-def _examined(read: Read, handler: Handler) -> dict[str, Any]:
+def _examined(read: Read, handler: Handler, root: Path) -> dict[str, Any]:
     status, reason, problems = handler.status, handler.reason, list(read.problems)
     if status is Status.BROKEN and not problems:
         problems.append(Problem(reason, read.file))
+    # Also of one that nobody trusts yet: looking for a file runs nothing.
+    waits = status is not Status.BROKEN and read.hook is not None and read.hook.enabled
+    if waits and read.hook and (missing := lacking(command(read.hook, root))):
+        problems.append(Problem(missing, read.file))
     return {
         "file": read.file,
         "id": read.hook.id if read.hook else "",

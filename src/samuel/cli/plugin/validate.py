@@ -77,5 +77,9 @@ def _words(directory: Path, manifest: Manifest, offered: Contents) -> str:
     title = f"{manifest.name} {manifest.version}" if manifest.file else directory.resolve().name
     lines = [f"{title} ({manifest.kind}) is valid"]
     lines += [f"  {part}: {', '.join(names)}" for part, names in offered._asdict().items() if names]
+    if offered.hooks and not manifest.file:
+        lines.append(
+            "  hooks were not asked which events they are for: that would run them; `samuel plugin add` asks"
+        )
     lines += [f"  may use {line}" for line in manifest.capabilities.lines()]
     return "\n".join(lines)

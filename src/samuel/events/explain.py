@@ -1,0 +1,40 @@
+"""What is wrong with a value, in msgspec's words and with what they leave out: the values that are allowed."""
+
+from __future__ import annotations
+
+import re
+from types import UnionType
+from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
+
+import msgspec
+
+_ENUM = re.compile(r"Invalid enum value .* - at `\$(.*)`$", re.DOTALL)
+_KEY = re.compile(r"\.(\w+)")
+
+
+def explained(error: msgspec.ValidationError, kind: Any) -> str:
+    """The message of an error about a value of type `kind`."""
+    message = str(error)
+    if not (found := _ENUM.match(message)):
+        return message
+    values = _allowed(kind, _KEY.findall(found[1]))
+    return f"{message}; it is one of {', '.join(f'`{value}`' for value in values)}" if values else message
+
+
+def _allowed(kind: Any, keys: list[str]) -> tuple[Any, ...]:
+    """The values of the Literal that one gets to from a type by these keys, through lists and unions."""
+    for part in _parts(kind):
+        if get_origin(part) is Literal and not keys:
+            return get_args(part)
+        if isinstance(part, type) and issubclass(part, msgspec.Struct) and keys:
+            hints = get_type_hints(part)
+            if keys[0] in hints:
+                return _allowed(hints[keys[0]], keys[1:])
+    return ()
+
+
+def _parts(kind: Any) -> list[Any]:
+    """The types that a hint is made of, without the containers around them."""
+    if get_origin(kind) in (Union, UnionType, list, tuple):
+        return [part for inner in get_args(kind) for part in _parts(inner)]
+    return [kind]
