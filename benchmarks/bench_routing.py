@@ -16,6 +16,8 @@ from pathlib import Path
 
 from measure import Row, at_least, at_most, below, take_turns
 
+from samuel.abilities.model import Ability
+from samuel.abilities.ranking import Ranking
 from samuel.abilities.registry import Registry, cache_file, load
 from samuel.abilities.route import open_index, route
 from samuel.knowledge.indexes import read_base
@@ -24,6 +26,7 @@ from samuel.relevance.index import Index
 
 TESTS = Path(__file__).parent.parent / "tests"
 TOPICS = 1_000
+SHOWN = 12  # of the 25 to 43 abilities of a registry
 SIZES = (1_000, 10_000)
 PROMPTS = (
     "Run the full billing regression tests for me",
@@ -100,6 +103,28 @@ def _ability_quality() -> Iterator[Row]:
 
             what = "prompts that were kept aside" if kept_aside else f"what it was developed on, {name}"
             yield _quality(what, one.prompts, others, found)
+            yield _ranked_quality(what, one.prompts, one.registry, index)
+
+
+def _ranked_quality(what: str, prompts: Sequence[tuple[str, str]], registry: Registry, index: Index) -> Row:
+    """With a scripted ranker that knows the answers: what it is not shown, no model can choose."""
+    right = dict(prompts)
+
+    def ranker(text: str, abilities: Sequence[Ability], limit: int) -> Ranking:
+        return Ranking("scripted", tuple(one.id for one in abilities if one.id == right[text]))
+
+    def first(text: str) -> list[str]:
+        return [each.id for each in route(text, registry, index, ranker=ranker, shown=SHOWN).candidates[:1]]
+
+    count = sum(first(text) == [wants] for text, wants in prompts)
+    return Row(
+        f"routing {what}, by a scripted ranker that is shown {SHOWN}: right first",
+        f"{count} of {len(prompts)}",
+        "-",
+        f"{count / len(prompts):.0%}",
+        ">= 90 %",
+        count / len(prompts) >= 0.9,
+    )
 
 
 def _knowledge_quality(scratch: Path) -> Row:

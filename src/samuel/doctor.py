@@ -193,10 +193,11 @@ def _abilities(app: App) -> Iterator[Finding]:
     found = registry.load(app.paths.root, app.user.cache)
     if not found.abilities and not found.problems:
         return
-    yield Finding("ok", f"{_counted(len(found.abilities), 'ability', 'abilities')} in the registry")
-    if count := len(lint_abilities(app.paths.root, found)):
+    if found.abilities:
+        yield Finding("ok", f"{_counted(found.abilities, 'ability')} in the registry")
+    if problems := lint_abilities(app.paths.root, found):
         hint = "`samuel ability lint` shows them"
-        yield Finding("warning", f"{_counted(count, 'problem', 'problems')} in the registry of abilities", hint)
+        yield Finding("warning", f"{_counted(problems, 'problem')} in the registry of abilities", hint)
 
 
 def _knowledge(root: Path) -> Iterator[Finding]:
@@ -209,13 +210,10 @@ def _knowledge(root: Path) -> Iterator[Finding]:
     except ConfigError as error:
         yield Finding("warning", str(error.problems[0]._replace(hint="")), error.problems[0].hint)
         return
-    yield Finding("ok", f"{_counted(len(base.indexes), 'topic', 'topics')} in ROUTING.md")
-    if count := len(lint_knowledge(base)):
-        yield Finding("warning", f"{_counted(count, 'problem', 'problems')} in what ROUTING.md leads to", hint)
-
-
-def _counted(count: int, one: str, many: str) -> str:
-    return f"{count} {one if count == 1 else many}"
+    if base.indexes:
+        yield Finding("ok", f"{_counted(base.indexes, 'topic')} in ROUTING.md")
+    if problems := lint_knowledge(base):
+        yield Finding("warning", f"{_counted(problems, 'problem')} in what ROUTING.md leads to", hint)
 
 
 def _sandboxed(app: App) -> bool:

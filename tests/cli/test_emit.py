@@ -93,11 +93,11 @@ def test_a_wrong_hint_costs_a_hook_neither_its_verdict_nor_its_messages(samuel, 
         "reason": "not on a Friday",
     }
     assert "Come back on Monday.\n" in ran.err
+    logs = "Invalid enum value 'loud' - at `$.level`; it is one of `debug`, `info`, `warn`, `error`"
+    follow_up = "Invalid enum value 'fly' - at `$.kind`; it is one of `open_file`, `run_command`, `create_task`"
     assert (
-        "warning: `guard` denied: not on a Friday ("
-        "`logs[0]` left out: Invalid enum value 'loud' - at `$.level`; it is one of `debug`, `info`, `warn`, `error`; "
-        "`follow_up_actions[0]` left out: Invalid enum value 'fly' - at `$.kind`; it is one of `open_file`, "
-        "`run_command`, `create_task`)\n" in ran.err
+        f"warning: `guard` denied: not on a Friday (`logs[0]` left out: {logs}; `follow_up_actions[0]` left out: "
+        f"{follow_up})\n" in ran.err
     )
 
 

@@ -67,7 +67,7 @@ def test_a_problem_has_its_parts(file: Path) -> None:
         (
             "x = 1",
             "F:1: unknown key `x` (known here: `default_methodology`, `environment`, `hooks`, `methodology`, "
-            "`distributions`, `pass_env`, `guardrails`, `limits`, `agents`, `session`, `plugins`)",
+            "`distributions`, `pass_env`, `guardrails`, `limits`, `abilities`, `agents`, `session`, `plugins`)",
         ),
         (
             "[hooks.before_loop]\nstrikt = true",

@@ -53,6 +53,10 @@ def test_whoever_needs_another_names_it() -> None:
     assert clean(base=base, pass_names=["SAMUEL_TRUST"])["SAMUEL_TRUST"] == "s"
 
 
+def test_a_program_is_told_that_trust_in_everything_was_not_handed_on() -> None:
+    assert clean(base={"PATH": "/bin", "SAMUEL_TRUST": "all"}) == {"PATH": "/bin", "SAMUEL_TRUST_WITHHELD": "1"}
+
+
 def test_extra_wins() -> None:
     assert clean({"PATH": "/mine"}, base={"PATH": "/bin"}) == {"PATH": "/mine"}
 

@@ -157,4 +157,5 @@ def test_of_two_equals_the_one_in_use_is_suggested_first(
 
 
 def _report(name: str) -> str:
-    return f"operation_key: report.{name}\nsummary: Prints the sales report.\n"
+    how = "implementation: {kind: script, script: {path: run.sh}}\n"
+    return f"operation_key: report.{name}\nsummary: Prints the sales report.\n{how}"

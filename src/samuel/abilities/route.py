@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from samuel.abilities.model import Ability, Level
+from samuel.abilities.ranking import Ranker, Ranking
 from samuel.abilities.registry import Registry
 from samuel.abilities.scope import in_scope
 from samuel.events.session import SuggestedAbility
@@ -53,6 +54,10 @@ class Routed(NamedTuple):
     """What fits too and may not be offered, by id, and why."""
     nothing: str = ""
     """Why there is no candidate."""
+    nearest: tuple[Candidate, ...] = ()
+    """What comes nearest of what is not offered, the best first."""
+    ranked_by: str = "words"
+    """`words`, or the name of the agent that chose the candidates."""
 
 
 def open_index(registry: Registry, file: Path | None = None) -> Index:
@@ -72,8 +77,13 @@ def route(
     suggestions: Sequence[SuggestedAbility] = (),
     usage: Mapping[str, int] | None = None,
     limit: int = 5,
+    ranker: Ranker | None = None,
+    shown: int = 40,
 ) -> Routed:
-    """What to offer for a text. `environment` and `scope` say where one is, "" that it does not matter."""
+    """What to offer for a text. `environment` and `scope` say where one is, "" that it does not matter.
+
+    `ranker` chooses among the `shown` abilities that fit best by words; without a usable answer the words decide.
+    """
     suggested, reported = _resolved(suggestions, registry)
     refused: dict[str, str] = {}
 
@@ -87,18 +97,53 @@ def route(
         if id not in hits and admits(id):
             hits[id] = Hit(id, 0.0, {})
     refused |= _unwanted(text, [registry.by_name[id] for id in hits])
-    offered = [
-        _candidate(registry.by_name[id], hit, suggested.get(id), (usage or {}).get(id, 0), environment)
+    found = {
+        id: _candidate(registry.by_name[id], hit, suggested.get(id), (usage or {}).get(id, 0), environment)
         for id, hit in hits.items()
-        if id not in refused and (hit.score >= FLOOR or id in suggested)
-    ]
+        if id not in refused
+    }
+    offered = [one for id, one in found.items() if hits[id].score >= FLOOR or id in suggested]
     best = max((one.score for one in offered), default=0.0)
     offered = [one for one in offered if one.score >= NEAR * best or one.id in suggested]
     offered.sort(key=lambda one: (one.level is not Level.HIGH, -one.score, one.id))
+    answer = Ranking("words")
+    if ranker is not None and registry.abilities:
+        others = (one for one in registry.abilities if one.id not in hits and admits(one.id))
+        found |= {one.id: _candidate(one, _no_hit(one), None, 0, environment) for one in others}
+        refused |= _unwanted(text, [registry.by_name[id] for id in found])
+        pool = sorted((one for one in found.values() if one.id not in refused), key=_by_score)
+        answer = ranker(text, [registry.by_name[one.id] for one in pool[:shown]], limit)
+        if answer.problem:
+            reported = (*reported, f"the agent `{answer.by}` gave no ranking, the words decide: {answer.problem}")
+            answer = Ranking("words")
+        else:
+            offered = _chosen(answer, found, [one for one in offered if one.id in suggested])
     fitting = index.search(text, limit, admits=refused.__contains__) if refused else []
     left_out = {id: refused[id] for id in (*(hit.id for hit in fitting), *suggested) if id in refused}
     nothing = "" if offered else _nothing(registry, hits.values(), left_out)
-    return Routed(tuple(offered[:limit]), reported, left_out, nothing)
+    if not offered and answer.by != "words":
+        nothing = f"the agent `{answer.by}` found none that fits"
+    near = sorted((one for one in found.values() if one.score > 0), key=_by_score)
+    nearest = tuple(one for one in near if one.id not in {kept.id for kept in offered[:limit]})
+    return Routed(tuple(offered[:limit]), reported, left_out, nothing, nearest[:limit], answer.by)
+
+
+def _chosen(answer: Ranking, found: Mapping[str, Candidate], suggested: Iterable[Candidate]) -> list[Candidate]:
+    """In the order of the answer; what hooks suggest stays in the offer, after it."""
+    ranked = [
+        found[id]._replace(reasons=(*found[id].reasons, f"number {at} by the agent `{answer.by}`"))
+        for at, id in enumerate(answer.ids, start=1)
+    ]
+    return [*ranked, *(one for one in suggested if one.id not in answer.ids)]
+
+
+def _by_score(candidate: Candidate) -> tuple[float, str]:
+    return -candidate.score, candidate.id
+
+
+def _no_hit(ability: Ability) -> Hit:
+    """For an ability that shares no word with a text: a paraphrase may ask for it all the same."""
+    return Hit(ability.id, 0.0, {})
 
 
 def _documents(registry: Registry) -> Iterable[Document]:

@@ -20,6 +20,7 @@ from samuel.config.model import (
     Limits,
     Methodology,
     PluginSettings,
+    RankingSettings,
 )
 from samuel.config.reader import Report, Table
 from samuel.config.source import read_source
@@ -49,6 +50,7 @@ def _config(file: Path, top: Table) -> Config:
         pass_env=top.take("pass_env", kinds.variables, Config.pass_env),
         guardrails=_guardrails(top.table("guardrails")),
         limits=_limits(top.table("limits")),
+        ranking=_ranking(top.table("abilities")),
         agents=loop.agents(top.table("agents")),
         allow_commands=top.table("session").take("allow_commands", kinds.commands, Config.allow_commands),
         plugins=_plugins(top.table("plugins")),
@@ -62,6 +64,14 @@ def _limits(table: Table) -> Limits:
         handler_memory_bytes=table.take("handler_memory_bytes", kinds.positive, Limits.handler_memory_bytes),
         script_memory_bytes=table.take("script_memory_bytes", kinds.positive, Limits.script_memory_bytes),
         script_processes=table.take("script_processes", kinds.positive, Limits.script_processes),
+    )
+
+
+def _ranking(table: Table) -> RankingSettings:
+    return RankingSettings(
+        ranker=table.take("ranker", kinds.one_of("words", "agent"), RankingSettings.ranker),
+        candidates=table.take("ranker_candidates", kinds.positive, RankingSettings.candidates),
+        timeout=table.take("ranker_timeout", kinds.timeout, RankingSettings.timeout),
     )
 
 

@@ -136,6 +136,20 @@ class Limits:
 
 
 @dataclass(frozen=True)
+class RankingSettings:
+    """`[abilities]`: who says which abilities fit a text."""
+
+    ranker: str = "words"
+    """`words`, or `agent`: the configured agent chooses among what the words find."""
+
+    candidates: int = 40
+    """How many abilities the agent is shown."""
+
+    timeout: float = 60.0
+    """How long it may take; then the words decide."""
+
+
+@dataclass(frozen=True)
 class PluginSettings:
     """`[plugins.<name>]`: the plugin's own keys, over the defaults of its manifest, and whether it takes part."""
 
@@ -169,6 +183,8 @@ class Config:
     """Free keys, shown to the agent."""
 
     limits: Limits = field(default_factory=Limits)
+
+    ranking: RankingSettings = field(default_factory=RankingSettings)
 
     agents: Mapping[str, AgentSettings] = field(default_factory=dict)
 

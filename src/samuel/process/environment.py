@@ -48,7 +48,7 @@ def clean(
     base = os.environ if base is None else base
     named = frozenset(pass_names)
     env = {name: value for name, value in base.items() if name in named or _is_passed(name)}
-    if base.get(TRUST):
+    if base.get(TRUST) == "all":
         env[TRUST_WITHHELD] = "1"
     env.update(extra)
     env["PATH"] = os.pathsep.join(absolute_entries(env.get("PATH", ""))) or DEFAULT_PATH

@@ -80,6 +80,13 @@ def allowed(config: Config) -> Text | None:
     return _text("session:commands", "".join(f"{command}\n" for command in config.allow_commands))
 
 
+def ranker(config: Config) -> Text | None:
+    """That an agent is asked which abilities fit: it costs money, and reads what the project says of them."""
+    if config.ranking.ranker != "agent":
+        return None
+    return _text("abilities:ranker", "`samuel ability route` asks the configured agent which abilities fit\n")
+
+
 def texts(config: Config) -> list[Text]:
     """Everything in a configuration that somebody must agree to before it runs."""
     root = config.file.parent if config.file else Path()
@@ -90,7 +97,7 @@ def texts(config: Config) -> list[Text]:
         if methodology.commit_hooks
     )
     agents = (of_agent(name, config.agents, root) for name in (*config.agents, "scripted"))
-    return [text for text in (*checks, *hooks, *agents, allowed(config)) if text]
+    return [text for text in (*checks, *hooks, *agents, allowed(config), ranker(config)) if text]
 
 
 def _file(path: Path, name: str) -> str:

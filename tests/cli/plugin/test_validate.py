@@ -163,3 +163,12 @@ def test_a_directory_that_is_no_plugin(samuel, put) -> None:
 
 def test_a_directory_that_is_not_there(samuel) -> None:
     assert samuel("plugin", "validate", "none").code == 2
+
+
+def test_hooks_of_a_plugin_without_a_manifest_were_not_asked_which_events_they_are_for(samuel, put):
+    put("silent/hooks/says-nothing", "#!/bin/sh\ntouch ran\n", 0o755)
+    ran = samuel("plugin", "validate", "silent")
+    assert ran.code == 0
+    assert (
+        "hooks were not asked which events they are for: that would run them; `samuel plugin add` asks" in ran.out
+    )

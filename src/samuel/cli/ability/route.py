@@ -1,20 +1,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 import click
 import msgspec
 
 from samuel import config, paths
-from samuel.abilities.registry import cache_file
-from samuel.abilities.route import Routed, open_index
+from samuel.abilities.ranking import Ranker
+from samuel.abilities.registry import Registry, cache_file
+from samuel.abilities.route import Candidate, Routed, open_index
 from samuel.abilities.route import route as find
 from samuel.abilities.usage import read_usage
 from samuel.cli import given
 from samuel.cli.ability import abilities, problems
-from samuel.cli.here import Here, env_option, json_option
+from samuel.cli.here import Here, env_option, inside_a_run, json_option
 from samuel.cli.session.options import session_of, session_option
+from samuel.config.model import Config
 from samuel.decoding import convert
 from samuel.errors import UsageError
 from samuel.events.session import SuggestedAbility
@@ -38,23 +41,29 @@ def route(here: Here, text: str, scope: str, limit: int, session: str, environme
     """
     registry = abilities(here)
     cache = paths.User.from_environment().cache
-    with open_index(registry, cache_file(cache, here.root, "sqlite")) as index:
+    settings = config.load(here.root / paths.CONFIG)
+    with (
+        open_index(registry, cache_file(cache, here.root, "sqlite")) as index,
+        _ranker(here, settings, registry) as ranker,
+    ):
         routed = find(
             given.text(text),
             registry,
             index,
-            environment=_environment(here, environment),
+            environment=_environment(environment, settings),
             scope=scope,
             suggestions=_suggestions(session_of(here, session).suggestions),
             usage=read_usage(here.root),
             limit=limit,
+            ranker=ranker,
+            shown=settings.ranking.candidates,
         )
     data = {
-        "candidates": [
-            {**one._asdict(), "level": one.level.value, "reasons": list(one.reasons)} for one in routed.candidates
-        ],
+        "candidates": [_plain(one) for one in routed.candidates],
         "left_out": dict(routed.left_out),
         "nothing": routed.nothing,
+        "nearest": [_plain(one) for one in routed.nearest],
+        "ranked_by": routed.ranked_by,
     }
     return here.out.answer(data, "\n".join(_lines(routed)), warnings=[*routed.reported, *problems(registry)])
 
@@ -69,10 +78,25 @@ def _lines(routed: Routed) -> Iterator[str]:
     yield from (f"left out: `{id}`: {why}" for id, why in routed.left_out.items())
 
 
-def _environment(here: Here, given: str) -> str:
+def _environment(given: str, settings: Config) -> str:
     """As the engine has it, without opening it."""
-    user = paths.User.from_environment()
-    return given or config.environment(config.load_personal(user.config), config.load(here.root / paths.CONFIG))
+    return given or config.environment(config.load_personal(paths.User.from_environment().config), settings)
+
+
+@contextmanager
+def _ranker(here: Here, settings: Config, registry: Registry) -> Iterator[Ranker | None]:
+    """The agent that ranks, if samuel.toml asks for one; none where an agent asks: it is a model itself."""
+    if settings.ranking.ranker != "agent" or inside_a_run():
+        yield None
+        return
+    from samuel.app.ranking import ranker  # the engine, which routing by words does without
+
+    with here.open() as app:
+        yield ranker(app, registry)
+
+
+def _plain(candidate: Candidate) -> dict[str, Any]:
+    return {**candidate._asdict(), "level": candidate.level.value, "reasons": list(candidate.reasons)}
 
 
 def _suggestions(said: Iterable[Mapping[str, Any]]) -> list[SuggestedAbility]:

@@ -1,0 +1,133 @@
+"""The configured agent as a ranker of abilities.
+
+It is told to use no tools, or else confined; it works outside of the project, and has a deadline.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import shutil
+import tempfile
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from samuel.abilities import ranking
+from samuel.abilities.model import Ability
+from samuel.abilities.ranking import Ranker, Ranking
+from samuel.abilities.registry import Registry
+from samuel.agents.agent import TOOLS, Agent
+from samuel.agents.check import missing_in
+from samuel.agents.invoke import invoke
+from samuel.agents.table import find
+from samuel.decoding import decode_json
+from samuel.errors import SamuelError
+from samuel.events import Sandbox
+from samuel.files import atomic
+from samuel.process.reason import NotRunnable
+from samuel.trust import commands
+
+if TYPE_CHECKING:
+    from samuel.app.project import App
+
+MOST_REMEMBERED = 500  # answers
+
+
+def ranker(app: App, registry: Registry) -> Ranker:
+    """Asks the agent that the project or the person configured; the same question is asked once."""
+    name = app.workplace.agent
+    remembered = _Remembered(app.user.cache / "rankings" / f"{_digest(str(app.paths.root))}.json")
+
+    def rank(text: str, abilities: Sequence[Ability], limit: int) -> Ranking:
+        asked = ranking.prompt(text, abilities, limit)
+        key = _digest(asked, registry.stamp, name, repr(find(name, app.workplace.agents).command))
+        known = remembered.answer(key)
+        if known is not None and set(known) <= {ability.id for ability in abilities}:
+            return Ranking(name, tuple(known))
+        try:
+            ids = ranking.ids_in(_ask(app, name, asked), abilities, limit)
+        except (SamuelError, NotRunnable, OSError, ValueError) as error:
+            return Ranking(name, problem=str(error.message if isinstance(error, SamuelError) else error))
+        remembered.add(key, ids)
+        return Ranking(name, ids)
+
+    return rank
+
+
+def _ask(app: App, name: str, prompt: str) -> str:
+    """What the agent says to a prompt. It works in an empty directory, so there is nothing for it to change."""
+    place = app.workplace
+    agent = _from_anywhere(find(name, place.agents), place.root)
+    sandbox = _sandbox(agent, place.root)
+    for text in (commands.ranker(app.config), commands.of_agent(name, place.agents, place.root)):
+        if why := place.refusal(text):
+            raise SamuelError(why)
+    if lack := missing_in(agent, sandbox, place.confinement):
+        raise SamuelError(lack)
+    place.cache.mkdir(parents=True, exist_ok=True)
+    scratch = Path(tempfile.mkdtemp(prefix="ranking-", dir=place.cache))
+    try:
+        state = scratch / ".samuel/run"
+        state.mkdir(parents=True)
+        answer = invoke(
+            agent,
+            prompt=prompt,
+            env={**place.agent_env(name), TOOLS: ""},
+            sandbox=sandbox,
+            root=scratch,
+            state=state,
+            iteration=0,
+            timeout=app.config.ranking.timeout,
+            environment=place.host,
+            cache=place.cache,
+            session="ranking",
+        )
+        if answer.timed_out:
+            raise SamuelError(f"it did not answer within {app.config.ranking.timeout:g}s")
+        if answer.exit_code != 0:
+            raise SamuelError(f"it ended with exit code {answer.exit_code}")
+        return Path(answer.stdout_path).read_text(errors="replace") if answer.stdout_tail else ""
+    finally:
+        shutil.rmtree(scratch, ignore_errors=True)
+
+
+def _from_anywhere(agent: Agent, root: Path) -> Agent:
+    """Its command with the paths of the project made absolute: it does not run there."""
+    words = (str(root / word) if (root / word).exists() else word for word in agent.command)
+    return replace(agent, command=tuple(words))
+
+
+def _sandbox(agent: Agent, root: Path) -> Sandbox:
+    """None for an agent that can be told to use no tools; for any other, the machine is there to read only."""
+    if agent.limited is not None:
+        return Sandbox(kind="host")
+    return Sandbox(kind="bwrap", network=True, volumes=[f"{root}:{root}:ro"])
+
+
+class _Remembered:
+    """Answers by the digest of everything that they depend on, the newest last."""
+
+    def __init__(self, file: Path) -> None:
+        self._file = file
+
+    def answer(self, key: str) -> list[str] | None:
+        return self._load().get(key)
+
+    def add(self, key: str, ids: Sequence[str]) -> None:
+        known = {**self._load(), key: list(ids)}
+        newest = dict(list(known.items())[-MOST_REMEMBERED:])
+        self._file.parent.mkdir(parents=True, exist_ok=True)
+        atomic.write_bytes(self._file, msgspec.json.encode(newest), 0o600, durable=False)
+
+    def _load(self) -> dict[str, list[str]]:
+        try:
+            return decode_json(self._file.read_bytes(), dict[str, list[str]])
+        except (OSError, msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+            return {}
+
+
+def _digest(*texts: str) -> str:
+    return hashlib.sha256("\0".join(texts).encode(errors="surrogateescape")).hexdigest()[:32]

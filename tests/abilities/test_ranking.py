@@ -1,0 +1,110 @@
+"""A model as ranker: what it is shown, which answers count, and what that is worth on the labelled prompts."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+
+import pytest
+
+from samuel.abilities.model import Ability, Level
+from samuel.abilities.ranking import Ranking, ids_in, prompt
+from samuel.abilities.route import open_index, route
+
+from .labelled_sets import DEVELOPMENT, labelled, unrelated_everywhere
+
+SWEEP = Ability(id="sweep", level=Level.LOW, summary="Sweep the floor", file="a.yaml", when_to_use="It is dirty")
+MOP = Ability(id="mop", level=Level.LOW, summary="Mop the\nfloor", file="b.yaml")
+
+
+def test_the_prompt_shows_each_ability_on_one_line_and_the_request_as_data() -> None:
+    text = prompt("Clean up\nhere", [SWEEP, MOP], 3)
+    assert "\n- sweep: Sweep the floor When to use: It is dirty\n- mop: Mop the floor\n" in text
+    assert "\n====================\nClean up\nhere\n====================\n" in text
+    assert "at most 3." in text
+    with pytest.raises(ValueError, match="no JSON list"):
+        ids_in(text, [SWEEP, MOP], 3)  # an agent that repeats what it was told has not answered
+
+
+@pytest.mark.parametrize(
+    ("output", "ids"),
+    [
+        ('["mop", "sweep"]', ("mop", "sweep")),
+        ("[]", ()),
+        ('I think of ["mop"] at first.\n\n```json\n["sweep", "sweep"]\n```\n', ("sweep",)),
+        (json.dumps({"type": "result", "result": 'Here you are:\n["mop"]'}), ("mop",)),
+        (
+            json.dumps({"type": "item.completed", "item": {"type": "agent_message", "text": '["sweep"]'}})
+            + '\n{"type": "turn.completed", "usage": {"output_tokens": 3}}\n',
+            ("sweep",),
+        ),
+    ],
+    ids=["a list", "none", "among words", "claude", "codex"],
+)
+def test_an_answer_is_the_last_list_of_ids(output: str, ids: tuple[str, ...]) -> None:
+    assert ids_in(output, [SWEEP, MOP], 3) == ids
+
+
+def test_an_answer_is_cut_to_what_was_asked_for() -> None:
+    assert ids_in('["mop", "sweep"]', [SWEEP, MOP], 1) == ("mop",)
+
+
+@pytest.mark.parametrize("output", ["", "sweep", '["swep"]', '["sweep", "rm"]', "[1, 2]", "[" * 10_000])
+def test_anything_else_is_no_answer(output: str) -> None:
+    with pytest.raises(ValueError, match=r"no JSON list|was not shown"):
+        ids_in(output, [SWEEP, MOP], 3)
+
+
+class Scripted:
+    """Knows the right answers, and gives one whenever it is shown; a real model does at best as well."""
+
+    def __init__(self, right: dict[str, str]) -> None:
+        self._right = right
+
+    def __call__(self, text: str, abilities: Sequence[Ability], limit: int) -> Ranking:
+        wanted = self._right.get(text, "")
+        return Ranking("scripted", (wanted,) if wanted in {ability.id for ability in abilities} else ())
+
+
+@pytest.mark.parametrize("name", DEVELOPMENT)
+@pytest.mark.parametrize(("shown", "least"), [(12, 0.87), (40, 0.99)])
+def test_the_right_ability_is_among_those_that_a_ranker_is_shown(name: str, shown: int, least: float) -> None:
+    one = labelled(name)
+    ranker = Scripted(dict(one.prompts))
+    with open_index(one.registry) as index:
+        first = [
+            [found.id for found in route(text, one.registry, index, ranker=ranker, shown=shown).candidates]
+            for text, _ in one.prompts
+        ]
+        right = sum(found == [wants] for found, (_, wants) in zip(first, one.prompts, strict=True))
+        assert right / len(first) >= least
+        texts = (*one.unrelated, *one.near_misses, *unrelated_everywhere())
+        assert not any(route(text, one.registry, index, ranker=ranker, shown=shown).candidates for text in texts)
+
+
+@pytest.mark.parametrize("name", DEVELOPMENT)
+def test_a_ranker_that_fails_changes_nothing_but_says_so(name: str) -> None:
+    one = labelled(name)
+
+    def broken(text: str, abilities: Sequence[Ability], limit: int) -> Ranking:
+        return Ranking("broken", problem="it did not answer within 60s")
+
+    with open_index(one.registry) as index:
+        for text, _ in one.prompts[:40]:
+            by_words = route(text, one.registry, index)
+            routed = route(text, one.registry, index, ranker=broken)
+            problem = "the agent `broken` gave no ranking, the words decide: it did not answer within 60s"
+            assert routed.reported == (problem,)
+            assert routed.candidates == by_words.candidates
+            assert routed.ranked_by == "words"
+
+
+def test_what_comes_nearest_is_data_and_not_offered_besides() -> None:
+    one = labelled(DEVELOPMENT[0])
+    with open_index(one.registry) as index:
+        for text, _ in one.prompts:
+            routed = route(text, one.registry, index, limit=3)
+            assert len(routed.nearest) <= 3
+            assert not {near.id for near in routed.nearest} & {found.id for found in routed.candidates}
+            scores = [near.score for near in routed.nearest]
+            assert scores == sorted(scores, reverse=True)
