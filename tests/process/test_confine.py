@@ -344,7 +344,7 @@ class TestWhatIsMissing:
     def test_the_host_needs_nothing(self, place: confine.Place) -> None:
         assert confine.missing(Box("host"), place) == ""
         with confine.confined(["a", "b"], Box("host"), place, {"A": "1"}) as command:
-            assert command == (["a", "b"], {"A": "1"})
+            assert command == (["a", "b"], {"A": "1"}, ())
 
     def test_an_unknown_kind_is_an_error(self, place: confine.Place) -> None:
         for ask in (lambda: confine.missing(Box("chroot"), place), lambda: run(":", Box("chroot"), place)):
