@@ -14,7 +14,6 @@ from samuel import paths
 from samuel.cli.output import Output
 from samuel.errors import UsageError
 from samuel.printable import safe
-from samuel.process.live import enclosing
 
 if TYPE_CHECKING:
     from samuel.app import App
@@ -52,6 +51,8 @@ def inside_a_run() -> str:
 
     By its variables, or by its ancestors: whoever dropped the variables is still below the run.
     """
+    from samuel.process.live import enclosing  # msgspec, which `--help` does without
+
     return os.environ.get("SAMUEL_RUN_ID", "") or enclosing(paths.User.from_environment().live)
 
 
