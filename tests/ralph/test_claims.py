@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -121,6 +122,18 @@ def test_a_confined_plugin_has_the_runs_variables_and_completes_its_task(
     assert (variables["SAMUEL_RUN_ID"], variables["SAMUEL_TASK_ID"]) == (run.run_id, "7")
     assert (variables["SAMUEL_ITERATION"], variables["SAMUEL_MODE"]) == ("1", "implementation")
     assert variables["SAMUEL_SESSION_ID"] == f"{run.run_id}-1"
+
+
+def test_a_hook_that_is_the_agent_may_use_the_command(loop: LoopProject) -> None:
+    loop.project.hook(
+        "robot",
+        '#!/bin/sh\nif [ "$1" = hook ]; then echo agent.invoke; exit; fi\ncat > /dev/null\n'
+        f'{sys.executable} -m samuel run done "$SAMUEL_TASK_ID" >&2\n'
+        'echo \'{"exit_code": 0, "stdout": "", "stderr": ""}\'\n',
+    )
+    loop.tasks("1")
+    loop.run(1)
+    assert loop.statuses() == {"1": "completed"}
 
 
 def test_other_hooks_do_not_get_the_runs_variables(loop: LoopProject) -> None:

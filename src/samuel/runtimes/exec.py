@@ -29,7 +29,7 @@ NO_MANIFEST = "it has no manifest, so it may use only its own files and what `sa
 _encode = msgspec.json.Encoder().encode
 RUN_VARIABLES = (
     *("SAMUEL_RUN_ID", "SAMUEL_SESSION_ID", "SAMUEL_ITERATION", "SAMUEL_MODE", "SAMUEL_TASK_ID", "SAMUEL_ATTEMPT"),
-    *("SAMUEL_MAX_NEW_TASKS", "SAMUEL_METHODOLOGY"),
+    *("SAMUEL_STEP", "SAMUEL_RECIPE", "SAMUEL_MAX_NEW_TASKS", "SAMUEL_METHODOLOGY"),
 )
 
 
