@@ -169,6 +169,13 @@ class TestRotate:
         for number in range(start, start + entries):
             append(file, entry(number, learnings=("one", "two")))  # 5 lines
 
+    def test_a_named_pipe_is_neither_read_nor_waited_for(self, file: Path, tmp_path: Path) -> None:
+        os.mkfifo(file)
+        with pytest.raises(UnsafePath):
+            rotate(file, tmp_path / "archive")
+        with pytest.raises(UnsafePath):
+            context(file)
+
     def test_up_to_500_lines_it_stays(self, file: Path, tmp_path: Path) -> None:
         assert rotate(file, tmp_path / "archive") is None
         self.fill(file, 100)

@@ -59,7 +59,8 @@ def same_user(loop: LoopProject, monkeypatch: pytest.MonkeyPatch) -> None:
 def place(loop: LoopProject, request: pytest.FixtureRequest) -> LoopProject:
     """A loop on the host, and one whose agent and checks are in a sandbox."""
     if request.param == "bwrap":
-        loop.settings = 'sandbox = "bwrap"'
+        home = loop.project.user.home  # hidden together with /tmp, where tests are: there to read, as a home is
+        loop.settings = f'sandbox = {{ kind = "bwrap", volumes = ["{home}:{home}:ro"] }}'
     return loop
 
 

@@ -103,7 +103,8 @@ def rotate(path: Path, archive_dir: Path, disk: atomic.Disk = atomic.DISK) -> Pa
     in between loses nothing; the next rotation then finds its own beginning in the archive and replaces it.
     """
     try:
-        lines = path.read_bytes().splitlines(keepends=True)
+        with open(open_inside(path.parent, path.name, flags=os.O_RDONLY), "rb") as file:
+            lines = file.read().splitlines(keepends=True)
     except FileNotFoundError:
         return None
     if len(lines) <= ROTATE_PAST:
@@ -153,7 +154,7 @@ def _section(title: str, texts: list[str], most: int, allowed: float) -> str:
 
 def _newest_first(path: Path) -> Iterator[tuple[str, str]]:
     try:
-        with open(path, "rb") as file:
+        with open(open_inside(path.parent, path.name, flags=os.O_RDONLY), "rb") as file:
             file.seek(max(0, os.fstat(file.fileno()).st_size - _READ))
             text = file.read().decode(errors="replace")
     except FileNotFoundError:

@@ -104,6 +104,8 @@ def _described(task: Task, now: Task | None) -> str:
     """How `now` differs from what the task is."""
     if now is None:
         return f"task `{task.id}` was removed"
+    if task.claimed and now.status == "completed":
+        return f"task `{task.id}` was marked completed without a check, which is a claim at most"
     names = [name for name in (*COLUMNS, "extra") if getattr(task, name) != getattr(now, name)]
     changes = [f"{name} was set to {getattr(now, name)}" for name in names if name in SHOWN]
     others = [name for name in names if name not in SHOWN]

@@ -8,10 +8,11 @@ import subprocess
 import pytest
 
 from samuel.files.lock import held
+from samuel.paths import User
 from samuel.tasks.store import TaskStore
 from samuel.tasks.task import Task
 
-from .conftest import CONFIG, REAL
+from .conftest import CONFIG, GOOD, REAL
 
 SECOND = CONFIG + '\n[methodology.tdd]\nagent = "mine"\npause = "0s"\n'
 
@@ -41,6 +42,28 @@ def test_it_goes_to_the_one_that_ran(samuel, two, project):
         "error: there are no tasks yet: `PROJECT/.samuel/run/tdd/prd.toon`"
     )
     assert (project / ".samuel/run/ralph/prd.toon").exists()
+
+
+def test_a_name_that_an_agent_wrote_into_run_json_leads_nowhere(samuel, two, project):
+    file = project / ".samuel/run/run.json"
+    file.write_text(file.read_text().replace('"methodology":"ralph"', '"methodology":"../../away"'))
+    User.from_environment().record(file.parent).joinpath("run.json").unlink()
+    assert samuel("run", "tasks").code == 0
+    assert not (project / "away").exists()
+    assert (project / ".samuel/run/ralph/prd.toon").exists()
+
+
+def test_a_killed_run_is_resumed_where_it_was_moved_to(samuel, workshop, project):
+    workshop.agent("touch begun; sleep 60 & wait\n")
+    with workshop.start("--yes") as process:
+        workshop.wait_for("begun")
+        process.kill()
+        process.wait()
+    workshop.agent(GOOD)
+    workshop.configure(SECOND)
+    ran = samuel("run", "start", "--yes")
+    assert (ran.code, ran.out.startswith("going on with run run-")) == (0, True)
+    assert [task.status for task in TaskStore(project / ".samuel/run/ralph").load()] == ["completed", "completed"]
 
 
 def test_not_while_a_run_is_at_it(samuel, two, project):
