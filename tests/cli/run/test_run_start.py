@@ -239,7 +239,7 @@ class TestSeeing:
         assert {"event", "handler", "calls", "p50 ms", "p95 ms", "total ms", "slow"} == set(rows[0])
 
     def test_on_a_terminal_the_task_the_step_and_the_bar(self, on_terminal, workshop):
-        workshop.agent("sleep 0.5\n" + GOOD)
+        workshop.agent("sleep 3\n" + GOOD)  # the screen is drawn four times a second
         code, screen = on_terminal("run", "start", "--yes", "--iterations", "1")
         assert code == 0
         for part in ("1 One", "agent.invoke", "0/2 tasks", "iteration 1/1, 0:", "\x1b[1m1 One"):
@@ -248,7 +248,7 @@ class TestSeeing:
         assert "ended: max_iterations after 1 iteration" in screen
 
     def test_without_colour(self, on_terminal, workshop):
-        workshop.agent("sleep 0.5\n" + GOOD)
+        workshop.agent("sleep 3\n" + GOOD)  # the screen is drawn four times a second
         _, screen = on_terminal("run", "start", "--yes", "--iterations", "1", NO_COLOR="1")
         assert "1 One" in screen
         assert not re.search(r"\x1b\[[0-9;]*m", screen)
