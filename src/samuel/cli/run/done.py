@@ -16,7 +16,8 @@ from samuel.tasks.task import find
 def done(here: Here, id: str, commit: str) -> int:
     """Say that a task is done.
 
-    Inside a run this is a claim on the current task: it counts when the quality checks pass.
+    Inside a run, and for the task that an agent is working on, this is a claim: it counts when the quality checks
+    pass.
 
     \b
         samuel run done 1.2 --commit 4f0c2d1
