@@ -27,7 +27,8 @@ SAYS_NO = {
     "samuel sync": "a strict hook stopped it, or a file is a link",
     "samuel plugin add": "nobody agreed, it is there already, or it cannot be fetched, used or made to run",
     "samuel plugin install": "nobody agreed, or something is not what samuel.lock says; nothing is installed then",
-    "samuel plugin update": "nobody agreed to what a newer version wants, or it cannot be fetched or used",
+    "samuel plugin update": "nobody agreed to what changed (`--non-interactive` without `--yes`), or one plugin "
+    "cannot be fetched or used",
     "samuel plugin remove": "another plugin requires it, and no `--force`",
     "samuel plugin new": "the directory is there and not empty",
     "samuel plugin validate": "there is at least one problem",

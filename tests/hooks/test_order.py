@@ -33,7 +33,8 @@ def chain(*found: Handler, event: EventType = TASK, **settings: Any) -> Chain:
         settings["handlers"] = tuple(
             one if isinstance(one, HandlerRef) else HandlerRef(one) for one in settings["handlers"]
         )
-    return resolve(event, found, EventSettings(**settings), "samuel.toml")
+    more = {key: settings.pop(key) for key in ("everybody", "let_go") if key in settings}
+    return resolve(event, found, EventSettings(**settings), "samuel.toml", **more)
 
 
 def names(resolved: Chain) -> list[str]:
@@ -253,38 +254,50 @@ class TestHandlers:
 
 
 class TestProblems:
-    def test_an_unknown_name_in_handlers(self) -> None:
-        (problem,) = chain(handler("python"), handlers=[HandlerRef("pyton", line=7)]).problems
-        assert (problem.file, problem.line) == ("samuel.toml", 7)
-        assert "`pyton`" in problem.what
-        assert problem.hint == "did you mean `python`?"
+    def test_misspelt_name_in_handlers_is_a_warning_and_cannot_run_in_its_place(self) -> None:
+        resolved = chain(handler("python"), handlers=[HandlerRef("pyton", line=7)])
+        assert resolved.missing == resolved.warnings
+        (warning,) = resolved.missing
+        assert warning.startswith("samuel.toml:7: `handlers` of `context.task` names `pyton`, which is not there")
+        assert "did you mean `python`?" in warning
+        assert [(step.handler.name, step.handler.status) for step in resolved.steps] == [("pyton", Status.BROKEN)]
 
-    def test_an_unknown_name_in_order(self) -> None:
+    def test_misspelt_name_in_order_is_a_warning_and_changes_nothing(self) -> None:
         resolved = chain(handler("python"), order={"pythn": 5}, order_lines={"pythn": 9})
-        (problem,) = resolved.problems
-        assert (problem.line, problem.hint) == (9, "did you mean `python`?")
+        (warning,) = resolved.missing
+        assert warning.startswith("samuel.toml:9: ")
+        assert "did you mean `python`?" in warning
+        assert names(resolved) == ["python"]
 
     @pytest.mark.parametrize("status", [Status.SHADOWED, Status.DISABLED])
-    def test_a_name_in_handlers_that_was_taken_out_says_why(self, status: Status) -> None:
-        (problem,) = chain(handler("a", status=status, reason="why"), handlers=["a"]).problems
-        assert problem.what.endswith(f"names `a`, which is {status}")
-        assert problem.hint == "why"
+    @pytest.mark.parametrize("name", ["a", "a/part", "a:part"])
+    def test_name_that_was_taken_out_says_why_and_keeps_no_place(self, status: Status, name: str) -> None:
+        idle = handler("a", status=status, reason="why")
+        resolved = chain(idle, handlers=[name], everybody=[idle])
+        (warning,) = resolved.missing
+        assert f"names `{name}`, which is {status}" in warning
+        assert "why" in warning
+        assert resolved.steps == ()
+
+    def test_name_that_its_owner_removed_keeps_no_place(self) -> None:
+        resolved = chain(handlers=["a/guard"], order={"a": 5}, let_go=lambda: ["a"])
+        assert resolved.steps == ()
+        assert all("which was removed (remove it from that line)" in warning for warning in resolved.missing)
+        assert len(resolved.missing) == 2
+
+    def test_handler_of_another_event_is_named_as_such(self) -> None:
+        other = handler("a", event=EXTRA)
+        resolved = chain(other, order={"a": 1}, everybody=[other])
+        assert "which does not answer to that event" in resolved.missing[0]
 
     def test_a_handler_that_handlers_names_twice(self) -> None:
         found = [handler("p:f", owner="p", entry="f"), handler("p:g", owner="p", entry="g")]
         (problem,) = chain(*found, handlers=["p", "p:f"]).problems
         assert "names `p:f` twice" in problem.what
 
-    def test_all_of_them_at_once(self) -> None:
-        resolved = chain(handler("a"), handlers=["x", "y"], order={"z": 1})
-        assert len(resolved.problems) == 3
-
-    def test_a_handler_of_another_event_is_unknown_here(self) -> None:
-        assert chain(handler("a", event=EXTRA), handlers=["a"]).problems
-
     def test_known_names_are_none(self) -> None:
         found = [handler("p:f", owner="p", entry="f")]
-        assert chain(*found, handlers=["p", "default"], order={"p:f": 1, "default": 2}).problems == ()
+        assert chain(*found, handlers=["p", "default"], order={"p:f": 1, "default": 2}).missing == ()
 
 
 class TestStrictAndTimeout:

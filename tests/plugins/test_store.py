@@ -359,11 +359,11 @@ class TestUpdate:
             plan = shop.store.plan_update(workshop)
         assert (plan.candidates, [one.title for one in plan.left]) == ((), ["org/repo"])
 
-    def test_something_new_asks_only_for_more(self, shop, origin):
+    def test_something_new_asks(self, shop, origin):
         made = origin("org/repo", {"hooks/run": HOOK, "samuel-plugin.toml": manifest()})
         shop.add("org/repo@main")
         commit = made.push({"samuel-plugin.toml": manifest("1.1.0")})
-        assert shop.asked("plan_update", "checks") == []
+        assert shop.asked("plan_update", "checks") == ["org/repo"]
         assert shop.update("org@repo") == ["org/repo"]
         plugin = shop.store.named("checks")
         assert (plugin.manifest.version, plugin.locked.commit, plugin.locked.ref) == ("1.1.0", commit, "main")

@@ -17,6 +17,7 @@ from samuel.trust.permit import Permit
 # Read where they are used: an event with known hooks needs none of them.
 if TYPE_CHECKING:
     from samuel.plugins.installed import Installed
+    from samuel.plugins.lock import Entry
 
 
 class Plugins:
@@ -59,9 +60,13 @@ class Plugins:
         agreed = [one for one in self.of_project if not self._permit.package(package_of(one, environments))]
         return [one for one in (*agreed, *self.of_user) if not one.problems and self._enabled(one)]
 
-    @cached_property
+    @property
     def missing(self) -> list[str]:
         """What samuel.lock names and is not there, such as in a fresh clone."""
+        return [entry.name for entry in self.missing_entries]
+
+    @cached_property
+    def missing_entries(self) -> list[Entry]:
         if not self._project.lock.exists():
             return []
         from samuel.plugins import lock
@@ -69,7 +74,11 @@ class Plugins:
 
         places = [self._project.root / place for place in paths.PLUGIN_DIRS]
         named = lock.read(self._project.lock)
-        return [name for name in named if not any((place / directory_of(name)).is_dir() for place in places)]
+        return [
+            entry
+            for name, entry in named.items()
+            if not any((place / directory_of(name)).is_dir() for place in places)
+        ]
 
     @property
     def stamp(self) -> str:

@@ -282,6 +282,7 @@ class App:
             home=self.user.home,
             distributions=self.config.distributions,
             plugins=lambda: self.plugins.of_project,
+            missing_plugins=lambda: self.plugins.missing_entries,
             user_plugins=lambda: self.plugins.of_user,
             plugin_settings=self.config.plugins,
             environments=self.user.environments,
@@ -298,13 +299,15 @@ class App:
         for handler in found:
             by_event.setdefault(handler.event, []).append(handler)
         unasked = by_event.get("", [])  # their events are not known, but samuel.toml may name them
-        file = str(self.config.file or "")
+        file, everybody = str(self.config.file or ""), tuple(found)
         chains = {
             event.name: resolve(
                 event,
                 [*by_event.get(event.name, ()), *unasked],
                 self.config.settings(event.name, self.methodology),
                 file,
+                everybody=everybody,
+                let_go=self.trust.let_go,
             )
             for event in EVENTS
         }

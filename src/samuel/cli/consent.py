@@ -16,9 +16,12 @@ from samuel.clock import SystemClock, iso
 from samuel.errors import SamuelError
 from samuel.files.inside import refuse_links
 from samuel.plugins.installed import texts as plugin_texts
+from samuel.plugins.installed import titled
 from samuel.printable import safe
 from samuel.sources import yaml_hooks
+from samuel.sources.answers import stored_answers
 from samuel.sources.distributions import look_up, trust_name
+from samuel.sources.yaml_known import KnownFiles
 from samuel.trust import commands
 from samuel.trust.items import Item, review, show
 from samuel.trust.repository import trust_key
@@ -33,7 +36,8 @@ class Consent:
     def __init__(self, root: Path) -> None:
         refuse_links(root, paths.HOME, *paths.HOOK_DIRS, ".kodelet", paths.SYSTEM, paths.YAML_HOOKS)
         self.root = root
-        self._store = TrustStore(paths.User.from_environment().state / "trust", trust_key(root))
+        self._state, self._key = paths.User.from_environment().state, trust_key(root)
+        self._store = TrustStore(self._state / "trust", self._key)
 
     def items(self) -> list[Item]:
         """All that could run here. Each holds the very bytes its digest is of."""
@@ -60,7 +64,25 @@ class Consent:
         items = list(items)
         here = [(item.name, item.digest, item.content) for item in items if item.state != "gone"]
         self._store.agree(here, at=iso(SystemClock().now()), root=str(self.root), instead=instead)
-        self._store.revoke([item.name for item in items if item.state == "gone"])
+        self._store.back_again(
+            [name for item in items if item.state != "gone" for name in self._called(item.name)]
+        )
+        gone = [item.name for item in items if item.state == "gone"]
+        if gone:
+            self._store.forget(gone, {name for one in gone for name in self._called(one)})
+
+    def _called(self, name: str) -> set[str]:
+        """What samuel.toml may call the handlers that come with something agreed to."""
+        if name.startswith("plugin:"):
+            directory = name.removeprefix("plugin:")
+            last = stored_answers(self._state / "answers" / f"{self._key}.json").get(name)
+            return {titled(directory), *([last.owner] if last and last.owner else [])}
+        file = Path(name)
+        if str(file.parent) == paths.YAML_HOOKS:
+            read = KnownFiles(self._state / "yaml" / self._key).last(str(self.root / name))
+            hooks = (read.hook, read.good) if read else ()
+            return {file.stem, *(hook.id for hook in hooks if hook)}
+        return {file.name, file.stem} if str(file.parent) in paths.HOOK_DIRS else set()
 
     def agree_to(self, written: Mapping[str, bytes], *, instead: bool = False) -> None:
         """Record a yes to files that a command wrote, if they still are what it wrote."""

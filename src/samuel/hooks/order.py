@@ -10,8 +10,7 @@
 
 from __future__ import annotations
 
-import difflib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from operator import attrgetter
 from typing import NamedTuple, TypeVar
 
@@ -19,6 +18,7 @@ from samuel.config.model import DEFAULT, REST, EventSettings, HandlerRef
 from samuel.errors import Problem
 from samuel.events import EventType
 from samuel.events.compose import Arrange
+from samuel.hooks.absent import Absent
 from samuel.hooks.guards import closes
 from samuel.hooks.handler import Handler, Origin, Role, Status
 
@@ -46,19 +46,34 @@ class Chain(NamedTuple):
     left_out: tuple[LeftOut, ...] = ()
     warnings: tuple[str, ...] = ()
     problems: tuple[Problem, ...] = ()
+    missing: tuple[str, ...] = ()  # of the warnings, those about names that stand for nobody
 
 
-def resolve(event: EventType, found: Iterable[Handler], settings: EventSettings, file: str = "") -> Chain:
-    """The chain of `event`. `found` may be in any order: the answer is the same."""
+def resolve(
+    event: EventType,
+    found: Iterable[Handler],
+    settings: EventSettings,
+    file: str = "",
+    *,
+    everybody: Sequence[Handler] = (),
+    let_go: Callable[[], Collection[str]] = tuple,
+) -> Chain:
+    """The chain of `event`. `found` may be in any order: the answer is the same.
+
+    `everybody` are the handlers of all events, and `let_go` gives the names of what its owner removed: they tell
+    why a name in samuel.toml stands for nobody.
+    """
     known = sorted((one for one in found if one.event in (event.name, "")), key=_place)
     mine = [one for one in known if _takes_part(one, event)]
-    problems = list(_unknown_order_keys(settings.order, settings.order_lines, known, file))
+    problems: list[Problem] = []
+    absent = Absent(event, file, _names(known), everybody, let_go)
+    missing = [str(absent.in_order(key, settings.order_lines.get(key, 0))) for key in absent.among(settings.order)]
     warnings: list[str] = []
 
     replaced: dict[int, str] = {}  # why, by handler
 
     if settings.handlers is not None:
-        steps = _as_listed(event, settings, known, mine, problems, file)
+        steps = _as_listed(event, settings, known, mine, problems, absent, missing)
     else:
         steps = _by_number(event, settings, mine, warnings, replaced)
 
@@ -75,7 +90,7 @@ def resolve(event: EventType, found: Iterable[Handler], settings: EventSettings,
     running = {id(step.handler) for step in steps}
     unnamed = "`handlers` in samuel.toml does not name it"
     left_out = tuple(LeftOut(one, replaced.get(id(one), unnamed)) for one in mine if id(one) not in running)
-    return Chain(event, tuple(steps), left_out, tuple(warnings), tuple(problems))
+    return Chain(event, tuple(steps), left_out, (*missing, *warnings), tuple(problems), tuple(missing))
 
 
 def _place(handler: Handler) -> tuple[int, str, int, str]:
@@ -100,7 +115,8 @@ def _as_listed(
     known: Sequence[Handler],
     mine: Sequence[Handler],
     problems: list[Problem],
-    file: str,
+    absent: Absent,
+    missing: list[str],
 ) -> list[Step]:
     steps: list[Step] = []
     rest_at: int | None = None
@@ -112,10 +128,12 @@ def _as_listed(
             continue
         meant = _meant(ref.use, event, known)
         if not meant and ref.use != DEFAULT:  # an event with no built-in has a no-op in its place
-            problems.append(_no_such_handler(ref, event, known, file))
+            problem = absent.in_handlers(ref)
+            missing.append(str(problem))
+            meant = absent.stand_in(ref, problem)
         for handler in meant:
             if id(handler) in named:
-                problems.append(_twice(ref, event, handler, file))
+                problems.append(_twice(ref, event, handler, absent.file))
             named.add(id(handler))
             steps.append(_step(event, handler, settings, None, f"`handlers` names `{ref.use}`", ref))
     if rest_at is not None:
@@ -234,14 +252,6 @@ def _replacement(event: EventType, loser: Handler, winner: Handler, number: int)
     )
 
 
-def _no_such_handler(ref: HandlerRef, event: EventType, known: Sequence[Handler], file: str) -> Problem:
-    what = f"`handlers` of `{event.name}` names `{ref.use}`, which is"
-    taken_out = next((one for one in known if ref.use in (one.name, one.owner)), None)
-    if taken_out is not None:
-        return Problem(f"{what} {taken_out.status}", file, ref.line, taken_out.reason)
-    return Problem(f"{what} no handler of it", file, ref.line, _nearest(ref.use, _names(known)))
-
-
 def _built_in_last(event: EventType, steps: Sequence[Step], refs: Sequence[HandlerRef], file: str) -> Problem:
     """Whoever puts a handler in front of the built-in wants it to run, and here it would not."""
     names = ", ".join(f"`{step.handler.name}`" for step in steps[:-1])
@@ -255,21 +265,6 @@ def _twice(ref: HandlerRef, event: EventType, handler: Handler, file: str) -> Pr
     return Problem(what, file, ref.line, "keep one of the two")
 
 
-def _unknown_order_keys(
-    order: Mapping[str, int], lines: Mapping[str, int], known: Sequence[Handler], file: str
-) -> Iterable[Problem]:
-    names = _names(known)
-    for key in order:
-        if key not in names:
-            what = f"`order` names `{key}`, which is no handler of this event"
-            yield Problem(what, file, lines.get(key, 0), _nearest(key, names))
-
-
 def _names(known: Sequence[Handler]) -> set[str]:
     names = {name for one in known for name in (one.name, one.owner) if name}
     return {DEFAULT, *names, *(one.reference for one in known if one.package)}
-
-
-def _nearest(name: str, names: set[str]) -> str:
-    close = difflib.get_close_matches(name, sorted(names), n=1)
-    return f"did you mean `{close[0]}`?" if close else "`samuel hooks list` shows the names"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
@@ -12,10 +13,23 @@ from samuel.decoding import convert
 from samuel.errors import ConfigError, Problem
 from samuel.files import atomic
 from samuel.hooks.capability import NOTHING, Capabilities
+from samuel.hooks.handler import Role
+
+if TYPE_CHECKING:
+    from tomlkit.items import InlineTable
 
 VERSION = 1
 HEAD = "Written by `samuel plugin`. Commit it: `samuel plugin install` gives every clone the same plugins."
 MOST = 4 * 1024 * 1024
+
+
+class LockedHook(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
+    """One handler of a plugin, as it was found when the plugin was installed."""
+
+    event: str
+    name: str
+    order: int | None = None
+    role: Role | None = None
 
 
 class Entry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
@@ -28,6 +42,7 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbi
     capabilities: Capabilities = NOTHING  # granted
     image: str = ""  # oci: `name@sha256:...`, or the id of an image built here
     python: tuple[str, ...] = ()  # what its environment holds: `name==version`
+    hooks: tuple[LockedHook, ...] | None = None  # what it answers to; None: that is not known
 
 
 class _File(msgspec.Struct, forbid_unknown_fields=True):
@@ -71,9 +86,12 @@ def write(file: Path, entries: Mapping[str, Entry]) -> None:
         table = tomlkit.table()
         for key, value in msgspec.to_builtins(entries[name], str_keys=True).items():
             if isinstance(value, dict):
-                inline = tomlkit.inline_table()
-                inline.update(value)
-                value = inline
+                value = _inline(value)
+            elif key == "hooks":
+                rows = tomlkit.array()
+                for hook in value:
+                    rows.add_line(_inline(hook))
+                value = rows.multiline(bool(value))
             table[key] = value
         plugins.append(table)
     if entries:
@@ -81,6 +99,14 @@ def write(file: Path, entries: Mapping[str, Entry]) -> None:
         document["plugin"] = plugins
     file.parent.mkdir(parents=True, exist_ok=True)
     atomic.write_text(file, document.as_string())
+
+
+def _inline(values: Mapping[str, Any]) -> InlineTable:
+    import tomlkit
+
+    inline = tomlkit.inline_table()
+    inline.update(values)
+    return inline
 
 
 def _refusal(file: Path, what: str) -> ConfigError:

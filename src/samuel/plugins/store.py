@@ -9,10 +9,12 @@ from __future__ import annotations
 
 import difflib
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import NamedTuple
+
+from msgspec.structs import replace
 
 from samuel import config, paths
 from samuel.config.edit import set_value
@@ -34,7 +36,7 @@ from samuel.plugins.installed import (
     look,
     titled,
 )
-from samuel.plugins.lock import Entry
+from samuel.plugins.lock import Entry, LockedHook
 from samuel.plugins.model import OCI, Manifest
 from samuel.plugins.source import Source
 from samuel.process.confine import engine
@@ -57,6 +59,7 @@ class Plan(NamedTuple):
     candidates: tuple[Candidate, ...]
     left: tuple[Installed, ...] = ()  # right as they are
     unlocked: tuple[str, ...] = ()  # there, and not in samuel.lock
+    failed: tuple[str, ...] = ()  # why some are left as they are
 
     @property
     def asked(self) -> list[Candidate]:
@@ -134,23 +137,33 @@ class Store:
         return Plan(workshop.directory, tuple(self._with_required(workshop, made, there)))
 
     def plan_update(self, workshop: Workshop, name: str = "") -> Plan:
-        """What is new where the plugins came from."""
+        """What is new where the plugins came from. Of several, one that cannot be had is left as it is."""
         there = self.installed()
         chosen = [self.named(name)] if name else there
         if name and chosen[0].locked is None:
             hint = f"`samuel plugin remove {name}`, then add it from where it is"
             raise UsageError(f"samuel.lock does not say where `{name}` came from", hint)
-        made, left = [], []
+        made: list[Candidate] = []
+        left: list[Installed] = []
+        failed: list[str] = []
         for plugin in chosen:
             if plugin.locked is None:
                 continue
-            if fresh := self._fresh(workshop, plugin, plugin.locked):
-                made.append(self._placed(fresh, there, force=True))
-            else:
+            try:
+                fresh = self._fresh(workshop, plugin, plugin.locked)
+                # With what it requires: one that lacks something must not stop the others either.
+                wanted = [self._placed(fresh, there, force=True)] if fresh else []
+                made += self._with_required(workshop, wanted, after(there, made))
+            except SamuelError as error:
+                if name:
+                    raise
+                failed.append(f"`{plugin.title}` was not updated: {error}")
+                continue
+            if not fresh:
                 left.append(plugin)
-        made = [one._replace(ask=self._is_news(one)) for one in made]
+        made = [one._replace(ask=not self._is_agreed(one.plugin)) for one in made]
         unlocked = tuple(plugin.title for plugin in chosen if plugin.locked is None)
-        return Plan(workshop.directory, tuple(self._with_required(workshop, made, there)), tuple(left), unlocked)
+        return Plan(workshop.directory, tuple(made), tuple(left), unlocked, tuple(failed))
 
     def plan_install(self, workshop: Workshop) -> Plan:
         """Exactly what samuel.lock says, digests checked."""
@@ -255,8 +268,22 @@ class Store:
             if os.path.lexists(plugin.directory):
                 staging.discard(stage, plugin.directory)
         if self.location == LOCAL:
-            self._trust.revoke([plugin.agreement])
+            self._trust.forget([plugin.agreement], {plugin.name, plugin.title})
         return plugin
+
+    def record_hooks(self, hooks: Mapping[str, tuple[LockedHook, ...]]) -> None:
+        """Write into samuel.lock what the hooks of plugins, by title, answer to.
+
+        A clone without the plugins then knows which guards it lacks.
+        """
+        with self._held():
+            entries = self.locked()
+            fresh = {
+                title: replace(entry, hooks=hooks[title]) if title in hooks else entry
+                for title, entry in entries.items()
+            }
+            if fresh != entries:
+                lock.write(self.lock_file, fresh)
 
     def _equipped(self, candidate: Candidate) -> Candidate:
         """With what it needs besides its files: packages of its own, the exact image."""
@@ -295,7 +322,7 @@ class Store:
             if candidate.staged:
                 self._placed(candidate, there, force=candidate.before is not None)
 
-    def _agree(self, candidates: Iterable[Candidate], at: str) -> None:
+    def _agree(self, candidates: Sequence[Candidate], at: str) -> None:
         """Record the yes to exactly what was read when the plan was made, whatever lies there now."""
         items = []
         for candidate in candidates:
@@ -303,6 +330,7 @@ class Store:
             digest = agreed_digest(plugin.words, content)
             items.append((plugin.agreement, digest, agreement(plugin).content.encode()))
         self._trust.agree(items, at=at, root=str(self.base))
+        self._trust.back_again([name for one in candidates for name in (one.plugin.name, one.title)])
 
     def _is_agreed(self, plugin: Installed | None) -> bool:
         """Did somebody agree to it as it is? The user's own plugins need no agreement once they are there."""
@@ -310,15 +338,6 @@ class Store:
             return plugin is not None and plugin.directory.parent == self.plugins
         known = self._trust.load().get(plugin.agreement)
         return known is not None and known.covers(agreement(plugin).digest)
-
-    def _is_news(self, candidate: Candidate) -> bool:
-        """Must somebody be asked? Not for what they agreed to word for word: then the one here was edited or lost.
-
-        A plugin that nobody agreed to is not agreed to by asking for a newer one.
-        """
-        if self._is_agreed(candidate.plugin):
-            return False
-        return bool(candidate.news) or not self._is_agreed(candidate.before)
 
     def _missing(self, entry: Entry) -> Installed:
         place = self.plugins / directory_of(entry.name)

@@ -55,6 +55,14 @@ class Answer(msgspec.Struct, frozen=True, omit_defaults=True):
     owner: str = ""  # the plugin's name, for what a plugin declares
 
 
+def stored_answers(file: Path) -> dict[str, Answer]:
+    """The last answers that a file holds, by path."""
+    try:
+        return decode_json(file.read_bytes(), dict[str, Answer])
+    except (OSError, UnicodeDecodeError, msgspec.MsgspecError):
+        return {}  # only a cache: the files are asked again
+
+
 class Answers:
     """The answers of one project's hook files, or of one user's."""
 
@@ -68,10 +76,7 @@ class Answers:
     @cached_property
     def _known(self) -> dict[str, Answer]:
         """Read when first needed: with nothing changed, nobody asks."""
-        try:
-            return decode_json(self._file.read_bytes(), dict[str, Answer])
-        except (OSError, UnicodeDecodeError, msgspec.MsgspecError):
-            return {}  # only a cache: the files are asked again
+        return stored_answers(self._file)
 
     def last(self, path: str) -> Answer | None:
         """The last answer of a file, also if the file is another one by now."""

@@ -15,6 +15,7 @@ from samuel import paths
 from samuel.config.model import PluginSettings
 from samuel.hooks.handler import Handler, Origin, Status
 from samuel.plugins.installed import Installed
+from samuel.plugins.lock import Entry
 from samuel.runtimes.python import Python
 from samuel.sources import distributions, hook_files, plugins
 from samuel.sources.answers import Answers
@@ -31,6 +32,7 @@ class Place(NamedTuple):
     home: Path
     distributions: Sequence[str]
     plugins: Callable[[], Sequence[Installed]]  # the project's
+    missing_plugins: Callable[[], Sequence[Entry]]  # those that samuel.lock names and are not there
     user_plugins: Callable[[], Sequence[Installed]]
     plugin_settings: Mapping[str, PluginSettings]
     environments: Path  # of Python plugins
@@ -63,7 +65,10 @@ def project_hooks(place: Place) -> list[Handler]:
 def project_plugins(place: Place) -> list[Handler]:
     there, answers, permit = place.plugins(), place.project_answers, place.permit
     found = plugins.find(there, Origin.PROJECT_PLUGIN, place.plugin_settings, place.environments, answers, permit)
-    return [*found, *plugins.gone(permit.agreed_names(), there, answers)]
+    gone = plugins.gone(permit.agreed_names(), there, answers)
+    owners = {handler.owner for handler in gone}
+    absent = plugins.absent(place.missing_plugins(), place.plugin_settings)
+    return [*found, *gone, *(handler for handler in absent if handler.owner not in owners)]
 
 
 def user_plugins(place: Place) -> list[Handler]:

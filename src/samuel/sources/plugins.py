@@ -18,6 +18,7 @@ from samuel.hooks.handler import Handler, Origin, Role, Status
 from samuel.hooks.package import Package
 from samuel.plugins.environment import interpreter
 from samuel.plugins.installed import Installed
+from samuel.plugins.lock import Entry, LockedHook
 from samuel.plugins.model import OCI, PYTHON, SKILL, WASM, Binding
 from samuel.runtimes.wasm import MISSING
 from samuel.sources import hook_files
@@ -80,6 +81,43 @@ def gone(agreed: Sequence[str], there: Iterable[Installed], answers: Answers) ->
     ]
 
 
+def absent(entries: Iterable[Entry], settings: Mapping[str, PluginSettings]) -> list[Handler]:
+    """Plugins that samuel.lock names and that were never here, as in a fresh clone: their guards are refused.
+
+    The lock says what they answer to. Where it does not, they could be for any event.
+    """
+    why = "samuel.lock names it, and it is not installed; run `samuel plugin install`"
+    handlers: list[Handler] = []
+    for entry in entries:
+        hooks = (LockedHook(event="", name=entry.name),) if entry.hooks is None else entry.hooks
+        owners = {entry.name, *(_owner(entry, hook) for hook in hooks)}
+        if any(name in settings and not settings[name].enabled for name in owners):
+            continue
+        handlers += [
+            Handler(
+                name=hook.name,
+                event=hook.event,
+                origin=Origin.PROJECT_PLUGIN,
+                runtime="exec",
+                owner=_owner(entry, hook),
+                order=hook.order,
+                role=hook.role,
+                declared=at,
+                status=Status.BROKEN,
+                reason=why,
+            )
+            for at, hook in enumerate(hooks)
+        ]
+    return handlers
+
+
+def _owner(entry: Entry, hook: LockedHook) -> str:
+    """The name of the plugin, which its hooks' names begin with: that of its manifest, or the one in the lock."""
+    if hook.name == entry.name or hook.name.startswith(f"{entry.name}/"):
+        return entry.name
+    return hook.name.partition("/")[0]
+
+
 def _of_one(
     plugin: Installed,
     package: Package,
@@ -90,7 +128,8 @@ def _of_one(
 ) -> list[Handler]:
     if not said.enabled:
         why = f"`enabled = false` in samuel.toml; `samuel plugin enable {plugin.title}` turns it on"
-        return _in_words(plugin, origin, Status.DISABLED, why)
+        places = _remembered(plugin.agreement, origin, answers, Status.DISABLED, why)
+        return places or _in_words(plugin, origin, Status.DISABLED, why)
     untrusted = permit.package(package) if origin is Origin.PROJECT_PLUGIN else ""
     if why := untrusted or "; ".join(str(problem) for problem in plugin.problems) or _lacking(plugin, package):
         status = Status.UNTRUSTED if untrusted else Status.BROKEN

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 
@@ -48,6 +48,7 @@ class Agreement(msgspec.Struct, frozen=True):
 class _File(msgspec.Struct):
     root: str = ""
     agreed: dict[str, Agreement] = {}
+    let_go: list[str] = []  # what handlers were called that their owner removed
 
 
 class TrustStore:
@@ -102,6 +103,26 @@ class TrustStore:
                 stored.agreed.pop(name, None)
                 if name in before:
                     stored.agreed[name] = before[name]
+
+    def forget(self, names: Iterable[str], called: Iterable[str]) -> None:
+        """Take agreements back because what they are about is gone, and its owner wants it so.
+
+        `called` are the names by which samuel.toml may still speak of it.
+        """
+        with self._changing() as stored:
+            for name in names:
+                stored.agreed.pop(name, None)
+            stored.let_go = sorted({*stored.let_go, *called})
+
+    def let_go(self) -> Sequence[str]:
+        """What their owner called the handlers that they removed."""
+        return self._read().let_go
+
+    def back_again(self, called: Collection[str]) -> None:
+        """What was removed and is there again is missed when it is gone the next time."""
+        if not {*called}.isdisjoint(self.let_go()):
+            with self._changing() as stored:
+                stored.let_go = [name for name in stored.let_go if name not in called]
 
     def agreed_text(self, digest: str) -> bytes | None:
         """The content that was agreed to under this digest, if it was kept."""

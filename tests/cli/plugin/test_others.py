@@ -160,12 +160,38 @@ class TestUpdate:
     def test_newer(self, samuel, checks):
         samuel("plugin", "add", "org/checks", "--yes")
         checks.push({"samuel-plugin.toml": manifest("1.1.0")})
-        ran = samuel("plugin", "update", "checks")
+        ran = samuel("plugin", "update", "checks", "--yes")
         assert ran.code == 0
         assert ran.out.startswith("Updated org/checks from 1.0.0 at ")
         assert " to 1.1.0 at " in ran.out
         fired = samuel("hooks", "fire", "quality.check").json["chain"]
         assert [call["outcome"] for call in fired] == ["ok", "ok"]
+
+    def test_changed_code_is_shown_and_asked_for(self, samuel, on_terminal, checks):
+        samuel("plugin", "add", "org/checks", "--yes")
+        deny = "#!/bin/sh\necho '{\"ok\": false}'\n"
+        checks.push({"scripts/check.sh": deny, "hooks/new": "#!/bin/sh\necho PreAbilityCall\n"})
+        for options in ((), ("--non-interactive",)):
+            ran = samuel("plugin", "update", *options)
+            assert ran.code == 1
+            assert "changed  scripts/check.sh  (+1 -2 lines)" in ran.err
+            assert "added    hooks/new" in ran.err
+            assert "hooks/new, which says itself what it answers to" in ran.err
+            assert "nobody agreed to what would run" in ran.err
+        code, screen = on_terminal("plugin", "update", typed="n\n")
+        assert (code, "Update this plugin, and let it run?" in screen) == (1, True)
+        assert [call["outcome"] for call in samuel("hooks", "fire", "quality.check").json["chain"]] == ["ok", "ok"]
+        assert samuel("plugin", "update", "--yes", "--non-interactive").code == 0
+
+    def test_bad_source_of_one_does_not_stop_the_others(self, samuel, tmp_path, checks, plain):
+        samuel("plugin", "add", "org/checks", "org/plain", "--yes")
+        shutil.rmtree(tmp_path / "origins/org/checks.git", ignore_errors=True)
+        shutil.rmtree(tmp_path / "origins/org/checks", ignore_errors=True)
+        plain.push({"hooks/helper.txt": "y"})
+        ran = samuel("plugin", "update", "--yes")
+        assert ran.code == 1
+        assert "Updated org/plain" in ran.out
+        assert "warning: `org/checks` was not updated: " in ran.err
 
     def test_one_that_asks_for_more_asks_again(self, samuel, on_terminal, checks):
         samuel("plugin", "add", "org/checks", "--yes")
@@ -193,6 +219,13 @@ class TestUpdate:
 
     def test_nothing(self, samuel):
         assert samuel("plugin", "update") == (0, "There is nothing to update.\n", "")
+
+
+class TestListOfDisabled:
+    def test_disabled_plugin_is_shown_as_such(self, samuel, checks):
+        samuel("plugin", "add", "org/checks", "--yes")
+        samuel("plugin", "disable", "checks")
+        assert "org/checks  local, disabled  0" in samuel("plugin", "list").out
 
 
 class TestRemove:

@@ -35,7 +35,8 @@ def list_(here: Here, event: str | None, shipped: bool, environment: str) -> int
             return here.out.answer(rows, table, warnings=app.warnings)
         found = [row for row in _rows(app) if wanted in ("", row["event"]) or not row["event"]]
     cells = [[_cell(row[column]) for column in COLUMNS] for row in found]
-    return here.out.answer(found, Table(COLUMNS, cells), warnings=app.warnings)
+    missing = [text for chain in app.chains.values() for text in chain.missing]
+    return here.out.answer(found, Table(COLUMNS, cells), warnings=[*app.warnings, *missing])
 
 
 def _rows(app: App) -> list[dict[str, str | int | None]]:

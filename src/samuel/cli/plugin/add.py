@@ -78,7 +78,7 @@ def add(
                 if not continue_on_error:
                     raise
                 failures.append(f"`{group[0]}` was not added: {error}")
-    broken = [] if wanted.dry_run else consent.broken(here, [one.plugin for one in added])
+    broken = [] if wanted.dry_run else consent.broken(here, [one.plugin for one in added], store)
     data = [one.data for one in added]
     return here.out.answer(data, *(one.text for one in added), ok=not failures, warnings=[*failures, *broken])
 

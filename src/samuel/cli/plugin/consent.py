@@ -16,9 +16,10 @@ from samuel.cli.plugin.progress import Progress
 from samuel.cli.plugin.texts import unusable
 from samuel.clock import SystemClock, iso
 from samuel.errors import SamuelError
-from samuel.hooks.handler import Status
+from samuel.hooks.handler import Handler, Status
 from samuel.plugins.fetch import SILENT, Watch
 from samuel.plugins.installed import GLOBAL, LOCAL, Installed
+from samuel.plugins.lock import LockedHook
 from samuel.plugins.store import Plan, Store, set_enabled
 
 Decorated = TypeVar("Decorated", bound=Callable[..., object])
@@ -66,7 +67,8 @@ def agree(here: Here, plan: Plan, progress: Progress, *, yes: bool, non_interact
         hint = f"nothing was installed; {read}, then agree with `--yes`, or on a terminal"
         raise SamuelError(f"{titles}: nobody agreed to what would run", hint)
     what = "this plugin" if len(asked) == 1 else f"these {len(asked)} plugins"
-    if not click.confirm(f"Install {what}, and let it run?", err=True):
+    verb = "Update" if all(candidate.before for candidate in asked) else "Install"
+    if not click.confirm(f"{verb} {what}, and let it run?", err=True):
         raise SamuelError("nothing was installed")
 
 
@@ -79,20 +81,33 @@ def now() -> str:
     return iso(SystemClock().now())
 
 
-def broken(here: Here, plugins: Iterable[Installed]) -> list[str]:
+def broken(here: Here, plugins: Iterable[Installed], store: Store | None = None) -> list[str]:
     """What of them will not work: better said here than at the first event.
 
-    Now their hooks may be asked which events they are for. One that samuel.toml turns off is told of too: it was
-    added, and takes no part.
+    Now their hooks may be asked which events they are for, which goes into the lock of `store`. One that
+    samuel.toml turns off is told of too: it was added, and takes no part.
     """
     plugins = list(plugins)
     if not plugins:
         return []
     names, told = {plugin.name for plugin in plugins}, (Status.BROKEN, Status.DISABLED)
     with here.open() as app:
-        found = [one for one in app.found if one.owner in names and one.status in told]
+        own = [one for one in app.found if one.owner in names]
+    found = [one for one in own if one.status in told]
+    if store is not None and store.location == LOCAL:
+        store.record_hooks(
+            {plugin.title: hooks for plugin in plugins if (hooks := _hooks(plugin, own)) is not None}
+        )
     texts = [f"`{plugin.title}`: {problem}" for plugin in plugins for problem in unusable(plugin.directory)]
     return [*(f"`{one.name}` is {one.status}: {one.reason}" for one in found), *texts]
+
+
+def _hooks(plugin: Installed, found: Iterable[Handler]) -> tuple[LockedHook, ...] | None:
+    """What a plugin's hooks answer to; None while one of them could not be asked."""
+    own = [one for one in found if one.owner == plugin.name and not one.hookless]
+    if any(not one.event or one.status is not Status.ACTIVE for one in own):
+        return None
+    return tuple(LockedHook(event=one.event, name=one.name, order=one.order, role=one.role) for one in own)
 
 
 def switch(here: Here, name: str, *, enabled: bool) -> Installed:

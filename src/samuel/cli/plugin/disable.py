@@ -5,6 +5,7 @@ import click
 from samuel.cli.here import Here, json_option
 from samuel.cli.plugin import consent
 from samuel.cli.plugin.found import all_plugins
+from samuel.cli.plugin.mentions import mentions
 from samuel.plugins.requirements import needing
 
 
@@ -25,5 +26,5 @@ def disable(here: Here, name: str) -> int:
     return here.out.answer(
         {"name": plugin.title, "enabled": False},
         f"{plugin.title} takes no part in this project.",
-        warnings=[f"`{title}` requires it" for title in needing(plugin, others)],
+        warnings=[*(f"`{title}` requires it" for title in needing(plugin, others)), *mentions(here.root, plugin)],
     )

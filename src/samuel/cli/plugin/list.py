@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 import click
 
 from samuel.cli.here import Here, json_option
@@ -25,6 +28,10 @@ def list_(here: Here) -> int:
         return 0
     if not found:
         return here.out.answer(found, "No plugins are installed.")
-    rows = [[str(one[key]) if key in COLUMNS[:2] else str(len(one[key])) for key in COLUMNS] for one in found]
+    rows = [[one["name"], _where(one), *(str(len(one[key])) for key in COLUMNS[2:])] for one in found]
     broken = [f"`{one['name']}`: {problem}" for one in found for problem in one["problems"]]
     return here.out.answer(found, Table(COLUMNS, rows), warnings=broken)
+
+
+def _where(plugin: Mapping[str, Any]) -> str:
+    return str(plugin["location"]) if plugin["enabled"] else f"{plugin['location']}, disabled"

@@ -17,8 +17,9 @@ from samuel.plugins.installed import Installed
 def update(here: Here, name: str, of_user: bool, yes: bool, non_interactive: bool) -> int:
     """Get what is new where plugins came from.
 
-    The branch or tag that a plugin was added with is fetched again. You are asked when a newer version wants to do
-    more than the one you agreed to.
+    The branch or tag that a plugin was added with is fetched again. What changed is shown, and you are asked
+    before any of it can run. Of several plugins, one that cannot be fetched is left as it is; the exit code is
+    then 1.
 
     \b
         samuel plugin update
@@ -32,7 +33,8 @@ def update(here: Here, name: str, of_user: bool, yes: bool, non_interactive: boo
             placed = store.commit(plan, consent.now())
     lines = [_updated(*both) for both in zip(plan.candidates, placed, strict=True)]
     lines += [_left(plugin) for plugin in plan.left]
-    warnings = [f"`{title}` is not in {store.lock_file.name}, and was left as it is" for title in plan.unlocked]
+    warnings = [*plan.failed]
+    warnings += [f"`{title}` is not in {store.lock_file.name}, and was left as it is" for title in plan.unlocked]
     missing = [] if name else [plugin.title for plugin in store.known() if not plugin.directory.exists()]
     warnings += [f"`{title}` is not installed; run `samuel plugin install`" for title in missing]
     data = {
@@ -40,9 +42,11 @@ def update(here: Here, name: str, of_user: bool, yes: bool, non_interactive: boo
         "unchanged": [plugin.title for plugin in plan.left],
         "unlocked": list(plan.unlocked),
         "missing": missing,
+        "failed": list(plan.failed),
     }
     text = "\n".join(lines) or "There is nothing to update."
-    return here.out.answer(data, text, warnings=[*warnings, *consent.broken(here, placed)])
+    warnings += consent.broken(here, placed, store)
+    return here.out.answer(data, text, ok=not plan.failed, warnings=warnings)
 
 
 def _updated(candidate: Candidate, plugin: Installed) -> str:

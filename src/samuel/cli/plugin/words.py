@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -16,7 +18,9 @@ from samuel.plugins.installed import Installed
 from samuel.plugins.model import OCI, PYTHON, SKILL
 from samuel.printable import safe
 from samuel.process.confine import engine, walls
+from samuel.trust.content import TooMuch, digest_file, survey
 
+MOST_CHANGES = 40
 NOTHING_MORE = "nothing but its own files and its own data directory"
 
 Row = tuple[str, Sequence[str]]
@@ -51,9 +55,40 @@ def offer(candidate: Candidate) -> str:
         *offered(plugin),
         ("may use", plugin.grants.lines() or [NOTHING_MORE]),
         ("that is new", candidate.news if candidate.before else []),
+        ("changes", changes(candidate.before, plugin) if candidate.before else []),
         ("not held to", gaps(plugin)),
     ]
     return block(rows, heading(plugin))
+
+
+def changes(before: Installed, plugin: Installed) -> list[str]:
+    """The files that an update adds, removes and changes, and how many lines of each."""
+    old, new = _files(before), _files(plugin)
+    lines = []
+    for name in sorted({*old, *new}):
+        if name not in old:
+            lines.append(f"added    {name}")
+        elif name not in new:
+            lines.append(f"removed  {name}")
+        elif digest_file(str(old[name])) != digest_file(str(new[name])):
+            lines.append(f"changed  {name}  {_line_counts(old[name], new[name])}")
+    rest = len(lines) - MOST_CHANGES
+    return [*lines[:MOST_CHANGES], f"and {rest} more files"] if rest > 0 else lines
+
+
+def _files(plugin: Installed) -> dict[str, Path]:
+    try:
+        return {name: plugin.directory / name for name in survey(plugin.directory) if not name.startswith(".git/")}
+    except (OSError, TooMuch):
+        return {}
+
+
+def _line_counts(old: Path, new: Path) -> str:
+    before, after = (file.read_bytes().splitlines() for file in (old, new))
+    added, removed = Counter(after) - Counter(before), Counter(before) - Counter(after)
+    if not added and not removed:
+        return "(its mode, or the order of its lines)"
+    return f"(+{added.total()} -{removed.total()} lines)"
 
 
 def offered(plugin: Installed) -> list[Row]:

@@ -1,0 +1,34 @@
+"""Where samuel.toml still speaks of a plugin that takes no part any more."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from samuel import config, paths
+from samuel.config.model import EventSettings
+from samuel.plugins.installed import Installed
+
+
+def mentions(root: Path, plugin: Installed) -> list[str]:
+    """Each line that names it in `order` or `handlers`, with what to do about it."""
+    settings = config.load(root / paths.CONFIG)
+    places = [settings.hooks, *(methodology.hooks for methodology in settings.methodology.values())]
+    found = [
+        (line, what) for hooks in places for event, one in hooks.items() for line, what in _of(event, one, plugin)
+    ]
+    return [f"{paths.CONFIG}:{line}: {what}; remove it from that line" for line, what in sorted(found)]
+
+
+def _of(event: str, settings: EventSettings, plugin: Installed) -> Iterator[tuple[int, str]]:
+    for ref in settings.handlers or ():
+        if _is_about(ref.use, plugin):
+            yield ref.line, f"`handlers` of `{event}` still names `{ref.use}`"
+    for key in settings.order:
+        if _is_about(key, plugin):
+            yield settings.order_lines.get(key, 0), f"`order` of `{event}` still names `{key}`"
+
+
+def _is_about(name: str, plugin: Installed) -> bool:
+    names = {plugin.name, plugin.title}
+    return name in names or name.startswith(tuple(f"{one}{mark}" for one in names for mark in "/:"))
