@@ -61,6 +61,14 @@ class Plugins:
         return [one for one in (*agreed, *self.of_user) if not one.problems and self._enabled(one)]
 
     @property
+    def untrusted(self) -> list[Installed]:
+        """Those of the project that nobody agreed to as they are."""
+        from samuel.sources.plugins import package_of
+
+        environments = self._user.environments
+        return [one for one in self.of_project if self._permit.package(package_of(one, environments))]
+
+    @property
     def missing(self) -> list[str]:
         """What samuel.lock names and is not there, such as in a fresh clone."""
         return [entry.name for entry in self.missing_entries]

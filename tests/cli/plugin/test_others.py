@@ -221,6 +221,13 @@ class TestUpdate:
         assert samuel("plugin", "update") == (0, "There is nothing to update.\n", "")
 
 
+def test_recipes_of_a_plugin_that_is_not_trusted_are_named(samuel, project, plain):
+    samuel("plugin", "add", "org/plain", "--yes")
+    (project / ".samuel/plugins/org@plain/hooks/helper.txt").write_text("changed")
+    ran = samuel("recipe", "list")
+    assert "`org/plain` is not trusted, so its recipes are not listed: " in ran.err
+
+
 class TestListOfDisabled:
     def test_disabled_plugin_is_shown_as_such(self, samuel, checks):
         samuel("plugin", "add", "org/checks", "--yes")

@@ -5,6 +5,7 @@ import click
 from samuel.cli.here import Here, json_option
 from samuel.cli.output import Table
 from samuel.cli.recipe import recipes
+from samuel.plugins.contents import contents
 from samuel.recipes.recipe import Recipe
 
 COLUMNS = ("name", "origin", "status", "description", "reason")
@@ -21,8 +22,13 @@ def list_(here: Here) -> int:
     """
     with here.open() as app:
         found = [plain(one) for one in recipes(app)]
+        waiting = [
+            f"`{plugin.title}` is not trusted, so its recipes are not listed: {', '.join(names)}; run `samuel trust`"
+            for plugin in app.plugins.untrusted
+            if (names := contents(plugin.directory, plugin.manifest).recipes)
+        ]
     rows = [[str(row[column] or "-") for column in COLUMNS] for row in found]
-    return here.out.answer(found, Table(COLUMNS, rows), warnings=app.warnings)
+    return here.out.answer(found, Table(COLUMNS, rows), warnings=[*app.warnings, *waiting])
 
 
 def plain(one: Recipe) -> dict[str, object]:
