@@ -225,7 +225,7 @@ def test_recipes_of_a_plugin_that_is_not_trusted_are_named(samuel, project, plai
     samuel("plugin", "add", "org/plain", "--yes")
     (project / ".samuel/plugins/org@plain/hooks/helper.txt").write_text("changed")
     ran = samuel("recipe", "list")
-    assert "`org/plain` is not trusted, so its recipes are not listed: " in ran.err
+    assert "`org/plain` is not trusted, so its recipes are left out: " in ran.err
 
 
 class TestListOfDisabled:

@@ -23,7 +23,7 @@ def list_(here: Here) -> int:
     with here.open() as app:
         found = [plain(one) for one in recipes(app)]
         waiting = [
-            f"`{plugin.title}` is not trusted, so its recipes are not listed: {', '.join(names)}; run `samuel trust`"
+            f"`{plugin.title}` is not trusted, so its recipes are left out: {', '.join(names)}; run `samuel trust`"
             for plugin in app.plugins.untrusted
             if (names := contents(plugin.directory, plugin.manifest).recipes)
         ]
