@@ -664,6 +664,17 @@ remote = origin"
         subprocess.run(["git", "rebase", "--continue"], cwd=scene.root, env=scene.variables, capture_output=True)
         assert not scene.canary.exists()
 
+    @pytest.mark.parametrize(
+        "text", ["gitdir: loop", "gitdir: a\\0b", "", "$(head -c 200000 /dev/zero | tr '\\0' x)"]
+    )
+    def test_is_not_confused_by_a_file_that_leads_nowhere(
+        self, scene: Scene, sandbox: SandboxChoice, text: str
+    ) -> None:
+        script = f'mkdir sub; ln -s loop sub/loop; printf "{text}" > sub/.git'
+        scene.attack(script, sandbox)
+        assert not scene.afterwards()
+        scene.attack("echo again", sandbox)
+
 
 class TestWhatStillWorks:
     def test_git_looks_the_same_afterwards(self, scene: Scene, sandbox: SandboxChoice) -> None:

@@ -31,6 +31,7 @@ FILES = {
     "config.worktree": "",
     "commondir": ".\n",  # configuration and hooks are here, and nowhere else
 }
+_LONGEST = 64 * 1024  # bytes of a file called `.git`
 ALTERNATES = "objects/info/alternates"
 _REMOVABLE = ("branches", "remotes", "modules", "worktrees")
 
@@ -87,9 +88,27 @@ def common_directory(git: Path) -> Path | None:
         return None
 
 
+def own_directories(root: Path) -> list[Path]:
+    """The git directories of a project that its agent needs to write to: the shared one first."""
+    git = root / ".git"
+    common = common_directory(git)
+    if common is None:
+        # Elsewhere nobody writes it; inside the project it was made by `git init --separate-git-dir`.
+        own = linked_directory(git) if git.is_file() else root
+        return [own] if own.is_dir() and own != root and own.is_relative_to(root) else []
+    return [common, linked_directory(git)] if git.is_file() else [common]
+
+
 def linked_directory(git: Path) -> Path:
     """Where a file called `.git` leads."""
-    return (git.parent / git.read_text(errors="replace").strip().removeprefix("gitdir:").strip()).resolve()
+    with git.open("rb") as file:
+        return Path(leads_to(str(git), os.fsdecode(file.read(_LONGEST))))
+
+
+def leads_to(git: str, content: str) -> str:
+    """The same, for content that was read already. An agent may have written it: nothing in it is an error."""
+    name = content.partition("\0")[0].strip().removeprefix("gitdir:").strip()
+    return os.path.realpath(os.path.join(os.path.dirname(git), name))
 
 
 def _of_repository(root: Path, files: GitFiles) -> None:
@@ -102,16 +121,10 @@ def _of_repository(root: Path, files: GitFiles) -> None:
     if git.is_symlink():
         files.read_only.append(str(git))  # which a sandbox refuses
         return
-    common = common_directory(git)
     if git.is_file():
         files.read_only.append(str(git))
-        own = linked_directory(git)
-        if common is not None:
-            _of_linked_tree(own, files)
-        elif own.is_dir() and own.is_relative_to(root):
-            common = own  # made by `git init --separate-git-dir`
-    if common is not None:
-        _of_common_directory(common, files)
+    for position, directory in enumerate(own_directories(root)):
+        (_of_linked_tree if position else _of_common_directory)(directory, files)
 
 
 def _of_linked_tree(own: Path, files: GitFiles) -> None:

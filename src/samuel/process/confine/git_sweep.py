@@ -16,7 +16,7 @@ from pathlib import Path
 import msgspec
 
 from samuel.process.confine import git_search
-from samuel.process.confine.git_files import GitFiles, linked_directory
+from samuel.process.confine.git_files import GitFiles, leads_to
 from samuel.process.confine.git_search import Found
 from samuel.process.confine.quarantine import Quarantine
 from samuel.process.reason import printable
@@ -107,10 +107,7 @@ class Sweep:
 
     def _leads_elsewhere(self, path: str, found: Found) -> str:
         """Why a new file called `.git` must go; "" if it leads to a git directory that is judged by itself."""
-        try:
-            target = str(linked_directory(Path(path)))
-        except OSError:
-            return ""
+        target = leads_to(path, found.files[path])
         if target in found.directories and target not in self._files.own:
             return ""
         return "it leads git to a git directory that is not its own"

@@ -11,14 +11,14 @@ and leave room for others. So each directory on the way to a protected one is mo
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
 from samuel.paths import Project
 from samuel.process.confine.git_baseline import Baseline
-from samuel.process.confine.git_files import GitFiles, common_directory, git_files, linked_directory
+from samuel.process.confine.git_files import GitFiles, git_files, leads_to, own_directories
 from samuel.process.confine.git_search import Found, search
 from samuel.process.confine.git_sweep import GitState, Sweep, look
 from samuel.process.confine.placeholders import Placeholders, hold_placeholders
@@ -42,15 +42,15 @@ def hold(place: Place) -> Iterator[list[Mount]]:
     project = Project(root)
     for directory in (project.run, state):
         directory.mkdir(parents=True, exist_ok=True)
-    common = common_directory(root / ".git")
-    own = [str(common)] if common else []
+    own = [str(directory) for directory in own_directories(root)]
     places = [str(root), *(path for path in own if not path.startswith(f"{root}/"))]
     hidden = [str(project.quarantine)]
-    files = git_files(root, place.host, _linked_trees(search(places, own, hidden), common))
+    found = search(places, own, hidden)
+    files = git_files(root, place.host, _linked_trees(found, own))
     quarantine = Quarantine(root, project.quarantine)
 
     def sweep(before: GitState) -> None:
-        for line in Sweep(root, files, before, quarantine).run(search(places, files.own, hidden)):
+        for line in Sweep(root, files, before, quarantine).run(search(places, own, hidden)):
             place.report(line)
 
     with ExitStack() as holders:
@@ -60,7 +60,8 @@ def hold(place: Place) -> Iterator[list[Mount]]:
         baseline = Baseline(place.cache, root)
         if holder.first and (left := baseline.load()):  # by a Samuel that was killed before it could look
             sweep(left)
-        before = look(search(places, files.own, hidden), files)
+            found = search(places, own, hidden)
+        before = look(found, files)
         if holder.first:
             baseline.save(before)
         try:
@@ -71,13 +72,11 @@ def hold(place: Place) -> Iterator[list[Mount]]:
                 baseline.remove()
 
 
-def _linked_trees(found: Found, common: Path | None) -> list[str]:
+def _linked_trees(found: Found, own: Sequence[str]) -> list[str]:
     """Other work trees of the same repository, below the project."""
-    return [
-        os.path.dirname(file)
-        for file in found.files
-        if common and os.path.isfile(file) and linked_directory(Path(file)).parent == common / "worktrees"
-    ]
+    shared = {os.path.join(directory, "worktrees") for directory in own}
+    trees = (git for git, content in found.files.items() if os.path.dirname(leads_to(git, content)) in shared)
+    return [os.path.dirname(git) for git in trees]
 
 
 def _together(in_project: Placeholders, files: GitFiles) -> list[Placeholders]:
