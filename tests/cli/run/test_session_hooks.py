@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -150,3 +151,14 @@ def test_without_suggestions_the_prompt_stays_as_it_is(samuel, workshop):
     write(workshop.root, ".samuel/recipes/look.md", "Look around.\n")
     assert samuel("recipe", "run", "look", "--yes").code == 0
     assert (workshop.root / "prompt").read_text() == "Look around.\n"
+
+
+@pytest.mark.skipif(shutil.which("bwrap") is None, reason="there is no bubblewrap here")
+def test_an_agent_in_a_sandbox_can_call_what_is_suggested_to_it(samuel, hooked, machine):
+    sandbox = f'{{ kind = "bwrap", volumes = ["{machine}:{machine}:ro"] }}'  # a home in /tmp is hidden there
+    hooked.configure(CONFIG.replace('agent = "mine"', f'agent = "mine"\nsandbox = {sandbox}'))
+    hooked.agent("cat > prompt\nsamuel ability call sweep > called\n")
+    write(hooked.root, ".samuel/recipes/look.md", "Look around.\n")
+    assert samuel("recipe", "run", "look", "--yes").code == 0
+    assert SECTION in (hooked.root / "prompt").read_text()
+    assert json.loads((hooked.root / "called").read_text()) == {}
