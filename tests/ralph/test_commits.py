@@ -170,6 +170,22 @@ class TestAfterASandboxedAgent:
         assert (subject(loop), canary.exists()) == ("tools", False)
         assert (loop.root / "tools" / "clean.sh").read_text() == "cat\n"
 
+    def test_a_project_inside_a_repository_is_committed_to_that_one(self, loop: LoopProject) -> None:
+        top = loop.root.parent
+        (loop.root / ".git").rename(top / ".git")
+        (top / ".gitignore").write_text("home/\n")
+        subprocess.run(["git", "add", "-A"], cwd=top, check=True)
+        subprocess.run(["git", "commit", "-qm", "moved"], cwd=top, check=True)
+        loop.agent(f"git init -q . && touch made || :\n{GOOD}")
+        run(loop, trusting=True)
+        shown = subprocess.run(
+            ["git", "show", "--format=%s", "--name-only"], cwd=top, capture_output=True, text=True
+        )
+        assert shown.stdout.split("\n")[0] == "1 Task 1"
+        assert f"{loop.root.name}/work-1.txt" in shown.stdout
+        assert not (loop.root / ".git").exists()
+        assert not (loop.root / "made").exists()
+
     def test_a_project_that_is_no_repository_stays_none(self, loop: LoopProject) -> None:
         (loop.root / ".git").rename(loop.root.parent / "elsewhere.git")
         loop.agent(f"git init -q . && touch made || :\n{GOOD}")

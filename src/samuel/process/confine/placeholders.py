@@ -62,12 +62,17 @@ def hold_placeholders(wanted: Placeholders) -> Iterator[Holder]:
 
 
 def _make(wanted: Placeholders) -> None:
-    for name in wanted.directories:
-        with suppress(FileExistsError):
-            (wanted.place / name).mkdir()
-    for name, content in wanted.files.items():
-        with suppress(FileExistsError), open(wanted.place / name, "x") as file:
-            file.write(content)
+    try:
+        for name in wanted.directories:
+            with suppress(FileExistsError):
+                (wanted.place / name).mkdir()
+        for name, content in wanted.files.items():
+            with suppress(FileExistsError), open(wanted.place / name, "x") as file:
+                file.write(content)
+    except OSError as error:
+        raise NotRunnable(
+            f"`{error.filename}` cannot be made, so an agent cannot be kept from making it: {error.strerror}"
+        ) from error
 
 
 def _remove(wanted: Placeholders) -> None:
