@@ -22,12 +22,14 @@ class Shipped(NamedTuple):
     """What it is told below `config`."""
     needs: str = ""
     """The key of `config` without which it has nothing to do."""
+    suggests: bool = False
+    """It suggests and never denies: where it cannot run, nothing is left unguarded."""
 
 
 SHIPPED: Mapping[str, Shipped] = MappingProxyType(
     {
         "knowledge_trigger": Shipped(
-            names.USER_PROMPT_SUBMIT, "samuel.shipped.knowledge_trigger:hook", intents.read
+            names.USER_PROMPT_SUBMIT, "samuel.shipped.knowledge_trigger:hook", intents.read, suggests=True
         ),
         "policy_guard": Shipped(names.PRE_ABILITY_CALL, "samuel.shipped.policy_guard:hook", policy.read),
         "post_tool_use_tracker": Shipped(
@@ -37,7 +39,10 @@ SHIPPED: Mapping[str, Shipped] = MappingProxyType(
             names.SESSION_STOP, "samuel.shipped.session_stop_build_check:hook", builds.read, needs="builds"
         ),
         "skill_activation_prompt": Shipped(
-            names.USER_PROMPT_SUBMIT, "samuel.shipped.skill_activation_prompt:hook", numbers.read_suggesting
+            names.USER_PROMPT_SUBMIT,
+            "samuel.shipped.skill_activation_prompt:hook",
+            numbers.read_suggesting,
+            suggests=True,
         ),
     }
 )

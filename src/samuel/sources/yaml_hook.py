@@ -33,6 +33,12 @@ class YamlHook(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     config: dict[str, Any] = {}  # what it is told: `plugin.config` of its events
     summary: str = ""
 
+    @property
+    def part(self) -> Role | None:
+        """Its role: what the file says, or what is known of a hook that comes with Samuel."""
+        shipped = SHIPPED.get(self.command) if self.kind == BUILTIN else None
+        return self.role or (Role.OBSERVE if shipped and shipped.suggests else None)
+
     def switched_off(self, file: str) -> str:
         """Why it takes part nowhere; "" if it does somewhere."""
         if not self.enabled:

@@ -111,7 +111,7 @@ class YamlHooks:
                 digest=read.digest,
                 order=hook.order,
                 timeout=hook.timeout,
-                role=hook.role,
+                role=hook.part,
                 blocking=hook.blocking,
                 match=hook.match,
                 config=hook.config,
