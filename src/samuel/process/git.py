@@ -24,7 +24,7 @@ from samuel.errors import SamuelError
 from samuel.process import git_settings, spawn
 from samuel.process.git_output import Commit, Entry, Status, parse_log, parse_status
 from samuel.process.git_program import git_program, path_outside
-from samuel.process.git_settings import Setting
+from samuel.process.git_settings import GitSetting
 from samuel.process.reason import printable
 
 __all__ = ["Commit", "Entry", "Git", "GitFailed", "Status", "WorkTree"]
@@ -135,7 +135,7 @@ class Git:
         off = {**_OFF, **self._without_filters()}
         return self._call([command, *_FLAGS.get(command, ()), *rest], off, timeout)
 
-    def settings(self, file: str = "") -> list[Setting]:
+    def settings(self, file: str = "") -> list[GitSetting]:
         """The configuration, or one file of it; a later setting overrides an earlier one.
 
         In no repository it is the user's and the machine's. A broken `.git` would be an error there.

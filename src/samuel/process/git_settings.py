@@ -34,7 +34,7 @@ _RUNNERS = frozenset(
 _UNKNOWN = re.compile(r"`|\$[({A-Za-z_]")  # only a shell knows what this becomes
 
 
-class Setting(NamedTuple):
+class GitSetting(NamedTuple):
     origin: str
     """The file it stands in, as git has it; "" for none."""
     key: str
@@ -42,14 +42,14 @@ class Setting(NamedTuple):
     value: str
 
 
-def parse(output: bytes) -> list[Setting]:
+def parse(output: bytes) -> list[GitSetting]:
     """What `git config --list --show-origin -z` printed, without what we passed ourselves."""
     fields = [os.fsdecode(field) for field in output.split(b"\0")[:-1]]
     settings = []
     for origin, entry in zip(fields[::2], fields[1::2], strict=True):
         key, _, value = entry.partition("\n")
         if origin.startswith("file:"):
-            settings.append(Setting(origin[5:], key, value))
+            settings.append(GitSetting(origin[5:], key, value))
     return settings
 
 
@@ -58,12 +58,12 @@ def expanded(value: str, home: str) -> str:
     return home + value[1:] if value == "~" or value.startswith("~/") else value
 
 
-def value_of(settings: Iterable[Setting], key: str) -> str:
+def value_of(settings: Iterable[GitSetting], key: str) -> str:
     """The last word on a key that is set once; "" when nobody set it."""
     return next((setting.value for setting in reversed(list(settings)) if setting.key == key), "")
 
 
-def include_targets(settings: Iterable[Setting], home: str) -> list[str]:
+def include_targets(settings: Iterable[GitSetting], home: str) -> list[str]:
     """The files that are included, or would be under a condition, whether they exist or not."""
     return [
         os.path.join(os.path.dirname(setting.origin), expanded(setting.value, home))
@@ -72,7 +72,7 @@ def include_targets(settings: Iterable[Setting], home: str) -> list[str]:
     ]
 
 
-def program_settings(settings: Iterable[Setting]) -> list[Setting]:
+def program_settings(settings: Iterable[GitSetting]) -> list[GitSetting]:
     """The settings whose value is a command that git starts by itself."""
     return [setting for setting in settings if _PROGRAM.fullmatch(setting.key.lower()) and setting.value]
 
@@ -99,9 +99,9 @@ def hooks_beside(directory: Path) -> Path:
     return directory.parent if directory.name == "_" else directory
 
 
-def filters(settings: Iterable[Setting]) -> Mapping[str, list[Setting]]:
+def filters(settings: Iterable[GitSetting]) -> Mapping[str, list[GitSetting]]:
     """Each filter driver's commands that are run when a file is added."""
-    found: dict[str, list[Setting]] = {}
+    found: dict[str, list[GitSetting]] = {}
     for setting in settings:
         section, _, rest = setting.key.partition(".")
         name, _, variable = rest.rpartition(".")

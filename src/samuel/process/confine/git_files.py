@@ -16,7 +16,7 @@ from samuel.process import environment
 from samuel.process.confine.placeholders import Placeholders
 from samuel.process.git import Git, GitFailed
 from samuel.process.git_settings import (
-    Setting,
+    GitSetting,
     expanded,
     files_named,
     hooks_beside,
@@ -148,7 +148,7 @@ def _of_common_directory(common: Path, files: GitFiles) -> None:
     files.read_only += (str(common / name) for name in ("config", *DIRECTORIES, *names))
 
 
-def _with_conditional(git: Git) -> list[Setting]:
+def _with_conditional(git: Git) -> list[GitSetting]:
     """All settings, also those of included files whose condition does not hold now: an agent may make it hold."""
     settings = git.settings()
     home, seen = git.home, {setting.origin for setting in settings}
@@ -172,7 +172,7 @@ def _of_user(host: Mapping[str, str], places: Sequence[str], files: GitFiles) ->
 
 
 def _named_by(
-    settings: Sequence[Setting], places: Sequence[str], trees: Sequence[str], home: str, files: GitFiles
+    settings: Sequence[GitSetting], places: Sequence[str], trees: Sequence[str], home: str, files: GitFiles
 ) -> None:
     for setting in settings:
         _keep(setting.origin, places, files)
@@ -222,7 +222,7 @@ def _between(place: str, name: str) -> Iterator[str]:
     return ("/".join(parts[: end + 1]) for end in range(len(parts)))
 
 
-def _is_relative(setting: Setting) -> bool:
+def _is_relative(setting: GitSetting) -> bool:
     """Does it name something in whatever work tree git happens to be?"""
     word = setting.value.split(" ")[0].lstrip("!")
     if setting.key != "core.hookspath" and not (program_settings([setting]) and "/" in word):

@@ -65,7 +65,7 @@ _HARMLESS: dict[str, Callable[[str], bool]] = {
 }
 
 
-class Found(NamedTuple):
+class GitSearch(NamedTuple):
     directories: dict[str, dict[str, str]]
     """Each git directory, with what in it is neither a file nor a directory, and what that is."""
     files: dict[str, str]
@@ -76,9 +76,9 @@ class Found(NamedTuple):
     """Directories that could not be read."""
 
 
-def search(places: Iterable[str], own: Sequence[str], leave_out: Sequence[str] = ()) -> Found:
+def search(places: Iterable[str], own: Sequence[str], leave_out: Sequence[str] = ()) -> GitSearch:
     """Every git directory at or below `places`, without following links; those of `own` whatever is in them."""
-    found = Found({}, {}, {}, [])
+    found = GitSearch({}, {}, {}, [])
     waiting = [(place, "") for place in places]
     while waiting:
         directory, around = waiting.pop()

@@ -17,7 +17,7 @@ import msgspec
 
 from samuel.process.confine import git_search
 from samuel.process.confine.git_files import GitFiles, leads_to
-from samuel.process.confine.git_search import Found
+from samuel.process.confine.git_search import GitSearch
 from samuel.process.confine.quarantine import Quarantine
 from samuel.process.reason import printable
 
@@ -47,7 +47,7 @@ class GitState(msgspec.Struct, frozen=True):
     """The files that git takes configuration from, outside of directories that are mounted."""
 
 
-def look(found: Found, files: GitFiles) -> GitState:
+def look(found: GitSearch, files: GitFiles) -> GitState:
     links = dict(found.links)
     directories = {}
     for directory, irregular in found.directories.items():
@@ -67,7 +67,7 @@ class Sweep:
         self._quarantine = quarantine
         self._told: list[str] = []
 
-    def run(self, found: Found) -> list[str]:
+    def run(self, found: GitSearch) -> list[str]:
         """Put everything right; gives what to tell the owner."""
         for path, before in self._before.contents.items():
             self._put_back(path, before)
@@ -105,7 +105,7 @@ class Sweep:
             why = f"git would take from it {', '.join(found[:3])}{' and more' if found[3:] else ''}"
         self._take(directory, why)
 
-    def _leads_elsewhere(self, path: str, found: Found) -> str:
+    def _leads_elsewhere(self, path: str, found: GitSearch) -> str:
         """Why a new file called `.git` must go; "" if it leads to a git directory that is judged by itself."""
         target = leads_to(path, found.files[path])
         if target in found.directories and target not in self._files.own:

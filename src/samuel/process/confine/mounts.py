@@ -19,7 +19,7 @@ from typing import NamedTuple
 from samuel.paths import Project
 from samuel.process.confine.git_baseline import Baseline
 from samuel.process.confine.git_files import GitFiles, git_files, leads_to, own_directories
-from samuel.process.confine.git_search import Found, search
+from samuel.process.confine.git_search import GitSearch, search
 from samuel.process.confine.git_sweep import GitState, Sweep, look
 from samuel.process.confine.placeholders import Placeholders, hold_placeholders
 from samuel.process.confine.quarantine import Quarantine
@@ -72,7 +72,7 @@ def hold(place: Place) -> Iterator[list[Mount]]:
                 baseline.remove()
 
 
-def _linked_trees(found: Found, own: Sequence[str]) -> list[str]:
+def _linked_trees(found: GitSearch, own: Sequence[str]) -> list[str]:
     """Other work trees of the same repository, below the project."""
     shared = {os.path.join(directory, "worktrees") for directory in own}
     trees = (git for git, content in found.files.items() if os.path.dirname(leads_to(git, content)) in shared)
