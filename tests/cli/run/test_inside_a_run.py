@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import json
 import subprocess
 import sys
 
 import pytest
 
-from .conftest import GOOD, REAL
+from .conftest import CONFIG, GOOD, REAL
 
 EVIL = "#!/bin/sh\n[ $1 = hook ] && echo quality.check || touch owned\n"
+OTHER = '\n[agents.other]\ncommand = ["./other.sh"]\n'  # something that nobody agreed to yet
 REFUSED = "which cannot change what is trusted"
 DROPPED = "env -u SAMUEL_RUN_ID -u SAMUEL_STEP -u SAMUEL_SESSION_ID -u SAMUEL_TASK_ID -u SAMUEL_CALL"
 SAMUEL = f"{sys.executable} -P -m samuel"
@@ -76,12 +76,11 @@ def test_an_agent_agrees_to_nothing(samuel, workshop, put, way):
 
 def test_a_check_agrees_to_nothing(samuel, workshop, put):
     put("check.sh", tries("without variables", "trust --yes") + "exit 0\n")
-    put(".samuel/hooks/evil", EVIL, 0o755)
-    workshop.configure(workshop_config("sh check.sh"))
+    workshop.configure(CONFIG.replace("test -f work-1", "sh check.sh") + OTHER)
     samuel("trust", "checks:ralph", "agent:mine", "--yes")
     assert samuel("run", "start", "--iterations", "1").code == 0
     assert REFUSED in (workshop.root / "said-0").read_text()
-    assert agreements(samuel)[".samuel/hooks/evil"] == "new"
+    assert agreements(samuel)["agent:other"] == "new"
 
 
 def test_an_agent_of_a_recipe_agrees_to_nothing(samuel, workshop, put):
@@ -90,13 +89,13 @@ def test_an_agent_of_a_recipe_agrees_to_nothing(samuel, workshop, put):
     tried = tries("in another session", "trust --yes", "plugin add ./evil-plugin --yes")
     workshop.agent(f"{tried}{sys.executable} forge.py\n")
     samuel("trust", "--yes")
-    put(".samuel/hooks/evil", EVIL, 0o755)
+    workshop.configure(CONFIG + OTHER)
     with subprocess.Popen([*REAL, "recipe", "run", "evil"], cwd=workshop.root, stdout=-3, stderr=-3) as process:
         process.wait(timeout=120)
     for number in range(2):
         assert REFUSED in (workshop.root / f"said-{number}").read_text()
     states = agreements(samuel)
-    assert (states[".samuel/hooks/evil"], states["agent:mine"]) == ("new", "trusted")
+    assert (states["agent:other"], states["agent:mine"]) == ("new", "trusted")
 
 
 def test_samuel_trust_does_not_count_inside(samuel, workshop):
@@ -119,20 +118,13 @@ def test_an_agreement_written_into_the_store_is_dropped(samuel, workshop, put):
     assert agreements(samuel) == {"checks:ralph": "trusted", "agent:mine": "trusted"}
 
 
-def test_a_person_on_another_terminal_may_agree_while_it_runs(samuel, workshop, put):
+def test_a_person_on_another_terminal_may_agree_while_it_runs(samuel, workshop):
     workshop.agent("touch begun; until [ -f go ]; do sleep 0.02; done\n" + GOOD)
     samuel("trust", "--yes")
-    put(".samuel/hooks/mine", EVIL.replace("touch owned", "true"), 0o755)
+    workshop.configure(CONFIG + OTHER)
     with workshop.start("--iterations", "1") as process:
         workshop.wait_for("begun")
         assert samuel("trust", "--yes").code == 0
         (workshop.root / "go").touch()
         process.communicate(timeout=120)
-    assert agreements(samuel)[".samuel/hooks/mine"] == "trusted"
-
-
-def workshop_config(check: str) -> str:
-    return (
-        f'[methodology.ralph]\nagent = "mine"\npause = "0s"\nquality_checks = [{json.dumps(check)}]\n'
-        '[agents.mine]\ncommand = ["./agent.sh"]\nprompt = "stdin"\n'
-    )
+    assert agreements(samuel)["agent:other"] == "trusted"
