@@ -221,9 +221,12 @@ class TestWhatGoesWrong:
         assert (ran.code, ran.out) == (code, "")
         assert ran.err.startswith("error: PROJECT/samuel.toml:1: not valid TOML")
 
-    def test_a_chain_that_cannot_be_resolved(self, samuel, put, event: str, code: int) -> None:
+    def test_a_handler_that_is_missing_denies_where_denying_is_possible(self, samuel, put, event, code) -> None:
         put("samuel.toml", f"[hooks.{event}]\nhandlers = ['nobody']\n")
-        assert samuel("emit", event, stdin=self.CONTEXT).code == code
+        ran = samuel("emit", event, stdin=self.CONTEXT)
+        assert ran.code == (2 if code == 2 else 0)
+        assert "`handlers` of" in ran.err
+        assert "names `nobody`" in ran.err
 
     @pytest.mark.parametrize("context", ["[", "[]", "7", '"x"', "null", "{} {}", '{"a": NaN}'])
     def test_a_context_that_is_none(self, samuel, event: str, code: int, context: str) -> None:
@@ -455,7 +458,7 @@ class TestQuick:
             lambda root: (
                 (root / ".samuel/plugins/x").mkdir(parents=True) or (root / ".samuel/plugins/x/a").write_text("")
             ),
-            lambda root: (root / ".git").mkdir(),
+            lambda root: (root / ".git").mkdir() or (root / ".git/HEAD").write_text("ref: refs/heads/main\n"),
         ],
         ids=["new", "gone", "script", "beside", "config", "lock", "hook file", "plugin", "another root's key"],
     )

@@ -224,7 +224,8 @@ if sys.argv[1] == "hook":
     print("turn_end")
 else:
     payload = json.load(sys.stdin)
-    print(json.dumps({"messages_to_user": [payload.get("recipe_name", "none")]}))
+    names = [payload.get("recipe_name", "none"), payload.get("recipe_full_name", "")]
+    print(json.dumps({"messages_to_user": names}))
 """
     origin("org/aware", {"hooks/aware": hook, "recipes/code-review.md": "Review.\n"})
     assert samuel("plugin", "add", "org/aware", "--yes")[0] == 0
@@ -236,7 +237,8 @@ else:
     assert code == 0, err
     assert samuel("hooks", "fire", "TurnEnd")[0] == 0
     log = samuel("hooks", "log", "--event", "TurnEnd", "--json")[1]
-    assert "org/aware/code-review" in log
+    assert '"code-review"' in log  # its own recipe, by the name it gave it
+    assert '"org/aware/code-review"' in log
     assert '"none"' in log
 
 

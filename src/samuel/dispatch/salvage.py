@@ -1,7 +1,7 @@
 """What of a HookResult can still be used when an entry in it is wrong.
 
-A hint in the wrong shape must not cost a handler its verdict or its messages. Only hints are left out: a verdict,
-an `ok` or a rewrite in the wrong shape makes the whole answer bad.
+One wrong entry in a list of hints must not cost a handler its verdict or its messages. Anything else in the wrong
+shape makes the whole answer bad: a list that is none, a verdict, an `ok`, a rewrite.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import msgspec
 from samuel.decoding import convert
 from samuel.events import EventType
 from samuel.events.explain import explained
-from samuel.events.session import FollowUpAction, Intent, Log, SuggestedAbility, SuggestedDocument
+from samuel.events.session import FollowUpAction, Log, SuggestedAbility, SuggestedDocument
 
 LISTS: Mapping[str, type] = {
     "logs": Log,
@@ -24,7 +24,6 @@ LISTS: Mapping[str, type] = {
     "suggested_documents": SuggestedDocument,
     "follow_up_actions": FollowUpAction,
 }
-SINGLE: Mapping[str, type] = {"new_intent": Intent, "usage_recorded": bool}
 MOST_NOTES = 5
 
 
@@ -53,17 +52,16 @@ def salvaged(kind: EventType, result: Mapping[str, Any]) -> Salvaged:
 
 
 def _without_wrong_hints(result: Mapping[str, Any], notes: list[str]) -> dict[str, Any]:
-    kept: dict[str, Any] = {}
+    """Without the entries that are wrong, and without a list of which nothing is left."""
+    usable: dict[str, Any] = {}
     for key, value in result.items():
-        whole = list if key in LISTS else SINGLE.get(key)
-        if whole is not None and value is not None and not _fits(value, whole, key, notes):
-            continue
-        if key in LISTS and value:
-            value = [entry for at, entry in enumerate(value) if _fits(entry, LISTS[key], f"{key}[{at}]", notes)]
-            if not value:
+        if key in LISTS and isinstance(value, list):
+            entries = [entry for at, entry in enumerate(value) if _fits(entry, LISTS[key], f"{key}[{at}]", notes)]
+            if value and not entries:
                 continue
-        kept[key] = value
-    return kept
+            value = entries
+        usable[key] = value
+    return usable
 
 
 def _fits(value: Any, kind: type, where: str, notes: list[str]) -> bool:

@@ -551,7 +551,7 @@ def test_a_call_that_cannot_be_written_leaves_no_folder(samuel, shop):
     small = "resource.setrlimit(resource.RLIMIT_FSIZE, (50_000, 50_000))"
     limited = [sys.executable, "-c", f"import os, resource, sys; {small}; os.execv(sys.argv[1], sys.argv[1:])"]
     made = subprocess.run([*limited, *command], cwd=shop.root, input=given, capture_output=True)
-    assert (made.returncode, made.stderr) == (1, b"error: File too large\n")
+    assert (made.returncode, made.stderr) == (1, b"error: `input.json`: File too large\n")
     assert shop.keys == []
 
 
