@@ -54,8 +54,8 @@ def test_an_agent_s_own_directory_is_where_its_variable_says(desk: Any, box: Any
 
 
 def test_whether_the_program_is_there_is_asked_inside(desk: Any, box: Any) -> None:
-    place = confine.Place(desk.root, desk.state, desk.host)
-    desk.recorder("claude")  # below /tmp, which is hidden inside
+    place = confine.Place(desk.root, desk.state, {**desk.host, "HOME": str(desk.root)})
+    desk.recorder("claude")  # below /tmp, which is hidden inside, and not in the home directory
     assert "`claude`, which the sandbox `bwrap` does not have; to install it: npm" in missing_in(
         AGENTS["claude"], box("bwrap"), place
     )

@@ -13,6 +13,7 @@ import shutil
 import socket
 import subprocess
 import sys
+import tempfile
 import time
 import uuid
 from collections.abc import Callable, Iterator
@@ -216,6 +217,21 @@ class TestBubblewrap:
         assert b"docker.sock" not in done.stdout
         assert done.stdout.decode().split()[-1] == "private"
         assert not Path("/tmp/new").exists()
+
+    @pytest.mark.parametrize("hidden", ["/tmp", "/var/tmp"])
+    def test_home_in_a_hidden_directory_can_be_read_and_not_written(
+        self, place: confine.Place, hidden: str
+    ) -> None:
+        """`samuel run done` needs a home directory that exists, and the user's own guards are in it."""
+        with tempfile.TemporaryDirectory(dir=hidden) as directory:
+            home = Path(directory, "home")
+            home.mkdir()
+            (home / ".bashrc").write_text("# mine\n")
+            (Path(directory) / "beside").touch()
+            script = f"cat ~/.bashrc; touch ~/new; ls {directory}"
+            place = replace(place, host={**place.host, "HOME": str(home)})
+            assert run(script, Box("bwrap"), place).stdout == b"# mine\nhome\n"
+            assert sorted(path.name for path in home.iterdir()) == [".bashrc"]
 
     @pytest.mark.skipif(
         platform.machine() not in ARCHITECTURES, reason="the numbers of this machine are not known"

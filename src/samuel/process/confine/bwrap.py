@@ -28,7 +28,7 @@ _ROOT_KEEPS = ("CAP_DAC_OVERRIDE", "CAP_CHOWN", "CAP_FOWNER")
 def confined(argv: Sequence[str], sandbox: Sandbox, place: Place, env: Mapping[str, str]) -> Iterator[Command]:
     with mounts.hold(place) as held, _filter() as (filter_words, filter_fds):
         words = [_program(place) or "bwrap", *_machine(), *APART, *filter_words, "--die-with-parent"]
-        for path in (*place.visible, resolver()):
+        for path in (*place.visible, resolver(), *_home(env)):
             if _is_hidden(os.path.realpath(path)):
                 words += ("--ro-bind-try", path, path)
         for private in place.private:
@@ -100,6 +100,12 @@ def _private(path: str, kept: tuple[str, ...]) -> list[str]:
 def resolver() -> str:
     """Where the names of other machines are looked up: often a link into /run."""
     return os.path.realpath("/etc/resolv.conf")
+
+
+def _home(env: Mapping[str, str]) -> tuple[str, ...]:
+    """The home directory is readable wherever it lies: the user's own hooks and the agent's settings are in it."""
+    home = env.get("HOME", "")
+    return (os.path.realpath(home),) if os.path.isabs(home) else ()
 
 
 def _is_hidden(path: str) -> bool:
