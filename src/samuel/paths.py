@@ -103,8 +103,7 @@ class User:
 
     def record(self, state: Path) -> Path:
         """What the runs of one state directory must know again, and no sandboxed agent may write."""
-        key = hashlib.sha256(os.fsencode(os.path.realpath(state))).hexdigest()[:32]
-        return self.state / "runs" / key
+        return self.state / "runs" / record_name(state)
 
     @property
     def live(self) -> Path:
@@ -122,6 +121,11 @@ class User:
         state = _xdg_directory("XDG_STATE_HOME") or home / ".local" / "state"
         cache = _xdg_directory("XDG_CACHE_HOME") or home / ".cache"
         return cls(home=home, state=state / "samuel", cache=cache / "samuel")
+
+
+def record_name(state: Path) -> str:
+    """What the record of a state directory is called, among those of others."""
+    return hashlib.sha256(os.fsencode(os.path.realpath(state))).hexdigest()[:32]
 
 
 def home_directory() -> Path:

@@ -138,8 +138,13 @@ class TestWhatWasAgreedTo:
             lambda file: file.rename(file.with_name(".hidden")),
             lambda file: (shutil.rmtree(file.parent), file.parent.write_text("")),
             lambda file: shutil.rmtree(file.parent),
+            lambda file: (file.unlink(), file.with_name(f"{file.name}.disable").mkdir()),
+            lambda file: (file.unlink(), os.mkfifo(file.with_name(f"{file.name}.disable"))),
         ],
-        ids=["emptied", "a text", "a directory", "a pipe", "a dead link", "hidden", "no directory", "all gone"],
+        ids=[
+            *("emptied", "a text", "a directory", "a pipe", "a dead link", "hidden", "no directory", "all gone"),
+            *("disabled by a directory", "disabled by a pipe"),
+        ],
     )
     def test_guard_replaced_by_something_else_denies(
         self, samuel, file: Path, change: Callable[[Path], object]

@@ -47,6 +47,21 @@ def test_an_entry_of_a_process_that_is_gone_means_nothing_and_is_removed(tmp_pat
         assert not stale.exists()
 
 
+@pytest.mark.parametrize("apart", [("unshare", "-pf"), ("unshare", "-pf", "--mount-proc")])
+def test_a_process_namespace_of_its_own_hides_nobody_from_a_run(tmp_path: Path, apart: tuple[str, ...]) -> None:
+    if os.geteuid() != 0:
+        apart = (apart[0], "-Ur", *apart[1:])
+    if subprocess.run([*apart, "true"], capture_output=True, check=False).returncode != 0:
+        pytest.skip("no process namespace can be made here")
+    assert asked(tmp_path, *apart) == ""
+    with registered(tmp_path, "run-1"):
+        assert asked(tmp_path, *apart) == "run-1"
+        (entry,) = tmp_path.iterdir()
+        left = entry.read_bytes()
+    (tmp_path / "1-run-0.json").write_bytes(left)  # of a run that was killed: nobody holds it any more
+    assert asked(tmp_path, *apart) == ""
+
+
 @pytest.mark.parametrize("content", ["", "{}", "\xff\xfe", '{"name": 3}'])
 def test_a_broken_entry_is_ignored(tmp_path: Path, content: str) -> None:
     (tmp_path / "x.json").write_text(content)

@@ -7,14 +7,18 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 from msgspec.structs import replace
 
 from samuel.ralph.run import RunFile
+from samuel.ralph.stopping import Stop
 from samuel.tasks.rights import asker
 from samuel.tasks.store import TaskStore
+from samuel.tasks.task import Task
 
 from .conftest import GOOD, LoopProject
 
@@ -122,6 +126,88 @@ class TestChecks:
         )
 
 
+class TestCommits:
+    def test_a_filter_that_the_agent_set_up_completes_nothing(self, loop: LoopProject) -> None:
+        loop.configure('commit = true\nquality_checks = ["true"]')
+        loop.tasks("1", "2", "3")
+        drop = f"{WITHOUT_VARIABLES} {SAMUEL} run done 3 > /dev/null 2>&1"
+        loop.agent(
+            f"echo 'sed -i s/pending/completed/ {PRD}; {drop}; touch ran; cat' > filter.sh\n"
+            "git config filter.f.clean 'sh filter.sh'; echo '*.txt filter=f' > .gitattributes\n" + CLAIM
+        )
+        loop.run(1)
+        assert (loop.root / "ran").exists()
+        assert outcomes(loop) == ["completed"]
+        assert loop.statuses() == {"1": "completed", "2": "pending", "3": "pending"}
+        assert "a filter or a hook of the commit changed more of the task list than it may" in warnings(loop)
+
+
+class TestOtherMethodologies:
+    """They share the project, and an agent of one has nothing to say about the tasks of another."""
+
+    @pytest.fixture
+    def other(self, place: LoopProject) -> TaskStore:
+        place.configure(place.settings, '[methodology.docs]\nagent = "other"\n')
+        config = place.root / "samuel.toml"
+        config.write_text(f'default_methodology = "docs"\n{config.read_text()}')
+        directories = [place.root / ".samuel/run" / name for name in ("ralph", "docs")]
+        own, other = (TaskStore(one, place.project.user.record(one)) for one in directories)
+        own.replace_all([Task(id="1", title="a")])
+        other.replace_all([Task(id="7", title="b"), Task(id="8", title="c")])
+        return other
+
+    @contextmanager
+    def at_work(self, loop: LoopProject) -> Iterator[None]:
+        """Meanwhile an agent of `ralph` works."""
+        loop.agent("touch began; while [ ! -e go ]; do sleep 0.05; done\n" + CLAIM)
+        start = LOOP.replace('App(".", ', 'App(".", methodology="ralph", ')
+        with subprocess.Popen(
+            [sys.executable, "-c", start, "1"], cwd=loop.root, stdout=subprocess.PIPE, text=True
+        ) as process:
+            while not (loop.root / "began").exists():
+                assert process.poll() is None
+                time.sleep(0.05)
+            try:
+                yield
+            finally:
+                (loop.root / "go").touch()
+            assert process.communicate()[0] == "queue_empty\n"
+
+    def run(self, loop: LoopProject) -> None:
+        with loop.open(methodology="ralph") as app:
+            assert app.loop(Stop()).run(1, "mine").exit_reason == "queue_empty"
+
+    @pytest.mark.parametrize(
+        "command",
+        [
+            "sed -i s/pending/completed/ .samuel/run/docs/prd.toon",
+            "rm .samuel/run/docs/prd.toon",
+            "rm -r .samuel/run/docs; mkdir decoy; ln -s ../../decoy .samuel/run/docs",
+            f"{WITHOUT_VARIABLES} {SAMUEL} run done 7",
+            f"SAMUEL_METHODOLOGY=docs SAMUEL_TASK_ID=7 {SAMUEL} run done 7",
+        ],
+    )
+    def test_an_agent_changes_nothing_there(self, place: LoopProject, other: TaskStore, command: str) -> None:
+        before = other.load()
+        place.agent(f"{command} > said.txt 2>&1 || true\n" + CLAIM)
+        self.run(place)
+        assert other.load() == before
+        assert other.seal is None
+
+    def test_what_a_person_says_there_meanwhile_counts(self, loop: LoopProject, other: TaskStore) -> None:
+        with self.at_work(loop):
+            subprocess.run([*SAMUEL.split(), "run", "done", "7"], cwd=loop.root, check=True)
+        assert [task.status for task in other.load()] == ["completed", "pending"]
+
+    def test_a_run_of_the_other_that_begins_meanwhile_keeps_its_word(
+        self, loop: LoopProject, other: TaskStore
+    ) -> None:
+        loop.agent(CLAIM, "other")
+        with self.at_work(loop), loop.open(methodology="docs") as app:
+            assert app.loop(Stop()).run(9, "other").exit_reason == "queue_empty"
+        assert [task.status for task in other.load()] == ["completed", "completed"]
+
+
 class TestAgents:
     @pytest.mark.parametrize(
         ("edit", "named"),
@@ -142,10 +228,12 @@ class TestAgents:
         assert [task.title for task in place.store.load()] == ["Task 1", "Task 2", "Task 3"]
         assert named in warnings(place)
 
-    @pytest.mark.parametrize("wrapped", ["", "setsid "])
+    @pytest.mark.parametrize("wrapped", ["", "setsid ", "unshare -Urpf ", "unshare -Urpf --mount-proc "])
     def test_other_tasks_are_not_completed_by_dropping_the_variables(
         self, loop: LoopProject, wrapped: str
     ) -> None:
+        if wrapped and subprocess.run([*wrapped.split(), "true"], capture_output=True, check=False).returncode:
+            pytest.skip(f"`{wrapped}` does not work here")
         loop.tasks("1", "2")
         loop.agent(f"{wrapped}{WITHOUT_VARIABLES} samuel run done 2 > said.txt 2>&1 || true\n" + CLAIM)
         loop.run(1)

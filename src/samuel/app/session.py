@@ -13,6 +13,7 @@ from samuel.errors import SamuelError
 from samuel.events import Event
 from samuel.process import spawn
 from samuel.process.git import Git
+from samuel.process.live import all_enclosing
 from samuel.runtimes.base import first_line
 from samuel.sessions.files import Files
 from samuel.sessions.follow_up import Desk, Ended, described
@@ -61,7 +62,7 @@ def _desk(app: App, confirm: Callable[[str], bool] | None) -> Desk:
 
     def add_task(title: str) -> str:
         store = TaskStore(app.state, app.user.record(app.state))
-        who = asker(os.environ, store.seal)
+        who = asker(os.environ, store.seal, all_enclosing(app.user.live))
         # Once, also when it is done: a hook that says the same at every prompt would keep a run going for ever.
         if known := [task.id for task in store.load() if task.title == title]:
             return known[0]

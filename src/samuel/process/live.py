@@ -3,10 +3,14 @@
 A loop is the subreaper of everything it started. So the parents of such a process lead to the loop, whatever
 variables it dropped, whatever session it opened and whatever terminal it made. The entries lie in the user's state
 directory, which a sandboxed agent cannot write. Where there is no /proc, only the run's variables tell.
+
+Parents cannot be seen from a process namespace of one's own, which anybody can make (`unshare`). So each run holds
+a lock on its entry, and to a process in such a namespace every run counts as above it that another one holds.
 """
 
 from __future__ import annotations
 
+import fcntl
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -17,6 +21,8 @@ import msgspec
 from samuel.decoding import decode_json
 from samuel.files import atomic
 from samuel.process import procfs
+
+_INITIAL = "pid:[4026531836]"  # the kernel's name for the first process namespace: nothing is around it
 
 
 class LiveEntry(msgspec.Struct, frozen=True):
@@ -34,22 +40,33 @@ class LiveEntry(msgspec.Struct, frozen=True):
 def registered(directory: Path | None, name: str) -> Iterator[None]:
     """What is started while this lasts is below `name`. Without a place to write it down, nobody can tell."""
     file = _write(directory, name) if directory is not None else None
+    lock = _locked(file) if file is not None else -1
     try:
         yield
     finally:
         if file is not None:
             file.unlink(missing_ok=True)
+        if lock >= 0:
+            os.close(lock)
 
 
 def enclosing(directory: Path) -> str:
     """The name of the nearest run or session that this process was started below; "" if there is none."""
-    entries = {entry.pid: entry for _, entry in _entries(directory) if entry.namespace == _namespace()}
+    return next(iter(all_enclosing(directory)), "")
+
+
+def all_enclosing(directory: Path) -> list[str]:
+    """The names of all runs and sessions that this process was started below, or may have been, nearest first."""
+    here = _namespace()
+    entries = list(_entries(directory))
     if not entries:
-        return ""
-    for pid in procfs.ancestors():
-        if (entry := entries.get(pid)) and entry.alive:
-            return entry.name
-    return ""
+        return []
+    visible = {entry.pid: entry for _, entry in entries if entry.namespace == here}
+    above = [visible[pid] for pid in procfs.ancestors() if pid in visible]
+    names = [entry.name for entry in above if entry.alive]
+    if here not in ("", _INITIAL):
+        names += [entry.name for file, entry in entries if entry.namespace != here and _is_locked(file)]
+    return names
 
 
 def _write(directory: Path, name: str) -> Path | None:
@@ -71,6 +88,31 @@ def _entries(directory: Path) -> Iterator[tuple[Path, LiveEntry]]:
         for file in directory.iterdir():
             with suppress(OSError, UnicodeDecodeError, msgspec.MsgspecError):
                 yield file, decode_json(file.read_bytes(), LiveEntry)
+
+
+def _locked(file: Path) -> int:
+    """A descriptor that holds the file's lock until it is closed; -1 where there are no locks."""
+    with suppress(OSError):
+        fd = os.open(file, os.O_RDONLY | os.O_CLOEXEC)
+        try:
+            fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            os.close(fd)
+            raise
+        return fd
+    return -1
+
+
+def _is_locked(file: Path) -> bool:
+    with suppress(OSError):
+        fd = os.open(file, os.O_RDONLY | os.O_CLOEXEC)
+        try:
+            fcntl.flock(fd, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return True
+        finally:
+            os.close(fd)
+    return False
 
 
 def _namespace() -> str:

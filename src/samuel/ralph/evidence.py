@@ -10,8 +10,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from samuel.ralph.other_tasks import OtherTasks
+from samuel.ralph.patience import PatientTasks
 from samuel.ralph.run import Run
-from samuel.ralph.state_files import put_right
+from samuel.ralph.state_files import misplaced, put_right
 from samuel.ralph.steps import Steps
 from samuel.ralph.stopping import Ended
 from samuel.ralph.workplace import Workplace
@@ -19,7 +21,7 @@ from samuel.tasks.rebuild import Rebuilt
 from samuel.tasks.seal import Seal, Step
 
 MOST_NAMED = 10
-WORKERS = {"agent": "the agent", "check": "a check"}
+WORKERS = {"agent": "the agent", "check": "a check", "commit": "a filter or a hook of the commit"}
 
 
 class Evidence:
@@ -34,8 +36,9 @@ class Evidence:
         if self._steps.dry_run:
             yield
             return
-        with agreements_kept(self._place, WORKERS[step]):
-            self._open(run, step, own)
+        seal = self._seal(run, step, own)
+        with agreements_kept(self._place, WORKERS[step]), others_sealed(self._place, seal, WORKERS[step]):
+            self._open(seal)
             try:
                 yield
             except Ended as ended:
@@ -46,8 +49,8 @@ class Evidence:
                 raise
             self._close(step)
 
-    def _open(self, run: Run, step: Step, own: str) -> None:
-        seal = Seal(
+    def _seal(self, run: Run, step: Step, own: str) -> Seal:
+        return Seal(
             run_id=run.run_id,
             iteration=run.iteration,
             step=step,
@@ -55,6 +58,8 @@ class Evidence:
             mode=run.mode,
             max_new_tasks=self._place.settings.pilot.max_discovery_tasks,
         )
+
+    def _open(self, seal: Seal) -> None:
         self._steps.expect_state_files()
         if why := self._steps.tasks.open_seal(seal):
             warn(self._place, f"the tasks are not sealed on disk, so a kill would lose what they were: {why}")
@@ -68,6 +73,38 @@ class Evidence:
         if problems and refuse:
             named = "; ".join(problems[:MOST_NAMED])
             raise Ended("aborted", f"{WORKERS[step]} replaced files of the run's state: {named}")
+
+
+@contextmanager
+def sealed_for_commit(place: Workplace, tasks: PatientTasks, run: Run) -> Iterator[None]:
+    """Let git commit. The filters that it runs are programs, and on the host an agent can have set them up."""
+    who, seal = WORKERS["commit"], Seal(run_id=run.run_id, iteration=run.iteration, step="commit")
+    with agreements_kept(place, who), others_sealed(place, seal, who):
+        known = misplaced(place.root, place.state)
+        tasks.open_seal(seal)
+        try:
+            yield
+        finally:
+            for problem in put_right(place.root, place.state, known):
+                warn(place, problem)
+            rebuilt = place.tasks.close_seal() or Rebuilt(())
+            report(place, rebuilt, who)
+            if rebuilt.problem:
+                warn(place, f"{rebuilt.problem}; the tasks are as they were before the commit")
+
+
+@contextmanager
+def others_sealed(place: Workplace, seal: Seal, who: str) -> Iterator[None]:
+    """Nobody in this run may speak of the tasks of this project's other methodologies."""
+    others = OtherTasks(place, seal)
+    others.open_seals()
+    try:
+        yield
+    finally:
+        for name, rebuilt in others.close_seals():
+            report(place, rebuilt, f"{who}, which has no say in the tasks of `{name}`,")
+            if rebuilt.problem:
+                warn(place, f"{rebuilt.problem}; the tasks of `{name}` are as they were before {who} began")
 
 
 @contextmanager

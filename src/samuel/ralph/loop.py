@@ -64,7 +64,8 @@ class Loop:
             if self._place.record is not None:
                 with suppress(OSError):  # a home that is read-only: then the first has to do
                     self._place.record.mkdir(parents=True, exist_ok=True, mode=0o700)
-                    locks.enter_context(held(self._place.record / "run.lock", note=note))
+                    # Another methodology's run holds it for a moment, to seal these tasks.
+                    locks.enter_context(held(self._place.record / "run.lock", wait=5, note=note))
             yield
 
     def rehearse(self, agent: str) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from msgspec.structs import replace
 
 from samuel.errors import SamuelError
 from samuel.process import confine
+from samuel.ralph.evidence import sealed_for_commit
 from samuel.ralph.patience import PatientTasks
 from samuel.ralph.run import Run, Settlement
 from samuel.ralph.workplace import Workplace
@@ -24,8 +25,11 @@ def apply(place: Workplace, tasks: PatientTasks, run: Run) -> None:
     if not settlement.task_id:
         return
     row = dict(settlement.row)
-    if settlement.commit is not None and (sha := _commit(place, run, settlement)):
-        row["commit_sha"] = sha  # else what the agent said of its own commit stays
+    if settlement.commit is not None:
+        with sealed_for_commit(place, tasks, run):
+            sha = _commit(place, run, settlement)
+        if sha:
+            row["commit_sha"] = sha  # else what the agent said of its own commit stays
 
     def settled(tasks: tuple[Task, ...]) -> list[Task]:
         return [replace(task, **row) if task.id == settlement.task_id else task for task in tasks]

@@ -95,7 +95,7 @@ def gone(base: Path, origin: Origin, answers: Answers, agreed: Callable[[str], l
     for place in paths.HOOK_DIRS:
         for path in agreed(str(base / place)):
             name, last = os.path.basename(path), answers.last(path)
-            if last is None or os.path.lexists(path + DISABLED):
+            if last is None or os.path.isfile(path + DISABLED):
                 continue  # a helper, or renamed: then it is found under its new name
             one = Candidate(
                 name.removesuffix(".py") if is_module(path, last.signature) else name, path, last.signature

@@ -6,7 +6,7 @@ not know which of them it serves.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -36,8 +36,11 @@ class Asker(Protocol):
     ) -> tuple[Task, ...]: ...
 
 
-def asker(environment: Mapping[str, str], seal: Seal | None = None) -> Asker:
-    """Who calls. The loop gives variables to its agents and checks; one that dropped them is still below it."""
+def asker(environment: Mapping[str, str], seal: Seal | None = None, above: Collection[str] = ()) -> Asker:
+    """Who calls. The loop gives variables to its agents and checks; one that dropped them is still below it.
+
+    `above` are the runs that this process was started below, as far as they wrote themselves down.
+    """
     if run := environment.get("SAMUEL_RUN_ID", ""):
         if environment.get("SAMUEL_STEP") == CHECK:
             return Check(run)
@@ -48,11 +51,11 @@ def asker(environment: Mapping[str, str], seal: Seal | None = None) -> Asker:
             iteration=_number(environment, "SAMUEL_ITERATION") or 0,
             max_new_tasks=_number(environment, "SAMUEL_MAX_NEW_TASKS"),
         )
-    if seal is None or not seal.alive:
+    if seal is None:
         return Person()
-    if not seal.is_above:
-        return Person(busy=seal.own)
-    if seal.step == CHECK:
+    if not seal.is_above and seal.run_id not in above:
+        return Person(busy=seal.own if seal.alive else ())
+    if seal.step != "agent":
         return Check(seal.run_id)
     return Agent(
         run=seal.run_id,

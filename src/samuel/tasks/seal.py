@@ -23,14 +23,14 @@ from samuel.tasks.task import Task
 
 FILE = "tasks.json"
 DISCOVERY = "discovery"
-Step = Literal["agent", "check"]
+Step = Literal["agent", "check", "commit"]
 
 
 class Seal(msgspec.Struct, frozen=True, kw_only=True):
     run_id: str
     iteration: int
     step: Step
-    """Who is at work. An agent may say something about its task; a check may say nothing."""
+    """Who is at work. An agent may say something about its task; a check or a commit may say nothing."""
     own: tuple[str, ...] = ()
     mode: str = "implementation"
     max_new_tasks: int | None = None  # for one discovery
@@ -41,7 +41,7 @@ class Seal(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def speech(self) -> Speech:
-        if self.step == "check":
+        if self.step != "agent":
             return Speech()
         discovers = self.mode == DISCOVERY
         return Speech(

@@ -15,6 +15,7 @@ from samuel.cli.lazy import Entry, LazyGroup
 from samuel.config.model import Config
 from samuel.errors import UsageError
 from samuel.files.inside import refuse_links
+from samuel.process.live import all_enclosing
 from samuel.ralph.moving import move_state
 from samuel.ralph.run import RunFile
 from samuel.tasks.prd_file import NAME as PRD
@@ -78,7 +79,7 @@ def run_file(state: Path) -> RunFile:
 def change_tasks(here: Here, change: Callable[[Asker, Tasks], tuple[Task, ...]]) -> tuple[Task, ...]:
     """Change the tasks with the rights of whoever called this command."""
     store = task_store(state_directory(here))
-    who = asker(os.environ, store.seal)
+    who = asker(os.environ, store.seal, all_enclosing(paths.User.from_environment().live))
     return store.change(lambda tasks: change(who, tasks), trusted=who.trusted)
 
 
