@@ -488,7 +488,13 @@ class TestCommits:
             "$PWD/tools/clean.sh",
             "sh `echo tools`/clean.sh",
             "python3 -m tools.clean",
+            "python3 -mtools.clean",
+            "python3 -c 'import tools.clean'",
+            "perl -Itools -MClean -e 1",
+            "sh -c 'sh tools/clean.sh'",
+            "cd tools; sh -c 'cat; sh clean.sh'",
             "npx clean",
+            "eslint --fix-dry-run --stdin",
         ],
     )
     def test_are_not_made_with_a_filter_that_an_agent_could_have_written(
@@ -508,6 +514,22 @@ class TestCommits:
         assert (ours.head(), canary.exists()) == (head, False)
         ours.commit(["other"], ["other"], "third", writable=(repository,))
         assert ours.head() != head
+
+    def test_run_no_such_filter_for_files_beside_the_commit_either(
+        self, repository: Path, ours: Git, git: Plain, tmp_path: Path
+    ) -> None:
+        """Git filters a tracked file that was only touched, to see whether it changed."""
+        canary = tmp_path / "canary"
+        (repository / "beside").write_text("same\n")
+        git(repository, "add", "beside")
+        git(repository, "commit", "-q", "-m", "beside")
+        (repository / "clean.sh").write_text(f"touch '{canary}'\ncat\n")
+        git(repository, "config", "filter.mine.clean", "sh clean.sh")
+        (repository / ".gitattributes").write_text("beside filter=mine\n")
+        os.utime(repository / "beside", (1, 1))
+        head = ours.head()
+        ours.commit(["new"], ["new"], "second", writable=(repository,))
+        assert (ours.head() != head, canary.exists()) == (True, False)
 
     def test_stay_in_the_repository_that_was_found_first(
         self, repository: Path, here: dict[str, str], git: Plain, tmp_path: Path

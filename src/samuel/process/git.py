@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
@@ -166,16 +166,21 @@ class Git:
         something there is not started, and nothing is committed. Raises GitFailed.
         """
         self._found()
-        if writable:
-            self._refuse_programs_below(writable, paths)
+        # Git also filters files that are not in the commit, to see whether they changed.
+        off = _no_filters(self._refuse_programs_below(writable, paths)) if writable else {}
         if add:
-            self._write(["update-index", "--add", "--remove", "--replace", "-z", "--stdin"], add, hooks)
+            self._write(["update-index", "--add", "--remove", "--replace", "-z", "--stdin"], add, hooks, off)
         verified = () if hooks else ("--no-verify",)
         names = ("--pathspec-from-file=-", "--pathspec-file-nul")  # more than a command line may hold
-        self._write(["commit", "--quiet", *verified, "-m", message, *names], paths, hooks)
+        self._write(["commit", "--quiet", *verified, "-m", message, *names], paths, hooks, off)
         return self.head()
 
-    def _refuse_programs_below(self, places: Sequence[Path], paths: Sequence[str]) -> None:
+    def _refuse_programs_below(self, places: Sequence[Path], paths: Sequence[str]) -> list[str]:
+        """Raises GitFailed if a commit of `paths` runs something below `places`; gives all filters that would."""
+
+        def runs(setting: GitSetting) -> str:
+            return git_settings.runs_something_of(places, setting.value, self.top, self.home)
+
         settings = self.settings()
         asked = self._call(["check-attr", "--stdin", "-z", "filter"], stdin=_names(paths)).split(b"\0")
         wanted = {os.fsdecode(name) for name in asked[2::3]}
@@ -184,14 +189,16 @@ class Git:
         if git_settings.value_of(settings, "commit.gpgsign").lower() not in ("", "false", "no", "off", "0"):
             commands += [one for one in git_settings.program_settings(settings) if one.key.startswith("gpg.")]
         for setting in commands:
-            if word := git_settings.runs_something_of(places, setting.value, self.top, self.home):
+            if word := runs(setting):
                 raise GitFailed(
                     f"`{printable(setting.key)}` runs `{printable(word)}`, which a sandboxed agent can change",
                     "Look at the changes and commit them yourself, or keep that program outside of the project.",
                 )
 
-    def _write(self, args: list[str], paths: Sequence[str], hooks: Path | None) -> None:
-        off = {**_OFF_FOR_COMMITS, "core.hooksPath": str(hooks or "/dev/null")}
+        return [name for name, lines in drivers.items() if any(map(runs, lines))]
+
+    def _write(self, args: list[str], paths: Sequence[str], hooks: Path | None, off: Mapping[str, str]) -> None:
+        off = {**_OFF_FOR_COMMITS, **off, "core.hooksPath": str(hooks or "/dev/null")}
         env = {**self._plain_env, "GIT_LITERAL_PATHSPECS": "1", "GIT_TERMINAL_PROMPT": "0"}
         self._call(args, off, COMMIT_TIMEOUT, stdin=_names(paths), env=env)
 
@@ -299,9 +306,7 @@ class Git:
         """Switch off every filter driver that any configuration file names."""
         if self._filters is None or any(_signature(file) != seen for file, seen in self._filters[0].items()):
             self._filters = self._find_filters(self._found().directory)
-        # Empty means none; `required` would make "none" an error.
-        values = {"clean": "", "smudge": "", "process": "", "required": "false"}
-        return {f"filter.{name}.{key}": value for name in self._filters[1] for key, value in values.items()}
+        return _no_filters(self._filters[1])
 
     def _find_filters(self, directory: Path) -> tuple[dict[str, Signature], list[str]]:
         """The drivers' names, and the files they stand in: while these stay the same, so do the names."""
@@ -382,6 +387,13 @@ def _common(directory: Path) -> Path:
     except OSError:  # not a linked work tree
         return directory
     return Path(os.path.normpath(directory / said))
+
+
+def _no_filters(names: Iterable[str]) -> dict[str, str]:
+    """The settings that switch these drivers off."""
+    # Empty means none; `required` would make "none" an error.
+    values = {"clean": "", "smudge": "", "process": "", "required": "false"}
+    return {f"filter.{name}.{key}": value for name in names for key, value in values.items()}
 
 
 def _names(paths: Sequence[str]) -> bytes:

@@ -28,9 +28,14 @@ _INCLUDE = re.compile(r"include\.path|includeif\..+\.path")
 _RUNNERS = frozenset(
     (
         *("npx", "npm", "pnpm", "yarn", "bunx", "make", "just", "rake", "bundle", "poetry", "pipenv", "pdm"),
-        *("uv", "uvx", "hatch", "tox", "nox", "cargo", "go", "deno", "gradle", "mvn"),
+        *("uv", "uvx", "hatch", "tox", "nox", "cargo", "go", "deno", "gradle", "mvn", "bun", "dotnet", "composer"),
+        *("eslint", "prettier", "stylelint", "standard", "tsx", "ts-node", "lint-staged", "pre-commit"),
+        *("mise", "asdf", "direnv", "nix", "nix-shell", "nix-run", "ansible-vault", "mix", "sbt", "cd", "pushd"),
     )
 )
+# With an option these may take code from the working directory: `python -m`, `ruby -r`, `node --import`.
+_INTERPRETER = re.compile(r"(python|pypy|node|nodejs|ruby|perl|php|lua|tclsh|java|Rscript)[0-9.]*")
+_ISOLATED = re.compile(r"-[IPEsSBuO]+")
 _UNKNOWN = re.compile(r"`|\$[({A-Za-z_]")  # only a shell knows what this becomes
 
 
@@ -90,8 +95,21 @@ def runs_something_of(places: Sequence[Path], command: str, top: Path, home: str
     if found := _UNKNOWN.search(command):
         return found[0]
     words = _words(command)
-    runner = next((word for word in words if os.path.basename(word) in _RUNNERS or word == "-m"), "")
+    runner = next((word for word in words if os.path.basename(word) in _RUNNERS), "") or _code_option(words)
     return runner or next((path for path in files_named(command, top, home) if _is_below(path, places)), "")
+
+
+def _code_option(words: Sequence[str]) -> str:
+    """The option by which an interpreter may load something by a name that is no path; "" for none."""
+    for position, word in enumerate(words):
+        if _INTERPRETER.fullmatch(os.path.basename(word)):
+            # What follows the program's own file is that program's.
+            for option in words[position + 1 :]:
+                if not option.startswith("-"):
+                    break
+                if not _ISOLATED.fullmatch(option):
+                    return option
+    return ""
 
 
 def hooks_beside(directory: Path) -> Path:
@@ -117,8 +135,11 @@ def _words(command: str) -> list[str]:
         words = shlex.split(command.lstrip("!"))
     except ValueError:
         words = command.split()
-    # `--config=tools/x` names a file as well, and so does `tools/x;`.
-    return [part for word in words for part in re.split(r"[=;&|<>()]", word) if part]
+    # `--config=tools/x` names a file as well, so does `tools/x;`, and `sh -c 'sh tools/x'` holds another command.
+    return [
+        *words,
+        *(part for word in words for part in re.split(r"[=;&|<>()\"'\s]", word) if part and part != word),
+    ]
 
 
 def _is_below(path: str, places: Sequence[Path]) -> bool:
