@@ -69,6 +69,8 @@ def test_it_never_says_nobody_where_somebody_would_be_called(name: str, data: st
 @example(b"\xff")
 @example(b'{"ability_id": "q", "x": 1e999}')
 @example(b"[" * 100_000)
+@example(b'{"ability_id": "q", "x": "\\ud83d"}')
+@example(b'{"ability_id": "\\uDC00"}')
 def test_any_bytes(data: bytes) -> None:
     row = row_of(event_type("PreAbilityCall"), [])
     if passes(data, "PreAbilityCall", row, NAMES, ROOT):

@@ -49,7 +49,8 @@ def nobody_answers(arguments: list[str]) -> bool:
     except (OSError, ValueError, EOFError, TypeError, KeyError):  # not there, not ours, or not about this event
         return False
     data = b"" if sys.stdin is None or sys.stdin.isatty() else sys.stdin.buffer.read()
-    in_session = bool(session or os.environ.get("SAMUEL_SESSION_ID")) or b"session_id" in data
+    named = b"session_id" in data or b"\\u00" in data  # or written with escapes
+    in_session = named or bool(session or os.environ.get("SAMUEL_SESSION_ID"))
     recipe = os.environ.get("SAMUEL_RECIPE", "")
     if not _changes_a_session(name, in_session, root) and passes(
         data, name, row, known["names"], str(root), recipe
@@ -85,6 +86,8 @@ def passes(
     data: bytes, name: str, row: Mapping[str, Any], names: Mapping[str, str], root: str, recipe: str = ""
 ) -> bool:
     """The context is one of this event, and no filter fits it. `recipe` holds where the context names none."""
+    if b"\\ud" in data.lower():  # maybe half of a character, which the engine refuses
+        return False
     try:
         context = json.loads(data.decode() or "{}", parse_constant=_finite, parse_float=_finite)
     except (ValueError, RecursionError):
