@@ -59,7 +59,7 @@ def examine(root: Path, open_app: Callable[..., App]) -> Examination:
     except ConfigError as error:
         for problem in error.problems:
             findings.append(Finding("error", str(problem._replace(hint="")), problem.hint))
-        findings.append(Finding("note", "hooks were not looked at", "mend samuel.toml first"))
+        findings.append(Finding("note", "hooks were not looked at", "fix the error above first"))
     except SamuelError as error:
         findings.append(Finding("error", error.message, error.hint))
     return Examination([*findings, *_slow(root)], chains)
@@ -186,7 +186,8 @@ def _plugins(app: App) -> Iterator[Finding]:
     for name, settings in app.config.plugins.items():
         if name not in there:
             where = f"{app.config.file}:{settings.line}"
-            yield Finding("warning", f"{where}: `[plugins.{name}]` is for a plugin that is not here")
+            hint = "remove the table, correct its name, or `samuel plugin install`"
+            yield Finding("warning", f"{where}: `[plugins.{name}]` is for a plugin that is not here", hint)
 
 
 def _abilities(app: App) -> Iterator[Finding]:

@@ -67,7 +67,8 @@ class TestTheEnvironment:
         host = {**desk.host, "MY_KEY": SECRET, "OTHER_KEY": "other"}
         desk.run(Agent("a", ("agent",), env=("MY_KEY", "UNSET_KEY")), environment=host)
         env = desk.recorded()["env"]
-        assert env.keys() - {"LC_CTYPE"} == {"PATH", "HOME", "LANG", "MY_KEY", "SAMUEL_CALL"}
+        own = {"SAMUEL_CALL", "SAMUEL_TRUST_WITHHELD"}
+        assert env.keys() - {"LC_CTYPE"} == {"PATH", "HOME", "LANG", "MY_KEY", *own}
         assert env["MY_KEY"] == SECRET
 
     def test_a_reference_becomes_the_host_s_value_and_a_missing_one_is_said(self, desk: Any) -> None:

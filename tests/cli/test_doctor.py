@@ -79,7 +79,7 @@ def test_every_problem_of_a_broken_samuel_toml(samuel, put, guard):
         "PROJECT/samuel.toml:2: `quality.chek` is not an event",
         "PROJECT/samuel.toml:3: `strict` must be true or false, not an integer",
     ]
-    assert ("note", "hooks were not looked at", "mend samuel.toml first") in findings(ran)
+    assert ("note", "hooks were not looked at", "fix the error above first") in findings(ran)
     assert ran.json["data"]["chains"] == []
 
 

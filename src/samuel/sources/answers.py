@@ -116,7 +116,8 @@ class Answers:
         except NotRunnable as error:
             return Answer(found, problem=str(error))
         if finished.ended == "timed_out":
-            return Answer(found, problem=f"`{path} hook` did not answer within {ASK_SECONDS:g}s")
+            what = f"`{path} hook` did not answer within {ASK_SECONDS:g}s"
+            return Answer(found, problem=f"{what}; it has to print the names of its events and end")
         if finished.ended != "exited":
             return Answer(found, problem=f"`{path} hook`: {finished.why or 'too much output'}")
         if finished.returncode != 0:

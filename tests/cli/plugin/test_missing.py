@@ -51,6 +51,13 @@ def test_removed_plugin_is_named_and_gone_by_agreement(samuel, watch) -> None:
     works(samuel)
 
 
+def test_table_of_a_removed_plugin_is_named_with_its_line(samuel, watch) -> None:
+    samuel("plugin", "disable", "org/watch")
+    ran = samuel("plugin", "remove", "org/watch")
+    assert "samuel.toml:7: `[plugins.org/watch]` is still there; remove the table" in ran.err
+    assert "remove the table, correct its name, or `samuel plugin install`" in samuel("doctor").out
+
+
 def test_disabled_plugin_is_named_and_gone_by_agreement(samuel, watch) -> None:
     ran = samuel("plugin", "disable", "org/watch")
     assert "samuel.toml:2: `order` of `PreAbilityCall` still names `org/watch/guard`" in ran.err

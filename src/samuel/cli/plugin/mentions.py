@@ -20,6 +20,16 @@ def mentions(root: Path, plugin: Installed) -> list[str]:
     return [f"{paths.CONFIG}:{line}: {what}; remove it from that line" for line, what in sorted(found)]
 
 
+def tables(root: Path, plugin: Installed) -> list[str]:
+    """Its settings in samuel.toml, which have no use after it was removed."""
+    found = config.load(root / paths.CONFIG).plugins.items()
+    return [
+        f"{paths.CONFIG}:{settings.line}: `[plugins.{name}]` is still there; remove the table"
+        for name, settings in found
+        if name in (plugin.name, plugin.title)
+    ]
+
+
 def _of(event: str, settings: EventSettings, plugin: Installed) -> Iterator[tuple[int, str]]:
     for ref in settings.handlers or ():
         if _is_about(ref.use, plugin):

@@ -5,7 +5,7 @@ import click
 from samuel.cli.here import Here, json_option
 from samuel.cli.plugin import consent
 from samuel.cli.plugin.found import named
-from samuel.cli.plugin.mentions import mentions
+from samuel.cli.plugin.mentions import mentions, tables
 
 
 @click.command()
@@ -25,5 +25,5 @@ def remove(here: Here, name: str, of_user: bool, force: bool) -> int:
     store = consent.store_to_change(here, of_user)
     plugin, _ = named(here.root, name, store.location)
     removed = store.remove(plugin.title, force=force)
-    warnings = mentions(here.root, plugin)
+    warnings = [*mentions(here.root, plugin), *tables(here.root, plugin)]
     return here.out.answer({"removed": removed.title}, f"Removed {removed.title}.", warnings=warnings)
