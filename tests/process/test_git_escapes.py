@@ -345,7 +345,8 @@ ATTACKS: dict[str, tuple[Prepare, str]] = {
     ),
     "nested, with linked hooks": (
         nothing,
-        "EVIL=; plant sub/.git; rm -r sub/.git/hooks; hook h/post-commit; ln -s ../../h sub/.git/hooks",
+        "EVIL=; plant sub/.git; rm -r sub/.git/hooks; hook h/post-commit; "
+        "ln -s ../../h sub/.git/hooks; echo x > sub/f",
     ),
     "bare": (nothing, 'EVIL="$EVIL\n[core]\nworktree = $ROOT"; plant sub'),
     "nested that was there": (nested, "hook vendor/.git/hooks/post-commit; echo x > vendor/f"),
