@@ -80,13 +80,13 @@ def _ask(app: App, name: str, prompt: str) -> str:
             root=scratch,
             state=state,
             iteration=0,
-            timeout=app.config.ranking.timeout,
+            timeout=app.config.abilities.timeout,
             environment=place.host,
             cache=place.cache,
             session="ranking",
         )
         if answer.timed_out:
-            raise SamuelError(f"it did not answer within {app.config.ranking.timeout:g}s")
+            raise SamuelError(f"it did not answer within {app.config.abilities.timeout:g}s")
         if answer.exit_code != 0:
             raise SamuelError(f"it ended with exit code {answer.exit_code}")
         return Path(answer.stdout_path).read_text(errors="replace") if answer.stdout_tail else ""

@@ -50,7 +50,7 @@ def _config(file: Path, top: Table) -> Config:
         pass_env=top.take("pass_env", kinds.variables, Config.pass_env),
         guardrails=_guardrails(top.table("guardrails")),
         limits=_limits(top.table("limits")),
-        ranking=_ranking(top.table("abilities")),
+        abilities=_abilities(top.table("abilities")),
         agents=loop.agents(top.table("agents")),
         allow_commands=top.table("session").take("allow_commands", kinds.commands, Config.allow_commands),
         plugins=_plugins(top.table("plugins")),
@@ -67,7 +67,7 @@ def _limits(table: Table) -> Limits:
     )
 
 
-def _ranking(table: Table) -> RankingSettings:
+def _abilities(table: Table) -> RankingSettings:
     return RankingSettings(
         ranker=table.take("ranker", kinds.one_of("words", "agent"), RankingSettings.ranker),
         candidates=table.take("ranker_candidates", kinds.positive, RankingSettings.candidates),

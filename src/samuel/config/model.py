@@ -184,7 +184,7 @@ class Config:
 
     limits: Limits = field(default_factory=Limits)
 
-    ranking: RankingSettings = field(default_factory=RankingSettings)
+    abilities: RankingSettings = field(default_factory=RankingSettings)
 
     agents: Mapping[str, AgentSettings] = field(default_factory=dict)
 

@@ -82,7 +82,7 @@ def allowed(config: Config) -> Text | None:
 
 def ranker(config: Config) -> Text | None:
     """That an agent is asked which abilities fit: it costs money, and reads what the project says of them."""
-    if config.ranking.ranker != "agent":
+    if config.abilities.ranker != "agent":
         return None
     return _text("abilities:ranker", "`samuel ability route` asks the configured agent which abilities fit\n")
 

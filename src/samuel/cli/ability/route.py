@@ -56,7 +56,7 @@ def route(here: Here, text: str, scope: str, limit: int, session: str, environme
             usage=read_usage(here.root),
             limit=limit,
             ranker=ranker,
-            shown=settings.ranking.candidates,
+            shown=settings.abilities.candidates,
         )
     data = {
         "candidates": [_plain(one) for one in routed.candidates],
@@ -86,7 +86,7 @@ def _environment(given: str, settings: Config) -> str:
 @contextmanager
 def _ranker(here: Here, settings: Config, registry: Registry) -> Iterator[Ranker | None]:
     """The agent that ranks, if samuel.toml asks for one; none where an agent asks: it is a model itself."""
-    if settings.ranking.ranker != "agent" or inside_a_run():
+    if settings.abilities.ranker != "agent" or inside_a_run():
         yield None
         return
     from samuel.app.ranking import ranker  # the engine, which routing by words does without
