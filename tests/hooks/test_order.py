@@ -179,6 +179,33 @@ class TestEqualGivenNumbers:
         assert names(chain(*found, order={"a": 151})) == ["b", "a"]
 
 
+@pytest.mark.parametrize("origin", [Origin.USER, Origin.USER_PLUGIN])
+@pytest.mark.parametrize("event", ["PreAbilityCall", "UserPromptSubmit"])
+class TestGuardsOfTheUser:
+    def test_handlers_of_a_project_cannot_leave_one_out(self, origin: Origin, event: str) -> None:
+        kind = event_type(event)
+        own, project = handler("own", origin, kind), handler("theirs", event=kind)
+        for listed in ([], ["default"], ["theirs"]):
+            resolved = chain(own, project, event=kind, handlers=listed)
+            assert names(resolved)[0] == "own"
+            assert resolved.steps[0].why == "a guard of your own, which `handlers` cannot leave out"
+
+    def test_handlers_of_a_project_may_place_one(self, origin: Origin, event: str) -> None:
+        kind = event_type(event)
+        own, project = handler("own", origin, kind), handler("theirs", event=kind)
+        assert names(chain(own, project, event=kind, handlers=["theirs", "own"])) == ["theirs", "own"]
+        assert names(chain(own, project, event=kind, handlers=["theirs", "..."])) == ["theirs", "own"]
+
+    def test_the_same_number_does_not_replace_one(self, origin: Origin, event: str) -> None:
+        kind = event_type(event)
+        own, project = handler("own", origin, kind, order=50), handler("theirs", event=kind, order=50)
+        assert names(chain(own, project, event=kind)) == ["own", "theirs"]
+
+    def test_one_that_only_observes_can_be_left_out(self, origin: Origin, event: str) -> None:
+        kind = event_type(event)
+        assert names(chain(handler("own", origin, kind, role=Role.OBSERVE), event=kind, handlers=[])) == []
+
+
 class TestHandlers:
     found = (built_in(), handler("a", order=1), handler("b", Origin.USER), handler("c", order=300))
 

@@ -7,7 +7,7 @@ says that they only rewrite or observe. Elsewhere a guard is what says so: `role
 from __future__ import annotations
 
 from samuel.events import EventType
-from samuel.hooks.handler import Handler, Outcome, Role, Status
+from samuel.hooks.handler import Handler, Origin, Outcome, Role, Status
 
 NOT_RUN = (Outcome.NOT_STARTED, Outcome.REFUSED)
 """The outcomes of a handler that never got to see the event."""
@@ -21,6 +21,12 @@ def may_deny(event: EventType, role: Role | None, *, blocking: bool = False) -> 
 def is_guard(handler: Handler, event: EventType) -> bool:
     """Whether `handler` may be what keeps `event` from going through."""
     return may_deny(event, handler.role, blocking=handler.blocking)
+
+
+def holds_everywhere(handler: Handler, event: EventType) -> bool:
+    """Whether this is a guard of the user's own, which no samuel.toml of a clone can leave out or replace."""
+    own = handler.origin in (Origin.USER, Origin.USER_PLUGIN)
+    return own and event.composition.can_deny and is_guard(handler, event)
 
 
 def closes(handler: Handler, event: EventType) -> bool:

@@ -1,11 +1,13 @@
 """The resolved chain of an event: a pure function of what was found and what samuel.toml says.
 
-1. `handlers = [...]` is the whole chain, in that order.
+1. `handlers = [...]` is the whole chain, in that order. Only a guard of the user's own, from their home directory,
+   cannot be left out: it runs first.
 2. Without it: ascending order number; the built-in has 100, everything else 200 unless somebody gave it one.
 3. At the same number: lower origin first, so the project has the last word; then by the name of the plugin or
    file they come with, then as declared there.
 4. Two that were *given* the same number: the one nearer to the project, then the one declared later, replaces
-   the other, with a warning. Those merely left at 200 all run, and one that cannot run replaces nobody.
+   the other, with a warning. Those merely left at 200 all run, and one that cannot run replaces nobody. Nobody
+   replaces a guard of the user's own.
 """
 
 from __future__ import annotations
@@ -19,7 +21,7 @@ from samuel.errors import Problem
 from samuel.events import EventType
 from samuel.events.compose import Arrange
 from samuel.hooks.absent import Absent
-from samuel.hooks.guards import closes
+from samuel.hooks.guards import closes, holds_everywhere
 from samuel.hooks.handler import Handler, Origin, Role, Status
 
 
@@ -143,7 +145,10 @@ def _as_listed(
         steps[rest_at:rest_at] = [
             _step(event, one, settings, None, '`"..."` in `handlers` stands for it') for one in rest
         ]
-    return steps
+        return steps
+    own = [handler for handler in mine if id(handler) not in named and holds_everywhere(handler, event)]
+    why = "a guard of your own, which `handlers` cannot leave out"
+    return [*(_step(event, handler, settings, None, why) for handler in own), *steps]
 
 
 def _meant(use: str, event: EventType, known: Sequence[Handler]) -> list[Handler]:
@@ -172,8 +177,8 @@ def _by_number(
     for one in placed:  # in rule 3's order, so the later of two is the one that stays
         if not (one.key or one.handler.order is not None or one.handler.origin is Origin.BUILT_IN):
             continue  # nobody gave it this number
-        if one.handler.status is not Status.ACTIVE:
-            continue  # it is refused in its place, and whoever works there goes on working
+        if one.handler.status is not Status.ACTIVE or holds_everywhere(one.handler, event):
+            continue  # one is refused in its place, and whoever works there goes on working; the other always runs
         holder_key, holders = slots.get(one.number, ("", []))
         if one.key and one.key == holder_key:  # one line of samuel.toml may place several handlers: they all run
             holders.append(one)
