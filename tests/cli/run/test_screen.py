@@ -47,7 +47,7 @@ def test_headers_counts_and_the_end_are_shown_without_any_built_in(samuel, works
         "  agent: exit code 0, $0.50\n"
         "  completed: 2 of 2 tasks completed\n"
         "ended: queue_empty after 2 iterations; 2 completed, $1.00\n",
-        "",
+        "warning: `quality_checks` will not run: no handler runs on `quality.check`\n",
     )
     assert not (workshop.root / ".samuel/run/summary.md").exists()
 
@@ -169,6 +169,33 @@ def test_without_a_handler_of_agent_invoke_no_run_starts(samuel, workshop):
         False,
         ["no handler runs on `agent.invoke`; `samuel hooks explain agent.invoke` shows why"],
     )
+
+
+def test_without_a_handler_that_makes_the_prompt_no_run_starts(samuel, workshop):
+    workshop.configure(CONFIG + '[hooks."before:agent.invoke"]\nhandlers = []\n')
+    ran = samuel("run", "start", "--yes")
+    assert (ran.code, ran.err.splitlines()[0]) == (
+        1,
+        "error: no handler runs on `before:agent.invoke`: there would be no prompt",
+    )
+
+
+def test_quality_checks_that_nobody_runs_are_a_warning(samuel, workshop):
+    workshop.configure(CONFIG + '[hooks."quality.check"]\nhandlers = []\n')
+    ran = samuel("run", "start", "--yes", "--iterations", "1")
+    assert "warning: `quality_checks` will not run: no handler runs on `quality.check`\n" in ran.err
+
+
+def test_commits_without_a_name_to_commit_with_are_refused_before_the_run(samuel, workshop, git):
+    git(workshop.root, "init", "-q")
+    git(workshop.root, "config", "user.useConfigOnly", "true")
+    workshop.configure(CONFIG.replace("[methodology.ralph]\n", "[methodology.ralph]\ncommit = true\n"))
+    ran = samuel("run", "start", "--yes")
+    assert (ran.code, ran.out) == (1, "")
+    assert ran.err.splitlines()[-2:] == [
+        "error: `commit = true` needs a name and an e-mail address that git can commit with",
+        "`git config user.name NAME` and `git config user.email ADDRESS` set them",
+    ]
 
 
 def test_pilot_has_a_profile(samuel, workshop):

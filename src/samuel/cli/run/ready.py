@@ -15,7 +15,8 @@ from samuel.cli.run import known_methodology, state_directory
 from samuel.config.model import Config, Pilot
 from samuel.dispatch.record import Sink
 from samuel.errors import SamuelError
-from samuel.events.names import AGENT_INVOKE
+from samuel.events.names import AGENT_INVOKE, BEFORE_AGENT_INVOKE, QUALITY_CHECK
+from samuel.process.git import GitFailed
 from samuel.ralph.workplace import Watch
 from samuel.ralph.worktree import WorkTree
 from samuel.trust.commands import texts
@@ -42,12 +43,14 @@ def make_ready(
         if app.plugins.missing:  # one of them may be a guard
             names = ", ".join(f"`{name}`" for name in app.plugins.missing)
             raise SamuelError(f"samuel.lock names {names}, not installed here", "run `samuel plugin install`")
-        if not app.chains[AGENT_INVOKE].steps:
-            hint = f"`samuel hooks explain {AGENT_INVOKE}` shows why"
-            raise SamuelError(f"no handler runs on `{AGENT_INVOKE}`: no agent would be started", hint)
+        _refuse_without_handlers(app)
         chosen = find(agent or place.agent, place.agents)
         if lack := missing_in(chosen, place.settings.sandbox, place.confinement) or _untrusted(app, chosen.name):
             raise SamuelError(lack)
+        if place.settings.quality_checks and not app.chains[QUALITY_CHECK].steps:
+            here.out.warn(f"`quality_checks` will not run: no handler runs on `{QUALITY_CHECK}`")
+        if place.settings.commit:
+            _refuse_without_identity(app)
         if dirty := WorkTree(place.root, place.git).dirty():
             files = f"{len(dirty)} files" if len(dirty) > 1 else f"`{dirty[0]}`"
             here.out.tell(f"note: the work tree is dirty ({files}); what is dirty now is not committed by the run")
@@ -55,6 +58,29 @@ def make_ready(
     except BaseException:
         app.close()
         raise
+
+
+def _refuse_without_handlers(app: App) -> None:
+    """These two have to be answered: there would be no prompt, or no agent."""
+    for event, lack in (
+        (BEFORE_AGENT_INVOKE, "there would be no prompt"),
+        (AGENT_INVOKE, "no agent would be started"),
+    ):
+        if not app.chains[event].steps:
+            raise SamuelError(f"no handler runs on `{event}`: {lack}", f"`samuel hooks explain {event}` shows why")
+
+
+def _refuse_without_identity(app: App) -> None:
+    git = app.workplace.git
+    if not git.is_repository:
+        return
+    try:
+        git.run("var", "GIT_COMMITTER_IDENT")
+    except GitFailed:
+        hint = "`git config user.name NAME` and `git config user.email ADDRESS` set them"
+        raise SamuelError(
+            "`commit = true` needs a name and an e-mail address that git can commit with", hint
+        ) from None
 
 
 def _settings(here: Here, methodology: str, pilot: dict[str, Any] | None) -> Config:
