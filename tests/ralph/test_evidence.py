@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
+import samuel
 from samuel.ralph.run import RunFile
 from samuel.ralph.stopping import Stop
 from samuel.tasks.rights import asker
@@ -63,8 +64,10 @@ def same_user(loop: LoopProject, monkeypatch: pytest.MonkeyPatch) -> None:
 def place(loop: LoopProject, request: pytest.FixtureRequest) -> LoopProject:
     """A loop on the host, and one whose agent and checks are in a sandbox."""
     if request.param == "bwrap":
-        home = loop.project.user.home  # hidden together with /tmp, where tests are: there to read, as a home is
-        loop.settings = f'sandbox = {{ kind = "bwrap", volumes = ["{home}:{home}:ro"] }}'
+        # Hidden where they are below /tmp: the home, there to read as a home is, and the Samuel that checks start.
+        readable = (loop.project.user.home, Path(samuel.__file__).parents[2])
+        volumes = ", ".join(f'"{path}:{path}:ro"' for path in readable)
+        loop.settings = f'sandbox = {{ kind = "bwrap", volumes = [{volumes}] }}'
     return loop
 
 

@@ -12,6 +12,8 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
+from typing import TextIO
 
 import click
 
@@ -23,6 +25,13 @@ from samuel.files.named_errors import errors_naming
 
 def run(arguments: Sequence[str]) -> int:
     """Run one command line, and give its exit code."""
+    code = _run(arguments)
+    for stream in (sys.stdout, sys.stderr):
+        _leave_nothing_buffered(stream)
+    return code
+
+
+def _run(arguments: Sequence[str]) -> int:
     out = Output(json="--json" in arguments)
     _open_what_is_closed()
     _never_fail_to_encode()
@@ -42,13 +51,13 @@ def run(arguments: Sequence[str]) -> int:
         out.tell("interrupted")
         return out.ending(130)
     except BrokenPipeError:
-        _forget_stdout()
+        _discard(sys.stdout)
         return out.ending(1)
     except SystemExit:  # click noticed that the reader went away
         return out.ending(1)
     except OSError as error:  # a full disk or a missing permission is no bug of ours
         if error.filename == STDOUT:
-            _forget_stdout()
+            _discard(sys.stdout)
         return out.fail(SamuelError(_os_error(error)))
     except MemoryError:
         return out.fail(SamuelError("there is not enough memory", _MORE_MEMORY))
@@ -92,6 +101,15 @@ def _never_fail_to_encode() -> None:
             reconfigure(errors="backslashreplace")
 
 
-def _forget_stdout() -> None:
-    # What is still buffered would raise again while Python shuts down.
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+def _leave_nothing_buffered(stream: TextIO) -> None:
+    """What cannot be written would fail again while Python shuts down, and make the exit code 120."""
+    try:
+        stream.flush()
+    except OSError:
+        _discard(stream)
+
+
+def _discard(stream: TextIO) -> None:
+    """Let the rest of a stream that cannot be written go nowhere."""
+    with suppress(OSError):  # a stream of a program that calls this within itself may have no number
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
