@@ -28,7 +28,7 @@ lint: $(READY)
 
 # The crash test at length: every write, fsync and rename, and 200 random moments.
 crash: $(READY)
-	SAMUEL_CRASH=full $(BIN)/python -m pytest -n auto tests/ralph/test_crash.py
+	SAMUEL_CRASH=full $(BIN)/python -m pytest -n auto tests/loop/test_crash.py
 
 # Types that are first used by many threads at once, in 500 fresh processes.
 stress: $(READY)

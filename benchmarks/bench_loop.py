@@ -15,8 +15,8 @@ from places import project
 
 import samuel
 from samuel.app import App
+from samuel.loop.stop import Stop
 from samuel.process import environment
-from samuel.ralph.stopping import Stop
 from samuel.tasks.store import TaskStore
 from samuel.tasks.task import Task
 

@@ -367,9 +367,9 @@ def test_the_engine_is_lean(samuel, project: Path) -> None:
         "toons",
         "wasmtime",
         "sqlite3",
-        "samuel.ralph.loop",
+        "samuel.loop.loop",
     )
-    assert not names & {*unwanted, "samuel.ralph.workplace", "samuel.agents.table", "samuel.plugins.manifest"}
+    assert not names & {*unwanted, "samuel.loop.workplace", "samuel.agents.table", "samuel.plugins.manifest"}
 
 
 class Quick(NamedTuple):

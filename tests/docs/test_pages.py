@@ -18,13 +18,13 @@ from samuel.agents.table import AGENTS, CHECKED
 from samuel.config import Personal, model
 from samuel.hooks.capability import ENV, EXEC, LOADER_NAMES, LOADER_PREFIXES, NETWORK, READ, WRITE
 from samuel.hooks.handler import Origin, Outcome, Role, Status
+from samuel.loop.run import Run, Settlement
 from samuel.paths import PLUGIN_DIRS
 from samuel.plugins.lock import Entry
 from samuel.plugins.model import FILE
 from samuel.process.confine import walls
 from samuel.process.confine.walls_places import PROTECTED
 from samuel.process.environment import PASSED
-from samuel.ralph.run import Run, Settlement
 from samuel.rules.builds import Build
 from samuel.rules.intents import Trigger
 from samuel.rules.policy import NAMES

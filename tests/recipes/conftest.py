@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 from samuel.app import App
-from samuel.ralph.agent_session import Ran
+from samuel.loop.agent_session import Ran
+from samuel.loop.recipe_session import session
 from samuel.recipes.find import find_recipes
 from samuel.recipes.recipe import Recipe
-from samuel.recipes.run import session
 from samuel.skills.shelf import choose
 from samuel.testing import SamuelProject
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import NamedTuple
 
-from samuel.agents import desk
+from samuel.agents import process_files as desk
 from samuel.agents.agent import PROMPT, PROMPT_FILE, TOOLS, Agent, Usage
 from samuel.agents.variables import assemble
 from samuel.files.bounded_log import BoundedLog

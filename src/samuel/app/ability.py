@@ -13,15 +13,15 @@ from samuel.abilities.execution.perform import Performer, Said
 from samuel.abilities.execution.program import Machine
 from samuel.abilities.model import Ability
 from samuel.abilities.registry import Registry
-from samuel.agents import desk
+from samuel.agents import process_files as desk
 from samuel.agents.check import missing_in
 from samuel.agents.table import find
 from samuel.app.session import following
 from samuel.dispatch.record import Fired
 from samuel.events import Event
 from samuel.files.inside import make_dirs_inside
+from samuel.loop.agent_session import AgentSession, Ran
 from samuel.process.environment import TRUST, TRUST_WITHHELD
-from samuel.ralph.agent_session import AgentSession, Ran
 from samuel.runtimes.exec import ending
 from samuel.trust import commands
 

@@ -11,6 +11,10 @@ from typing import TYPE_CHECKING, Any
 from samuel.abilities.execution import agreed
 from samuel.app.session import following
 from samuel.files.atomic import Disk
+from samuel.loop.loop import Loop
+from samuel.loop.steps import Steps
+from samuel.loop.stop import Stop
+from samuel.loop.workplace import Watch, Workplace, nobody
 from samuel.process.git import Git
 from samuel.prompts.context import (
     IterationNames,
@@ -21,10 +25,6 @@ from samuel.prompts.context import (
     SamuelNames,
 )
 from samuel.prompts.suggestions import SuggestionWriter
-from samuel.ralph.loop import Loop
-from samuel.ralph.steps import Steps
-from samuel.ralph.stopping import Stop
-from samuel.ralph.workplace import Watch, Workplace, nobody
 from samuel.skills.find import find_skills, for_prompt
 from samuel.tasks.store import TaskStore
 

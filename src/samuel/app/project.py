@@ -28,9 +28,9 @@ from samuel.hooks.handler import Handler, Status
 from samuel.hooks.order import Chain, resolve
 from samuel.journal import Journal
 from samuel.journal.hooks_log import HooksLog
+from samuel.loop.defaults import built_in
 from samuel.process.environment import clean
 from samuel.process.live import enclosing
-from samuel.ralph.defaults import built_in
 from samuel.runtimes.table import Runtimes, Setting
 from samuel.sources.index import Index
 from samuel.trust.permit import Permit
@@ -39,9 +39,9 @@ from samuel.trust.store import TrustStore
 
 # What follows is imported where it is used: an event with known hooks needs neither the loop nor the sources.
 if TYPE_CHECKING:
-    from samuel.ralph.loop import Loop
-    from samuel.ralph.stopping import Stop
-    from samuel.ralph.workplace import Watch, Workplace
+    from samuel.loop.loop import Loop
+    from samuel.loop.stop import Stop
+    from samuel.loop.workplace import Watch, Workplace
     from samuel.sessions.keeper import Keeper
     from samuel.sources.discover import Place
     from samuel.sources.environment import Environment

@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from samuel.files.lock import held
-from samuel.ralph.run import Run, RunFile
+from samuel.loop.run import Run, RunFile
 from samuel.tasks.store import TaskStore
 
 PRD = "# Shop\n\n## Tasks\n- [ ] 1 One\n- [ ] 2 Two\n"

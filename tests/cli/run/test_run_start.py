@@ -8,7 +8,7 @@ import signal
 
 import pytest
 
-from samuel.ralph.run import RunFile
+from samuel.loop.run import RunFile
 
 from .conftest import CONFIG, GOOD
 

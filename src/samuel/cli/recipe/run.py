@@ -15,8 +15,8 @@ from samuel.cli.run.ready import agree
 from samuel.cli.run.watching import Lines
 from samuel.cli.signals import ended_by_signals
 from samuel.errors import SamuelError, UsageError
-from samuel.ralph.agent_session import Ran
-from samuel.recipes.run import session as session_of
+from samuel.loop.agent_session import Ran
+from samuel.loop.recipe_session import session as session_of
 from samuel.skills.shelf import choose
 from samuel.trust import commands
 

@@ -15,9 +15,9 @@ from samuel.cli.lazy import Entry, LazyGroup
 from samuel.config.model import Config
 from samuel.errors import UsageError
 from samuel.files.inside import refuse_links
+from samuel.loop.run import RunFile
+from samuel.loop.state_migration import move_state
 from samuel.process.live import all_enclosing
-from samuel.ralph.moving import move_state
-from samuel.ralph.run import RunFile
 from samuel.tasks.prd_file import NAME as PRD
 from samuel.tasks.rights import Asker, asker
 from samuel.tasks.store import TaskStore

@@ -13,7 +13,7 @@ from samuel.config.edit import Value, set_value
 from samuel.errors import SamuelError
 from samuel.files import atomic
 from samuel.files.lock import held
-from samuel.ralph.detect import quality_checks
+from samuel.loop.detect import quality_checks
 from samuel.tasks.markdown import read
 from samuel.tasks.task import Task
 

@@ -16,9 +16,9 @@ from samuel.config.model import Config, Pilot
 from samuel.dispatch.record import Sink
 from samuel.errors import SamuelError
 from samuel.events.names import AGENT_INVOKE, BEFORE_AGENT_INVOKE, QUALITY_CHECK
+from samuel.loop.workplace import Watch
+from samuel.loop.worktree import WorkTree
 from samuel.process.git import GitFailed
-from samuel.ralph.workplace import Watch
-from samuel.ralph.worktree import WorkTree
 from samuel.trust.commands import texts
 
 

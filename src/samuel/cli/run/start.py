@@ -17,8 +17,8 @@ from samuel.cli.run.profile import Profile
 from samuel.cli.run.ready import make_ready
 from samuel.cli.run.watching import Display, Lines, OnlyWhatHolds
 from samuel.config import load_personal
-from samuel.ralph.run import Run
-from samuel.ralph.stopping import Stop
+from samuel.loop.run import Run
+from samuel.loop.stop import Stop
 
 # The queue was emptied, or a limit that somebody set was reached.
 GOOD_ENDS = ("queue_empty", "max_iterations", "budget", "discovery_exhausted", "gate_stop")

@@ -1,0 +1,30 @@
+"""after:agent.invoke: one line per agent process, with its time and what it cost."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from samuel.clock import iso
+from samuel.events import AfterAgentInvoke
+from samuel.loop.defaults.common import for_a_look
+from samuel.loop.workplace import Workplace
+
+
+class LogAgent:
+    def __init__(self, place: Workplace) -> None:
+        self._place = place
+
+    def __call__(self, event: AfterAgentInvoke) -> dict[str, Any]:
+        if for_a_look(event):
+            return {"ok": True}
+        line = {
+            "at": iso(self._place.clock.now()),
+            "run_id": event.run_id,
+            "iteration": event.iteration,
+            "exit_code": event.exit_code,
+            "usage": event.usage,
+        }
+        self._place.append(self._place.logs / "agent.jsonl", msgspec.json.encode(line) + b"\n")
+        return {"ok": True}

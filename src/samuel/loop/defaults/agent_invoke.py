@@ -1,0 +1,51 @@
+"""agent.invoke: run the agent's own program, in its sandbox, to its end or its deadline."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from msgspec import UNSET
+
+from samuel.agents.invoke import invoke
+from samuel.agents.table import find
+from samuel.errors import SamuelError
+from samuel.events import AgentInvoke
+from samuel.loop.workplace import Workplace
+from samuel.trust import commands
+
+
+class RunAgent:
+    def __init__(self, place: Workplace) -> None:
+        self._place = place
+
+    def __call__(self, event: AgentInvoke) -> dict[str, Any]:
+        place, seconds = self._place, event.deadline_ms / 1000
+        if not event.prompt.strip():
+            raise SamuelError("the prompt is empty, so no agent was started")
+        # Whoever fired the event, and whichever agent a hook put there: its command line came with the project.
+        if why := place.refusal(commands.of_agent(event.agent, place.agents, place.root)):
+            raise SamuelError(why)
+        done = invoke(
+            find(event.agent, place.agents),
+            prompt=event.prompt,
+            env=event.env,
+            sandbox=event.sandbox,
+            root=place.root,
+            state=place.state,
+            iteration=event.iteration,
+            timeout=seconds,
+            environment=place.host,
+            on_output=lambda chunk: place.watch("output", {"chunk": chunk}),
+            cache=place.cache,
+            session="" if event.session_id is UNSET else event.session_id,
+        )
+        for note in done.notes:
+            place.watch("warning", {"text": note})
+        ended = f"killed after {seconds:g}s (agent_timeout)" if done.timed_out else ""
+        return {
+            "exit_code": done.exit_code,
+            "stdout": done.stdout_tail,
+            "stderr": f"{done.stderr_tail}\n{ended}".strip(),
+            "stdout_path": done.stdout_path,
+            "usage": done.usage,
+        }

@@ -1,0 +1,85 @@
+"""quality.check: run the project's own commands, in order, each within its time, where the agent runs too."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from samuel.errors import SamuelError
+from samuel.events import QualityCheck
+from samuel.loop.workplace import Workplace
+from samuel.process import confine, spawn
+from samuel.trust.commands import quality
+
+TAIL = 4096
+
+
+class RunCommands:
+    """All commands run, also after one failed: the next attempt gets to see everything that is wrong."""
+
+    def __init__(self, place: Workplace) -> None:
+        self._place = place
+
+    def __call__(self, event: QualityCheck) -> dict[str, Any]:
+        if event.dry_run:
+            return {"ok": True, "reason": "a dry run runs no commands"}
+        settings = self._place.settings
+        # Commands that somebody typed are their own; those of samuel.toml came with the project.
+        if tuple(event.commands) == settings.quality_checks and (why := self._place.refusal(quality(settings))):
+            raise SamuelError(why)
+        failures = [failure for command in event.commands if (failure := self._run(command, event))]
+        reason = "; ".join(failure["message"] for failure in failures)
+        return {"ok": not failures, "failures": failures, **({"reason": reason} if failures else {})}
+
+    def _run(self, command: str, event: QualityCheck) -> dict[str, Any] | None:
+        seconds = event.deadline_ms / 1000
+        output = bytearray()
+
+        def keep_tail(chunk: bytes) -> None:
+            output.extend(chunk)
+            del output[:-TAIL]
+
+        argv, place = ["/bin/sh", "-c", command], self._place
+        env = {**place.environment, **_own_names(event)}
+        with confine.confined(argv, place.settings.sandbox, place.confinement, env) as confined:
+            finished = spawn.run(
+                confined.argv,
+                cwd=event.project_root,
+                env=confined.env,
+                pass_fds=confined.pass_fds,
+                timeout=seconds,
+                output_limit=1 << 62,  # a check may say as much as it likes: only the tail is kept
+                keep=TAIL,
+                on_output=keep_tail,
+            )
+        passed = finished.ended == "exited" and finished.returncode == 0
+        self._keep(event, command, bytes(output), passed)
+        self._place.watch("check", {"command": command, "ok": passed, "seconds": finished.duration})
+        if passed:
+            return None
+        how = {
+            "timed_out": f"was killed after {seconds:g}s",
+            "not_started": f"could not be started: {finished.why}",
+        }.get(finished.ended, f"ended with exit code {finished.returncode}")
+        tail = output.decode("utf-8", "replace")
+        return {"source": "default", "command": command, "message": f"`{command}` {how}", "output_tail": tail}
+
+    def _keep(self, event: QualityCheck, command: str, output: bytes, passed: bool) -> None:
+        """What the checks of an iteration said, beside what its agent said."""
+        if not event.iteration:
+            return
+        path = self._place.logs / f"iteration-{event.iteration:04}-checks.log"
+        self._place.append(path, f"$ {command}  ({'ok' if passed else 'failed'})\n".encode() + output + b"\n")
+
+
+def _own_names(event: QualityCheck) -> dict[str, str]:
+    """What a `samuel` in a check needs to know that it is one: it can say nothing about tasks."""
+    if not event.run_id:
+        return {}
+    return {
+        "SAMUEL_RUN_ID": event.run_id,
+        "SAMUEL_STEP": "check",
+        "SAMUEL_ITERATION": str(event.iteration),
+        "SAMUEL_MODE": event.mode,
+        "SAMUEL_METHODOLOGY": event.methodology,
+        "SAMUEL_PROJECT_ROOT": event.project_root,
+    }

@@ -1,0 +1,44 @@
+"""The task file as the loop sees it: one that somebody broke is waited for, and nothing is written over it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import TypeVar
+
+from samuel.errors import ConfigError
+from samuel.loop.stop import Ended, Stop
+from samuel.loop.workplace import Workplace
+from samuel.tasks.seal import Seal
+from samuel.tasks.task import Task
+
+LOOK_AGAIN = 2.0  # seconds between looks at a task file that cannot be read
+
+T = TypeVar("T")
+
+
+class PatientTasks:
+    def __init__(self, place: Workplace, stop: Stop) -> None:
+        self._place = place
+        self._stop = stop
+
+    def load(self) -> tuple[Task, ...]:
+        return self._patiently(self._place.tasks.load)
+
+    def change(self, function: Callable[[tuple[Task, ...]], Iterable[Task]]) -> tuple[Task, ...]:
+        return self._patiently(lambda: self._place.tasks.change(function))
+
+    def open_seal(self, seal: Seal) -> str:
+        return self._patiently(lambda: self._place.tasks.open_seal(seal))
+
+    def _patiently(self, act: Callable[[], T]) -> T:
+        said = ""
+        while True:
+            try:
+                return act()
+            except ConfigError as error:
+                if str(error) != said:
+                    said = str(error)
+                    self._place.watch("paused", {"why": said})
+            if self._stop.requested:
+                raise Ended("aborted", "interrupted", "interrupted")
+            self._place.clock.sleep(LOOK_AGAIN)

@@ -1,0 +1,75 @@
+"""Putting a settlement into the task file, and into git if asked. Idempotent: again, it changes nothing."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from msgspec.structs import replace
+
+from samuel.errors import SamuelError
+from samuel.loop.evidence import sealed_for_commit
+from samuel.loop.patient_tasks import PatientTasks
+from samuel.loop.run import Run, Settlement
+from samuel.loop.workplace import Workplace
+from samuel.process import confine
+from samuel.tasks.task import Task
+from samuel.trust.commands import commit_hooks
+
+TRAILER = "Samuel-Iteration"
+
+
+def apply(place: Workplace, tasks: PatientTasks, run: Run) -> None:
+    """What the run wrote down as decided becomes true."""
+    settlement = run.settlement
+    assert settlement is not None
+    if not settlement.task_id:
+        return
+    row = dict(settlement.row)
+    if settlement.commit is not None:
+        with sealed_for_commit(place, tasks, run):
+            sha = _commit(place, run, settlement)
+        if sha:
+            row["commit_sha"] = sha  # else what the agent said of its own commit stays
+
+    def settled(tasks: tuple[Task, ...]) -> list[Task]:
+        return [replace(task, **row) if task.id == settlement.task_id else task for task in tasks]
+
+    tasks.change(settled)
+
+
+def _commit(place: Workplace, run: Run, settlement: Settlement) -> str:
+    """One commit for the task, of what the checks passed on and nothing that was dirty before the run."""
+    mark = f"{TRAILER}: {run.run_id}/{run.iteration}"
+    try:
+        head = place.git.head()
+        if head and mark in place.git.run("log", "-1", "--format=%B").decode("utf-8", "replace"):
+            return head  # a run killed right after it had committed
+        wanted = set(settlement.commit or ())
+        left = [entry for entry in place.git.status().entries if entry.path in wanted]
+        if not left:
+            return ""  # the agent has committed everything itself
+        title = next((task.title for task in place.tasks.load() if task.id == settlement.task_id), "")
+        message = f"{settlement.task_id} {title}\n\n{mark}"
+        walled = place.settings.sandbox.kind != confine.HOST
+        return place.git.commit(
+            # What is staged already may be gone from the work tree, and git would not find it there.
+            [entry.path for entry in left if entry.unstaged != "."],
+            [entry.path for entry in left],
+            message,
+            hooks=_hooks(place),
+            writable=(place.root,) if walled else (),
+        )
+    except SamuelError as error:
+        place.watch("warning", {"text": f"the commit of task {settlement.task_id} failed: {error.message}"})
+        return ""
+
+
+def _hooks(place: Workplace) -> Path | None:
+    """The hooks that run for a commit: what samuel.toml asks for and somebody agreed to, as it is."""
+    text = commit_hooks(place.settings, place.git)
+    if text is None:
+        return None
+    if why := place.refusal(text):
+        place.watch("warning", {"text": f"the commit runs no hooks: {why}"})
+        return None
+    return place.git.hooks_directory()

@@ -1,0 +1,90 @@
+"""A project with tasks, an agent that is a shell script, and a loop over it: real processes throughout."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from samuel.app import App
+from samuel.loop.run import Run
+from samuel.loop.stop import Stop
+from samuel.tasks.store import TaskStore
+from samuel.tasks.task import Task
+from samuel.testing import SamuelProject
+
+# Does its task: writes a file named after it and claims it. The prompt it got stays for the test to look at.
+GOOD = """\
+cp "$1" "seen-$SAMUEL_ITERATION.md"
+env > "env-$SAMUEL_ITERATION.txt"
+echo "$SAMUEL_TASK_ID" > "work-$SAMUEL_TASK_ID.txt"
+samuel run done "$SAMUEL_TASK_ID"
+"""
+
+
+class LoopProject:
+    def __init__(self, project: SamuelProject) -> None:
+        self.project = project
+        self.root = project.root
+        self.settings = ""
+        self.hooks = ""
+        self.seen: list[tuple[str, Mapping[str, Any]]] = []
+        self.agent(GOOD)
+        self._write()
+
+    @property
+    def store(self) -> TaskStore:
+        return TaskStore(self.root / ".samuel/run")
+
+    def agent(self, script: str, name: str = "agent") -> None:
+        file = self.root / f"{name}.sh"
+        file.write_text(f"#!/bin/sh\nset -e\n{script}")
+        file.chmod(0o755)
+
+    def configure(self, settings: str = "", more: str = "") -> None:
+        self.settings, self.hooks = settings, more
+        self._write()
+
+    def tasks(self, *ids: str, **fields: Any) -> None:
+        self.store.replace_all([Task(id=id, title=f"Task {id}", **fields) for id in ids])
+
+    def statuses(self) -> dict[str, str]:
+        return {task.id: task.status for task in self.store.load()}
+
+    def open(self, **settings: Any) -> App:
+        return self.project.open(
+            trust_everything=True, watch=lambda kind, facts: self.seen.append((kind, facts)), **settings
+        )
+
+    def run(self, iterations: int = 10, agent: str = "mine", stop: Stop | None = None, **settings: Any) -> Run:
+        with self.open(**settings) as app:
+            return app.loop(stop or Stop(), timings=True).run(iterations, agent)
+
+    def progress(self) -> str:
+        return (self.root / ".samuel/run/progress.md").read_text()
+
+    def _write(self) -> None:
+        self.project.config(
+            f'[methodology.ralph]\nagent = "mine"\npause = "0s"\n{self.settings}\n'
+            '[agents.mine]\ncommand = ["./agent.sh", "{prompt_file}"]\n'
+            '[agents.other]\ncommand = ["./other.sh", "{prompt_file}"]\n'
+            f"{self.hooks}\n"
+        )
+
+
+@pytest.fixture
+def loop(samuel_project: SamuelProject) -> LoopProject:
+    def git(*arguments: str) -> None:
+        identity = ["-c", "user.name=t", "-c", "user.email=t@example.org"]
+        subprocess.run(["git", *identity, *arguments], cwd=samuel_project.root, check=True, capture_output=True)
+
+    git("init", "-q", "-b", "main")
+    git("config", "user.name", "t")
+    git("config", "user.email", "t@example.org")
+    made = LoopProject(samuel_project)
+    (samuel_project.root / ".gitignore").write_text("seen-*\nenv-*\n")
+    git("add", "-A")
+    git("commit", "-q", "-m", "begin")
+    return made

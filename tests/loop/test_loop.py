@@ -1,0 +1,469 @@
+"""The loop over real agent processes: what comes of each kind of iteration, and what no handler can change."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import samuel
+from samuel.errors import Locked
+from samuel.events import names
+from samuel.files.lock import held
+from samuel.loop.run import RunFile
+from samuel.loop.stop import Stop
+from samuel.tasks.task import Task
+from samuel.testing import Recorder
+
+from .conftest import GOOD, LoopProject
+
+
+def outcomes(loop: LoopProject) -> list[str]:
+    return [facts["outcome"] for kind, facts in loop.seen if kind == "settled"]
+
+
+class TestToDone:
+    def test_every_task_is_worked_by_a_fresh_agent_and_completed(self, loop: LoopProject) -> None:
+        loop.tasks("1", "2", "10")
+        run = loop.run()
+        assert (run.exit_reason, run.iterations_run) == ("queue_empty", 3)
+        assert loop.statuses() == {"1": "completed", "2": "completed", "10": "completed"}
+        assert [(loop.root / f"work-{id}.txt").exists() for id in ("1", "2", "10")] == [True] * 3
+        assert [task.iteration for task in loop.store.load()] == [1, 2, 3]
+
+    def test_files_that_people_read_hold_no_escape_sequences(self, loop: LoopProject) -> None:
+        """Titles come from a PRD, reasons from an agent; both may hold what a terminal acts on."""
+        evil = "\x1b]52;c;ZXZpbA==\x07"
+        loop.store.replace_all([Task(id="1", title=f"One {evil}"), Task(id="2", title=f"Two {evil}")])
+        block = f"samuel run block 2 --reason '{evil}'"
+        loop.agent(f'if [ "$SAMUEL_TASK_ID" = 2 ]; then {block}; else samuel run done "$SAMUEL_TASK_ID"; fi\n')
+        loop.run()
+        assert loop.statuses() == {"1": "completed", "2": "blocked"}
+        for name in ("progress.md", "summary.md"):
+            text = (loop.root / ".samuel/run" / name).read_text()
+            assert "\x1b" not in text
+            assert r"\x1b]52;c;ZXZpbA==\x07" in text
+
+    def test_the_summary_is_written(self, loop: LoopProject) -> None:
+        loop.tasks("1")
+        loop.run()
+        summary = (loop.root / ".samuel/run/summary.md").read_text()
+        assert "- ended: queue_empty\n- iterations: 1\n- completed: 1\n" in summary
+
+    def test_all_13_loop_events_and_the_session_fire_in_order(self, loop: LoopProject) -> None:
+        loop.tasks("1")
+        seen = Recorder(*names.LOOP, *names.SESSION, returns=_harmless)
+        loop.run(sinks=[seen])
+        fired = [fired.event.__struct_config__.tag for fired in seen.fired]
+        assert fired == [
+            *("before:loop", "before:iteration", "iteration.gate"),
+            *("context.snapshot", "context.progress", "context.task", "context.extra", "before:agent.invoke"),
+            *("SessionStart", "UserPromptSubmit", "agent.invoke", "TurnEnd", "SessionStop", "SessionEnd"),
+            *("after:agent.invoke", "quality.check", "after:iteration", "after:loop"),
+        ]
+
+    def test_a_claim_alone_completes_nothing(self, loop: LoopProject) -> None:
+        loop.configure('quality_checks = ["test -f good"]\nmax_task_attempts = 2\nmax_consecutive_failures = 9')
+        loop.tasks("1")
+        loop.agent(GOOD + 'if [ "$SAMUEL_ATTEMPT" = 2 ]; then touch good; fi\n')
+        run = loop.run()
+        assert outcomes(loop) == ["quality_failed", "completed"]
+        assert run.exit_reason == "queue_empty"
+
+    def test_the_failure_is_in_the_next_prompt(self, loop: LoopProject) -> None:
+        loop.configure('quality_checks = ["cat said; false"]')
+        (loop.root / "said").write_text("the-reason-why\n")
+        loop.tasks("1")
+        loop.run()
+        assert "the-reason-why" not in (loop.root / "seen-1.md").read_text()
+        assert "the-reason-why" in (loop.root / "seen-2.md").read_text()
+
+    def test_blocked_after_three_attempts_and_the_loop_goes_on(self, loop: LoopProject) -> None:
+        loop.configure('quality_checks = ["test ! -f work-1.txt"]\nmax_consecutive_failures = 9')
+        loop.tasks("1", "2")
+        loop.agent(GOOD + 'if [ "$SAMUEL_TASK_ID" = 2 ]; then rm work-1.txt; fi\n')
+        run = loop.run()
+        assert outcomes(loop) == ["quality_failed", "quality_failed", "quality_failed", "completed"]
+        assert loop.statuses() == {"1": "blocked", "2": "completed"}
+        assert run.exit_reason == "tasks_blocked"
+
+    def test_a_failing_agent_skips_the_checks(self, loop: LoopProject) -> None:
+        loop.configure('quality_checks = ["touch checked"]')
+        loop.tasks("1")
+        loop.agent("echo broken >&2\nexit 7\n")
+        run = loop.run()
+        assert outcomes(loop) == ["agent_failed"] * 3
+        assert run.exit_reason in ("consecutive_failures", "tasks_blocked")
+        assert not (loop.root / "checked").exists()
+        assert "exit code 7" in loop.store.load()[0].last_failure
+
+    def test_an_iteration_that_changes_nothing_is_stalled(self, loop: LoopProject) -> None:
+        loop.tasks("1")
+        loop.agent("exit 0\n")
+        loop.run(1)
+        assert outcomes(loop) == ["stalled"]
+
+    def test_work_without_a_claim_is_incomplete(self, loop: LoopProject) -> None:
+        loop.tasks("1")
+        loop.agent("echo x >> something\n")
+        loop.run(1)
+        assert outcomes(loop) == ["incomplete"]
+        assert loop.statuses() == {"1": "pending"}
+
+    def test_skipping_with_a_reason_is_no_failure(self, loop: LoopProject) -> None:
+        loop.tasks("1", "2")
+        loop.agent(
+            'if [ "$SAMUEL_TASK_ID" = 1 ]; then samuel run skip 1 --reason "not needed"; else\n' + GOOD + "fi\n"
+        )
+        run = loop.run()
+        assert run.exit_reason == "queue_empty"
+        assert loop.statuses() == {"1": "skipped", "2": "completed"}
+
+    def test_another_tasks_claim_is_refused(self, loop: LoopProject) -> None:
+        loop.tasks("1", "2")
+        loop.agent("samuel run done 2 > said.txt 2>&1 || true\n" + GOOD)
+        loop.run(1)
+        assert "the current task is `1`" in (loop.root / "said.txt").read_text()
+
+
+class TestTampering:
+    @pytest.mark.parametrize("file", ["samuel.toml", ".samuel/hooks/new", ".system/hooks/x.yaml"])
+    def test_the_rules_are_not_the_agents_to_change(self, loop: LoopProject, file: str) -> None:
+        loop.tasks("1")
+        loop.agent(f"mkdir -p .samuel/hooks .system/hooks; echo '# changed' >> {file}\n" + GOOD)
+        loop.run(1)
+        assert outcomes(loop) == ["aborted"]
+        assert loop.statuses() == {"1": "pending"}
+        assert f"`{file}` changed during the run" in loop.store.load()[0].last_failure
+
+    def test_the_pinned_checks_are_the_ones_that_run(self, loop: LoopProject) -> None:
+        loop.configure('quality_checks = ["false"]')
+        loop.tasks("1")
+        loop.agent("sed -i s/false/true/ samuel.toml\n" + GOOD)
+        loop.run(2)
+        assert loop.statuses() == {"1": "pending"}
+
+    def test_a_task_marked_by_hand_is_put_back(self, loop: LoopProject) -> None:
+        loop.configure('quality_checks = ["false"]')
+        loop.tasks("1", "2")
+        loop.agent("sed -i -e s/pending/completed/ -e s/in_progress/completed/ .samuel/run/prd.toon\necho x > y\n")
+        loop.run(1)
+        assert loop.statuses() == {"1": "pending", "2": "pending"}
+
+
+class TestHandlersTakePart:
+    def test_below_and_above_the_default_both_reach_the_agents_prompt(self, loop: LoopProject) -> None:
+        loop.tasks("1")
+
+        @samuel.hook("context.task", order=50)
+        def before(event: Any) -> dict[str, Any]:
+            return {"toon_blob": "note: from fifty"}
+
+        @samuel.hook("context.task", order=150)
+        def after(event: Any) -> dict[str, Any]:
+            return {"toon_blob": event.previous["toon_blob"] + "\nnote: from one-fifty"}
+
+        loop.run(handlers=[before, after])
+        prompt = (loop.root / "seen-1.md").read_text()
+        assert prompt.index("from fifty") < prompt.index("Task 1") < prompt.index("from one-fifty")
+
+    def test_env_and_prompt_reach_the_real_child(self, loop: LoopProject) -> None:
+        loop.tasks("1")
+
+        @samuel.hook("before:agent.invoke")
+        def change(event: Any) -> dict[str, Any]:
+            return {"prompt": event.prompt + "\nADDED", "env": {"MINE": "yes", "SAMUEL_TASK_ID": "forged"}}
+
+        loop.run(handlers=[change])
+        assert (loop.root / "seen-1.md").read_text().endswith("ADDED")
+        environment = (loop.root / "env-1.txt").read_text()
+        assert "MINE=yes" in environment
+        assert "SAMUEL_TASK_ID=1\n" in environment  # the run's own names are not a handler's to change
+
+    def test_whoever_replaces_agent_invoke_is_the_one_that_ran(self, loop: LoopProject) -> None:
+        loop.tasks("1")
+
+        @samuel.hook("agent.invoke")
+        def mine(event: Any) -> dict[str, Any]:
+            (loop.root / "mine.txt").write_text(event.prompt)
+            return {"exit_code": 0, "stdout": "", "stderr": ""}
+
+        loop.run(1, handlers=[mine])
+        assert (loop.root / "mine.txt").exists()
+        assert not (loop.root / "seen-1.md").exists()
+
+    def test_when_it_crashes_nothing_else_runs(self, loop: LoopProject) -> None:
+        loop.tasks("1")
+
+        @samuel.hook("agent.invoke")
+        def broken(event: Any) -> dict[str, Any]:
+            raise RuntimeError("no")
+
+        loop.run(1, handlers=[broken])
+        assert outcomes(loop) == ["agent_failed"]
+        assert not (loop.root / "seen-1.md").exists()
+
+    def test_warnings_and_timings_are_in_progress_md(self, loop: LoopProject) -> None:
+        loop.tasks("1")
+
+        @samuel.hook("context.extra")
+        def broken(event: Any) -> dict[str, Any]:
+            raise RuntimeError("oh no")
+
+        run = loop.run(handlers=[broken])
+        assert run.exit_reason == "queue_empty"
+        assert (
+            "[hooks.warning] context.extra plugin=broken hook=broken crashed: RuntimeError: oh no"
+            in loop.progress()
+        )
+        assert "[hooks.timing] context.extra broken" in loop.progress()
+
+    def test_strict_aborts_the_iteration_and_counts(self, loop: LoopProject) -> None:
+        loop.tasks("1")
+
+        @samuel.hook("context.extra", strict=True)
+        def broken(event: Any) -> dict[str, Any]:
+            raise RuntimeError("oh no")
+
+        run = loop.run(handlers=[broken])
+        assert (run.exit_reason, outcomes(loop)) == ("consecutive_failures", ["aborted"] * 3)
+        assert loop.store.load()[0].attempts == 0  # no agent ran, so it says nothing about the task
+
+    @pytest.mark.parametrize(
+        ("event", "reason"), [("before:loop", "strict_failure"), ("iteration.gate", "strict_failure")]
+    )
+    def test_some_end_the_loop(self, loop: LoopProject, event: str, reason: str) -> None:
+        loop.tasks("1")
+
+        @samuel.hook(event)
+        def broken(event: Any) -> dict[str, Any]:
+            raise RuntimeError("oh no")
+
+        seen = Recorder("after:loop")
+        run = loop.run(handlers=[broken, seen])
+        assert run.exit_reason == reason
+        assert [event.exit_reason for event in seen.events] == [reason]
+        assert loop.statuses() == {"1": "pending"}
+
+    def test_the_gate_can_end_it(self, loop: LoopProject) -> None:
+        loop.tasks("1")
+        gate = Recorder(
+            "iteration.gate", returns={"continue": False, "mode": "implementation", "reason": "enough"}
+        )
+        run = loop.run(handlers=[gate])
+        assert (run.exit_reason, run.iterations_run) == ("gate_stop", 0)
+        assert loop.statuses() == {"1": "pending"}
+
+    def test_the_cap_holds_when_the_gate_always_says_continue(self, loop: LoopProject) -> None:
+        loop.tasks("1")
+        loop.configure("max_task_attempts = 99\nmax_consecutive_failures = 99")
+        loop.agent("echo x >> file\n")
+        gate = Recorder("iteration.gate", returns={"continue": True, "mode": "implementation"})
+        run = loop.run(4, handlers=[gate])
+        assert (run.exit_reason, run.iterations_run) == ("max_iterations", 4)
+
+    def test_data_of_before_loop_lasts_for_the_run(self, loop: LoopProject) -> None:
+        loop.tasks("1", "2")
+        start = Recorder("before:loop", name="start", returns={"data": {"Kept": "kept"}})
+        once = Recorder(
+            "context.extra",
+            name="once",
+            returns=lambda e: {"data": {"N": e.iteration}} if e.iteration == 1 else {},
+        )
+        last = Recorder("after:iteration", name="last")
+        loop.run(handlers=[start, once, last])
+        assert [event.context["Plugins"] for event in last.events] == [
+            {"start": {"Kept": "kept"}, "once": {"N": 1}},
+            {"start": {"Kept": "kept"}},
+        ]
+
+    def test_no_default_left_and_the_invariants_still_hold(self, loop: LoopProject) -> None:
+        """Overrides for all 13 events: effectively another methodology, without forking the loop."""
+        order = "".join(f'[hooks."{event}"]\nhandlers = ["own"]\n' for event in names.LOOP)
+        loop.configure('quality_checks = ["true"]', order)
+        loop.tasks("1", "2", "3")
+
+        def own(event: Any) -> dict[str, Any]:
+            name = event.__struct_config__.tag
+            if name == "iteration.gate":
+                with pytest.raises(Locked), held(loop.root / ".samuel/run/run.lock"):
+                    pass
+                return {"continue": True, "mode": "implementation"}
+            if name == "before:agent.invoke":
+                return {"prompt": f"do task {event.context['State']['RunId']}"}
+            if name == "agent.invoke":
+                done = subprocess.run(["sh", "agent.sh", "/dev/null"], cwd=loop.root, env=_environment(event))
+                return {"exit_code": done.returncode, "stdout": "", "stderr": ""}
+            if name == "quality.check":
+                return {"ok": event.iteration != 2, "failures": []}
+            return {}
+
+        own.__name__ = "own"
+        seen = Recorder()
+        run = loop.run(3, handlers=[samuel.hook(*names.LOOP)(own)], sinks=[seen])
+        assert {call.handler.name for call in seen.calls} == {"own"}
+        assert (run.exit_reason, outcomes(loop)) == (
+            "max_iterations",
+            ["completed", "quality_failed", "completed"],
+        )
+        assert loop.statuses() == {"1": "completed", "2": "completed", "3": "pending"}
+
+    def test_the_project_template_shadows_the_shipped_one(self, loop: LoopProject) -> None:
+        loop.tasks("1")
+        template = loop.root / ".samuel/templates/ralph/prompt.md.j2"
+        template.parent.mkdir(parents=True)
+        template.write_text("only {{.State.RunId}} and {{ Project.Name }}")
+        run = loop.run()
+        assert (loop.root / "seen-1.md").read_text() == f"only {run.run_id} and project"
+
+    def test_another_agent_in_the_next_run(self, loop: LoopProject) -> None:
+        loop.tasks("1", "2")
+        loop.agent("touch other-was-here\n" + GOOD, name="other")
+        loop.run(1)
+        assert not (loop.root / "other-was-here").exists()
+        assert loop.run(agent="other").exit_reason == "queue_empty"
+        assert (loop.root / "other-was-here").exists()
+
+
+class TestPilot:
+    PILOT = "[methodology.ralph.pilot]\nenabled = true\ndiscover_interval = 3\nmax_discovery_tasks = 2\n"
+    AGENT = (
+        'if [ "$SAMUEL_MODE" = discovery ]; then echo $SAMUEL_ITERATION >> discovered; FIND; else\n'
+        + GOOD
+        + "fi\n"
+    )
+
+    def test_the_interval_is_kept(self, loop: LoopProject) -> None:
+        loop.configure("", self.PILOT)
+        loop.tasks(*(str(number) for number in range(1, 20)))
+        loop.agent(self.AGENT.replace("FIND", 'samuel run enqueue "found"'))
+        loop.run(7)
+        assert (loop.root / "discovered").read_text().split() == ["1", "4", "7"]
+
+    def test_at_most_so_many_new_tasks(self, loop: LoopProject) -> None:
+        loop.configure("", self.PILOT)
+        loop.tasks("1", "2", "3")
+        find = "for n in 1 2 3 4; do samuel run enqueue found-$n || true; done"
+        loop.agent(self.AGENT.replace("FIND", find))
+        loop.run(1)
+        assert len(loop.store.load()) == 5
+
+    def test_two_empty_discoveries_end_it(self, loop: LoopProject) -> None:
+        loop.configure("", self.PILOT)
+        loop.tasks()
+        loop.agent(self.AGENT.replace("FIND", "true"))
+        run = loop.run()
+        assert (run.exit_reason, run.iterations_run) == ("discovery_exhausted", 2)
+
+
+class TestStopping:
+    def test_a_second_run_is_refused_and_names_the_holder(self, loop: LoopProject) -> None:
+        loop.tasks("1")
+        with (
+            held(loop.root / ".samuel/run/run.lock", note="samuel run start, ralph"),
+            pytest.raises(Locked, match="samuel run start"),
+        ):
+            loop.run()
+
+    def test_a_wish_to_stop_ends_it_after_the_step(self, loop: LoopProject) -> None:
+        loop.tasks("1", "2")
+        stop = Stop()
+
+        @samuel.hook("context.extra")
+        def wish(event: Any) -> None:
+            stop.requested = True
+
+        seen = Recorder("after:loop")
+        run = loop.run(stop=stop, handlers=[wish, seen])
+        assert run.exit_reason == "interrupted"
+        assert loop.statuses() == {"1": "pending", "2": "pending"}
+        assert [event.exit_reason for event in seen.events] == ["interrupted"]
+
+    def test_a_duration_is_a_limit(self, loop: LoopProject) -> None:
+        loop.configure('max_duration = "1ms"')
+        loop.tasks("1", "2")
+        assert loop.run().exit_reason == "budget"
+
+    def test_a_broken_task_file_pauses_and_nothing_is_lost(self, loop: LoopProject) -> None:
+        loop.tasks("1", "2")
+        prd = loop.root / ".samuel/run/prd.toon"
+        loop.agent(GOOD + "sleep 0\n")
+        stop = Stop()
+
+        @samuel.hook("after:iteration")
+        def breaks(event: Any) -> None:
+            prd.write_text("this is not a task file\n")
+            stop.requested = False
+
+        def watch(kind: str, facts: Any) -> None:
+            if kind == "paused":
+                stop.requested = True
+
+        with loop.project.open(trust_everything=True, handlers=[breaks], watch=watch) as app:
+            run = app.loop(stop).run(5, "mine")
+        assert run.exit_reason == "interrupted"
+        assert prd.read_text() == "this is not a task file\n"
+
+
+class TestGit:
+    def test_one_commit_per_task_of_what_it_changed(self, loop: LoopProject) -> None:
+        loop.configure("commit = true")
+        subprocess.run(["git", "commit", "-qam", "config"], cwd=loop.root, check=True)
+        (loop.root / "mine.txt").write_text("not yours\n")
+        loop.tasks("1", "2")
+        loop.run()
+        log = subprocess.run(
+            ["git", "log", "--format=%s", "--name-only", "-2"], cwd=loop.root, capture_output=True, text=True
+        )
+        assert log.stdout.split("\n") == ["2 Task 2", "", "work-2.txt", "1 Task 1", "", "work-1.txt", ""]
+        status = subprocess.run(["git", "status", "--short"], cwd=loop.root, capture_output=True, text=True)
+        assert status.stdout == "?? mine.txt\n"
+        shas = [task.commit_sha for task in loop.store.load()]
+        assert all(len(sha) == 40 for sha in shas)
+
+
+class TestDryRun:
+    def test_it_starts_no_agent_and_changes_nothing(self, loop: LoopProject) -> None:
+        loop.tasks("1")
+        before = _files(loop.root)
+        seen = Recorder(*(name for name in names.LOOP if name not in (names.ITERATION_GATE, names.AGENT_INVOKE)))
+        with loop.open(handlers=[seen]) as app:
+            said = app.loop(Stop(), dry_run=True).rehearse("mine")
+        assert said["task"] == "1"
+        assert "Task 1" in said["prompt"]
+        assert len(seen.events) == 11
+        assert all(event.dry_run for event in seen.events)
+        assert _files(loop.root) == before
+        assert loop.statuses() == {"1": "pending"}
+        assert RunFile(loop.root / ".samuel/run").load() is None
+
+    def test_what_would_stop_it_is_said(self, loop: LoopProject) -> None:
+        loop.tasks("1", status="completed")
+        with loop.open() as app:
+            said = app.loop(Stop(), dry_run=True).rehearse("mine")
+        assert said["stopped"] == "gated: there is no task to implement"
+
+
+def _files(root: Path) -> dict[str, bytes]:
+    """All but git's own, and what the journal notes: that hooks were called is no change of the project."""
+    ours = root / ".samuel/run/.gitignore"
+    return {
+        str(path): path.read_bytes()
+        for path in root.rglob("*")
+        if path.is_file() and path != ours and not {".git", "journal"} & set(path.parts)
+    }
+
+
+def _harmless(event: Any) -> None:
+    return None
+
+
+def _environment(event: Any) -> dict[str, str]:
+    """What an adapter would give its agent."""
+    import os
+
+    bin = Path(sys.executable).parent
+    return {**os.environ, **event.env, "PATH": f"{bin}:{os.environ['PATH']}"}

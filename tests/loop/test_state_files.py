@@ -1,0 +1,108 @@
+"""An agent that puts a link, a pipe or a directory in the place of a state file loses one iteration only."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from samuel.loop.state_files import misplaced, put_right
+
+from .conftest import GOOD, LoopProject
+
+FILES = ("prd.toon", "run.json", "progress.md", "summary.md", "state.lock", "logs/agent.log")
+DIRECTORIES = ("logs", "extra", "spool", "journal", "sessions", "prompts", "bin", "archive")
+REPLACED = {
+    "link": 'ln -s "$AWAY" {name}',
+    "pipe": "mkfifo {name}",
+    "directory": "mkdir {name}",
+    "file": "echo x > {name}",
+}
+
+
+def outcomes(loop: LoopProject) -> list[str]:
+    return [facts["outcome"] for kind, facts in loop.seen if kind == "settled"]
+
+
+def why(loop: LoopProject) -> str:
+    return "\n".join(str(facts["why"]) for kind, facts in loop.seen if kind == "failed")
+
+
+def once(name: str, kind: str, away: Path) -> str:
+    """What the agent does in its first iteration."""
+    replace = REPLACED[kind].format(name=name)
+    return (
+        f"if [ $SAMUEL_ITERATION = 1 ]; then (AWAY={away}; cd .samuel/run; rm -rf {name}; {replace})\n"
+        "else\n" + GOOD + "fi\n"
+    )
+
+
+@pytest.mark.parametrize("name", FILES)
+@pytest.mark.parametrize("kind", ["link", "pipe", "directory"])
+def test_in_the_place_of_a_file(loop: LoopProject, tmp_path: Path, name: str, kind: str) -> None:
+    away = tmp_path / "away"
+    away.write_text("mine\n")
+    loop.tasks("1", "2")
+    loop.agent(once(name, kind, away))
+    run = loop.run()
+    assert (run.exit_reason, outcomes(loop)) == ("queue_empty", ["aborted", "completed", "completed"])
+    assert f"`.samuel/run/{name}` became a" in why(loop)
+    assert f"it lies in `.samuel/run/aside/{Path(name).name}.1` now" in why(loop)
+    assert away.read_text() == "mine\n"
+
+
+@pytest.mark.parametrize("name", DIRECTORIES)
+@pytest.mark.parametrize("kind", ["link", "pipe", "file"])
+def test_in_the_place_of_a_directory(loop: LoopProject, tmp_path: Path, name: str, kind: str) -> None:
+    away = tmp_path / "away"
+    away.mkdir()
+    loop.tasks("1")
+    loop.agent(once(name, kind, away))
+    run = loop.run()
+    assert (run.exit_reason, outcomes(loop)) == ("queue_empty", ["aborted", "completed"])
+    assert f"`.samuel/run/{name}` became a" in why(loop)
+    assert list(away.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    "what",
+    [
+        "rm -rf .samuel/run",
+        'rm -rf .samuel/run; ln -s "$AWAY" .samuel/run',
+        "rm -rf .samuel/run; mkfifo .samuel/run",
+    ],
+)
+def test_the_whole_state_directory(loop: LoopProject, tmp_path: Path, what: str) -> None:
+    away = tmp_path / "away"
+    away.mkdir()
+    loop.tasks("1", "2")
+    loop.agent(f"if [ $SAMUEL_ITERATION = 1 ]; then AWAY={away}; {what}\nelse\n{GOOD}fi\n")
+    run = loop.run()
+    assert (run.exit_reason, outcomes(loop)) == ("queue_empty", ["aborted", "completed", "completed"])
+    assert list(away.iterdir()) == []
+
+
+def test_a_check_that_does_it_aborts_the_iteration_too(loop: LoopProject) -> None:
+    once = (
+        "test -f done-once || { touch done-once; rm -rf .samuel/run/progress.md; mkfifo .samuel/run/progress.md; }"
+    )
+    loop.configure(f'quality_checks = ["{once}"]')
+    loop.tasks("1")
+    assert loop.run().exit_reason == "queue_empty"
+    assert outcomes(loop) == ["aborted", "completed"]
+    assert "a check replaced files of the run's state: `.samuel/run/progress.md` became a named pipe" in why(loop)
+
+
+def test_what_was_there_before_is_nobodys_fault(loop: LoopProject) -> None:
+    loop.tasks("1")
+    (loop.root / ".samuel/run/sessions").write_text("in the way")
+    assert loop.run().exit_reason == "queue_empty"
+    assert outcomes(loop) == ["completed"]
+
+
+def test_what_plugins_keep_is_left_alone(tmp_path: Path) -> None:
+    state = tmp_path / ".samuel/run"
+    (state / "plugins/mine").mkdir(parents=True)
+    (state / "plugins/mine/link").symlink_to("elsewhere")
+    assert misplaced(tmp_path, state) == set()
+    assert put_right(tmp_path, state) == []
