@@ -12,9 +12,9 @@ from pathlib import Path
 
 from measure import Row, Times, at_most, take_turns
 
-from samuel.context.snapshot import take, to_toon
 from samuel.process import environment
 from samuel.process.git import Git
+from samuel.prompts.snapshot import take, to_toon
 
 BARE = (
     ("git", "ls-files"),

@@ -7,7 +7,7 @@ from msgspec.structs import FieldInfo, fields
 from page import NOTE, table
 from shapes import Shapes, description
 
-from samuel.prompts.context import PromptContext
+from samuel.prompts.prompt_context import PromptContext
 
 # What the free mappings hold: (name, type, what it is). how-to/custom-prompt.md prints all the names there are.
 FREE: dict[str, list[tuple[str, str, str]]] = {

@@ -13,7 +13,7 @@ def main() -> int:
         print(f"samuel {__version__}")
         return 0
     if sys.argv[1:2] == ["emit"]:
-        from samuel.quick import nobody_answers
+        from samuel.cli.emit_fast import nobody_answers
 
         if nobody_answers(sys.argv[2:]):
             return 0

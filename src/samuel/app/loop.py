@@ -16,7 +16,7 @@ from samuel.loop.steps import Steps
 from samuel.loop.stop import Stop
 from samuel.loop.workplace import Watch, Workplace, nobody
 from samuel.process.git import Git
-from samuel.prompts.context import (
+from samuel.prompts.prompt_context import (
     IterationNames,
     MethodologyNames,
     PathNames,

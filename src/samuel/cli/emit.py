@@ -8,7 +8,7 @@ import click
 import msgspec
 from msgspec import UNSET
 
-from samuel import quick
+from samuel.cli import emit_fast as quick
 from samuel.cli.firing import fire
 from samuel.cli.here import Here, env_option
 from samuel.decoding import decode_json

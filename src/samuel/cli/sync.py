@@ -6,7 +6,7 @@ from msgspec.structs import replace
 from samuel.cli.here import Here, json_option
 from samuel.errors import SamuelError
 from samuel.events import SyncAfter, SyncBefore
-from samuel.sync import mirrors
+from samuel.scaffold import agents_md as mirrors
 
 
 @click.command()

@@ -16,7 +16,7 @@ from collections.abc import Collection, Iterable, Mapping
 from typing import Any, NamedTuple
 
 from samuel.errors import UsageError
-from samuel.prompts.context import PromptContext
+from samuel.prompts.prompt_context import PromptContext
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 # Words of the template language, and the names that a template sees anyway.

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from samuel.clock import iso
-from samuel.context import progress
 from samuel.events import AfterIteration
 from samuel.loop.defaults.common import for_a_look
 from samuel.loop.workplace import Workplace
+from samuel.prompts import progress
 
 
 class AppendProgress:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from samuel.context import progress
 from samuel.events import ContextProgress
 from samuel.loop.defaults.common import after, for_a_look
 from samuel.loop.workplace import Workplace
+from samuel.prompts import progress
 
 
 class DescribeProgress:

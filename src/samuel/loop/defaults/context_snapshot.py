@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from samuel.context import snapshot
 from samuel.events import ContextSnapshot
 from samuel.loop.defaults.common import after
 from samuel.loop.workplace import Workplace
+from samuel.prompts import snapshot
 
 
 class DescribeProject:

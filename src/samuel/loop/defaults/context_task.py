@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from samuel.context import task
 from samuel.events import ContextTask
 from samuel.loop.defaults.common import after
 from samuel.loop.workplace import Workplace
+from samuel.prompts import task_context as task
 
 
 class DescribeTask:

@@ -12,7 +12,7 @@ from samuel.errors import ConfigError, Problem, UnsafePath
 from samuel.files import atomic
 from samuel.files.inside import refuse_links
 from samuel.knowledge.indexes import find_root
-from samuel.sync.block import with_block
+from samuel.scaffold.managed_block import with_block
 
 SOURCE = "AGENTS.md"
 MIRRORS = ("CLAUDE.md", "GEMINI.md", ".github/copilot-instructions.md")

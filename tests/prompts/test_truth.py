@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from samuel.context.snapshot import Snapshot
+from samuel.prompts.snapshot import Snapshot
 
 PYTHON = {"py": "Python", "md": "Markdown", "toml": "TOML", "sql": "SQL"}
 SCRIPTS = {"ts": "TypeScript", "tsx": "TypeScript", "js": "JavaScript", "json": "JSON", "css": "CSS", "vue": "Vue"}

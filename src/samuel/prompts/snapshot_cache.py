@@ -18,13 +18,13 @@ from typing import NamedTuple, TypeVar
 import msgspec
 
 from samuel.clock import Clock
-from samuel.context import table as tables
-from samuel.context.facts import Facts, Reader
-from samuel.context.inventory import Found, Last
-from samuel.context.many import read_many
-from samuel.context.table import Table
 from samuel.decoding import decode_msgpack
 from samuel.files import atomic
+from samuel.prompts import file_table as tables
+from samuel.prompts.file_facts import Facts, Reader
+from samuel.prompts.file_list import Found, Last
+from samuel.prompts.file_table import Table
+from samuel.prompts.parallel_read import read_many
 
 VERSION = 1
 """Part of the files' names: a newer Samuel starts afresh instead of guessing what an older one meant."""

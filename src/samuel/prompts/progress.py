@@ -21,11 +21,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from samuel.context.compact import shown
 from samuel.files import atomic
 from samuel.files.inside import open_inside
 from samuel.files.named_errors import errors_naming
 from samuel.printable import safe
+from samuel.prompts.toon_tables import shown
 
 ROTATE_PAST = 500
 KEPT_LINES = 250

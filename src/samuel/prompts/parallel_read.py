@@ -12,9 +12,9 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from samuel.context import facts
-from samuel.context.facts import Facts, Reader
 from samuel.process import environment, spawn
+from samuel.prompts import file_facts as facts
+from samuel.prompts.file_facts import Facts, Reader
 
 HEAD_START = 3_000
 """Files that are read here until another process has begun."""

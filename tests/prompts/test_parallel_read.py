@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from samuel.context import many
-from samuel.context.facts import Reader
+from samuel.prompts import parallel_read as many
+from samuel.prompts.file_facts import Reader
 
 
 @pytest.fixture

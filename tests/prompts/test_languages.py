@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from samuel.context.languages import NEITHER, SOURCE, TEST, describe
+from samuel.prompts.languages import NEITHER, SOURCE, TEST, describe
 
 
 @pytest.mark.parametrize(

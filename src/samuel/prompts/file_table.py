@@ -10,9 +10,9 @@ from collections import Counter
 
 import msgspec
 
-from samuel.context.facts import Facts
-from samuel.context.languages import LANGUAGES, NEITHER, OTHER, SOURCE, TEST, describe
 from samuel.decoding import decode_msgpack
+from samuel.prompts.file_facts import Facts
+from samuel.prompts.languages import LANGUAGES, NEITHER, OTHER, SOURCE, TEST, describe
 
 NAMES = (OTHER, *sorted(set(LANGUAGES.values())))
 NUMBERS = {name: number for number, name in enumerate(NAMES)}

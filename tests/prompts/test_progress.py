@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from samuel.context.progress import BUDGET, Entry, append, context, rotate
 from samuel.errors import UnsafePath
 from samuel.files.atomic import Disk
+from samuel.prompts.progress import BUDGET, Entry, append, context, rotate
 
 
 @pytest.fixture

@@ -12,12 +12,12 @@ from hypothesis import strategies as st
 from msgspec import UNSET
 from msgspec.structs import replace
 
+from samuel.cli.emit_fast import passes, row_of
 from samuel.dialects.repo import event_of
 from samuel.errors import UsageError
 from samuel.events import event_type
 from samuel.events.names import ALL, spellings
 from samuel.hooks.match import holds
-from samuel.quick import passes, row_of
 
 NAMES = {spelling: name for name in ALL for spelling in spellings(name)}
 ROOT = "/project"

@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from samuel.clock import Clock, SystemClock
-from samuel.context.cache import Cache, Loose
-from samuel.context.compact import Section, compact, shown
-from samuel.context.facts import Reader
-from samuel.context.inventory import look
-from samuel.context.table import Table
 from samuel.process.git import Git
+from samuel.prompts.file_facts import Reader
+from samuel.prompts.file_list import look
+from samuel.prompts.file_table import Table
+from samuel.prompts.snapshot_cache import Cache, Loose
+from samuel.prompts.toon_tables import Section, compact, shown
 
 CLOCK = SystemClock()
 

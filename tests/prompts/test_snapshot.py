@@ -11,10 +11,13 @@ import pytest
 import toons
 
 from samuel.clock import SystemClock
-from samuel.context import facts, inventory, progress, task
-from samuel.context.snapshot import BUDGET, take, to_toon
 from samuel.process import environment
 from samuel.process.git import Git
+from samuel.prompts import file_facts as facts
+from samuel.prompts import file_list as inventory
+from samuel.prompts import progress
+from samuel.prompts import task_context as task
+from samuel.prompts.snapshot import BUDGET, take, to_toon
 
 
 class Later(SystemClock):

@@ -4,7 +4,7 @@ from typing import Any
 
 import toons
 
-from samuel.context.task import BUDGET, discovery, implementation
+from samuel.prompts.task_context import BUDGET, discovery, implementation
 
 
 def make(id: str, status: str = "pending", **more: Any) -> dict[str, Any]:

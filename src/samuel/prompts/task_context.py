@@ -11,7 +11,7 @@ from typing import Any
 
 import toons
 
-from samuel.context.compact import Section, compact, shown
+from samuel.prompts.toon_tables import Section, compact, shown
 
 Task = Mapping[str, Any]
 
