@@ -20,8 +20,8 @@ from samuel.events import ContextExtra
 from samuel.hooks.capability import Capabilities
 from samuel.hooks.handler import Handler, Origin
 from samuel.hooks.package import Package
-from samuel.process.confine import walls
 from samuel.process.environment import clean
+from samuel.process.walls import walls
 from samuel.runtimes.base import Runtime
 from samuel.runtimes.exec import Exec
 from samuel.runtimes.python import Python

@@ -16,7 +16,7 @@ from samuel.clock import SystemClock
 from samuel.events import ContextExtra
 from samuel.hooks.handler import Handler, Origin, Outcome
 from samuel.hooks.package import Package
-from samuel.process.confine import engine
+from samuel.process.containers import engine
 from samuel.process.conversation import Conversation
 from samuel.process.environment import clean
 from samuel.process.reason import NotRunnable

@@ -17,7 +17,7 @@ from samuel.events.event import PROTOCOL
 from samuel.plugins import bindings, contents, manifest
 from samuel.plugins.model import FILE, KINDS
 from samuel.plugins.source import RESERVED
-from samuel.process.confine.engine import PIDS, SAFER
+from samuel.process.containers.engine import PIDS, SAFER
 from samuel.runtimes import oci, wasm
 from samuel.runtimes.wasm.codes import LARGEST, NoAnswer
 

@@ -22,9 +22,10 @@ from samuel.hooks.order import Chain
 from samuel.journal import CallRecord, newest_first
 from samuel.knowledge.indexes import find_root, read_base
 from samuel.knowledge.lint import lint as lint_knowledge
-from samuel.process.confine import engine, limits
-from samuel.process.confine.walls import BWRAP, counts_processes, strength
-from samuel.process.git_program import git_program
+from samuel.process.containers import engine
+from samuel.process.git.program import git_program
+from samuel.process.walls import limits
+from samuel.process.walls.walls import BWRAP, counts_processes, strength
 from samuel.sources.environment import HOW
 from samuel.version import __version__
 

@@ -16,7 +16,7 @@ import pytest
 from samuel.agents.agent import Agent, Home
 from samuel.agents.check import missing_in
 from samuel.agents.table import AGENTS
-from samuel.process import confine
+from samuel.process import sandbox as confine
 from samuel.version import __version__
 
 

@@ -12,7 +12,7 @@ from samuel.agents.configured import configured
 from samuel.agents.table import AGENTS, find
 from samuel.config.model import AgentSettings
 from samuel.errors import UsageError
-from samuel.process.confine import Place
+from samuel.process.sandbox import Place
 
 
 def test_samuel_toml_wins_over_what_is_shipped() -> None:

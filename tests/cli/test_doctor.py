@@ -12,8 +12,8 @@ import sys
 import pytest
 
 from samuel.doctor import percentile
-from samuel.process.confine import limits
-from samuel.process.confine.walls import counts_processes, strength
+from samuel.process.walls import limits
+from samuel.process.walls.walls import counts_processes, strength
 from samuel.version import __version__
 
 from .conftest import GUARD

@@ -22,9 +22,9 @@ from samuel.loop.run import Run, Settlement
 from samuel.paths import PLUGIN_DIRS
 from samuel.plugins.lock import Entry
 from samuel.plugins.model import FILE
-from samuel.process.confine import walls
-from samuel.process.confine.walls_places import PROTECTED
 from samuel.process.environment import PASSED
+from samuel.process.walls import walls
+from samuel.process.walls.places import PROTECTED
 from samuel.rules.builds import Build
 from samuel.rules.intents import Trigger
 from samuel.rules.policy import NAMES

@@ -11,7 +11,7 @@ import pytest
 from tests.loop.conftest import GOOD, LoopProject
 
 from samuel.loop.stop import Stop
-from samuel.process import confine
+from samuel.process import sandbox as confine
 from samuel.trust import commands
 from samuel.trust.repository import trust_key
 from samuel.trust.store import TrustStore

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from samuel.process.confine import engine, probe
+from samuel.process.containers import engine, probe
 from samuel.process.reason import NotRunnable
 
 BROKEN = "#!/bin/sh\necho 'Cannot connect to the daemon' >&2\nexit 1\n"

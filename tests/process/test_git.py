@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import samuel
-from samuel.process.git import Commit, Entry, Git, GitFailed
+from samuel.process.git.git import Commit, Entry, Git, GitFailed
 
 Plain = Callable[..., str]
 

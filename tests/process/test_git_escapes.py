@@ -23,9 +23,11 @@ from typing import NoReturn
 
 import pytest
 
-from samuel.process import confine, environment, spawn
-from samuel.process.confine import git_baseline, git_files
-from samuel.process.git import Git, GitFailed
+from samuel.process import environment, spawn
+from samuel.process import sandbox as confine
+from samuel.process.git import baseline as git_baseline
+from samuel.process.git import config_files as git_files
+from samuel.process.git.git import Git, GitFailed
 
 Plain = Callable[..., str]
 

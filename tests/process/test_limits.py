@@ -16,10 +16,11 @@ import pytest
 from tests.process.test_walls import PYTHON, Project, cannot
 
 from samuel.process import spawn
-from samuel.process.confine import cgroup, limits, walls, walls_landlock
-from samuel.process.confine.limits import ProcessLimits, limited
-from samuel.process.confine.walls import BWRAP, LANDLOCK, NONE, Allowed
 from samuel.process.conversation import Conversation
+from samuel.process.walls import cgroup, limits, walls
+from samuel.process.walls import landlock as walls_landlock
+from samuel.process.walls.limits import ProcessLimits, limited
+from samuel.process.walls.walls import BWRAP, LANDLOCK, NONE, Allowed
 
 MIB = 1024 * 1024
 NOBODY = 65534
@@ -136,7 +137,7 @@ def test_a_process_that_stays_keeps_its_group_until_it_is_closed(project: Projec
 
 @pytest.mark.usefixtures("groups")
 def test_a_group_of_a_samuel_that_was_killed_is_removed_by_the_next() -> None:
-    code = "from samuel.process.confine import cgroup; group = cgroup.make(1 << 30, 10); print(*group.directories)"
+    code = "from samuel.process.sandbox import cgroup; group = cgroup.make(1 << 30, 10); print(*group.directories)"
     made = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
     assert made
     assert all(map(os.path.isdir, made))
@@ -178,8 +179,8 @@ def test_somebody_without_control_groups_is_held_to_the_number_by_bubblewrap(tmp
         code = f"""
 import subprocess, sys
 from samuel.process import spawn
-from samuel.process.confine.limits import ProcessLimits
-from samuel.process.confine.walls import *
+from samuel.process.walls.limits import ProcessLimits
+from samuel.process.walls.walls import *
 others = [subprocess.Popen(["/bin/sleep", "600"]) for _ in range(40)]
 try:
     argv = [{python!r}, "-I", "-S", "-c", {forks!r}]

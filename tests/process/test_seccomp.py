@@ -22,9 +22,11 @@ from pathlib import Path
 import pytest
 from tests.process.test_walls import Project, cannot
 
-from samuel.process.confine import seccomp, walls, walls_landlock
-from samuel.process.confine.seccomp import AGENT, ARCHITECTURES, INTERNET, PLUGIN, filter_program
-from samuel.process.confine.walls import BWRAP, LANDLOCK, Allowed, Inside
+from samuel.process import seccomp
+from samuel.process.seccomp import AGENT, ARCHITECTURES, INTERNET, PLUGIN, filter_program
+from samuel.process.walls import landlock as walls_landlock
+from samuel.process.walls import walls
+from samuel.process.walls.walls import BWRAP, LANDLOCK, Allowed, Inside
 
 if platform.machine() not in ARCHITECTURES:
     pytest.skip("NOT TESTED: the numbers of this machine are not known", allow_module_level=True)
@@ -251,7 +253,7 @@ def test_no_bubblewrap_is_thought_better_than_it_is(tmp_path: Path) -> None:
     refuse = 'for word in "$@"; do case $word in --seccomp) echo "Unknown option" >&2; exit 1;; esac; done'
     program.write_text(f'#!/bin/sh\n{refuse}\nexec {shutil.which("bwrap")} "$@"\n')
     program.chmod(0o755)
-    code = "from samuel.process.confine.walls import *; print(strength().kind, *strength().gaps)"
+    code = "from samuel.process.walls.walls import *; print(strength().kind, *strength().gaps)"
     env = {**os.environ, "PATH": str(tmp_path)}
     shown = subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True, check=True)
     assert shown.stdout.startswith("bwrap it can read the user's kernel keyring")

@@ -12,7 +12,7 @@ import toons
 
 from samuel.clock import SystemClock
 from samuel.process import environment
-from samuel.process.git import Git
+from samuel.process.git.git import Git
 from samuel.prompts import file_facts as facts
 from samuel.prompts import file_list as inventory
 from samuel.prompts import progress

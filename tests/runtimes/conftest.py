@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from samuel.clock import FakeClock
-from samuel.process.confine import engine
+from samuel.process.containers import engine
 from samuel.runtimes.oci import Oci
 
 from .contract import LIMIT

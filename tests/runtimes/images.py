@@ -9,7 +9,7 @@ from pathlib import Path
 from samuel.hooks.capability import NOTHING, Capabilities
 from samuel.hooks.handler import Handler, Origin, Outcome
 from samuel.hooks.package import Package
-from samuel.process.confine import leftovers
+from samuel.process.containers import leftovers
 from samuel.runtimes.base import Reply
 from samuel.runtimes.oci import Oci
 

@@ -17,9 +17,10 @@ from samuel.clock import SystemClock
 from samuel.hooks.capability import Capabilities
 from samuel.hooks.handler import Handler, Origin, Outcome
 from samuel.hooks.package import Package
-from samuel.process.confine import walls, walls_landlock
-from samuel.process.confine.walls import BWRAP, LANDLOCK
 from samuel.process.environment import clean
+from samuel.process.walls import landlock as walls_landlock
+from samuel.process.walls import walls
+from samuel.process.walls.walls import BWRAP, LANDLOCK
 from samuel.runtimes.base import Reply
 from samuel.runtimes.exec import Exec
 from samuel.runtimes.python import Python

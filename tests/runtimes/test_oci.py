@@ -21,7 +21,7 @@ from samuel.events import AfterIteration, Plugin, QualityCheck
 from samuel.hooks.capability import Capabilities
 from samuel.hooks.handler import Handler, Outcome
 from samuel.hooks.package import Package
-from samuel.process.confine import engine, leftovers
+from samuel.process.containers import engine, leftovers
 from samuel.runtimes.oci import Oci
 
 from .contract import LIMIT, RuntimeContract, event

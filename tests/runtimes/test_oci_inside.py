@@ -19,7 +19,7 @@ import pytest
 from samuel.clock import SystemClock
 from samuel.hooks.capability import Capabilities
 from samuel.hooks.handler import Outcome
-from samuel.process.confine import engine
+from samuel.process.containers import engine
 from samuel.runtimes.oci import Oci
 
 from .contract import LIMIT, event

@@ -14,7 +14,7 @@ import pytest
 
 from samuel.hooks.capability import NOTHING, Capabilities
 from samuel.hooks.handler import Outcome
-from samuel.process.confine.walls import NONE, strength
+from samuel.process.walls.walls import NONE, strength
 
 from .wasm_build import Place, behaviours, descriptors, hook, module, swapping
 

@@ -10,7 +10,8 @@ from shlex import quote
 
 from samuel import paths
 from samuel.agents.agent import Agent
-from samuel.process import confine, environment, spawn
+from samuel.process import environment, spawn
+from samuel.process import sandbox as confine
 from samuel.process.reason import NotRunnable
 
 SCRIPTED = "scripted"

@@ -13,7 +13,8 @@ from samuel.agents import process_files as desk
 from samuel.agents.agent import PROMPT, PROMPT_FILE, TOOLS, Agent, Usage
 from samuel.agents.variables import assemble
 from samuel.files.bounded_log import BoundedLog
-from samuel.process import confine, spawn
+from samuel.process import sandbox as confine
+from samuel.process import spawn
 from samuel.process.reason import NotRunnable
 
 TAIL = 8 * 1024

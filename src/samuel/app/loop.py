@@ -15,7 +15,7 @@ from samuel.loop.loop import Loop
 from samuel.loop.steps import Steps
 from samuel.loop.stop import Stop
 from samuel.loop.workplace import Watch, Workplace, nobody
-from samuel.process.git import Git
+from samuel.process.git.git import Git
 from samuel.prompts.prompt_context import (
     IterationNames,
     MethodologyNames,

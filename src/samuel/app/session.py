@@ -12,7 +12,7 @@ from samuel.dispatch.record import Fired
 from samuel.errors import SamuelError
 from samuel.events import Event
 from samuel.process import spawn
-from samuel.process.git import Git
+from samuel.process.git.git import Git
 from samuel.process.live import all_enclosing
 from samuel.runtimes.base import first_line
 from samuel.sessions.files import Files

@@ -32,7 +32,8 @@ from samuel.loop.steps import Steps
 from samuel.loop.stop import Ended
 from samuel.loop.workplace import Workplace
 from samuel.loop.worktree import Look, RepositoryLost
-from samuel.process import confine, spawn
+from samuel.process import sandbox as confine
+from samuel.process import spawn
 from samuel.tasks.queue import MET, remaining
 from samuel.tasks.task import Task
 

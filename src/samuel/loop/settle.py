@@ -11,7 +11,7 @@ from samuel.loop.evidence import sealed_for_commit
 from samuel.loop.patient_tasks import PatientTasks
 from samuel.loop.run import Run, Settlement
 from samuel.loop.workplace import Workplace
-from samuel.process import confine
+from samuel.process import sandbox as confine
 from samuel.tasks.task import Task
 from samuel.trust.commands import commit_hooks
 

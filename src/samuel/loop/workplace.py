@@ -19,8 +19,8 @@ from samuel.events import Sandbox
 from samuel.files.atomic import DISK, Disk
 from samuel.files.inside import make_dirs_inside, open_inside
 from samuel.files.named_errors import errors_naming
-from samuel.process import confine
-from samuel.process.git import Git
+from samuel.process import sandbox as confine
+from samuel.process.git.git import Git
 from samuel.prompts.suggestions import Section
 from samuel.tasks.store import TaskStore
 from samuel.trust import commands

@@ -13,8 +13,8 @@ from typing import NamedTuple
 
 from samuel.errors import SamuelError
 from samuel.paths import OF_THE_MOMENT
-from samuel.process.git import Git, GitFailed
-from samuel.process.git import WorkTree as GitLook
+from samuel.process.git.git import Git, GitFailed
+from samuel.process.git.git import WorkTree as GitLook
 from samuel.trust.content import Signature, TooMuch, spoken, survey
 
 TICK_NS = 20_000_000  # the kernel stamps files with a clock that may be a tick behind

@@ -22,7 +22,7 @@ from samuel.plugins.contents import MOST_BYTES
 from samuel.plugins.source import PATH, Source
 from samuel.process import spawn
 from samuel.process.environment import clean
-from samuel.process.git_program import git_program, path_outside
+from samuel.process.git.program import git_program, path_outside
 from samuel.process.reason import printable
 from samuel.trust.content import MOST_FILES, spoken
 

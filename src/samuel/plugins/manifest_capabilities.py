@@ -10,7 +10,7 @@ from samuel.config.keys import shown
 from samuel.config.reader import Table
 from samuel.hooks.capability import ENV, EXEC, NETWORK, READ, WRITE, Capabilities, covers
 from samuel.plugins.model import WASM
-from samuel.process.confine.walls_places import PROTECTED
+from samuel.process.walls.places import PROTECTED
 
 FILESYSTEM, OUTBOUND = "filesystem", "outbound"
 _HOST = re.compile(r"[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?(?::[0-9]{1,5})?")

@@ -39,7 +39,7 @@ from samuel.plugins.installed import (
 from samuel.plugins.lock import Entry, LockedHook
 from samuel.plugins.model import OCI, Manifest
 from samuel.plugins.source import Source
-from samuel.process.confine import engine
+from samuel.process.containers import engine
 from samuel.process.reason import NotRunnable
 from samuel.trust.content import agreed_digest
 from samuel.trust.repository import trust_key

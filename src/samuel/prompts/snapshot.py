@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from samuel.clock import Clock, SystemClock
-from samuel.process.git import Git
+from samuel.process.git.git import Git
 from samuel.prompts.file_facts import Reader
 from samuel.prompts.file_list import look
 from samuel.prompts.file_table import Table

@@ -20,11 +20,11 @@ import msgspec
 from samuel.hooks.package import Package
 from samuel.paths import Project
 from samuel.process import environment, shim
-from samuel.process.confine import installation, walls
-from samuel.process.confine.limits import DEFAULT, ProcessLimits
-from samuel.process.confine.walls import Allowed, Inside, Walled
-from samuel.process.confine.walls_places import PROTECTED, below, machine, opened
 from samuel.process.reason import NotRunnable
+from samuel.process.walls import installation, walls
+from samuel.process.walls.limits import DEFAULT, ProcessLimits
+from samuel.process.walls.places import PROTECTED, below, machine, opened
+from samuel.process.walls.walls import Allowed, Inside, Walled
 
 _PASSED = ("LANG", "LANGUAGE", "TZ")
 _TMP = "tmp"  # in its home, where there is no private /tmp

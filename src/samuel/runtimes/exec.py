@@ -17,9 +17,9 @@ from samuel.events.catalogue import BY_PAYLOAD
 from samuel.hooks.handler import Handler, Outcome
 from samuel.hooks.package import Package
 from samuel.process import interpreter, spawn
-from samuel.process.confine.limits import DEFAULT, ProcessLimits
-from samuel.process.confine.walls import NotGranted
 from samuel.process.reason import NotRunnable
+from samuel.process.walls.limits import DEFAULT, ProcessLimits
+from samuel.process.walls.walls import NotGranted
 from samuel.runtimes.base import Reply, first_line
 from samuel.runtimes.confined import Confinement
 from samuel.runtimes.values import NotPlain, decode

@@ -35,13 +35,13 @@ from samuel.hooks.handler import Handler, Outcome
 from samuel.hooks.package import Package
 from samuel.paths import Project
 from samuel.process import environment, spawn
-from samuel.process.confine import engine as engines
-from samuel.process.confine import leftovers
-from samuel.process.confine.container import Launch, Wish, launched
-from samuel.process.confine.engine import Engine
-from samuel.process.confine.walls_places import Door, Inside, NotGranted, opened
+from samuel.process.containers import engine as engines
+from samuel.process.containers import leftovers
+from samuel.process.containers.container import Launch, Wish, launched
+from samuel.process.containers.engine import Engine
 from samuel.process.conversation import Conversation, Said
 from samuel.process.reason import NotRunnable
+from samuel.process.walls.places import Door, Inside, NotGranted, opened
 from samuel.runtimes.base import Reply, first_line
 from samuel.runtimes.confined import grants
 from samuel.runtimes.exec import call_variables, ending

@@ -20,10 +20,10 @@ from samuel.events import Event
 from samuel.events.catalogue import BY_PAYLOAD
 from samuel.hooks.handler import Handler, Origin, Outcome
 from samuel.hooks.package import Package
-from samuel.process.confine.limits import DEFAULT, ProcessLimits
-from samuel.process.confine.walls import NotGranted
 from samuel.process.conversation import Conversation, Said
 from samuel.process.reason import NotRunnable
+from samuel.process.walls.limits import DEFAULT, ProcessLimits
+from samuel.process.walls.walls import NotGranted
 from samuel.runtimes.base import Reply
 from samuel.runtimes.confined import NEEDED, SAMUEL, Confinement, Stamp
 from samuel.runtimes.exec import ending

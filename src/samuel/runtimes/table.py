@@ -12,7 +12,7 @@ from samuel.runtimes.base import Runtime
 from samuel.runtimes.inline import Inline
 
 if TYPE_CHECKING:
-    from samuel.process.confine.limits import ProcessLimits
+    from samuel.process.walls.limits import ProcessLimits
     from samuel.runtimes.python import Python
 
 
@@ -93,7 +93,7 @@ def _oci(setting: Setting) -> Runtime:
 
 
 def _of_processes(setting: Setting) -> ProcessLimits:
-    from samuel.process.confine.limits import ProcessLimits
+    from samuel.process.walls.limits import ProcessLimits
 
     return ProcessLimits(setting.limits.script_memory_bytes, setting.limits.script_processes)
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from samuel.errors import SamuelError
 from samuel.paths import OF_THE_MOMENT
-from samuel.process.git import Git, WorkTree
+from samuel.process.git.git import Git, WorkTree
 from samuel.trust.content import spoken
 
 

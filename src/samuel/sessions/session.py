@@ -9,7 +9,7 @@ import msgspec
 from msgspec.structs import replace
 
 from samuel.events import compose, names
-from samuel.process.git import WorkTree
+from samuel.process.git.git import WorkTree
 
 # Of each kind the newest are kept: a session may last for days.
 MOST_MESSAGES = 200

@@ -9,8 +9,8 @@ from pathlib import Path
 from samuel import paths
 from samuel.config.model import AgentSettings, Config, Methodology
 from samuel.process import environment
-from samuel.process.git import Git
-from samuel.process.git_settings import hooks_beside
+from samuel.process.git.git import Git
+from samuel.process.git.settings import hooks_beside
 from samuel.trust.content import TooMuch, digest_file, digest_text, survey
 
 SHOWN = 4096  # bytes of one file

@@ -17,7 +17,8 @@ from samuel.plugins.contents import HOOKS, contents
 from samuel.plugins.installed import Installed
 from samuel.plugins.model import OCI, PYTHON, SKILL
 from samuel.printable import safe
-from samuel.process.confine import engine, walls
+from samuel.process.containers import engine
+from samuel.process.walls import walls
 from samuel.trust.content import TooMuch, digest_file, survey
 
 MOST_CHANGES = 40

@@ -18,7 +18,7 @@ from samuel.errors import SamuelError
 from samuel.events.names import AGENT_INVOKE, BEFORE_AGENT_INVOKE, QUALITY_CHECK
 from samuel.loop.workplace import Watch
 from samuel.loop.worktree import WorkTree
-from samuel.process.git import GitFailed
+from samuel.process.git.git import GitFailed
 from samuel.trust.commands import texts
 
 

@@ -7,7 +7,8 @@ from typing import Any
 from samuel.errors import SamuelError
 from samuel.events import QualityCheck
 from samuel.loop.workplace import Workplace
-from samuel.process import confine, spawn
+from samuel.process import sandbox as confine
+from samuel.process import spawn
 from samuel.trust.commands import quality
 
 TAIL = 4096

@@ -47,7 +47,7 @@ from typing import TYPE_CHECKING
 
 from samuel.events import Event
 from samuel.hooks.handler import Handler, Outcome
-from samuel.process.confine.limits import DEFAULT, ProcessLimits
+from samuel.process.walls.limits import DEFAULT, ProcessLimits
 from samuel.runtimes.base import Reply
 
 if TYPE_CHECKING:

@@ -18,7 +18,7 @@ from samuel.errors import SamuelError, UnsafePath
 from samuel.files.atomic import write_at
 from samuel.files.inside import make_dirs_inside, open_inside
 from samuel.hooks.capability import READ, WRITE, Capabilities, covers
-from samuel.process.confine.walls_places import PROTECTED
+from samuel.process.walls.places import PROTECTED
 from samuel.runtimes.wasm.codes import LARGEST, Denied, Failed, NotThere, TooLarge
 
 DATA, PLUGIN = "/data", "/plugin"

@@ -32,7 +32,7 @@ from samuel.events import Event
 from samuel.events.event import PROTOCOL
 from samuel.hooks.handler import Handler, Outcome
 from samuel.hooks.package import Package
-from samuel.process.confine.limits import ProcessLimits
+from samuel.process.walls.limits import ProcessLimits
 from samuel.runtimes.base import Reply, first_line
 from samuel.runtimes.confined import Confinement
 from samuel.runtimes.values import NotPlain, decode

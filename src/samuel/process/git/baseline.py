@@ -14,7 +14,7 @@ import msgspec
 
 from samuel.decoding import convert
 from samuel.files import atomic
-from samuel.process.confine.git_sweep import GitState
+from samuel.process.git.sweep import GitState
 
 DIRECTORY = "sandboxes"
 

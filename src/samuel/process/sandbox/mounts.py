@@ -17,14 +17,14 @@ from pathlib import Path
 from typing import NamedTuple
 
 from samuel.paths import Project
-from samuel.process.confine.git_baseline import Baseline
-from samuel.process.confine.git_files import GitFiles, git_files, leads_to, own_directories
-from samuel.process.confine.git_search import GitSearch, search
-from samuel.process.confine.git_sweep import GitState, Sweep, look
-from samuel.process.confine.placeholders import Placeholders, hold_placeholders
-from samuel.process.confine.quarantine import Quarantine
-from samuel.process.confine.sandbox import Place
+from samuel.process.git.baseline import Baseline
+from samuel.process.git.config_files import GitFiles, git_files, leads_to, own_directories
+from samuel.process.git.placeholders import Placeholders, hold_placeholders
+from samuel.process.git.quarantine import Quarantine
+from samuel.process.git.search import GitSearch, search
+from samuel.process.git.sweep import GitState, Sweep, look
 from samuel.process.reason import NotRunnable
+from samuel.process.sandbox.request import Place
 
 
 class Mount(NamedTuple):

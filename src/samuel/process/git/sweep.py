@@ -15,10 +15,10 @@ from pathlib import Path
 
 import msgspec
 
-from samuel.process.confine import git_search
-from samuel.process.confine.git_files import GitFiles, leads_to
-from samuel.process.confine.git_search import GitSearch
-from samuel.process.confine.quarantine import Quarantine
+from samuel.process.git import search as git_search
+from samuel.process.git.config_files import GitFiles, leads_to
+from samuel.process.git.quarantine import Quarantine
+from samuel.process.git.search import GitSearch
 from samuel.process.reason import printable
 
 MOST_TOLD = 20

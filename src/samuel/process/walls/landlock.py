@@ -11,11 +11,10 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from samuel.process import environment, spawn
-from samuel.process.confine import seccomp
-from samuel.process.confine.walls_places import Door, below, machine, shut
+from samuel.process import environment, seccomp, spawn
+from samuel.process.walls.places import Door, below, machine, shut
 
-_LAUNCHER = (sys.executable, "-I", "-S", str(Path(__file__).with_name("landlock.py")))
+_LAUNCHER = (sys.executable, "-I", "-S", str(Path(__file__).with_name("landlock_exec.py")))
 _DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty")
 _TRIAL = 60.0  # a busy machine must not look like one without walls
 

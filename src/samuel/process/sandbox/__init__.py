@@ -12,9 +12,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
 from samuel.errors import UsageError
-from samuel.process.confine import bwrap, oci
-from samuel.process.confine.sandbox import Command, Place, Private, Sandbox
-from samuel.process.confine.spool import apply_spool
+from samuel.process.sandbox import bwrap, oci
+from samuel.process.sandbox.request import Command, Place, Private, Sandbox
+from samuel.process.sandbox.spool import apply_spool
 
 __all__ = ["HOST", "KINDS", "Command", "Place", "Private", "Sandbox", "apply_spool", "confined", "missing"]
 

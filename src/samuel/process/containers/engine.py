@@ -20,8 +20,8 @@ import msgspec
 
 from samuel.decoding import decode_json
 from samuel.process import environment, interpreter, spawn
-from samuel.process.confine import probe
-from samuel.process.confine.probe import Flags
+from samuel.process.containers import probe
+from samuel.process.containers.probe import Flags
 from samuel.process.reason import NotRunnable
 
 CHOICE = "SAMUEL_CONTAINER"

@@ -17,10 +17,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import NamedTuple
 
-from samuel.process.confine import leftovers
-from samuel.process.confine.engine import SAFER, Engine, is_direct, volume, wanted_words
-from samuel.process.confine.probe import Flags
-from samuel.process.confine.walls_places import Door
+from samuel.process.containers import leftovers
+from samuel.process.containers.engine import SAFER, Engine, is_direct, volume, wanted_words
+from samuel.process.containers.probe import Flags
+from samuel.process.walls.places import Door
 
 _ALWAYS = (
     *("--rm", "--interactive", "--pull=never", "--read-only", "--stop-timeout=0"),

@@ -6,8 +6,9 @@ import os
 from collections.abc import Iterator, Sequence
 from functools import cache
 
-from samuel.process.confine import bwrap, seccomp
-from samuel.process.confine.walls_places import Door, Inside, below, machine, shut
+from samuel.process import seccomp
+from samuel.process.sandbox import bwrap
+from samuel.process.walls.places import Door, Inside, below, machine, shut
 
 BY_FD = "--ro-bind-fd"
 """What an older bubblewrap does not have: then places are let through by name."""

@@ -11,11 +11,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
 from samuel.process import spawn
-from samuel.process.confine import engine, mounts, probe, spool
-from samuel.process.confine.engine import Engine
-from samuel.process.confine.probe import Flags
-from samuel.process.confine.sandbox import Command, Place, Sandbox, volumes
+from samuel.process.containers import engine, probe
+from samuel.process.containers.engine import Engine
+from samuel.process.containers.probe import Flags
 from samuel.process.reason import NotRunnable
+from samuel.process.sandbox import mounts, spool
+from samuel.process.sandbox.request import Command, Place, Sandbox, volumes
 
 _KEPT = ("--cap-add=DAC_OVERRIDE", "--cap-add=CHOWN", "--cap-add=FOWNER")
 

@@ -10,7 +10,7 @@ import os
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 
-from samuel.process.confine.walls_places import below, machine
+from samuel.process.walls.places import below, machine
 
 _PROGRAMS = ("bin", "sbin")
 _PARTS = ("bin", "lib", "lib64", "pyvenv.cfg")

@@ -17,7 +17,7 @@ from typing import NamedTuple
 from samuel import paths
 from samuel.errors import UnsafePath
 from samuel.files.inside import make_dirs_inside, open_inside
-from samuel.process.confine import git_files
+from samuel.process.git import config_files as git_files
 from samuel.process.reason import NotRunnable
 
 # What every program needs to start at all. Anything else of the machine is left out: other projects, other

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from samuel.process import environment, spawn
-from samuel.process.confine import cgroup
+from samuel.process.walls import cgroup
 
 _TRIAL = 10.0
 

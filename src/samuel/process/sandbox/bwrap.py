@@ -6,9 +6,9 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
-from samuel.process import environment, interpreter, spawn
-from samuel.process.confine import mounts, seccomp
-from samuel.process.confine.sandbox import Command, Place, Sandbox, volumes
+from samuel.process import environment, interpreter, seccomp, spawn
+from samuel.process.sandbox import mounts
+from samuel.process.sandbox.request import Command, Place, Sandbox, volumes
 
 INSTALL = "apt install bubblewrap, dnf install bubblewrap; it exists for Linux only"
 

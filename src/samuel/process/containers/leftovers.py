@@ -15,7 +15,7 @@ from functools import cache
 from pathlib import Path
 
 from samuel.process import procfs
-from samuel.process.confine.engine import Engine
+from samuel.process.containers.engine import Engine
 
 _NAME = re.compile(r"samuel-plugin-([0-9a-f]+)-([0-9a-f]+)-([0-9]+)-([0-9]+)-[0-9]+")
 _count = itertools.count(1)

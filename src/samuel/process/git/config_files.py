@@ -2,7 +2,7 @@
 
 There are three kinds. Those of the repository have fixed names below its git directory. Others are named by the
 configuration: hooks, includes, programs. And a repository may appear where none was: below the project that is
-found afterwards (see `git_search`), at its top it is kept from being made.
+found afterwards (see `search`), at its top it is kept from being made.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from samuel.process import environment
-from samuel.process.confine.placeholders import Placeholders
-from samuel.process.git import Git, GitFailed
-from samuel.process.git_settings import (
+from samuel.process.git.git import Git, GitFailed
+from samuel.process.git.placeholders import Placeholders
+from samuel.process.git.settings import (
     GitSetting,
     expanded,
     files_named,

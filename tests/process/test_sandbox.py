@@ -25,10 +25,12 @@ import msgspec
 import pytest
 
 from samuel.errors import UsageError
-from samuel.process import confine, environment, spawn
-from samuel.process.confine import mounts, probe, spool
-from samuel.process.confine.seccomp import ARCHITECTURES
+from samuel.process import environment, spawn
+from samuel.process import sandbox as confine
+from samuel.process.containers import probe
 from samuel.process.reason import NotRunnable
+from samuel.process.sandbox import mounts, spool
+from samuel.process.seccomp import ARCHITECTURES
 
 PROTECTED = (".git/config", ".git/hooks/pre-commit", ".git/info/exclude", "samuel.toml", ".samuel/hooks/guard")
 

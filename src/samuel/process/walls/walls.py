@@ -15,11 +15,12 @@ from contextlib import contextmanager
 from functools import cache
 from typing import NamedTuple
 
-from samuel.process import environment, interpreter, spawn
-from samuel.process.confine import seccomp, walls_bwrap, walls_landlock
-from samuel.process.confine.bwrap import INSTALL
-from samuel.process.confine.limits import DEFAULT, ProcessLimits, limited
-from samuel.process.confine.walls_places import Allowed, Inside, NotGranted, opened
+from samuel.process import environment, interpreter, seccomp, spawn
+from samuel.process.sandbox.bwrap import INSTALL
+from samuel.process.walls import bwrap as walls_bwrap
+from samuel.process.walls import landlock as walls_landlock
+from samuel.process.walls.limits import DEFAULT, ProcessLimits, limited
+from samuel.process.walls.places import Allowed, Inside, NotGranted, opened
 
 __all__ = [
     "BWRAP",

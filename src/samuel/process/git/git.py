@@ -21,10 +21,11 @@ from pathlib import Path
 from typing import NamedTuple
 
 from samuel.errors import SamuelError
-from samuel.process import git_settings, spawn
-from samuel.process.git_output import Commit, Entry, Status, parse_log, parse_status
-from samuel.process.git_program import git_program, path_outside
-from samuel.process.git_settings import GitSetting
+from samuel.process import spawn
+from samuel.process.git import settings as git_settings
+from samuel.process.git.output import Commit, Entry, Status, parse_log, parse_status
+from samuel.process.git.program import git_program, path_outside
+from samuel.process.git.settings import GitSetting
 from samuel.process.reason import printable
 
 __all__ = ["Commit", "Entry", "Git", "GitFailed", "Status", "WorkTree"]
