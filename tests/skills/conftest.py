@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from samuel.plugins.installed import GLOBAL, LOCAL, Installed, examine
-from samuel.skills.find import find_skills
+from samuel.skills.find_skills import find_skills
 from samuel.skills.skill import Skill
 
 

@@ -8,8 +8,8 @@ import pytest
 
 from samuel.errors import SamuelError, UsageError
 from samuel.hooks.handler import Origin, Status
-from samuel.skills.find import for_prompt
-from samuel.skills.shelf import MOST, choose
+from samuel.skills.find_skills import for_prompt
+from samuel.skills.text_files import MOST, choose
 
 GOOD = "---\nname: review\ndescription: Reviews a change.\n---\nHow.\n"
 

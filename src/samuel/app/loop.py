@@ -25,7 +25,7 @@ from samuel.prompts.prompt_context import (
     SamuelNames,
 )
 from samuel.prompts.suggestions import SuggestionWriter
-from samuel.skills.find import find_skills, for_prompt
+from samuel.skills.find_skills import find_skills, for_prompt
 from samuel.tasks.store import TaskStore
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from samuel.dispatch.record import Fired
 from samuel.events import Event
 from samuel.loop.agent_session import AgentSession
 from samuel.loop.workplace import Workplace
-from samuel.recipes.recipe import Recipe
+from samuel.skills.recipe import Recipe
 
 
 def session(

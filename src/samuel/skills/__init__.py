@@ -1,1 +1,1 @@
-"""Texts that an agent may read when a task calls for them, and where such texts are found."""
+"""Skills and recipes: Markdown files for agents, of the project, the user and plugins."""

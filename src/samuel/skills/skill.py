@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 from samuel.errors import Problem
 from samuel.files.frontmatter import Document
 from samuel.hooks.handler import Origin, Status
-from samuel.skills.shelf import Text
-from samuel.skills.tools import tool_names
+from samuel.skills.text_files import Text
+from samuel.skills.tool_lists import tool_names
 
 FILE = "SKILL.md"
 LONGEST_NAME, LONGEST_DESCRIPTION, LONGEST_COMPATIBILITY = 64, 1024, 500

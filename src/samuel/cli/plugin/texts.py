@@ -9,9 +9,9 @@ from samuel.errors import ConfigError, Problem
 from samuel.hooks.handler import Origin, Status
 from samuel.plugins.contents import RECIPES, SKILLS
 from samuel.prompts.render import used_names
-from samuel.recipes import recipe as recipes
+from samuel.skills import recipe as recipes
 from samuel.skills import skill as skills
-from samuel.skills.shelf import Shelf, texts
+from samuel.skills.text_files import Shelf, texts
 
 
 def unusable(directory: Path) -> Iterator[Problem]:

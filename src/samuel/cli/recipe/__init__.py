@@ -10,7 +10,7 @@ from samuel.cli.lazy import Entry, LazyGroup
 
 if TYPE_CHECKING:
     from samuel.app import App
-    from samuel.recipes.recipe import Recipe
+    from samuel.skills.recipe import Recipe
 
 COMMANDS = {
     "list": Entry("samuel.cli.recipe.list:list_", "Show every recipe that was found, and where it comes from."),
@@ -30,6 +30,6 @@ def recipe() -> None:
 
 def recipes(app: App) -> list[Recipe]:
     """Those of the project, of its user, and of the plugins that take part."""
-    from samuel.recipes.find import find_recipes  # YAML, which the other groups do without
+    from samuel.skills.find_recipes import find_recipes  # YAML, which the other groups do without
 
     return find_recipes(app.paths.root, app.user.home, app.plugins.usable)

@@ -6,7 +6,7 @@ from samuel.cli.here import Here, json_option
 from samuel.cli.output import Table
 from samuel.cli.recipe import recipes
 from samuel.plugins.contents import contents
-from samuel.recipes.recipe import Recipe
+from samuel.skills.recipe import Recipe
 
 COLUMNS = ("name", "origin", "status", "description", "reason")
 

@@ -17,7 +17,7 @@ from samuel.cli.signals import ended_by_signals
 from samuel.errors import SamuelError, UsageError
 from samuel.loop.agent_session import Ran
 from samuel.loop.recipe_session import session as session_of
-from samuel.skills.shelf import choose
+from samuel.skills.text_files import choose
 from samuel.trust import commands
 
 

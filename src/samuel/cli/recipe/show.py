@@ -7,9 +7,9 @@ import click
 from samuel.cli.here import Here, json_option
 from samuel.cli.recipe import recipes
 from samuel.cli.recipe.list import plain
-from samuel.recipes.arguments import Argument
-from samuel.recipes.recipe import Recipe
-from samuel.skills.shelf import choose
+from samuel.skills.recipe import Recipe
+from samuel.skills.recipe_arguments import Argument
+from samuel.skills.text_files import choose
 
 
 @click.command()

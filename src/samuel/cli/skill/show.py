@@ -5,7 +5,7 @@ import click
 from samuel.cli.here import Here, json_option
 from samuel.cli.skill import skills
 from samuel.cli.skill.list import plain
-from samuel.skills.shelf import choose
+from samuel.skills.text_files import choose
 
 
 @click.command()

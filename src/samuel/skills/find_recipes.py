@@ -7,8 +7,8 @@ from pathlib import Path
 
 from samuel.hooks.handler import Status
 from samuel.plugins.installed import Installed
-from samuel.recipes.recipe import Recipe, name_of, recipe
-from samuel.skills.shelf import shadowing, shelves, texts
+from samuel.skills.recipe import Recipe, name_of, recipe
+from samuel.skills.text_files import shadowing, shelves, texts
 
 FOLDER = "recipes"
 

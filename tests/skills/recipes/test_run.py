@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from samuel.recipes.find import find_recipes
+from samuel.skills.find_recipes import find_recipes
 from samuel.testing import Recorder
 
 REVIEW = """\

@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 from samuel.hooks.handler import Status
-from samuel.skills.find import find_skills
+from samuel.skills.find_skills import find_skills
 from samuel.testing import SamuelProject
 
-EXAMPLES = Path(__file__).parents[2] / "examples/plugins"
+EXAMPLES = Path(__file__).parents[3] / "examples/plugins"
 MARKER, KEY = "it leaves a conflict marker in the file", "it puts a private key into the file"
 GENERATED = "is generated: change what it is made from"
 

@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 from samuel.hooks.handler import Status
 from samuel.plugins.installed import Installed
-from samuel.skills.shelf import shadowing, shelves, texts
 from samuel.skills.skill import Skill, name_of, skill
+from samuel.skills.text_files import shadowing, shelves, texts
 
 FOLDER = "skills"
 

@@ -12,9 +12,9 @@ import pytest
 from samuel.app import App
 from samuel.loop.agent_session import Ran
 from samuel.loop.recipe_session import session
-from samuel.recipes.find import find_recipes
-from samuel.recipes.recipe import Recipe
-from samuel.skills.shelf import choose
+from samuel.skills.find_recipes import find_recipes
+from samuel.skills.recipe import Recipe
+from samuel.skills.text_files import choose
 from samuel.testing import SamuelProject
 
 # Says what it was told, and changes a file.

@@ -10,9 +10,9 @@ from samuel.errors import ConfigError, Problem
 from samuel.files.frontmatter import Document
 from samuel.hooks.handler import Origin, Status
 from samuel.prompts.render import render, shipped, used_names
-from samuel.recipes.arguments import Argument, declared, filled
-from samuel.skills.shelf import Text
-from samuel.skills.tools import tool_names
+from samuel.skills.recipe_arguments import Argument, declared, filled
+from samuel.skills.text_files import Text
+from samuel.skills.tool_lists import tool_names
 
 ENDING = ".md"
 TOOLS = ("allowed_tools", "allowed-tools")

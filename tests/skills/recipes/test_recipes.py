@@ -10,10 +10,10 @@ import pytest
 from samuel.errors import ConfigError, SamuelError, UsageError
 from samuel.hooks.handler import Origin, Status
 from samuel.plugins.installed import GLOBAL, LOCAL, examine
-from samuel.recipes.arguments import Argument
-from samuel.recipes.find import find_recipes
-from samuel.recipes.recipe import Recipe
-from samuel.skills.shelf import choose
+from samuel.skills.find_recipes import find_recipes
+from samuel.skills.recipe import Recipe
+from samuel.skills.recipe_arguments import Argument
+from samuel.skills.text_files import choose
 
 CONTEXT: dict[str, Any] = {"Project": {"Name": "demo"}, "Plugins": {}}
 

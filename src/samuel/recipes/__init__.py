@@ -1,1 +1,0 @@
-"""Prompts with arguments that somebody runs by name, each as one session of the configured agent."""
