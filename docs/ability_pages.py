@@ -8,7 +8,8 @@ from page import MUST, NOTE, UNKNOWN, keys_table, known_keys, table
 
 from samuel.abilities import registry, route, usage
 from samuel.abilities.definition import TYPES, read_ability
-from samuel.abilities.execution import family, folder
+from samuel.abilities.execution import call_store as folder
+from samuel.abilities.execution import nesting as family
 from samuel.abilities.execution.call import Call, Status
 from samuel.abilities.execution.program import SECONDS
 from samuel.abilities.model import KINDS, Level

@@ -198,7 +198,7 @@ def fire(function: Callable[..., Any], event: Event | str, **fields: Any) -> Fir
     It goes the way of every call: what the function gets is stamped and typed, what it returns is checked and
     composed, and whatever it raises becomes an outcome.
     """
-    from samuel.app.given import embedded, payload
+    from samuel.app.embedding import embedded, payload
     from samuel.clock import SystemClock
     from samuel.config.model import NOTHING_SAID, Limits
     from samuel.dispatch.dispatcher import Dispatcher, Place

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from samuel.abilities.execution.call import Call, Status, shortened, summary
-from samuel.abilities.execution.folder import KILLED, Calls, new_key
-from samuel.abilities.execution.words import LONGEST, tool_call
+from samuel.abilities.execution.call_file import LONGEST, tool_call
+from samuel.abilities.execution.call_store import KILLED, Calls, new_key
 from samuel.errors import ConfigError, Locked, SamuelError, UsageError
 
 NOW = 1_750_000_000.0

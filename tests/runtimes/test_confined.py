@@ -24,7 +24,7 @@ from samuel.process.walls.walls import BWRAP, LANDLOCK
 from samuel.runtimes.base import Reply
 from samuel.runtimes.exec import Exec
 from samuel.runtimes.python import Python
-from samuel.sources.answers import Answers
+from samuel.sources.declarations import Answers
 from samuel.trust.content import signature
 
 from .contract import LIMIT, RuntimeContract, event

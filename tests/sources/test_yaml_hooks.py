@@ -16,8 +16,8 @@ import pytest
 from samuel.dispatch.record import Fired
 from samuel.errors import UnsafePath
 from samuel.hooks.handler import Handler, Origin, Outcome, Status
+from samuel.sources.yaml_cache import KnownFiles
 from samuel.sources.yaml_hooks import files
-from samuel.sources.yaml_known import KnownFiles
 from samuel.testing import Recorder, SamuelProject
 
 SCRIPT = "#!/bin/sh\ncat > seen.json\necho '{answer}'\n"

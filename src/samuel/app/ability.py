@@ -6,9 +6,10 @@ import os
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
-from samuel.abilities.execution import agreed, family
+from samuel.abilities.execution import nesting as family
+from samuel.abilities.execution import trust as agreed
+from samuel.abilities.execution.call_store import Calls
 from samuel.abilities.execution.execute import Execution
-from samuel.abilities.execution.folder import Calls
 from samuel.abilities.execution.perform import Performer, Said
 from samuel.abilities.execution.program import Machine
 from samuel.abilities.model import Ability

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any
 
-from samuel.abilities.execution import agreed
+from samuel.abilities.execution import trust as agreed
 from samuel.app.session import following
 from samuel.files.atomic import Disk
 from samuel.loop.loop import Loop

@@ -10,7 +10,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from samuel import paths
-from samuel.app.given import embedded, payload
+from samuel.app.embedding import embedded, payload
 from samuel.app.plugins import Plugins
 from samuel.clock import Clock, SystemClock
 from samuel.config import environment as of_machine
@@ -42,10 +42,10 @@ if TYPE_CHECKING:
     from samuel.loop.loop import Loop
     from samuel.loop.stop import Stop
     from samuel.loop.workplace import Watch, Workplace
-    from samuel.sessions.keeper import Keeper
+    from samuel.sessions.recorder import Keeper
     from samuel.sources.discover import Place
     from samuel.sources.environment import Environment
-    from samuel.sources.yaml_known import KnownFiles
+    from samuel.sources.yaml_cache import KnownFiles
 
 
 DEPTH = "SAMUEL_DEPTH"  # how many Samuels are around this one, each started by something that the next one ran
@@ -240,7 +240,7 @@ class App:
     @cached_property
     def yaml_files(self) -> KnownFiles:
         """What is known of `.system/hooks/`."""
-        from samuel.sources.yaml_known import KnownFiles
+        from samuel.sources.yaml_cache import KnownFiles
 
         return KnownFiles(self.user.state / "yaml" / trust_key(self.paths.root))
 
@@ -269,7 +269,7 @@ class App:
 
     def place(self) -> Place:
         """What discovery looks at, for this project and this user."""
-        from samuel.sources.answers import Answers
+        from samuel.sources.declarations import Answers
         from samuel.sources.discover import Place
         from samuel.sources.yaml_hooks import YamlHooks
 

@@ -15,9 +15,9 @@ from samuel.process import spawn
 from samuel.process.git.git import Git
 from samuel.process.live import all_enclosing
 from samuel.runtimes.base import first_line
-from samuel.sessions.files import Files
+from samuel.sessions.changed_files import Files
 from samuel.sessions.follow_up import Desk, Ended, described
-from samuel.sessions.keeper import Keeper
+from samuel.sessions.recorder import Keeper
 from samuel.sessions.store import SessionStore
 from samuel.tasks.rights import asker
 from samuel.tasks.store import TaskStore

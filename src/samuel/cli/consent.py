@@ -9,8 +9,8 @@ import click
 
 from samuel import config, paths
 from samuel.abilities import registry
-from samuel.abilities.execution import agreed
-from samuel.cli.here import inside_a_run
+from samuel.abilities.execution import trust as agreed
+from samuel.cli.command_context import inside_a_run
 from samuel.cli.output import Output
 from samuel.clock import SystemClock, iso
 from samuel.errors import SamuelError
@@ -19,9 +19,9 @@ from samuel.plugins.installed import texts as plugin_texts
 from samuel.plugins.installed import titled
 from samuel.printable import safe
 from samuel.sources import yaml_hooks
-from samuel.sources.answers import stored_answers
+from samuel.sources.declarations import stored_answers
 from samuel.sources.distributions import look_up, trust_name
-from samuel.sources.yaml_known import KnownFiles
+from samuel.sources.yaml_cache import KnownFiles
 from samuel.trust import commands
 from samuel.trust.items import Item, review, show
 from samuel.trust.repository import trust_key

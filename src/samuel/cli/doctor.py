@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from samuel.cli.here import Here, env_option, json_option
+from samuel.cli.command_context import Here, env_option, json_option
 from samuel.cli.hooks import chain as words
 from samuel.cli.output import Table
 from samuel.doctor import examine

@@ -9,8 +9,8 @@ import msgspec
 from msgspec import UNSET
 
 from samuel.cli import emit_fast as quick
+from samuel.cli.command_context import Here, env_option
 from samuel.cli.firing import fire
-from samuel.cli.here import Here, env_option
 from samuel.decoding import decode_json
 from samuel.dialects.repo import event_of
 from samuel.errors import UsageError

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 
 from msgspec import UNSET
 
-from samuel.cli.session import words
+from samuel.cli.session import display as words
 
 if TYPE_CHECKING:
     from samuel.app import App
-    from samuel.cli.here import Here
+    from samuel.cli.command_context import Here
     from samuel.dispatch.record import Fired
     from samuel.events import Event
 

@@ -6,7 +6,7 @@ import click
 
 from samuel import paths
 from samuel.app import App
-from samuel.cli.here import Here, json_option
+from samuel.cli.command_context import Here, json_option
 from samuel.errors import SamuelError, UsageError
 from samuel.events import Event, InitAfter, InitBefore
 from samuel.files.inside import refuse_links

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from samuel.cli.here import Here
+from samuel.cli.command_context import Here
 from samuel.cli.lazy import Entry, LazyGroup
 from samuel.cli.output import Output
 from samuel.version import __version__

@@ -3,7 +3,7 @@ from __future__ import annotations
 import click
 from msgspec.structs import replace
 
-from samuel.cli.here import Here, json_option
+from samuel.cli.command_context import Here, json_option
 from samuel.errors import SamuelError
 from samuel.events import SyncAfter, SyncBefore
 from samuel.scaffold import agents_md as mirrors

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import click
 
+from samuel.cli.command_context import Here, json_option
 from samuel.cli.consent import PENDING, Consent, ask_for_each, readable, refuse_inside_a_run
-from samuel.cli.here import Here, json_option
 from samuel.cli.output import Table
 from samuel.errors import SamuelError, UsageError
 from samuel.hooks.handler import Status

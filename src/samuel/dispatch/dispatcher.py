@@ -17,9 +17,9 @@ from msgspec.structs import replace
 
 from samuel.clock import Clock, iso
 from samuel.dispatch import budget
+from samuel.dispatch.event_run import Round, understood, unusable, without_rewrite
 from samuel.dispatch.judge import judge
 from samuel.dispatch.record import Call, Fired, Sink
-from samuel.dispatch.round import Round, understood, unusable, without_rewrite
 from samuel.events import Event, EventType, Plugin
 from samuel.events.catalogue import BY_PAYLOAD
 from samuel.events.compose import Arrange

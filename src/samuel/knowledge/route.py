@@ -11,12 +11,12 @@ from functools import cache as remembered
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from samuel.knowledge.asked import Question, intent_of, question_of, suggested_of
 from samuel.knowledge.documents import read_document
-from samuel.knowledge.fitting import Fit, Kept, fitting_routes
 from samuel.knowledge.hints import Hint, examined
-from samuel.knowledge.known import KnownRoutes
 from samuel.knowledge.model import FILE, Base, Document, Route, RouteFile
+from samuel.knowledge.question import Question, intent_of, question_of, suggested_of
+from samuel.knowledge.ranking import Fit, Kept, fitting_routes
+from samuel.knowledge.route_cache import KnownRoutes
 from samuel.knowledge.topics import Named, Topic, as_named, by_words, listed, named
 
 MOST = 5

@@ -8,9 +8,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from samuel.config.keys import shown
-from samuel.knowledge.asked import Question
-from samuel.knowledge.fitting import Fit, Kept, fitting_topics
 from samuel.knowledge.model import Index, RouteFile
+from samuel.knowledge.question import Question
+from samuel.knowledge.ranking import Fit, Kept, fitting_topics
 
 EXACTLY, PARTLY, NEARLY = 0.5, 0.4, 0.3
 """What it is worth that both scope and topic are those asked for, that the only one named is, that one is near."""

@@ -19,9 +19,9 @@ from samuel.abilities.model import Ability
 from samuel.config.keys import printable
 from samuel.dispatch.record import Call, Fired
 from samuel.errors import SamuelError
-from samuel.knowledge.asked import suggested_of
 from samuel.knowledge.hints import examined
 from samuel.knowledge.indexes import find_root, read_base
+from samuel.knowledge.question import suggested_of
 from samuel.knowledge.route import route
 from samuel.trust.content import spoken
 

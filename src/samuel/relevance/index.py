@@ -18,9 +18,9 @@ from pathlib import Path
 from typing import Any, NamedTuple, Self
 from urllib.parse import quote
 
-from samuel.relevance.asked import English, Had, Known, Question, understand
 from samuel.relevance.confidence import FLOOR, Match, Phrases, confidence
 from samuel.relevance.english import ELSEWHERE_WORDS, EVERYDAY_WORDS, LINKS, SYNONYMS
+from samuel.relevance.question import English, Had, Known, Question, understand
 from samuel.relevance.words import words
 
 POOL = 64

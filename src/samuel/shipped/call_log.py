@@ -9,7 +9,7 @@ from msgspec import UnsetType
 from samuel.events import PostAbilityCall
 from samuel.files import log
 from samuel.paths import SYSTEM
-from samuel.shipped.told import given, line
+from samuel.shipped.event_fields import given, line
 
 NAME = "tool_call.md"
 FILE = f"{SYSTEM}/logs/{NAME}"

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from samuel.shipped.told import line
+from samuel.shipped.event_fields import line
 
 # From the beginning of a word: no line can make it slow.
 _PATH = r"(?<![\w./@+-])(?P<path>[\w./@+-]+\.\w+)"

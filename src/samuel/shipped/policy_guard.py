@@ -15,7 +15,7 @@ from msgspec import UnsetType
 
 from samuel.events import PreAbilityCall
 from samuel.rules.policy import ALLOW, Call, Policy, first_fitting
-from samuel.shipped.told import besides, environment, told
+from samuel.shipped.event_fields import besides, environment, told
 
 ENVIRONMENTS = ("environment", "env", "target_environment")  # the keys by which an input says where it is for
 COMMANDS = ("command", "cmd", "script", "code", "args")  # of these also a text of several lines names paths

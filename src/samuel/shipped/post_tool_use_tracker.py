@@ -14,7 +14,7 @@ from samuel.abilities.usage import count_call
 from samuel.events import PostAbilityCall
 from samuel.rules.numbers import Tracking
 from samuel.shipped import call_log
-from samuel.shipped.told import told
+from samuel.shipped.event_fields import told
 
 OFTEN = 10  # calls that are worth half of the highest weight
 

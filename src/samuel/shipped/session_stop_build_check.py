@@ -14,8 +14,8 @@ from samuel.events import SessionStop
 from samuel.process import spawn
 from samuel.rules.builds import Builds, Step, steps
 from samuel.runtimes.base import first_line
+from samuel.shipped.event_fields import line, told
 from samuel.shipped.failing_place import Place, failing_place
-from samuel.shipped.told import line, told
 
 MARGIN = 1.0  # seconds to answer before the deadline
 OUTPUT_LIMIT = 256 * 1024 * 1024

@@ -14,7 +14,7 @@ from samuel.abilities.usage import read_usage
 from samuel.events import UserPromptSubmit
 from samuel.paths import User
 from samuel.rules.numbers import Suggesting
-from samuel.shipped.told import besides, environment, told
+from samuel.shipped.event_fields import besides, environment, told
 
 
 def hook(event: UserPromptSubmit) -> dict[str, Any]:

@@ -18,7 +18,7 @@ from samuel.plugins.installed import Installed
 from samuel.plugins.lock import Entry
 from samuel.runtimes.python import Python
 from samuel.sources import distributions, hook_files, plugins
-from samuel.sources.answers import Answers
+from samuel.sources.declarations import Answers
 from samuel.sources.environment import REGISTRY
 from samuel.sources.index import Index
 from samuel.sources.yaml_hooks import YamlHooks

@@ -17,7 +17,7 @@ from msgspec.structs import replace
 
 from samuel.hooks.handler import Handler, Origin, Outcome, Status
 from samuel.runtimes.python import Python
-from samuel.sources.answers import LOAD_SECONDS, Answer, Answers, declared
+from samuel.sources.declarations import LOAD_SECONDS, Answer, Answers, declared
 from samuel.sources.hook_files import declared_handler
 from samuel.trust.content import TooMuch, digest_file, digest_text, survey
 

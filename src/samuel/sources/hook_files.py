@@ -21,7 +21,7 @@ from samuel.config.duration import parse_duration
 from samuel.hooks.handler import Handler, Origin, Role, Status
 from samuel.hooks.package import Package
 from samuel.paths import DISABLED
-from samuel.sources.answers import Answer, Answers, Declared, is_module
+from samuel.sources.declarations import Answer, Answers, Declared, is_module
 from samuel.trust.content import Digests, Signature, signature, spoken
 from samuel.trust.permit import refusal
 

@@ -22,7 +22,7 @@ from samuel.plugins.lock import Entry, LockedHook
 from samuel.plugins.model import OCI, PYTHON, SKILL, WASM, Binding
 from samuel.runtimes.wasm import MISSING
 from samuel.sources import hook_files
-from samuel.sources.answers import Answer, Answers, Declared
+from samuel.sources.declarations import Answer, Answers, Declared
 from samuel.trust.content import Digests
 from samuel.trust.permit import Permit
 

@@ -12,9 +12,9 @@ from typing import Any
 from samuel.events.names import ALL
 from samuel.hooks.handler import DEFAULT_ORDER
 from samuel.sources.environment import Environment
+from samuel.sources.yaml_cache import Read
 from samuel.sources.yaml_command import command, lacking
 from samuel.sources.yaml_hook import YamlHook
-from samuel.sources.yaml_known import Read
 
 Registration = dict[str, list[dict[str, Any]]]
 

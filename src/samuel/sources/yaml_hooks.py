@@ -16,9 +16,9 @@ from msgspec.structs import replace
 from samuel import paths
 from samuel.hooks.handler import Handler, Origin, Status
 from samuel.sources.environment import Environment
+from samuel.sources.yaml_cache import KnownFiles, Read
 from samuel.sources.yaml_command import command, lacking
 from samuel.sources.yaml_hook import YamlHook
-from samuel.sources.yaml_known import KnownFiles, Read
 from samuel.trust.content import spoken
 from samuel.trust.items import with_neighbours
 from samuel.trust.permit import Permit

@@ -23,7 +23,8 @@ import toons
 
 from samuel.decoding import convert
 from samuel.errors import ConfigError, Problem
-from samuel.tasks import graph, mend
+from samuel.tasks import graph
+from samuel.tasks import prd_problems as mend
 from samuel.tasks.task import COLUMNS, LISTS, Task, Tasks
 
 NAME = "prd.toon"

@@ -15,10 +15,11 @@ import msgspec
 from msgspec import UNSET
 from msgspec.structs import replace
 
-from samuel.abilities.execution import check, family
+from samuel.abilities.execution import check
+from samuel.abilities.execution import nesting as family
 from samuel.abilities.execution.call import Call, Status, shortened, summary
+from samuel.abilities.execution.call_store import Calls, new_key
 from samuel.abilities.execution.check import Refused
-from samuel.abilities.execution.folder import Calls, new_key
 from samuel.abilities.execution.leftovers import settle_killed
 from samuel.abilities.execution.program import Done
 from samuel.abilities.model import Ability, Prompt

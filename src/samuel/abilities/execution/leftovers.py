@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from samuel.abilities.execution.family import VARIABLE
-from samuel.abilities.execution.folder import Calls
+from samuel.abilities.execution.call_store import Calls
+from samuel.abilities.execution.nesting import VARIABLE
 from samuel.process.tree import end_leftovers
 
 

@@ -7,10 +7,10 @@ from typing import Any, NamedTuple
 
 from samuel.abilities import placeholders
 from samuel.abilities.execution import prompt
-from samuel.abilities.execution.agreed import file_of
+from samuel.abilities.execution.call_store import LARGEST, PLACE
 from samuel.abilities.execution.check import with_defaults
-from samuel.abilities.execution.folder import LARGEST, PLACE
 from samuel.abilities.execution.program import Done, Machine, run_function, run_script
+from samuel.abilities.execution.trust import file_of
 from samuel.abilities.model import Ability, Prompt, Python, Script
 from samuel.errors import SamuelError
 from samuel.files.inside import read_inside

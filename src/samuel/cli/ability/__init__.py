@@ -11,7 +11,7 @@ from samuel.cli.lazy import Entry, LazyGroup
 
 if TYPE_CHECKING:
     from samuel.abilities.registry import Registry
-    from samuel.cli.here import Here
+    from samuel.cli.command_context import Here
 
 COMMANDS = {
     "list": Entry("samuel.cli.ability.list:list_", "Show every ability of this project."),

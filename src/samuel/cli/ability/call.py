@@ -2,9 +2,9 @@ from __future__ import annotations
 
 import click
 
-from samuel.cli import given
-from samuel.cli.ability.calling import answer, created, input_option, intent_option, opened
-from samuel.cli.here import Here, env_option, json_option
+from samuel.cli import json_input as given
+from samuel.cli.ability.open_call import answer, created, input_option, intent_option, opened
+from samuel.cli.command_context import Here, env_option, json_option
 from samuel.cli.session.options import session_option
 from samuel.cli.signals import ended_by_signals
 

@@ -2,9 +2,9 @@ from __future__ import annotations
 
 import click
 
-from samuel.abilities.execution.folder import Calls
+from samuel.abilities.execution.call_store import Calls
 from samuel.abilities.execution.leftovers import settle_killed
-from samuel.cli.here import Here, json_option
+from samuel.cli.command_context import Here, json_option
 
 
 @click.command()

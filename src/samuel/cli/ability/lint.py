@@ -4,7 +4,7 @@ import click
 
 from samuel.abilities.lint import lint as look
 from samuel.cli.ability import abilities
-from samuel.cli.here import Here, json_option
+from samuel.cli.command_context import Here, json_option
 
 
 @click.command()

@@ -5,11 +5,11 @@ from typing import Any
 import click
 
 from samuel.abilities.execution.call import shortened
-from samuel.abilities.execution.folder import Calls
+from samuel.abilities.execution.call_store import Calls
 from samuel.abilities.execution.leftovers import settle_killed
 from samuel.abilities.model import Ability
 from samuel.cli.ability import abilities, problems
-from samuel.cli.here import Here, json_option
+from samuel.cli.command_context import Here, json_option
 from samuel.cli.output import Table
 from samuel.errors import SamuelError
 

@@ -13,9 +13,9 @@ from samuel.abilities.registry import Registry, cache_file
 from samuel.abilities.route import Candidate, Routed, open_index
 from samuel.abilities.route import route as find
 from samuel.abilities.usage import read_usage
-from samuel.cli import given
+from samuel.cli import json_input as given
 from samuel.cli.ability import abilities, problems
-from samuel.cli.here import Here, env_option, inside_a_run, json_option
+from samuel.cli.command_context import Here, env_option, inside_a_run, json_option
 from samuel.cli.session.options import session_of, session_option
 from samuel.config.model import Config
 from samuel.decoding import convert

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import click
 
-from samuel.cli.ability.calling import ability_of, answer, opened
-from samuel.cli.here import Here, env_option, json_option
+from samuel.cli.ability.open_call import ability_of, answer, opened
+from samuel.cli.command_context import Here, env_option, json_option
 from samuel.cli.session.options import session_option
 from samuel.cli.signals import ended_by_signals
 

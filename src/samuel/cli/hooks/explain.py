@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import click
 
-from samuel.cli.here import Here, env_option, json_option
+from samuel.cli.command_context import Here, env_option, json_option
 from samuel.cli.hooks import chain as words
 from samuel.cli.output import Table
 from samuel.events import event_type

@@ -10,9 +10,9 @@ import click
 import msgspec
 
 from samuel.app import App
-from samuel.app.given import payload
+from samuel.app.embedding import payload
+from samuel.cli.command_context import Here, env_option, inside_a_run, json_option
 from samuel.cli.consent import Consent, ask_for_each, readable
-from samuel.cli.here import Here, env_option, inside_a_run, json_option
 from samuel.decoding import decode_json
 from samuel.dispatch.record import Fired
 from samuel.errors import UsageError

@@ -3,7 +3,7 @@ from __future__ import annotations
 import click
 
 from samuel.app import App
-from samuel.cli.here import Here, env_option, json_option
+from samuel.cli.command_context import Here, env_option, json_option
 from samuel.cli.hooks.shipped import listed
 from samuel.cli.output import Table
 from samuel.events import canonical

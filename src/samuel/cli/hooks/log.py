@@ -8,7 +8,7 @@ import click
 import msgspec
 
 from samuel import paths
-from samuel.cli.here import Here, json_option
+from samuel.cli.command_context import Here, json_option
 from samuel.cli.output import Table
 from samuel.clock import iso
 from samuel.dispatch.record import slowness

@@ -8,8 +8,8 @@ from pathlib import Path
 import click
 
 from samuel import config, paths
+from samuel.cli.command_context import Here, inside_a_run, json_option
 from samuel.cli.consent import Consent
-from samuel.cli.here import Here, inside_a_run, json_option
 from samuel.errors import SamuelError
 from samuel.events import event_type
 from samuel.files import atomic

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import click
 
-from samuel.cli.here import Here, env_option, json_option
+from samuel.cli.command_context import Here, env_option, json_option
 from samuel.hooks.handler import Status
 from samuel.sources.registration import registration
 

@@ -15,9 +15,9 @@ from samuel.files import atomic
 from samuel.files.inside import make_dirs_inside
 from samuel.rules.table import SHIPPED
 from samuel.shipped.definition import definition
+from samuel.sources.yaml_cache import KnownFiles, Read
 from samuel.sources.yaml_file import read_hook
 from samuel.sources.yaml_hook import BUILTIN
-from samuel.sources.yaml_known import KnownFiles, Read
 
 
 def listed(reads: Iterable[Read]) -> list[dict[str, str]]:

@@ -9,15 +9,15 @@ import click
 from msgspec.structs import replace
 
 from samuel.app import App
+from samuel.cli.command_context import Here, env_option, json_option
 from samuel.cli.consent import Consent, refuse_inside_a_run
-from samuel.cli.here import Here, env_option, json_option
 from samuel.cli.hooks.shipped import bring
 from samuel.config.yaml_edit import set_flag
 from samuel.errors import ConfigError, SamuelError, UsageError
 from samuel.files import atomic
 from samuel.rules.table import SHIPPED
+from samuel.sources.yaml_cache import Read
 from samuel.sources.yaml_file import read_hook
-from samuel.sources.yaml_known import Read
 
 
 @click.command()

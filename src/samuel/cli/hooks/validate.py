@@ -5,12 +5,12 @@ from typing import Any
 
 import click
 
-from samuel.cli.here import Here, env_option, json_option
+from samuel.cli.command_context import Here, env_option, json_option
 from samuel.cli.output import Table
 from samuel.errors import Problem
 from samuel.hooks.handler import Handler, Status
+from samuel.sources.yaml_cache import Read, overlooked
 from samuel.sources.yaml_command import command, lacking
-from samuel.sources.yaml_known import Read, overlooked
 
 NONE = "there is no YAML hook: .system/hooks/*.yaml; `samuel hooks list --shipped` shows those you can enable"
 COLUMNS = ("file", "id", "events", "status", "reason")

@@ -10,7 +10,7 @@ from samuel.cli.lazy import Entry, LazyGroup
 from samuel.errors import SamuelError
 
 if TYPE_CHECKING:
-    from samuel.cli.here import Here
+    from samuel.cli.command_context import Here
     from samuel.knowledge.model import Base
 
 COMMANDS = {

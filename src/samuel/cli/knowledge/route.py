@@ -5,8 +5,8 @@ from collections.abc import Iterator
 import click
 
 from samuel import paths
-from samuel.cli import given
-from samuel.cli.here import Here, json_option
+from samuel.cli import json_input as given
+from samuel.cli.command_context import Here, json_option
 from samuel.cli.knowledge import base
 from samuel.cli.session.options import session_of, session_option
 from samuel.errors import UsageError

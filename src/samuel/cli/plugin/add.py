@@ -5,8 +5,9 @@ from typing import Any, NamedTuple
 
 import click
 
-from samuel.cli.here import Here, json_option
-from samuel.cli.plugin import consent, words
+from samuel.cli.command_context import Here, json_option
+from samuel.cli.plugin import consent
+from samuel.cli.plugin import display as words
 from samuel.cli.plugin.progress import Progress
 from samuel.errors import SamuelError
 from samuel.hooks.capability import Capabilities

@@ -8,11 +8,11 @@ from typing import TypeVar
 import click
 
 from samuel import config, paths
+from samuel.cli.command_context import Here
 from samuel.cli.consent import refuse_inside_a_run
-from samuel.cli.here import Here
-from samuel.cli.plugin import words
-from samuel.cli.plugin.found import named
+from samuel.cli.plugin import display as words
 from samuel.cli.plugin.progress import Progress
+from samuel.cli.plugin.selection import named
 from samuel.cli.plugin.texts import unusable
 from samuel.clock import SystemClock, iso
 from samuel.errors import SamuelError

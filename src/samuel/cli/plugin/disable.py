@@ -2,10 +2,10 @@ from __future__ import annotations
 
 import click
 
-from samuel.cli.here import Here, json_option
+from samuel.cli.command_context import Here, json_option
 from samuel.cli.plugin import consent
-from samuel.cli.plugin.found import all_plugins
 from samuel.cli.plugin.mentions import mentions
+from samuel.cli.plugin.selection import all_plugins
 from samuel.plugins.requirements import needing
 
 

@@ -2,8 +2,9 @@ from __future__ import annotations
 
 import click
 
-from samuel.cli.here import Here, json_option
-from samuel.cli.plugin import consent, words
+from samuel.cli.command_context import Here, json_option
+from samuel.cli.plugin import consent
+from samuel.cli.plugin import display as words
 from samuel.cli.plugin.progress import Progress
 
 

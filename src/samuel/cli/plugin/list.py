@@ -5,10 +5,10 @@ from typing import Any
 
 import click
 
-from samuel.cli.here import Here, json_option
+from samuel.cli.command_context import Here, json_option
 from samuel.cli.output import Table
-from samuel.cli.plugin import words
-from samuel.cli.plugin.found import all_plugins
+from samuel.cli.plugin import display as words
+from samuel.cli.plugin.selection import all_plugins
 
 COLUMNS = ("name", "location", "skills", "recipes", "hooks")
 

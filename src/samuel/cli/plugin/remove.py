@@ -2,10 +2,10 @@ from __future__ import annotations
 
 import click
 
-from samuel.cli.here import Here, json_option
+from samuel.cli.command_context import Here, json_option
 from samuel.cli.plugin import consent
-from samuel.cli.plugin.found import named
 from samuel.cli.plugin.mentions import mentions, tables
+from samuel.cli.plugin.selection import named
 
 
 @click.command()

@@ -2,9 +2,9 @@ from __future__ import annotations
 
 import click
 
-from samuel.cli.here import Here, json_option
-from samuel.cli.plugin import words
-from samuel.cli.plugin.found import named
+from samuel.cli.command_context import Here, json_option
+from samuel.cli.plugin import display as words
+from samuel.cli.plugin.selection import named
 
 
 @click.command()

@@ -8,7 +8,7 @@ from typing import Any
 import click
 import msgspec
 
-from samuel.cli.here import Here, json_option
+from samuel.cli.command_context import Here, json_option
 from samuel.cli.plugin.texts import unusable
 from samuel.errors import ConfigError, Problem
 from samuel.plugins.contents import HOOKS, RECIPES, SKILLS, Contents, contents, escapes

@@ -9,10 +9,10 @@ from samuel.agents.check import missing_in
 from samuel.agents.table import find
 from samuel.app import App
 from samuel.app.session import following
-from samuel.cli.here import Here, env_option, json_option
+from samuel.cli.command_context import Here, env_option, json_option
 from samuel.cli.recipe import recipes
-from samuel.cli.run.ready import agree
-from samuel.cli.run.watching import Lines
+from samuel.cli.run.display import Lines
+from samuel.cli.run.preflight import agree
 from samuel.cli.signals import ended_by_signals
 from samuel.errors import SamuelError, UsageError
 from samuel.loop.agent_session import Ran

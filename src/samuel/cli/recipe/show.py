@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import click
 
-from samuel.cli.here import Here, json_option
+from samuel.cli.command_context import Here, json_option
 from samuel.cli.recipe import recipes
 from samuel.cli.recipe.list import plain
 from samuel.skills.recipe import Recipe

@@ -24,7 +24,7 @@ from samuel.tasks.store import TaskStore
 from samuel.tasks.task import Task, Tasks
 
 if TYPE_CHECKING:
-    from samuel.cli.here import Here
+    from samuel.cli.command_context import Here
 
 COMMANDS = {
     "init": Entry("samuel.cli.run.init:init", "Make the task list from a PRD."),

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from samuel.cli.here import Here, json_option
+from samuel.cli.command_context import Here, json_option
 from samuel.cli.run.tasks import table
 from samuel.tasks import markdown
 

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import click
 
-from samuel.cli.here import Here, json_option
+from samuel.cli.command_context import Here, json_option
 from samuel.cli.run import change_tasks
 from samuel.clock import SystemClock, iso
 from samuel.tasks.task import find

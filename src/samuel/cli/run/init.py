@@ -6,8 +6,8 @@ import click
 
 from samuel import config, paths
 from samuel.agents.table import find
+from samuel.cli.command_context import Here, inside_a_run, json_option
 from samuel.cli.consent import Consent
-from samuel.cli.here import Here, inside_a_run, json_option
 from samuel.cli.run import run_file, state_directory, task_store
 from samuel.config.edit import Value, set_value
 from samuel.errors import SamuelError

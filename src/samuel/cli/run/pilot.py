@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import click
 
-from samuel.cli.here import Here, env_option, json_option
+from samuel.cli.command_context import Here, env_option, json_option
 from samuel.cli.run import run_file, state_directory, task_store
 from samuel.cli.run.start import PROFILE, VERBOSE, run_loop
 

@@ -12,10 +12,10 @@ import click
 
 from samuel import paths
 from samuel.app import App
-from samuel.cli.here import Here, env_option, json_option
+from samuel.cli.command_context import Here, env_option, json_option
+from samuel.cli.run.display import Display, Lines, OnlyWhatHolds
+from samuel.cli.run.preflight import make_ready
 from samuel.cli.run.profile import Profile
-from samuel.cli.run.ready import make_ready
-from samuel.cli.run.watching import Display, Lines, OnlyWhatHolds
 from samuel.config import load_personal
 from samuel.loop.run import Run
 from samuel.loop.stop import Stop

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import click
 
-from samuel.cli.here import Here, json_option
+from samuel.cli.command_context import Here, json_option
 from samuel.cli.output import Table
 from samuel.cli.run import run_file, state_directory, task_store
 from samuel.cli.run.start import plain

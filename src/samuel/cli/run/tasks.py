@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 import click
 
-from samuel.cli.here import Here, json_option
+from samuel.cli.command_context import Here, json_option
 from samuel.cli.output import Table
 from samuel.cli.run import state_directory, task_store
 from samuel.tasks.task import STATUSES, Task

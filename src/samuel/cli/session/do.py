@@ -3,8 +3,8 @@ from __future__ import annotations
 import click
 import msgspec
 
+from samuel.cli.command_context import Here, json_option
 from samuel.cli.consent import refuse_inside_a_run
-from samuel.cli.here import Here, json_option
 from samuel.cli.session.options import chosen_or_last, id_option
 from samuel.errors import UsageError
 from samuel.sessions.follow_up import described

@@ -7,7 +7,7 @@ from typing import get_args
 
 import click
 
-from samuel.cli.here import Here
+from samuel.cli.command_context import Here
 from samuel.errors import SamuelError
 from samuel.events.event import Stage
 from samuel.sessions.session import Session

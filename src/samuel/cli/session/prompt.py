@@ -3,9 +3,9 @@ from __future__ import annotations
 import click
 from msgspec import UNSET
 
-from samuel.cli import given
-from samuel.cli.here import Here, env_option, json_option
-from samuel.cli.session import words
+from samuel.cli import json_input as given
+from samuel.cli.command_context import Here, env_option, json_option
+from samuel.cli.session import display as words
 from samuel.cli.session.options import chosen, id_option, stage_option
 from samuel.events import UserPromptSubmit
 from samuel.events.event import Stage

@@ -3,10 +3,10 @@ from __future__ import annotations
 import click
 import msgspec
 
-from samuel.cli.here import Here, json_option
+from samuel.cli.command_context import Here, json_option
 from samuel.cli.output import Table
+from samuel.cli.session.display import hints
 from samuel.cli.session.options import chosen_or_last, id_option
-from samuel.cli.session.words import hints
 from samuel.sessions.follow_up import described
 
 

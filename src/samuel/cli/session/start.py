@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import click
 
-from samuel.cli.here import Here, env_option, json_option
-from samuel.cli.session import words
+from samuel.cli.command_context import Here, env_option, json_option
+from samuel.cli.session import display as words
 
 
 @click.command()

@@ -3,8 +3,8 @@ from __future__ import annotations
 import click
 from msgspec import UNSET
 
-from samuel.cli.here import Here, env_option, json_option
-from samuel.cli.session import words
+from samuel.cli.command_context import Here, env_option, json_option
+from samuel.cli.session import display as words
 from samuel.cli.session.options import chosen, id_option
 from samuel.events import SessionStop
 from samuel.trust.content import spoken

@@ -13,7 +13,7 @@ from samuel.dispatch.record import Fired
 from samuel.errors import SamuelError
 from samuel.events import Event, SessionStart, SessionStop
 from samuel.events.catalogue import BY_PAYLOAD
-from samuel.sessions.files import Files
+from samuel.sessions.changed_files import Files
 from samuel.sessions.follow_up import Desk, carry_out
 from samuel.sessions.session import DROPPED, FollowUp, Session, heard
 from samuel.sessions.store import SessionStore

@@ -10,8 +10,8 @@ from samuel.cli.output import Output
 
 if TYPE_CHECKING:
     from samuel.app import App
-    from samuel.cli.here import Here
-    from samuel.sessions.keeper import Kept
+    from samuel.cli.command_context import Here
+    from samuel.sessions.recorder import Kept
     from samuel.sessions.session import Session
 
 

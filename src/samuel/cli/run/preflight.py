@@ -9,8 +9,8 @@ from samuel import config, paths
 from samuel.agents.check import missing_in
 from samuel.agents.table import find
 from samuel.app import App
+from samuel.cli.command_context import Here
 from samuel.cli.consent import Consent, ask_for_each, readable
-from samuel.cli.here import Here
 from samuel.cli.run import known_methodology, state_directory
 from samuel.config.model import Config, Pilot
 from samuel.dispatch.record import Sink

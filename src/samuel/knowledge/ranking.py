@@ -6,8 +6,8 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from samuel.knowledge.asked import Question
 from samuel.knowledge.model import Index, Route
+from samuel.knowledge.question import Question
 from samuel.relevance.confidence import FLOOR
 from samuel.relevance.index import Document
 from samuel.relevance.index import Index as Words

@@ -25,7 +25,7 @@ import msgspec
 from msgspec.structs import replace
 
 from samuel.abilities.execution.call import Call, Status, indented
-from samuel.abilities.execution.words import tool_call
+from samuel.abilities.execution.call_file import tool_call
 from samuel.decoding import decode_json
 from samuel.errors import ConfigError, Locked, Problem, SamuelError, UsageError
 from samuel.files import atomic

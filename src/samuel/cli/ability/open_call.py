@@ -12,14 +12,14 @@ import click
 from msgspec import UNSET
 
 from samuel import config, paths
+from samuel.abilities.execution.call_store import Calls
 from samuel.abilities.execution.execute import Created, Ended, Execution
-from samuel.abilities.execution.folder import Calls
 from samuel.abilities.model import Prompt
 from samuel.app import App
 from samuel.app.ability import execution
 from samuel.cli.ability import abilities
+from samuel.cli.command_context import Here
 from samuel.cli.firing import fire
-from samuel.cli.here import Here
 from samuel.cli.session.options import VARIABLE
 from samuel.config.model import Config
 

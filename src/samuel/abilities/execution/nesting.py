@@ -7,7 +7,7 @@ Samuel says to processes of the same user, this is an agreement and not a wall.
 from __future__ import annotations
 
 from samuel.abilities.execution.call import Call, Status
-from samuel.abilities.execution.folder import Calls
+from samuel.abilities.execution.call_store import Calls
 from samuel.abilities.model import Ability
 from samuel.abilities.registry import Registry
 from samuel.errors import SamuelError
