@@ -23,8 +23,8 @@ from samuel.hooks.package import Package
 from samuel.process.environment import clean
 from samuel.process.walls import walls
 from samuel.runtimes.base import Runtime
-from samuel.runtimes.exec import Exec
-from samuel.runtimes.python import Python
+from samuel.runtimes.exec import ExecRuntime
+from samuel.runtimes.python import PythonRuntime
 
 FUNCTION = """
 import samuel
@@ -52,7 +52,7 @@ def run(scratch: Path) -> Iterator[Row]:
 
 
 def _exec(root: Path, program: Path, package: Package, kind: str) -> Iterator[Row]:
-    runtime = Exec(root, clean(), root.parent / "cache", 1 << 20, SystemClock())
+    runtime = ExecRuntime(root, clean(), root.parent / "cache", 1 << 20, SystemClock())
     free = Handler(name="p", event="context.extra", origin=Origin.PROJECT, runtime="exec", path=str(program))
     held = msgspec.structs.replace(free, package=package)
     mine, without = take_turns(lambda: call(runtime, held), lambda: call(runtime, free), rounds=200)
@@ -80,7 +80,7 @@ def _exec(root: Path, program: Path, package: Package, kind: str) -> Iterator[Ro
 
 
 def _python(root: Path, file: Path, package: Package, kind: str) -> Iterator[Row]:
-    runtime = Python(root, clean(), root.parent / "cache", 1 << 20)
+    runtime = PythonRuntime(root, clean(), root.parent / "cache", 1 << 20)
     free = Handler(
         name="p", event="context.extra", origin=Origin.PROJECT, runtime="python", path=str(file), entry="note"
     )

@@ -20,7 +20,7 @@ from samuel.process.containers import engine
 from samuel.process.conversation import Conversation
 from samuel.process.environment import clean
 from samuel.process.reason import NotRunnable
-from samuel.runtimes.oci import Oci, Request
+from samuel.runtimes.oci import ContainerRequest, OciRuntime
 
 LIMIT = 8 * 1024 * 1024
 IMAGE = "localhost/samuel-bench:1"
@@ -47,7 +47,7 @@ def run(scratch: Path) -> Iterator[Row]:
             print(f"NOT MEASURED: containers: {error}")
             return
         event = ContextExtra(task={"id": "1", "title": "x" * 800})
-        runtime = Oci(root, os.environ, user().cache, LIMIT, 256 * 1024 * 1024, SystemClock())
+        runtime = OciRuntime(root, os.environ, user().cache, LIMIT, 256 * 1024 * 1024, SystemClock())
         kept, single = (handler(program.parent, image, serve=serve) for serve in (True, False))
         worker = Conversation([str(program), "serve"], cwd=str(root), env=clean(), over_stdio=True)
 
@@ -55,7 +55,7 @@ def run(scratch: Path) -> Iterator[Row]:
             assert runtime.call(kept, event, 10.0).outcome is Outcome.OK
 
         def without() -> None:
-            line = msgspec.json.encode(Request("hook", msgspec.Raw(msgspec.json.encode(event)))) + b"\n"
+            line = msgspec.json.encode(ContainerRequest("hook", msgspec.Raw(msgspec.json.encode(event)))) + b"\n"
             assert msgspec.json.decode(worker.ask(line, timeout=10.0, limit=LIMIT).answer) == {"result": {}}
 
         def bare() -> None:

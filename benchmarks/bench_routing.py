@@ -22,7 +22,7 @@ from samuel.abilities.registry import Registry, cache_file, load
 from samuel.abilities.route import open_index, route
 from samuel.knowledge.indexes import read_base
 from samuel.knowledge.route import route as route_knowledge
-from samuel.relevance.index import Index
+from samuel.relevance.index import TextIndex
 
 TESTS = Path(__file__).parent.parent / "tests"
 TOPICS = 1_000
@@ -70,7 +70,7 @@ def run(scratch: Path) -> Iterator[Row]:
     yield _knowledge_quality(scratch)
 
 
-def _route_next(prompts: Iterator[str], registry: Registry, index: Index) -> None:
+def _route_next(prompts: Iterator[str], registry: Registry, index: TextIndex) -> None:
     route(next(prompts), registry, index)
 
 
@@ -98,7 +98,7 @@ def _ability_quality() -> Iterator[Row]:
         )
         with open_index(one.registry) as index:
 
-            def found(text: str, registry: Registry = one.registry, index: Index = index) -> list[str]:
+            def found(text: str, registry: Registry = one.registry, index: TextIndex = index) -> list[str]:
                 return [each.id for each in route(text, registry, index).candidates]
 
             what = "prompts that were kept aside" if kept_aside else f"what it was developed on, {name}"
@@ -106,7 +106,7 @@ def _ability_quality() -> Iterator[Row]:
             yield _ranked_quality(what, one.prompts, one.registry, index)
 
 
-def _ranked_quality(what: str, prompts: Sequence[tuple[str, str]], registry: Registry, index: Index) -> Row:
+def _ranked_quality(what: str, prompts: Sequence[tuple[str, str]], registry: Registry, index: TextIndex) -> Row:
     """With a scripted ranker that knows the answers: what it is not shown, no model can choose."""
     right = dict(prompts)
 

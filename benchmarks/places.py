@@ -12,12 +12,12 @@ from typing import Any
 from samuel import paths
 from samuel.clock import SystemClock
 from samuel.config.model import EventSettings
-from samuel.dispatch.dispatcher import Dispatcher, Place
-from samuel.dispatch.record import Call, Fired
+from samuel.dispatch.dispatcher import Dispatcher, ProjectFields
+from samuel.dispatch.record import Fired, HandlerCall
 from samuel.events import EVENTS, Event
 from samuel.hooks.handler import Handler, Origin
 from samuel.hooks.order import resolve
-from samuel.runtimes.inline import Inline
+from samuel.runtimes.inline import InlineRuntime
 
 
 class Nobody:
@@ -25,7 +25,7 @@ class Nobody:
 
     def begin(self, event: Event) -> None: ...
 
-    def called(self, event: Event, call: Call) -> None: ...
+    def called(self, event: Event, call: HandlerCall) -> None: ...
 
     def end(self, event: Event, fired: Fired, duration_ms: float) -> None: ...
 
@@ -62,11 +62,11 @@ def dispatcher(root: Path, handlers: list[Handler], sink: Any = None) -> Dispatc
     """A dispatcher with these handlers and nothing else."""
     return Dispatcher(
         chains={event.name: resolve(event, handlers, EventSettings()) for event in EVENTS},
-        runtimes={"inline": Inline()},
+        runtimes={"inline": InlineRuntime()},
         permit=lambda handler: "",
         sink=sink or Nobody(),
         clock=SystemClock(),
-        place=Place(str(root), "ralph", lambda owner: str(root / owner), 16 * 1024),
+        place=ProjectFields(str(root), "ralph", lambda owner: str(root / owner), 16 * 1024),
     )
 
 

@@ -10,7 +10,7 @@ from samuel.abilities import registry, route, usage
 from samuel.abilities.definition import TYPES, read_ability
 from samuel.abilities.execution import call_store as folder
 from samuel.abilities.execution import nesting as family
-from samuel.abilities.execution.call import Call, Status
+from samuel.abilities.execution.call import AbilityCall, CallStatus
 from samuel.abilities.execution.program import SECONDS
 from samuel.abilities.model import KINDS, Level
 from samuel.abilities.tables import COLUMNS
@@ -196,12 +196,12 @@ FILES = {
 }
 
 STATUSES = {
-    Status.CREATED: "It has not run yet.",
-    Status.RUNNING: "It runs.",
-    Status.SUCCESS: "It ended well, and its output fits.",
-    Status.FAILURE: "It ended badly, was ended at its timeout, or its output does not fit.",
-    Status.SKIPPED: "A hook said no; nothing ran.",
-    Status.KILLED: "It began, and whoever ran it was gone before it ended. The next command finds it, and ends "
+    CallStatus.CREATED: "It has not run yet.",
+    CallStatus.RUNNING: "It runs.",
+    CallStatus.SUCCESS: "It ended well, and its output fits.",
+    CallStatus.FAILURE: "It ended badly, was ended at its timeout, or its output does not fit.",
+    CallStatus.SKIPPED: "A hook said no; nothing ran.",
+    CallStatus.KILLED: "It began, and whoever ran it was gone before it ended. The next command finds it, and ends "
     "what is left of it.",
 }
 
@@ -251,7 +251,7 @@ def abilities_page() -> str:
         f"`{folder.PLACE}/<key>/`, for you alone:\n",
     ]
     parts += [_rows(("file", "what it is"), FILES), _rows(("status", "what it means"), STATUSES)]
-    assert tuple(RECORD) == Call.__struct_fields__, set(RECORD) ^ set(Call.__struct_fields__)
+    assert tuple(RECORD) == AbilityCall.__struct_fields__, set(RECORD) ^ set(AbilityCall.__struct_fields__)
     return "\n".join(
         [
             *parts,
@@ -271,5 +271,5 @@ implementation: {{kind: {kind}, {kind}: {{{UNKNOWN}: 1}}}}
     return known_keys(lambda: read_ability(text.encode(), "asked.yaml", Level.HIGH))
 
 
-def _rows(head: Iterable[str], rows: dict[str, str] | dict[Status, str]) -> str:
+def _rows(head: Iterable[str], rows: dict[str, str] | dict[CallStatus, str]) -> str:
     return table(head, [(f"`{name}`", what) for name, what in rows.items()])

@@ -12,7 +12,7 @@ from samuel.errors import Problem
 from samuel.knowledge import indexes, routes
 from samuel.knowledge import route as knowledge
 from samuel.knowledge.model import FILE as ROUTING
-from samuel.knowledge.model import STAGES, Document
+from samuel.knowledge.model import STAGES, DocumentHeader
 
 INDEX = {
     "scope": (
@@ -98,7 +98,7 @@ wrong is told of and left out; the others count.
 
 def knowledge_page() -> str:
     index, head, one, related = _knowledge()
-    fields = [name for name in Document._fields if name not in ("path", "readable", "problems", "lines")]
+    fields = [name for name in DocumentHeader._fields if name not in ("path", "readable", "problems", "lines")]
     assert list(DOCUMENT) == fields, fields
     parts = [NOTE, KNOWLEDGE_HEAD, f"Each entry of `{indexes.KEY}`:\n", keys_table(INDEX, index)]
     parts += [

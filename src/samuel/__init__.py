@@ -18,14 +18,14 @@ if TYPE_CHECKING:
 
     from samuel import events
     from samuel.app import App, open
-    from samuel.dispatch.record import Call, Fired
+    from samuel.dispatch.record import Fired, HandlerCall
     from samuel.errors import ConfigError, SamuelError, UnknownEvent, UsageError
     from samuel.hooks.decorator import hook
     from samuel.hooks.handler import Outcome
 
 _WHERE = {
     "App": "samuel.app",
-    "Call": "samuel.dispatch.record",
+    "HandlerCall": "samuel.dispatch.record",
     "ConfigError": "samuel.errors",
     "Fired": "samuel.dispatch.record",
     "Outcome": "samuel.hooks.handler",
@@ -38,9 +38,9 @@ _WHERE = {
 
 __all__ = [
     "App",
-    "Call",
     "ConfigError",
     "Fired",
+    "HandlerCall",
     "Outcome",
     "SamuelError",
     "UnknownEvent",

@@ -17,7 +17,7 @@ from samuel.abilities.lint import lint as lint_abilities
 from samuel.app import App
 from samuel.dispatch.record import slowness
 from samuel.errors import ConfigError, SamuelError
-from samuel.hooks.handler import Handler, Status
+from samuel.hooks.handler import Handler, HandlerStatus
 from samuel.hooks.order import Chain
 from samuel.journal import CallRecord, newest_first
 from samuel.knowledge.indexes import find_root, read_base
@@ -140,10 +140,10 @@ def _nearest(place: Path) -> Path:
 
 
 LEVELS = {
-    Status.BROKEN: "error",
-    Status.UNTRUSTED: "warning",
-    Status.SHADOWED: "note",
-    Status.DISABLED: "note",
+    HandlerStatus.BROKEN: "error",
+    HandlerStatus.UNTRUSTED: "warning",
+    HandlerStatus.SHADOWED: "note",
+    HandlerStatus.DISABLED: "note",
 }
 
 
@@ -154,7 +154,7 @@ def _hooks(found: Iterable[Handler]) -> Iterator[Finding]:
             yield Finding(
                 level, f"`{handler.name}` ({handler.origin.label}) is {handler.status}: {handler.reason}"
             )
-    active = sum(handler.status is Status.ACTIVE for handler in handlers)
+    active = sum(handler.status is HandlerStatus.ACTIVE for handler in handlers)
     yield Finding("ok", f"{active} handlers are active")
 
 

@@ -42,7 +42,7 @@ from samuel.hooks.decorator import hook
 # pytest loads this module in every project that has Samuel installed, so the engine is imported when it is used.
 if TYPE_CHECKING:
     from samuel.app import App
-    from samuel.dispatch.record import Call, Fired
+    from samuel.dispatch.record import Fired, HandlerCall
     from samuel.events import Event
     from samuel.paths import User
 
@@ -73,7 +73,7 @@ class Recorder:
     ) -> None:
         self.events: list[Any] = []
         self.begun: list[Event] = []
-        self.calls: list[Call] = []
+        self.calls: list[HandlerCall] = []
         self.fired: list[Fired] = []
         self.__name__ = name
         self._returns = returns
@@ -87,7 +87,7 @@ class Recorder:
     def begin(self, event: Event) -> None:
         self.begun.append(event)
 
-    def called(self, event: Event, call: Call) -> None:
+    def called(self, event: Event, call: HandlerCall) -> None:
         self.calls.append(call)
 
     def end(self, event: Event, fired: Fired, duration_ms: float) -> None:
@@ -201,12 +201,12 @@ def fire(function: Callable[..., Any], event: Event | str, **fields: Any) -> Fir
     from samuel.app.embedding import embedded, payload
     from samuel.clock import SystemClock
     from samuel.config.model import NOTHING_SAID, Limits
-    from samuel.dispatch.dispatcher import Dispatcher, Place
+    from samuel.dispatch.dispatcher import Dispatcher, ProjectFields
     from samuel.errors import UsageError
     from samuel.events import Event, event_type
     from samuel.events.catalogue import BY_PAYLOAD
     from samuel.hooks.order import resolve
-    from samuel.runtimes.inline import Inline
+    from samuel.runtimes.inline import InlineRuntime
 
     given = event if isinstance(event, Event) else payload(event, fields)
     kind = BY_PAYLOAD[type(given)]
@@ -215,11 +215,11 @@ def fire(function: Callable[..., Any], event: Event | str, **fields: Any) -> Fir
         raise UsageError(f"`{getattr(function, '__name__', function)}` is no handler of `{kind.name}`")
     dispatcher = Dispatcher(
         chains={kind.name: resolve(kind, handlers, NOTHING_SAID)},
-        runtimes={"inline": Inline()},
+        runtimes={"inline": InlineRuntime()},
         permit=lambda handler: "",
         sink=Recorder(),
         clock=SystemClock(),
-        place=Place(os.getcwd(), "ralph", lambda owner: "", Limits().handler_prompt_bytes),
+        place=ProjectFields(os.getcwd(), "ralph", lambda owner: "", Limits().handler_prompt_bytes),
     )
     try:
         return dispatcher.fire(given)

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from samuel.abilities.definition import read_ability, read_execution
-from samuel.abilities.model import Level, Prompt, Python, Script
+from samuel.abilities.model import Level, PromptImplementation, PythonImplementation, ScriptImplementation
 from samuel.errors import ConfigError
 
 HIGH = """\
@@ -59,7 +59,7 @@ def test_everything_a_high_level_ability_can_say() -> None:
     assert found.all_scopes == ("billing", "modules/billing.*")
     assert found.calls == ("db.seed",)
     assert found.input_schema == {"type": "object", "properties": {"suite": {"type": "string"}}}
-    assert found.implementation == Script(
+    assert found.implementation == ScriptImplementation(
         "scripts/regression.sh", ("--suite", "{suite}"), 600.0, {"MODE": "test", "TOKEN": "$BILLING_TOKEN"}
     )
     assert found.kind == "script"
@@ -77,12 +77,18 @@ def test_a_low_level_ability_is_called_by_its_operation_key() -> None:
     [
         (
             "{kind: script, script: {path: a.sh, args_template: 'one \"two three\"'}}",
-            Script("a.sh", ("one", "two three")),
+            ScriptImplementation("a.sh", ("one", "two three")),
         ),
-        ("{kind: script, script: {path: a.sh, env: [TOKEN]}}", Script("a.sh", env={"TOKEN": "$TOKEN"})),
-        ("{kind: python, python: {function: 'tools.seed:run'}}", Python("tools.seed:run")),
-        ("{kind: python, python: {function: 'tools/seed.py:run', timeout: 5s}}", Python("tools/seed.py:run", 5.0)),
-        ("{kind: agent, agent: {prompt: Review it}}", Prompt("Review it")),
+        (
+            "{kind: script, script: {path: a.sh, env: [TOKEN]}}",
+            ScriptImplementation("a.sh", env={"TOKEN": "$TOKEN"}),
+        ),
+        ("{kind: python, python: {function: 'tools.seed:run'}}", PythonImplementation("tools.seed:run")),
+        (
+            "{kind: python, python: {function: 'tools/seed.py:run', timeout: 5s}}",
+            PythonImplementation("tools/seed.py:run", 5.0),
+        ),
+        ("{kind: agent, agent: {prompt: Review it}}", PromptImplementation("Review it")),
     ],
 )
 def test_every_kind_of_implementation(implementation: str, expected: object) -> None:
@@ -160,7 +166,7 @@ def test_how_an_ability_runs_may_stand_apart() -> None:
     found = read_execution(
         b"operation_key: db.seed\nimplementation: {kind: script, script: {path: a.sh}}\n", "c.yaml"
     )
-    assert (found.name, found.implementation, found.line) == ("db.seed", Script("a.sh"), 1)
+    assert (found.name, found.implementation, found.line) == ("db.seed", ScriptImplementation("a.sh"), 1)
 
 
 @pytest.mark.parametrize(

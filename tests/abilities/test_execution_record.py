@@ -11,13 +11,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from samuel.abilities.execution.call import Call, Status, shortened, summary
+from samuel.abilities.execution.call import AbilityCall, CallStatus, shortened, summary
 from samuel.abilities.execution.call_file import LONGEST, tool_call
-from samuel.abilities.execution.call_store import KILLED, Calls, new_key
+from samuel.abilities.execution.call_store import KILLED, CallStore, new_key
 from samuel.errors import ConfigError, Locked, SamuelError, UsageError
 
 NOW = 1_750_000_000.0
-CALL = Call(key=new_key(NOW), ability_id="x", created="2025-06-15T15:06:40.000Z", status=Status.CREATED)
+CALL = AbilityCall(key=new_key(NOW), ability_id="x", created="2025-06-15T15:06:40.000Z", status=CallStatus.CREATED)
 
 values = st.recursive(
     st.none() | st.booleans() | st.integers(-(2**63), 2**63) | st.floats(allow_nan=False) | st.text(),
@@ -29,7 +29,7 @@ values = st.recursive(
 class TestWords:
     @given(values, st.text(), st.text())
     def test_whatever_is_in_it_it_stays_what_it_is(self, asked, intent, error):
-        words = tool_call(replace(CALL, intent=intent, error=error, status=Status.FAILURE), asked)
+        words = tool_call(replace(CALL, intent=intent, error=error, status=CallStatus.FAILURE), asked)
         lines = words.split("\n")
         assert lines[0] == "# x: failure"
         # Nothing that a caller or a program says can look like a heading or a fact of the record.
@@ -47,14 +47,16 @@ class TestWords:
 
     def test_what_a_terminal_would_act_on_is_written_as_an_escape(self):
         evil = "\x1b]52;c;ZXZpbA==\x07"
-        call = replace(CALL, intent=evil, error=evil, stderr=evil, ran=evil, status=Status.FAILURE, started="WHEN")
+        call = replace(
+            CALL, intent=evil, error=evil, stderr=evil, ran=evil, status=CallStatus.FAILURE, started="WHEN"
+        )
         words = tool_call(call, {"text": evil})
         assert "\x1b" not in words
         assert words.count(r"\x1b]52;c;ZXZpbA==\x07") == 4
         assert r'"text": "\u001b]52;c;ZXZpbA==\u0007"' in words
 
     def test_backticks_in_what_ran(self):
-        words = tool_call(replace(CALL, ran="say `hi` ``", status=Status.SUCCESS, started="WHEN"), {})
+        words = tool_call(replace(CALL, ran="say `hi` ``", status=CallStatus.SUCCESS, started="WHEN"), {})
         assert "- ran: ``` say `hi` `` ```\n" in words
 
     def test_what_is_long_is_cut(self):
@@ -66,7 +68,7 @@ class TestWords:
         wide = [1] * 500_000
         for _ in range(100):
             wide = [wide]
-        calls = Calls(tmp_path)
+        calls = CallStore(tmp_path)
         calls.add(CALL, wide)
         assert (tmp_path / ".system/implement" / CALL.key / "input.json").stat().st_size < 2_000_000
         assert calls.input(CALL.key) == wide
@@ -81,7 +83,7 @@ class TestWords:
 
 class TestFolder:
     def test_what_is_written_is_read_again(self, tmp_path):
-        calls = Calls(tmp_path)
+        calls = CallStore(tmp_path)
         calls.add(CALL, {"a": [1]})
         assert (calls.load(CALL.key), calls.input(CALL.key)) == (CALL, {"a": [1]})
         folder = tmp_path / ".system/implement" / CALL.key
@@ -91,7 +93,7 @@ class TestFolder:
     @pytest.mark.parametrize("name", ["call.json", "input.json"])
     @pytest.mark.parametrize("text", ["", "[]", "{", "\xff", '{"key": "x"}', "[" * 100_000])
     def test_a_record_that_somebody_spoilt(self, tmp_path, name, text):
-        calls = Calls(tmp_path)
+        calls = CallStore(tmp_path)
         calls.add(CALL, {})
         (tmp_path / ".system/implement" / CALL.key / name).write_text(text, "latin-1")
         if name == "call.json":
@@ -103,14 +105,14 @@ class TestFolder:
         assert calls.mark_killed() == []
 
     def test_a_record_under_another_key(self, tmp_path):
-        calls, other = Calls(tmp_path), new_key(NOW)
+        calls, other = CallStore(tmp_path), new_key(NOW)
         calls.add(CALL, {})
         (tmp_path / ".system/implement" / CALL.key).rename(tmp_path / ".system/implement" / other)
         with pytest.raises(ConfigError, match="it is the record of"):
             calls.load(other)
 
     def test_one_at_a_time(self, tmp_path):
-        calls = Calls(tmp_path)
+        calls = CallStore(tmp_path)
         calls.add(CALL, {})
         with calls.running(CALL.key), pytest.raises(SamuelError, match="is running now"), calls.running(CALL.key):
             pass
@@ -118,37 +120,37 @@ class TestFolder:
             pass
 
     def test_who_died_while_running_was_killed(self, tmp_path):
-        calls = Calls(tmp_path)
+        calls = CallStore(tmp_path)
         calls.add(CALL, {})
         with suppress(KeyboardInterrupt), calls.running(CALL.key):
-            calls.save(replace(CALL, status=Status.RUNNING, pid=1), {})
+            calls.save(replace(CALL, status=CallStatus.RUNNING, pid=1), {})
             assert calls.mark_killed() == []
             raise KeyboardInterrupt
         assert calls.mark_killed() == [CALL.key]
-        assert (calls.load(CALL.key).status, calls.load(CALL.key).error) == (Status.KILLED, KILLED)
+        assert (calls.load(CALL.key).status, calls.load(CALL.key).error) == (CallStatus.KILLED, KILLED)
         assert calls.mark_killed() == []
 
     def test_who_died_before_it_began_may_begin_again(self, tmp_path):
-        calls = Calls(tmp_path)
+        calls = CallStore(tmp_path)
         calls.add(CALL, {})
         with pytest.raises(KeyboardInterrupt), calls.running(CALL.key):
             raise KeyboardInterrupt
         assert calls.mark_killed() == []
-        assert calls.load(CALL.key).status is Status.CREATED
+        assert calls.load(CALL.key).status is CallStatus.CREATED
 
     def test_its_end_is_found_without_its_lock_and_without_its_input(self, tmp_path):
-        calls = Calls(tmp_path)
-        calls.add(replace(CALL, status=Status.RUNNING), {})
+        calls = CallStore(tmp_path)
+        calls.add(replace(CALL, status=CallStatus.RUNNING), {})
         (tmp_path / ".system/implement" / CALL.key / "input.json").write_text("{")
         assert calls.mark_killed() == []
         assert calls.mark_killed(calls.all_keys()) == [CALL.key]
-        assert calls.load(CALL.key).status is Status.KILLED
+        assert calls.load(CALL.key).status is CallStatus.KILLED
 
     def test_the_lock_of_one_that_has_ended_goes(self, tmp_path):
-        calls = Calls(tmp_path)
+        calls = CallStore(tmp_path)
         calls.add(CALL, {})
         with suppress(KeyboardInterrupt), calls.running(CALL.key):
-            calls.save(replace(CALL, status=Status.KILLED), {})
+            calls.save(replace(CALL, status=CallStatus.KILLED), {})
             raise KeyboardInterrupt
         lock = tmp_path / ".system/implement/.running" / CALL.key
         assert lock.exists()
@@ -156,13 +158,13 @@ class TestFolder:
         assert not lock.exists()
 
     def test_what_is_locked_inside_is_not_taken_for_it(self, tmp_path):
-        calls = Calls(tmp_path)
+        calls = CallStore(tmp_path)
         calls.add(CALL, {})
         with pytest.raises(Locked, match="something else"), calls.running(CALL.key):
             raise Locked("something else")
 
     def test_it_is_not_for_git_unless_somebody_says_so(self, tmp_path):
-        calls, ignored = Calls(tmp_path), tmp_path / ".system/implement/.gitignore"
+        calls, ignored = CallStore(tmp_path), tmp_path / ".system/implement/.gitignore"
         calls.add(CALL, {})
         assert ignored.read_text() == "*\n"
         ignored.unlink()
@@ -170,7 +172,7 @@ class TestFolder:
         assert not ignored.exists()
 
     def test_children(self, tmp_path):
-        calls, child = Calls(tmp_path), new_key(NOW)
+        calls, child = CallStore(tmp_path), new_key(NOW)
         calls.add(CALL, {})
         assert calls.children(CALL.key) == ()
         calls.add_child(CALL.key, child)
@@ -180,7 +182,7 @@ class TestFolder:
         assert calls.children(CALL.key) == (child,)
 
     def test_a_record_file_that_is_a_link_is_replaced_not_followed(self, tmp_path):
-        calls = Calls(tmp_path)
+        calls = CallStore(tmp_path)
         calls.add(CALL, {})
         outside = tmp_path / "outside"
         outside.write_text("mine")
@@ -194,11 +196,11 @@ class TestFolder:
     @given(st.text())
     def test_a_key_is_only_what_we_gave(self, key):
         with pytest.raises(UsageError):
-            Calls(None).load(key)
+            CallStore(None).load(key)
 
 
 def test_the_record_is_plain_json(tmp_path):
-    calls = Calls(tmp_path)
+    calls = CallStore(tmp_path)
     calls.add(CALL, {})
     said = json.loads((tmp_path / ".system/implement" / CALL.key / "call.json").read_text())
     assert said == {

@@ -10,11 +10,11 @@ from functools import partial
 
 import pytest
 
-from samuel.abilities.route import Routed, open_index, route
+from samuel.abilities.route import AbilityRouting, open_index, route
 
 from .labelled_sets import DEVELOPMENT, HELD_OUT, Labelled, labelled, unrelated_everywhere
 
-Ask = Callable[[str], Routed]
+Ask = Callable[[str], AbilityRouting]
 
 SETS = {name: labelled(name) for name in DEVELOPMENT}
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from samuel.abilities.model import Level, Script
+from samuel.abilities.model import Level, ScriptImplementation
 from samuel.abilities.registry import cache_file, load
 from samuel.errors import UsageError
 
@@ -53,7 +53,7 @@ def test_an_ability_is_found_by_id_and_by_operation_key(write) -> None:
 def test_how_it_runs_may_be_said_below_config(write) -> None:
     run = "operation_key: db.seed\nimplementation: {kind: script, script: {path: seed.sh}}\n"
     registry = load(write({f"{LOW}/seed.yaml": SEED, f"{CONFIG}/seed.yaml": run}))
-    assert registry.find("db.seed").implementation == Script("seed.sh")
+    assert registry.find("db.seed").implementation == ScriptImplementation("seed.sh")
     assert registry.find("db.seed").implementation_file == f"{CONFIG}/seed.yaml"
 
 
@@ -67,7 +67,7 @@ def test_how_it_runs_is_said_once(write) -> None:
             f"{CONFIG}/c.yaml": run.replace("db.seed", "db.sed") % "c.sh",
         }
     )
-    assert load(root).find("db.seed").implementation == Script("a.sh")
+    assert load(root).find("db.seed").implementation == ScriptImplementation("a.sh")
     assert told(root) == [
         f"{CONFIG}/b.yaml:1: the implementation of `db.seed` is already given in `{CONFIG}/a.yaml`"
         " (keep one of the two)",

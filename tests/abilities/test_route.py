@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from samuel.abilities.model import Ability, Level
 from samuel.abilities.registry import Registry, load
-from samuel.abilities.route import Routed, open_index, route
+from samuel.abilities.route import AbilityRouting, open_index, route
 from samuel.abilities.scope import in_scope
 from samuel.events.session import SuggestedAbility
 
@@ -39,12 +39,12 @@ REGISTRY = Registry(
 )
 
 
-def ask(text: str, registry: Registry = REGISTRY, **where: object) -> Routed:
+def ask(text: str, registry: Registry = REGISTRY, **where: object) -> AbilityRouting:
     with open_index(registry) as index:
         return route(text, registry, index, **where)  # type: ignore[arg-type]
 
 
-def ids(routed: Routed) -> list[str]:
+def ids(routed: AbilityRouting) -> list[str]:
     return [one.id for one in routed.candidates]
 
 

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from samuel.abilities.model import Level
-from samuel.abilities.tables import Row, read_tables
+from samuel.abilities.tables import AbilityRow, read_tables
 
 TABLES = """\
 # Abilities
@@ -28,7 +28,7 @@ def test_both_tables_are_read() -> None:
     tables = read_tables(TABLES)
     assert tables.problems == ()
     assert tables.rows == (
-        Row(
+        AbilityRow(
             Level.HIGH,
             "billing_regression",
             "workflow",
@@ -37,14 +37,14 @@ def test_both_tables_are_read() -> None:
             ".system/registry/a.yaml",
             7,
         ),
-        Row(Level.HIGH, "code_review", "agent", "", "Review **PRs**", "./b.yaml", 8),
-        Row(Level.LOW, "db.seed", "script", "infra/db", "Seed it", "c.yaml", 14),
+        AbilityRow(Level.HIGH, "code_review", "agent", "", "Review **PRs**", "./b.yaml", 8),
+        AbilityRow(Level.LOW, "db.seed", "script", "infra/db", "Seed it", "c.yaml", 14),
     )
 
 
 def test_columns_are_known_by_their_names() -> None:
     text = "|Registry path|KIND|Owner|Summary|Scope|Operation  key|\n|-|-|-|-|-|-|\n|a.yaml|script|me|Do|x|a|\n"
-    assert read_tables(text).rows == (Row(Level.LOW, "a", "script", "x", "Do", "a.yaml", 3),)
+    assert read_tables(text).rows == (AbilityRow(Level.LOW, "a", "script", "x", "Do", "a.yaml", 3),)
 
 
 def test_other_tables_and_code_are_somebody_elses() -> None:

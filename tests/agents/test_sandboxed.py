@@ -13,7 +13,7 @@ from typing import Any, NoReturn
 
 import pytest
 
-from samuel.agents.agent import Agent, Home
+from samuel.agents.agent import Agent, AgentHome
 from samuel.agents.check import missing_in
 from samuel.agents.table import AGENTS
 from samuel.process import sandbox as confine
@@ -28,7 +28,7 @@ def cannot(reason: str) -> NoReturn:
 
 @pytest.fixture(autouse=True)
 def _only_where_it_works(desk: Any, box: Any) -> None:
-    if why := confine.missing(box("bwrap"), confine.Place(desk.root, desk.state, desk.host)):
+    if why := confine.missing(box("bwrap"), confine.Workspace(desk.root, desk.state, desk.host)):
         cannot(why)
 
 
@@ -47,14 +47,14 @@ def test_an_agent_s_own_directory_is_where_its_variable_says(desk: Any, box: Any
     own.mkdir()
     (own / "auth").write_text("key\n")
     (own / "log").write_text("long\n")
-    agent = desk.sh('ls "$OWN"; echo x > "$OWN/new"', env=("OWN",), homes=(Home("OWN", ".own", ("auth",)),))
+    agent = desk.sh('ls "$OWN"; echo x > "$OWN/new"', env=("OWN",), homes=(AgentHome("OWN", ".own", ("auth",)),))
     done = desk.run(agent, sandbox=box("bwrap"), environment={**desk.host, "OWN": str(own)})
     assert (done.exit_code, done.stdout_tail) == (0, "auth\n")
     assert sorted(os.listdir(own)) == ["auth", "log"]
 
 
 def test_whether_the_program_is_there_is_asked_inside(desk: Any, box: Any) -> None:
-    place = confine.Place(desk.root, desk.state, {**desk.host, "HOME": str(desk.root)})
+    place = confine.Workspace(desk.root, desk.state, {**desk.host, "HOME": str(desk.root)})
     desk.recorder("claude")  # below /tmp, which is hidden inside, and not in the home directory
     assert "`claude`, which the sandbox `bwrap` does not have; to install it: npm" in missing_in(
         AGENTS["claude"], box("bwrap"), place

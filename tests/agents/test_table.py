@@ -12,7 +12,7 @@ from samuel.agents.configured import configured
 from samuel.agents.table import AGENTS, find
 from samuel.config.model import AgentSettings
 from samuel.errors import UsageError
-from samuel.process.sandbox import Place
+from samuel.process.sandbox import Workspace
 
 
 def test_samuel_toml_wins_over_what_is_shipped() -> None:
@@ -81,7 +81,7 @@ class TestMissing:
         assert missing(scripted, "", desk.root) == ""
 
     def test_is_the_same_question_on_the_host(self, desk: Any, box: Any) -> None:
-        place = Place(desk.root, desk.state, desk.host)
+        place = Workspace(desk.root, desk.state, desk.host)
         assert "not on PATH" in missing_in(AGENTS["codex"], box(), place)
         assert missing_in(AGENTS["scripted"], box(), place) == ""
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import click
 import pytest
 
-from samuel.cli.lazy import Entry
+from samuel.cli.lazy import CommandEntry
 from samuel.cli.root import COMMANDS
 from samuel.errors import ConfigError, Problem, SamuelError
 from samuel.version import __version__
@@ -34,7 +34,7 @@ def command(monkeypatch):
         module = types.ModuleType("boom")
         module.boom = boom  # type: ignore[attr-defined]
         monkeypatch.setitem(sys.modules, "boom", module)
-        monkeypatch.setitem(COMMANDS, "boom", Entry("boom:boom", "Fails."))
+        monkeypatch.setitem(COMMANDS, "boom", CommandEntry("boom:boom", "Fails."))
 
     return raising
 

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from samuel.cli.output import Output, Table
+from samuel.cli.output import Output, OutputTable
 from samuel.printable import safe, safe_json
 
 HOSTILE = "\x1b[31mred\x1b]0;title\x07\r\x9b2J\u202edrow\u200b\udcff\U000e0041"
@@ -28,7 +28,7 @@ def test_json_is_escaped_and_stays_the_same_value():
 
 
 def test_a_table_in_a_pipe_is_aligned_text(capsys):
-    Output().show(Table(("name", "status"), [("a", "ok"), ("longer\x1b[0m", "x"), ("multi\nline", "")]))
+    Output().show(OutputTable(("name", "status"), [("a", "ok"), ("longer\x1b[0m", "x"), ("multi\nline", "")]))
     assert capsys.readouterr().out == (
         "NAME           STATUS\na              ok\nlonger\\x1b[0m  x\nmulti\\x0aline\n"
     )

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from samuel.config.keys import KeyPath, dotted
-from samuel.config.lines import DEEPEST, Lines, too_deep
+from samuel.config.lines import DEEPEST, TomlLines, too_deep
 
 TEXT = """\
 # a comment with "quotes' and = and [
@@ -74,20 +74,20 @@ y = 5
 )
 def test_the_line_of_a_key(path: KeyPath, line: int) -> None:
     tomllib.loads(TEXT)  # the test is worth nothing if the text is not TOML
-    assert Lines(TEXT).of(path) == line
+    assert TomlLines(TEXT).of(path) == line
 
 
 def test_lines_that_end_as_on_windows() -> None:
-    assert Lines("[a]\r\n\r\nb = 1\r\n").of(("a", "b")) == 3
+    assert TomlLines("[a]\r\n\r\nb = 1\r\n").of(("a", "b")) == 3
 
 
 def test_escapes_in_a_key_are_resolved() -> None:
-    assert Lines('\n"\\u0061\\"b" = 1').of(('a"b',)) == 2
+    assert TomlLines('\n"\\u0061\\"b" = 1').of(('a"b',)) == 2
 
 
 @pytest.mark.parametrize("end", ['"""', '""""', '"""""'])
 def test_a_multi_line_string_may_end_in_quotes(end: str) -> None:
-    assert Lines(f'a = """x\n{end}\nb = 1').of(("b",)) == 3
+    assert TomlLines(f'a = """x\n{end}\nb = 1').of(("b",)) == 3
 
 
 @pytest.mark.parametrize(
@@ -133,5 +133,5 @@ def test_every_key_is_found_where_it_was_put(entries: list[tuple[str, str, str]]
         line += statement.count("\n") + 1
         text += f"{statement} # [\n"
     tomllib.loads(text)
-    lines = Lines(text)
+    lines = TomlLines(text)
     assert {path: lines.of(path) for path in expected} == expected

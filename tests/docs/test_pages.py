@@ -13,14 +13,14 @@ from typing import NoReturn
 
 import pytest
 
-from samuel.abilities.execution.call import Status as CallStatus
+from samuel.abilities.execution.call import CallStatus
 from samuel.agents.table import AGENTS, CHECKED
 from samuel.config import Personal, model
 from samuel.hooks.capability import ENV, EXEC, LOADER_NAMES, LOADER_PREFIXES, NETWORK, READ, WRITE
-from samuel.hooks.handler import Origin, Outcome, Role, Status
+from samuel.hooks.handler import HandlerStatus, Origin, Outcome, Role
 from samuel.loop.run import Run, Settlement
 from samuel.paths import PLUGIN_DIRS
-from samuel.plugins.lock import Entry
+from samuel.plugins.lock import LockedPlugin
 from samuel.plugins.model import FILE
 from samuel.process.environment import PASSED
 from samuel.process.walls import walls
@@ -110,7 +110,7 @@ def test_every_key_of_samuel_toml_is_on_its_page() -> None:
     ("page", "words"),
     [
         ("reference/outcomes.md", [outcome.value for outcome in Outcome]),
-        ("reference/outcomes.md", [status.value for status in Status]),
+        ("reference/outcomes.md", [status.value for status in HandlerStatus]),
         ("authoring.md", sorted(PASSED - {"__CF_USER_TEXT_ENCODING"})),
         ("how-to/guard-a-call.md", [role.value for role in Role]),
         (
@@ -121,7 +121,10 @@ def test_every_key_of_samuel_toml_is_on_its_page() -> None:
         ("reference/files.md", [*Run.__struct_fields__, *Settlement.__struct_fields__]),
         ("reference/capabilities.md", [READ, WRITE, EXEC, NETWORK, ENV, *LOADER_NAMES, *LOADER_PREFIXES]),
         ("reference/capabilities.md", list(PROTECTED)),
-        ("reference/plugin-files.md", [*Entry.__struct_fields__, FILE, *(f"{place}/" for place in PLUGIN_DIRS)]),
+        (
+            "reference/plugin-files.md",
+            [*LockedPlugin.__struct_fields__, FILE, *(f"{place}/" for place in PLUGIN_DIRS)],
+        ),
         ("reference/abilities.md", [status.value for status in CallStatus]),
         ("how-to/guard-by-policy.md", ["decision", "reason", *NAMES, "environment", "path"]),
         ("how-to/build-check-at-session-stop.md", list(Build.__struct_fields__)),

@@ -15,7 +15,7 @@ import pytest
 
 from samuel.app import App
 from samuel.errors import ConfigError, UnsafePath
-from samuel.hooks.handler import Outcome, Status
+from samuel.hooks.handler import HandlerStatus, Outcome
 from samuel.journal import newest_first
 from samuel.testing import SamuelProject
 from samuel.trust.items import review
@@ -123,7 +123,7 @@ def test_everything_is_listed_with_the_reason(clone: SamuelProject) -> None:
     with clone.open() as app:
         found = {handler.name: handler for handler in app.found if handler.name != "default"}
     for name in ("evil", "evil_py", "evil_kodelet", "evil_yaml"):
-        assert found[name].status is Status.UNTRUSTED
+        assert found[name].status is HandlerStatus.UNTRUSTED
         assert "samuel trust" in found[name].reason
 
 
@@ -150,7 +150,7 @@ def test_a_pipe_and_a_loop_of_links_neither_run_nor_hang(clone: SamuelProject, c
     use(clone)
     assert os.listdir(canary) == ["yaml"]  # which does not lie beside them
     with clone.open() as app:
-        assert {handler.name: handler.status for handler in app.found}["evil"] is Status.UNTRUSTED
+        assert {handler.name: handler.status for handler in app.found}["evil"] is HandlerStatus.UNTRUSTED
 
 
 @pytest.mark.parametrize(

@@ -10,13 +10,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from samuel.events import BY_NAME
-from samuel.events.compose import Answer, strongest_verdict, verdict
+from samuel.events.compose import HandlerResult, strongest_verdict, verdict
 
 
 def composed(event: str, *results: Mapping[str, Any], precedence: tuple[int, ...] = ()) -> dict[str, Any]:
     levels = precedence or (5,) * len(results)
     answers = [
-        Answer(f"h{i}", level, result) for i, (result, level) in enumerate(zip(results, levels, strict=True))
+        HandlerResult(f"h{i}", level, result)
+        for i, (result, level) in enumerate(zip(results, levels, strict=True))
     ]
     return BY_NAME[event].composition.compose(answers)
 
@@ -185,5 +186,5 @@ class TestVerdicts:
 
     @given(st.permutations(["", "allow", "ask", "deny", "ask", "deny"]))
     def test_of_equals_the_first_in_the_chain_gives_the_reason(self, said: list[str]) -> None:
-        answers = [Answer(f"h{i}", 5, {"decision": one, "reason": str(i)}) for i, one in enumerate(said)]
+        answers = [HandlerResult(f"h{i}", 5, {"decision": one, "reason": str(i)}) for i, one in enumerate(said)]
         assert strongest_verdict(answers).reason == str(said.index("deny"))

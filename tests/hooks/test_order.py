@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from samuel.config.model import EventSettings, HandlerRef
 from samuel.events import EventType, event_type
-from samuel.hooks.handler import Handler, Origin, Role, Status
+from samuel.hooks.handler import Handler, HandlerStatus, Origin, Role
 from samuel.hooks.order import Chain, resolve
 
 EXTRA = event_type("context.extra")
@@ -47,7 +47,15 @@ handlers = st.builds(
     st.sampled_from(list(Origin)[1:]),
     order=st.one_of(st.none(), st.sampled_from([50, 100, 150, 200, 250])),
     declared=st.integers(0, 3),
-    status=st.sampled_from([Status.ACTIVE, Status.ACTIVE, Status.ACTIVE, Status.UNTRUSTED, Status.SHADOWED]),
+    status=st.sampled_from(
+        [
+            HandlerStatus.ACTIVE,
+            HandlerStatus.ACTIVE,
+            HandlerStatus.ACTIVE,
+            HandlerStatus.UNTRUSTED,
+            HandlerStatus.SHADOWED,
+        ]
+    ),
 )
 distinct = st.lists(handlers, max_size=10, unique_by=lambda one: (one.origin, one.name, one.declared))
 
@@ -76,12 +84,12 @@ def test_numbers_ascend_and_nobody_runs_twice_or_is_forgotten(found: list[Handle
     assert numbers == sorted(numbers)  # type: ignore[type-var]
     running = [id(step.handler) for step in resolved.steps]
     assert len(running) == len(set(running))
-    taking_part = [one for one in found if one.status is not Status.SHADOWED]
+    taking_part = [one for one in found if one.status is not HandlerStatus.SHADOWED]
     assert len(resolved.steps) + len(resolved.left_out) == len(taking_part) + 1
     given_numbers = [
         step.order
         for step in resolved.steps
-        if step.handler.order is not None and step.handler.status is Status.ACTIVE
+        if step.handler.order is not None and step.handler.status is HandlerStatus.ACTIVE
     ]
     assert len(given_numbers) == len(set(given_numbers))  # of two that were given a number one is left
 
@@ -168,8 +176,8 @@ class TestEqualGivenNumbers:
         assert names(resolved) == ["p:f", "p:g", "default"]
         assert resolved.warnings == ()
 
-    @pytest.mark.parametrize("status", [Status.UNTRUSTED, Status.BROKEN])
-    def test_one_that_cannot_run_replaces_nobody_and_keeps_its_place(self, status: Status) -> None:
+    @pytest.mark.parametrize("status", [HandlerStatus.UNTRUSTED, HandlerStatus.BROKEN])
+    def test_one_that_cannot_run_replaces_nobody_and_keeps_its_place(self, status: HandlerStatus) -> None:
         resolved = chain(built_in(), handler("mine", order=100, status=status))
         assert names(resolved) == ["default", "mine"]
         assert resolved.warnings == ()
@@ -250,8 +258,8 @@ class TestHandlers:
         assert names(chain(*found, handlers=["q", "p"])) == ["q", "p:f", "p:g"]
         assert names(chain(*found, handlers=["p:g"])) == ["p:g"]
 
-    @pytest.mark.parametrize("status", [Status.UNTRUSTED, Status.BROKEN])
-    def test_one_that_cannot_run_keeps_its_place(self, status: Status) -> None:
+    @pytest.mark.parametrize("status", [HandlerStatus.UNTRUSTED, HandlerStatus.BROKEN])
+    def test_one_that_cannot_run_keeps_its_place(self, status: HandlerStatus) -> None:
         guard = handler("guard", status=status, reason="why")
         assert names(chain(built_in(), guard, handlers=["guard", "default"])) == ["guard", "default"]
         # also while nobody may ask it which event it is for
@@ -259,9 +267,11 @@ class TestHandlers:
         resolved = chain(built_in(), unasked, handlers=["guard", "default"])
         assert names(resolved) == ["guard", "default"]
 
-    @pytest.mark.parametrize("status", [Status.UNTRUSTED, Status.BROKEN])
+    @pytest.mark.parametrize("status", [HandlerStatus.UNTRUSTED, HandlerStatus.BROKEN])
     @pytest.mark.parametrize("event", ["PreAbilityCall", "UserPromptSubmit"])
-    def test_one_that_could_not_be_asked_closes_what_can_be_denied(self, status: Status, event: str) -> None:
+    def test_one_that_could_not_be_asked_closes_what_can_be_denied(
+        self, status: HandlerStatus, event: str
+    ) -> None:
         unasked = handler("guard", status=status, event="")
         resolved = chain(unasked, event=event_type(event))
         assert [step.why for step in resolved.steps] == [
@@ -271,12 +281,12 @@ class TestHandlers:
         assert names(chain(unasked, event=event_type(event), handlers=[])) == []
         assert names(chain(unasked, event=event_type(event), handlers=["guard", "..."])) == ["guard"]
 
-    @pytest.mark.parametrize("status", [Status.UNTRUSTED, Status.BROKEN])
-    def test_without_handlers_too(self, status: Status) -> None:
+    @pytest.mark.parametrize("status", [HandlerStatus.UNTRUSTED, HandlerStatus.BROKEN])
+    def test_without_handlers_too(self, status: HandlerStatus) -> None:
         assert names(chain(built_in(), handler("guard", status=status, order=5))) == ["guard", "default"]
 
-    @pytest.mark.parametrize("status", [Status.SHADOWED, Status.DISABLED])
-    def test_one_that_was_taken_out_does_not_run(self, status: Status) -> None:
+    @pytest.mark.parametrize("status", [HandlerStatus.SHADOWED, HandlerStatus.DISABLED])
+    def test_one_that_was_taken_out_does_not_run(self, status: HandlerStatus) -> None:
         assert names(chain(built_in(), handler("a", status=status))) == ["default"]
 
 
@@ -287,7 +297,9 @@ class TestProblems:
         (warning,) = resolved.missing
         assert warning.startswith("samuel.toml:7: `handlers` of `context.task` names `pyton`, which is not there")
         assert "did you mean `python`?" in warning
-        assert [(step.handler.name, step.handler.status) for step in resolved.steps] == [("pyton", Status.BROKEN)]
+        assert [(step.handler.name, step.handler.status) for step in resolved.steps] == [
+            ("pyton", HandlerStatus.BROKEN)
+        ]
 
     def test_misspelt_name_in_order_is_a_warning_and_changes_nothing(self) -> None:
         resolved = chain(handler("python"), order={"pythn": 5}, order_lines={"pythn": 9})
@@ -296,9 +308,9 @@ class TestProblems:
         assert "did you mean `python`?" in warning
         assert names(resolved) == ["python"]
 
-    @pytest.mark.parametrize("status", [Status.SHADOWED, Status.DISABLED])
+    @pytest.mark.parametrize("status", [HandlerStatus.SHADOWED, HandlerStatus.DISABLED])
     @pytest.mark.parametrize("name", ["a", "a/part", "a:part"])
-    def test_name_that_was_taken_out_says_why_and_keeps_no_place(self, status: Status, name: str) -> None:
+    def test_name_that_was_taken_out_says_why_and_keeps_no_place(self, status: HandlerStatus, name: str) -> None:
         idle = handler("a", status=status, reason="why")
         resolved = chain(idle, handlers=[name], everybody=[idle])
         (warning,) = resolved.missing

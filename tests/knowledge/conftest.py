@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from samuel.knowledge.indexes import read_base
-from samuel.knowledge.model import Base
+from samuel.knowledge.model import KnowledgeBase
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "knowledge"
 
@@ -17,7 +17,7 @@ Write = Callable[[dict[str, str]], Path]
 
 
 @pytest.fixture
-def example() -> Base:
+def example() -> KnowledgeBase:
     return read_base(EXAMPLE)
 
 

@@ -8,13 +8,13 @@ from typing import Any, NamedTuple
 
 from samuel.files import yaml
 from samuel.knowledge.indexes import read_base
-from samuel.knowledge.model import Base
+from samuel.knowledge.model import KnowledgeBase
 
 FILE = Path(__file__).parent / "labelled" / "public_office.yaml"
 
 
 class Labelled(NamedTuple):
-    base: Base
+    base: KnowledgeBase
     prompts: tuple[tuple[str, str], ...]
     """What is asked, and the topic that it is about."""
     unrelated: tuple[str, ...]

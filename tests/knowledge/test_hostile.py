@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from samuel.errors import SamuelError, UsageError
 from samuel.knowledge.indexes import read_base
 from samuel.knowledge.lint import lint
-from samuel.knowledge.model import STAGES, Base
+from samuel.knowledge.model import STAGES, KnowledgeBase
 from samuel.knowledge.place import from_root
 from samuel.knowledge.route import route
 
@@ -103,7 +103,7 @@ def test_any_routes_behind_a_sound_index(routes: str, document: str) -> None:
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.text(max_size=200), st.none() | INTENTS, st.lists(st.fixed_dictionaries({"path": ROOTED}), max_size=3))
 def test_any_question(
-    example: Base, text: str, intent: dict[str, Any] | None, suggested: list[dict[str, str]]
+    example: KnowledgeBase, text: str, intent: dict[str, Any] | None, suggested: list[dict[str, str]]
 ) -> None:
     found = route(example, text=text, intent=intent, suggested=suggested)
     assert found == route(example, text=text, intent=intent, suggested=suggested)
@@ -120,7 +120,7 @@ def test_any_question(
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.recursive(st.none() | st.booleans() | st.text(), lambda inner: st.dictionaries(st.text(), inner)))
-def test_any_intent(example: Base, intent: Any) -> None:
+def test_any_intent(example: KnowledgeBase, intent: Any) -> None:
     with suppress(UsageError):
         route(example, intent=intent)
 

@@ -10,7 +10,7 @@ import pytest
 
 from samuel.knowledge.indexes import read_base
 from samuel.knowledge.lint import lint
-from samuel.knowledge.model import Base
+from samuel.knowledge.model import KnowledgeBase
 
 Write = Callable[[dict[str, str]], Path]
 
@@ -57,7 +57,7 @@ def found(root: Path) -> list[tuple[str, int, str, str]]:
     ]
 
 
-def test_the_example_is_sound(example: Base) -> None:
+def test_the_example_is_sound(example: KnowledgeBase) -> None:
     assert lint(example) == []
 
 

@@ -11,7 +11,7 @@ import pytest
 from samuel.errors import ConfigError, Problem, SamuelError
 from samuel.knowledge.documents import read_document
 from samuel.knowledge.indexes import MOST, find_root, read_base
-from samuel.knowledge.model import STAGES, Index, RelatedDoc, Route
+from samuel.knowledge.model import STAGES, RelatedDoc, Route, TopicEntry
 from samuel.knowledge.place import from_root
 from samuel.knowledge.routes import MOST as MOST_ROUTES
 from samuel.knowledge.routes import MOST_DOCS, read_routes
@@ -47,7 +47,7 @@ def test_the_list_is_front_matter_or_a_block(write: Write, text: str, line: int)
     root = write({"README.md": ""})
     (root / "ROUTING.md").write_bytes(text.encode())
     base = read_base(root)
-    assert base.indexes == (Index(*INDEX, line),)
+    assert base.indexes == (TopicEntry(*INDEX, line),)
     assert base.problems == ()
 
 

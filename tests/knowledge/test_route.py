@@ -11,8 +11,8 @@ import pytest
 
 from samuel.errors import UsageError
 from samuel.knowledge.indexes import read_base
-from samuel.knowledge.model import Base
-from samuel.knowledge.route import Routed, route
+from samuel.knowledge.model import KnowledgeBase
+from samuel.knowledge.route import KnowledgeRouting, route
 
 Write = Callable[[dict[str, str]], Path]
 
@@ -42,11 +42,11 @@ UNDERSTAND = {
 }
 
 
-def paths(found: Routed) -> list[str]:
+def paths(found: KnowledgeRouting) -> list[str]:
     return [document.path for document in found.documents]
 
 
-def test_an_intent_to_plan(example: Base) -> None:
+def test_an_intent_to_plan(example: KnowledgeBase) -> None:
     found = route(example, intent=PLAN)
     assert paths(found)[:2] == [POLICY, COMMANDS]
     first = found.documents[0]
@@ -61,7 +61,7 @@ def test_an_intent_to_plan(example: Base) -> None:
     assert (found.reported, found.nothing) == ((), "")
 
 
-def test_an_intent_to_understand(example: Base) -> None:
+def test_an_intent_to_understand(example: KnowledgeBase) -> None:
     found = route(example, intent=UNDERSTAND)
     assert paths(found)[0] == POLICY
     assert found.documents[0].score > found.documents[1].score, "the only one for this stage"
@@ -69,8 +69,8 @@ def test_an_intent_to_understand(example: Base) -> None:
     assert not any("stage" in reason for reason in found.documents[1].reasons)
 
 
-def test_the_last_command_counts_and_less_than_what_is_said(example: Base) -> None:
-    def ask(said: str, command: object) -> Routed:
+def test_the_last_command_counts_and_less_than_what_is_said(example: KnowledgeBase) -> None:
+    def ask(said: str, command: object) -> KnowledgeRouting:
         return route(example, intent={"intent": said, "signals": {"cli_command": command}})
 
     assert ask("it fails, why?", "make lunch") == ask("it fails, why?", None) == ask("it fails, why?", ["make"])
@@ -84,14 +84,14 @@ def test_the_last_command_counts_and_less_than_what_is_said(example: Base) -> No
     )
 
 
-def test_the_inner_object_is_enough(example: Base) -> None:
+def test_the_inner_object_is_enough(example: KnowledgeBase) -> None:
     assert route(example, intent=PLAN["new_intent"]) == route(example, intent=PLAN)
 
 
 @pytest.mark.parametrize(
     ("stage", "best"), [("plan", POLICY), ("act", COMMANDS), ("review", REVIEW), ("understand", POLICY)]
 )
-def test_the_stage_is_preferred_and_not_required(example: Base, stage: str, best: str) -> None:
+def test_the_stage_is_preferred_and_not_required(example: KnowledgeBase, stage: str, best: str) -> None:
     intent = {"scope": "execution.quality_gates", "topic": "pre_commit_checks", "stage": stage, "intent": "help"}
     found = route(example, intent=intent)
     assert paths(found)[0] == best
@@ -111,7 +111,7 @@ def test_the_stage_is_preferred_and_not_required(example: Base, stage: str, best
         ("let us split a service into two services", "docs/services/new_service.md"),
     ],
 )
-def test_words_alone(example: Base, text: str, best: str) -> None:
+def test_words_alone(example: KnowledgeBase, text: str, best: str) -> None:
     found = route(example, text=text)
     assert paths(found)[0] == best
     assert 1 <= len(found.documents) <= 5
@@ -136,16 +136,16 @@ def test_words_alone(example: Base, text: str, best: str) -> None:
         "the and of",
     ],
 )
-def test_words_about_something_else_find_nothing(example: Base, text: str) -> None:
-    assert route(example, text=text) == Routed((), (), "none of the 6 topics fits what is asked")
+def test_words_about_something_else_find_nothing(example: KnowledgeBase, text: str) -> None:
+    assert route(example, text=text) == KnowledgeRouting((), (), "none of the 6 topics fits what is asked")
 
 
-def test_nothing_asked(example: Base) -> None:
-    assert route(example) == Routed((), (), "nothing is asked: give a text or an intent")
+def test_nothing_asked(example: KnowledgeBase) -> None:
+    assert route(example) == KnowledgeRouting((), (), "nothing is asked: give a text or an intent")
     assert route(example, text=" \n ") == route(example)
 
 
-def test_the_situation_decides_between_routes_of_a_topic(example: Base) -> None:
+def test_the_situation_decides_between_routes_of_a_topic(example: KnowledgeBase) -> None:
     place = {"scope": "execution.quality_gates", "topic": "pre_commit_checks", "intent": "help"}
     assert paths(route(example, intent=place))[0] == POLICY
     failed = "make dev_check ended with an error"
@@ -158,12 +158,12 @@ def test_the_situation_decides_between_routes_of_a_topic(example: Base) -> None:
     assert paths(route(example, intent=place, text="look over a commit before it is merged"))[0] == REVIEW
 
 
-def test_what_fits_much_less_than_the_best_is_left_out(example: Base) -> None:
+def test_what_fits_much_less_than_the_best_is_left_out(example: KnowledgeBase) -> None:
     found = route(example, text="ship version 2 to production", intent={"scope": "execution", "intent": "deploy"})
     assert paths(found) == ["docs/release/deploy.md", "docs/release/rollback.md"]
 
 
-def test_scope_or_topic_alone(example: Base) -> None:
+def test_scope_or_topic_alone(example: KnowledgeBase) -> None:
     found = route(example, intent={"topic": "deploy", "intent": "roll_back"})
     assert paths(found)[0] == "docs/release/rollback.md"
     assert found.documents[0].reasons[0] == "topic `deploy`: as asked for"
@@ -194,7 +194,7 @@ def test_scope_or_topic_alone(example: Base) -> None:
         ("zzz", "pre_commit_checks", "there is no scope `zzz`"),
     ],
 )
-def test_the_nearest_is_taken_and_reported(example: Base, scope: str, topic: str, reported: str) -> None:
+def test_the_nearest_is_taken_and_reported(example: KnowledgeBase, scope: str, topic: str, reported: str) -> None:
     found = route(example, intent={"scope": scope, "topic": topic, "stage": "understand", "intent": "learn"})
     assert paths(found)[0] == POLICY
     assert found.reported == (reported,)
@@ -203,7 +203,7 @@ def test_the_nearest_is_taken_and_reported(example: Base, scope: str, topic: str
     assert found.documents[0].score < route(example, intent={**exact, "intent": "learn"}).documents[0].score
 
 
-def test_a_topic_that_is_not_there_leaves_it_to_the_words(example: Base) -> None:
+def test_a_topic_that_is_not_there_leaves_it_to_the_words(example: KnowledgeBase) -> None:
     unknown = {"scope": "domain.billing", "topic": "zzz", "intent": "billing regression tests"}
     found = route(example, intent=unknown)
     assert paths(found)[0] == "docs/billing/regression_suite.md"
@@ -213,7 +213,7 @@ def test_a_topic_that_is_not_there_leaves_it_to_the_words(example: Base) -> None
     assert nothing.nothing == "none of the 6 topics fits what is asked"
 
 
-def test_suggestions_rank_higher(example: Base) -> None:
+def test_suggestions_rank_higher(example: KnowledgeBase) -> None:
     text = "Before I commit, what checks should I run?"
     before = route(example, text=text)
     assert paths(before)[0] != FAILING
@@ -224,14 +224,14 @@ def test_suggestions_rank_higher(example: Base) -> None:
     assert set(paths(before)) <= set(paths(after))
 
 
-def test_a_suggestion_alone(example: Base) -> None:
+def test_a_suggestion_alone(example: KnowledgeBase) -> None:
     found = route(example, suggested=[{"path": "docs/release/deploy.md", "reason": ""}])
     assert [(one.path, one.reasons, one.stage) for one in found.documents] == [
         ("docs/release/deploy.md", ("a hook suggests it",), ("understand", "plan", "act"))
     ]
 
 
-def test_a_suggestion_from_the_project_s_root(example: Base) -> None:
+def test_a_suggestion_from_the_project_s_root(example: KnowledgeBase) -> None:
     """A hook runs in the project, and the routing root may be a directory of it."""
     through = [{"path": f"knowledge/{REVIEW}"}, {"path": str(example.root.absolute() / POLICY)}]
     found = route(example, suggested=through)
@@ -254,7 +254,9 @@ def test_a_suggestion_from_the_project_s_root(example: Base) -> None:
         ("docs/quality", "a hook suggests `docs/quality`: it is a directory"),
     ],
 )
-def test_a_suggestion_that_is_not_there_is_reported_and_never_offered(example: Base, path: str, what: str) -> None:
+def test_a_suggestion_that_is_not_there_is_reported_and_never_offered(
+    example: KnowledgeBase, path: str, what: str
+) -> None:
     found = route(
         example, text="Before I commit, what checks should I run?", suggested=[{"path": path, "reason": "r"}]
     )
@@ -264,7 +266,7 @@ def test_a_suggestion_that_is_not_there_is_reported_and_never_offered(example: B
     assert alone.nothing == "none of the 6 topics fits what is asked"
 
 
-def test_only_so_many_suggestions_are_looked_at(example: Base) -> None:
+def test_only_so_many_suggestions_are_looked_at(example: KnowledgeBase) -> None:
     found = route(example, suggested=[{"path": REVIEW}] * 50 + [{"path": POLICY}])
     assert paths(found) == [REVIEW]
     assert found.reported == ("hooks suggest 51 documents, and only the first 50 are looked at",)
@@ -296,12 +298,12 @@ def test_no_more_than_five_are_offered(write: Write) -> None:
         {"new_intent": []},
     ],
 )
-def test_what_is_no_intent(example: Base, intent: dict[str, Any]) -> None:
+def test_what_is_no_intent(example: KnowledgeBase, intent: dict[str, Any]) -> None:
     with pytest.raises(UsageError, match="This is no intent"):
         route(example, intent=intent)
 
 
-def test_what_is_no_suggestion(example: Base) -> None:
+def test_what_is_no_suggestion(example: KnowledgeBase) -> None:
     with pytest.raises(UsageError, match="no suggested documents"):
         route(example, suggested=[{"reason": "x"}])
 
@@ -369,14 +371,14 @@ def test_the_document_s_own_stages_count_where_the_route_says_nothing(write: Wri
     assert [(one.path, one.stage) for one in found.documents] == [("b.md", ("review",)), ("a.md", ("plan",))]
 
 
-def test_a_document_of_several_routes_is_offered_once_along_the_best(example: Base) -> None:
+def test_a_document_of_several_routes_is_offered_once_along_the_best(example: KnowledgeBase) -> None:
     found = route(example, text="a pre-commit check failed and make dev_check ended with an error")
     assert paths(found).count(COMMANDS) == 1
     (commands,) = (one for one in found.documents if one.path == COMMANDS)
     assert commands.doc_usage == "How to run one check alone."
 
 
-def test_the_same_question_gives_the_same_answer(example: Base) -> None:
+def test_the_same_question_gives_the_same_answer(example: KnowledgeBase) -> None:
     hints = [{"path": REVIEW, "reason": "r"}, {"path": "gone.md", "reason": "r"}]
     first = route(example, text="commit checks", intent=UNDERSTAND, suggested=hints)
     assert all(
@@ -385,7 +387,7 @@ def test_the_same_question_gives_the_same_answer(example: Base) -> None:
     )
 
 
-def test_a_prompt_of_a_megabyte(example: Base) -> None:
+def test_a_prompt_of_a_megabyte(example: KnowledgeBase) -> None:
     text = "Before I commit, what checks should I run?\n" + "x9 = call(b) # lorem ipsum\n" * 40_000
     assert len(text) > 1_000_000
     assert POLICY in paths(route(example, text=text))

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from samuel.knowledge.indexes import read_base
-from samuel.knowledge.route import Routed, route
+from samuel.knowledge.route import KnowledgeRouting, route
 
 Write = Callable[[dict[str, str]], Path]
 
@@ -39,7 +39,7 @@ def cache(tmp_path: Path) -> Path:
     return tmp_path / "cache"
 
 
-def ask(root: Path, cache: Path | None, text: str = "my dough does not rise") -> Routed:
+def ask(root: Path, cache: Path | None, text: str = "my dough does not rise") -> KnowledgeRouting:
     return route(read_base(root), text=text, cache=cache)
 
 

@@ -14,7 +14,7 @@ import pytest
 from samuel.app import App
 from samuel.cli.edge import run
 from samuel.errors import ConfigError
-from samuel.hooks.handler import Origin, Outcome, Status
+from samuel.hooks.handler import HandlerStatus, Origin, Outcome
 from samuel.plugins.manifest import load
 
 Ran = tuple[int, str, str]
@@ -208,10 +208,10 @@ def test_phase_2_hooks_are_prefixed_looked_up_by_name_and_shadowed_by_precedence
         found = {(one.name, one.origin): one.status for one in app.found if one.name.endswith("same")}
         assert [step.handler.name for step in app.chains["TurnEnd"].steps] == ["org/repo/same", "same"]
     assert found == {
-        ("same", Origin.PROJECT): Status.ACTIVE,
-        ("org/repo/same", Origin.PROJECT_PLUGIN): Status.ACTIVE,
-        ("same", Origin.USER): Status.SHADOWED,
-        ("org/repo/same", Origin.USER_PLUGIN): Status.SHADOWED,
+        ("same", Origin.PROJECT): HandlerStatus.ACTIVE,
+        ("org/repo/same", Origin.PROJECT_PLUGIN): HandlerStatus.ACTIVE,
+        ("same", Origin.USER): HandlerStatus.SHADOWED,
+        ("org/repo/same", Origin.USER_PLUGIN): HandlerStatus.SHADOWED,
     }
 
 

@@ -278,7 +278,7 @@ class TestHostile:
             get("org/repo")
 
     def test_too_large(self):
-        half = tree.Item("a", stat.S_IFREG | 0o644, 129 << 20)
+        half = tree.TreeItem("a", stat.S_IFREG | 0o644, 129 << 20)
         tree.check([half], "x")
         with pytest.raises(ConfigError, match="larger than"):
             tree.check([half, half._replace(path="b")], "x")

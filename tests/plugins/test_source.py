@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from samuel.errors import UsageError
-from samuel.plugins.lock import Entry
-from samuel.plugins.source import GIT, PATH, Source, check_title, locked, of_entry, parse
+from samuel.plugins.lock import LockedPlugin
+from samuel.plugins.source import GIT, PATH, PluginSource, check_title, locked, of_entry, parse
 
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
 
@@ -35,14 +35,14 @@ COMMIT = "0123456789abcdef0123456789abcdef01234567"
     ],
 )
 def test_git(text: str, url: str, ref: str, title: str, tmp_path: Path):
-    assert parse(text, tmp_path) == Source(GIT, url, ref, title)
+    assert parse(text, tmp_path) == PluginSource(GIT, url, ref, title)
 
 
 @pytest.mark.parametrize("text", ["./my-plugin", "../{here}/my-plugin", "{base}/my-plugin", "./x/../my-plugin"])
 def test_a_directory(text: str, tmp_path: Path):
     (tmp_path / "my-plugin").mkdir()
     found = parse(text.format(here=tmp_path.name, base=tmp_path), tmp_path)
-    assert found == Source(PATH, str(tmp_path / "my-plugin"), "", "my-plugin", local=True)
+    assert found == PluginSource(PATH, str(tmp_path / "my-plugin"), "", "my-plugin", local=True)
 
 
 def test_a_directory_below_the_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
@@ -53,10 +53,10 @@ def test_a_directory_below_the_home(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
 def test_a_directory_by_git(tmp_path: Path):
     (tmp_path / "p").mkdir()
-    assert parse("./p@v1", tmp_path) == Source(GIT, str(tmp_path / "p"), "v1", "p", local=True)
+    assert parse("./p@v1", tmp_path) == PluginSource(GIT, str(tmp_path / "p"), "v1", "p", local=True)
     # One that is there is taken by its whole name.
     (tmp_path / "p@v1").mkdir()
-    assert parse("./p@v1", tmp_path) == Source(PATH, str(tmp_path / "p@v1"), "", "p-v1", local=True)
+    assert parse("./p@v1", tmp_path) == PluginSource(PATH, str(tmp_path / "p@v1"), "", "p-v1", local=True)
 
 
 @pytest.mark.parametrize(
@@ -147,11 +147,11 @@ def test_into_a_lock_and_back(tmp_path: Path):
         found = parse(str(tmp_path / path), tmp_path)
         written = found.written(base, relative=True)
         assert not Path(written).is_absolute()
-        entry = Entry(name=found.title, source=written)
+        entry = LockedPlugin(name=found.title, source=written)
         assert of_entry(entry, base) == locked(entry, base) == found
         assert found.written(base, relative=False) == str(tmp_path / path)
     found = parse("git@host:org/repo.git@v1", base)
-    entry = Entry(name="org/repo", source=found.written(base, relative=True), ref="v1", commit=COMMIT)
+    entry = LockedPlugin(name="org/repo", source=found.written(base, relative=True), ref="v1", commit=COMMIT)
     assert of_entry(entry, base) == found
     assert locked(entry, base) == found._replace(ref=COMMIT)
 
@@ -159,14 +159,14 @@ def test_into_a_lock_and_back(tmp_path: Path):
 @pytest.mark.parametrize(
     "entry",
     [
-        Entry(name="../../x", source="org/repo", commit=COMMIT),
-        Entry(name="org/repo", source="org/repo", commit="main"),
-        Entry(name="org/repo", source="org/repo", commit=f"-{COMMIT[1:]}"),
-        Entry(name="org/repo", source="org/repo"),
-        Entry(name="org/repo", source="ext::sh", commit=COMMIT),
-        Entry(name="default", source="org/repo", commit=COMMIT),
+        LockedPlugin(name="../../x", source="org/repo", commit=COMMIT),
+        LockedPlugin(name="org/repo", source="org/repo", commit="main"),
+        LockedPlugin(name="org/repo", source="org/repo", commit=f"-{COMMIT[1:]}"),
+        LockedPlugin(name="org/repo", source="org/repo"),
+        LockedPlugin(name="org/repo", source="ext::sh", commit=COMMIT),
+        LockedPlugin(name="default", source="org/repo", commit=COMMIT),
     ],
 )
-def test_a_lock_is_not_believed(entry: Entry, tmp_path: Path):
+def test_a_lock_is_not_believed(entry: LockedPlugin, tmp_path: Path):
     with pytest.raises(UsageError):
         locked(entry, tmp_path)

@@ -14,7 +14,7 @@ from samuel import paths
 from samuel.errors import ConfigError, SamuelError, UnsafePath, UsageError
 from samuel.hooks.capability import Capabilities
 from samuel.plugins import lock
-from samuel.plugins.installed import GLOBAL, LOCAL, Installed, agreement, content_digest
+from samuel.plugins.installed import GLOBAL, LOCAL, InstalledPlugin, agreement, content_digest
 from samuel.plugins.source import parse
 from samuel.plugins.store import Store
 from samuel.trust.repository import trust_key
@@ -69,7 +69,7 @@ class Shop:
     def names(self) -> list[str]:
         return sorted(os.listdir(self.store.plugins))
 
-    def is_agreed(self, plugin: Installed) -> bool:
+    def is_agreed(self, plugin: InstalledPlugin) -> bool:
         known = self.trust.load().get(plugin.agreement)
         return known is not None and known.covers(agreement(plugin).digest)
 
@@ -90,7 +90,7 @@ class TestAdd:
             (),
         )
         assert sorted(os.listdir(plugin.directory / "hooks")) == ["helper.txt", "run"]
-        assert plugin.locked == lock.Entry(
+        assert plugin.locked == lock.LockedPlugin(
             name="org/repo",
             source="https://github.com/org/repo.git",
             ref="v1",
@@ -119,7 +119,7 @@ class TestAdd:
         shop.add("../mine", link=True)
         (plugin,) = shop.store.installed()
         assert plugin.linked == str(place)
-        assert plugin.locked == lock.Entry(name="mine", source="../mine", link=True)
+        assert plugin.locked == lock.LockedPlugin(name="mine", source="../mine", link=True)
         (place / "hooks/run").write_text(HOOK + "# changed\n")
         assert shop.is_agreed(plugin)  # to the place, whatever is in it
         shop.store.remove("mine")

@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 
 import samuel
-from samuel.process.git.git import Commit, Entry, Git, GitFailed
+from samuel.process.git.git import Git, GitFailed
+from samuel.process.git.output import GitCommit, GitStatusEntry
 
 Plain = Callable[..., str]
 
@@ -222,10 +223,10 @@ class TestReading:
         assert status.head == git(repository, "rev-parse", "HEAD").strip()
         assert status.branch == "main"
         assert status.entries == [
-            Entry("a.txt", ".", "M"),
-            Entry("staged.txt", "A", "."),
-            Entry("sub/b.txt", ".", "D"),
-            Entry("new", "?", "?"),
+            GitStatusEntry("a.txt", ".", "M"),
+            GitStatusEntry("staged.txt", "A", "."),
+            GitStatusEntry("sub/b.txt", ".", "D"),
+            GitStatusEntry("new", "?", "?"),
         ]
 
     def test_a_conflict_is_an_entry(self, repository: Path, here: dict[str, str], git: Plain) -> None:
@@ -235,14 +236,14 @@ class TestReading:
             git(repository, "commit", "-q", "-a", "-m", branch)
         with pytest.raises(subprocess.CalledProcessError):
             git(repository, "merge", "one")
-        assert Git(repository, here).status().entries == [Entry("a.txt", "U", "U")]
+        assert Git(repository, here).status().entries == [GitStatusEntry("a.txt", "U", "U")]
 
     def test_a_directory_inside_a_repository(self, repository: Path, here: dict[str, str], git: Plain) -> None:
         (repository / "sub/b.txt").write_text("changed\n")
         (repository / "a.txt").write_text("changed\n")
         ours = Git(repository / "sub", here)
         assert ours.files() == ["b.txt"]
-        assert ours.status().entries == [Entry("b.txt", ".", "M")]
+        assert ours.status().entries == [GitStatusEntry("b.txt", ".", "M")]
         before = ours.work_tree()
         (repository / "sub/c.txt").touch()
         git(repository, "add", ".")
@@ -259,9 +260,9 @@ class TestReading:
         ids = git(repository, "log", "--format=%h").split()
         dates = git(repository, "log", "--format=%cs").split()
         assert Git(repository, here).log(10) == [
-            Commit(ids[0], dates[0], "", []),
-            Commit(ids[1], dates[1], "second: ünïcode", ["a.txt"]),
-            Commit(ids[2], dates[2], "first", []),
+            GitCommit(ids[0], dates[0], "", []),
+            GitCommit(ids[1], dates[1], "second: ünïcode", ["a.txt"]),
+            GitCommit(ids[2], dates[2], "first", []),
         ]
         assert len(Git(repository, here).log(2)) == 2
 
@@ -279,7 +280,7 @@ class TestReading:
         git(repository, "worktree", "add", "-q", str(tmp_path / "linked"))
         ours = Git(tmp_path / "linked", here)
         (tmp_path / "linked/a.txt").write_text("changed\n")
-        assert ours.status().entries == [Entry("a.txt", ".", "M")]
+        assert ours.status().entries == [GitStatusEntry("a.txt", ".", "M")]
         assert ours.index_file.exists()
 
     def test_another_repository_inside_is_not_ours(

@@ -79,12 +79,12 @@ class Scene:
         }
 
     @property
-    def place(self) -> confine.Place:
+    def place(self) -> confine.Workspace:
         return self.place_of(self.root)
 
-    def place_of(self, root: Path) -> confine.Place:
+    def place_of(self, root: Path) -> confine.Workspace:
         cache = self.home / "cache"
-        return confine.Place(root, root / ".samuel" / "run", self.variables, cache, report=self.told.append)
+        return confine.Workspace(root, root / ".samuel" / "run", self.variables, cache, report=self.told.append)
 
     def script(self, text: str, root: Path | None = None) -> list[str]:
         payload = (root or self.root) / "payload.sh"
@@ -146,7 +146,7 @@ def cannot(reason: str) -> NoReturn:
 
 @functools.cache
 def works(kind: str, image: str | None, scratch: Path) -> str:
-    return confine.missing(SandboxChoice(kind, image), confine.Place(scratch, scratch / "state", os.environ))
+    return confine.missing(SandboxChoice(kind, image), confine.Workspace(scratch, scratch / "state", os.environ))
 
 
 @pytest.fixture(params=["bwrap", "oci"])

@@ -20,7 +20,7 @@ from samuel.process.conversation import Conversation
 from samuel.process.walls import cgroup, limits, walls
 from samuel.process.walls import landlock as walls_landlock
 from samuel.process.walls.limits import ProcessLimits, limited
-from samuel.process.walls.walls import BWRAP, LANDLOCK, NONE, Allowed
+from samuel.process.walls.walls import BWRAP, LANDLOCK, NONE, GrantedPaths
 
 MIB = 1024 * 1024
 NOBODY = 65534
@@ -44,7 +44,9 @@ def groups() -> None:
 
 def run(project: Project, code: str) -> spawn.Finished:
     argv = [sys.executable, "-I", "-S", "-c", code]
-    with walls.walled(argv, Allowed(), project.inside, visible=PYTHON, kind=project.kind, limits=SMALL) as command:
+    with walls.walled(
+        argv, GrantedPaths(), project.inside, visible=PYTHON, kind=project.kind, limits=SMALL
+    ) as command:
         env = {"PATH": "/usr/bin:/bin"}
         return spawn.run(command.argv, cwd=str(project.root), env=env, timeout=120.0, pass_fds=command.pass_fds)
 
@@ -112,11 +114,11 @@ print(started)
 
 def test_no_group_is_left_when_a_call_has_ended(project: Project) -> None:
     assert run(project, "import os; os.fork() or os.fork()").returncode == 0
-    with walls.walled(["/bin/true"], Allowed(), project.inside, kind=project.kind):
+    with walls.walled(["/bin/true"], GrantedPaths(), project.inside, kind=project.kind):
         pass
     with (
         pytest.raises(ZeroDivisionError),
-        walls.walled(["/bin/true"], Allowed(), project.inside, stays=True, kind=project.kind),
+        walls.walled(["/bin/true"], GrantedPaths(), project.inside, stays=True, kind=project.kind),
     ):
         raise ZeroDivisionError
     assert left_behind() == []
@@ -124,7 +126,7 @@ def test_no_group_is_left_when_a_call_has_ended(project: Project) -> None:
 
 @pytest.mark.usefixtures("groups")
 def test_a_process_that_stays_keeps_its_group_until_it_is_closed(project: Project) -> None:
-    with walls.walled(["/bin/cat"], Allowed(), project.inside, stays=True, kind=project.kind) as command:
+    with walls.walled(["/bin/cat"], GrantedPaths(), project.inside, stays=True, kind=project.kind) as command:
         fds, release = command.pass_fds, command.release
         conversation = Conversation(command.argv, cwd="/", env={}, pass_fds=fds, over_stdio=True, after=release)
     try:

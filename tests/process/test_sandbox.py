@@ -64,9 +64,9 @@ def project(tmp_path: Path, git: Callable[..., str]) -> Path:
 
 
 @pytest.fixture
-def place(project: Path, home: Path, tmp_path: Path) -> confine.Place:
+def place(project: Path, home: Path, tmp_path: Path) -> confine.Workspace:
     host = {**os.environ, "HOME": str(home), "SECRET_OF_THE_HOST": "x"}
-    return confine.Place(project, project / ".samuel" / "run", host, tmp_path / "cache")
+    return confine.Workspace(project, project / ".samuel" / "run", host, tmp_path / "cache")
 
 
 @pytest.fixture
@@ -91,7 +91,7 @@ def image(busybox_image: str) -> str:
 @functools.cache
 def works(kind: str, image: str | None, scratch: Path) -> str:
     """Asked once a session: a container that does nothing takes half a second."""
-    return confine.missing(Box(kind, image), confine.Place(scratch, scratch, os.environ))
+    return confine.missing(Box(kind, image), confine.Workspace(scratch, scratch, os.environ))
 
 
 @pytest.fixture(params=["bwrap", "oci"])
@@ -103,7 +103,7 @@ def wall(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
     return lambda **options: Box(request.param, image, **options)
 
 
-def run(script: str, sandbox: Box, place: confine.Place, timeout: float = 30.0, **env: str) -> spawn.Finished:
+def run(script: str, sandbox: Box, place: confine.Workspace, timeout: float = 30.0, **env: str) -> spawn.Finished:
     """A shell script in the sandbox, with the environment that an agent would get."""
     full = environment.clean(env, base=place.host)
     with confine.confined(["/bin/sh", "-c", script], sandbox, place, full) as command:
@@ -112,7 +112,7 @@ def run(script: str, sandbox: Box, place: confine.Place, timeout: float = 30.0, 
 
 class TestAnySandbox:
     def test_the_project_and_the_run_s_state_can_be_written(
-        self, wall: Callable[..., Box], place: confine.Place
+        self, wall: Callable[..., Box], place: confine.Workspace
     ) -> None:
         done = run("pwd; echo new > src.py; echo claim > .samuel/run/claim; touch .git/index2", wall(), place)
         assert (done.returncode, done.stderr) == (0, b"")
@@ -121,7 +121,7 @@ class TestAnySandbox:
         assert (place.state / "claim").read_text() == "claim\n"
         assert (place.root / "src.py").stat().st_uid == os.geteuid()
 
-    def test_what_runs_later_outside_cannot(self, wall: Callable[..., Box], place: confine.Place) -> None:
+    def test_what_runs_later_outside_cannot(self, wall: Callable[..., Box], place: confine.Workspace) -> None:
         names = (*PROTECTED, ".samuel/hooks/new", ".git/hooks/new", ".git/commondir")
         before = {name: content(place.root / name) for name in names}
         script = "for f; do echo evil > $f && echo WRITTEN $f; rm -f $f && ! [ -e $f ] && echo REMOVED $f; done; :"
@@ -130,14 +130,14 @@ class TestAnySandbox:
         assert done.stderr.count(b"Read-only file system") >= len(names)
         assert {name: content(place.root / name) for name in names} == before
 
-    def test_nor_by_moving_a_directory_away(self, wall: Callable[..., Box], place: confine.Place) -> None:
+    def test_nor_by_moving_a_directory_away(self, wall: Callable[..., Box], place: confine.Workspace) -> None:
         done = run("for d in .git .samuel samuel.toml; do mv $d moved && echo MOVED $d; done; :", wall(), place)
         assert done.stdout == b""
         assert done.stderr.count(b"busy") == 3
         assert (place.root / ".git" / "hooks" / "pre-commit").exists()
 
     def test_nor_anything_outside_the_project(
-        self, wall: Callable[..., Box], place: confine.Place, home: Path
+        self, wall: Callable[..., Box], place: confine.Workspace, home: Path
     ) -> None:
         outside = place.root.parent / "outside"
         outside.write_text("mine")
@@ -148,7 +148,7 @@ class TestAnySandbox:
         assert outside.read_text() == "mine"
 
     def test_root_inside_has_not_the_power_to_undo_it(
-        self, wall: Callable[..., Box], place: confine.Place
+        self, wall: Callable[..., Box], place: confine.Workspace
     ) -> None:
         done = run(
             "echo x > /proc/sys/kernel/core_uses_pid; mount -o remount,rw,bind .git/hooks; umount .git/hooks;"
@@ -159,13 +159,13 @@ class TestAnySandbox:
         assert b"kept" in done.stdout
         assert Path("/proc/sys/kernel/core_uses_pid").read_text() != "x"
 
-    def test_the_network_can_be_off(self, wall: Callable[..., Box], place: confine.Place) -> None:
+    def test_the_network_can_be_off(self, wall: Callable[..., Box], place: confine.Workspace) -> None:
         done = run("cat /proc/net/dev", wall(network=False), place)
         interfaces = [line.split(":")[0].strip() for line in done.stdout.decode().splitlines()[2:]]
         assert interfaces == ["lo"]
 
     def test_at_the_deadline_everything_in_it_ends(
-        self, wall: Callable[..., Box], place: confine.Place, patiently: Any
+        self, wall: Callable[..., Box], place: confine.Workspace, patiently: Any
     ) -> None:
         mark = uuid.uuid4().hex
         script = f"(trap '' TERM; while :; do : {mark}; sleep 0.1; done) & echo up; wait"
@@ -176,7 +176,7 @@ class TestAnySandbox:
         assert not containers(place)
 
     def test_a_volume_is_mounted_as_it_says(
-        self, wall: Callable[..., Box], place: confine.Place, home: Path
+        self, wall: Callable[..., Box], place: confine.Workspace, home: Path
     ) -> None:
         (home / "rw").mkdir()
         (home / "ro").mkdir()
@@ -186,13 +186,15 @@ class TestAnySandbox:
         assert (home / "rw" / "a").exists()
 
     def test_git_looks_the_same_afterwards(
-        self, wall: Callable[..., Box], place: confine.Place, git: Callable[..., str]
+        self, wall: Callable[..., Box], place: confine.Workspace, git: Callable[..., str]
     ) -> None:
         run(":", wall(), place)
         assert not (place.root / ".git" / "commondir").exists()
         git(place.root, "commit", "-q", "--no-verify", "--allow-empty", "-m", "x")
 
-    def test_a_link_in_a_protected_place_is_refused(self, wall: Callable[..., Box], place: confine.Place) -> None:
+    def test_a_link_in_a_protected_place_is_refused(
+        self, wall: Callable[..., Box], place: confine.Workspace
+    ) -> None:
         shutil.rmtree(place.root / ".git" / "hooks")
         (place.root / ".git" / "hooks").symlink_to("../githooks")
         (place.root / "githooks").mkdir()
@@ -207,14 +209,14 @@ class TestBubblewrap:
             cannot(why)
 
     def test_the_machine_can_be_read_and_the_environment_is_as_given(
-        self, place: confine.Place, home: Path
+        self, place: confine.Workspace, home: Path
     ) -> None:
         done = run(f"cat {home}/.bashrc; env", Box("bwrap"), place, KEY="secret")
         assert done.stdout.startswith(b"# mine\n")
         assert b"\nKEY=secret\n" in done.stdout
         assert b"SECRET_OF_THE_HOST" not in done.stdout
 
-    def test_other_programs_sockets_are_out_of_reach(self, place: confine.Place) -> None:
+    def test_other_programs_sockets_are_out_of_reach(self, place: confine.Workspace) -> None:
         done = run("ls /run /var/run; ls -A /tmp; touch /tmp/new && echo private", Box("bwrap"), place)
         assert b"docker.sock" not in done.stdout
         assert done.stdout.decode().split()[-1] == "private"
@@ -222,7 +224,7 @@ class TestBubblewrap:
 
     @pytest.mark.parametrize("hidden", ["/tmp", "/var/tmp"])
     def test_home_in_a_hidden_directory_can_be_read_and_not_written(
-        self, place: confine.Place, hidden: str
+        self, place: confine.Workspace, hidden: str
     ) -> None:
         """`samuel run done` needs a home directory that exists, and the user's own guards are in it."""
         with tempfile.TemporaryDirectory(dir=hidden) as directory:
@@ -238,7 +240,7 @@ class TestBubblewrap:
     @pytest.mark.skipif(
         platform.machine() not in ARCHITECTURES, reason="the numbers of this machine are not known"
     )
-    def test_the_keyring_is_not_the_agent_s_and_namespaces_are(self, place: confine.Place) -> None:
+    def test_the_keyring_is_not_the_agent_s_and_namespaces_are(self, place: confine.Workspace) -> None:
         """A browser or the agent's own sandbox needs namespaces; nobody needs the user's keys."""
         calls = ARCHITECTURES[platform.machine()].calls
         numbers = [calls[name] for name in ("add_key", "request_key", "keyctl", "io_uring_setup", "userfaultfd")]
@@ -253,20 +255,20 @@ class TestBubblewrap:
         assert done.stdout.decode().splitlines() == [*["-1 1"] * 5, "1", "0"], done.stderr
 
     def test_an_agent_s_own_directory_is_fresh_but_for_what_is_kept(
-        self, place: confine.Place, home: Path
+        self, place: confine.Workspace, home: Path
     ) -> None:
         (home / ".codex").mkdir()
         (home / ".codex" / "auth.json").write_text("key")
         (home / ".codex" / "history").write_text("long")
         private = confine.Private(str(home / ".codex"), ("auth.json", "absent"))
-        fresh = confine.Place(place.root, place.state, place.host, private=(private,))
+        fresh = confine.Workspace(place.root, place.state, place.host, private=(private,))
         script = "cd ~/.codex; ls -A; cat auth.json; echo evil > auth.json; echo new > session && cat session"
         done = run(script, Box("bwrap"), fresh)
         assert done.stdout == b"auth.json\nkeynew\n"
         assert sorted(path.name for path in (home / ".codex").iterdir()) == ["auth.json", "history"]
         assert (home / ".codex" / "auth.json").read_text() == "key"
 
-    def test_the_network_is_there_unless_it_is_off(self, place: confine.Place) -> None:
+    def test_the_network_is_there_unless_it_is_off(self, place: confine.Workspace) -> None:
         with socket.create_server(("127.0.0.1", 0)) as server:
             connect = f"import socket; socket.create_connection(('127.0.0.1', {server.getsockname()[1]}), 2)"
             script = f'{sys.executable} -ISc "{connect}"'
@@ -276,11 +278,11 @@ class TestBubblewrap:
             assert b"ConnectionRefusedError" in run(script, Box("bwrap", network=False), seen).stderr
 
     def test_a_worktree_can_commit_and_not_touch_the_hooks(
-        self, place: confine.Place, git: Callable[..., str], tmp_path: Path
+        self, place: confine.Workspace, git: Callable[..., str], tmp_path: Path
     ) -> None:
         git(place.root, "commit", "-q", "--no-verify", "--allow-empty", "-m", "first")
         git(place.root, "worktree", "add", "-q", str(tmp_path / "tree"))
-        there = confine.Place(tmp_path / "tree", tmp_path / "tree" / ".samuel" / "run", place.host)
+        there = confine.Workspace(tmp_path / "tree", tmp_path / "tree" / ".samuel" / "run", place.host)
         author = "-c user.name=a -c user.email=a@example.com"
         done = run(f"echo x > x; git add x && git {author} commit -q --no-verify -m second", Box("bwrap"), there)
         assert (done.returncode, done.stderr) == (0, b"")
@@ -290,7 +292,7 @@ class TestBubblewrap:
         assert not (place.root / ".git" / "hooks" / "new").exists()
         assert (place.root / "samuel.toml").read_text() == "# mine\n"
 
-    def test_a_git_file_that_points_elsewhere_opens_nothing(self, place: confine.Place, home: Path) -> None:
+    def test_a_git_file_that_points_elsewhere_opens_nothing(self, place: confine.Workspace, home: Path) -> None:
         shutil.rmtree(place.root / ".git")
         (place.root / ".git").write_text(f"gitdir: {home}\n")
         run(f"echo evil > {home}/.bashrc; echo evil > .git", Box("bwrap"), place)
@@ -305,7 +307,7 @@ class TestAContainer:
             cannot(why)
 
     def test_values_are_not_on_the_command_line_and_this_machine_s_names_stay_out(
-        self, image: str, place: confine.Place
+        self, image: str, place: confine.Workspace
     ) -> None:
         env = {"KEY": "the secret", "LD_PRELOAD": "/evil.so", "PATH": "/host/bin", "SAMUEL_TASK_ID": "1"}
         with confine.confined(["/bin/sh", "-c", "env"], Box("oci", image), place, env) as command:
@@ -316,7 +318,7 @@ class TestAContainer:
         assert {"KEY=the secret", "SAMUEL_TASK_ID=1"} <= set(lines)
         assert not [line for line in lines if "/evil.so" in line or "/host/bin" in line]
 
-    def test_samuel_inside_writes_down_what_the_loop_then_does(self, image: str, place: confine.Place) -> None:
+    def test_samuel_inside_writes_down_what_the_loop_then_does(self, image: str, place: confine.Workspace) -> None:
         script = """
             samuel run done 1.10 --commit abc && samuel run skip 2 --reason "it's
 two lines"
@@ -336,7 +338,7 @@ two lines"
         assert asked[22:] == [["run", "block", "3", "--reason", "last"]]
         assert confine.apply_spool(place.state / "spool") == []
 
-    def test_what_works_here_is_found_once_and_remembered(self, image: str, place: confine.Place) -> None:
+    def test_what_works_here_is_found_once_and_remembered(self, image: str, place: confine.Workspace) -> None:
         assert place.cache is not None
         assert confine.missing(Box("oci", image), place) == ""
         stored = json.loads((place.cache / probe.CACHE).read_text())
@@ -344,7 +346,7 @@ two lines"
         assert msgspec.convert(list(stored.values()), list[probe.Flags]) == [probe.known(podman, True, None)]
 
     def test_one_that_a_killed_samuel_left_ends_before_the_next_starts(
-        self, image: str, place: confine.Place
+        self, image: str, place: confine.Workspace
     ) -> None:
         with confine.confined(["/bin/sh", "-c", "sleep 60"], Box("oci", image), place, {}) as command:
             left = subprocess.Popen(command.argv, env=command.env, stdin=subprocess.DEVNULL)
@@ -353,18 +355,20 @@ two lines"
         assert left.wait(300) != 0
         assert not containers(place)
 
-    def test_an_image_that_is_not_here_is_said_with_the_command_that_gets_it(self, place: confine.Place) -> None:
+    def test_an_image_that_is_not_here_is_said_with_the_command_that_gets_it(
+        self, place: confine.Workspace
+    ) -> None:
         said = confine.missing(Box("oci", "localhost/no-such-image"), place)
         assert "`podman pull localhost/no-such-image` gets it" in said
 
 
 class TestWhatIsMissing:
-    def test_the_host_needs_nothing(self, place: confine.Place) -> None:
+    def test_the_host_needs_nothing(self, place: confine.Workspace) -> None:
         assert confine.missing(Box("host"), place) == ""
         with confine.confined(["a", "b"], Box("host"), place, {"A": "1"}) as command:
             assert command == (["a", "b"], {"A": "1"}, ())
 
-    def test_an_unknown_kind_is_an_error(self, place: confine.Place) -> None:
+    def test_an_unknown_kind_is_an_error(self, place: confine.Workspace) -> None:
         for ask in (lambda: confine.missing(Box("chroot"), place), lambda: run(":", Box("chroot"), place)):
             with pytest.raises(UsageError, match=r"`chroot` is not a sandbox(.|\n)*host, bwrap, oci"):
                 ask()
@@ -378,16 +382,16 @@ class TestWhatIsMissing:
         ],
     )
     def test_a_program_that_is_not_there_is_said(
-        self, place: confine.Place, kind: str, host: dict[str, str], said: str
+        self, place: confine.Workspace, kind: str, host: dict[str, str], said: str
     ) -> None:
-        bare = confine.Place(place.root, place.state, {"PATH": "/nowhere", **host})
+        bare = confine.Workspace(place.root, place.state, {"PATH": "/nowhere", **host})
         assert said in confine.missing(Box(kind, "image"), bare)
 
-    def test_a_program_that_fails_is_quoted(self, place: confine.Place, tmp_path: Path) -> None:
+    def test_a_program_that_fails_is_quoted(self, place: confine.Workspace, tmp_path: Path) -> None:
         for name in ("bwrap", "podman"):
             (tmp_path / name).write_text("#!/bin/sh\necho No permissions to create a new namespace >&2\nexit 1\n")
             (tmp_path / name).chmod(0o755)
-        broken = confine.Place(place.root, place.state, {"PATH": f"{tmp_path}:/usr/bin:/bin"})
+        broken = confine.Workspace(place.root, place.state, {"PATH": f"{tmp_path}:/usr/bin:/bin"})
         for box in (Box("bwrap"), Box("oci", "image")):
             assert "No permissions to create a new namespace" in confine.missing(box, broken)
 
@@ -463,7 +467,7 @@ class TestTheSpool:
 def test_without_git_there_is_nothing_to_hold_but_samuel(tmp_path: Path) -> None:
     state = tmp_path / ".samuel" / "run" / "ralph"
     (tmp_path / ".system" / "hooks").mkdir(parents=True)
-    with mounts.hold(confine.Place(tmp_path, state, os.environ)) as held:
+    with mounts.hold(confine.Workspace(tmp_path, state, os.environ)) as held:
         shown = [(str(Path(path).relative_to(tmp_path)), writable) for path, writable in held]
     assert shown == [
         (".", True),
@@ -489,7 +493,7 @@ def readable(path: Path) -> bool:
     return True
 
 
-def containers(place: confine.Place) -> list[str]:
+def containers(place: confine.Workspace) -> list[str]:
     """The names of containers that are running and have this project in them."""
     if shutil.which("podman") is None:
         return []

@@ -26,7 +26,7 @@ from samuel.process import seccomp
 from samuel.process.seccomp import AGENT, ARCHITECTURES, INTERNET, PLUGIN, filter_program
 from samuel.process.walls import landlock as walls_landlock
 from samuel.process.walls import walls
-from samuel.process.walls.walls import BWRAP, LANDLOCK, Allowed, Inside
+from samuel.process.walls.walls import BWRAP, LANDLOCK, GrantedPaths, WallPlaces
 
 if platform.machine() not in ARCHITECTURES:
     pytest.skip("NOT TESTED: the numbers of this machine are not known", allow_module_level=True)
@@ -59,7 +59,7 @@ def victim() -> Iterator[int]:
     process.wait()
 
 
-def answer(project: Project, expression: str, allowed: Allowed = Allowed()) -> int:  # noqa: B008
+def answer(project: Project, expression: str, allowed: GrantedPaths = GrantedPaths()) -> int:  # noqa: B008
     """What the kernel says to a call within the walls: a number that is not negative, or minus an errno."""
     finished = project.python(f"{HELD}call({expression})", allowed)
     assert finished.returncode == 0, finished.stderr
@@ -193,7 +193,7 @@ def test_nothing_is_typed_on_a_terminal(project: Project) -> None:
 @pytest.mark.parametrize("network", [False, True])
 @pytest.mark.parametrize("family", [40, 38, 31])  # virtual machines' sockets, kernel crypto, bluetooth
 def test_sockets_of_other_families_are_refused(project: Project, network: bool, family: int) -> None:
-    allowed = Allowed(network=network)
+    allowed = GrantedPaths(network=network)
     assert answer(project, f"{CALLS['socket']}, {family}, 1, 0", allowed) == -errno.EPERM
 
 
@@ -204,7 +204,7 @@ def test_a_unix_socket_without_a_path_leads_to_no_program_of_the_user(project: P
         server.listen()
         code = f"import socket; socket.socket(socket.AF_UNIX).connect({name!r})"
         for network in (False, True):
-            assert project.python(code, Allowed(network=network)).returncode != 0
+            assert project.python(code, GrantedPaths(network=network)).returncode != 0
 
 
 def test_threads_and_processes_start(project: Project) -> None:
@@ -261,7 +261,7 @@ def test_no_bubblewrap_is_thought_better_than_it_is(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("machine", ARCHITECTURES)
 @pytest.mark.parametrize("profile", [PLUGIN, AGENT])
-def test_every_jump_of_the_filter_ends_at_a_verdict(machine: str, profile: seccomp.Profile) -> None:
+def test_every_jump_of_the_filter_ends_at_a_verdict(machine: str, profile: seccomp.FilterProfile) -> None:
     for families in ((), INTERNET, (seccomp.AF_UNIX, *INTERNET)):
         program = filter_program(profile, families, machine)
         words = [program[at : at + 8] for at in range(0, len(program), 8)]
@@ -279,6 +279,6 @@ def test_a_machine_that_is_not_known_has_no_filter() -> None:
 
 def test_the_walls_of_a_project_are_given_the_filter(project: Project) -> None:
     with walls.walled(
-        ["/bin/true"], Allowed(), Inside(str(project.root), str(project.root)), kind=project.kind
+        ["/bin/true"], GrantedPaths(), WallPlaces(str(project.root), str(project.root)), kind=project.kind
     ) as it:
         assert len(it.pass_fds) == 2  # the plugin's own directory, and the filter

@@ -20,7 +20,7 @@ import pytest
 from samuel.process import spawn, tree
 from samuel.process.walls import landlock as walls_landlock
 from samuel.process.walls import walls
-from samuel.process.walls.walls import BWRAP, LANDLOCK, NONE, Allowed, Inside, NotGranted
+from samuel.process.walls.walls import BWRAP, LANDLOCK, NONE, GrantedPaths, NotGranted, WallPlaces
 
 PROTECTED = (
     *(
@@ -33,7 +33,7 @@ PROTECTED = (
     *(".system/hooks/guard.yaml", "samuel.toml", "samuel.lock"),
 )
 PYTHON = (sys.prefix, sys.base_prefix)
-NOTHING = Allowed()
+NOTHING = GrantedPaths()
 
 
 def cannot(reason: str) -> NoReturn:
@@ -61,7 +61,7 @@ class Project:
             self.file(name).parent.mkdir(parents=True, exist_ok=True)
             self.file(name).write_text(f"{name}\n")
         self.data = self.root / ".samuel" / "run" / "plugins" / "p"
-        self.inside = Inside(str(self.root), str(self.file(".samuel/plugins/p")), str(self.data))
+        self.inside = WallPlaces(str(self.root), str(self.file(".samuel/plugins/p")), str(self.data))
 
     def file(self, name: str) -> Path:
         return self.root / name
@@ -69,7 +69,7 @@ class Project:
     def untouched(self, *names: str) -> bool:
         return all(self.file(name).read_text() == f"{name}\n" for name in names)
 
-    def run(self, *argv: str, allowed: Allowed = NOTHING, **options: object) -> spawn.Finished:
+    def run(self, *argv: str, allowed: GrantedPaths = NOTHING, **options: object) -> spawn.Finished:
         visible = options.pop("visible", ())
         env = {"PATH": "/usr/local/bin:/usr/bin:/bin", "LANG": "C.UTF-8"}
         with walls.walled(argv, allowed, self.inside, visible=visible, kind=self.kind) as command:  # type: ignore[arg-type]
@@ -81,13 +81,13 @@ class Project:
                 **{"timeout": 30.0, **options},  # type: ignore[arg-type]
             )
 
-    def sh(self, script: str, allowed: Allowed = NOTHING, **options: object) -> spawn.Finished:
+    def sh(self, script: str, allowed: GrantedPaths = NOTHING, **options: object) -> spawn.Finished:
         return self.run("/bin/sh", "-c", script, allowed=allowed, **options)
 
-    def python(self, code: str, allowed: Allowed = NOTHING, **options: object) -> spawn.Finished:
+    def python(self, code: str, allowed: GrantedPaths = NOTHING, **options: object) -> spawn.Finished:
         return self.run(sys.executable, "-I", "-S", "-c", code, allowed=allowed, visible=PYTHON, **options)
 
-    def works(self, script: str, allowed: Allowed = NOTHING) -> bool:
+    def works(self, script: str, allowed: GrantedPaths = NOTHING) -> bool:
         return self.sh(script, allowed).returncode == 0
 
 
@@ -124,12 +124,12 @@ def test_the_data_of_another_plugin_is_not_its_own(project: Project) -> None:
     other.parent.mkdir(parents=True)
     other.write_text("other")
     assert not project.works("cat .samuel/run/plugins/other/secret")
-    assert not project.works("echo x > .samuel/run/plugins/other/secret", Allowed(write=(".",)))
+    assert not project.works("echo x > .samuel/run/plugins/other/secret", GrantedPaths(write=(".",)))
     assert other.read_text() == "other"
 
 
 def test_a_grant_to_read_is_not_one_to_write(project: Project) -> None:
-    granted = Allowed(read=("docs",))
+    granted = GrantedPaths(read=("docs",))
     assert project.sh("cat docs/guide.md", granted).stdout == b"docs/guide.md\n"
     assert not project.works("echo changed > docs/guide.md", granted)
     assert not project.works("rm docs/guide.md", granted)
@@ -138,7 +138,7 @@ def test_a_grant_to_read_is_not_one_to_write(project: Project) -> None:
 
 
 def test_a_grant_to_write_is_for_what_it_names(project: Project) -> None:
-    granted = Allowed(write=("docs/",))
+    granted = GrantedPaths(write=("docs/",))
     assert project.works("echo changed > docs/guide.md && mkdir docs/a && mv docs/guide.md docs/a", granted)
     assert project.file("docs/a/guide.md").read_text() == "changed\n"
     assert not project.works("echo changed > src/code.py", granted)
@@ -147,27 +147,27 @@ def test_a_grant_to_write_is_for_what_it_names(project: Project) -> None:
 
 
 def test_a_file_can_be_granted(project: Project) -> None:
-    granted = Allowed(read=("docs/guide.md",), write=("src/code.py",))
+    granted = GrantedPaths(read=("docs/guide.md",), write=("src/code.py",))
     assert project.works("cat docs/guide.md && echo changed > src/code.py", granted)
     assert not project.works("echo x > src/other.py", granted)
     assert project.file("src/code.py").read_text() == "changed\n"
 
 
 def test_reading_and_writing_may_be_granted_inside_of_each_other(project: Project) -> None:
-    granted = Allowed(read=("docs", "src/code.py"), write=("docs/out/", "src"))
+    granted = GrantedPaths(read=("docs", "src/code.py"), write=("docs/out/", "src"))
     assert project.works("cat docs/guide.md && echo x > docs/out/x && echo x > src/code.py", granted)
     assert not project.works("echo x > docs/guide.md", granted)
 
 
 def test_what_is_missing_is_made_only_with_a_slash(project: Project) -> None:
-    assert project.works("echo x > made/of/it/x", Allowed(write=("made/of/it/",)))
+    assert project.works("echo x > made/of/it/x", GrantedPaths(write=("made/of/it/",)))
     assert project.file("made/of/it/x").read_text() == "x\n"
-    assert not project.works("mkdir missing", Allowed(read=("missing",), write=("missing", "gone.txt")))
+    assert not project.works("mkdir missing", GrantedPaths(read=("missing",), write=("missing", "gone.txt")))
     assert not project.file("missing").exists()
 
 
 def test_the_whole_project_but_for_what_runs_elsewhere_later(project: Project) -> None:
-    granted = Allowed(write=(".",))
+    granted = GrantedPaths(write=(".",))
     for name in PROTECTED:
         assert project.sh(f"cat {name}", granted).stdout.decode() == f"{name}\n"
         for attempt in (
@@ -187,7 +187,7 @@ def test_the_whole_project_but_for_what_runs_elsewhere_later(project: Project) -
 
 
 def test_reading_the_whole_project_is_not_writing_it(project: Project) -> None:
-    granted = Allowed(read=(".",))
+    granted = GrantedPaths(read=(".",))
     assert project.works("cat src/code.py samuel.toml", granted)
     assert not project.works("echo changed > src/code.py", granted)
     assert not project.works("echo new > new", granted)
@@ -198,7 +198,7 @@ def test_reading_the_whole_project_is_not_writing_it(project: Project) -> None:
 )
 def test_some_places_are_nobodys_to_write(project: Project, name: str) -> None:
     with pytest.raises(NotGranted, match="never a plugin's to write"):
-        project.works("true", Allowed(write=(name,)))
+        project.works("true", GrantedPaths(write=(name,)))
 
 
 def test_in_a_project_that_is_the_home_the_users_agreements_are_nobodys_to_write(
@@ -209,7 +209,7 @@ def test_in_a_project_that_is_the_home_the_users_agreements_are_nobodys_to_write
     trust = project.file(".local/state/samuel/trust/agreed.json")
     trust.parent.mkdir(parents=True)
     trust.write_text("{}")
-    granted = Allowed(write=(".",))
+    granted = GrantedPaths(write=(".",))
     assert not project.works(f"echo x > {trust}", granted)
     for name in (".local", ".local/state", ".local/state/samuel"):
         assert not project.works(f"mv {name} {name}.old", granted), name
@@ -228,24 +228,24 @@ def test_git_works_in_a_worktree_that_may_be_read(
     git(main, "worktree", "add", "-q", str(project.root))
     project.file(".samuel/plugins/p").mkdir(parents=True)
     log = "git -c safe.directory='*' log --format=%s"
-    assert project.sh(log, Allowed(read=(".",))).stdout == b"first\n"
-    assert project.sh(log, Allowed(write=(".",))).stdout == b"first\n"
-    assert not project.works(f"echo x > {main}/.git/hooks/post-checkout", Allowed(write=(".",)))
-    assert not project.works(log, Allowed(read=("docs",)))
+    assert project.sh(log, GrantedPaths(read=(".",))).stdout == b"first\n"
+    assert project.sh(log, GrantedPaths(write=(".",))).stdout == b"first\n"
+    assert not project.works(f"echo x > {main}/.git/hooks/post-checkout", GrantedPaths(write=(".",)))
+    assert not project.works(log, GrantedPaths(read=("docs",)))
 
 
 def test_a_plugin_reached_through_a_link_is_where_its_path_says(project: Project, tmp_path: Path) -> None:
     (tmp_path / "elsewhere").mkdir()
     os.rename(project.file(".samuel/plugins"), tmp_path / "elsewhere" / "plugins")
     project.file(".samuel/plugins").symlink_to(tmp_path / "elsewhere" / "plugins")
-    for granted in (NOTHING, Allowed(read=(".",)), Allowed(write=(".",))):
+    for granted in (NOTHING, GrantedPaths(read=(".",)), GrantedPaths(write=(".",))):
         assert project.works(f"cat {project.inside.own}/helper", granted)
         assert not project.works(f"echo x > {project.inside.own}/helper", granted)
 
 
 @pytest.mark.parametrize("name", ["../outside", "/etc", "docs/../src", "", "a//b"])
 def test_a_path_that_leaves_the_project_is_refused(project: Project, name: str) -> None:
-    for granted in (Allowed(read=(name,)), Allowed(write=(name,))):
+    for granted in (GrantedPaths(read=(name,)), GrantedPaths(write=(name,))):
         with pytest.raises(NotGranted):
             project.works("true", granted)
 
@@ -257,10 +257,10 @@ def test_the_home_and_the_temporary_files_of_the_user_are_not_there(
     key.parent.mkdir(parents=True)
     key.write_text("secret")
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
-    assert not project.works(f"cat {key}", Allowed(read=(".",)))
-    assert not project.works(f"echo x > {key}", Allowed(write=(".",)))
+    assert not project.works(f"cat {key}", GrantedPaths(read=(".",)))
+    assert not project.works(f"echo x > {key}", GrantedPaths(write=(".",)))
     (tmp_path / "temporary").write_text("secret")
-    assert not project.works(f"cat {tmp_path}/temporary", Allowed(read=(".",)))
+    assert not project.works(f"cat {tmp_path}/temporary", GrantedPaths(read=(".",)))
     assert key.read_text() == "secret"
 
 
@@ -277,7 +277,7 @@ def test_a_home_or_project_in_the_midst_of_what_is_shown_is_still_hidden(
     for hidden in (shared / "home" / "secret", project.file("src/code.py")):
         assert project.sh(f"cat {hidden}", visible=(str(shared),)).returncode != 0
         assert project.sh(f"echo x > {hidden}", visible=(str(shared),)).returncode != 0
-    assert project.sh("cat docs/guide.md", Allowed(read=("docs",)), visible=(str(shared),)).returncode == 0
+    assert project.sh("cat docs/guide.md", GrantedPaths(read=("docs",)), visible=(str(shared),)).returncode == 0
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root could read it anyway")
@@ -295,9 +295,9 @@ def test_a_granted_path_that_is_a_link_is_refused(project: Project, tmp_path: Pa
     (tmp_path / "outside" / "below").mkdir()
     for name in ("link", "link/", "link/below", "link/new/"):
         with pytest.raises(NotGranted, match="symbolic link"):
-            project.works("true", Allowed(write=(name,)))
+            project.works("true", GrantedPaths(write=(name,)))
         with pytest.raises(NotGranted, match="symbolic link"):
-            project.works("true", Allowed(read=(name.replace("new/", "below"),)))
+            project.works("true", GrantedPaths(read=(name.replace("new/", "below"),)))
     assert not (tmp_path / "outside" / "new").exists()
 
 
@@ -313,14 +313,14 @@ def test_a_protected_place_that_is_a_link_is_refused(project: Project) -> None:
     project.file(".git").rename(project.file("elsewhere"))
     project.file(".git").symlink_to("elsewhere")
     with pytest.raises(NotGranted, match="symbolic link"):
-        project.works("true", Allowed(write=(".",)))
+        project.works("true", GrantedPaths(write=(".",)))
 
 
 def test_a_link_inside_of_a_granted_place_leads_nowhere_else(project: Project, tmp_path: Path) -> None:
     (tmp_path / "outside").write_text("outside")
     project.file("docs/out").symlink_to(tmp_path / "outside")
     project.file("docs/code").symlink_to("../src/code.py")
-    granted = Allowed(write=("docs",))
+    granted = GrantedPaths(write=("docs",))
     for script in ("cat docs/out", "echo x > docs/code", "ln -s ../src/code.py docs/c; cat docs/c"):
         assert not project.works(script, granted)
     project.sh("echo x > docs/out", granted)  # with a /tmp of its own it writes there
@@ -329,7 +329,7 @@ def test_a_link_inside_of_a_granted_place_leads_nowhere_else(project: Project, t
 
 
 def test_hard_links_bring_nothing_in(project: Project) -> None:
-    granted = Allowed(read=("src",), write=("docs",))
+    granted = GrantedPaths(read=("src",), write=("docs",))
     for source in ("src/code.py", "samuel.toml", "/etc/hostname", ".samuel/plugins/p/helper"):
         assert not project.works(f"ln {source} docs/linked", granted), source
     assert not project.file("docs/linked").exists()
@@ -339,8 +339,8 @@ def test_a_granted_file_that_is_a_hard_link_is_refused(project: Project, tmp_pat
     (tmp_path / "outside").write_text("outside")
     project.file("notes").hardlink_to(tmp_path / "outside")
     with pytest.raises(NotGranted, match="hard link"):
-        project.works("true", Allowed(write=("notes",)))
-    assert project.sh("cat notes", Allowed(read=("notes",))).stdout == b"outside"
+        project.works("true", GrantedPaths(write=("notes",)))
+    assert project.sh("cat notes", GrantedPaths(read=("notes",))).stdout == b"outside"
 
 
 def test_a_link_swapped_in_after_the_check_changes_nothing(project: Project, tmp_path: Path) -> None:
@@ -348,7 +348,7 @@ def test_a_link_swapped_in_after_the_check_changes_nothing(project: Project, tmp
     outside.mkdir()
     (outside / "guide.md").write_text("outside")
     script = ["/bin/sh", "-c", "echo changed > docs/guide.md"]
-    with walls.walled(script, Allowed(write=("docs",)), project.inside, kind=project.kind) as command:
+    with walls.walled(script, GrantedPaths(write=("docs",)), project.inside, kind=project.kind) as command:
         project.file("docs").rename(project.file("docs-moved"))
         project.file("docs").symlink_to(outside)
         spawn.run(command.argv, cwd=str(project.root), env={"PATH": "/bin"}, pass_fds=command.pass_fds)
@@ -374,7 +374,7 @@ def test_swapping_links_all_the_time_never_leads_out(project: Project, tmp_path:
     try:
         for _ in range(40):
             try:
-                project.works("echo changed > docs/guide.md; echo new > docs/new", Allowed(write=("docs",)))
+                project.works("echo changed > docs/guide.md; echo new > docs/new", GrantedPaths(write=("docs",)))
                 ran += 1
             except NotGranted:
                 refused += 1
@@ -404,7 +404,7 @@ def test_the_network_is_a_grant(project: Project) -> None:
             f"import socket; socket.create_connection(('127.0.0.1', {server.getsockname()[1]}), 5).sendall(b'hi')"
         )
         assert project.python(code).returncode != 0
-        granted = project.python(code, Allowed(network=True))
+        granted = project.python(code, GrantedPaths(network=True))
         assert granted.returncode == 0, granted.stderr
         connection, _ = server.accept()
         with connection:
@@ -420,14 +420,14 @@ def test_without_the_grant_no_datagram_leaves(project: Project) -> None:
         project.python(code)
         with pytest.raises(BlockingIOError):
             server.recv(2)
-        assert project.python(code, Allowed(network=True)).returncode == 0
+        assert project.python(code, GrantedPaths(network=True)).returncode == 0
         assert server.recv(2) == b"hi"
 
 
 @pytest.mark.parametrize("network", [False, True])
 def test_programs_of_the_user_that_listen_are_not_reached(project: Project, tmp_path: Path, network: bool) -> None:
     stream, datagrams = str(tmp_path / "agent.sock"), str(tmp_path / "log.sock")
-    granted = Allowed(network=network)
+    granted = GrantedPaths(network=network)
     with listening(socket.AF_UNIX, stream) as agent, socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as log:
         log.bind(datagrams)
         for code in (
@@ -481,7 +481,7 @@ def test_walls_are_not_taken_down_from_inside(project: Project) -> None:
         f"unshare -rm sh -c 'mount -o remount,bind,rw {project.root}/docs && echo x > docs/guide.md'",
         "echo '|/bin/false' > /proc/sys/kernel/core_pattern",
     ):
-        assert not project.works(attempt, Allowed(read=("docs",))), attempt
+        assert not project.works(attempt, GrantedPaths(read=("docs",))), attempt
     assert project.untouched("docs/guide.md", "src/code.py")
 
 
@@ -489,20 +489,20 @@ def test_walls_are_not_taken_down_from_inside(project: Project) -> None:
 
 
 def test_no_descriptor_of_ours_is_left_open_inside(project: Project) -> None:
-    granted = Allowed(read=("docs",), write=("src", "."))
+    granted = GrantedPaths(read=("docs",), write=("src", "."))
     code = "import os; print([fd for fd in range(3, 64) if os.path.exists(f'/proc/self/fd/{fd}')])"
     assert project.python(code, granted).stdout == b"[]\n"
 
 
 def test_nor_outside(project: Project) -> None:
-    granted = Allowed(read=("docs",), write=("src", "."))
+    granted = GrantedPaths(read=("docs",), write=("src", "."))
     project.file("link").symlink_to("docs")
     project.works("true", granted)
     before = set(os.listdir("/proc/self/fd"))
     for _ in range(5):
         project.works("true", granted)
         with pytest.raises(NotGranted):
-            project.works("true", Allowed(read=("docs", "link"), write=("src",)))
+            project.works("true", GrantedPaths(read=("docs", "link"), write=("src",)))
     assert set(os.listdir("/proc/self/fd")) == before
 
 
@@ -549,7 +549,7 @@ def test_one_that_stays_outlives_the_thread_that_started_it(
 
     def start() -> None:
         argv = ["/bin/sh", "-c", "while read line; do echo $line; done"]
-        with walls.walled(argv, Allowed(), project.inside, stays=True, kind=project.kind) as command:
+        with walls.walled(argv, GrantedPaths(), project.inside, stays=True, kind=project.kind) as command:
             started.append(
                 spawn.start(command.argv, cwd=str(project.root), env={"PATH": "/bin"}, pass_fds=command.pass_fds)
             )
@@ -615,7 +615,7 @@ def test_an_older_bubblewrap_is_used_and_its_gap_is_said(tmp_path: Path) -> None
     run = f"""
 import subprocess
 with walled(["/bin/sh", "-c", "echo x > docs/guide.md; echo x > src/code.py"],
-            Allowed(write=("docs",)), Inside(*{project.inside[:3]!r})) as command:
+            GrantedPaths(write=("docs",)), WallPlaces(*{project.inside[:3]!r})) as command:
     print(*command.argv, subprocess.run(command.argv, pass_fds=command.pass_fds).returncode)
 """
     assert f" -- {program} " in ask(str(tmp_path), f"exec({run!r})")
@@ -637,4 +637,4 @@ def test_with_no_walls_it_runs_as_it_is_and_grants_are_checked_all_the_same(tmp_
     assert project.works(f"echo kept > {project.data}/x")
     project.file("link").symlink_to(tmp_path)
     with pytest.raises(NotGranted):
-        project.works("true", Allowed(read=("link",)))
+        project.works("true", GrantedPaths(read=("link",)))

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from samuel.prompts import parallel_read as many
-from samuel.prompts.file_facts import Reader
+from samuel.prompts.file_facts import FactsReader
 
 
 @pytest.fixture
@@ -21,7 +21,7 @@ def paths(tmp_path: Path) -> list[bytes]:
 def test_two_processes_say_what_one_says(
     tmp_path: Path, paths: list[bytes], monkeypatch: pytest.MonkeyPatch, works: bool
 ) -> None:
-    with Reader(tmp_path) as reader:
+    with FactsReader(tmp_path) as reader:
         alone = list(many.read_many(tmp_path, reader, paths))
         assert [row is None for row in alone[-4:]] == [False, True, True, True]
         monkeypatch.setattr(many, "HEAD_START", 1)

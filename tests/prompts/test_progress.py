@@ -7,7 +7,7 @@ import pytest
 
 from samuel.errors import UnsafePath
 from samuel.files.atomic import Disk
-from samuel.prompts.progress import BUDGET, Entry, append, context, rotate
+from samuel.prompts.progress import BUDGET, ProgressEntry, append, context, rotate
 
 
 @pytest.fixture
@@ -15,13 +15,13 @@ def file(tmp_path: Path) -> Path:
     return tmp_path / "progress.md"
 
 
-def entry(number: int, **more: tuple[str, ...]) -> Entry:
-    return Entry(f"run-1/{number}", "2025-01-15T10:23:45Z", number, f"1.{number}", "completed", **more)
+def entry(number: int, **more: tuple[str, ...]) -> ProgressEntry:
+    return ProgressEntry(f"run-1/{number}", "2025-01-15T10:23:45Z", number, f"1.{number}", "completed", **more)
 
 
 class TestAppend:
     def test_the_format(self, file: Path) -> None:
-        one = Entry(
+        one = ProgressEntry(
             *("run-1/3", "2025-01-15T10:23:45Z", 3, "1.2", "completed"),
             completed=("1.2 Parse the header",),
             learnings=("first line\nsecond line",),
@@ -49,7 +49,7 @@ class TestAppend:
         assert file.read_text().startswith("an agent's note\n## [")
 
     def test_a_key_cannot_break_out_of_its_comment(self, file: Path) -> None:
-        evil = Entry("a --> b\n## [x]", "t", 1, "1", "completed")
+        evil = ProgressEntry("a --> b\n## [x]", "t", 1, "1", "completed")
         append(file, evil)
         assert not append(file, evil)
         assert file.read_text().count("-->") == 1
@@ -98,7 +98,7 @@ class TestContext:
 
     def test_a_completed_task_that_does_not_say_so_again(self, file: Path) -> None:
         append(file, entry(7))
-        append(file, Entry("k", "t", 8, "1.8", "quality_failed"))
+        append(file, ProgressEntry("k", "t", 8, "1.8", "quality_failed"))
         assert context(file) == "## Completed\n- task 1.7\n\n"
 
     def test_the_same_learning_is_told_once(self, file: Path) -> None:

@@ -32,13 +32,13 @@ class Later(SystemClock):
 def reads(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The files that were read, in order: the one thing a cache is for."""
     seen: list[str] = []
-    real = facts.Reader.read
+    real = facts.FactsReader.read
 
-    def read(reader: facts.Reader, path: bytes) -> object:
+    def read(reader: facts.FactsReader, path: bytes) -> object:
         seen.append(os.fsdecode(path))
         return real(reader, path)
 
-    monkeypatch.setattr(facts.Reader, "read", read)
+    monkeypatch.setattr(facts.FactsReader, "read", read)
     return seen
 
 
@@ -306,7 +306,7 @@ class TestToon:
         for number in range(40):
             progress.append(
                 notes,
-                progress.Entry(
+                progress.ProgressEntry(
                     *(f"run/{number}", "2025-01-15T10:23:45Z", number, f"1.{number}", "completed"),
                     completed=(f"1.{number} A task with a title of the usual length",),
                     learnings=(f"Number {number}: what one learns in an iteration, in a sentence or two.",),

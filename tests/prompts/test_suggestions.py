@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from samuel.prompts.suggestions import BEGIN, END, Section
+from samuel.prompts.suggestions import BEGIN, END, SuggestionSection
 from samuel.testing import Recorder, SamuelProject
 
 SWEEP = """\
@@ -49,7 +49,9 @@ def floors(samuel_project: SamuelProject) -> SamuelProject:
     return samuel_project
 
 
-def section(project: SamuelProject, *answers: Mapping[str, Any], can_call: bool = True, **options: Any) -> Section:
+def section(
+    project: SamuelProject, *answers: Mapping[str, Any], can_call: bool = True, **options: Any
+) -> SuggestionSection:
     handlers = [Recorder("UserPromptSubmit", name=f"h{at}", returns=one) for at, one in enumerate(answers)]
     with project.open(handlers=handlers, **{"trust_everything": True, **options}) as app:
         results = [app.fire("SessionStart"), app.fire("UserPromptSubmit", user_message="clean")]
@@ -61,8 +63,8 @@ def abilities(*ids: str, **more: Any) -> dict[str, Any]:
 
 
 def test_without_suggestions_there_is_no_section(floors):
-    assert section(floors) == Section()
-    assert section(floors, {"messages_to_user": ["hello"]}) == Section()
+    assert section(floors) == SuggestionSection()
+    assert section(floors, {"messages_to_user": ["hello"]}) == SuggestionSection()
 
 
 def test_the_whole_section(floors):
@@ -71,7 +73,7 @@ def test_the_whole_section(floors):
         "suggested_documents": [{"path": "docs/floor.md", "reason": "how we clean"}],
         "new_intent": {"intent": "clean the floor", "topic": "cleaning", "stage": "act"},
     }
-    assert section(floors, hints) == Section(
+    assert section(floors, hints) == SuggestionSection(
         f"{BEGIN}\n"
         "## Suggested by hooks\n\n"
         "These are hints. Use what helps, and ignore the rest.\n\n"
@@ -86,7 +88,7 @@ def test_the_whole_section(floors):
 
 
 def test_an_ability_that_does_not_exist_or_cannot_run_is_a_warning_to_the_person(floors):
-    assert section(floors, abilities("sweeep", "wax")) == Section(
+    assert section(floors, abilities("sweeep", "wax")) == SuggestionSection(
         "",
         (
             "a hook suggests the ability `sweeep`, which is not in the registry",

@@ -9,52 +9,52 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from samuel.relevance.index import Document, Index
+from samuel.relevance.index import IndexedText, TextIndex
 
 WEIGHTS = {"keywords": 1.0, "order": 0.8}  # `order` is a word of SQL: a field may have any name
 DOCUMENTS = [
-    Document(
+    IndexedText(
         "deploy", {"keywords": "deploy\nroll out", "order": "Build, tag and release a service to production"}
     ),
-    Document("rollback", {"keywords": "rollback\nprevious version", "order": "Take a service back"}),
-    Document("logs", {"keywords": "search logs\nstack trace", "order": "Find messages by time and severity"}),
-    Document("tests", {"keywords": "unit tests\npytest", "order": "Run the tests of one package"}),
-    Document("empty", {}),
+    IndexedText("rollback", {"keywords": "rollback\nprevious version", "order": "Take a service back"}),
+    IndexedText("logs", {"keywords": "search logs\nstack trace", "order": "Find messages by time and severity"}),
+    IndexedText("tests", {"keywords": "unit tests\npytest", "order": "Run the tests of one package"}),
+    IndexedText("empty", {}),
 ]
 
 
 @pytest.fixture
-def index() -> Iterator[Index]:
-    with Index.build(DOCUMENTS, WEIGHTS) as made:
+def index() -> Iterator[TextIndex]:
+    with TextIndex.build(DOCUMENTS, WEIGHTS) as made:
         yield made
 
 
-def ids(index: Index, text: str) -> list[str]:
+def ids(index: TextIndex, text: str) -> list[str]:
     return [hit.id for hit in index.search(text)]
 
 
-def test_other_forms_of_a_word_are_found(index: Index) -> None:
+def test_other_forms_of_a_word_are_found(index: TextIndex) -> None:
     assert ids(index, "deploying services") == ["deploy"]
     assert ids(index, "tested the package")[0] == "tests"
 
 
-def test_words_that_developers_use_for_each_other_are_found(index: Index) -> None:
+def test_words_that_developers_use_for_each_other_are_found(index: TextIndex) -> None:
     assert ids(index, "ship the service")[0] == "deploy"
     assert ids(index, "reverting to the previous version") == ["rollback"]
 
 
-def test_two_words_that_others_write_as_one_are_found(index: Index) -> None:
+def test_two_words_that_others_write_as_one_are_found(index: TextIndex) -> None:
     (hit,) = index.search("roll back!")
     assert hit.id == "rollback"
     assert hit.matched == {"keywords": ("roll back",)}
 
 
-def test_a_verb_of_two_words_means_what_one_word_means(index: Index) -> None:
+def test_a_verb_of_two_words_means_what_one_word_means(index: TextIndex) -> None:
     (hit,) = index.search("please go back!")
     assert (hit.id, hit.matched) == ("rollback", {"keywords": ("go back (rollback)",)})
 
 
-def test_one_slip_of_the_fingers_is_forgiven(index: Index) -> None:
+def test_one_slip_of_the_fingers_is_forgiven(index: TextIndex) -> None:
     (hit,) = index.search("the unit tests of the pacakge")
     assert hit.id == "tests"
     assert "pacakge (package)" in hit.matched["order"]
@@ -62,21 +62,24 @@ def test_one_slip_of_the_fingers_is_forgiven(index: Index) -> None:
 
 
 def test_a_word_of_its_own_is_no_slip() -> None:
-    with Index.build([Document("train", {"keywords": "models"})], WEIGHTS) as index:
+    with TextIndex.build([IndexedText("train", {"keywords": "models"})], WEIGHTS) as index:
         assert index.search("modells", floor=0)
         assert index.search("modals", floor=0) == [], "it is known, and meant"
 
 
 def test_words_of_the_same_family_are_found() -> None:
-    with Index.build([Document("train", {"keywords": "train\ntester"})], WEIGHTS) as index:
+    with TextIndex.build([IndexedText("train", {"keywords": "train\ntester"})], WEIGHTS) as index:
         (hit,) = index.search("retrain it")
         assert hit.matched == {"keywords": ("retrain (train)",)}
         assert ids(index, "trainers") == ["train"]
 
 
 def test_who_wants_to_be_told_something_wants_nothing_done() -> None:
-    documents = [Document("promote", {"keywords": "serving endpoint"})]
-    with Index.build(documents, WEIGHTS) as things_to_do, Index.build(documents, WEIGHTS, answers=True) as answers:
+    documents = [IndexedText("promote", {"keywords": "serving endpoint"})]
+    with (
+        TextIndex.build(documents, WEIGHTS) as things_to_do,
+        TextIndex.build(documents, WEIGHTS, answers=True) as answers,
+    ):
         for text in ("What is an endpoint?", "how do I use an endpoint", "what's an endpoint"):
             assert ids(things_to_do, text) == []
             assert ids(answers, text) == ["promote"]
@@ -84,54 +87,54 @@ def test_who_wants_to_be_told_something_wants_nothing_done() -> None:
 
 
 def test_who_wants_code_written_wants_nothing_done() -> None:
-    with Index.build([Document("promote", {"keywords": "serving endpoint"})], WEIGHTS) as index:
+    with TextIndex.build([IndexedText("promote", {"keywords": "serving endpoint"})], WEIGHTS) as index:
         assert ids(index, "the endpoint of the client") == ["promote"]
         assert ids(index, "the endpoint of the class") == []
         assert ids(index, "the endpoint of src/client.py") == []
 
 
-def test_names_with_numbers_count_for_nothing(index: Index) -> None:
+def test_names_with_numbers_count_for_nothing(index: TextIndex) -> None:
     assert index.search("deploy v14 exp219")[0].score == index.search("deploy")[0].score
 
 
-def test_a_hit_says_which_words_were_found_where(index: Index) -> None:
+def test_a_hit_says_which_words_were_found_where(index: TextIndex) -> None:
     (hit,) = index.search("search the logs for severity")
     assert hit.matched == {"keywords": ("search", "logs"), "order": ("severity",)}
     assert 0 < hit.score < 1
 
 
 @pytest.mark.parametrize("text", ["", "the weather in Lisbon", "please do it now", "!?", "\0", "😀", "x" * 10_000])
-def test_what_nothing_is_about_finds_nothing(index: Index, text: str) -> None:
+def test_what_nothing_is_about_finds_nothing(index: TextIndex, text: str) -> None:
     assert index.search(text) == []
 
 
-def test_one_sentence_of_many_is_enough(index: Index) -> None:
+def test_one_sentence_of_many_is_enough(index: TextIndex) -> None:
     text = "Good morning. I was on holiday, and Paris was lovely. Could you search the logs? Thanks a lot."
     assert ids(index, text) == ["logs"]
 
 
-def test_a_megabyte_is_searched_by_its_beginning_and_its_end(index: Index) -> None:
+def test_a_megabyte_is_searched_by_its_beginning_and_its_end(index: TextIndex) -> None:
     noise = "lorem ipsum dolor sit amet " * 40_000
     assert ids(index, f"Search the logs.\n{noise}") == ["logs"]
     assert ids(index, f"{noise}\nSearch the logs.") == ["logs"]
 
 
-def test_a_megabyte_of_different_words_is_searched(index: Index) -> None:
+def test_a_megabyte_of_different_words_is_searched(index: TextIndex) -> None:
     letters = random.Random(1)
     noise = " ".join("".join(letters.choices(string.ascii_lowercase, k=7)) for _ in range(130_000))
     assert ids(index, f"Search the logs.\n{noise}") == ["logs"]
 
 
 def test_those_that_are_not_admitted_make_room_for_others() -> None:
-    with Index.build([Document(f"{n:03}", {"keywords": "deploy"}) for n in range(200)], WEIGHTS) as index:
+    with TextIndex.build([IndexedText(f"{n:03}", {"keywords": "deploy"}) for n in range(200)], WEIGHTS) as index:
         assert [hit.id for hit in index.search("deploy", 2, floor=0)] == ["000", "001"]
         later = index.search("deploy", 2, floor=0, admits=lambda id: id > "150")
         assert [hit.id for hit in later] == ["151", "152"]
 
 
-def test_the_order_they_were_given_in_means_nothing(index: Index) -> None:
+def test_the_order_they_were_given_in_means_nothing(index: TextIndex) -> None:
     text = "deploy the service, search the logs, run the tests, roll back"
-    with Index.build([DOCUMENTS[at] for at in (3, 1, 4, 0, 2)], WEIGHTS) as shuffled:
+    with TextIndex.build([DOCUMENTS[at] for at in (3, 1, 4, 0, 2)], WEIGHTS) as shuffled:
         assert shuffled.search(text) == index.search(text)
 
 
@@ -139,12 +142,12 @@ def test_it_is_kept_until_the_stamp_changes(tmp_path: Path) -> None:
     file = tmp_path / "deep" / "er" / "index.db"
     made: list[str] = []
 
-    def documents() -> list[Document]:
+    def documents() -> list[IndexedText]:
         made.append("again")
         return DOCUMENTS
 
     for stamp in ("one", "one", "two", "two"):
-        with Index.kept(file, stamp, documents, WEIGHTS) as index:
+        with TextIndex.kept(file, stamp, documents, WEIGHTS) as index:
             assert ids(index, "search the logs") == ["logs"]
     assert len(made) == 2
     assert [one.name for one in file.parent.iterdir()] == ["index.db"], "nothing is left beside it"
@@ -152,16 +155,16 @@ def test_it_is_kept_until_the_stamp_changes(tmp_path: Path) -> None:
 
 def test_other_fields_are_another_index(tmp_path: Path) -> None:
     file = tmp_path / "index.db"
-    Index.kept(file, "one", lambda: DOCUMENTS, WEIGHTS).close()
-    with Index.kept(file, "one", lambda: DOCUMENTS, {"order": 1.0}) as index:
+    TextIndex.kept(file, "one", lambda: DOCUMENTS, WEIGHTS).close()
+    with TextIndex.kept(file, "one", lambda: DOCUMENTS, {"order": 1.0}) as index:
         assert ids(index, "pytest") == []
 
 
 @pytest.mark.parametrize("damage", ["empty", "garbage", "cut", "middle", "directory"])
 def test_a_damaged_file_is_made_anew(tmp_path: Path, damage: str) -> None:
-    many = [*DOCUMENTS, *(Document(f"z{n}", {"keywords": f"word{n} other{n}"}) for n in range(500))]
+    many = [*DOCUMENTS, *(IndexedText(f"z{n}", {"keywords": f"word{n} other{n}"}) for n in range(500))]
     file = tmp_path / "index.db"
-    Index.kept(file, "one", lambda: many, WEIGHTS).close()
+    TextIndex.kept(file, "one", lambda: many, WEIGHTS).close()
     good = file.read_bytes()
     if damage == "empty":
         file.write_bytes(b"")
@@ -174,7 +177,7 @@ def test_a_damaged_file_is_made_anew(tmp_path: Path, damage: str) -> None:
     else:
         file.unlink()
         file.mkdir()
-    with Index.kept(file, "one", lambda: many, WEIGHTS) as index:
+    with TextIndex.kept(file, "one", lambda: many, WEIGHTS) as index:
         assert ids(index, "search the logs") == ["logs"]
         assert ids(index, "word77 other77") == ["z77"]
 
@@ -182,24 +185,24 @@ def test_a_damaged_file_is_made_anew(tmp_path: Path, damage: str) -> None:
 def test_a_place_that_cannot_exist_costs_nothing_but_time(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     file = tmp_path / "file" / "index.db"
-    with Index.kept(file, "one", lambda: DOCUMENTS, WEIGHTS) as index:
+    with TextIndex.kept(file, "one", lambda: DOCUMENTS, WEIGHTS) as index:
         assert ids(index, "search the logs") == ["logs"]
 
 
 def test_a_path_of_any_characters_is_a_path(tmp_path: Path) -> None:
     file = tmp_path / "a ?mode=memory#%41é" / "index.db"
-    Index.kept(file, "one", lambda: DOCUMENTS, WEIGHTS).close()
+    TextIndex.kept(file, "one", lambda: DOCUMENTS, WEIGHTS).close()
     assert file.is_file()
 
 
 @pytest.fixture(scope="module")
-def shared() -> Iterator[Index]:
-    with Index.build(DOCUMENTS, WEIGHTS) as made:
+def shared() -> Iterator[TextIndex]:
+    with TextIndex.build(DOCUMENTS, WEIGHTS) as made:
         yield made
 
 
 @given(st.text() | st.text("\"*^:(){}+-ORANDNOTEdeploylogs tests.'\n", max_size=200))
-def test_any_text_can_be_searched_for(shared: Index, text: str) -> None:
+def test_any_text_can_be_searched_for(shared: TextIndex, text: str) -> None:
     found = shared.search(text, floor=0)
     assert found == shared.search(text, floor=0)
     assert all(0 < hit.score <= 1 for hit in found)

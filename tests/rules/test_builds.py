@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from samuel.rules.builds import Build, Builds, Step, steps
+from samuel.rules.builds import Build, Builds, BuildStep, steps
 
 SERVICES = Build(("services/{service}/**", "apps/{service}/**"), ("npm", "run", "build:{service}"))
 
@@ -28,7 +28,7 @@ def test_the_order_is_that_of_the_rules_first() -> None:
 def test_patterns_can_take_files_out() -> None:
     rules = Builds((Build(("services/{it}/**", "!*.md"), ("make", "{it}")),))
     assert steps(rules, ["services/a/readme.md"]) == []
-    assert steps(rules, ["services/a/x.c"]) == [Step(("make", "a"))]
+    assert steps(rules, ["services/a/x.c"]) == [BuildStep(("make", "a"))]
 
 
 def test_a_file_in_the_directory_above_is_in_none_of_them() -> None:
@@ -37,7 +37,7 @@ def test_a_file_in_the_directory_above_is_in_none_of_them() -> None:
 
 def test_several_directories_and_where_it_runs() -> None:
     rules = Builds((Build(("{team}/{service}/**",), ("make", "{team}-{service}"), "{team}", 3.0),))
-    assert steps(rules, ["core/auth/x"]) == [Step(("make", "core-auth"), "core", 3.0)]
+    assert steps(rules, ["core/auth/x"]) == [BuildStep(("make", "core-auth"), "core", 3.0)]
 
 
 def test_a_name_that_could_be_more_than_a_name_runs_nothing() -> None:

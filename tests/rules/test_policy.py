@@ -4,14 +4,14 @@ from typing import Any
 
 import pytest
 
-from samuel.rules.policy import Call, Policy, Rule, first_fitting
+from samuel.rules.policy import GuardedCall, Policy, Rule, first_fitting
 
 
-def call(environments: tuple[str, ...] = (), paths: tuple[str, ...] = (), **fields: Any) -> Call:
-    return Call(fields.get, frozenset(environments), frozenset(paths))
+def call(environments: tuple[str, ...] = (), paths: tuple[str, ...] = (), **fields: Any) -> GuardedCall:
+    return GuardedCall(fields.get, frozenset(environments), frozenset(paths))
 
 
-def fits(rule: Rule, given: Call) -> bool:
+def fits(rule: Rule, given: GuardedCall) -> bool:
     return first_fitting(Policy((rule,)), given) is not None
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from samuel.clock import FakeClock
 from samuel.process.containers import engine
-from samuel.runtimes.oci import Oci
+from samuel.runtimes.oci import OciRuntime
 
 from .contract import LIMIT
 from .images import MEMORY, SCRIPT, containers
@@ -51,9 +51,9 @@ def serve(request: pytest.FixtureRequest) -> bool:
 
 
 @pytest.fixture
-def runtime(root: Path, hook_image: str, cache: Path) -> Iterator[Oci]:
+def runtime(root: Path, hook_image: str, cache: Path) -> Iterator[OciRuntime]:
     host = {**os.environ, "GRANTED": "the value", "SECRET": "hidden", "http_proxy": "http://user:secret@proxy"}
-    runtime = Oci(root, host, cache, LIMIT, MEMORY, FakeClock(1000.0))
+    runtime = OciRuntime(root, host, cache, LIMIT, MEMORY, FakeClock(1000.0))
     yield runtime
     runtime.close()
     assert containers(root) == []

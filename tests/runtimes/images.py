@@ -11,7 +11,7 @@ from samuel.hooks.handler import Handler, Origin, Outcome
 from samuel.hooks.package import Package
 from samuel.process.containers import leftovers
 from samuel.runtimes.base import Reply
-from samuel.runtimes.oci import Oci
+from samuel.runtimes.oci import OciRuntime
 
 from .contract import LIMIT, event
 
@@ -79,7 +79,7 @@ def handler(entry: str, package: Package) -> Handler:
     )
 
 
-def do(runtime: Oci, package: Package, script: str, timeout: float = 60.0) -> Reply:
+def do(runtime: OciRuntime, package: Package, script: str, timeout: float = 60.0) -> Reply:
     """A shell script in the plugin's container."""
     text = base64.b64encode(script.encode()).decode()
     return runtime.call(handler("sh", package), event(task={"id": "1", "text": text}, project_root="/p"), timeout)

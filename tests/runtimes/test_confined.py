@@ -22,9 +22,9 @@ from samuel.process.walls import landlock as walls_landlock
 from samuel.process.walls import walls
 from samuel.process.walls.walls import BWRAP, LANDLOCK
 from samuel.runtimes.base import Reply
-from samuel.runtimes.exec import Exec
-from samuel.runtimes.python import Python
-from samuel.sources.declarations import Answers
+from samuel.runtimes.exec import ExecRuntime
+from samuel.runtimes.python import PythonRuntime
+from samuel.sources.declarations import DeclarationCache
 from samuel.trust.content import signature
 
 from .contract import LIMIT, RuntimeContract, event
@@ -92,10 +92,10 @@ def function(of: Package, body: str) -> Handler:
 class WalledExec(RuntimeContract):
     walls: str
 
-    def build(self, root: Path) -> Exec:
+    def build(self, root: Path) -> ExecRuntime:
         for behaviour, text in SCRIPTS.items():
             script(package(root), text, behaviour)
-        return Exec(root, clean(), root.parent / "samuel-cache", LIMIT, SystemClock(), there(self.walls))
+        return ExecRuntime(root, clean(), root.parent / "samuel-cache", LIMIT, SystemClock(), there(self.walls))
 
     def handler(self, root: Path, behaviour: str) -> Handler:
         return handler(package(root), behaviour)
@@ -112,9 +112,9 @@ class TestExecByRules(WalledExec):
 class WalledPython(RuntimeContract):
     walls: str
 
-    def build(self, root: Path) -> Python:
+    def build(self, root: Path) -> PythonRuntime:
         Path(package(root).directory, "hooks.py").write_text(MODULE)
-        return Python(root, clean(), root.parent / "samuel-cache", LIMIT, there(self.walls))
+        return PythonRuntime(root, clean(), root.parent / "samuel-cache", LIMIT, there(self.walls))
 
     def handler(self, root: Path, behaviour: str) -> Handler:
         return handler(package(root), "hooks.py", behaviour, "python")
@@ -141,8 +141,8 @@ class Place:
         (self.root / "docs").mkdir()
         (self.root / "docs" / "guide.md").write_text("guide")
         (self.root / "code.py").write_text("code")
-        self.exec = Exec(self.root, clean(), self.cache, LIMIT, SystemClock(), kind)
-        self.python = Python(self.root, clean(), self.cache, LIMIT, kind)
+        self.exec = ExecRuntime(self.root, clean(), self.cache, LIMIT, SystemClock(), kind)
+        self.python = PythonRuntime(self.root, clean(), self.cache, LIMIT, kind)
 
     def call(self, one: Handler) -> Reply:
         runtime = self.exec if one.runtime == "exec" else self.python
@@ -267,7 +267,7 @@ def test_an_interpreter_in_a_hidden_place_is_there_if_it_is_on_path(
     reply = place.call(script(package(place.root), "#!/usr/bin/env node\n"))
     assert (reply.outcome, reply.result) == (Outcome.OK, {"from": "lib"})
     monkeypatch.setenv("PATH", "/usr/bin:/bin")
-    place.exec = Exec(place.root, clean(), place.cache, LIMIT, SystemClock(), kind)
+    place.exec = ExecRuntime(place.root, clean(), place.cache, LIMIT, SystemClock(), kind)
     reply = place.call(script(package(place.root), f"#!{node}\n"))
     assert reply.outcome is Outcome.NOT_STARTED
     assert "is not where a plugin may read" in reply.message
@@ -424,7 +424,9 @@ def test_a_worker_has_no_descriptor_but_its_own(place: Place) -> None:
 
 def asking(place: Place) -> Callable[[Handler], Any]:
     def ask(one: Handler) -> Any:
-        answers = Answers(place.cache / "answers.json", str(place.root), clean(), place.cache, place.python)
+        answers = DeclarationCache(
+            place.cache / "answers.json", str(place.root), clean(), place.cache, place.python
+        )
         found = signature(os.stat(one.path))
         return answers.ask([(one.path, found)], one.package)[one.path]
 

@@ -11,7 +11,7 @@ from samuel.clock import FakeClock, SystemClock
 from samuel.events import ContextExtra, PreAbilityCall
 from samuel.hooks.handler import Handler, Origin, Outcome
 from samuel.process.environment import clean
-from samuel.runtimes.exec import Exec
+from samuel.runtimes.exec import ExecRuntime
 
 from .contract import LIMIT, RuntimeContract, event
 
@@ -41,10 +41,10 @@ def write(root: Path, name: str, text: str, **more: object) -> Handler:
 
 
 class TestContract(RuntimeContract):
-    def build(self, root: Path) -> Exec:
+    def build(self, root: Path) -> ExecRuntime:
         for behaviour, text in SCRIPTS.items():
             write(root, behaviour, text)
-        return Exec(root, clean(), root / "cache", LIMIT, SystemClock())
+        return ExecRuntime(root, clean(), root / "cache", LIMIT, SystemClock())
 
     def handler(self, root: Path, behaviour: str) -> Handler:
         return Handler(
@@ -57,12 +57,12 @@ class TestContract(RuntimeContract):
 
 
 @pytest.fixture
-def runtime(tmp_path: Path) -> Exec:
-    return Exec(tmp_path, clean({"HELLO": "there"}), tmp_path / "cache", LIMIT, FakeClock(1000.0))
+def runtime(tmp_path: Path) -> ExecRuntime:
+    return ExecRuntime(tmp_path, clean({"HELLO": "there"}), tmp_path / "cache", LIMIT, FakeClock(1000.0))
 
 
 def test_what_a_process_finds_in_its_environment(
-    runtime: Exec, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    runtime: ExecRuntime, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     script = """#!/bin/sh
 echo "{\\"deadline\\": \\"$SAMUEL_DEADLINE\\", \\"event\\": \\"$SAMUEL_EVENT\\", \\"id\\": \\"$SAMUEL_EVENT_ID\\",
@@ -85,13 +85,13 @@ def test_secrets_and_loader_variables_of_the_host_do_not_reach_it(
 ) -> None:
     for name in ("ANTHROPIC_API_KEY", "LD_PRELOAD_X", "PYTHONPATH", "BASH_ENV", "SAMUEL_TRUST"):
         monkeypatch.setenv(name, "leaked")
-    runtime = Exec(tmp_path, clean(), tmp_path / "cache", LIMIT, SystemClock())
+    runtime = ExecRuntime(tmp_path, clean(), tmp_path / "cache", LIMIT, SystemClock())
     script = "#!/bin/sh\nif env | grep -q leaked; then echo '{\"leaked\": true}'; fi\n"
     reply = runtime.call(write(tmp_path, "hook", script), event(), 5.0)
     assert (reply.outcome, reply.result) == (Outcome.OK, {})
 
 
-def test_a_module_beside_a_python_hook_shadows_nothing(runtime: Exec, tmp_path: Path) -> None:
+def test_a_module_beside_a_python_hook_shadows_nothing(runtime: ExecRuntime, tmp_path: Path) -> None:
     (tmp_path / "json.py").write_text("raise SystemExit('shadowed')")
     (tmp_path / "helper.py").write_text("VALUE = 7")
     script = f"#!{sys.executable}\nimport json, helper\nprint(json.dumps({{'x': helper.VALUE}}))\n"
@@ -112,7 +112,7 @@ def test_a_module_beside_a_python_hook_shadows_nothing(runtime: Exec, tmp_path: 
     ids=["directory", "dangling link", "no interpreter", "env finds nothing", "not executable", "empty", "fifo"],
 )
 def test_why_a_file_is_not_started(
-    runtime: Exec, tmp_path: Path, make: Callable[[Path], object], says: str
+    runtime: ExecRuntime, tmp_path: Path, make: Callable[[Path], object], says: str
 ) -> None:
     make(tmp_path / "hook")
     reply = runtime.call(
@@ -124,7 +124,7 @@ def test_why_a_file_is_not_started(
     assert says in reply.message
 
 
-def test_a_hook_of_another_dialect_reads_and_writes_its_own_words(runtime: Exec, tmp_path: Path) -> None:
+def test_a_hook_of_another_dialect_reads_and_writes_its_own_words(runtime: ExecRuntime, tmp_path: Path) -> None:
     script = f"""#!{sys.executable} -S
 import json, sys
 event = json.load(sys.stdin)
@@ -141,13 +141,13 @@ print(json.dumps({{"blocked": False, "input": {{"keys": sorted(event), "event": 
     }
 
 
-def test_the_last_64_kib_of_stderr_are_kept(runtime: Exec, tmp_path: Path) -> None:
+def test_the_last_64_kib_of_stderr_are_kept(runtime: ExecRuntime, tmp_path: Path) -> None:
     script = "#!/bin/sh\nhead -c 300000 /dev/zero | tr '\\0' x >&2\necho end >&2\n"
     reply = runtime.call(write(tmp_path, "hook", script), event(), 10.0)
     assert len(reply.stderr) == 64 * 1024
     assert reply.stderr.endswith("xend\n")
 
 
-def test_unreadable_stderr_is_no_fault(runtime: Exec, tmp_path: Path) -> None:
+def test_unreadable_stderr_is_no_fault(runtime: ExecRuntime, tmp_path: Path) -> None:
     script = "#!/bin/sh\nprintf '\\377' >&2\n"
     assert runtime.call(write(tmp_path, "hook", script), ContextExtra(task={}), 10.0).outcome is Outcome.OK

@@ -11,12 +11,12 @@ import pytest
 from samuel.events import ContextExtra
 from samuel.hooks.handler import Handler, Origin, Outcome
 from samuel.runtimes.base import Reply
-from samuel.runtimes.inline import Inline
+from samuel.runtimes.inline import InlineRuntime
 
 
 def call(function: Callable[..., Any]) -> Reply:
     handler = Handler(name="f", event="context.extra", origin=Origin.EMBEDDER, runtime="inline", function=function)
-    return Inline().call(handler, ContextExtra(task={}), 1.0)
+    return InlineRuntime().call(handler, ContextExtra(task={}), 1.0)
 
 
 def raises(error: BaseException) -> Callable[..., Any]:

@@ -22,7 +22,7 @@ from samuel.hooks.capability import Capabilities
 from samuel.hooks.handler import Handler, Outcome
 from samuel.hooks.package import Package
 from samuel.process.containers import engine, leftovers
-from samuel.runtimes.oci import Oci
+from samuel.runtimes.oci import OciRuntime
 
 from .contract import LIMIT, RuntimeContract, event
 from .images import MEMORY, another_samuel, containers, do, done, handler, package
@@ -38,8 +38,8 @@ class _Contract(RuntimeContract):
     def _given(self, hook_image: str, cache: Path) -> None:
         self.image, self.cache = hook_image, cache
 
-    def build(self, root: Path) -> Oci:
-        return Oci(root, os.environ, self.cache, LIMIT, MEMORY, SystemClock())
+    def build(self, root: Path) -> OciRuntime:
+        return OciRuntime(root, os.environ, self.cache, LIMIT, MEMORY, SystemClock())
 
     def handler(self, root: Path, behaviour: str) -> Handler:
         return handler(behaviour, package(root, self.image, serve=self.serve))
@@ -65,7 +65,7 @@ class TestAKeptContainer(_Contract):
     serve = True
 
 
-def test_a_call_knows_what_it_is_about(runtime: Oci, root: Path, hook_image: str) -> None:
+def test_a_call_knows_what_it_is_about(runtime: OciRuntime, root: Path, hook_image: str) -> None:
     _, said = done(do(runtime, package(root, hook_image), "env"))
     found = {line for line in said.splitlines() if line.startswith("SAMUEL_")}
     assert found == {
@@ -78,7 +78,7 @@ def test_a_call_knows_what_it_is_about(runtime: Oci, root: Path, hook_image: str
 
 class TestAtTheDeadline:
     def test_the_container_is_gone_and_the_next_call_is_fine(
-        self, runtime: Oci, root: Path, hook_image: str, serve: bool
+        self, runtime: OciRuntime, root: Path, hook_image: str, serve: bool
     ) -> None:
         plugin = package(root, hook_image, serve=serve)
         mark = uuid.uuid4().hex
@@ -91,13 +91,15 @@ class TestAtTheDeadline:
 
 
 class TestOneThatIsKept:
-    def test_answers_many_calls(self, runtime: Oci, root: Path, hook_image: str) -> None:
+    def test_answers_many_calls(self, runtime: OciRuntime, root: Path, hook_image: str) -> None:
         plugin = package(root, hook_image, serve=True)
         names = {done(do(runtime, plugin, "hostname"))[1] for _ in range(20)}
         assert len(names) == 1
         assert len(containers(root)) == 1
 
-    def test_has_a_further_one_beside_it_while_it_is_busy(self, runtime: Oci, root: Path, hook_image: str) -> None:
+    def test_has_a_further_one_beside_it_while_it_is_busy(
+        self, runtime: OciRuntime, root: Path, hook_image: str
+    ) -> None:
         plugin = package(root, hook_image, Capabilities(write=("docs",)), serve=True)
         with ThreadPoolExecutor(2) as threads:
             # Each waits for the other: one container alone could never answer.
@@ -121,7 +123,7 @@ runtime.close()
         )
         assert (done.stdout, done.stderr) == ("True\n", "")
 
-    def test_is_replaced_when_it_was_killed(self, runtime: Oci, root: Path, hook_image: str) -> None:
+    def test_is_replaced_when_it_was_killed(self, runtime: OciRuntime, root: Path, hook_image: str) -> None:
         plugin = package(root, hook_image, serve=True)
         first = done(do(runtime, plugin, "hostname"))
         subprocess.run(["podman", "kill", *containers(root)], check=True, capture_output=True)
@@ -129,7 +131,7 @@ runtime.close()
         assert done(do(runtime, plugin, "hostname")) != first
         assert len(containers(root)) == 1
 
-    def test_says_what_went_wrong_and_stays(self, runtime: Oci, root: Path, hook_image: str) -> None:
+    def test_says_what_went_wrong_and_stays(self, runtime: OciRuntime, root: Path, hook_image: str) -> None:
         plugin = package(root, hook_image, serve=True)
         first = containers_after(runtime, plugin, root, "answers")
         reply = runtime.call(handler("error", plugin), event(), 60.0)
@@ -140,7 +142,7 @@ runtime.close()
 
     @pytest.mark.parametrize("answer", ["bad", "bare", "twice"])
     def test_that_does_not_keep_to_the_protocol_is_not_asked_again(
-        self, runtime: Oci, root: Path, hook_image: str, answer: str
+        self, runtime: OciRuntime, root: Path, hook_image: str, answer: str
     ) -> None:
         plugin = package(root, hook_image, serve=True)
         reply = runtime.call(handler(answer, plugin), event(), 60.0)
@@ -153,7 +155,7 @@ runtime.close()
             assert containers(root) == []
         assert done(do(runtime, plugin, "echo fine")) == (0, "fine")
 
-    def test_never_serves_other_grants(self, runtime: Oci, root: Path, hook_image: str) -> None:
+    def test_never_serves_other_grants(self, runtime: OciRuntime, root: Path, hook_image: str) -> None:
         script = "echo x > docs/new"
         one = package(root, hook_image, Capabilities(write=("docs",)), serve=True)
         other = package(root, hook_image, Capabilities(read=("docs",)), serve=True)
@@ -161,7 +163,7 @@ runtime.close()
         assert done(do(runtime, other, script))[0] != 0
         assert len(containers(root)) == 2
 
-    def test_sees_a_file_that_was_replaced(self, runtime: Oci, root: Path, hook_image: str) -> None:
+    def test_sees_a_file_that_was_replaced(self, runtime: OciRuntime, root: Path, hook_image: str) -> None:
         plugin = package(root, hook_image, Capabilities(read=("docs/b.md", "docs/later")), serve=True)
         look = "cat docs/b.md; cat docs/later 2>/dev/null; :"
         assert done(do(runtime, plugin, look))[1] == "mine"
@@ -175,7 +177,7 @@ runtime.close()
 
 class TestLeftovers:
     def test_of_a_killed_samuel_are_removed_by_the_next_and_nobody_else_s(
-        self, runtime: Oci, root: Path, hook_image: str, cache: Path
+        self, runtime: OciRuntime, root: Path, hook_image: str, cache: Path
     ) -> None:
         plugin = package(root, hook_image, serve=True)
         assert done(do(runtime, plugin, "echo up")) == (0, "up")
@@ -194,7 +196,7 @@ time.sleep(600)
         killed.send_signal(signal.SIGKILL)
         killed.wait()
         killed.stdout.close()
-        later = Oci(root, os.environ, cache, LIMIT, MEMORY, SystemClock())
+        later = OciRuntime(root, os.environ, cache, LIMIT, MEMORY, SystemClock())
         assert done(do(later, package(root, hook_image), "echo later")) == (0, "later")
         assert containers(root) == alive
         later.close()
@@ -212,13 +214,13 @@ time.sleep(600)
 
 class TestWhatIsNotStarted:
     @pytest.mark.parametrize("image", ["localhost/samuel-test-hook:1", "busybox", "", "--privileged"])
-    def test_an_image_by_its_tag(self, runtime: Oci, root: Path, image: str, serve: bool) -> None:
+    def test_an_image_by_its_tag(self, runtime: OciRuntime, root: Path, image: str, serve: bool) -> None:
         reply = do(runtime, package(root, image, serve=serve), "echo x")
         assert reply.outcome is Outcome.NOT_STARTED
         assert "not pinned by a digest" in reply.message
 
     def test_without_an_engine(self, root: Path, cache: Path, serve: bool) -> None:
-        bare = Oci(root, {"PATH": "/nowhere"}, cache, LIMIT, MEMORY, SystemClock())
+        bare = OciRuntime(root, {"PATH": "/nowhere"}, cache, LIMIT, MEMORY, SystemClock())
         reply = do(bare, package(root, f"sha256:{'0' * 64}", serve=serve), "echo x")
         assert reply.outcome is Outcome.NOT_STARTED
         assert "needs `podman` or `docker` (apt install podman" in reply.message
@@ -227,13 +229,13 @@ class TestWhatIsNotStarted:
         (tmp_path / "docker").write_text("#!/bin/sh\necho 'Cannot connect to the Docker daemon' >&2\nexit 1\n")
         (tmp_path / "docker").chmod(0o755)
         host = {"PATH": f"{tmp_path}:/usr/bin:/bin", "SAMUEL_CONTAINER": "docker"}
-        broken = Oci(root, host, cache, LIMIT, MEMORY, SystemClock())
+        broken = OciRuntime(root, host, cache, LIMIT, MEMORY, SystemClock())
         reply = do(broken, package(root, f"sha256:{'0' * 64}", serve=serve), "echo x")
         assert reply.outcome is Outcome.NOT_STARTED
         assert "Cannot connect to the Docker daemon" in reply.message
 
     def test_a_program_that_the_image_does_not_have(
-        self, runtime: Oci, root: Path, busybox_image: str, serve: bool
+        self, runtime: OciRuntime, root: Path, busybox_image: str, serve: bool
     ) -> None:
         pinned = engine.pin(busybox_image, host=os.environ)
         reply = runtime.call(handler("nonesuch", package(root, pinned, serve=serve)), event(), 60.0)
@@ -243,7 +245,9 @@ class TestWhatIsNotStarted:
     def test_a_project_with_a_colon_in_its_path(self, tmp_path: Path, hook_image: str, cache: Path) -> None:
         root = tmp_path / "a:b"
         root.mkdir()
-        reply = do(Oci(root, os.environ, cache, LIMIT, MEMORY, SystemClock()), package(root, hook_image), "echo x")
+        reply = do(
+            OciRuntime(root, os.environ, cache, LIMIT, MEMORY, SystemClock()), package(root, hook_image), "echo x"
+        )
         assert reply.outcome is Outcome.NOT_STARTED
         assert "has a `:`" in reply.message
 
@@ -262,7 +266,7 @@ def test_another_engine_runs_and_confines_it_too(
     (tmp_path / name).write_text(f'#!/bin/sh\n{OTHERS[name]}exec {shutil.which("podman")} "$@"\n')
     (tmp_path / name).chmod(0o755)
     host = {**os.environ, "PATH": f"{tmp_path}:{os.environ['PATH']}", "SAMUEL_CONTAINER": name}
-    runtime = Oci(root, host, cache, LIMIT, MEMORY, SystemClock())
+    runtime = OciRuntime(root, host, cache, LIMIT, MEMORY, SystemClock())
     plugin = package(root, hook_image, Capabilities(read=("docs",)), serve=serve)
     _, said = done(do(runtime, plugin, "cat docs/b.md; echo evil > docs/b.md; echo x > /new"))
     assert said.startswith("mine\n")
@@ -289,7 +293,7 @@ def example(busybox_image: str, tmp_path_factory: pytest.TempPathFactory) -> Ite
 
 class TestTheExample:
     def test_finds_long_files_and_writes_a_report(
-        self, runtime: Oci, root: Path, example: tuple[Path, str], serve: bool
+        self, runtime: OciRuntime, root: Path, example: tuple[Path, str], serve: bool
     ) -> None:
         directory, image = example
         plugin = Package(
@@ -323,7 +327,7 @@ class TestTheExample:
         assert "there is no subcommand `nonesuch`" in reply.stderr
 
 
-def containers_after(runtime: Oci, plugin: Package, root: Path, behaviour: str) -> list[str]:
+def containers_after(runtime: OciRuntime, plugin: Package, root: Path, behaviour: str) -> list[str]:
     assert runtime.call(handler(behaviour, plugin), event(), 60.0).outcome is Outcome.OK
     return containers(root)
 

@@ -20,7 +20,7 @@ from samuel.clock import SystemClock
 from samuel.hooks.capability import Capabilities
 from samuel.hooks.handler import Outcome
 from samuel.process.containers import engine
-from samuel.runtimes.oci import Oci
+from samuel.runtimes.oci import OciRuntime
 
 from .contract import LIMIT, event
 from .images import MEMORY, containers, do, done, handler, package
@@ -29,7 +29,7 @@ Shell = Callable[..., tuple[int, str]]
 
 
 @pytest.fixture
-def shell(runtime: Oci, root: Path, hook_image: str, serve: bool) -> Shell:
+def shell(runtime: OciRuntime, root: Path, hook_image: str, serve: bool) -> Shell:
     """A shell script in the plugin's container: its exit code and what it said."""
 
     def run(script: str, **granted: Any) -> tuple[int, str]:
@@ -40,7 +40,7 @@ def shell(runtime: Oci, root: Path, hook_image: str, serve: bool) -> Shell:
 
 class TestWhatIsInside:
     def test_a_value_is_computed_from_the_payload(
-        self, runtime: Oci, root: Path, hook_image: str, serve: bool
+        self, runtime: OciRuntime, root: Path, hook_image: str, serve: bool
     ) -> None:
         for _ in range(2):
             text = uuid.uuid4().hex
@@ -94,7 +94,9 @@ class TestWhatIsInside:
         assert found["PATH"] != os.environ["PATH"]
         assert "GRANTED" not in shell("env")[1]
 
-    def test_no_more_memory_than_the_limit(self, runtime: Oci, root: Path, hook_image: str, serve: bool) -> None:
+    def test_no_more_memory_than_the_limit(
+        self, runtime: OciRuntime, root: Path, hook_image: str, serve: bool
+    ) -> None:
         plugin = package(root, hook_image, serve=serve)
         bomb = "x=0123456789abcdef; while :; do x=$x$x; done"
         reply = do(runtime, plugin, bomb)
@@ -103,7 +105,7 @@ class TestWhatIsInside:
         assert done(do(runtime, plugin, "echo fine")) == (0, "fine")
 
     def test_no_more_processes_than_the_limit(
-        self, runtime: Oci, root: Path, hook_image: str, serve: bool
+        self, runtime: OciRuntime, root: Path, hook_image: str, serve: bool
     ) -> None:
         count = root / ".samuel" / "run" / "plugins" / "org@plugin" / "count"
         started = f"sleep 60 & n=$((n + 1)); echo $n > {count}"
@@ -157,7 +159,7 @@ class TestTheProject:
 
     @pytest.mark.parametrize("grant", ["read", "write"])
     def test_a_link_in_the_place_of_a_granted_path_is_refused(
-        self, runtime: Oci, root: Path, hook_image: str, serve: bool, grant: str, tmp_path: Path
+        self, runtime: OciRuntime, root: Path, hook_image: str, serve: bool, grant: str, tmp_path: Path
     ) -> None:
         outside = tmp_path / "outside"
         outside.mkdir()
@@ -181,7 +183,7 @@ class TestTheProject:
         )
         (tmp_path / "podman").chmod(0o755)
         host = {**os.environ, "PATH": f"{tmp_path}:{os.environ['PATH']}"}
-        runtime = Oci(root, host, cache, LIMIT, MEMORY, SystemClock())
+        runtime = OciRuntime(root, host, cache, LIMIT, MEMORY, SystemClock())
         plugin = package(root, hook_image, Capabilities(write=("docs",)), serve=serve)
         reply = do(runtime, plugin, "echo evil > docs/new")
         assert reply.outcome is Outcome.REFUSED, reply
@@ -190,7 +192,7 @@ class TestTheProject:
         assert containers(root) == []
 
     def test_nor_does_one_that_comes_and_goes(
-        self, runtime: Oci, root: Path, hook_image: str, tmp_path: Path
+        self, runtime: OciRuntime, root: Path, hook_image: str, tmp_path: Path
     ) -> None:
         outside = tmp_path / "outside"
         outside.mkdir()
@@ -218,7 +220,7 @@ def test_values_of_variables_are_on_no_command_line(root: Path, tmp_path: Path, 
     (tmp_path / "docker").write_text(f'#!/bin/sh\necho "$@" "[$GRANTED]" >> {tmp_path}/calls\n{tried}\n')
     (tmp_path / "docker").chmod(0o755)
     host = {"PATH": f"{tmp_path}:/usr/bin:/bin", "GRANTED": "the value", "SAMUEL_CONTAINER": "docker"}
-    runtime = Oci(root, host, cache, LIMIT, MEMORY, SystemClock())
+    runtime = OciRuntime(root, host, cache, LIMIT, MEMORY, SystemClock())
     do(runtime, package(root, f"sha256:{'0' * 64}", Capabilities(env=("GRANTED",))), "x")
     created = [line for line in (tmp_path / "calls").read_text().splitlines() if line.startswith("create ")]
     assert len(created) == 1

@@ -9,7 +9,7 @@ import pytest
 
 from samuel.hooks.handler import Handler, Origin, Outcome
 from samuel.process.environment import clean
-from samuel.runtimes.python import Python
+from samuel.runtimes.python import PythonRuntime
 
 from .contract import LIMIT, RuntimeContract, event
 
@@ -87,9 +87,9 @@ def of(root: Path, function: str, origin: Origin = Origin.PROJECT, owner: str = 
 
 
 class TestContract(RuntimeContract):
-    def build(self, root: Path) -> Python:
+    def build(self, root: Path) -> PythonRuntime:
         (root / "hooks.py").write_text(MODULE)
-        return Python(root, clean(), root.parent / "samuel-cache", LIMIT)
+        return PythonRuntime(root, clean(), root.parent / "samuel-cache", LIMIT)
 
     def handler(self, root: Path, behaviour: str) -> Handler:
         return of(root, behaviour)
@@ -97,12 +97,12 @@ class TestContract(RuntimeContract):
 
 @pytest.fixture
 def runtime(tmp_path: Path, marked: Any) -> Any:
-    runtime = Python(tmp_path, clean(), tmp_path / "cache", LIMIT)
+    runtime = PythonRuntime(tmp_path, clean(), tmp_path / "cache", LIMIT)
     yield runtime
     runtime.close()
 
 
-def pid(runtime: Python, handler: Handler) -> int:
+def pid(runtime: PythonRuntime, handler: Handler) -> int:
     reply = runtime.call(handler, event(), 10.0)
     assert reply.outcome is Outcome.OK, reply
     return int(reply.result["pid"])
@@ -113,11 +113,11 @@ def lives(child: int) -> bool:
     return os.waitid(os.P_PID, child, os.WEXITED | os.WNOHANG | os.WNOWAIT) is None
 
 
-def test_a_worker_stays_warm(runtime: Python, tmp_path: Path) -> None:
+def test_a_worker_stays_warm(runtime: PythonRuntime, tmp_path: Path) -> None:
     assert len({pid(runtime, of(tmp_path, "who")) for _ in range(3)}) == 1
 
 
-def test_hooks_of_one_directory_share_a_worker_and_plugins_do_not(runtime: Python, tmp_path: Path) -> None:
+def test_hooks_of_one_directory_share_a_worker_and_plugins_do_not(runtime: PythonRuntime, tmp_path: Path) -> None:
     project = pid(runtime, of(tmp_path, "who", owner="a"))
     assert pid(runtime, of(tmp_path, "who", owner="b")) == project
     user = pid(runtime, of(tmp_path, "who", Origin.USER))
@@ -127,19 +127,21 @@ def test_hooks_of_one_directory_share_a_worker_and_plugins_do_not(runtime: Pytho
 
 
 @pytest.mark.parametrize("fault", ["hang", "flood"])
-def test_after_a_kill_there_is_a_new_worker(runtime: Python, tmp_path: Path, fault: str) -> None:
+def test_after_a_kill_there_is_a_new_worker(runtime: PythonRuntime, tmp_path: Path, fault: str) -> None:
     before = pid(runtime, of(tmp_path, "who"))
     runtime.call(of(tmp_path, fault), event(), 1.0)
     assert pid(runtime, of(tmp_path, "who")) != before
 
 
-def test_an_exception_does_not_cost_the_worker(runtime: Python, tmp_path: Path) -> None:
+def test_an_exception_does_not_cost_the_worker(runtime: PythonRuntime, tmp_path: Path) -> None:
     before = pid(runtime, of(tmp_path, "who"))
     assert runtime.call(of(tmp_path, "crash"), event(), 10.0).outcome is Outcome.CRASHED
     assert pid(runtime, of(tmp_path, "who")) == before
 
 
-def test_a_worker_that_died_while_it_was_idle_is_not_the_next_calls_fault(runtime: Python, tmp_path: Path) -> None:
+def test_a_worker_that_died_while_it_was_idle_is_not_the_next_calls_fault(
+    runtime: PythonRuntime, tmp_path: Path
+) -> None:
     before = pid(runtime, of(tmp_path, "who"))
     runtime.call(of(tmp_path, "later_exit"), event(), 10.0)
     until = time.monotonic() + 120
@@ -149,7 +151,7 @@ def test_a_worker_that_died_while_it_was_idle_is_not_the_next_calls_fault(runtim
     assert pid(runtime, of(tmp_path, "who")) != before
 
 
-def test_it_runs_in_the_project_and_shadows_nothing(runtime: Python, tmp_path: Path) -> None:
+def test_it_runs_in_the_project_and_shadows_nothing(runtime: PythonRuntime, tmp_path: Path) -> None:
     (tmp_path / "json.py").write_text("raise SystemExit('shadowed')")
     (tmp_path / "beside.py").write_text("VALUE = 3")
     (tmp_path / "hooks.py").write_text(
@@ -161,13 +163,13 @@ def test_it_runs_in_the_project_and_shadows_nothing(runtime: Python, tmp_path: P
     assert reply.result["first"] != str(tmp_path)
 
 
-def test_a_function_without_the_mark_is_not_called(runtime: Python, tmp_path: Path) -> None:
+def test_a_function_without_the_mark_is_not_called(runtime: PythonRuntime, tmp_path: Path) -> None:
     reply = runtime.call(of(tmp_path, "helper"), event(), 10.0)
     assert reply.outcome is Outcome.CRASHED
     assert "no function `helper` with @samuel.hook" in reply.message
 
 
-def test_describe_names_what_is_marked(runtime: Python, tmp_path: Path) -> None:
+def test_describe_names_what_is_marked(runtime: PythonRuntime, tmp_path: Path) -> None:
     file = tmp_path / "two.py"
     file.write_text(
         "import samuel\n"
@@ -180,7 +182,7 @@ def test_describe_names_what_is_marked(runtime: Python, tmp_path: Path) -> None:
     assert reply.result["declared"] == [{**given, "event": "before_loop"}, {**given, "event": "context.extra"}]
 
 
-def test_nothing_is_compiled_beside_the_hook(runtime: Python, tmp_path: Path) -> None:
+def test_nothing_is_compiled_beside_the_hook(runtime: PythonRuntime, tmp_path: Path) -> None:
     (tmp_path / "beside.py").write_text("VALUE = 3")
     (tmp_path / "hooks.py").write_text(MODULE + "\nimport beside\n")
     pid(runtime, of(tmp_path, "who"))

@@ -14,16 +14,16 @@ import pytest
 from wasmtime import wat2wasm
 
 from samuel.hooks.handler import Handler, Origin, Outcome
-from samuel.runtimes.wasm import MISSING, Wasm
+from samuel.runtimes.wasm import MISSING, WasmRuntime
 
 from .contract import LIMIT, RuntimeContract, event
 from .wasm_build import ALLOCATES, MIB, SAYS_NOTHING, SPEAKS_1, Place, behaviours, hook, module, saying
 
 
 class TestContract(RuntimeContract):
-    def build(self, root: Path) -> Wasm:
+    def build(self, root: Path) -> WasmRuntime:
         (root / "plugin.wasm").write_bytes(behaviours())
-        return Wasm(root, root.parent / f"{root.name}-cache", 64 * MIB, LIMIT)
+        return WasmRuntime(root, root.parent / f"{root.name}-cache", 64 * MIB, LIMIT)
 
     def handler(self, root: Path, behaviour: str) -> Handler:
         return Handler(

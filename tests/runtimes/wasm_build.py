@@ -22,7 +22,7 @@ from samuel.hooks.capability import NOTHING, Capabilities
 from samuel.hooks.handler import Handler, Origin
 from samuel.hooks.package import Package
 from samuel.paths import Project
-from samuel.runtimes.wasm import Wasm
+from samuel.runtimes.wasm import WasmRuntime
 
 EXAMPLES = Path(__file__).parents[2] / "examples/plugins"
 SOURCES = Path(__file__).parent / "modules"
@@ -96,9 +96,9 @@ class Place:
         self.limits = memory, output
         self.runtime = self.new()
 
-    def new(self) -> Wasm:
+    def new(self) -> WasmRuntime:
         """Another runtime of the same place, as another process would have."""
-        return Wasm(self.root, self.cache, *self.limits)
+        return WasmRuntime(self.root, self.cache, *self.limits)
 
     @property
     def module(self) -> Path:

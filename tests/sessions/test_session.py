@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from samuel.errors import ConfigError, SamuelError, UnsafePath, UsageError
-from samuel.sessions.follow_up import WAITS, Desk, Ended, carry_out, title
+from samuel.sessions.follow_up import WAITS, CommandResult, FollowUpActions, carry_out, title
 from samuel.sessions.session import LONGEST, MOST_MESSAGES, FollowUp, Session, heard
 from samuel.sessions.store import MOST_SESSIONS, SessionStore
 
@@ -110,51 +110,51 @@ class TestFollowUps:
         return []
 
     @pytest.fixture
-    def desk(self, ran: list[list[str]]) -> Desk:
-        def run(words: list[str]) -> Ended:
+    def desk(self, ran: list[list[str]]) -> FollowUpActions:
+        def run(words: list[str]) -> CommandResult:
             ran.append(words)
-            return Ended(True, "exit code 0")
+            return CommandResult(True, "exit code 0")
 
-        return Desk(lambda title: "7", run)
+        return FollowUpActions(lambda title: "7", run)
 
-    def test_a_file_is_listed(self, desk: Desk) -> None:
+    def test_a_file_is_listed(self, desk: FollowUpActions) -> None:
         done = carry_out(self.action("open_file", path="a.ts"), desk)
         assert (done.state, done.note, title(done)) == ("listed", "a.ts", "a.ts")
 
-    def test_a_task_goes_to_the_queue(self, desk: Desk) -> None:
+    def test_a_task_goes_to_the_queue(self, desk: FollowUpActions) -> None:
         done = carry_out(self.action("create_task", title="Fix it"), desk)
         assert (done.state, done.note) == ("done", "task `7`")
 
-    def test_a_task_without_a_title(self, desk: Desk) -> None:
+    def test_a_task_without_a_title(self, desk: FollowUpActions) -> None:
         assert carry_out(self.action("create_task"), desk).state == "failed"
 
-    def test_a_queue_that_is_not_there(self, desk: Desk) -> None:
+    def test_a_queue_that_is_not_there(self, desk: FollowUpActions) -> None:
         def refuse(title: str) -> str:
             raise SamuelError("there are no tasks yet")
 
         done = carry_out(self.action("create_task", title="x"), desk._replace(add_task=refuse))
         assert (done.state, done.note) == ("queued", "there are no tasks yet")
 
-    def test_a_command_waits(self, desk: Desk, ran: list[list[str]]) -> None:
+    def test_a_command_waits(self, desk: FollowUpActions, ran: list[list[str]]) -> None:
         done = carry_out(self.action("run_command", command="make test"), desk)
         assert (done.state, done.note, ran) == ("queued", WAITS, [])
 
     @pytest.mark.parametrize("command", ["make test", ["make", "test"]])
     def test_a_command_that_is_allowed_word_for_word(
-        self, desk: Desk, ran: list[list[str]], command: object
+        self, desk: FollowUpActions, ran: list[list[str]], command: object
     ) -> None:
         done = carry_out(self.action("run_command", command=command), desk._replace(allowed=("make test",)))
         assert (done.state, ran) == ("done", [["make", "test"]])
 
     @pytest.mark.parametrize("command", ["make  test", "make test; rm -rf /", "make", "make test -k"])
-    def test_nearly_is_not_allowed(self, desk: Desk, ran: list[list[str]], command: str) -> None:
+    def test_nearly_is_not_allowed(self, desk: FollowUpActions, ran: list[list[str]], command: str) -> None:
         carry_out(self.action("run_command", command=command), desk._replace(allowed=("make test",)))
         assert ran == []
 
-    def test_a_person_says_yes_or_no(self, desk: Desk, ran: list[list[str]]) -> None:
+    def test_a_person_says_yes_or_no(self, desk: FollowUpActions, ran: list[list[str]]) -> None:
         asked: list[str] = []
 
-        def say(answer: bool) -> Desk:
+        def say(answer: bool) -> FollowUpActions:
             return desk._replace(confirm=lambda question: bool(asked.append(question)) or answer)
 
         assert carry_out(self.action("run_command", command="make"), say(False)).state == "queued"
@@ -162,7 +162,7 @@ class TestFollowUps:
         assert (asked, ran) == (["A hook proposes to run: make"] * 2, [["make"]])
 
     @pytest.mark.parametrize("command", ["", "  ", "'", 7, None, ["a", 7], "a\0b"])
-    def test_no_command(self, desk: Desk, command: object) -> None:
+    def test_no_command(self, desk: FollowUpActions, command: object) -> None:
         everything = desk._replace(confirm=lambda question: True)
         assert carry_out(self.action("run_command", command=command), everything).state == "failed"
 

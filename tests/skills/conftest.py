@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from samuel.plugins.installed import GLOBAL, LOCAL, Installed, examine
+from samuel.plugins.installed import GLOBAL, LOCAL, InstalledPlugin, examine
 from samuel.skills.find_skills import find_skills
 from samuel.skills.skill import Skill
 
@@ -15,7 +15,7 @@ class Place:
     def __init__(self, base: Path) -> None:
         self.root = base / "project"
         self.home = base / "home"
-        self.plugins: list[Installed] = []
+        self.plugins: list[InstalledPlugin] = []
         self.root.mkdir()
         self.home.mkdir()
 

@@ -7,14 +7,14 @@ from typing import Any
 import pytest
 
 from samuel.errors import SamuelError, UsageError
-from samuel.hooks.handler import Origin, Status
+from samuel.hooks.handler import HandlerStatus, Origin
 from samuel.skills.find_skills import for_prompt
 from samuel.skills.text_files import MOST, choose
 
 GOOD = "---\nname: review\ndescription: Reviews a change.\n---\nHow.\n"
 
 
-def told(place: Any) -> list[tuple[str, Origin, Status]]:
+def told(place: Any) -> list[tuple[str, Origin, HandlerStatus]]:
     return [(one.name, one.origin, one.status) for one in place.find()]
 
 
@@ -31,12 +31,12 @@ def everywhere(place: Any) -> None:
 def test_the_project_comes_first_and_shadows_what_has_the_same_name(place: Any) -> None:
     everywhere(place)
     assert told(place) == [
-        ("review", Origin.PROJECT, Status.ACTIVE),
-        ("review", Origin.PROJECT, Status.SHADOWED),
-        ("acme/tools/review", Origin.PROJECT_PLUGIN, Status.ACTIVE),
-        ("review", Origin.USER, Status.SHADOWED),
-        ("review", Origin.USER, Status.SHADOWED),
-        ("acme/tools/review", Origin.USER_PLUGIN, Status.SHADOWED),
+        ("review", Origin.PROJECT, HandlerStatus.ACTIVE),
+        ("review", Origin.PROJECT, HandlerStatus.SHADOWED),
+        ("acme/tools/review", Origin.PROJECT_PLUGIN, HandlerStatus.ACTIVE),
+        ("review", Origin.USER, HandlerStatus.SHADOWED),
+        ("review", Origin.USER, HandlerStatus.SHADOWED),
+        ("acme/tools/review", Origin.USER_PLUGIN, HandlerStatus.SHADOWED),
     ]
     found = place.find()
     first = place.root / ".samuel/skills/review/SKILL.md"
@@ -48,7 +48,7 @@ def test_one_that_is_broken_hides_nothing_and_is_listed_with_the_reason(place: A
     file = place.put(".samuel/skills/review/SKILL.md", "---\nname: review\n---\n")
     place.skill(".samuel/skills/review", base=place.home)
     broken, working = place.find()
-    assert (broken.status, working.status) == (Status.BROKEN, Status.ACTIVE)
+    assert (broken.status, working.status) == (HandlerStatus.BROKEN, HandlerStatus.ACTIVE)
     assert broken.reason == f"{file}:1: `description` is missing (add `description: ...` to its front matter)"
     assert choose(place.find(), "review", "skill").origin is Origin.USER
 
@@ -98,7 +98,7 @@ def test_what_a_skill_says(place: Any) -> None:
 def test_what_no_skill_can_be(place: Any, text: str, says: str) -> None:
     place.put(".samuel/skills/x/SKILL.md", text)
     (one,) = place.find()
-    assert one.status is Status.BROKEN
+    assert one.status is HandlerStatus.BROKEN
     assert says in one.reason
     with pytest.raises(SamuelError, match="cannot be used"):
         choose([one], "x", "skill")
@@ -107,7 +107,7 @@ def test_what_no_skill_can_be(place: Any, text: str, says: str) -> None:
 def test_a_name_that_is_not_its_directorys_is_a_warning(place: Any) -> None:
     place.put(".samuel/skills/other/SKILL.md", GOOD)
     (one,) = place.find()
-    assert (one.name, one.status) == ("other", Status.ACTIVE)
+    assert (one.name, one.status) == ("other", HandlerStatus.ACTIVE)
     assert one.warnings == ("its `name` is `review`, and its directory is called `other`",)
 
 
@@ -115,7 +115,7 @@ def test_what_is_odd_in_the_rest_is_a_warning(place: Any) -> None:
     head = "license: 3\nmetadata: x\nallowed-tools: {a: b}\ncompatibility: " + "c" * 501
     place.put(".samuel/skills/review/SKILL.md", GOOD.replace("\n---\nHow", f"\n{head}\n---\nHow"))
     (one,) = place.find()
-    assert one.status is Status.ACTIVE
+    assert one.status is HandlerStatus.ACTIVE
     assert one.warnings == (
         "`license` is no text",
         "`compatibility` has more than 500 characters",
@@ -163,7 +163,7 @@ class TestNames:
     def test_a_directory_with_a_name_that_cannot_be_shown(self, place: Any) -> None:
         for name in ("a\x1b[2J", os.fsdecode(b"a\xff")):
             place.put(f".samuel/skills/{name}/SKILL.md", GOOD)
-        assert [one.status for one in place.find()] == [Status.BROKEN, Status.BROKEN]
+        assert [one.status for one in place.find()] == [HandlerStatus.BROKEN, HandlerStatus.BROKEN]
         assert all("cannot be shown" in one.reason for one in place.find())
 
 
@@ -174,34 +174,34 @@ class TestLinks:
     def test_one_that_leads_out_of_a_project_is_refused(self, place: Any, tmp_path: Path, link: str) -> None:
         self.outside(place, tmp_path)
         self.link(place.root / link, tmp_path / self.target(link))
-        assert [one for one in place.find() if one.status is Status.ACTIVE] == []
+        assert [one for one in place.find() if one.status is HandlerStatus.ACTIVE] == []
         assert "secret" not in str(place.find())
 
     @pytest.mark.parametrize("link", ["skills", "skills/x", "skills/x/SKILL.md"])
     def test_nor_out_of_a_plugin(self, place: Any, tmp_path: Path, link: str) -> None:
         self.outside(place, tmp_path)
         self.link(place.plugin("acme@tools") / link, tmp_path / self.target(link))
-        assert [one for one in place.find() if one.status is Status.ACTIVE] == []
+        assert [one for one in place.find() if one.status is HandlerStatus.ACTIVE] == []
 
     def test_one_that_stays_inside_is_followed(self, place: Any) -> None:
         place.skill("tools/x")
         self.link(place.root / ".samuel/skills/x", place.root / "tools/x")
-        assert told(place) == [("x", Origin.PROJECT, Status.ACTIVE)]
+        assert told(place) == [("x", Origin.PROJECT, HandlerStatus.ACTIVE)]
 
     def test_the_users_own_may_lead_where_they_like(self, place: Any, tmp_path: Path) -> None:
         self.outside(place, tmp_path)
         self.link(place.home / ".samuel/skills", tmp_path / "outside")
-        assert told(place) == [("x", Origin.USER, Status.ACTIVE)]
+        assert told(place) == [("x", Origin.USER, HandlerStatus.ACTIVE)]
 
     def test_a_loop_of_links_ends(self, place: Any) -> None:
         self.link(place.home / ".samuel/skills/x", place.home / ".samuel/skills")
         self.link(place.root / ".samuel/skills/x/SKILL.md", place.root / ".samuel/skills/x/SKILL.md")
-        assert all(one.status is Status.BROKEN for one in place.find())
+        assert all(one.status is HandlerStatus.BROKEN for one in place.find())
 
     def test_a_pipe_does_not_hang(self, place: Any) -> None:
         (place.root / ".samuel/skills/x").mkdir(parents=True)
         os.mkfifo(place.root / ".samuel/skills/x/SKILL.md")
-        assert [one.status for one in place.find()] == [Status.BROKEN]
+        assert [one.status for one in place.find()] == [HandlerStatus.BROKEN]
 
     def outside(self, place: Any, base: Path) -> None:
         place.put("outside/x/SKILL.md", GOOD.replace("Reviews", "secret"), base)
@@ -217,7 +217,7 @@ class TestLinks:
 def test_a_project_that_is_the_home_directory_has_no_second_set(place: Any) -> None:
     place.home = place.root
     place.skill(".samuel/skills/review")
-    assert told(place) == [("review", Origin.PROJECT, Status.ACTIVE)]
+    assert told(place) == [("review", Origin.PROJECT, HandlerStatus.ACTIVE)]
 
 
 def test_so_many_and_no_more(place: Any) -> None:
@@ -225,7 +225,7 @@ def test_so_many_and_no_more(place: Any) -> None:
         place.skill(f".samuel/skills/s{number:04}")
     found = place.find()
     assert len(found) == MOST + 1
-    assert [one.status for one in found[-2:]] == [Status.ACTIVE, Status.BROKEN]
+    assert [one.status for one in found[-2:]] == [HandlerStatus.ACTIVE, HandlerStatus.BROKEN]
     assert f"more than {MOST}" in found[-1].reason
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from samuel.hooks.handler import Handler, Origin, Status
+from samuel.hooks.handler import Handler, HandlerStatus, Origin
 from samuel.testing import SamuelProject
 
 Script = Callable[[str, str], str]
@@ -82,7 +82,7 @@ class TestAsking:
             file.with_name("tmp").unlink()
             file.chmod(0o755)
         samuel_project.trust()
-        assert one(samuel_project, "counting").status is Status.ACTIVE
+        assert one(samuel_project, "counting").status is HandlerStatus.ACTIVE
         assert counting() == 2
         found(samuel_project)
         assert counting() == 2
@@ -105,22 +105,22 @@ class TestAsking:
                 f"#!/bin/sh\ntouch {tmp_path}/{me}.here\n"
                 f"while [ ! -e {tmp_path}/{other}.here ]; do sleep 0.01; done\necho context.extra\n",
             )
-        assert [handler.status for handler in found(samuel_project)] == [Status.ACTIVE] * 2
+        assert [handler.status for handler in found(samuel_project)] == [HandlerStatus.ACTIVE] * 2
 
     def test_for_a_while_and_no_longer(self, samuel_project: SamuelProject, sh: Script, marked: object) -> None:
         samuel_project.hook("good", sh("context.extra", ""))
         for number in range(2):
             samuel_project.hook(f"slow{number}", "#!/bin/sh\nsleep 600\n")
         handlers = {handler.name: handler for handler in found(samuel_project)}
-        assert handlers["good"].status is Status.ACTIVE
-        assert handlers["slow0"].status is Status.BROKEN
+        assert handlers["good"].status is HandlerStatus.ACTIVE
+        assert handlers["slow0"].status is HandlerStatus.BROKEN
         assert "did not answer within 10s" in handlers["slow0"].reason
 
     def test_a_problem_is_not_remembered(self, samuel_project: SamuelProject, tmp_path: Path) -> None:
         samuel_project.hook("needs", f"#!/bin/sh\ncat {tmp_path}/needed\n")
-        assert one(samuel_project, "needs").status is Status.BROKEN
+        assert one(samuel_project, "needs").status is HandlerStatus.BROKEN
         (tmp_path / "needed").write_text("context.extra\n")
-        assert one(samuel_project, "needs").status is Status.ACTIVE
+        assert one(samuel_project, "needs").status is HandlerStatus.ACTIVE
 
     def test_several_events(self, samuel_project: SamuelProject) -> None:
         script = (
@@ -152,7 +152,7 @@ class TestAsking:
     def test_what_is_wrong_is_said(self, samuel_project: SamuelProject, text: str, says: str) -> None:
         samuel_project.hook("wrong", text)
         handler = one(samuel_project, "wrong")
-        assert handler.status is Status.BROKEN
+        assert handler.status is HandlerStatus.BROKEN
         assert says in handler.reason
 
 
@@ -161,15 +161,15 @@ class TestNames:
         file = samuel_project.hook("a", sh("context.extra", ""))
         samuel_project.hook("a.disable", "", executable=False)
         handler = one(samuel_project, "a")
-        assert handler.status is Status.DISABLED
+        assert handler.status is HandlerStatus.DISABLED
         assert "a.disable" in handler.reason
         assert samuel_project.fire("context.extra", task={}).calls == ()
         file.with_name("a.disable").unlink()
-        assert one(samuel_project, "a").status is Status.ACTIVE
+        assert one(samuel_project, "a").status is HandlerStatus.ACTIVE
 
     def test_a_hook_renamed_to_name_disable_is_disabled(self, samuel_project: SamuelProject, sh: Script) -> None:
         samuel_project.hook("a.disable", sh("context.extra", ""))
-        assert one(samuel_project, "a").status is Status.DISABLED
+        assert one(samuel_project, "a").status is HandlerStatus.DISABLED
 
     def test_the_four_directories_and_their_precedence(self, samuel_project: SamuelProject, sh: Script) -> None:
         root, home = samuel_project.root, samuel_project.user.home
@@ -178,7 +178,7 @@ class TestNames:
             samuel_project.hook("same", sh("context.extra", f"""echo '{{"from": {number}}}'"""), where=place)
         for number, place in enumerate(places):
             statuses = [handler.status for handler in found(samuel_project)]
-            assert statuses == [Status.ACTIVE] + [Status.SHADOWED] * (3 - number)
+            assert statuses == [HandlerStatus.ACTIVE] + [HandlerStatus.SHADOWED] * (3 - number)
             assert samuel_project.fire("context.extra", task={}).result["from"] == number
             (place / "same").unlink()
             samuel_project.trust()
@@ -186,7 +186,7 @@ class TestNames:
     def test_shadowed_ones_say_by_whom(self, samuel_project: SamuelProject, sh: Script) -> None:
         mine = samuel_project.hook("a", sh("context.extra", ""))
         samuel_project.hook("a", sh("context.extra", ""), where=samuel_project.user.home / ".samuel/hooks")
-        (shadowed,) = [handler for handler in found(samuel_project) if handler.status is Status.SHADOWED]
+        (shadowed,) = [handler for handler in found(samuel_project) if handler.status is HandlerStatus.SHADOWED]
         assert shadowed.origin is Origin.USER
         assert str(mine) in shadowed.reason
 
@@ -224,7 +224,7 @@ class TestNames:
     ) -> None:
         samuel_project.hook("a", sh("context.extra", ""), executable=False)
         handler = one(samuel_project, "a")
-        assert handler.status is Status.BROKEN
+        assert handler.status is HandlerStatus.BROKEN
         assert "chmod +x" in handler.reason
 
     def test_a_link_to_nowhere_is_listed(self, samuel_project: SamuelProject, tmp_path: Path) -> None:
@@ -232,7 +232,7 @@ class TestNames:
         where.mkdir(parents=True)
         (where / "gone").symlink_to(tmp_path / "nowhere")
         (where / "gone.py").symlink_to(tmp_path / "nowhere")
-        assert [handler.status for handler in found(samuel_project)] == [Status.BROKEN] * 2
+        assert [handler.status for handler in found(samuel_project)] == [HandlerStatus.BROKEN] * 2
 
 
 class TestPythonFiles:
@@ -278,7 +278,7 @@ class TestPythonFiles:
     def test_what_is_wrong_is_said(self, samuel_project: SamuelProject, text: str, says: str) -> None:
         samuel_project.python_hook("wrong", text)
         (handler,) = found(samuel_project)
-        assert handler.status is Status.BROKEN
+        assert handler.status is HandlerStatus.BROKEN
         assert says in handler.reason
 
     @pytest.mark.parametrize("wrong", ["role='guard', timeout='30'", "role='gard'"])
@@ -367,7 +367,7 @@ class TestSamuelToml:
     def test_a_distribution_that_is_not_installed_is_listed(self, samuel_project: SamuelProject) -> None:
         samuel_project.config('distributions = ["no-such-distribution"]')
         handler = one(samuel_project, "no-such-distribution")
-        assert handler.status is Status.BROKEN
+        assert handler.status is HandlerStatus.BROKEN
         assert "pip install no-such-distribution" in handler.reason
 
     def test_an_installed_one_needs_an_agreement(self, samuel_project: SamuelProject) -> None:
@@ -382,23 +382,23 @@ class TestDisablingAGuard:
 
     def test_by_a_file_beside_it(self, samuel_project: SamuelProject) -> None:
         guard = samuel_project.hook("guard", self.GUARD)
-        assert one(samuel_project, "guard").status is Status.ACTIVE
+        assert one(samuel_project, "guard").status is HandlerStatus.ACTIVE
         guard.with_name("guard.disable").touch()
         assert (one(samuel_project, "guard").event, one(samuel_project, "guard").status) == (
             "PreAbilityCall",
-            Status.UNTRUSTED,
+            HandlerStatus.UNTRUSTED,
         )
         samuel_project.trust()
-        assert one(samuel_project, "guard").status is Status.DISABLED
+        assert one(samuel_project, "guard").status is HandlerStatus.DISABLED
 
     def test_by_another_name(self, samuel_project: SamuelProject) -> None:
         guard = samuel_project.hook("guard", self.GUARD)
-        assert one(samuel_project, "guard").status is Status.ACTIVE
+        assert one(samuel_project, "guard").status is HandlerStatus.ACTIVE
         guard.rename(guard.with_name("guard.disable"))
         refused = one(samuel_project, "guard")
-        assert (refused.event, refused.status) == ("PreAbilityCall", Status.UNTRUSTED)
+        assert (refused.event, refused.status) == ("PreAbilityCall", HandlerStatus.UNTRUSTED)
         samuel_project.trust()
-        assert one(samuel_project, "guard").status is Status.DISABLED
+        assert one(samuel_project, "guard").status is HandlerStatus.DISABLED
 
 
 @pytest.mark.parametrize("user", [False, True], ids=["project", "user"])
@@ -407,8 +407,8 @@ def test_a_name_that_is_not_utf8_is_said(samuel_project: SamuelProject, sh: Scri
     samuel_project.hook("good", sh("SessionStart", ""), where=where)
     samuel_project.hook(os.fsdecode(b"bad\xff"), sh("SessionStart", ""), where=where)
     bad = one(samuel_project, "bad\\udcff")
-    assert bad.status is (Status.BROKEN if user else Status.UNTRUSTED)
-    assert one(samuel_project, "good").status is (Status.ACTIVE if user else Status.UNTRUSTED)
+    assert bad.status is (HandlerStatus.BROKEN if user else HandlerStatus.UNTRUSTED)
+    assert one(samuel_project, "good").status is (HandlerStatus.ACTIVE if user else HandlerStatus.UNTRUSTED)
 
 
 def test_a_project_in_a_home_behind_a_link_has_one_set_of_hooks(
@@ -421,10 +421,10 @@ def test_a_project_in_a_home_behind_a_link_has_one_set_of_hooks(
 
     def test_by_removing_it(self, samuel_project: SamuelProject) -> None:
         guard = samuel_project.hook("guard", self.GUARD)
-        assert one(samuel_project, "guard").status is Status.ACTIVE
+        assert one(samuel_project, "guard").status is HandlerStatus.ACTIVE
         guard.unlink()
         missing = one(samuel_project, "guard")
-        assert (missing.event, missing.status) == ("PreAbilityCall", Status.BROKEN)
+        assert (missing.event, missing.status) == ("PreAbilityCall", HandlerStatus.BROKEN)
         assert "is gone" in missing.reason
         samuel_project.trust()
         assert found(samuel_project) == []

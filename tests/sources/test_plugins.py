@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from samuel.app import App
-from samuel.hooks.handler import Handler, Origin, Outcome, Status
+from samuel.hooks.handler import Handler, HandlerStatus, Origin, Outcome
 from samuel.testing import SamuelProject
 
 MANIFEST = """
@@ -83,7 +83,9 @@ def test_what_a_manifest_binds_is_found_named_and_run(samuel_project: SamuelProj
             "context.extra": "lint/scripts/extra.sh",
             "PreAbilityCall": "lint/scripts/guard.sh",
         }
-        assert all(one.origin is Origin.PROJECT_PLUGIN and one.status is Status.ACTIVE for one in found.values())
+        assert all(
+            one.origin is Origin.PROJECT_PLUGIN and one.status is HandlerStatus.ACTIVE for one in found.values()
+        )
         assert found["PreAbilityCall"].order == 50
         extra = app.fire("context.extra", task={})
         assert extra.result["extras"] == [{"name": "lint.md", "content": "from lint"}]
@@ -95,7 +97,7 @@ def test_without_a_manifest_the_executables_in_hooks_are_asked(samuel_project: S
     samuel_project.plugin(source, "org@bare")
     with samuel_project.open() as app:
         (one,) = of(app, "org/bare")
-        assert (one.name, one.event, one.status) == ("org/bare/tell", "context.extra", Status.ACTIVE)
+        assert (one.name, one.event, one.status) == ("org/bare/tell", "context.extra", HandlerStatus.ACTIVE)
         payload = seen(app.fire("context.extra", task={}))
     assert payload["plugin"]["name"] == "org/bare"
     assert payload["plugin"]["data_dir"].endswith(".samuel/run/plugins/org@bare")
@@ -128,7 +130,7 @@ def test_nothing_of_a_plugin_runs_before_its_owner_agreed(samuel_project: Samuel
     samuel_project.plugin(source)
     samuel_project.user.state.joinpath("trust").rename(samuel_project.user.state / "elsewhere")  # a fresh clone
     with samuel_project.open() as app:
-        assert {one.status for one in of(app, "lint")} == {Status.UNTRUSTED}
+        assert {one.status for one in of(app, "lint")} == {HandlerStatus.UNTRUSTED}
         fired = app.fire("context.extra", task={})
     assert not marker.exists()
     assert [call.outcome for call in fired.calls if call.handler.owner == "lint"] == [Outcome.REFUSED]
@@ -179,7 +181,7 @@ def test_a_disabled_one_is_listed_and_does_not_run(samuel_project: SamuelProject
     samuel_project.plugin(lint)
     samuel_project.config("[plugins.lint]\nenabled = false\n")
     with samuel_project.open() as app:
-        assert {one.status for one in of(app, "lint")} == {Status.DISABLED}
+        assert {one.status for one in of(app, "lint")} == {HandlerStatus.DISABLED}
         assert not app.fire("PreAbilityCall", ability_id="x").denied
         assert app.plugins.usable == []
 
@@ -191,12 +193,12 @@ def test_the_projects_plugin_hides_the_users_of_the_same_name(samuel_project: Sa
     (samuel_project.root / ".samuel" / "plugins" / "a@lint").rename(user / "b@lint")
     samuel_project.trust()
     with samuel_project.open() as app:  # the user's own needs nobody's word
-        assert [one.status for one in of(app, "lint")] == [Status.ACTIVE, Status.ACTIVE]
+        assert [one.status for one in of(app, "lint")] == [HandlerStatus.ACTIVE, HandlerStatus.ACTIVE]
         assert app.fire("PreAbilityCall", ability_id="x").denied
     samuel_project.plugin(lint, "a@lint")
     with samuel_project.open() as app:
         states = {(one.origin, one.status) for one in of(app, "lint")}
-    assert states == {(Origin.PROJECT_PLUGIN, Status.ACTIVE), (Origin.USER_PLUGIN, Status.SHADOWED)}
+    assert states == {(Origin.PROJECT_PLUGIN, HandlerStatus.ACTIVE), (Origin.USER_PLUGIN, HandlerStatus.SHADOWED)}
 
 
 def test_precedence_is_the_seeds(samuel_project: SamuelProject, make: Make) -> None:
@@ -236,7 +238,7 @@ def test_a_linked_one_may_change_between_runs_and_not_within_one(
     plugins.mkdir(parents=True)
     (plugins / "lint").symlink_to(lint)
     with samuel_project.open() as app:
-        assert {one.status for one in of(app, "lint")} == {Status.UNTRUSTED}
+        assert {one.status for one in of(app, "lint")} == {HandlerStatus.UNTRUSTED}
     samuel_project.trust()
     (lint / "scripts/extra.sh").write_text(EXTRA.replace("from lint", "changed"))
     with samuel_project.open() as app:
@@ -248,7 +250,7 @@ def test_a_linked_one_may_change_between_runs_and_not_within_one(
     (plugins / "lint").unlink()
     (plugins / "lint").symlink_to(lint.parent)  # another place is another thing
     with samuel_project.open() as app:
-        assert Status.ACTIVE not in {one.status for one in app.found if one.origin is Origin.PROJECT_PLUGIN}
+        assert HandlerStatus.ACTIVE not in {one.status for one in app.found if one.origin is Origin.PROJECT_PLUGIN}
 
 
 def test_what_is_known_is_recalled_without_asking(samuel_project: SamuelProject, make: Make) -> None:
@@ -257,7 +259,7 @@ def test_what_is_known_is_recalled_without_asking(samuel_project: SamuelProject,
     for _ in range(3):
         with samuel_project.open() as app:
             (one,) = of(app, "org/p")
-            assert one.status is Status.ACTIVE
+            assert one.status is HandlerStatus.ACTIVE
             assert one.package is not None
     (asked,) = samuel_project.user.cache.rglob("asked")  # in the home that only this plugin has
     assert asked.read_text() == "asked\n"
@@ -281,7 +283,7 @@ def test_the_lock_can_only_narrow(samuel_project: SamuelProject, make: Make) -> 
     samuel_project.trust()
     with samuel_project.open() as app:
         (first, *_) = of(app, "lint")
-        assert first.status is Status.BROKEN
+        assert first.status is HandlerStatus.BROKEN
         assert "exec: yes" in first.reason
         assert app.plugins.usable == []
 

@@ -15,8 +15,8 @@ import pytest
 
 from samuel.dispatch.record import Fired
 from samuel.errors import UnsafePath
-from samuel.hooks.handler import Handler, Origin, Outcome, Status
-from samuel.sources.yaml_cache import KnownFiles
+from samuel.hooks.handler import Handler, HandlerStatus, Origin, Outcome
+from samuel.sources.yaml_cache import YamlHookCache
 from samuel.sources.yaml_hooks import files
 from samuel.testing import Recorder, SamuelProject
 
@@ -165,7 +165,7 @@ class TestRunning:
         yaml.file("h.yaml", "id: h\nevent_type: PostAbilityCall\nhandler: {kind: builtin, name: policy_gard}\n")
         yaml.project.trust()
         handler = yaml.one()
-        assert handler.status is Status.BROKEN
+        assert handler.status is HandlerStatus.BROKEN
         assert "`policy_gard` is no hook that comes with Samuel (did you mean `policy_guard`?)" in handler.reason
 
     def test_several_events(self, yaml: Yaml) -> None:
@@ -294,21 +294,21 @@ class TestEnvironments:
         yaml.hook(more="environments: [dev, staging]\n")
         yaml.project.trust()
         handler = yaml.one()
-        assert handler.status is Status.DISABLED
+        assert handler.status is HandlerStatus.DISABLED
         assert handler.reason.startswith("it is for `dev` and `staging`, and no environment is set")
         assert yaml.one(environment="prod").reason.startswith("it is for `dev` and `staging`, and this is `prod`")
-        assert yaml.one(environment="dev").status is Status.ACTIVE
+        assert yaml.one(environment="dev").status is HandlerStatus.ACTIVE
 
         yaml.project.config('environment = "staging"\n')
-        assert yaml.one().status is Status.ACTIVE
+        assert yaml.one().status is HandlerStatus.ACTIVE
         monkeypatch.setenv("SAMUEL_ENV", "prod")
-        assert yaml.one().status is Status.DISABLED
-        assert yaml.one(environment="dev").status is Status.ACTIVE
+        assert yaml.one().status is HandlerStatus.DISABLED
+        assert yaml.one(environment="dev").status is HandlerStatus.ACTIVE
 
     def test_disabled(self, yaml: Yaml) -> None:
         yaml.hook(more="enabled: false\n")
         yaml.project.trust()
-        assert yaml.one().status is Status.DISABLED
+        assert yaml.one().status is HandlerStatus.DISABLED
         assert "samuel hooks enable h" in yaml.one().reason
         assert yaml.fire().calls == ()
 
@@ -321,7 +321,7 @@ class TestProblems:
         yaml.file("not-a-hook.txt", "id: [")
         yaml.project.trust()
         found = yaml.found()
-        assert found[".system/hooks/bad.yaml"].status is Status.BROKEN
+        assert found[".system/hooks/bad.yaml"].status is HandlerStatus.BROKEN
         assert ".system/hooks/bad.yaml:2: `Nothing` is not an event" in found[".system/hooks/bad.yaml"].reason
         assert found[".system/hooks/tabs.yml"].name == "tabs"
         assert yaml.fire().result == {"a": 1}
@@ -341,7 +341,7 @@ class TestProblems:
         make(yaml.project.root / ".system/hooks" / name)
         yaml.project.trust()
         handler = yaml.found()[f".system/hooks/{name}"]
-        assert handler.status is Status.BROKEN
+        assert handler.status is HandlerStatus.BROKEN
         assert said in handler.reason
         assert yaml.fire().calls[0].outcome is Outcome.OK
 
@@ -351,7 +351,7 @@ class TestProblems:
         with open(os.path.join(directory, b"\xff.yaml"), "wb") as file:
             file.write(b"id: x\n")
         (odd,) = [one for one in yaml.found().values() if one.name != "good"]
-        assert odd.status is Status.BROKEN
+        assert odd.status is HandlerStatus.BROKEN
 
     def test_the_directory_is_a_link(self, yaml: Yaml, tmp_path: Path) -> None:
         yaml.hook()
@@ -366,13 +366,13 @@ class TestProblems:
         # It comes first by name, but nobody agreed to it.
         yaml.hook("h", answer='{"a": 1}', file="a.yaml", more="blocking: true\n")
         found = yaml.found()
-        assert found[".system/hooks/h.yaml"].status is Status.ACTIVE
-        assert found[".system/hooks/a.yaml"].status is Status.BROKEN
+        assert found[".system/hooks/h.yaml"].status is HandlerStatus.ACTIVE
+        assert found[".system/hooks/a.yaml"].status is HandlerStatus.BROKEN
         assert "has the id `h` too" in found[".system/hooks/a.yaml"].reason
         yaml.project.trust()
         found = yaml.found()
-        assert found[".system/hooks/a.yaml"].status is Status.ACTIVE
-        assert found[".system/hooks/h.yaml"].status is Status.BROKEN
+        assert found[".system/hooks/a.yaml"].status is HandlerStatus.ACTIVE
+        assert found[".system/hooks/h.yaml"].status is HandlerStatus.BROKEN
         outcomes = [(call.handler.file, call.outcome) for call in yaml.fire().calls]
         assert (".system/hooks/h.yaml", Outcome.NOT_STARTED) in outcomes  # it worked once: it keeps its place
 
@@ -394,7 +394,7 @@ class TestProblems:
         assert yaml.fire().result == {"from": "yaml"}
         yaml.project.hook("one", sh("PostAbilityCall", """echo '{"from": "file"}'"""))
         assert yaml.fire().result == {"from": "file"}
-        assert yaml.one().status is Status.SHADOWED
+        assert yaml.one().status is HandlerStatus.SHADOWED
 
 
 class TestTrust:
@@ -510,9 +510,9 @@ class TestTrust:
         yaml.project.trust()
         yaml.fire()
         yaml.hook(more="enabled: false\n")
-        assert yaml.one().status is Status.UNTRUSTED
+        assert yaml.one().status is HandlerStatus.UNTRUSTED
         yaml.project.trust()
-        assert yaml.one().status is Status.DISABLED
+        assert yaml.one().status is HandlerStatus.DISABLED
         (yaml.project.root / ".system/hooks/h.yaml").unlink()
         yaml.project.trust()
         assert yaml.found() == {}
@@ -564,12 +564,12 @@ class TestKnown:
     def test_only_what_changed_is_read_again(self, yaml: Yaml, tmp_path: Path) -> None:
         first, second = yaml.hook("a"), yaml.hook("b")
         store = tmp_path / "known"
-        before = {read.file: read for read in KnownFiles(store).look(yaml.project.root)}
+        before = {read.file: read for read in YamlHookCache(store).look(yaml.project.root)}
         second.write_text("id: [\n")
         first.chmod(0o000)  # it could not be read, were it read again
         first.chmod(0o644)
         os.utime(first, ns=(1, 1))
-        after = {read.file: read for read in KnownFiles(store).look(yaml.project.root)}
+        after = {read.file: read for read in YamlHookCache(store).look(yaml.project.root)}
         assert after[".system/hooks/b.yaml"].hook is None
         assert after[".system/hooks/a.yaml"].hook == before[".system/hooks/a.yaml"].hook
 
@@ -578,7 +578,7 @@ class TestKnown:
         yaml.hook()
         store = tmp_path / "known"
         store.write_bytes(content)
-        (read,) = KnownFiles(store).look(yaml.project.root)
+        (read,) = YamlHookCache(store).look(yaml.project.root)
         assert read.hook is not None
 
     def test_five_thousand(self, yaml: Yaml) -> None:
@@ -592,7 +592,7 @@ class TestKnown:
             with yaml.project.open() as app:
                 mine = [one for one in app.found if one.origin is Origin.PROJECT]
                 assert len(mine) == 5_000
-                assert {one.status for one in mine} == {Status.ACTIVE}
+                assert {one.status for one in mine} == {HandlerStatus.ACTIVE}
                 fired = app.fire("PostAbilityCall", ability_id="ability_4711", status="success")
                 assert [call.handler.name for call in fired.calls] == ["h4711"]
                 assert fired.result == {"a": 1}

@@ -9,7 +9,7 @@ import pytest
 
 from samuel.errors import SamuelError, UsageError
 from samuel.tasks import changes, rights
-from samuel.tasks.rights import Agent, Person, asker
+from samuel.tasks.rights import AgentAsker, PersonAsker, asker
 from samuel.tasks.task import STATUSES, Task, find
 
 TASKS = tuple(Task(id=status, title=status, status=status) for status in STATUSES)
@@ -104,14 +104,16 @@ def test_a_new_task() -> None:
 
 
 def test_who_asks() -> None:
-    assert isinstance(asker({"SAMUEL_TASK_ID": "1"}), Person)
+    assert isinstance(asker({"SAMUEL_TASK_ID": "1"}), PersonAsker)
     everything = {"SAMUEL_TASK_ID": "3", "SAMUEL_MODE": "discovery", "SAMUEL_ITERATION": "7"}
-    assert asker({"SAMUEL_RUN_ID": "run-1"}) == Agent("run-1")
-    assert asker({"SAMUEL_RUN_ID": "r", "SAMUEL_MAX_NEW_TASKS": "2", **everything}) == Agent("r", "3", True, 7, 2)
+    assert asker({"SAMUEL_RUN_ID": "run-1"}) == AgentAsker("run-1")
+    assert asker({"SAMUEL_RUN_ID": "r", "SAMUEL_MAX_NEW_TASKS": "2", **everything}) == AgentAsker(
+        "r", "3", True, 7, 2
+    )
 
 
 def test_an_agent_speaks_of_its_own_task_only() -> None:
-    agent = Agent("run-1", "in_progress")
+    agent = AgentAsker("run-1", "in_progress")
     claimed = find(agent.done(TASKS, "in_progress", at=AT, commit=""), "in_progress")
     assert (claimed.status, claimed.claimed, claimed.completed_at) == ("in_progress", True, "")
     for refused in (
@@ -127,19 +129,19 @@ def test_an_agent_speaks_of_its_own_task_only() -> None:
     with pytest.raises(SamuelError, match="cannot reset a task"):
         agent.reset(TASKS, "in_progress")
     with pytest.raises(SamuelError, match="works on no task"):
-        Agent("run-1", discovers=True).done(TASKS, "pending", at=AT, commit="")
+        AgentAsker("run-1", discovers=True).done(TASKS, "pending", at=AT, commit="")
 
 
 def test_discovery_finds_only_so_many() -> None:
     def add(agent: rights.Asker, tasks: tuple[Task, ...]) -> tuple[Task, ...]:
         return agent.enqueue(tasks, "New", priority="medium", complexity="medium", depends_on=())
 
-    agent = Agent("run-1", discovers=True, iteration=5, max_new_tasks=2)
+    agent = AgentAsker("run-1", discovers=True, iteration=5, max_new_tasks=2)
     tasks = add(agent, add(agent, TASKS))
     assert [(task.source, task.iteration) for task in tasks[-2:]] == [("discovery", 5)] * 2
     with pytest.raises(SamuelError, match="2 is the most"):
         add(agent, tasks)
-    tasks = add(Agent("run-1", "pending", iteration=5, max_new_tasks=2), tasks)
+    tasks = add(AgentAsker("run-1", "pending", iteration=5, max_new_tasks=2), tasks)
     assert (tasks[-1].source, tasks[-1].iteration) == ("agent", 5)
-    assert len(add(Agent("run-1", discovers=True, iteration=10, max_new_tasks=2), tasks)) == len(tasks) + 1
-    assert add(Person(), tasks)[-1].source == "user"
+    assert len(add(AgentAsker("run-1", discovers=True, iteration=10, max_new_tasks=2), tasks)) == len(tasks) + 1
+    assert add(PersonAsker(), tasks)[-1].source == "user"

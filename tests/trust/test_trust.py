@@ -14,7 +14,7 @@ from samuel.errors import ConfigError
 from samuel.hooks.handler import Handler, Origin
 from samuel.trust import content
 from samuel.trust.content import TooMuch, digest_file, survey
-from samuel.trust.items import Item, review, show
+from samuel.trust.items import TrustItem, review, show
 from samuel.trust.permit import Permit
 from samuel.trust.repository import common_directory, trust_key
 from samuel.trust.store import Agreement, TrustStore
@@ -214,9 +214,9 @@ class TestReview:
 
     def test_what_is_new_is_shown_as_a_whole_and_binary_by_its_size(self, tmp_path: Path) -> None:
         store = TrustStore(tmp_path, "key")
-        assert show(Item("a", "d", "new", b"text"), {}, store) == "text"
-        assert show(Item("a", "d", "new", b"\x7fELF\0\0"), {}, store) == "(binary, 6 bytes)"
-        long = show(Item("a", "d", "new", b"x" * 100_000), {}, store)
+        assert show(TrustItem("a", "d", "new", b"text"), {}, store) == "text"
+        assert show(TrustItem("a", "d", "new", b"\x7fELF\0\0"), {}, store) == "(binary, 6 bytes)"
+        long = show(TrustItem("a", "d", "new", b"x" * 100_000), {}, store)
         assert long.endswith("and more: the file has 100000 bytes")
 
     def test_what_cannot_be_listed_or_written_down_waits_and_cannot_be_agreed_to(

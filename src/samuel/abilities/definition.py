@@ -7,9 +7,16 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from samuel.abilities.model import Ability, Implementation, Level, Prompt, Python, Script
+from samuel.abilities.model import (
+    Ability,
+    Implementation,
+    Level,
+    PromptImplementation,
+    PythonImplementation,
+    ScriptImplementation,
+)
 from samuel.config import kinds
-from samuel.config.reader import Report, Table
+from samuel.config.reader import ConfigTable, ProblemReport
 from samuel.files import yaml
 from samuel.files.modules import is_file
 
@@ -21,7 +28,7 @@ _FUNCTION = re.compile(r"[^:\s][^:]*:[A-Za-z_][A-Za-z0-9_]*")
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
-class Execution(NamedTuple):
+class ExecutionSettings(NamedTuple):
     """What a file below `config/` says: how an ability runs that is defined elsewhere."""
 
     name: str
@@ -33,7 +40,7 @@ class Execution(NamedTuple):
 def read_ability(data: bytes, file: str, level: Level) -> Ability:
     """ConfigError with everything that is wrong with it."""
     document = yaml.load(data, file)
-    report = Report(Path(file), document.lines)
+    report = ProblemReport(Path(file), document.lines)
     top = report.read(document.mapping())
     high = level is Level.HIGH
     key = top.require("operation_key", name, "") if not high else top.take("operation_key", name, "")
@@ -62,10 +69,10 @@ def read_ability(data: bytes, file: str, level: Level) -> Ability:
     return found
 
 
-def read_execution(data: bytes, file: str) -> Execution:
+def read_execution(data: bytes, file: str) -> ExecutionSettings:
     """ConfigError with everything that is wrong with it."""
     document = yaml.load(data, file)
-    report = Report(Path(file), document.lines)
+    report = ProblemReport(Path(file), document.lines)
     top = report.read(document.mapping())
     names = [key for key in ("operation_key", "id") if top.take(key, name, "")]
     if len(names) != 1:
@@ -74,10 +81,10 @@ def read_execution(data: bytes, file: str) -> Execution:
         top.refuse("implementation", "`implementation` is missing")
     implementation = _implementation(top)
     report.finish()
-    return Execution(top.take(names[0], name, ""), implementation, file, top.line(names[0]))
+    return ExecutionSettings(top.take(names[0], name, ""), implementation, file, top.line(names[0]))
 
 
-def _implementation(top: Table) -> Implementation | None:
+def _implementation(top: ConfigTable) -> Implementation | None:
     if "implementation" not in top:
         top.take("implementation", kinds.anything, None)
         return None
@@ -93,8 +100,8 @@ def _implementation(top: Table) -> Implementation | None:
     return _READERS[kind](table.table(kind))
 
 
-def _script(table: Table) -> Script:
-    return Script(
+def _script(table: ConfigTable) -> ScriptImplementation:
+    return ScriptImplementation(
         path=table.require("path", kinds.inner_path, ""),
         arguments=table.take("args_template", kinds.words, ()),
         timeout=table.take("timeout", kinds.timeout, None),
@@ -102,23 +109,27 @@ def _script(table: Table) -> Script:
     )
 
 
-def _python(table: Table) -> Python:
-    return Python(
+def _python(table: ConfigTable) -> PythonImplementation:
+    return PythonImplementation(
         function=table.require("function", function, ""),
         timeout=table.take("timeout", kinds.timeout, None),
         env=table.take("env", environment, {}),
     )
 
 
-def _prompt(table: Table) -> Prompt:
-    return Prompt(
+def _prompt(table: ConfigTable) -> PromptImplementation:
+    return PromptImplementation(
         prompt=table.require("prompt", text, ""),
         timeout=table.take("timeout", kinds.timeout, None),
         env=table.take("env", environment, {}),
     )
 
 
-_READERS: dict[str, Callable[[Table], Implementation]] = {"script": _script, "python": _python, "agent": _prompt}
+_READERS: dict[str, Callable[[ConfigTable], Implementation]] = {
+    "script": _script,
+    "python": _python,
+    "agent": _prompt,
+}
 
 
 def name(value: object) -> str:

@@ -15,7 +15,7 @@ from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 from samuel.abilities import placeholders
-from samuel.abilities.model import Ability, Python, Script
+from samuel.abilities.model import Ability, PythonImplementation, ScriptImplementation
 from samuel.abilities.registry import Registry
 from samuel.abilities.schema import unsound
 from samuel.abilities.tables import FILE
@@ -28,7 +28,7 @@ from samuel.files.modules import is_file
 LARGEST_SOURCE = 4 * 1024 * 1024
 MOST_CIRCLES = 20
 
-Place = tuple[str | int, ...]
+DefinitionPath = tuple[str | int, ...]
 
 
 def lint(root: Path, registry: Registry) -> list[Problem]:
@@ -48,7 +48,7 @@ class _Checks:
         self._root = root
         self._registry = registry
         self._advice = Advice()
-        self._lines: Callable[[str], yaml.Lines] = lru_cache(maxsize=16)(self._read_lines)
+        self._lines: Callable[[str], yaml.YamlLines] = lru_cache(maxsize=16)(self._read_lines)
 
     def tables(self) -> Iterator[Problem]:
         """Rows without an ability, abilities without a row, and rows that say something else than the file."""
@@ -108,12 +108,12 @@ class _Checks:
         if one.implementation is None:
             hint = "add `implementation:` here, or a file that gives it below `.system/registry/config/`"
             yield self._problem(one.file, (), f"`{one.id}` has no implementation", hint)
-        elif isinstance(one.implementation, Script):
+        elif isinstance(one.implementation, ScriptImplementation):
             yield from self._program(file, ("implementation", "script", "path"), one.implementation.path)
             for at, argument in enumerate(one.implementation.arguments):
                 where = ("implementation", "script", "args_template", at)
                 yield from self._placeholders(file, where, argument, one)
-        elif isinstance(one.implementation, Python):
+        elif isinstance(one.implementation, PythonImplementation):
             yield from self._function(file, one.implementation.function)
         else:
             text = one.implementation.prompt
@@ -132,7 +132,7 @@ class _Checks:
         known = self._registry.by_name
         return [known[name].id if name in known else name for name in one.calls]
 
-    def _program(self, file: str, place: Place, path: str) -> Iterator[Problem]:
+    def _program(self, file: str, place: DefinitionPath, path: str) -> Iterator[Problem]:
         whole = self._root / path
         if not whole.is_file():
             yield self._problem(
@@ -161,7 +161,7 @@ class _Checks:
                 hint = self._advice.near(name, names)
                 yield self._problem(file, place, f"`{path}` has no function `{name}`", hint)
 
-    def _placeholders(self, file: str, place: Place, text: str, one: Ability) -> Iterator[Problem]:
+    def _placeholders(self, file: str, place: DefinitionPath, text: str, one: Ability) -> Iterator[Problem]:
         properties = (one.input_schema or {}).get("properties")
         if not isinstance(properties, Mapping):
             return
@@ -170,14 +170,14 @@ class _Checks:
                 hint = self._advice.near(name, properties, "say in `input_schema` what it is")
                 yield self._problem(file, place, f"the input has no `{name}`", hint)
 
-    def _problem(self, file: str, place: Place, what: str, hint: str = "") -> Problem:
+    def _problem(self, file: str, place: DefinitionPath, what: str, hint: str = "") -> Problem:
         return Problem(what, file, self._lines(file).of(place), hint)
 
-    def _read_lines(self, file: str) -> yaml.Lines:
+    def _read_lines(self, file: str) -> yaml.YamlLines:
         try:
             return yaml.load(read_inside(self._root, file, limit=yaml.LARGEST), file).lines
         except (SamuelError, OSError):  # it changed since it was loaded
-            return yaml.Lines({})
+            return yaml.YamlLines({})
 
 
 def _defined(tree: ast.Module) -> set[str]:

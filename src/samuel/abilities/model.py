@@ -17,7 +17,7 @@ class Level(StrEnum):
     LOW = "low"
 
 
-class Script(msgspec.Struct, frozen=True, tag="script"):
+class ScriptImplementation(msgspec.Struct, frozen=True, tag="script"):
     """A program of the project: the input as JSON on stdin, the output as JSON on stdout."""
 
     path: str
@@ -29,7 +29,7 @@ class Script(msgspec.Struct, frozen=True, tag="script"):
     """`"$NAME"` stands for the variable of that name outside."""
 
 
-class Python(msgspec.Struct, frozen=True, tag="python"):
+class PythonImplementation(msgspec.Struct, frozen=True, tag="python"):
     """A function that is given the input and returns the output."""
 
     function: str
@@ -38,7 +38,7 @@ class Python(msgspec.Struct, frozen=True, tag="python"):
     env: dict[str, str] = {}
 
 
-class Prompt(msgspec.Struct, frozen=True, tag="agent"):
+class PromptImplementation(msgspec.Struct, frozen=True, tag="agent"):
     """A prompt to the configured agent."""
 
     prompt: str
@@ -46,9 +46,13 @@ class Prompt(msgspec.Struct, frozen=True, tag="agent"):
     env: dict[str, str] = {}
 
 
-Implementation = Script | Python | Prompt
+Implementation = ScriptImplementation | PythonImplementation | PromptImplementation
 
-KINDS: dict[type[Implementation], str] = {Script: "script", Python: "python", Prompt: "agent"}
+KINDS: dict[type[Implementation], str] = {
+    ScriptImplementation: "script",
+    PythonImplementation: "python",
+    PromptImplementation: "agent",
+}
 
 
 class Ability(msgspec.Struct, frozen=True):

@@ -15,9 +15,9 @@ from pathlib import Path
 
 import msgspec
 
-from samuel.abilities.definition import Execution, read_ability, read_execution
+from samuel.abilities.definition import ExecutionSettings, read_ability, read_execution
 from samuel.abilities.model import Ability, Level
-from samuel.abilities.tables import FILE, LARGEST, Row, Tables, read_tables
+from samuel.abilities.tables import FILE, LARGEST, AbilityRow, AbilityTables, read_tables
 from samuel.config import kinds
 from samuel.config.advice import Advice
 from samuel.decoding import msgpack_decoder
@@ -39,7 +39,7 @@ class Registry(msgspec.Struct, frozen=True, dict=True):
     abilities: tuple[Ability, ...] = ()
     """By id."""
     problems: tuple[Problem, ...] = ()
-    rows: tuple[Row, ...] = ()
+    rows: tuple[AbilityRow, ...] = ()
     """What ABILITY.md lists."""
     stamp: str = ""
     """Changes when any of the files does."""
@@ -156,22 +156,22 @@ class _Reading:
         stamp = _digest(__version__, repr(sorted(self._found.items())), repr(sorted(self.elsewhere.items())))
         return Registry(tuple(whole), tuple(self._problems), tables.rows, stamp)
 
-    def _tables(self) -> Tables:
+    def _tables(self) -> AbilityTables:
         if not self._found[FILE]:
-            return Tables()
+            return AbilityTables()
         try:
             data = read_inside(self._root, FILE, limit=LARGEST)
             tables = read_tables(data.decode("utf-8-sig"))
         except UnicodeDecodeError:
             self._problem("it is not UTF-8", FILE, hint="save it as UTF-8")
-            return Tables()
+            return AbilityTables()
         except (SamuelError, OSError) as error:
             self._problem(_reason(error), FILE)
-            return Tables()
+            return AbilityTables()
         self._problems += tables.problems
         return tables
 
-    def _files(self, rows: Iterable[Row]) -> dict[str, Level]:
+    def _files(self, rows: Iterable[AbilityRow]) -> dict[str, Level]:
         """Every file that defines an ability: those of the registry, and those that ABILITY.md names elsewhere.
 
         Those that it names come first, so that another file cannot take over the name of one of them.
@@ -235,7 +235,7 @@ class _Reading:
             )
         return abilities
 
-    def _executions(self) -> Iterator[Execution]:
+    def _executions(self) -> Iterator[ExecutionSettings]:
         for path in sorted(self._found):
             if not _is_in(path, CONFIG) or (data := self._read(path)) is None:
                 continue
@@ -244,7 +244,7 @@ class _Reading:
             except ConfigError as error:
                 self._problems += error.problems
 
-    def _with_rows(self, abilities: dict[str, Ability], rows: Iterable[Row]) -> dict[str, Ability]:
+    def _with_rows(self, abilities: dict[str, Ability], rows: Iterable[AbilityRow]) -> dict[str, Ability]:
         """What the tables say of those that they describe rightly; `lint` tells of the others."""
         names = {name: one.id for one in abilities.values() for name in one.names}
         for row in rows:

@@ -18,7 +18,7 @@ from samuel.abilities.registry import Registry
 from samuel.abilities.scope import in_scope
 from samuel.events.session import SuggestedAbility
 from samuel.relevance.confidence import FLOOR
-from samuel.relevance.index import POOL, Document, Hit, Index
+from samuel.relevance.index import POOL, Hit, IndexedText, TextIndex
 from samuel.relevance.words import sentences, words
 from samuel.trust.content import spoken
 
@@ -37,7 +37,7 @@ NEAR = 0.75
 """What is not at least so near to the best is not offered: a high-level ability comes first only if it fits."""
 
 
-class Candidate(NamedTuple):
+class RouteCandidate(NamedTuple):
     id: str
     level: Level
     score: float
@@ -46,31 +46,31 @@ class Candidate(NamedTuple):
     """What the score is made of, in words."""
 
 
-class Routed(NamedTuple):
-    candidates: tuple[Candidate, ...] = ()
+class AbilityRouting(NamedTuple):
+    candidates: tuple[RouteCandidate, ...] = ()
     reported: tuple[str, ...] = ()
     """Suggestions that could not be followed."""
     left_out: Mapping[str, str] = {}
     """What fits too and may not be offered, by id, and why."""
     nothing: str = ""
     """Why there is no candidate."""
-    nearest: tuple[Candidate, ...] = ()
+    nearest: tuple[RouteCandidate, ...] = ()
     """What comes nearest of what is not offered, the best first."""
     ranked_by: str = "words"
     """`words`, or the name of the agent that chose the candidates."""
 
 
-def open_index(registry: Registry, file: Path | None = None) -> Index:
+def open_index(registry: Registry, file: Path | None = None) -> TextIndex:
     """The index to route with, in memory; or kept in `file` until the registry changes."""
     if file is None:
-        return Index.build(_documents(registry), WEIGHTS)
-    return Index.kept(file, registry.stamp, lambda: _documents(registry), WEIGHTS)
+        return TextIndex.build(_documents(registry), WEIGHTS)
+    return TextIndex.kept(file, registry.stamp, lambda: _documents(registry), WEIGHTS)
 
 
 def route(
     text: str,
     registry: Registry,
-    index: Index,
+    index: TextIndex,
     *,
     environment: str = "",
     scope: str = "",
@@ -79,7 +79,7 @@ def route(
     limit: int = 5,
     ranker: Ranker | None = None,
     shown: int = 40,
-) -> Routed:
+) -> AbilityRouting:
     """What to offer for a text. `environment` and `scope` say where one is, "" that it does not matter.
 
     `ranker` chooses among the `shown` abilities that fit best by words; without a usable answer the words decide.
@@ -125,10 +125,12 @@ def route(
         nothing = f"the agent `{answer.by}` found none that fits"
     near = sorted((one for one in found.values() if one.score > 0), key=_by_score)
     nearest = tuple(one for one in near if one.id not in {kept.id for kept in offered[:limit]})
-    return Routed(tuple(offered[:limit]), reported, left_out, nothing, nearest[:limit], answer.by)
+    return AbilityRouting(tuple(offered[:limit]), reported, left_out, nothing, nearest[:limit], answer.by)
 
 
-def _chosen(answer: Ranking, found: Mapping[str, Candidate], suggested: Iterable[Candidate]) -> list[Candidate]:
+def _chosen(
+    answer: Ranking, found: Mapping[str, RouteCandidate], suggested: Iterable[RouteCandidate]
+) -> list[RouteCandidate]:
     """In the order of the answer; what hooks suggest stays in the offer, after it."""
     ranked = [
         found[id]._replace(reasons=(*found[id].reasons, f"number {at} by the agent `{answer.by}`"))
@@ -137,7 +139,7 @@ def _chosen(answer: Ranking, found: Mapping[str, Candidate], suggested: Iterable
     return [*ranked, *(one for one in suggested if one.id not in answer.ids)]
 
 
-def _by_score(candidate: Candidate) -> tuple[float, str]:
+def _by_score(candidate: RouteCandidate) -> tuple[float, str]:
     return -candidate.score, candidate.id
 
 
@@ -146,7 +148,7 @@ def _no_hit(ability: Ability) -> Hit:
     return Hit(ability.id, 0.0, {})
 
 
-def _documents(registry: Registry) -> Iterable[Document]:
+def _documents(registry: Registry) -> Iterable[IndexedText]:
     for one in registry.abilities:
         fields = {
             "name": "\n".join(one.names),
@@ -155,7 +157,7 @@ def _documents(registry: Registry) -> Iterable[Document]:
             "summary": one.summary,
             "scope": "\n".join(one.all_scopes),
         }
-        yield Document(one.id, fields)
+        yield IndexedText(one.id, fields)
 
 
 def _resolved(
@@ -210,7 +212,7 @@ def _has(sentence: Sequence[str], phrase: Sequence[str]) -> bool:
 
 def _candidate(
     ability: Ability, hit: Hit, suggestion: SuggestedAbility | None, used: int, environment: str
-) -> Candidate:
+) -> RouteCandidate:
     score, reasons = hit.score, []
     if hit.matched:
         found = "; ".join(f"{_listed(said)} in {_SHOWN.get(field, field)}" for field, said in hit.matched.items())
@@ -227,7 +229,7 @@ def _candidate(
         score += gain
     if ability.environments and not environment:
         reasons.append(f"runs in {_listed(ability.environments)} alone, and no environment is set")
-    return Candidate(ability.id, ability.level, score, tuple(reasons))
+    return RouteCandidate(ability.id, ability.level, score, tuple(reasons))
 
 
 def _confidence(suggestion: SuggestedAbility) -> float:

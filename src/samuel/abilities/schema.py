@@ -21,18 +21,18 @@ MOST_AT_ONCE = 100_000
 """Schemas of one that may look at the same value."""
 
 
-class Unsound(NamedTuple):
+class InvalidSchema(NamedTuple):
     what: str
     path: tuple[str | int, ...]
     """Where in the schema."""
 
 
-def unsound(schema: Mapping[str, Any]) -> Unsound | None:
+def unsound(schema: Mapping[str, Any]) -> InvalidSchema | None:
     """What is wrong with a schema; None if nothing is."""
     try:
         _validator(schema)
     except ValueError as error:
-        return Unsound(_said(error), tuple(getattr(error, "instance_path", ())))
+        return InvalidSchema(_said(error), tuple(getattr(error, "instance_path", ())))
     return None
 
 

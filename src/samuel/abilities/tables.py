@@ -25,7 +25,7 @@ _LINK = re.compile(r"\[[^\]]*\]\(([^()\s]*)\)")
 _BAR = re.compile(r"(?<!\\)\|")
 
 
-class Row(NamedTuple):
+class AbilityRow(NamedTuple):
     level: Level
     name: str
     kind: str
@@ -37,14 +37,14 @@ class Row(NamedTuple):
     line: int
 
 
-class Tables(NamedTuple):
-    rows: tuple[Row, ...] = ()
+class AbilityTables(NamedTuple):
+    rows: tuple[AbilityRow, ...] = ()
     problems: tuple[Problem, ...] = ()
 
 
-def read_tables(text: str) -> Tables:
+def read_tables(text: str) -> AbilityTables:
     """Every row of every such table; other tables are somebody else's."""
-    rows: list[Row] = []
+    rows: list[AbilityRow] = []
     problems: list[Problem] = []
     for (line, cells), body in _tables(text):
         columns = [" ".join(cell.lower().split()) for cell in cells]
@@ -52,13 +52,13 @@ def read_tables(text: str) -> Tables:
         if level is not None:
             for number, row in body:
                 found = _row(level, columns, number, row)
-                if isinstance(found, Row):
+                if isinstance(found, AbilityRow):
                     rows.append(found)
                 else:
                     problems.append(found)
         elif "registry path" in columns:
             problems.append(_unknown(columns, line))
-    return Tables(tuple(rows), tuple(problems))
+    return AbilityTables(tuple(rows), tuple(problems))
 
 
 _Cells = tuple[int, list[str]]
@@ -94,13 +94,13 @@ def _lines_with_bars(text: str) -> Iterator[_Cells]:
             yield number, [cell.strip() for cell in _BAR.split(line.strip().removeprefix("|").removesuffix("|"))]
 
 
-def _row(level: Level, columns: list[str], line: int, cells: list[str]) -> Row | Problem:
+def _row(level: Level, columns: list[str], line: int, cells: list[str]) -> AbilityRow | Problem:
     if len(cells) != len(columns):
         what = f"the row has {len(cells)} cells and its table {len(columns)} columns"
         return Problem(what, FILE, line, "write a `|` that belongs to the text as `\\|`")
     said = dict(zip(columns, map(_plain, cells), strict=True))
     name, kind, scope, text, path = (said[column] for column in COLUMNS[level])
-    row = Row(level, name, kind, scope, text, path, line)
+    row = AbilityRow(level, name, kind, scope, text, path, line)
     for column, value in (("name", row.name), ("registry path", row.path)):
         if not value:
             return Problem(f"the row has no {column}", FILE, line)

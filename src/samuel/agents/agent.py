@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
 Channel = Literal["stdin", "file", "argument"]
-Usage = dict[str, int | float]
-Limited = Callable[[Sequence[str]], tuple[str, ...]]
-UsageParser = Callable[[Iterable[bytes]], Usage]
+AgentUsage = dict[str, int | float]
+LimitTools = Callable[[Sequence[str]], tuple[str, ...]]
+UsageParser = Callable[[Iterable[bytes]], AgentUsage]
 
 PROMPT = "{prompt}"
 PROMPT_FILE = "{prompt_file}"
@@ -17,7 +17,7 @@ TOOLS = "SAMUEL_ALLOWED_TOOLS"
 """The variable that holds the only tools that an agent may use, one a line; without it, it may use all it has."""
 
 
-class Home(NamedTuple):
+class AgentHome(NamedTuple):
     """A directory in which a program keeps settings, credentials and what it writes while it works."""
 
     variable: str
@@ -35,7 +35,7 @@ class Agent:
     command: tuple[str, ...]
     """The argv of an unattended run. `{prompt_file}` or `{prompt}` in it, by channel, stands for the prompt."""
 
-    limited: Limited | None = None
+    limited: LimitTools | None = None
     """The argv of a run that may use these tools and no others; None where the program cannot be told so."""
 
     prompt: Channel = "stdin"
@@ -47,7 +47,7 @@ class Agent:
     confined: Mapping[str, str] = field(default_factory=dict)
     """Variables it gets in a sandbox only."""
 
-    homes: tuple[Home, ...] = ()
+    homes: tuple[AgentHome, ...] = ()
     """Directories of its own that it must write to. In a sandbox it gets them fresh, and what is kept to read."""
 
     version: tuple[str, ...] = ()

@@ -54,7 +54,7 @@ def _is_script(file: Path) -> bool:
         return opened.read(2) == b"#!"
 
 
-def missing_in(agent: Agent, sandbox: confine.Sandbox, place: confine.Place) -> str:
+def missing_in(agent: Agent, sandbox: confine.SandboxRequest, place: confine.Workspace) -> str:
     """The same for a sandbox: first whether it works at all, then whether the program is there inside."""
     path = place.host.get("PATH") or environment.DEFAULT_PATH
     if sandbox.kind == confine.HOST or (agent.name == SCRIPTED and _step_not_executable(place.root)):

@@ -5,19 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from samuel.agents.agent import Agent, Usage
+from samuel.agents.agent import Agent, AgentUsage
 from samuel.agents.report import count, objects, table, tally
 
 _OF_ALL = ("inputTokens", "outputTokens", "cacheReadInputTokens", "cacheCreationInputTokens")
 _OF_MAIN = ("input_tokens", "output_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")
 
 
-def usage(lines: Iterable[bytes]) -> Usage:
+def usage(lines: Iterable[bytes]) -> AgentUsage:
     """From the last `result`: its numbers are the session's so far.
 
     `modelUsage` counts every request, `usage` only those of the main conversation; the cost is of all.
     """
-    found: Usage = {}
+    found: AgentUsage = {}
     for result in objects(lines, "result"):
         models = table(result.get("modelUsage")).values()
         entries = [_entry(table(model), _OF_ALL) for model in models]

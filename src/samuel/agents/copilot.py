@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from samuel.agents.agent import Agent, Home
+from samuel.agents.agent import Agent, AgentHome
 
 AGENT = Agent(
     name="copilot",
@@ -12,8 +12,8 @@ AGENT = Agent(
         *("COPILOT_PROVIDER_BASE_URL", "COPILOT_PROVIDER_TYPE", "COPILOT_PROVIDER_API_KEY", "COPILOT_OFFLINE"),
     ),
     homes=(
-        Home("COPILOT_HOME", ".copilot", ("config.json", "settings.json", "mcp-config.json")),
-        Home("", ".cache/copilot", ("pkg",)),
+        AgentHome("COPILOT_HOME", ".copilot", ("config.json", "settings.json", "mcp-config.json")),
+        AgentHome("", ".cache/copilot", ("pkg",)),
     ),
     version=("copilot", "--version"),
     install="npm install -g @github/copilot",

@@ -6,26 +6,26 @@ import json
 from collections.abc import Iterable
 from itertools import chain, dropwhile
 
-from samuel.agents.agent import Agent, Home, Usage
+from samuel.agents.agent import Agent, AgentHome, AgentUsage
 from samuel.agents.report import count, objects, table, tally
 
 _LONGEST = 16 * 1024 * 1024  # bytes of a report that is one document
 
 
-def usage(lines: Iterable[bytes]) -> Usage:
+def usage(lines: Iterable[bytes]) -> AgentUsage:
     """From `stream-json` a `result` line; from `json` one document over many lines, after a greeting."""
     rest = dropwhile(lambda line: not line.startswith(b"{"), lines)
     first = next(iter(rest), b"")
     if first.strip() == b"{":
         return _of_document(_head(chain([first], rest)))
-    found: Usage = {}
+    found: AgentUsage = {}
     for result in objects(chain([first], rest), "result"):
         stats = table(result.get("stats"))
         found = tally([(stats.get("input_tokens"), stats.get("output_tokens"), stats.get("cached"))])
     return found
 
 
-def _of_document(document: bytes) -> Usage:
+def _of_document(document: bytes) -> AgentUsage:
     try:
         models = table(table(table(json.loads(document)).get("stats")).get("models"))
     except (ValueError, RecursionError):
@@ -56,7 +56,9 @@ AGENT = Agent(
         *("GOOGLE_GENAI_USE_VERTEXAI", "GOOGLE_APPLICATION_CREDENTIALS"),
     ),
     homes=(
-        Home("", ".gemini", ("settings.json", "oauth_creds.json", "google_accounts.json", ".env", "GEMINI.md")),
+        AgentHome(
+            "", ".gemini", ("settings.json", "oauth_creds.json", "google_accounts.json", ".env", "GEMINI.md")
+        ),
     ),
     version=("gemini", "--version"),
     install="npm install -g @google/gemini-cli",

@@ -10,7 +10,7 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from samuel.agents import process_files as desk
-from samuel.agents.agent import PROMPT, PROMPT_FILE, TOOLS, Agent, Usage
+from samuel.agents.agent import PROMPT, PROMPT_FILE, TOOLS, Agent, AgentUsage
 from samuel.agents.variables import assemble
 from samuel.files.bounded_log import BoundedLog
 from samuel.process import sandbox as confine
@@ -38,7 +38,7 @@ class Invoked(NamedTuple):
     """What it said on stdout; stderr is beside it, with the ending `.err`, if there was any.
 
     Of more than 64 MiB the beginning and the end are kept, with a line between them that says so."""
-    usage: Usage
+    usage: AgentUsage
     duration: float
     timed_out: bool
     notes: tuple[str, ...] = ()
@@ -51,7 +51,7 @@ def invoke(
     *,
     prompt: str,
     env: Mapping[str, str],
-    sandbox: confine.Sandbox,
+    sandbox: confine.SandboxRequest,
     root: Path,
     state: Path,
     iteration: int,
@@ -77,7 +77,7 @@ def invoke(
     full, notes = assemble(agent, env, environment, variables, desk.put_samuel(state))
     left: list[str] = []
     homes = _homes(agent, environment)
-    place = confine.Place(root, state, environment, cache, _SAMUEL, homes, report=left.append)
+    place = confine.Workspace(root, state, environment, cache, _SAMUEL, homes, report=left.append)
     log = desk.log(state, label)
     errors = log.with_suffix(".err")
     with (

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from samuel.agents.agent import Usage
+from samuel.agents.agent import AgentUsage
 
 
 def objects(lines: Iterable[bytes], kind: str) -> Iterator[dict[str, Any]]:
@@ -23,14 +23,14 @@ def objects(lines: Iterable[bytes], kind: str) -> Iterator[dict[str, Any]]:
             yield found
 
 
-def tally(entries: Iterable[tuple[object, object, object]], cost: object = None) -> Usage:
+def tally(entries: Iterable[tuple[object, object, object]], cost: object = None) -> AgentUsage:
     """The sum of (input, output, cached) triples. Input counts everything that was read, from the cache or not."""
     read = written = cached = 0
     for entry in entries:
         read, written, cached = (
             have + count(more) for have, more in zip((read, written, cached), entry, strict=True)
         )
-    usage: Usage = {}
+    usage: AgentUsage = {}
     if read or written:
         usage = {"input_tokens": read, "output_tokens": written}
     if cached:

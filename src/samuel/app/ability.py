@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 from samuel.abilities.execution import nesting as family
 from samuel.abilities.execution import trust as agreed
-from samuel.abilities.execution.call_store import Calls
-from samuel.abilities.execution.execute import Execution
-from samuel.abilities.execution.perform import Performer, Said
-from samuel.abilities.execution.program import Machine
+from samuel.abilities.execution.call_store import CallStore
+from samuel.abilities.execution.execute import AbilityRunner
+from samuel.abilities.execution.perform import AgentOutput, Performer
+from samuel.abilities.execution.program import ProgramSettings
 from samuel.abilities.model import Ability
 from samuel.abilities.registry import Registry
 from samuel.agents import process_files as desk
@@ -21,7 +21,7 @@ from samuel.app.session import following
 from samuel.dispatch.record import Fired
 from samuel.events import Event
 from samuel.files.inside import make_dirs_inside
-from samuel.loop.agent_session import AgentSession, Ran
+from samuel.loop.agent_session import AgentSession, SessionResult
 from samuel.process.environment import TRUST, TRUST_WITHHELD
 from samuel.runtimes.exec import ending
 from samuel.trust import commands
@@ -30,21 +30,23 @@ if TYPE_CHECKING:
     from samuel.app.project import App
 
 
-def execution(app: App, registry: Registry, fire: Callable[[Event], Fired], session: str = "") -> Execution:
+def execution(app: App, registry: Registry, fire: Callable[[Event], Fired], session: str = "") -> AbilityRunner:
     """`fire` is how events of the calls are fired; `session` is the id of the one they belong to."""
     root = app.paths.root
 
-    def ask(ability: str, prompt: str, env: Mapping[str, str], own: Mapping[str, str]) -> Said:
+    def ask(ability: str, prompt: str, env: Mapping[str, str], own: Mapping[str, str]) -> AgentOutput:
         return _ask(
             app,
             AgentSession(app.workplace, following(app, app.warn), app.context, ability=ability, env=env, own=own),
             prompt,
         )
 
-    machine = Machine(root, _variables(app), os.environ, app.user.cache, app.config.limits.handler_output_bytes)
-    return Execution(
+    machine = ProgramSettings(
+        root, _variables(app), os.environ, app.user.cache, app.config.limits.handler_output_bytes
+    )
+    return AbilityRunner(
         registry=registry,
-        calls=Calls(root),
+        calls=CallStore(root),
         clock=app.clock,
         fire=fire,
         perform=Performer(machine, ask),
@@ -75,17 +77,17 @@ def _variables(app: App) -> dict[str, str]:
     return {**app.variables, "PATH": path, "SAMUEL_PROJECT_ROOT": str(app.paths.root)}
 
 
-def _ask(app: App, session: AgentSession, prompt: str) -> Said:
+def _ask(app: App, session: AgentSession, prompt: str) -> AgentOutput:
     """What would fail later is said before any hook is told that a session begins."""
     place = app.workplace
     chosen = find(session.agent, place.agents)
     why = missing_in(chosen, place.settings.sandbox, place.confinement)
     why = why or place.refusal(commands.of_agent(session.agent, place.agents, place.root))
-    return Said(session.agent, error=why) if why else _said(session.run(prompt))
+    return AgentOutput(session.agent, error=why) if why else _said(session.run(prompt))
 
 
-def _said(ran: Ran) -> Said:
+def _said(ran: SessionResult) -> AgentOutput:
     error = f"stopped: {ran.stopped}" if ran.stopped else ""
     if not error and ran.exit_code:
         error = f"the agent ended with {ending(ran.exit_code, ran.stderr)}"
-    return Said(ran.agent, ran.stdout, ran.changed_files, error, ran.stderr, (*ran.messages, *ran.warnings))
+    return AgentOutput(ran.agent, ran.stdout, ran.changed_files, error, ran.stderr, (*ran.messages, *ran.warnings))

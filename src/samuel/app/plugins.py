@@ -16,8 +16,8 @@ from samuel.trust.permit import Permit
 
 # Read where they are used: an event with known hooks needs none of them.
 if TYPE_CHECKING:
-    from samuel.plugins.installed import Installed
-    from samuel.plugins.lock import Entry
+    from samuel.plugins.installed import InstalledPlugin
+    from samuel.plugins.lock import LockedPlugin
 
 
 class Plugins:
@@ -30,7 +30,7 @@ class Plugins:
         self._permit = permit
 
     @cached_property
-    def of_project(self) -> list[Installed]:
+    def of_project(self) -> list[InstalledPlugin]:
         """Whatever their state."""
         from samuel.plugins import lock
         from samuel.plugins.installed import LOCAL, look
@@ -38,7 +38,7 @@ class Plugins:
         return look(self._project.root, LOCAL, lock.read(self._project.lock))
 
     @cached_property
-    def of_user(self) -> list[Installed]:
+    def of_user(self) -> list[InstalledPlugin]:
         """A project that *is* the home directory has no second set of them."""
         if self._user.home.resolve() == self._project.root:
             return []
@@ -48,11 +48,11 @@ class Plugins:
         return look(self._user.home, GLOBAL, lock.read(self._user.lock))
 
     @property
-    def all(self) -> list[Installed]:
+    def all(self) -> list[InstalledPlugin]:
         return [*self.of_project, *self.of_user]
 
     @property
-    def usable(self) -> list[Installed]:
+    def usable(self) -> list[InstalledPlugin]:
         """Those that take part: agreed to, enabled, without a problem; the project's first."""
         from samuel.sources.plugins import package_of
 
@@ -61,7 +61,7 @@ class Plugins:
         return [one for one in (*agreed, *self.of_user) if not one.problems and self._enabled(one)]
 
     @property
-    def untrusted(self) -> list[Installed]:
+    def untrusted(self) -> list[InstalledPlugin]:
         """Those of the project that nobody agreed to as they are."""
         from samuel.sources.plugins import package_of
 
@@ -74,7 +74,7 @@ class Plugins:
         return [entry.name for entry in self.missing_entries]
 
     @cached_property
-    def missing_entries(self) -> list[Entry]:
+    def missing_entries(self) -> list[LockedPlugin]:
         if not self._project.lock.exists():
             return []
         from samuel.plugins import lock
@@ -94,7 +94,7 @@ class Plugins:
         said = [_stamp(self._project.lock), _stamp(self._user.lock), self._settings]
         return hashlib.sha256(repr(said).encode()).hexdigest()
 
-    def _enabled(self, plugin: Installed) -> bool:
+    def _enabled(self, plugin: InstalledPlugin) -> bool:
         said = self._settings.get(plugin.name) or self._settings.get(plugin.title)
         return said is None or said.enabled
 

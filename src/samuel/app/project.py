@@ -17,14 +17,14 @@ from samuel.config import environment as of_machine
 from samuel.config import load as load_config
 from samuel.config import load_personal
 from samuel.config.model import Config
-from samuel.dispatch.dispatcher import Ask, Dispatcher
-from samuel.dispatch.dispatcher import Place as Common
+from samuel.dispatch.dispatcher import AskUser, Dispatcher
+from samuel.dispatch.dispatcher import ProjectFields as Common
 from samuel.dispatch.record import Fired, Sink
 from samuel.errors import ConfigError, SamuelError, UsageError
 from samuel.events import EVENTS, Event
 from samuel.files.atomic import DISK, Disk
 from samuel.files.inside import refuse_links
-from samuel.hooks.handler import Handler, Status
+from samuel.hooks.handler import Handler, HandlerStatus
 from samuel.hooks.order import Chain, resolve
 from samuel.journal import Journal
 from samuel.journal.hooks_log import HooksLog
@@ -32,7 +32,7 @@ from samuel.loop.defaults import built_in
 from samuel.process.environment import clean
 from samuel.process.live import enclosing
 from samuel.runtimes.table import Runtimes, Setting
-from samuel.sources.index import Index
+from samuel.sources.index import HookIndex
 from samuel.trust.permit import Permit
 from samuel.trust.repository import trust_key
 from samuel.trust.store import TrustStore
@@ -42,10 +42,10 @@ if TYPE_CHECKING:
     from samuel.loop.loop import Loop
     from samuel.loop.stop import Stop
     from samuel.loop.workplace import Watch, Workplace
-    from samuel.sessions.recorder import Keeper
-    from samuel.sources.discover import Place
+    from samuel.sessions.recorder import SessionRecorder
+    from samuel.sources.discover import DiscoveryContext
     from samuel.sources.environment import Environment
-    from samuel.sources.yaml_cache import KnownFiles
+    from samuel.sources.yaml_cache import YamlHookCache
 
 
 DEPTH = "SAMUEL_DEPTH"  # how many Samuels are around this one, each started by something that the next one ran
@@ -65,7 +65,7 @@ class App:
         clock: Clock | None = None,
         sinks: Iterable[Sink] = (),
         warn: Callable[[str], None] | None = None,
-        ask: Ask | None = None,
+        ask: AskUser | None = None,
         trust_everything: bool | None = None,
         config: Config | None = None,
         methodology: str = "",
@@ -165,7 +165,7 @@ class App:
         return [
             f"broken, so not run: `{one.name}`: {one.reason}"
             for one in self.found
-            if one.status is Status.BROKEN and not one.event and (one.path, one.name) not in called
+            if one.status is HandlerStatus.BROKEN and not one.event and (one.path, one.name) not in called
         ]
 
     @cached_property
@@ -193,7 +193,7 @@ class App:
 
         return loop.loop(self, stop, timings=timings, dry_run=dry_run)
 
-    def keeper(self, confirm: Callable[[str], bool] | None = None) -> Keeper:
+    def keeper(self, confirm: Callable[[str], bool] | None = None) -> SessionRecorder:
         """Who fires the events of sessions and keeps what comes of them. `confirm` asks before a command runs."""
         from samuel.app import session
 
@@ -215,10 +215,10 @@ class App:
         self.close()
 
     @cached_property
-    def index(self) -> Index:
+    def index(self) -> HookIndex:
         """What the places of hooks held when they were last looked through."""
         both = (self.paths.root, self.user.home)
-        return Index(
+        return HookIndex(
             self.user.state / "index" / trust_key(self.paths.root),
             [base / place for base in both for place in paths.HOOK_DIRS],
             [
@@ -238,11 +238,11 @@ class App:
         return discover(self.place(), own)
 
     @cached_property
-    def yaml_files(self) -> KnownFiles:
+    def yaml_files(self) -> YamlHookCache:
         """What is known of `.system/hooks/`."""
-        from samuel.sources.yaml_cache import KnownFiles
+        from samuel.sources.yaml_cache import YamlHookCache
 
-        return KnownFiles(self.user.state / "yaml" / trust_key(self.paths.root))
+        return YamlHookCache(self.user.state / "yaml" / trust_key(self.paths.root))
 
     @property
     def _named_by_settings(self) -> tuple[str, ...]:
@@ -267,17 +267,17 @@ class App:
 
         return Environment(self.environment, self._named_by_settings, of_hooks, of_abilities)
 
-    def place(self) -> Place:
+    def place(self) -> DiscoveryContext:
         """What discovery looks at, for this project and this user."""
-        from samuel.sources.declarations import Answers
-        from samuel.sources.discover import Place
+        from samuel.sources.declarations import DeclarationCache
+        from samuel.sources.discover import DiscoveryContext
         from samuel.sources.yaml_hooks import YamlHooks
 
-        def answers(key: str, root: Path) -> Answers:
+        def answers(key: str, root: Path) -> DeclarationCache:
             file = self.user.state / "answers" / f"{key}.json"
-            return Answers(file, str(root), self.variables, self.user.cache, self._runtimes.python)
+            return DeclarationCache(file, str(root), self.variables, self.user.cache, self._runtimes.python)
 
-        return Place(
+        return DiscoveryContext(
             root=self.paths.root,
             home=self.user.home,
             distributions=self.config.distributions,

@@ -14,10 +14,10 @@ from samuel.events import Event
 from samuel.process import spawn
 from samuel.process.git.git import Git
 from samuel.process.live import all_enclosing
-from samuel.runtimes.base import first_line
-from samuel.sessions.changed_files import Files
-from samuel.sessions.follow_up import Desk, Ended, described
-from samuel.sessions.recorder import Keeper
+from samuel.runtimes.base import last_line
+from samuel.sessions.changed_files import ChangedFiles
+from samuel.sessions.follow_up import CommandResult, FollowUpActions, described
+from samuel.sessions.recorder import SessionRecorder
 from samuel.sessions.store import SessionStore
 from samuel.tasks.rights import asker
 from samuel.tasks.store import TaskStore
@@ -29,9 +29,9 @@ if TYPE_CHECKING:
 COMMAND_SECONDS = 300.0
 
 
-def keeper(app: App, confirm: Callable[[str], bool] | None = None) -> Keeper:
-    files = Files(Git(app.paths.root, app.variables), app.warn)
-    return Keeper(app.fire, SessionStore(app.paths.root), _desk(app, confirm), app.clock, files)
+def keeper(app: App, confirm: Callable[[str], bool] | None = None) -> SessionRecorder:
+    files = ChangedFiles(Git(app.paths.root, app.variables), app.warn)
+    return SessionRecorder(app.fire, SessionStore(app.paths.root), _desk(app, confirm), app.clock, files)
 
 
 def following(app: App, tell: Callable[[str], None]) -> Callable[[Event], Fired]:
@@ -56,7 +56,7 @@ def following(app: App, tell: Callable[[str], None]) -> Callable[[Event], Fired]
     return fire
 
 
-def _desk(app: App, confirm: Callable[[str], bool] | None) -> Desk:
+def _desk(app: App, confirm: Callable[[str], bool] | None) -> FollowUpActions:
     allowed = commands.allowed(app.config)
     refusal = app.permit.text(allowed[0], allowed[1]) if allowed else ""
 
@@ -72,13 +72,15 @@ def _desk(app: App, confirm: Callable[[str], bool] | None) -> Desk:
         )
         return task.id
 
-    def run(words: list[str]) -> Ended:
+    def run(words: list[str]) -> CommandResult:
         ended = spawn.run(words, cwd=str(app.paths.root), env=app.variables, timeout=COMMAND_SECONDS)
         if ended.ended != "exited":
-            return Ended(False, ended.why or ended.ended.replace("_", " "))
+            return CommandResult(False, ended.why or ended.ended.replace("_", " "))
         said = (ended.stdout + b"\n" + ended.stderr).decode("utf-8", "replace")
-        return Ended(ended.returncode == 0, f"exit code {ended.returncode}: {first_line(said, 'it said nothing')}")
+        return CommandResult(
+            ended.returncode == 0, f"exit code {ended.returncode}: {last_line(said, 'it said nothing')}"
+        )
 
     if refusal:
-        return Desk(add_task, run, (), confirm, f"it waits: {refusal}")
-    return Desk(add_task, run, app.config.allow_commands, confirm)
+        return FollowUpActions(add_task, run, (), confirm, f"it waits: {refusal}")
+    return FollowUpActions(add_task, run, app.config.allow_commands, confirm)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Here:
+class CommandContext:
     directory: Path
     out: Output
 

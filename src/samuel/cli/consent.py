@@ -19,11 +19,11 @@ from samuel.plugins.installed import texts as plugin_texts
 from samuel.plugins.installed import titled
 from samuel.printable import safe
 from samuel.sources import yaml_hooks
-from samuel.sources.declarations import stored_answers
+from samuel.sources.declarations import stored_declarations
 from samuel.sources.distributions import look_up, trust_name
-from samuel.sources.yaml_cache import KnownFiles
+from samuel.sources.yaml_cache import YamlHookCache
 from samuel.trust import commands
-from samuel.trust.items import Item, review, show
+from samuel.trust.items import TrustItem, review, show
 from samuel.trust.repository import trust_key
 from samuel.trust.store import TrustStore
 
@@ -39,7 +39,7 @@ class Consent:
         self._state, self._key = paths.User.from_environment().state, trust_key(root)
         self._store = TrustStore(self._state / "trust", self._key)
 
-    def items(self) -> list[Item]:
+    def items(self) -> list[TrustItem]:
         """All that could run here. Each holds the very bytes its digest is of."""
         settings = config.load(self.root / paths.CONFIG)
         listed = look_up(settings.distributions)
@@ -49,16 +49,16 @@ class Consent:
         files = [*yaml_hooks.files(self.root), *agreed.files(self.root, abilities).items()]
         return review(self.root, self._store.load(), own, files)
 
-    def pending(self) -> list[Item]:
+    def pending(self) -> list[TrustItem]:
         return [item for item in self.items() if item.state in PENDING]
 
-    def text(self, item: Item) -> str:
+    def text(self, item: TrustItem) -> str:
         """What a person reads before they agree."""
         head = f"{safe(item.name, keep='')}  ({item.state}, sha256 {item.digest or 'of nothing readable'})"
         body = show(item, self._store.load(), self._store).rstrip("\n")
         return "\n".join([head, *(f"    {line}" for line in body.split("\n")), ""])
 
-    def agree(self, items: Iterable[Item], *, instead: bool = False) -> None:
+    def agree(self, items: Iterable[TrustItem], *, instead: bool = False) -> None:
         """Record a yes to exactly what these items hold; `instead` of whatever they held before."""
         refuse_inside_a_run()
         items = list(items)
@@ -75,11 +75,11 @@ class Consent:
         """What samuel.toml may call the handlers that come with something agreed to."""
         if name.startswith("plugin:"):
             directory = name.removeprefix("plugin:")
-            last = stored_answers(self._state / "answers" / f"{self._key}.json").get(name)
+            last = stored_declarations(self._state / "answers" / f"{self._key}.json").get(name)
             return {titled(directory), *([last.owner] if last and last.owner else [])}
         file = Path(name)
         if str(file.parent) == paths.YAML_HOOKS:
-            read = KnownFiles(self._state / "yaml" / self._key).last(str(self.root / name))
+            read = YamlHookCache(self._state / "yaml" / self._key).last(str(self.root / name))
             hooks = (read.hook, read.good) if read else ()
             return {file.stem, *(hook.id for hook in hooks if hook)}
         return {file.name, file.stem} if str(file.parent) in paths.HOOK_DIRS else set()
@@ -92,7 +92,7 @@ class Consent:
         return self._store.revoke(names)
 
 
-def readable(item: Item) -> bool:
+def readable(item: TrustItem) -> bool:
     """Nobody can agree to what nobody can read: a pipe, a broken link, a file without permission."""
     return bool(item.digest)
 
@@ -105,9 +105,9 @@ def refuse_inside_a_run() -> None:
         )
 
 
-def ask_for_each(out: Output, consent: Consent, items: Sequence[Item]) -> list[Item]:
+def ask_for_each(out: Output, consent: Consent, items: Sequence[TrustItem]) -> list[TrustItem]:
     """Show each and ask; gives those that were agreed to."""
-    agreed: list[Item] = []
+    agreed: list[TrustItem] = []
     for position, item in enumerate(items):
         out.tell(consent.text(item))
         answer = click.prompt(

@@ -5,9 +5,9 @@ from typing import Any
 
 import click
 
-from samuel.cli.command_context import Here, env_option, json_option
+from samuel.cli.command_context import CommandContext, env_option, json_option
 from samuel.cli.hooks import chain as words
-from samuel.cli.output import Table
+from samuel.cli.output import OutputTable
 from samuel.doctor import examine
 
 
@@ -16,7 +16,7 @@ from samuel.doctor import examine
 @env_option
 @json_option
 @click.pass_obj
-def doctor(here: Here, hooks: bool, environment: str) -> int:
+def doctor(here: CommandContext, hooks: bool, environment: str) -> int:
     """Say what is wrong here, and what to do about it.
 
     \b
@@ -24,7 +24,7 @@ def doctor(here: Here, hooks: bool, environment: str) -> int:
     """
     findings, chains = examine(here.root, partial(here.open, environment=environment))
     data: dict[str, Any] = {"findings": [finding._asdict() for finding in findings]}
-    blocks: list[str | Table] = [Table(("level", "what", "what to do"), findings)]
+    blocks: list[str | OutputTable] = [OutputTable(("level", "what", "what to do"), findings)]
     if hooks:
         data["chains"] = [words.plain(chain) for chain in chains.values()]
         for chain in chains.values():

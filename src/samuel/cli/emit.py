@@ -9,7 +9,7 @@ import msgspec
 from msgspec import UNSET
 
 from samuel.cli import emit_fast as quick
-from samuel.cli.command_context import Here, env_option
+from samuel.cli.command_context import CommandContext, env_option
 from samuel.cli.firing import fire
 from samuel.decoding import decode_json
 from samuel.dialects.repo import event_of
@@ -25,7 +25,7 @@ DENY, FAULT = 2, 1
 @click.option("--session", metavar="ID", help="The session it belongs to; what hooks say is kept there.")
 @env_option
 @click.pass_obj
-def emit(here: Here, event: str, session: str | None, environment: str) -> int:
+def emit(here: CommandContext, event: str, session: str | None, environment: str) -> int:
     """Fire an event from any program.
 
     The context is a JSON object on stdin, with the event's fields; the merged result comes on stdout. Exits with 0

@@ -10,12 +10,12 @@ from samuel.cli.session import display as words
 
 if TYPE_CHECKING:
     from samuel.app import App
-    from samuel.cli.command_context import Here
+    from samuel.cli.command_context import CommandContext
     from samuel.dispatch.record import Fired
     from samuel.events import Event
 
 
-def fire(here: Here, app: App, event: Event) -> Fired:
+def fire(here: CommandContext, app: App, event: Event) -> Fired:
     """Within the session that it names, if it names one: then what the hooks propose and suggest is kept."""
     if event.session_id is UNSET:
         fired = app.fire(event)

@@ -6,11 +6,11 @@ import click
 
 from samuel import paths
 from samuel.app import App
-from samuel.cli.command_context import Here, json_option
+from samuel.cli.command_context import CommandContext, json_option
 from samuel.errors import SamuelError, UsageError
 from samuel.events import Event, InitAfter, InitBefore
 from samuel.files.inside import refuse_links
-from samuel.hooks.handler import Status
+from samuel.hooks.handler import HandlerStatus
 from samuel.scaffold import project
 
 
@@ -21,7 +21,7 @@ from samuel.scaffold import project
 @click.option("--yes", is_flag=True, help="Do not ask before a samuel.toml is replaced.")
 @json_option
 @click.pass_obj
-def init(here: Here, directory: Path, force: bool, minimal: bool, yes: bool) -> int:
+def init(here: CommandContext, directory: Path, force: bool, minimal: bool, yes: bool) -> int:
     """Set up a project: samuel.toml and .samuel/.
 
     Hooks that came with a repository stay untrusted; `samuel trust` shows them.
@@ -49,7 +49,7 @@ def init(here: Here, directory: Path, force: bool, minimal: bool, yes: bool) -> 
     return here.out.answer(data, "\n".join(lines), warnings=warnings)
 
 
-def _root(here: Here, directory: Path) -> Path:
+def _root(here: CommandContext, directory: Path) -> Path:
     """The directory, made if it is missing."""
     root = (here.directory / directory).resolve()
     try:
@@ -60,7 +60,7 @@ def _root(here: Here, directory: Path) -> Path:
     return root
 
 
-def _agree_to_replace(here: Here, root: Path, force: bool, yes: bool) -> None:
+def _agree_to_replace(here: CommandContext, root: Path, force: bool, yes: bool) -> None:
     if not force:
         raise SamuelError(f"`{root / paths.CONFIG}` exists already", "`samuel init --force` replaces it")
     if yes:
@@ -80,4 +80,4 @@ def _fire(app: App, event: Event) -> list[str]:
 
 
 def _untrusted(app: App) -> list[str]:
-    return sorted({one.path or one.name for one in app.found if one.status is Status.UNTRUSTED})
+    return sorted({one.path or one.name for one in app.found if one.status is HandlerStatus.UNTRUSTED})

@@ -10,13 +10,13 @@ from typing import Any, NamedTuple
 import click
 
 
-class Entry(NamedTuple):
+class CommandEntry(NamedTuple):
     where: str  # module:attribute
     help: str  # the command's first line, repeated here so that `--help` need not import it
 
 
 class LazyGroup(click.Group):
-    def __init__(self, *, table: Mapping[str, Entry], **settings: Any) -> None:
+    def __init__(self, *, table: Mapping[str, CommandEntry], **settings: Any) -> None:
         super().__init__(**settings)
         self.table = table
 

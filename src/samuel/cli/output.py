@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 STDOUT = "standard output"  # as errors name it
 
 
-class Table(NamedTuple):
+class OutputTable(NamedTuple):
     columns: Sequence[str]
     rows: Sequence[Sequence[str]]
 
@@ -42,7 +42,7 @@ class Output:
         return not self.json and sys.stdin.isatty() and sys.stderr.isatty()
 
     def answer(
-        self, data: Any, *blocks: str | Table, ok: bool = True, warnings: Iterable[str] = (), error: str = ""
+        self, data: Any, *blocks: str | OutputTable, ok: bool = True, warnings: Iterable[str] = (), error: str = ""
     ) -> int:
         """Show what a command found out; gives its exit code. `error` is why it found out no more."""
         if self.json:
@@ -67,7 +67,7 @@ class Output:
         else:
             _print(value.decode())
 
-    def show(self, block: str | Table) -> None:
+    def show(self, block: str | OutputTable) -> None:
         if isinstance(block, str):
             _print(safe(block))
         elif sys.stdout.isatty():
@@ -112,14 +112,14 @@ def _plain(error: SamuelError) -> dict[str, Any]:
     }
 
 
-def _aligned(table: Table) -> list[str]:
+def _aligned(table: OutputTable) -> list[str]:
     """No boxes, no colour, nothing cut: for `grep`, `awk` and files."""
     rows = [[name.upper() for name in table.columns], *(_cells(row) for row in table.rows)]
     widths = [max(len(cell) for cell in column) for column in zip(*rows, strict=True)]
     return ["  ".join(map(str.ljust, row, widths)).rstrip() for row in rows]
 
 
-def _rich_table(table: Table) -> Any:
+def _rich_table(table: OutputTable) -> Any:
     from rich.box import SIMPLE_HEAD
     from rich.table import Table as RichTable
     from rich.text import Text

@@ -6,25 +6,27 @@ from pathlib import Path
 
 import click
 
-from samuel.cli.command_context import Here
-from samuel.cli.lazy import Entry, LazyGroup
+from samuel.cli.command_context import CommandContext
+from samuel.cli.lazy import CommandEntry, LazyGroup
 from samuel.cli.output import Output
 from samuel.version import __version__
 
 COMMANDS = {
-    "init": Entry("samuel.cli.init:init", "Set up a project: samuel.toml and .samuel/."),
-    "run": Entry("samuel.cli.run:run", "Work a PRD to done, one task at a time."),
-    "sync": Entry("samuel.cli.sync:sync", "Keep AGENTS.md and its mirrors in step."),
-    "hooks": Entry("samuel.cli.hooks:hooks", "See, try and write hooks."),
-    "emit": Entry("samuel.cli.emit:emit", "Fire an event from any program."),
-    "session": Entry("samuel.cli.session:session", "Work with an agent, step by step, and let hooks follow."),
-    "ability": Entry("samuel.cli.ability:ability", "Find what can be done here, and do it."),
-    "knowledge": Entry("samuel.cli.knowledge:knowledge", "Find what is written down about something."),
-    "recipe": Entry("samuel.cli.recipe:recipe", "Prompts with arguments, run by name."),
-    "skill": Entry("samuel.cli.skill:skill", "What agents may read when a task calls for it."),
-    "plugin": Entry("samuel.cli.plugin:plugin", "Add what others wrote: hooks, skills and recipes."),
-    "trust": Entry("samuel.cli.trust:trust", "Decide what of a repository may run here."),
-    "doctor": Entry("samuel.cli.doctor:doctor", "Say what is wrong here, and what to do about it."),
+    "init": CommandEntry("samuel.cli.init:init", "Set up a project: samuel.toml and .samuel/."),
+    "run": CommandEntry("samuel.cli.run:run", "Work a PRD to done, one task at a time."),
+    "sync": CommandEntry("samuel.cli.sync:sync", "Keep AGENTS.md and its mirrors in step."),
+    "hooks": CommandEntry("samuel.cli.hooks:hooks", "See, try and write hooks."),
+    "emit": CommandEntry("samuel.cli.emit:emit", "Fire an event from any program."),
+    "session": CommandEntry(
+        "samuel.cli.session:session", "Work with an agent, step by step, and let hooks follow."
+    ),
+    "ability": CommandEntry("samuel.cli.ability:ability", "Find what can be done here, and do it."),
+    "knowledge": CommandEntry("samuel.cli.knowledge:knowledge", "Find what is written down about something."),
+    "recipe": CommandEntry("samuel.cli.recipe:recipe", "Prompts with arguments, run by name."),
+    "skill": CommandEntry("samuel.cli.skill:skill", "What agents may read when a task calls for it."),
+    "plugin": CommandEntry("samuel.cli.plugin:plugin", "Add what others wrote: hooks, skills and recipes."),
+    "trust": CommandEntry("samuel.cli.trust:trust", "Decide what of a repository may run here."),
+    "doctor": CommandEntry("samuel.cli.doctor:doctor", "Say what is wrong here, and what to do about it."),
 }
 
 
@@ -51,4 +53,4 @@ def samuel(ctx: click.Context, directory: Path) -> None:
         samuel hooks new notify --event after:iteration --lang bash
         samuel hooks fire after:iteration
     """
-    ctx.obj = Here(directory, ctx.find_object(Output) or Output())
+    ctx.obj = CommandContext(directory, ctx.find_object(Output) or Output())

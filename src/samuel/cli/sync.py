@@ -3,7 +3,7 @@ from __future__ import annotations
 import click
 from msgspec.structs import replace
 
-from samuel.cli.command_context import Here, json_option
+from samuel.cli.command_context import CommandContext, json_option
 from samuel.errors import SamuelError
 from samuel.events import SyncAfter, SyncBefore
 from samuel.scaffold import agents_md as mirrors
@@ -13,7 +13,7 @@ from samuel.scaffold import agents_md as mirrors
 @click.option("--dry-run", is_flag=True, help="Show what would change; write nothing.")
 @json_option
 @click.pass_obj
-def sync(here: Here, dry_run: bool) -> int:
+def sync(here: CommandContext, dry_run: bool) -> int:
     """Keep AGENTS.md and its mirrors in step.
 
     The mirrors are CLAUDE.md, GEMINI.md and others that exist. Only the block between the marks is written; what

@@ -6,13 +6,13 @@ from collections.abc import Sequence
 
 import click
 
-from samuel.cli.command_context import Here, json_option
+from samuel.cli.command_context import CommandContext, json_option
 from samuel.cli.consent import PENDING, Consent, ask_for_each, readable, refuse_inside_a_run
-from samuel.cli.output import Table
+from samuel.cli.output import OutputTable
 from samuel.errors import SamuelError, UsageError
-from samuel.hooks.handler import Status
+from samuel.hooks.handler import HandlerStatus
 from samuel.printable import safe
-from samuel.trust.items import Item
+from samuel.trust.items import TrustItem
 
 
 @click.command()
@@ -23,7 +23,9 @@ from samuel.trust.items import Item
 @click.option("--yes", is_flag=True, help="Agree without being asked. For CI.")
 @json_option
 @click.pass_obj
-def trust(here: Here, names: tuple[str, ...], listing: bool, showing: bool, revoking: bool, yes: bool) -> int:
+def trust(
+    here: CommandContext, names: tuple[str, ...], listing: bool, showing: bool, revoking: bool, yes: bool
+) -> int:
     """Decide what of a repository may run here.
 
     Shows what is new or has changed, and asks. You agree to exactly what you saw: one changed byte, and it is
@@ -47,18 +49,18 @@ def trust(here: Here, names: tuple[str, ...], listing: bool, showing: bool, revo
     return _agree(here, consent, [item for item in chosen if item.state in PENDING], yes)
 
 
-def _list(here: Here, items: Sequence[Item]) -> int:
+def _list(here: CommandContext, items: Sequence[TrustItem]) -> int:
     rows = [(item.state, item.name, item.digest[:16], item.agreed_at or "-") for item in items]
-    shown = Table(("state", "what", "sha256", "agreed"), rows) if rows else NOTHING
+    shown = OutputTable(("state", "what", "sha256", "agreed"), rows) if rows else NOTHING
     return here.out.answer([_plain(item) for item in items], shown)
 
 
-def _show(here: Here, consent: Consent, items: Sequence[Item]) -> int:
+def _show(here: CommandContext, consent: Consent, items: Sequence[TrustItem]) -> int:
     data = [{**_plain(item), "text": consent.text(item)} for item in items]
     return here.out.answer(data, *([consent.text(item) for item in items] or [NOTHING]))
 
 
-def _revoke(here: Here, consent: Consent, names: Sequence[str] | None, yes: bool) -> int:
+def _revoke(here: CommandContext, consent: Consent, names: Sequence[str] | None, yes: bool) -> int:
     if names is None and not yes:
         if not here.out.asks:
             raise UsageError("this would take all agreements back", "name what you mean, or add `--yes`")
@@ -68,7 +70,7 @@ def _revoke(here: Here, consent: Consent, names: Sequence[str] | None, yes: bool
     return here.out.answer({"revoked": gone}, "\n".join(lines))
 
 
-def _agree(here: Here, consent: Consent, pending: Sequence[Item], yes: bool) -> int:
+def _agree(here: CommandContext, consent: Consent, pending: Sequence[TrustItem], yes: bool) -> int:
     unreadable = [
         f"`{_name(item)}` cannot be read, so nobody can agree to it" for item in pending if not readable(item)
     ]
@@ -91,13 +93,13 @@ def _agree(here: Here, consent: Consent, pending: Sequence[Item], yes: bool) -> 
     return here.out.answer(data, "\n".join(lines), ok=not left, warnings=warnings)
 
 
-def _broken(here: Here) -> list[str]:
+def _broken(here: CommandContext) -> list[str]:
     """Now they may be asked which events they are for: better here than at the first event."""
     with here.open() as app:
-        return [f"`{one.name}` is broken: {one.reason}" for one in app.found if one.status is Status.BROKEN]
+        return [f"`{one.name}` is broken: {one.reason}" for one in app.found if one.status is HandlerStatus.BROKEN]
 
 
-def _chosen(here: Here, names: Sequence[str], items: Sequence[Item]) -> Sequence[Item]:
+def _chosen(here: CommandContext, names: Sequence[str], items: Sequence[TrustItem]) -> Sequence[TrustItem]:
     """The items that are named, by their name or by a path; all of them without names."""
     if not names:
         return items
@@ -114,19 +116,19 @@ def _chosen(here: Here, names: Sequence[str], items: Sequence[Item]) -> Sequence
     return chosen
 
 
-def _name(item: Item) -> str:
+def _name(item: TrustItem) -> str:
     """On one line, whatever it is: a file's name must not be able to look like a second answer."""
     return safe(item.name, keep="")
 
 
-def _plain(item: Item) -> dict[str, str]:
+def _plain(item: TrustItem) -> dict[str, str]:
     return {"name": item.name, "state": item.state, "digest": item.digest, "agreed_at": item.agreed_at}
 
 
 NOTHING = "Nothing here came with the repository and could run."
 
 
-def _agreed(item: Item) -> str:
+def _agreed(item: TrustItem) -> str:
     if item.state == "gone":
         return f"agreed that it is gone: {_name(item)}"
     return f"trusted: {_name(item)}  sha256 {item.digest[:16]}"

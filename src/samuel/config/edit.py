@@ -15,7 +15,7 @@ from tomlkit.items import InlineTable, Item, Table
 
 from samuel.config.keys import dotted, quoted, written
 from samuel.config.model import DEFAULT, DEFAULT_ALIAS
-from samuel.config.source import Source, read_source
+from samuel.config.source import TomlSource, read_source
 from samuel.errors import ConfigError, Problem, UnknownEvent
 from samuel.events.names import canonical
 from samuel.files import atomic
@@ -29,7 +29,7 @@ def set_value(file: Path, path: Sequence[str], value: Value) -> None:
     An event that the file spells in another way keeps that spelling. Raises ConfigError, and writes nothing,
     if the file has no valid TOML or the change cannot be made without touching something else.
     """
-    source = read_source(file) or Source("", {})
+    source = read_source(file) or TomlSource("", {})
     path = _as_spelled(source.values, path)
     try:
         text = _edited(source.text, path, value)

@@ -34,7 +34,7 @@ _TOKEN = re.compile(
 )
 
 
-class Lines:
+class TomlLines:
     """The line of every key of one valid TOML text.
 
     What stands inside an array or an inline table has no line of its own, even where it is spread over

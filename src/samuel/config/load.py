@@ -9,7 +9,7 @@ from pathlib import Path
 
 from samuel.config import kinds, loop
 from samuel.config.keys import dotted, shown
-from samuel.config.lines import Lines
+from samuel.config.lines import TomlLines
 from samuel.config.model import (
     DEFAULT,
     DEFAULT_ALIAS,
@@ -22,7 +22,7 @@ from samuel.config.model import (
     PluginSettings,
     RankingSettings,
 )
-from samuel.config.reader import Report, Table
+from samuel.config.reader import ConfigTable, ProblemReport
 from samuel.config.source import read_source
 from samuel.errors import UnknownEvent
 from samuel.events.names import ALL, canonical
@@ -33,13 +33,13 @@ def load(file: Path) -> Config:
     source = read_source(file)
     if source is None:
         return Config()
-    report = Report(file, Lines(source.text))
+    report = ProblemReport(file, TomlLines(source.text))
     config = _config(file, report.read(source.values))
     report.finish()
     return config
 
 
-def _config(file: Path, top: Table) -> Config:
+def _config(file: Path, top: ConfigTable) -> Config:
     return Config(
         file=file,
         default_methodology=top.take("default_methodology", kinds.identifier, Config.default_methodology),
@@ -57,7 +57,7 @@ def _config(file: Path, top: Table) -> Config:
     )
 
 
-def _limits(table: Table) -> Limits:
+def _limits(table: ConfigTable) -> Limits:
     return Limits(
         handler_output_bytes=table.take("handler_output_bytes", kinds.positive, Limits.handler_output_bytes),
         handler_prompt_bytes=table.take("handler_prompt_bytes", kinds.positive, Limits.handler_prompt_bytes),
@@ -67,7 +67,7 @@ def _limits(table: Table) -> Limits:
     )
 
 
-def _abilities(table: Table) -> RankingSettings:
+def _abilities(table: ConfigTable) -> RankingSettings:
     return RankingSettings(
         ranker=table.take("ranker", kinds.one_of("words", "agent"), RankingSettings.ranker),
         candidates=table.take("ranker_candidates", kinds.positive, RankingSettings.candidates),
@@ -75,7 +75,7 @@ def _abilities(table: Table) -> RankingSettings:
     )
 
 
-def _plugins(table: Table) -> dict[str, PluginSettings]:
+def _plugins(table: ConfigTable) -> dict[str, PluginSettings]:
     found = {}
     for name in table:
         own = table.table(name)
@@ -85,11 +85,11 @@ def _plugins(table: Table) -> dict[str, PluginSettings]:
     return found
 
 
-def _guardrails(table: Table) -> dict[str, object]:
+def _guardrails(table: ConfigTable) -> dict[str, object]:
     return {key: table.take(key, kinds.plain, None) for key in table}
 
 
-def _methodologies(table: Table) -> dict[str, Methodology]:
+def _methodologies(table: ConfigTable) -> dict[str, Methodology]:
     found = {}
     for name in table:
         try:
@@ -101,7 +101,7 @@ def _methodologies(table: Table) -> dict[str, Methodology]:
     return found
 
 
-def _hooks(table: Table) -> dict[str, EventSettings]:
+def _hooks(table: ConfigTable) -> dict[str, EventSettings]:
     found: dict[str, EventSettings] = {}
     spelled: dict[str, str] = {}
     for spelling in table:
@@ -118,7 +118,7 @@ def _hooks(table: Table) -> dict[str, EventSettings]:
     return found
 
 
-def _refuse_event(table: Table, spelling: str, error: UnknownEvent) -> None:
+def _refuse_event(table: ConfigTable, spelling: str, error: UnknownEvent) -> None:
     # `[hooks.quality.check]` is an easy slip: to TOML it is a table `check` in a table `quality`.
     inner = table.table(spelling)
     slips = [
@@ -133,7 +133,7 @@ def _refuse_event(table: Table, spelling: str, error: UnknownEvent) -> None:
         _event(inner)  # for the problems inside
 
 
-def _event(table: Table) -> EventSettings:
+def _event(table: ConfigTable) -> EventSettings:
     strict = table.take("strict", kinds.flag, None)
     timeout = table.take("timeout", kinds.timeout, None)
     handlers = _handlers(table)
@@ -141,7 +141,7 @@ def _event(table: Table) -> EventSettings:
     return EventSettings(strict, timeout, handlers, order, table.line(), order_lines)
 
 
-def _handlers(table: Table) -> tuple[HandlerRef, ...] | None:
+def _handlers(table: ConfigTable) -> tuple[HandlerRef, ...] | None:
     items = table.take("handlers", kinds.array, None)
     if items is None:
         return None
@@ -166,7 +166,7 @@ def _handlers(table: Table) -> tuple[HandlerRef, ...] | None:
     return tuple(found.values())
 
 
-def _order(table: Table) -> tuple[dict[str, int], dict[str, int]]:
+def _order(table: ConfigTable) -> tuple[dict[str, int], dict[str, int]]:
     numbers: dict[str, int] = {}
     lines: dict[str, int] = {}
     for spelling in table:

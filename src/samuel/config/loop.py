@@ -7,13 +7,13 @@ from collections.abc import Mapping
 from samuel.config import kinds
 from samuel.config.keys import shown
 from samuel.config.model import AgentSettings, EventSettings, Methodology, Pilot, SandboxSettings
-from samuel.config.reader import Table
+from samuel.config.reader import ConfigTable
 
 SANDBOXES = ("host", "bwrap", "oci")
 CHANNELS = ("file", "stdin", "argument")
 
 
-def methodology(name: str, table: Table, hooks: Mapping[str, EventSettings]) -> Methodology:
+def methodology(name: str, table: ConfigTable, hooks: Mapping[str, EventSettings]) -> Methodology:
     default = Methodology(name)
     return Methodology(
         name=name,
@@ -35,11 +35,11 @@ def methodology(name: str, table: Table, hooks: Mapping[str, EventSettings]) -> 
     )
 
 
-def agents(table: Table) -> dict[str, AgentSettings]:
+def agents(table: ConfigTable) -> dict[str, AgentSettings]:
     return {name: _agent(name, table.table(name)) for name in table}
 
 
-def _agent(name: str, table: Table) -> AgentSettings:
+def _agent(name: str, table: ConfigTable) -> AgentSettings:
     try:
         kinds.identifier(name)
     except ValueError as error:
@@ -54,7 +54,7 @@ def _agent(name: str, table: Table) -> AgentSettings:
     return AgentSettings(name, command, prompt, table.take("env", kinds.variables, ()))
 
 
-def _sandbox(table: Table) -> SandboxSettings:
+def _sandbox(table: ConfigTable) -> SandboxSettings:
     """A word, or a table for those that need more than a word."""
     given = table.take("sandbox", kinds.text_or_table, "host")
     if isinstance(given, str):
@@ -76,7 +76,7 @@ def _sandbox(table: Table) -> SandboxSettings:
     return found
 
 
-def _pilot(table: Table) -> Pilot:
+def _pilot(table: ConfigTable) -> Pilot:
     return Pilot(
         enabled=table.take("enabled", kinds.flag, Pilot.enabled),
         discover_interval=table.take("discover_interval", kinds.positive, Pilot.discover_interval),

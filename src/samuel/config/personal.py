@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from samuel.config import kinds
-from samuel.config.lines import Lines
+from samuel.config.lines import TomlLines
 from samuel.config.model import Config
-from samuel.config.reader import Report
+from samuel.config.reader import ProblemReport
 from samuel.config.source import read_source
 
 PROJECT_ONLY = ("hooks", "methodology")
@@ -47,7 +47,7 @@ def load_personal(file: Path) -> Personal:
     source = read_source(file)
     if source is None:
         return Personal()
-    report = Report(file, Lines(source.text))
+    report = ProblemReport(file, TomlLines(source.text))
     top = report.read(source.values)
     for key in PROJECT_ONLY:
         if top.take(key, lambda value: value, None) is not None:

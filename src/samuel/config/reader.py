@@ -18,25 +18,25 @@ MOST_UNKNOWN = 100
 """Unknown keys of one table that are told one by one: nobody reads more, and advice takes time."""
 
 Value = TypeVar("Value")
-Default = TypeVar("Default")
+DefaultT = TypeVar("DefaultT")
 
 
-class Places(Protocol):
+class KeyLines(Protocol):
     def of(self, path: KeyPath) -> int:
         """The line of `path`, or of the nearest thing around it."""
 
 
-class Report:
+class ProblemReport:
     """What is wrong with one file, kept until all of it is known."""
 
-    def __init__(self, file: Path, lines: Places) -> None:
+    def __init__(self, file: Path, lines: KeyLines) -> None:
         self._file = str(file)
         self._lines = lines
         self._problems: list[Problem] = []
-        self._tables: list[Table] = []
+        self._tables: list[ConfigTable] = []
 
-    def read(self, values: dict[str, object], path: KeyPath = ()) -> Table:
-        table = Table(self, values, path)
+    def read(self, values: dict[str, object], path: KeyPath = ()) -> ConfigTable:
+        table = ConfigTable(self, values, path)
         self._tables.append(table)
         return table
 
@@ -54,10 +54,10 @@ class Report:
             raise ConfigError(sorted(self._problems, key=lambda problem: problem.line))  # stable within a line
 
 
-class Table:
+class ConfigTable:
     """One table of the file. Iterating it gives every key, for tables whose keys are the user's own."""
 
-    def __init__(self, report: Report, values: dict[str, object], path: KeyPath) -> None:
+    def __init__(self, report: ProblemReport, values: dict[str, object], path: KeyPath) -> None:
         self._report = report
         self._values = values
         self.path = path
@@ -70,7 +70,7 @@ class Table:
     def __contains__(self, key: str) -> bool:
         return key in self._values
 
-    def take(self, key: str, kind: Callable[[object], Value], default: Default) -> Value | Default:
+    def take(self, key: str, kind: Callable[[object], Value], default: DefaultT) -> Value | DefaultT:
         """The value of `key`; the default if it is absent, or wrong, which is noted."""
         self._known[key] = None
         if key not in self._values:
@@ -81,17 +81,17 @@ class Table:
             self.refuse(key, f"`{shown(key)}` {error}")
             return default
 
-    def require(self, key: str, kind: Callable[[object], Value], default: Default) -> Value | Default:
+    def require(self, key: str, kind: Callable[[object], Value], default: DefaultT) -> Value | DefaultT:
         """The value of a key of YAML that must be there; that it is not is noted."""
         if key not in self:
             self.refuse(key, f"`{key}` is missing", f"add `{key}: ...`")
         return self.take(key, kind, default)
 
-    def table(self, key: str) -> Table:
+    def table(self, key: str) -> ConfigTable:
         """The table at `key`; an empty one if it is absent, or no table, which is noted."""
         return self._report.read(self.take(key, _table, {}), (*self.path, key))
 
-    def entry(self, key: str, index: int, values: dict[str, object]) -> Table:
+    def entry(self, key: str, index: int, values: dict[str, object]) -> ConfigTable:
         """A table that is an item of the array at `key`."""
         return self._report.read(values, (*self.path, key, index))
 

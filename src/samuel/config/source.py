@@ -20,18 +20,18 @@ _PLACE = re.compile(r" \(at (?:line (\d+), column \d+|end of document)\)$")
 _UNQUOTED_EVENT = re.compile(r"\s*\[[^\"']*:")
 
 
-class Source(NamedTuple):
+class TomlSource(NamedTuple):
     text: str
     values: dict[str, object]
 
 
-def read_source(file: Path) -> Source | None:
+def read_source(file: Path) -> TomlSource | None:
     """The file's text and values; None if there is no such file; ConfigError if it cannot be read as TOML."""
     data = _read(file)
     if data is None:
         return None
     text = _decode(data, file)
-    return Source(text, _parse(text, file))
+    return TomlSource(text, _parse(text, file))
 
 
 def _read(file: Path) -> bytes | None:

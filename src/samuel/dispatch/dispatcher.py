@@ -17,29 +17,29 @@ from msgspec.structs import replace
 
 from samuel.clock import Clock, iso
 from samuel.dispatch import budget
-from samuel.dispatch.event_run import Round, understood, unusable, without_rewrite
+from samuel.dispatch.event_run import EventRun, understood, unusable, without_rewrite
 from samuel.dispatch.judge import judge
-from samuel.dispatch.record import Call, Fired, Sink
+from samuel.dispatch.record import Fired, HandlerCall, Sink
 from samuel.events import Event, EventType, Plugin
 from samuel.events.catalogue import BY_PAYLOAD
 from samuel.events.compose import Arrange
 from samuel.hooks.capability import overreach
-from samuel.hooks.handler import Handler, Origin, Outcome, Role, Status
+from samuel.hooks.handler import Handler, HandlerStatus, Origin, Outcome, Role
 from samuel.hooks.match import holds
-from samuel.hooks.order import Chain, Step
+from samuel.hooks.order import Chain, ChainStep
 from samuel.hooks.package import Package
 from samuel.process.tree import kill_all
 from samuel.runtimes.base import Reply, Runtime
 
-Permit = Callable[[Handler], str]  # "" or the reason why the handler may not run
-Ask = Callable[[str], bool]  # puts a question to a person
+PermitCheck = Callable[[Handler], str]  # "" or the reason why the handler may not run
+AskUser = Callable[[str], bool]  # puts a question to a person
 
 # Bound once: looking a member up on its enum costs as much as the rest of a comparison.
 OK, LAST_ONLY = Outcome.OK, Arrange.LAST_ONLY
-UNAVAILABLE = {Status.UNTRUSTED: Outcome.REFUSED, Status.BROKEN: Outcome.NOT_STARTED}
+UNAVAILABLE = {HandlerStatus.UNTRUSTED: Outcome.REFUSED, HandlerStatus.BROKEN: Outcome.NOT_STARTED}
 
 
-class Place(NamedTuple):
+class ProjectFields(NamedTuple):
     """What every event of one project has in common."""
 
     project_root: str
@@ -51,7 +51,7 @@ class Place(NamedTuple):
     """The recipe that this process was started in."""
 
 
-class _Seat(msgspec.Struct, frozen=True):
+class _BoundHandler(msgspec.Struct, frozen=True):
     """A step of a chain with all that does not change between events."""
 
     handler: Handler
@@ -71,11 +71,11 @@ class Dispatcher:
         *,
         chains: Mapping[str, Chain],
         runtimes: Mapping[str, Runtime],
-        permit: Permit,
+        permit: PermitCheck,
         sink: Sink,
         clock: Clock,
-        place: Place,
-        ask: Ask | None = None,
+        place: ProjectFields,
+        ask: AskUser | None = None,
     ) -> None:
         self._chains = chains
         self._permit = permit
@@ -85,7 +85,7 @@ class Dispatcher:
         self._place = place
         self._ask = ask
         self._runtimes = runtimes
-        self._seats: dict[str, tuple[_Seat, ...]] = {}
+        self._seats: dict[str, tuple[_BoundHandler, ...]] = {}
         self._filtered = {name for name, chain in chains.items() if any(s.handler.match for s in chain.steps)}
         self._threads: ThreadPoolExecutor | None = None
 
@@ -95,7 +95,7 @@ class Dispatcher:
         started = self._monotonic()
         event = self._stamp(event)
         self._sink.begin(event)
-        told = Round(kind, event)
+        told = EventRun(kind, event)
         seats = self._seated(kind.name)
         if kind.name in self._filtered:
             seats = _interested(seats, event)
@@ -111,14 +111,14 @@ class Dispatcher:
 
     # The four ways to call a chain
 
-    def _in_turn(self, told: Round, seats: Sequence[_Seat]) -> None:
+    def _in_turn(self, told: EventRun, seats: Sequence[_BoundHandler]) -> None:
         for seat in seats:
             told.take(self._call(seat, told, told.event))
 
-    def _last_only(self, told: Round, seats: Sequence[_Seat]) -> None:
+    def _last_only(self, told: EventRun, seats: Sequence[_BoundHandler]) -> None:
         self._in_turn(told, seats[-1:])
 
-    def _together(self, told: Round, seats: Sequence[_Seat]) -> None:
+    def _together(self, told: EventRun, seats: Sequence[_BoundHandler]) -> None:
         if len(seats) < 2:
             self._in_turn(told, seats)
             return
@@ -135,9 +135,9 @@ class Dispatcher:
             raise
         told.take_all(calls)
 
-    def _rewrite_then_guard(self, told: Round, seats: Sequence[_Seat]) -> None:
+    def _rewrite_then_guard(self, told: EventRun, seats: Sequence[_BoundHandler]) -> None:
         """Rewriters first; then everyone who has not seen the final input judges it."""
-        judged: dict[int, Call] = {}
+        judged: dict[int, HandlerCall] = {}
         last_rewrite = 0
         for seat in seats:
             if seat.handler.role in (Role.GUARD, Role.OBSERVE):
@@ -161,7 +161,7 @@ class Dispatcher:
 
     # One call
 
-    def _call(self, seat: _Seat, told: Round, event: Event) -> Call:
+    def _call(self, seat: _BoundHandler, told: EventRun, event: Event) -> HandlerCall:
         """Show the event to one handler: run it, understand what it says, record it."""
         shown = replace(
             event,
@@ -186,7 +186,7 @@ class Dispatcher:
                 reply = budget.keep(reply, told.composed, seat.budget)
         elif reply.outcome is not OK and reply.result:
             reply = unusable(told.kind, reply)
-        call = Call(
+        call = HandlerCall(
             seat.handler,
             seat.position,
             reply.outcome,
@@ -200,11 +200,11 @@ class Dispatcher:
         self._sink.called(event, call)
         return call
 
-    def _runner(self, step: Step) -> Callable[[Event], Reply]:
+    def _runner(self, step: ChainStep) -> Callable[[Event], Reply]:
         """What it takes to run one handler: nothing but a word if it cannot run, a permit each time if it can."""
         handler, timeout, permit = step.handler, step.timeout, self._permit
         runtime = self._runtimes.get(handler.runtime)
-        if handler.status is not Status.ACTIVE:
+        if handler.status is not HandlerStatus.ACTIVE:
             unavailable = Reply(UNAVAILABLE[handler.status], message=handler.reason)
             return lambda event: unavailable
         if runtime is None:
@@ -240,7 +240,7 @@ class Dispatcher:
             environment=self._place.environment or UNSET,
         )
 
-    def _seated(self, name: str) -> tuple[_Seat, ...]:
+    def _seated(self, name: str) -> tuple[_BoundHandler, ...]:
         """The chain of an event, made ready the first time it is fired."""
         seats = self._seats.get(name)
         if seats is None:
@@ -249,11 +249,11 @@ class Dispatcher:
             self._seats[name] = seats
         return seats
 
-    def _seat(self, kind: EventType, step: Step, position: int) -> _Seat:
+    def _seat(self, kind: EventType, step: ChainStep, position: int) -> _BoundHandler:
         # One that could not be asked for its events is called for this one: that is what is recorded of it.
         handler = step.handler if step.handler.event else replace(step.handler, event=kind.name)
         limited = kind.adds_to_prompt and handler.origin is not Origin.BUILT_IN
-        return _Seat(
+        return _BoundHandler(
             handler,
             handler.name,
             self._runner(step),
@@ -266,7 +266,7 @@ class Dispatcher:
         )
 
 
-def _interested(seats: Sequence[_Seat], event: Event) -> tuple[_Seat, ...]:
+def _interested(seats: Sequence[_BoundHandler], event: Event) -> tuple[_BoundHandler, ...]:
     """Without those whose `match` does not hold: they are not called, and nothing is recorded of them."""
 
     def said(name: str) -> object:
@@ -276,7 +276,7 @@ def _interested(seats: Sequence[_Seat], event: Event) -> tuple[_Seat, ...]:
     return tuple(seat for seat in seats if holds(seat.handler.match, said))
 
 
-_ARRANGED: Mapping[Arrange, Callable[[Dispatcher, Round, Sequence[_Seat]], None]] = {
+_ARRANGED: Mapping[Arrange, Callable[[Dispatcher, EventRun, Sequence[_BoundHandler]], None]] = {
     Arrange.IN_TURN: Dispatcher._in_turn,
     Arrange.LAST_ONLY: Dispatcher._last_only,
     Arrange.TOGETHER: Dispatcher._together,

@@ -10,10 +10,10 @@ from msgspec import UNSET
 from msgspec.structs import replace
 
 from samuel.decoding import convert
-from samuel.dispatch.record import Call
+from samuel.dispatch.record import HandlerCall
 from samuel.dispatch.salvage import salvaged
 from samuel.events import Event, EventType, LoopEvent, names
-from samuel.events.compose import Answer, verdict
+from samuel.events.compose import HandlerResult, verdict
 from samuel.events.explain import explained
 from samuel.hooks.handler import Outcome
 from samuel.runtimes.base import Reply
@@ -22,20 +22,20 @@ from samuel.runtimes.base import Reply
 OK, DENIED, FAILED = Outcome.OK, Outcome.DENIED, Outcome.FAILED
 
 
-class Round:
+class EventRun:
     __slots__ = ("_answers", "_rewrites", "_step", "calls", "composed", "event", "key", "kind")
 
     def __init__(self, kind: EventType, event: Event) -> None:
         self.kind = kind
         self.event = event
         self.key = _idempotency_key(event, kind.name)
-        self.calls: list[Call] = []
+        self.calls: list[HandlerCall] = []
         self.composed: dict[str, Any] | None = None  # None until somebody answered
-        self._answers: list[Answer] = []
+        self._answers: list[HandlerResult] = []
         self._step = kind.composition.step
         self._rewrites = kind.composition.rewrites
 
-    def take(self, call: Call) -> Call:
+    def take(self, call: HandlerCall) -> HandlerCall:
         """Note a call of a handler that runs in turn; what it rewrote and contributed holds for the next one."""
         self.calls.append(call)
         result = call.result
@@ -54,18 +54,18 @@ class Round:
                 self.event = replace(self.event, context=context)
         return call
 
-    def take_all(self, calls: list[Call]) -> None:
+    def take_all(self, calls: list[HandlerCall]) -> None:
         """Note the calls of handlers that ran at the same time."""
         self.calls += calls
         self.settle(calls)
 
-    def settle(self, calls: Sequence[Call]) -> None:
+    def settle(self, calls: Sequence[HandlerCall]) -> None:
         """Compose the answers of exactly these calls."""
         self.composed = self.kind.composition.compose(
             [_answer(call, self._rewrites) for call in calls if self._usable(call)]
         )
 
-    def _usable(self, call: Call) -> bool:
+    def _usable(self, call: HandlerCall) -> bool:
         outcome = call.outcome
         return outcome is OK or outcome is DENIED or (outcome is FAILED and self.kind.composition.keeps_failed)
 
@@ -118,7 +118,7 @@ def unusable(kind: EventType, reply: Reply) -> Reply:
     return replace(reply, outcome=DENIED, result=said, message=f"{reason} ({reply.outcome}: {reply.message})")
 
 
-def without_rewrite(call: Call, kind: EventType) -> Call:
+def without_rewrite(call: HandlerCall, kind: EventType) -> HandlerCall:
     """A rewrite in the guard phase comes too late: it is dropped, and said."""
     dropped = [name for name in kind.composition.rewrites if name in call.result]
     if not dropped:
@@ -127,12 +127,12 @@ def without_rewrite(call: Call, kind: EventType) -> Call:
     return replace(call, result=result, message=call.message or f"`{dropped[0]}` ignored: the input is final now")
 
 
-def _answer(call: Call, rewrites: Sequence[str]) -> Answer:
+def _answer(call: HandlerCall, rewrites: Sequence[str]) -> HandlerResult:
     result = call.result
     if rewrites and call.outcome is not OK:
         # It rewrote nothing for those after it, so it must not seem so to whoever fired the event either.
         result = {key: value for key, value in result.items() if key not in rewrites}
-    return Answer(call.handler.name, call.handler.origin, result)
+    return HandlerResult(call.handler.name, call.handler.origin, result)
 
 
 def _rewritten(kind: EventType, event: Event, result: Mapping[str, Any]) -> Event:

@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from samuel.dispatch.record import Call, Fired
+from samuel.dispatch.record import Fired, HandlerCall
 from samuel.events import Event, EventType, LoopEvent
 from samuel.hooks.guards import NOT_RUN, is_guard
 from samuel.hooks.handler import Outcome
@@ -19,7 +19,7 @@ def judge(
     kind: EventType,
     event: Event,
     result: Mapping[str, Any],
-    calls: Sequence[Call],
+    calls: Sequence[HandlerCall],
     chain_warnings: Sequence[str],
     ask: Callable[[str], bool] | None,
 ) -> Fired:
@@ -67,8 +67,8 @@ def judge(
 
 def _settle(
     result: dict[str, Any],
-    calls: Sequence[Call],
-    strict_faults: Sequence[Call],
+    calls: Sequence[HandlerCall],
+    strict_faults: Sequence[HandlerCall],
     ask: Callable[[str], bool] | None,
 ) -> str:
     """Make the decision final, write it into the result, and give the reason if it is a no."""
@@ -92,14 +92,14 @@ def _settle(
     return reason
 
 
-def _unguarded(kind: EventType, call: Call) -> bool:
+def _unguarded(kind: EventType, call: HandlerCall) -> bool:
     """A guard that never saw the event did not let it through."""
     return call.outcome in NOT_RUN and is_guard(call.handler, kind)
 
 
-def _warning(call: Call) -> str:
+def _warning(call: HandlerCall) -> str:
     return f"`{call.handler.name}` {call.message}" if call.outcome is Outcome.OK else _said(call)
 
 
-def _said(call: Call) -> str:
+def _said(call: HandlerCall) -> str:
     return f"`{call.handler.name}` {call.outcome}: {call.message}"

@@ -28,7 +28,7 @@ def slowness(event: str, handler: str, duration_ms: float) -> str:
     return "note" if duration_ms > SLOW_NOTE_MS else ""
 
 
-class Call(msgspec.Struct, frozen=True):
+class HandlerCall(msgspec.Struct, frozen=True):
     """One call of one handler."""
 
     handler: Handler
@@ -58,7 +58,7 @@ class Fired(msgspec.Struct, frozen=True, kw_only=True):
     ok: bool  # nobody denied, nothing strict failed, and the composed result does not say no
     stopped: bool  # a denial or a strict failure: what fired the event must not go on
     result: Mapping[str, Any]
-    calls: tuple[Call, ...] = ()
+    calls: tuple[HandlerCall, ...] = ()
     warnings: tuple[str, ...] = ()
     reason: str = ""  # why it was stopped
     context: Mapping[str, Any] = {}  # the context with what the handlers put into their own namespaces
@@ -79,6 +79,6 @@ class Sink(Protocol):
 
     def begin(self, event: Event) -> None: ...
 
-    def called(self, event: Event, call: Call) -> None: ...
+    def called(self, event: Event, call: HandlerCall) -> None: ...
 
     def end(self, event: Event, fired: Fired, duration_ms: float) -> None: ...

@@ -13,7 +13,7 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 
-class Answer(NamedTuple):
+class HandlerResult(NamedTuple):
     """What one handler returned."""
 
     source: str
@@ -22,8 +22,8 @@ class Answer(NamedTuple):
 
 
 Result = Mapping[str, Any]
-Step = Callable[[Result, Result], dict[str, Any]]  # the result so far, one more answer's -> the next
-Compose = Callable[[Sequence[Answer]], dict[str, Any]]
+Fold = Callable[[Result, Result], dict[str, Any]]  # the result so far, one more answer's -> the next
+Compose = Callable[[Sequence[HandlerResult]], dict[str, Any]]
 
 
 class Arrange(Enum):
@@ -40,7 +40,7 @@ class Composition(NamedTuple):
 
     name: str
     arrange: Arrange
-    step: Step | None = None
+    step: Fold | None = None
     over_all: Compose | None = None
     empty: Result = MappingProxyType({})  # the result when nobody answers
     rewrites: tuple[str, ...] = ()  # result fields that replace the payload's for the next handler
@@ -49,7 +49,7 @@ class Composition(NamedTuple):
     keeps_failed: bool = False  # the answer of a handler that said `ok: false` is part of the result
     needs_answer: bool = False  # whoever fires the event cannot go on without a handler that did its work
 
-    def compose(self, answers: Sequence[Answer]) -> dict[str, Any]:
+    def compose(self, answers: Sequence[HandlerResult]) -> dict[str, Any]:
         """The result of these answers, in chain order."""
         if not answers:
             return dict(self.empty)
@@ -85,7 +85,7 @@ def last_given(composed: Result, result: Result) -> dict[str, Any]:
     return {**composed, **{key: value for key, value in result.items() if value is not None and key != "data"}}
 
 
-def merge(answers: Sequence[Answer]) -> dict[str, Any]:
+def merge(answers: Sequence[HandlerResult]) -> dict[str, Any]:
     """The HookResult rule: lists join, the strongest verdict holds, hints are kept once."""
     composed: dict[str, Any] = {}
     for answer in answers:
@@ -134,7 +134,7 @@ def verdict(result: Mapping[str, Any], source: str = "") -> Decision:
     return Decision(said if said in STRENGTH else "", reason, source)
 
 
-def strongest_verdict(answers: Sequence[Answer]) -> Decision:
+def strongest_verdict(answers: Sequence[HandlerResult]) -> Decision:
     """deny > ask > allow > no opinion; of equals the first in the chain."""
     strongest = Decision()
     for answer in answers:
@@ -163,7 +163,7 @@ def _joined(composed: Result, result: Result, skip: Sequence[str] = ()) -> dict[
     return joined
 
 
-def _best_suggestions(answers: Sequence[Answer]) -> list[dict[str, Any]]:
+def _best_suggestions(answers: Sequence[HandlerResult]) -> list[dict[str, Any]]:
     best: dict[str, dict[str, Any]] = {}
     for answer in answers:
         for suggestion in answer.result.get("suggested_abilities") or ():
@@ -173,7 +173,7 @@ def _best_suggestions(answers: Sequence[Answer]) -> list[dict[str, Any]]:
     return list(best.values())
 
 
-def _settle_intent(composed: dict[str, Any], answers: Sequence[Answer]) -> None:
+def _settle_intent(composed: dict[str, Any], answers: Sequence[HandlerResult]) -> None:
     """The intent of the highest precedence holds (of equals, the last in the chain); others are logged."""
     with_intent = [answer for answer in answers if answer.result.get("new_intent")]
     if not with_intent:

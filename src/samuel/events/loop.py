@@ -12,8 +12,8 @@ from samuel.events.event import LoopEvent, field
 from samuel.events.lifecycle import Verdict
 
 Mode = Literal["implementation", "impl", "discovery"]
-Task = Annotated[dict[str, Any], field("The task at hand: id, title, description, status and the rest.")]
-Usage = Annotated[dict[str, Any], field("Tokens and cost, for agents that report them.")]
+TaskRow = Annotated[dict[str, Any], field("The task at hand: id, title, description, status and the rest.")]
+UsageCounts = Annotated[dict[str, Any], field("Tokens and cost, for agents that report them.")]
 Env = Annotated[
     dict[str, str],
     field(
@@ -21,7 +21,7 @@ Env = Annotated[
         secret=True,
     ),
 ]
-Prompt = Annotated[str, field("What the agent is told; empty until the built-in renders it.", bulk=True)]
+PromptText = Annotated[str, field("What the agent is told; empty until the built-in renders it.", bulk=True)]
 Tail = Annotated[str, field("The end of what the agent wrote.", bulk=True)]
 
 
@@ -44,7 +44,7 @@ class BeforeLoop(LoopEvent, frozen=True, kw_only=True, tag=names.BEFORE_LOOP):
 class BeforeIteration(LoopEvent, frozen=True, kw_only=True, tag=names.BEFORE_ITERATION):
     """Fired when a task was picked."""
 
-    task: Task
+    task: TaskRow
 
 
 class IterationGate(LoopEvent, frozen=True, kw_only=True, tag=names.ITERATION_GATE):
@@ -76,7 +76,7 @@ class ContextProgress(LoopEvent, frozen=True, kw_only=True, tag=names.CONTEXT_PR
 class ContextTask(LoopEvent, frozen=True, kw_only=True, tag=names.CONTEXT_TASK):
     """Asks for the description of the task at hand."""
 
-    task: Task
+    task: TaskRow
 
 
 class ToonBlob(Verdict, frozen=True, kw_only=True):
@@ -90,7 +90,7 @@ class MarkdownBlob(Verdict, frozen=True, kw_only=True):
 class ContextExtra(LoopEvent, frozen=True, kw_only=True, tag=names.CONTEXT_EXTRA):
     """The slot for context that only plugins and hooks know."""
 
-    task: Task
+    task: TaskRow
 
 
 class Extra(msgspec.Struct, frozen=True):
@@ -108,14 +108,14 @@ class BeforeAgentInvoke(LoopEvent, frozen=True, kw_only=True, tag=names.BEFORE_A
     """The last word on what the agent process gets."""
 
     agent: Annotated[str, field("The agent's name.")]
-    prompt: Prompt = ""
+    prompt: PromptText = ""
     env: Env = msgspec.field(default_factory=dict)
     sandbox: Annotated[Sandbox, field("Where the agent runs.")] = msgspec.field(default_factory=Sandbox)
 
 
 class Invocation(Verdict, frozen=True, kw_only=True):
     agent: Annotated[str | UnsetType, field("Another agent; needs the `exec` capability.")] = UNSET
-    prompt: Prompt | UnsetType = UNSET
+    prompt: PromptText | UnsetType = UNSET
     env: Env | UnsetType = UNSET
     sandbox: Annotated[Sandbox | UnsetType, field("Another sandbox; a looser one needs `exec`.")] = UNSET
 
@@ -124,7 +124,7 @@ class AgentInvoke(LoopEvent, frozen=True, kw_only=True, tag=names.AGENT_INVOKE):
     """Runs the agent. The last handler of the chain is the one that does it."""
 
     agent: Annotated[str, field("The agent's name.")]
-    prompt: Prompt
+    prompt: PromptText
     env: Env = msgspec.field(default_factory=dict)
     sandbox: Annotated[Sandbox, field("Where the agent runs.")] = msgspec.field(default_factory=Sandbox)
 
@@ -147,7 +147,7 @@ class AfterAgentInvoke(LoopEvent, frozen=True, kw_only=True, tag=names.AFTER_AGE
     exit_code: Annotated[int, field("The agent's exit code.")]
     stdout: Tail = ""
     stderr: Tail = ""
-    usage: Usage = msgspec.field(default_factory=dict)
+    usage: UsageCounts = msgspec.field(default_factory=dict)
 
 
 class QualityCheck(LoopEvent, frozen=True, kw_only=True, tag=names.QUALITY_CHECK):
@@ -172,12 +172,12 @@ class QualityResult(Verdict, frozen=True, kw_only=True):
 class AfterIteration(LoopEvent, frozen=True, kw_only=True, tag=names.AFTER_ITERATION):
     """Fired when the iteration is settled."""
 
-    task: Task
+    task: TaskRow
     outcome: Annotated[
         str,
         field("completed, incomplete, quality_failed, agent_failed, stalled, aborted or gated."),
     ]
-    usage: Usage = msgspec.field(default_factory=dict)
+    usage: UsageCounts = msgspec.field(default_factory=dict)
 
 
 class AfterLoop(LoopEvent, frozen=True, kw_only=True, tag=names.AFTER_LOOP):
@@ -185,4 +185,4 @@ class AfterLoop(LoopEvent, frozen=True, kw_only=True, tag=names.AFTER_LOOP):
 
     iterations_run: Annotated[int, field("How many iterations were run.")]
     exit_reason: Annotated[str, field("Why the loop ended.")]
-    usage: Usage = msgspec.field(default_factory=dict)
+    usage: UsageCounts = msgspec.field(default_factory=dict)

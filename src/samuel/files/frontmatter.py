@@ -14,7 +14,7 @@ LARGEST_HEAD = 16 * 1024  # characters between the two lines
 _FENCE = "---"
 
 
-class Document(NamedTuple):
+class FrontMatter(NamedTuple):
     head: Mapping[str, Any]
     lines: Mapping[str, int]
     """The line of each key of the head."""
@@ -23,12 +23,12 @@ class Document(NamedTuple):
     """Where the body begins in the file, from 1."""
 
 
-def parse(data: bytes, file: str) -> Document:
+def parse(data: bytes, file: str) -> FrontMatter:
     """What a file says; ConfigError with the line if it cannot be read. Without front matter the head is empty."""
     text = yaml.decoded(data, file)
     lines = text.split("\n")
     if lines[0].rstrip() != _FENCE:
-        return Document({}, {}, text, 1)
+        return FrontMatter({}, {}, text, 1)
     end = next((at for at, line in enumerate(lines[1:], start=1) if line.rstrip() == _FENCE), 0)
     if not end:
         raise _refusal(file, "the front matter is not closed", f"end it with a line `{_FENCE}`")
@@ -38,7 +38,7 @@ def parse(data: bytes, file: str) -> Document:
     document = yaml.load(head.encode(), file, first_line=2)
     values = document.mapping()
     places = {key: document.lines.of((key,)) for key in values}
-    return Document(values, places, "\n".join(lines[end + 1 :]), end + 2)
+    return FrontMatter(values, places, "\n".join(lines[end + 1 :]), end + 2)
 
 
 def _refusal(file: str, what: str, hint: str) -> ConfigError:

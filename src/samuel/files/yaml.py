@@ -34,7 +34,7 @@ _UNPRINTABLE = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U000100
 _ESCAPED_HALF = re.compile("[\ud800-\udfff]")
 
 
-class Lines:
+class YamlLines:
     """The line of every key and every item of a list."""
 
     def __init__(self, at: Mapping[Path, int]) -> None:
@@ -47,11 +47,11 @@ class Lines:
         return self._at.get(path, 0)
 
 
-class Yaml(NamedTuple):
+class YamlDocument(NamedTuple):
     """One document."""
 
     values: Any
-    lines: Lines
+    lines: YamlLines
     file: str
 
     def mapping(self) -> dict[str, Any]:
@@ -65,7 +65,7 @@ class Yaml(NamedTuple):
         return self.values
 
 
-def load(data: bytes, file: str, *, first_line: int = 1) -> Yaml:
+def load(data: bytes, file: str, *, first_line: int = 1) -> YamlDocument:
     """The only document of `data`; ConfigError with the line if it cannot be read.
 
     `file` and `first_line` say where it stands, for the messages.
@@ -73,13 +73,13 @@ def load(data: bytes, file: str, *, first_line: int = 1) -> Yaml:
     return load_all(data, file, most=1, first_line=first_line)[0]
 
 
-def load_all(data: bytes, file: str, *, most: int, first_line: int = 1) -> list[Yaml]:
+def load_all(data: bytes, file: str, *, most: int, first_line: int = 1) -> list[YamlDocument]:
     """The documents of `data`, one at least (an empty file is an empty document) and no more than `most`."""
     text = decoded(data, file, first_line=first_line)
     if odd := _UNPRINTABLE.search(text):
         line = text.count("\n", 0, odd.start()) + first_line
         raise _problem(file, line, f"the character U+{ord(odd[0]):04X} is not taken", "remove it")
-    found: list[Yaml] = []
+    found: list[YamlDocument] = []
     parser = _PARSER(text)
     try:
         for event in _events(parser):
@@ -89,14 +89,14 @@ def load_all(data: bytes, file: str, *, most: int, first_line: int = 1) -> list[
                     raise _Refused(what, event, "keep the first, and remove what follows `---`")
                 places: dict[Path, int] = {}
                 values = _Reading(_events(parser), places, first_line).value((), 1)
-                found.append(Yaml(values, Lines(places), file))
+                found.append(YamlDocument(values, YamlLines(places), file))
     except _Refused as error:
         raise _problem(file, _line(error.where, first_line), error.what, error.hint) from None
     except yaml.MarkedYAMLError as error:
         raise _syntax(error, text, file, first_line) from None
     finally:
         parser.dispose()
-    return found or [Yaml(None, Lines({(): first_line}), file)]
+    return found or [YamlDocument(None, YamlLines({(): first_line}), file)]
 
 
 def decoded(data: bytes, file: str, *, first_line: int = 1) -> str:

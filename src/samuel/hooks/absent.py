@@ -14,7 +14,7 @@ from typing import NamedTuple
 from samuel.config.model import DEFAULT, HandlerRef
 from samuel.errors import Problem
 from samuel.events import EventType
-from samuel.hooks.handler import Handler, Origin, Status
+from samuel.hooks.handler import Handler, HandlerStatus, Origin
 
 
 class Absent(NamedTuple):
@@ -48,7 +48,7 @@ class Absent(NamedTuple):
                 origin=Origin.PROJECT,
                 runtime="exec",
                 owner=ref.use,
-                status=Status.BROKEN,
+                status=HandlerStatus.BROKEN,
                 reason=str(problem),
             )
         ]
@@ -59,7 +59,7 @@ class Absent(NamedTuple):
         if self._is_gone(name):
             return "which was removed", remove
         if other := self._elsewhere(name):
-            if other.status in (Status.DISABLED, Status.SHADOWED):
+            if other.status in (HandlerStatus.DISABLED, HandlerStatus.SHADOWED):
                 return f"which is {other.status}", other.reason or remove
             return "which does not answer to that event", remove
         near = difflib.get_close_matches(name, sorted({*self.names, *_called(self.everybody)} - {DEFAULT}), n=1)
@@ -74,7 +74,7 @@ class Absent(NamedTuple):
         """A handler that the name is about and that takes no part on this event: the nearest match first."""
         exact = (one for one in self.everybody if name in (one.name, one.owner, one.reference))
         # One hook of something that works may have been renamed or dropped, and nobody said that it was meant.
-        idle = (one for one in self.everybody if one.status in (Status.DISABLED, Status.SHADOWED))
+        idle = (one for one in self.everybody if one.status in (HandlerStatus.DISABLED, HandlerStatus.SHADOWED))
         part = (one for one in idle if one.owner and name.startswith((f"{one.owner}/", f"{one.owner}:")))
         return next(exact, None) or next(part, None)
 

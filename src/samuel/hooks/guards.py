@@ -7,7 +7,7 @@ says that they only rewrite or observe. Elsewhere a guard is what says so: `role
 from __future__ import annotations
 
 from samuel.events import EventType
-from samuel.hooks.handler import Handler, Origin, Outcome, Role, Status
+from samuel.hooks.handler import Handler, HandlerStatus, Origin, Outcome, Role
 
 NOT_RUN = (Outcome.NOT_STARTED, Outcome.REFUSED)
 """The outcomes of a handler that never got to see the event."""
@@ -34,5 +34,5 @@ def closes(handler: Handler, event: EventType) -> bool:
 
     A file that nobody could ask, or may ask yet, can be for any event. Where that could be a guard, it is one.
     """
-    unavailable = handler.status in (Status.UNTRUSTED, Status.BROKEN)
+    unavailable = handler.status in (HandlerStatus.UNTRUSTED, HandlerStatus.BROKEN)
     return not handler.event and not handler.hookless and unavailable and is_guard(handler, event)

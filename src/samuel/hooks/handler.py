@@ -50,7 +50,7 @@ class Outcome(StrEnum):
     REFUSED = "refused"
 
 
-class Status(StrEnum):
+class HandlerStatus(StrEnum):
     """What became of a handler that was found."""
 
     ACTIVE = "active"
@@ -87,7 +87,7 @@ class Handler(msgspec.Struct, frozen=True, kw_only=True):
     package: Package | None = None  # the plugin it belongs to; None: nobody limits what it may do
     declared: int = 0  # its position among those declared together
     hookless: bool = False  # it answers to no event, and is only listed: a plugin with skills and no hooks
-    status: Status = Status.ACTIVE
+    status: HandlerStatus = HandlerStatus.ACTIVE
     reason: str = ""  # why it is not active, and what to do about it
 
     @property

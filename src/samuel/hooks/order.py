@@ -22,10 +22,10 @@ from samuel.events import EventType
 from samuel.events.compose import Arrange
 from samuel.hooks.absent import Absent
 from samuel.hooks.guards import closes, holds_everywhere
-from samuel.hooks.handler import Handler, Origin, Role, Status
+from samuel.hooks.handler import Handler, HandlerStatus, Origin, Role
 
 
-class Step(NamedTuple):
+class ChainStep(NamedTuple):
     """One handler in its place, with the settings that hold there."""
 
     handler: Handler
@@ -44,7 +44,7 @@ class LeftOut(NamedTuple):
 
 class Chain(NamedTuple):
     event: EventType
-    steps: tuple[Step, ...]
+    steps: tuple[ChainStep, ...]
     left_out: tuple[LeftOut, ...] = ()
     warnings: tuple[str, ...] = ()
     problems: tuple[Problem, ...] = ()
@@ -104,7 +104,7 @@ def _takes_part(handler: Handler, event: EventType) -> bool:
     # A hook that was trusted and has changed, or cannot be started, keeps its place: it is refused there, and
     # a guard's refusal denies. Leaving it out would turn a broken guard into no guard.
     if handler.event:
-        return handler.status in (Status.ACTIVE, Status.UNTRUSTED, Status.BROKEN)
+        return handler.status in (HandlerStatus.ACTIVE, HandlerStatus.UNTRUSTED, HandlerStatus.BROKEN)
     return closes(handler, event)
 
 
@@ -119,8 +119,8 @@ def _as_listed(
     problems: list[Problem],
     absent: Absent,
     missing: list[str],
-) -> list[Step]:
-    steps: list[Step] = []
+) -> list[ChainStep]:
+    steps: list[ChainStep] = []
     rest_at: int | None = None
     named: set[int] = set()
     assert settings.handlers is not None
@@ -159,7 +159,9 @@ def _meant(use: str, event: EventType, known: Sequence[Handler]) -> list[Handler
     found = exact or [one for one in known if use in (one.owner, f"{one.owner}:{one.entry}", one.reference)]
     # An unasked file of that name is meant too: it is refused in its place rather than forgotten.
     found = found or [one for one in known if not one.event and use.startswith(f"{one.owner}:")]
-    return [one for one in found if one.status in (Status.ACTIVE, Status.UNTRUSTED, Status.BROKEN)]
+    return [
+        one for one in found if one.status in (HandlerStatus.ACTIVE, HandlerStatus.UNTRUSTED, HandlerStatus.BROKEN)
+    ]
 
 
 # Rules 2 to 4
@@ -171,13 +173,13 @@ def _by_number(
     mine: Sequence[Handler],
     warnings: list[str],
     replaced: dict[int, str],
-) -> list[Step]:
+) -> list[ChainStep]:
     placed = [_Placed(handler, *_number(handler, settings.order)) for handler in mine]
     slots: dict[int, tuple[str, list[_Placed]]] = {}
     for one in placed:  # in rule 3's order, so the later of two is the one that stays
         if not (one.key or one.handler.order is not None or one.handler.origin is Origin.BUILT_IN):
             continue  # nobody gave it this number
-        if one.handler.status is not Status.ACTIVE or holds_everywhere(one.handler, event):
+        if one.handler.status is not HandlerStatus.ACTIVE or holds_everywhere(one.handler, event):
             continue  # one is refused in its place, and whoever works there goes on working; the other always runs
         holder_key, holders = slots.get(one.number, ("", []))
         if one.key and one.key == holder_key:  # one line of samuel.toml may place several handlers: they all run
@@ -216,14 +218,14 @@ def _step(
     order: int | None,
     why: str,
     ref: HandlerRef | None = None,
-) -> Step:
+) -> ChainStep:
     """Nearest word first: the `handlers` table, samuel.toml for the event, the handler, the catalogue."""
     asked = ref or _NO_REF
     # A guard that fails must deny, whatever is set for its event.
     must = handler.blocking or handler.role is Role.GUARD
     strict = must or _first(asked.strict, settings.strict, handler.strict, default=event.strict)
     timeout = _first(asked.timeout, settings.timeout, handler.timeout, default=event.timeout)
-    return Step(handler, order, strict, timeout, why)
+    return ChainStep(handler, order, strict, timeout, why)
 
 
 _NO_REF = HandlerRef(use="")
@@ -257,7 +259,7 @@ def _replacement(event: EventType, loser: Handler, winner: Handler, number: int)
     )
 
 
-def _built_in_last(event: EventType, steps: Sequence[Step], refs: Sequence[HandlerRef], file: str) -> Problem:
+def _built_in_last(event: EventType, steps: Sequence[ChainStep], refs: Sequence[HandlerRef], file: str) -> Problem:
     """Whoever puts a handler in front of the built-in wants it to run, and here it would not."""
     names = ", ".join(f"`{step.handler.name}`" for step in steps[:-1])
     what = f"only the last handler of `{event.name}` runs: with `default` at the end, {names} would not"

@@ -13,7 +13,7 @@ from pathlib import Path
 import msgspec
 
 from samuel.clock import Clock, iso
-from samuel.dispatch.record import Call, Fired
+from samuel.dispatch.record import Fired, HandlerCall
 from samuel.errors import SamuelError
 from samuel.events import Event
 from samuel.events.catalogue import BY_PAYLOAD
@@ -44,12 +44,12 @@ class HooksLog:
         self._clock = clock
         self._warn = warn
         self._broken = False
-        self._calls: list[Call] = []
+        self._calls: list[HandlerCall] = []
 
     def begin(self, event: Event) -> None:
         pass
 
-    def called(self, event: Event, call: Call) -> None:
+    def called(self, event: Event, call: HandlerCall) -> None:
         if call.handler.origin is not Origin.BUILT_IN:
             self._calls.append(call)
 
@@ -66,7 +66,7 @@ class HooksLog:
             self._warn(f"`{SYSTEM}/logs/{NAME}` cannot be written: {error}")
 
 
-def _line(at: str, event: Event, call: Call) -> Line:
+def _line(at: str, event: Event, call: HandlerCall) -> Line:
     return Line(
         at,
         call.handler.name,
@@ -79,7 +79,7 @@ def _line(at: str, event: Event, call: Call) -> Line:
     )
 
 
-def _logs(call: Call) -> list[dict[str, str]]:
+def _logs(call: HandlerCall) -> list[dict[str, str]]:
     """Those of a result whose shape was checked; of any other there are none."""
     said = call.result.get("logs")
     if not isinstance(said, list):

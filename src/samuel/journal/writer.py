@@ -20,7 +20,7 @@ import msgspec
 from msgspec.structs import replace
 
 from samuel.clock import Clock, iso
-from samuel.dispatch.record import Call, Fired
+from samuel.dispatch.record import Fired, HandlerCall
 from samuel.errors import SamuelError
 from samuel.events import Event, LoopEvent
 from samuel.events.catalogue import BY_PAYLOAD
@@ -100,7 +100,7 @@ class Journal:
             )
         )
 
-    def called(self, event: Event, call: Call) -> None:
+    def called(self, event: Event, call: HandlerCall) -> None:
         try:
             self._called(event, call)
         except NOT_ENCODABLE as error:
@@ -108,7 +108,7 @@ class Journal:
         if self._clock.monotonic() - self._flushed > FLUSH_AFTER_SECONDS:
             self._flush()
 
-    def _called(self, event: Event, call: Call) -> None:
+    def _called(self, event: Event, call: HandlerCall) -> None:
         handler = call.handler
         kind = BY_PAYLOAD[type(event)]
         self._add(

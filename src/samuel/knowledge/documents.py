@@ -7,7 +7,7 @@ from pathlib import Path
 
 from samuel.errors import ConfigError
 from samuel.files import frontmatter
-from samuel.knowledge.model import Document
+from samuel.knowledge.model import DocumentHeader
 from samuel.knowledge.place import contents, opened
 from samuel.knowledge.values import Notes, Values
 
@@ -16,20 +16,20 @@ def is_markdown(path: str) -> bool:
     return path.lower().endswith((".md", ".markdown"))
 
 
-def read_document(root: Path, path: str) -> Document:
+def read_document(root: Path, path: str) -> DocumentHeader:
     """What is known of it. One whose front matter is wrong can be read all the same."""
     file = str(root / path)
     try:
         data = contents(root, path, frontmatter.LARGEST) if is_markdown(path) else _look(root, path)
     except ConfigError as error:
-        return Document(path, readable=False, problems=error.problems)
+        return DocumentHeader(path, readable=False, problems=error.problems)
     try:
         found = frontmatter.parse(data, file)
     except ConfigError as error:
-        return Document(path, problems=error.problems)
+        return DocumentHeader(path, problems=error.problems)
     notes = Notes(file, lambda place: found.lines.get(str(place[0]), 1) if place else 1)
     said = Values(notes, found.head)
-    document = Document(
+    document = DocumentHeader(
         path,
         id=said.text("id"),
         doc_type=said.text("doc_type"),

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from samuel.config.keys import printable, shown
 from samuel.events.session import SuggestedDocument
 from samuel.knowledge.documents import read_document
-from samuel.knowledge.model import Document
+from samuel.knowledge.model import DocumentHeader
 from samuel.knowledge.place import from_root
 
 MOST = 50
@@ -42,7 +42,7 @@ def examined(root: Path, said: Sequence[SuggestedDocument]) -> tuple[list[Hint],
     return list(hints.values()), refused
 
 
-def _document(root: Path, written: str) -> Document:
+def _document(root: Path, written: str) -> DocumentHeader:
     """A hook knows the project, and maybe not where its knowledge is: its path may lead through the root."""
     document = read_document(root, from_root(written))
     for above in (f"{root.absolute()}/", f"{root.absolute().name}/"):

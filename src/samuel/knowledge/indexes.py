@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from samuel.errors import ConfigError, Problem, SamuelError
 from samuel.files import yaml
-from samuel.knowledge.model import FILE, Base, Index
+from samuel.knowledge.model import FILE, KnowledgeBase, TopicEntry
 from samuel.knowledge.place import contents
 from samuel.knowledge.values import Notes, Values
 
@@ -36,7 +36,7 @@ def find_root(project: Path) -> Path | None:
     return None
 
 
-def read_base(root: Path) -> Base:
+def read_base(root: Path) -> KnowledgeBase:
     """What ROUTING.md in `root` says. ConfigError if nothing of it can be used; single entries only get lost."""
     file = str(root / FILE)
     if not (root / FILE).exists():
@@ -51,7 +51,7 @@ def read_base(root: Path) -> Base:
     twice = tuple(
         Problem(f"a second `{KEY}` is not read", file, more.line, "join the lists") for more in blocks[1:]
     )
-    return Base(root, tuple(indexes), (*notes.problems(), *twice))
+    return KnowledgeBase(root, tuple(indexes), (*notes.problems(), *twice))
 
 
 class _Block(NamedTuple):
@@ -92,10 +92,10 @@ def _names_key(block: str) -> bool:
     return re.search(rf"^{KEY}[ \t]*:", block, re.MULTILINE) is not None
 
 
-def _indexes(said: Values) -> Iterator[Index]:
+def _indexes(said: Values) -> Iterator[TopicEntry]:
     # The other keys of the front matter belong to whoever reads ROUTING.md for something else.
     for entry in said.entries(KEY, MOST):
-        index = Index(
+        index = TopicEntry(
             entry.text("scope", needed=True),
             entry.text("topic", needed=True),
             entry.text("summary", needed=True),  # it is found by its words

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from samuel.config.advice import Advice
 from samuel.errors import Problem
 from samuel.knowledge.documents import is_markdown, read_document
-from samuel.knowledge.model import FILE, Base, Document, Index, RelatedDoc, RouteFile
+from samuel.knowledge.model import FILE, DocumentHeader, KnowledgeBase, RelatedDoc, RouteFile, TopicEntry
 from samuel.knowledge.routes import read_routes
 from samuel.knowledge.survey import MOST, Survey, survey
 from samuel.knowledge.topics import covers, listed
@@ -22,12 +22,12 @@ ROUTES = "routes"
 class _Naming(NamedTuple):
     """One place that names a document."""
 
-    under: Index
+    under: TopicEntry
     file: RouteFile
     related: RelatedDoc
 
 
-def lint(base: Base) -> list[Problem]:
+def lint(base: KnowledgeBase) -> list[Problem]:
     """Every problem: ROUTING.md first, then the route files in its order, the documents, and what nobody names."""
     files = {index.route_file: read_routes(base.root, index.route_file) for index in base.indexes}
     named: dict[str, list[_Naming]] = {}
@@ -52,7 +52,7 @@ def lint(base: Base) -> list[Problem]:
     ]
 
 
-def _twice(base: Base) -> Iterator[Problem]:
+def _twice(base: KnowledgeBase) -> Iterator[Problem]:
     first: dict[tuple[str, str], int] = {}
     for index in base.indexes:
         key = index.scope, index.topic
@@ -62,14 +62,14 @@ def _twice(base: Base) -> Iterator[Problem]:
         first.setdefault(key, index.line)
 
 
-def _missing_route_files(base: Base, files: dict[str, RouteFile]) -> Iterator[Problem]:
+def _missing_route_files(base: KnowledgeBase, files: dict[str, RouteFile]) -> Iterator[Problem]:
     for index in base.indexes:
         if not (file := files[index.route_file]).readable:
             what = f"the route file `{index.route_file}` cannot be used: {file.problems[0].what}"
             yield Problem(what, str(base.root / FILE), index.line, file.problems[0].hint)
 
 
-def _disagreeing_route_files(base: Base, files: dict[str, RouteFile]) -> Iterator[Problem]:
+def _disagreeing_route_files(base: KnowledgeBase, files: dict[str, RouteFile]) -> Iterator[Problem]:
     for index in base.indexes:
         file = files[index.route_file]
         for key, here, there in (("scope", file.scope, index.scope), ("topic", file.topic, index.topic)):
@@ -79,7 +79,7 @@ def _disagreeing_route_files(base: Base, files: dict[str, RouteFile]) -> Iterato
 
 
 def _missing_documents(
-    base: Base, named: dict[str, list[_Naming]], documents: dict[str, Document], lying: Survey
+    base: KnowledgeBase, named: dict[str, list[_Naming]], documents: dict[str, DocumentHeader], lying: Survey
 ) -> Iterator[Problem]:
     advice = Advice()
     for path, namings in named.items():
@@ -100,7 +100,7 @@ def _nearest(root: Path, path: str, route_file: str, lying: Survey, advice: Advi
 
 
 def _disagreeing_documents(
-    base: Base, named: dict[str, list[_Naming]], documents: dict[str, Document]
+    base: KnowledgeBase, named: dict[str, list[_Naming]], documents: dict[str, DocumentHeader]
 ) -> Iterator[Problem]:
     """A document may be of use to other topics too, so one of the routes that name it is enough to agree."""
     for path, document in documents.items():
@@ -116,7 +116,7 @@ def _disagreeing_documents(
             yield Problem(what, file, document.lines.get("topics", 0), "add it to `topics`")
 
 
-def _orphan_route_files(base: Base, files: dict[str, RouteFile], lying: Survey) -> Iterator[Problem]:
+def _orphan_route_files(base: KnowledgeBase, files: dict[str, RouteFile], lying: Survey) -> Iterator[Problem]:
     places = {ROUTES, *(os.path.dirname(path) for path in files)} - {""}
     for path in lying.files:
         if path.endswith((".yaml", ".yml")) and os.path.dirname(path) in places and path not in files:
@@ -124,7 +124,9 @@ def _orphan_route_files(base: Base, files: dict[str, RouteFile], lying: Survey) 
             yield Problem(f"no index of {FILE} names this route file", str(base.root / path), 0, hint)
 
 
-def _orphan_documents(base: Base, documents: dict[str, Document], lying: Survey) -> Iterator[Problem]:
+def _orphan_documents(
+    base: KnowledgeBase, documents: dict[str, DocumentHeader], lying: Survey
+) -> Iterator[Problem]:
     for path in lying.files:
         if (
             is_markdown(path)
@@ -138,7 +140,7 @@ def _orphan_documents(base: Base, documents: dict[str, Document], lying: Survey)
             )
 
 
-def _unfinished(base: Base, lying: Survey) -> Iterator[Problem]:
+def _unfinished(base: KnowledgeBase, lying: Survey) -> Iterator[Problem]:
     if not lying.complete:
         what = f"more than {MOST} files lie below it, so some that nobody names may be missing here"
         yield Problem(what, str(base.root), 0, f"give the knowledge a directory with its own {FILE}")

@@ -16,7 +16,7 @@ FILE = "ROUTING.md"
 STAGES: tuple[str, ...] = get_args(Stage)
 
 
-class Index(NamedTuple):
+class TopicEntry(NamedTuple):
     """One entry of ROUTING.md: what is known about one topic is in one route file."""
 
     scope: str
@@ -53,7 +53,7 @@ class RouteFile(NamedTuple):
     """Where it says its scope and its topic."""
 
 
-class Document(NamedTuple):
+class DocumentHeader(NamedTuple):
     """What the front matter of a document says; all of it may be missing."""
 
     path: str
@@ -70,8 +70,8 @@ class Document(NamedTuple):
     """The line of each key."""
 
 
-class Base(NamedTuple):
+class KnowledgeBase(NamedTuple):
     root: Path
-    indexes: tuple[Index, ...]
+    indexes: tuple[TopicEntry, ...]
     problems: tuple[Problem, ...] = ()
     """What ROUTING.md says and cannot be used: entries without what they need, and keys nobody knows."""

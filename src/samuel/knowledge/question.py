@@ -35,7 +35,7 @@ def suggested_of(said: Iterable[Mapping[str, Any]]) -> list[SuggestedDocument]:
         raise UsageError(f"These are no suggested documents: {printable(str(error))}", hint) from None
 
 
-class Question(NamedTuple):
+class KnowledgeQuestion(NamedTuple):
     text: str
     """All words that say what is wanted, each thing said once and in a line of its own."""
     command: str
@@ -45,10 +45,10 @@ class Question(NamedTuple):
         return bool(self.text or self.command)
 
 
-def question_of(text: str, intent: Intent) -> Question:
+def question_of(text: str, intent: Intent) -> KnowledgeQuestion:
     raw, command = (_signal(intent, name) for name in ("user_raw_input", "cli_command"))
     said = dict.fromkeys(part for part in (intent.intent, raw, text) if part.strip())
-    return Question("\n".join(said), command)
+    return KnowledgeQuestion("\n".join(said), command)
 
 
 def _signal(intent: Intent, name: str) -> str:

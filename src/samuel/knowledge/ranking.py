@@ -6,11 +6,11 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from samuel.knowledge.model import Index, Route
-from samuel.knowledge.question import Question
+from samuel.knowledge.model import Route, TopicEntry
+from samuel.knowledge.question import KnowledgeQuestion
 from samuel.relevance.confidence import FLOOR
-from samuel.relevance.index import Document
-from samuel.relevance.index import Index as Words
+from samuel.relevance.index import IndexedText
+from samuel.relevance.index import TextIndex as Words
 
 TOPIC = {"topic": 1.0, "summary": 1.0, "when": 0.8}
 """What a word is worth in which part of a topic: in its name, its summary, the many situations of its routes."""
@@ -30,7 +30,7 @@ class Fit(NamedTuple):
     words: tuple[str, ...] = ()
 
 
-class Kept(NamedTuple):
+class IndexFile(NamedTuple):
     """Where the index of the topics is kept, and what changes when any of them does."""
 
     file: Path
@@ -38,21 +38,21 @@ class Kept(NamedTuple):
 
 
 def fitting_topics(
-    topics: Sequence[tuple[Index, Sequence[Route]]],
-    question: Question,
+    topics: Sequence[tuple[TopicEntry, Sequence[Route]]],
+    question: KnowledgeQuestion,
     among: Collection[int],
-    kept: Kept | None,
+    kept: IndexFile | None,
 ) -> dict[int, Fit]:
     """Those of `among`, by position. What fits too little is left out: words about something else find nothing."""
 
-    def documents() -> Iterable[Document]:
+    def documents() -> Iterable[IndexedText]:
         for at, (index, routes) in enumerate(topics):
             fields = {
                 "topic": f"{index.topic}\n{index.scope}",
                 "summary": index.summary,
                 "when": "\n".join(route.when_to_use for route in routes),
             }
-            yield Document(_id(at), fields)
+            yield IndexedText(_id(at), fields)
 
     if kept is None:
         words = Words.build(documents(), TOPIC, answers=True)
@@ -62,13 +62,13 @@ def fitting_topics(
         return _fitting(words, question, FLOOR, lambda id: int(id) in among)
 
 
-def fitting_routes(routes: Sequence[Route], question: Question) -> dict[int, Fit]:
+def fitting_routes(routes: Sequence[Route], question: KnowledgeQuestion) -> dict[int, Fit]:
     """By position. Their topic is settled already, so any word they share is a hint."""
     fields = (
         {"when": route.when_to_use, "usage": "\n".join(related.doc_usage for related in route.related_docs)}
         for route in routes
     )
-    documents = (Document(_id(at), said) for at, said in enumerate(fields))
+    documents = (IndexedText(_id(at), said) for at, said in enumerate(fields))
     with Words.build(documents, SITUATION, answers=True) as words:
         return _fitting(words, question, 0.0, lambda id: True)
 
@@ -78,7 +78,9 @@ def _id(at: int) -> str:
     return f"{at:06}"
 
 
-def _fitting(words: Words, question: Question, floor: float, admits: Callable[[str], bool]) -> dict[int, Fit]:
+def _fitting(
+    words: Words, question: KnowledgeQuestion, floor: float, admits: Callable[[str], bool]
+) -> dict[int, Fit]:
     found: dict[int, Fit] = {}
     for text, worth in ((question.text, 1.0), (question.command, COMMAND)):
         for hit in words.search(text, MOST, floor=floor / worth, admits=admits) if text else ():

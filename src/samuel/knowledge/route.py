@@ -13,10 +13,10 @@ from typing import Any, NamedTuple
 
 from samuel.knowledge.documents import read_document
 from samuel.knowledge.hints import Hint, examined
-from samuel.knowledge.model import FILE, Base, Document, Route, RouteFile
-from samuel.knowledge.question import Question, intent_of, question_of, suggested_of
-from samuel.knowledge.ranking import Fit, Kept, fitting_routes
-from samuel.knowledge.route_cache import KnownRoutes
+from samuel.knowledge.model import FILE, DocumentHeader, KnowledgeBase, Route, RouteFile
+from samuel.knowledge.question import KnowledgeQuestion, intent_of, question_of, suggested_of
+from samuel.knowledge.ranking import Fit, IndexFile, fitting_routes
+from samuel.knowledge.route_cache import RouteCache
 from samuel.knowledge.topics import Named, Topic, as_named, by_words, listed, named
 
 MOST = 5
@@ -30,7 +30,7 @@ MOST_CONSIDERED = 300  # documents
 MOST_BROKEN = 10  # files that are reported one by one
 
 
-class Found(NamedTuple):
+class RoutedDocument(NamedTuple):
     path: str
     """From the routing root."""
     score: float
@@ -39,8 +39,8 @@ class Found(NamedTuple):
     stage: tuple[str, ...] = ()
 
 
-class Routed(NamedTuple):
-    documents: tuple[Found, ...]
+class KnowledgeRouting(NamedTuple):
+    documents: tuple[RoutedDocument, ...]
     """The best first."""
     reported: tuple[str, ...]
     """What could not be taken as it was asked for, suggested or written."""
@@ -49,13 +49,13 @@ class Routed(NamedTuple):
 
 
 def route(
-    base: Base,
+    base: KnowledgeBase,
     *,
     text: str = "",
     intent: Mapping[str, Any] | None = None,
     suggested: Iterable[Mapping[str, Any]] = (),
     cache: Path | None = None,
-) -> Routed:
+) -> KnowledgeRouting:
     """The documents for a text, a hook's `new_intent`, or both; UsageError for an intent that is none.
 
     `suggested` are documents that hooks name: they rank higher, and are offered even if no route leads to them.
@@ -66,10 +66,10 @@ def route(
     scope, topic, stage = wanted.scope or "", wanted.topic or "", wanted.stage or ""
     question = question_of(text, wanted)
     place = named(base.indexes, scope, topic)
-    topics, files = _wanted(base, place, question, KnownRoutes(base.root, cache))
+    topics, files = _wanted(base, place, question, RouteCache(base.root, cache))
     routed, missing = _along(base, _legs(topics, files, question), stage)
     chosen = _joined(routed, hints, stage)[:MOST]
-    return Routed(
+    return KnowledgeRouting(
         tuple(chosen),
         (*place.reported, *refused, *missing, *_broken(base, files, topics)),
         "" if chosen else _nothing(base, topics, asked=bool(question or scope or topic or refused)),
@@ -77,7 +77,7 @@ def route(
 
 
 def _wanted(
-    base: Base, place: Named, question: Question, known: KnownRoutes
+    base: KnowledgeBase, place: Named, question: KnowledgeQuestion, known: RouteCache
 ) -> tuple[list[Topic], dict[str, RouteFile]]:
     """The topics that were named, or else those that the question fits; and the route files, as far as read."""
     paths = [index.route_file for index in (place.indexes if place.worth or not question else base.indexes)]
@@ -86,7 +86,7 @@ def _wanted(
         return as_named(place), files
     if not question:
         return [], files
-    kept = Kept(known.index, known.stamp(base.indexes)) if known.index else None
+    kept = IndexFile(known.index, known.stamp(base.indexes)) if known.index else None
     return by_words(place, base.indexes, files, question, kept), files
 
 
@@ -98,7 +98,7 @@ class _Leg(NamedTuple):
     reasons: tuple[str, ...]
 
 
-def _legs(topics: Sequence[Topic], files: Mapping[str, RouteFile], question: Question) -> list[_Leg]:
+def _legs(topics: Sequence[Topic], files: Mapping[str, RouteFile], question: KnowledgeQuestion) -> list[_Leg]:
     pairs = [(topic, one) for topic in topics for one in files[topic.under.route_file].routes]
     fits = fitting_routes([one for _, one in pairs], question) if question else {}
     legs = []
@@ -109,19 +109,21 @@ def _legs(topics: Sequence[Topic], files: Mapping[str, RouteFile], question: Que
     return sorted(legs, key=lambda leg: -leg.score)  # stable: those alike stay in the order they are written in
 
 
-def _along(base: Base, legs: Sequence[_Leg], stage: str) -> tuple[list[Found], list[str]]:
+def _along(base: KnowledgeBase, legs: Sequence[_Leg], stage: str) -> tuple[list[RoutedDocument], list[str]]:
     """The documents that the routes lead to, each along its best route; and those that cannot be read."""
     read = remembered(lambda path: read_document(base.root, path))
-    best: dict[str, Found] = {}
+    best: dict[str, RoutedDocument] = {}
     missing: dict[str, None] = {}
     for leg in legs:
         for related in leg.route.related_docs:
-            document: Document = read(related.path)
+            document: DocumentHeader = read(related.path)
             if not document.readable:
                 missing[str(document.problems[0])] = None
                 continue
             found = _staged(
-                Found(related.path, leg.score, leg.reasons, related.doc_usage, related.stage or document.stages),
+                RoutedDocument(
+                    related.path, leg.score, leg.reasons, related.doc_usage, related.stage or document.stages
+                ),
                 stage,
             )
             if related.path not in best or best[related.path].score < found.score:
@@ -131,25 +133,25 @@ def _along(base: Base, legs: Sequence[_Leg], stage: str) -> tuple[list[Found], l
     return list(best.values()), list(missing)
 
 
-def _staged(found: Found, stage: str) -> Found:
+def _staged(found: RoutedDocument, stage: str) -> RoutedDocument:
     if not stage or stage not in found.stage:
         return found
     return found._replace(score=found.score + STAGE, reasons=(*found.reasons, f"for the stage `{stage}`"))
 
 
-def _joined(routed: Sequence[Found], hints: Sequence[Hint], stage: str) -> list[Found]:
+def _joined(routed: Sequence[RoutedDocument], hints: Sequence[Hint], stage: str) -> list[RoutedDocument]:
     """The best of the routes' documents and all that hooks suggest, the best first."""
     least = NEAR_THE_BEST * max((found.score for found in routed), default=0.0)
     chosen = {found.path: found for found in routed if found.score >= least}
     known = {found.path: found for found in routed}
     for hint in hints:
-        found = known.get(hint.path) or _staged(Found(hint.path, 0.0, (), "", hint.stage), stage)
+        found = known.get(hint.path) or _staged(RoutedDocument(hint.path, 0.0, (), "", hint.stage), stage)
         chosen[hint.path] = found._replace(score=found.score + SUGGESTED, reasons=(*found.reasons, hint.reason))
     rounded = (found._replace(score=min(1.0, round(found.score, 3))) for found in chosen.values())
     return sorted(rounded, key=lambda found: -found.score)  # stable, as above
 
 
-def _broken(base: Base, files: Mapping[str, RouteFile], topics: Sequence[Topic]) -> list[str]:
+def _broken(base: KnowledgeBase, files: Mapping[str, RouteFile], topics: Sequence[Topic]) -> list[str]:
     """Files that cannot be used at all, and those of the topics that matter with anything wrong in them."""
     broken = [str(file.problems[0]) for file in files.values() if file.problems and not file.routes]
     told = broken[:MOST_BROKEN]
@@ -162,7 +164,7 @@ def _broken(base: Base, files: Mapping[str, RouteFile], topics: Sequence[Topic])
     return [*told, "`samuel knowledge lint` shows all of them"] if told else []
 
 
-def _nothing(base: Base, topics: Sequence[Topic], *, asked: bool) -> str:
+def _nothing(base: KnowledgeBase, topics: Sequence[Topic], *, asked: bool) -> str:
     if not asked:
         return "nothing is asked: give a text or an intent"
     if not base.indexes:

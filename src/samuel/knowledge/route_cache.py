@@ -15,7 +15,7 @@ import msgspec
 
 from samuel.decoding import msgpack_decoder
 from samuel.files import atomic
-from samuel.knowledge.model import Index, RouteFile
+from samuel.knowledge.model import RouteFile, TopicEntry
 from samuel.knowledge.routes import read_routes
 from samuel.trust.content import Signature, signature
 from samuel.version import __version__
@@ -34,7 +34,7 @@ class _Stored(msgspec.Struct, array_like=True):
 _decode = msgpack_decoder(_Stored)
 
 
-class KnownRoutes:
+class RouteCache:
     """Those below one routing root; without a cache, which is a directory, each is read anew."""
 
     def __init__(self, root: Path, cache: Path | None = None) -> None:
@@ -47,7 +47,7 @@ class KnownRoutes:
         """Where the index of their words is kept."""
         return self._place and self._place.with_suffix(".sqlite")
 
-    def stamp(self, indexes: Iterable[Index]) -> str:
+    def stamp(self, indexes: Iterable[TopicEntry]) -> str:
         """Changes when any of these does, or its file, as it was when it was read."""
         return _digest(__version__, *(f"{index}{self._seen.get(index.route_file)}" for index in indexes))
 

@@ -8,9 +8,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from samuel.config.keys import shown
-from samuel.knowledge.model import Index, RouteFile
-from samuel.knowledge.question import Question
-from samuel.knowledge.ranking import Fit, Kept, fitting_topics
+from samuel.knowledge.model import RouteFile, TopicEntry
+from samuel.knowledge.question import KnowledgeQuestion
+from samuel.knowledge.ranking import Fit, IndexFile, fitting_topics
 
 EXACTLY, PARTLY, NEARLY = 0.5, 0.4, 0.3
 """What it is worth that both scope and topic are those asked for, that the only one named is, that one is near."""
@@ -23,13 +23,13 @@ MOST_LISTED = 6
 
 
 class Topic(NamedTuple):
-    under: Index
+    under: TopicEntry
     worth: float
     reason: str
 
 
 class Named(NamedTuple):
-    indexes: Sequence[Index]
+    indexes: Sequence[TopicEntry]
     """Where to look: all of them where none is named."""
     worth: float = 0.0
     """0 where only words can tell."""
@@ -42,7 +42,7 @@ def covers(scope: str, other: str) -> bool:
     return other == scope or other.startswith(f"{scope}.")
 
 
-def named(indexes: Sequence[Index], scope: str, topic: str) -> Named:
+def named(indexes: Sequence[TopicEntry], scope: str, topic: str) -> Named:
     """The indexes of a scope and of a topic, where they are given."""
     asked = tuple(kind for kind, name in (("scope", scope), ("topic", topic)) if name)
     found, unlike_scope = _of_scope(indexes, scope) if scope else (indexes, "")
@@ -61,10 +61,10 @@ def as_named(place: Named) -> list[Topic]:
 
 def by_words(
     place: Named,
-    indexes: Sequence[Index],
+    indexes: Sequence[TopicEntry],
     files: Mapping[str, RouteFile],
-    question: Question,
-    kept: Kept | None,
+    question: KnowledgeQuestion,
+    kept: IndexFile | None,
 ) -> list[Topic]:
     """Of the topics in `place`, those that the question fits; `indexes` are all there are."""
     there = set(place.indexes)
@@ -73,17 +73,17 @@ def by_words(
     return [Topic(indexes[at], BY_WORDS * fit.score, _as_said(indexes[at], fit)) for at, fit in fits.items()]
 
 
-def _as_said(index: Index, fit: Fit) -> str:
+def _as_said(index: TopicEntry, fit: Fit) -> str:
     return f"the topic `{index.topic}` of `{index.scope}` fits {listed(fit.words)}"
 
 
-def _as_asked(place: Named, index: Index) -> str:
+def _as_asked(place: Named, index: TopicEntry) -> str:
     names = {"scope": index.scope, "topic": index.topic}
     what = " and ".join(f"{kind} `{names[kind]}`" for kind in place.asked)
     return f"{what}: {'the nearest to what is asked for' if place.reported else 'as asked for'}"
 
 
-def _of_scope(indexes: Sequence[Index], scope: str) -> tuple[Sequence[Index], str]:
+def _of_scope(indexes: Sequence[TopicEntry], scope: str) -> tuple[Sequence[TopicEntry], str]:
     if same := [index for index in indexes if covers(scope, index.scope)]:
         return same, ""
     near = _nearest(scope, (index.scope for index in indexes))
@@ -91,7 +91,9 @@ def _of_scope(indexes: Sequence[Index], scope: str) -> tuple[Sequence[Index], st
     return [index for index in indexes if near and index.scope == near], note
 
 
-def _of_topic(indexes: Sequence[Index], inside: Sequence[Index], topic: str) -> tuple[Sequence[Index], str]:
+def _of_topic(
+    indexes: Sequence[TopicEntry], inside: Sequence[TopicEntry], topic: str
+) -> tuple[Sequence[TopicEntry], str]:
     """In the scope; else of just that name elsewhere; else the nearest name in the scope."""
     if same := [index for index in inside if index.topic == topic]:
         return same, ""

@@ -19,13 +19,13 @@ from samuel.files.inside import make_dirs_inside
 from samuel.loop.evidence import agreements_kept
 from samuel.loop.session import can_call_abilities, invocation_of, no_prompt, session
 from samuel.loop.workplace import Workplace
-from samuel.loop.worktree import RepositoryLost, WorkTree
+from samuel.loop.worktree import ProjectFiles, RepositoryLost
 from samuel.process.live import registered
 
 NOTHING: Mapping[str, str] = MappingProxyType({})
 
 
-class Ran(NamedTuple):
+class SessionResult(NamedTuple):
     session_id: str
     agent: str
     recipe: str = ""
@@ -72,13 +72,13 @@ class AgentSession:
         self._extra = {"ability_id": ability} if ability else UNSET
         self._env = env
         self._own = own
-        self._ran = Ran(place.clock.new_id("ses"), agent or place.agent, recipe)
+        self._ran = SessionResult(place.clock.new_id("ses"), agent or place.agent, recipe)
 
     @property
     def agent(self) -> str:
         return self._ran.agent
 
-    def run(self, prompt: str) -> Ran:
+    def run(self, prompt: str) -> SessionResult:
         """Run it to its end, with this text. Whatever handlers do is in what it gives."""
         state = self._place.state.relative_to(self._place.root)
         os.close(make_dirs_inside(self._place.root, str(state), mode=0o755))
@@ -114,7 +114,7 @@ class AgentSession:
 
     def _session(self, invocation: Mapping[str, Any]) -> Mapping[str, Any]:
         """The same events, in the same order, as for an agent of the loop."""
-        tree = WorkTree(self._place.root, self._place.git)
+        tree = ProjectFiles(self._place.root, self._place.git)
 
         def invoke(prompt: str) -> Mapping[str, Any]:
             self._before = _whole(tree.look)

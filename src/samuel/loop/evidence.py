@@ -15,10 +15,10 @@ from samuel.loop.patient_tasks import PatientTasks
 from samuel.loop.run import Run
 from samuel.loop.state_files import misplaced, put_right
 from samuel.loop.steps import Steps
-from samuel.loop.stop import Ended
+from samuel.loop.stop import IterationEnded
 from samuel.loop.workplace import Workplace
 from samuel.tasks.rebuild import Rebuilt
-from samuel.tasks.seal import Seal, Step
+from samuel.tasks.seal import Seal, SealedStep
 
 MOST_NAMED = 10
 WORKERS = {"agent": "the agent", "check": "a check", "commit": "a filter or a hook of the commit"}
@@ -31,8 +31,8 @@ class Evidence:
         self.new_tasks = 0  # that agents added
 
     @contextmanager
-    def window(self, run: Run, step: Step, own: str = "") -> Iterator[None]:
-        """Let an agent or a check work. Raises Ended if it replaced files of the state."""
+    def window(self, run: Run, step: SealedStep, own: str = "") -> Iterator[None]:
+        """Let an agent or a check work. Raises IterationEnded if it replaced files of the state."""
         if self._steps.dry_run:
             yield
             return
@@ -41,7 +41,7 @@ class Evidence:
             self._open(seal)
             try:
                 yield
-            except Ended as ended:
+            except IterationEnded as ended:
                 self._close(step, refuse=not ended.exit_reason)
                 raise
             except BaseException:  # somebody wants it to end now
@@ -49,7 +49,7 @@ class Evidence:
                 raise
             self._close(step)
 
-    def _seal(self, run: Run, step: Step, own: str) -> Seal:
+    def _seal(self, run: Run, step: SealedStep, own: str) -> Seal:
         return Seal(
             run_id=run.run_id,
             iteration=run.iteration,
@@ -64,7 +64,7 @@ class Evidence:
         if why := self._steps.tasks.open_seal(seal):
             warn(self._place, f"the tasks are not sealed on disk, so a kill would lose what they were: {why}")
 
-    def _close(self, step: Step, *, refuse: bool = True) -> None:
+    def _close(self, step: SealedStep, *, refuse: bool = True) -> None:
         replaced = self._steps.replaced_state_files()
         rebuilt = self._place.tasks.close_seal() or Rebuilt(())
         self.new_tasks += rebuilt.new_tasks
@@ -72,7 +72,7 @@ class Evidence:
         problems = [*replaced, *([rebuilt.problem] if rebuilt.problem else [])]
         if problems and refuse:
             named = "; ".join(problems[:MOST_NAMED])
-            raise Ended("aborted", f"{WORKERS[step]} replaced files of the run's state: {named}")
+            raise IterationEnded("aborted", f"{WORKERS[step]} replaced files of the run's state: {named}")
 
 
 @contextmanager

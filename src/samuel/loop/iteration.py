@@ -29,9 +29,9 @@ from samuel.loop.evidence import Evidence
 from samuel.loop.run import Run, Settlement
 from samuel.loop.session import can_call_abilities, invocation_of, no_prompt, session
 from samuel.loop.steps import Steps
-from samuel.loop.stop import Ended
+from samuel.loop.stop import IterationEnded
 from samuel.loop.workplace import Workplace
-from samuel.loop.worktree import Look, RepositoryLost
+from samuel.loop.worktree import ProjectState, RepositoryLost
 from samuel.process import sandbox as confine
 from samuel.process import spawn
 from samuel.tasks.queue import MET, remaining
@@ -53,20 +53,20 @@ class Iteration:
         self._evidence = Evidence(place, steps)
 
     def work(self) -> Settlement:
-        """Work, and say what came of it. Raises Ended only for what ends the whole loop."""
+        """Work, and say what came of it. Raises IterationEnded only for what ends the whole loop."""
         self._steps.new_iteration(self.run)
         if not self._place.settings.pilot.enabled:  # there the gate says first whether it is about a task
             self._show_header()
         try:
             self._refuse_tampering()  # of an earlier iteration, or between two: no agent is paid for it
             return self._work()
-        except Ended as ended:
+        except IterationEnded as ended:
             self._show_header()
             if ended.exit_reason:
                 raise
             return self._failed(ended.outcome, ended.why)
         except RepositoryLost as lost:  # every iteration after this one would work without it
-            raise Ended("aborted", str(lost), "error") from None
+            raise IterationEnded("aborted", str(lost), "error") from None
 
     def _work(self) -> Settlement:
         self._fire(BeforeIteration(task=self._task.plain() if self._task else {}))
@@ -117,15 +117,17 @@ class Iteration:
         tasks = self._steps.tasks.load()
         try:
             fired = self._fire(IterationGate(consec_fails=self.run.consec_fails, queue_size=len(remaining(tasks))))
-        except Ended as ended:
-            raise Ended("aborted", ended.why, ended.exit_reason or "strict_failure") from None
+        except IterationEnded as ended:
+            raise IterationEnded("aborted", ended.why, ended.exit_reason or "strict_failure") from None
         if not fired.result.get("continue"):
-            raise Ended("gated", str(fired.result.get("reason") or "the gate said stop"), "gate_stop")
+            raise IterationEnded("gated", str(fired.result.get("reason") or "the gate said stop"), "gate_stop")
         mode = fired.result.get("mode") or "implementation"
         self.run = replace(self.run, mode="implementation" if mode == "impl" else str(mode))
         if self.run.mode == "implementation" and self._task is None:
             done = all(task.status in MET for task in tasks)
-            raise Ended("gated", "there is no task to implement", "queue_empty" if done else "tasks_blocked")
+            raise IterationEnded(
+                "gated", "there is no task to implement", "queue_empty" if done else "tasks_blocked"
+            )
 
     def _take_task(self) -> tuple[Task, ...]:
         """The task is ours from here on; the tasks as they are now."""
@@ -149,10 +151,10 @@ class Iteration:
             state,
         )
         if why := no_prompt(fired):
-            raise Ended("aborted", why)
+            raise IterationEnded("aborted", why)
         return {**fired.result, "env": {**fired.result["env"], **self._own_names()}}
 
-    def _session(self, invocation: Mapping[str, Any], files_before: Look) -> Mapping[str, Any]:
+    def _session(self, invocation: Mapping[str, Any], files_before: ProjectState) -> Mapping[str, Any]:
         def changed() -> list[str]:
             self._changed = self._steps.worktree.changed(files_before)
             return self._changed
@@ -177,11 +179,11 @@ class Iteration:
         with self._evidence.window(self.run, "agent", self._own_task):
             try:
                 answer = self._fire(invocation_of(invocation)).result
-            except Ended as ended:
+            except IterationEnded as ended:
                 if ended.fired and not ended.fired.calls:
                     self._agent_ran = False
                 outcome = "aborted" if ended.exit_reason else "agent_failed"  # stopped by somebody is no failure
-                raise Ended(outcome, ended.why, ended.exit_reason) from None
+                raise IterationEnded(outcome, ended.why, ended.exit_reason) from None
             self._usage = dict(answer.get("usage") or {})
             self._do_what_was_noted()
             if refusal := take_claim(answer, self._steps.tasks, self._own_names()):
@@ -210,18 +212,20 @@ class Iteration:
             said = (stderr or stdout).strip()[-FAILURE_KEPT:]
             # Not executable, or not there: then nothing ran, and the one line that says why must be seen.
             why = f": {said.splitlines()[-1]}" if said and code in (126, 127) else ""
-            raise Ended("agent_failed", f"the agent ended with exit code {code}{why}\n{said}".strip())
+            raise IterationEnded("agent_failed", f"the agent ended with exit code {code}{why}\n{said}".strip())
 
     def _check(self) -> None:
         """The gate that no claim passes without."""
         with self._evidence.window(self.run, "check"):
             try:
                 result = self._fire(QualityCheck(commands=list(self._place.settings.quality_checks))).result
-            except Ended as ended:
+            except IterationEnded as ended:
                 failures = ended.fired.result.get("failures") if ended.fired else None
-                raise Ended("quality_failed", _failures(failures) or ended.why, ended.exit_reason) from None
+                raise IterationEnded(
+                    "quality_failed", _failures(failures) or ended.why, ended.exit_reason
+                ) from None
         if result.get("ok") is False:
-            raise Ended("quality_failed", _failures(result.get("failures")) or "a check failed")
+            raise IterationEnded("quality_failed", _failures(result.get("failures")) or "a check failed")
 
     # The verdict
 
@@ -322,7 +326,7 @@ class Iteration:
     def _refuse_tampering(self) -> None:
         if touched := self._steps.protected.changes():
             named = ", ".join(f"`{name}`" for name in touched[:5])
-            raise Ended(
+            raise IterationEnded(
                 "aborted", f"{named} changed during the run; what an agent is judged by is not its to change"
             )
 

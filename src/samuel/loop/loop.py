@@ -22,7 +22,7 @@ from samuel.loop.patient_tasks import PatientTasks
 from samuel.loop.run import Run, RunFile, Settlement
 from samuel.loop.settle import apply
 from samuel.loop.steps import Steps
-from samuel.loop.stop import Ended, Stop
+from samuel.loop.stop import IterationEnded, Stop
 from samuel.loop.workplace import Workplace
 from samuel.process.live import registered
 from samuel.process.tree import end_leftovers
@@ -47,7 +47,7 @@ class Loop:
             try:
                 with registered(self._place.live, run.run_id):
                     reason = self._work(run)
-            except Ended as ended:  # asked to stop while it waited for the task file
+            except IterationEnded as ended:  # asked to stop while it waited for the task file
                 reason = ended.exit_reason
             except KeyboardInterrupt:
                 reason = "interrupted"
@@ -85,7 +85,7 @@ class Loop:
             task, _ = self._pick()
             said["task"] = task.id if task else ""
             said |= Iteration(self._place, self._steps, run, task).rehearse()
-        except Ended as ended:
+        except IterationEnded as ended:
             said["stopped"] = f"{ended.outcome}: {ended.why}"
         self._steps.last_words(run, AfterLoop(iterations_run=0, exit_reason="max_iterations"))
         return said
@@ -98,7 +98,7 @@ class Loop:
             # Before any iteration, also where the run goes on in a later one: the same step has the same key.
             before = BeforeLoop(prd_path=str(self._place.prd), max_iterations=run.max_iterations)
             fired = self._steps.fire(replace(run, iteration=0), before)
-        except Ended as ended:
+        except IterationEnded as ended:
             self._place.watch("failed", {"outcome": "aborted", "why": ended.why})
             reason = ended.exit_reason or "strict_failure"
             self._note_end(run, reason, ended.why)
@@ -118,7 +118,7 @@ class Loop:
         iteration = Iteration(self._place, self._steps, run, task)
         try:
             settlement = iteration.work()
-        except Ended as ended:
+        except IterationEnded as ended:
             self._place.watch("failed", {"outcome": ended.outcome, "why": ended.why})
             run = self._give_back(iteration.run, self._steps.tasks)
             run = self._tell(run, Settlement(ended.outcome, failed=False))
@@ -187,7 +187,7 @@ class Loop:
         """The last run was stopped between a decision and its task: what it decided is done first."""
         try:
             self._recover(known)
-        except Ended:  # asked to stop before it began
+        except IterationEnded:  # asked to stop before it began
             raise KeyboardInterrupt from None
 
     def _recover(self, run: Run) -> Run:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from typing import TypeVar
 
 from samuel.errors import ConfigError
-from samuel.loop.stop import Ended, Stop
+from samuel.loop.stop import IterationEnded, Stop
 from samuel.loop.workplace import Workplace
 from samuel.tasks.seal import Seal
 from samuel.tasks.task import Task
@@ -40,5 +40,5 @@ class PatientTasks:
                     said = str(error)
                     self._place.watch("paused", {"why": said})
             if self._stop.requested:
-                raise Ended("aborted", "interrupted", "interrupted")
+                raise IterationEnded("aborted", "interrupted", "interrupted")
             self._place.clock.sleep(LOOK_AGAIN)

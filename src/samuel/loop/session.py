@@ -18,7 +18,7 @@ from samuel.events import (
     UserPromptSubmit,
 )
 
-Answer = Mapping[str, Any]
+AgentAnswer = Mapping[str, Any]
 
 
 def session(
@@ -26,10 +26,10 @@ def session(
     *,
     fire: Callable[[Event], Fired],
     last_words: Callable[[Event], Fired],
-    invoke: Callable[[str], Answer],
+    invoke: Callable[[str], AgentAnswer],
     changed: Callable[[], Sequence[str]],
     suggest: Callable[[Sequence[Fired]], str],
-) -> Answer:
+) -> AgentAnswer:
     """Run the agent by `invoke`, and tell everybody. `fire` raises when a handler says no; `last_words` never.
 
     `changed` gives the files that the agent changed. `suggest` gives what the hooks suggested, in words that are

@@ -13,16 +13,16 @@ from typing import Any
 from msgspec.structs import replace
 
 from samuel.clock import iso
-from samuel.dispatch.record import Call, Fired
+from samuel.dispatch.record import Fired, HandlerCall
 from samuel.events import AgentInvoke, Event, LoopEvent, QualityCheck
 from samuel.hooks.handler import Origin, Outcome
 from samuel.loop.patient_tasks import PatientTasks
 from samuel.loop.protect import Protected
 from samuel.loop.run import Run
 from samuel.loop.state_files import misplaced, put_right
-from samuel.loop.stop import Ended, Stop
+from samuel.loop.stop import IterationEnded, Stop
 from samuel.loop.workplace import Workplace
-from samuel.loop.worktree import WorkTree
+from samuel.loop.worktree import ProjectFiles
 
 
 class Steps:
@@ -46,7 +46,7 @@ class Steps:
         self._replacements = replacements
         self.dry_run = dry_run
         self.tasks = PatientTasks(place, stop)
-        self.worktree = WorkTree(place.root, place.git)
+        self.worktree = ProjectFiles(place.root, place.git)
         self.protected = Protected(place.root)
         self.plugins: Mapping[str, Any] = {}  # what handlers contributed in this iteration
         self._replaced: list[str] = []  # of the state's files, by an agent or a check
@@ -57,7 +57,7 @@ class Steps:
         self.plugins = run.plugins
 
     def fire(self, run: Run, event: Event, state: Mapping[str, Any] | None = None) -> Fired:
-        """Fire one event of the run, or raise Ended: a strict failure, a denial, or somebody's wish to stop."""
+        """Fire one event of the run, or raise IterationEnded: a strict failure, a denial, or somebody's wish to stop."""
         fired = self._fire(self._stamped(run, event, state or {}))
         if isinstance(event, AgentInvoke | QualityCheck) and not self.dry_run:
             self._put_right()  # before anything is written there
@@ -65,9 +65,9 @@ class Steps:
             self.plugins = fired.context.get("Plugins", {})
         self._note(fired)
         if self._stop.requested:
-            raise Ended("aborted", "interrupted", "interrupted")
+            raise IterationEnded("aborted", "interrupted", "interrupted")
         if fired.stopped:
-            raise Ended("aborted", fired.reason, fired=fired)
+            raise IterationEnded("aborted", fired.reason, fired=fired)
         return fired
 
     def expect_state_files(self) -> None:
@@ -136,13 +136,13 @@ class Steps:
             self._place.append(self._place.progress, "".join(f"{stamp} {line}\n" for line in lines))
 
 
-def _worth_a_line(call: Call) -> bool:
+def _worth_a_line(call: HandlerCall) -> bool:
     """A check that says no has done its work: that is the iteration's outcome, not a hook's fault."""
     if call.handler.origin is Origin.BUILT_IN and call.outcome is Outcome.FAILED:
         return False
     return call.outcome is not Outcome.OK or bool(call.message)
 
 
-def _described(fired: Fired, call: Call) -> str:
+def _described(fired: Fired, call: HandlerCall) -> str:
     message = " ".join(call.message.split())[:500]
     return f"{call.handler.event} plugin={call.handler.key} hook={call.handler.name} {call.outcome}: {message}"

@@ -11,7 +11,7 @@ class Stop:
     requested = False
 
 
-class Ended(Exception):
+class IterationEnded(Exception):
     """The iteration is over before its end."""
 
     def __init__(self, outcome: str, why: str, exit_reason: str = "", fired: Fired | None = None) -> None:

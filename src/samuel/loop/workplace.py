@@ -21,7 +21,7 @@ from samuel.files.inside import make_dirs_inside, open_inside
 from samuel.files.named_errors import errors_naming
 from samuel.process import sandbox as confine
 from samuel.process.git.git import Git
-from samuel.prompts.suggestions import Section
+from samuel.prompts.suggestions import SuggestionSection
 from samuel.tasks.store import TaskStore
 from samuel.trust import commands
 from samuel.trust.store import Agreement, TrustStore
@@ -34,9 +34,9 @@ def anything(name: str, digest: str) -> str:
     return ""
 
 
-def no_suggestions(results: Sequence[Fired], can_call: bool) -> Section:
+def no_suggestions(results: Sequence[Fired], can_call: bool) -> SuggestionSection:
     """Suggests nothing."""
-    return Section()
+    return SuggestionSection()
 
 
 def nobody(kind: str, facts: Mapping[str, Any]) -> None:
@@ -66,14 +66,14 @@ class Workplace:
     trust: TrustStore | None = None
     permit: Callable[[str, str], str] = anything
     """What keeps a command of samuel.toml from running, by its name and digest; "" for nothing."""
-    suggest: Callable[[Sequence[Fired], bool], Section] = no_suggestions
+    suggest: Callable[[Sequence[Fired], bool], SuggestionSection] = no_suggestions
     """What hooks suggested, as a section for the prompt; the flag says whether the agent can call abilities."""
 
     @property
     def agent(self) -> str:
         return self.settings.agent or self.preferred_agent or "claude"
 
-    def refusal(self, text: commands.Text | None) -> str:
+    def refusal(self, text: commands.CommandText | None) -> str:
         """Why a command line that came with the project may not run; "" if it may."""
         return self.permit(text[0], text[1]) if text else ""
 
@@ -107,13 +107,13 @@ class Workplace:
         return Sandbox(kind=said.kind, image=said.image or None, network=said.network, volumes=list(said.volumes))
 
     @property
-    def confinement(self) -> confine.Place:
+    def confinement(self) -> confine.Workspace:
         """The project as a sandbox sees it."""
 
         def warn(text: str) -> None:
             self.watch("warning", {"text": text})
 
-        return confine.Place(self.root, self.state, self.host, self.cache, report=warn)
+        return confine.Workspace(self.root, self.state, self.host, self.cache, report=warn)
 
     @property
     def prd(self) -> Path:

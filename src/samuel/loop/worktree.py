@@ -14,7 +14,7 @@ from typing import NamedTuple
 from samuel.errors import SamuelError
 from samuel.paths import OF_THE_MOMENT
 from samuel.process.git.git import Git, GitFailed
-from samuel.process.git.git import WorkTree as GitLook
+from samuel.process.git.git import WorkTreeState as GitLook
 from samuel.trust.content import Signature, TooMuch, spoken, survey
 
 TICK_NS = 20_000_000  # the kernel stamps files with a clock that may be a tick behind
@@ -24,7 +24,7 @@ class RepositoryLost(SamuelError):
     """The repository that the work began in is gone, or git cannot read it any more."""
 
 
-class Look(NamedTuple):
+class ProjectState(NamedTuple):
     """The project's files at one moment."""
 
     at_ns: int
@@ -32,22 +32,22 @@ class Look(NamedTuple):
     by_file: dict[str, Signature]  # where there is no repository
 
 
-class WorkTree:
+class ProjectFiles:
     def __init__(self, root: Path, git: Git) -> None:
         self._root = root
         self._git = git
 
-    def look(self) -> Look:
+    def look(self) -> ProjectState:
         """The files as they are now. Raises RepositoryLost."""
         at_ns = time.time_ns() - TICK_NS
         if not self._has_repository():
-            return Look(at_ns, None, self._survey())
+            return ProjectState(at_ns, None, self._survey())
         try:
-            return Look(at_ns, self._git.work_tree(), {})
+            return ProjectState(at_ns, self._git.work_tree(), {})
         except GitFailed as error:
             raise self._lost(error.message) from None
 
-    def changed(self, before: Look) -> list[str]:
+    def changed(self, before: ProjectState) -> list[str]:
         """The paths that are not what they were, committed or not. Raises RepositoryLost."""
         self._has_repository()
         if before.by_git is None:

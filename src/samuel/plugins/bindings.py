@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from samuel.config import kinds
 from samuel.config.keys import dotted, shown
-from samuel.config.reader import Table
+from samuel.config.reader import ConfigTable
 from samuel.errors import UnknownEvent
 from samuel.events.names import ALL, canonical
 from samuel.hooks.handler import Role
@@ -24,13 +24,13 @@ HANDLER = "handler"
 
 class Bound(NamedTuple):
     binding: Binding
-    table: Table  # where it stands, to refuse it there
+    table: ConfigTable  # where it stands, to refuse it there
 
     def refuse(self, what: str, hint: str = "") -> None:
         self.table.refuse(HANDLER, what, hint)
 
 
-def read(top: Table, tier: Table | None, *, has_files: bool) -> list[Bound]:
+def read(top: ConfigTable, tier: ConfigTable | None, *, has_files: bool) -> list[Bound]:
     """Every binding, in the order of the forms above. `has_files`: there are executables in `hooks/`.
 
     What those are for only they can say, so with them a provided name may be bound without a word about it here.
@@ -56,12 +56,12 @@ def read(top: Table, tier: Table | None, *, has_files: bool) -> list[Bound]:
     return [bound for _, bound in found]
 
 
-def _count(table: Table) -> int:
+def _count(table: ConfigTable) -> int:
     values = (table.take(key, kinds.anything, None) for key in table)
     return sum(len(value) if isinstance(value, list) else 1 for value in values)
 
 
-def _provided(table: Table) -> dict[str, str]:
+def _provided(table: ConfigTable) -> dict[str, str]:
     """Event -> as it was spelled."""
     listed = table.take("hooks", kinds.names, ())
     if len(listed) > MOST:
@@ -80,7 +80,7 @@ def _provided(table: Table) -> dict[str, str]:
     return found
 
 
-def _bindings(table: Table) -> Iterator[Bound]:
+def _bindings(table: ConfigTable) -> Iterator[Bound]:
     for spelling in table:
         try:
             event = canonical(shown(spelling))
@@ -91,7 +91,7 @@ def _bindings(table: Table) -> Iterator[Bound]:
             yield Bound(_binding(event, one), one)
 
 
-def _refuse_event(table: Table, spelling: str, error: UnknownEvent) -> None:
+def _refuse_event(table: ConfigTable, spelling: str, error: UnknownEvent) -> None:
     # `context.extra = "function"` without quotes is an easy slip: to TOML it is a table `context`.
     inner = table.take(spelling, kinds.anything, None)
     slips = [f"{spelling}.{key}" for key in inner if f"{spelling}.{key}" in ALL] if isinstance(inner, dict) else []
@@ -107,7 +107,7 @@ def _form(value: object) -> str | list[object] | dict[str, object]:
     return value
 
 
-def _forms(table: Table, key: str) -> Iterator[Table]:
+def _forms(table: ConfigTable, key: str) -> Iterator[ConfigTable]:
     """Each handler at `key` as a table."""
     value = table.take(key, _form, [])
     if isinstance(value, dict):
@@ -122,7 +122,7 @@ def _forms(table: Table, key: str) -> Iterator[Table]:
             table.refuse(key, f"item {index + 1} of `{shown(key)}` {what}")
 
 
-def _binding(event: str, table: Table) -> Binding:
+def _binding(event: str, table: ConfigTable) -> Binding:
     entry = table.take(HANDLER, kinds.name, "")
     if HANDLER not in table:
         table.refuse(HANDLER, f"the binding of `{event}` has no `{HANDLER}`")

@@ -13,19 +13,19 @@ from samuel.errors import ConfigError, Problem, SamuelError, UsageError
 from samuel.hooks.capability import NOTHING, Capabilities, beyond
 from samuel.plugins import staging
 from samuel.plugins.contents import contents, escapes
-from samuel.plugins.fetch import Fetched, Watch, fetch
-from samuel.plugins.installed import LOCAL, Installed, content_digest, examine
-from samuel.plugins.lock import Entry
+from samuel.plugins.fetch import Fetched, FetchProgress, fetch
+from samuel.plugins.installed import LOCAL, InstalledPlugin, content_digest, examine
+from samuel.plugins.lock import LockedPlugin
 from samuel.plugins.manifest import load
 from samuel.plugins.model import FILE, Manifest
-from samuel.plugins.source import PATH, Source
+from samuel.plugins.source import PATH, PluginSource
 
 
-class Candidate(NamedTuple):
-    source: Source
-    plugin: Installed  # as it lies in the staging directory, or in its place if it is there already
-    entry: Entry  # what samuel.lock will say
-    before: Installed | None = None  # what it replaces
+class PluginCandidate(NamedTuple):
+    source: PluginSource
+    plugin: InstalledPlugin  # as it lies in the staging directory, or in its place if it is there already
+    entry: LockedPlugin  # what samuel.lock will say
+    before: InstalledPlugin | None = None  # what it replaces
     required_by: str = ""
     staged: bool = True  # False: it is in its place already, and waits for somebody's word or for its environment
     ask: bool = True  # does it need somebody's word?
@@ -40,16 +40,16 @@ class Candidate(NamedTuple):
         return beyond(self.plugin.grants, self.before.grants if self.before else NOTHING)
 
 
-class Workshop(NamedTuple):
+class StagingArea(NamedTuple):
     """Where candidates are made: one command's staging directory, and what it is for."""
 
     directory: Path
     base: Path  # the project's root, or the user's home
     plugins: Path
     location: str
-    watch: Watch
+    watch: FetchProgress
 
-    def make(self, source: Source, *, link: bool = False, grants: Capabilities = NOTHING) -> Candidate:
+    def make(self, source: PluginSource, *, link: bool = False, grants: Capabilities = NOTHING) -> PluginCandidate:
         """Fetch a plugin and look at it. `grants` are for one that has no manifest to ask for any."""
         if source.kind == PATH:
             self._refuse_round_trip(source)
@@ -74,8 +74,8 @@ class Workshop(NamedTuple):
         return self._looked_at(source, directory, fetched, grants, link)
 
     def _looked_at(
-        self, source: Source, directory: Path, fetched: Fetched, grants: Capabilities, link: bool
-    ) -> Candidate:
+        self, source: PluginSource, directory: Path, fetched: Fetched, grants: Capabilities, link: bool
+    ) -> PluginCandidate:
         manifest = checked(directory, source.title, link=link)
         if manifest.file:
             grants = manifest.capabilities
@@ -84,7 +84,7 @@ class Workshop(NamedTuple):
             raise SamuelError(
                 f"`{source.title}` cannot be read", "a link in it may lead to a directory, or nowhere"
             )
-        entry = Entry(
+        entry = LockedPlugin(
             name=source.title,
             source=source.written(self.base, relative=self.location == LOCAL),
             ref=fetched.ref,
@@ -93,9 +93,9 @@ class Workshop(NamedTuple):
             link=link,
             capabilities=grants,
         )
-        return Candidate(source, examine(directory, self.location, entry), entry)
+        return PluginCandidate(source, examine(directory, self.location, entry), entry)
 
-    def _refuse_round_trip(self, source: Source) -> None:
+    def _refuse_round_trip(self, source: PluginSource) -> None:
         """A directory that holds the plugins would be copied into itself."""
         origin, plugins = Path(os.path.realpath(source.url)), Path(os.path.realpath(self.plugins))
         if origin.is_relative_to(plugins) or plugins.is_relative_to(origin):
@@ -122,7 +122,7 @@ def checked(directory: Path, title: str, *, link: bool = False) -> Manifest:
     return manifest
 
 
-def with_lock(candidate: Candidate, locked: Entry) -> Candidate:
+def with_lock(candidate: PluginCandidate, locked: LockedPlugin) -> PluginCandidate:
     """The candidate as a lock has it. Raises SamuelError when it is another plugin than the one locked."""
     entry = candidate.entry
     if entry.commit != locked.commit:
@@ -139,20 +139,20 @@ def with_lock(candidate: Candidate, locked: Entry) -> Candidate:
     return candidate._replace(entry=locked, plugin=plugin)
 
 
-def pinned(candidate: Candidate, *, image: str, python: tuple[str, ...]) -> Candidate:
+def pinned(candidate: PluginCandidate, *, image: str, python: tuple[str, ...]) -> PluginCandidate:
     """The candidate with what was found out after somebody agreed to it."""
     entry = replace(candidate.entry, image=image, python=python)
     return candidate._replace(entry=entry, plugin=candidate.plugin._replace(locked=entry))
 
 
-def after(installed: Sequence[Installed], candidates: Iterable[Candidate]) -> list[Installed]:
+def after(installed: Sequence[InstalledPlugin], candidates: Iterable[PluginCandidate]) -> list[InstalledPlugin]:
     """What would be there."""
     there = {plugin.title: plugin for plugin in installed}
     there.update({candidate.title: candidate.plugin for candidate in candidates})
     return list(there.values())
 
 
-def _titled(directory: Path, source: Source) -> str:
+def _titled(directory: Path, source: PluginSource) -> str:
     """The name in the manifest. What is wrong with the manifest is told when all of it is looked at."""
     if not source.local:
         return ""

@@ -58,7 +58,7 @@ def resolve(environments: Path, dependencies: Sequence[str]) -> tuple[str, ...]:
         report = Path(scratch, "report.json")
         # Ignoring what is installed: pip's own environment is not the plugin's.
         _run([*pip, *_INSTALL, "--dry-run", "--ignore-installed", "--report", str(report), "--", *wanted])
-        found = decode_json(report.read_bytes(), _Report)
+        found = decode_json(report.read_bytes(), _PipReport)
     return tuple(sorted(f"{_plain(one.metadata.name)}=={one.metadata.version}" for one in found.install))
 
 
@@ -84,12 +84,12 @@ class _Metadata(msgspec.Struct):
     version: str
 
 
-class _Item(msgspec.Struct):
+class _PipItem(msgspec.Struct):
     metadata: _Metadata
 
 
-class _Report(msgspec.Struct):
-    install: list[_Item] = []
+class _PipReport(msgspec.Struct):
+    install: list[_PipItem] = []
 
 
 def _key(pins: Iterable[str]) -> str:

@@ -19,7 +19,7 @@ from typing import NamedTuple, Protocol
 from samuel.errors import ConfigError, Problem, SamuelError
 from samuel.plugins import tree
 from samuel.plugins.contents import MOST_BYTES
-from samuel.plugins.source import PATH, Source
+from samuel.plugins.source import PATH, PluginSource
 from samuel.process import spawn
 from samuel.process.environment import clean
 from samuel.process.git.program import git_program, path_outside
@@ -58,7 +58,7 @@ _SHORT_COMMIT = re.compile(r"[0-9a-f]{7,64}")
 _GITLINK, _TREE_LINK, _EXECUTABLE = "160000", "120000", "100755"
 
 
-class Watch(Protocol):
+class FetchProgress(Protocol):
     """Told how it goes."""
 
     def step(self, text: str) -> None:
@@ -68,13 +68,13 @@ class Watch(Protocol):
         """How far it is; each replaces the one before."""
 
 
-class Silent:
+class SilentProgress:
     def step(self, text: str) -> None: ...
 
     def moment(self, text: str) -> None: ...
 
 
-SILENT = Silent()
+SILENT = SilentProgress()
 
 
 class Fetched(NamedTuple):
@@ -82,7 +82,9 @@ class Fetched(NamedTuple):
     ref: str  # what was asked for
 
 
-def fetch(source: Source, into: Path, watch: Watch = SILENT, *, project: Path | None = None) -> Fetched:
+def fetch(
+    source: PluginSource, into: Path, watch: FetchProgress = SILENT, *, project: Path | None = None
+) -> Fetched:
     """Put the files of `source` into the new directory `into`. Raises SamuelError.
 
     Git itself is not taken from inside `project`.
@@ -101,14 +103,14 @@ def fetch(source: Source, into: Path, watch: Watch = SILENT, *, project: Path | 
 
 
 class _Blob(NamedTuple):
-    item: tree.Item
+    item: tree.TreeItem
     id: str
 
 
 class _Repository:
     """A bare repository of our own, for one fetch."""
 
-    def __init__(self, directory: Path, watch: Watch, project: Path | None) -> None:
+    def __init__(self, directory: Path, watch: FetchProgress, project: Path | None) -> None:
         self._env = _environment(project)
         self._program = git_program(self._env, project)
         if not self._program:
@@ -117,13 +119,13 @@ class _Repository:
         self._watch = watch
         self._call("init", "--quiet", "--bare", "--template=", "--initial-branch=none", self._directory)
 
-    def fetch(self, source: Source) -> str:
+    def fetch(self, source: PluginSource) -> str:
         """Get what the ref names, or the default branch; gives the commit."""
         options = ("fetch", "--progress", "--no-tags", "--no-recurse-submodules", "--no-auto-gc")
         try:
             self._call(*options, "--depth=1", "--", source.url, source.ref or "HEAD", watched=True)
             return self._commit("FETCH_HEAD")
-        except GitFailed as error:
+        except FetchFailed as error:
             if not _SHORT_COMMIT.fullmatch(source.ref):
                 raise error.of(source) from None
         # A commit that the server gives only with its branch, or an abbreviated one.
@@ -132,17 +134,17 @@ class _Repository:
         try:
             self._call(*options, "--", source.url, *heads_and_tags, watched=True)
             return self._commit(source.ref)
-        except GitFailed as error:
+        except FetchFailed as error:
             raise error.of(source) from None
 
     def _commit(self, name: str) -> str:
         try:
             found = self._call("rev-parse", "--verify", "--quiet", "--end-of-options", f"{name}^{{commit}}")
-        except GitFailed:
-            raise GitFailed(f"`{name}` is no branch, tag or commit of it") from None
+        except FetchFailed:
+            raise FetchFailed(f"`{name}` is no branch, tag or commit of it") from None
         commit = found.decode(errors="replace").strip()
         if not _FULL_COMMIT.fullmatch(commit) or (_SHORT_COMMIT.fullmatch(name) and not commit.startswith(name)):
-            raise GitFailed(f"`{name}` is no branch, tag or commit of it")
+            raise FetchFailed(f"`{name}` is no branch, tag or commit of it")
         return commit
 
     def write(self, commit: str, into: Path, title: str) -> None:
@@ -173,7 +175,7 @@ class _Repository:
             kind = stat.S_IFLNK if mode == _TREE_LINK else stat.S_IFREG | (0o755 if mode == _EXECUTABLE else 0o644)
             if mode == _TREE_LINK and int(size) > MOST_LINK:
                 problems.append(Problem("it is a link of no sensible length", spoken(path)))
-            blobs.append(_Blob(tree.Item(path, kind, int(size)), id))
+            blobs.append(_Blob(tree.TreeItem(path, kind, int(size)), id))
         if problems:
             raise ConfigError(problems[:20])
         if not blobs:
@@ -198,7 +200,7 @@ class _Repository:
             begins = said.index(b"\n", at) + 1
             id, kind, size = said[at : begins - 1].decode().split()
             if (id, kind, int(size)) != (blob.id, "blob", blob.item.size):
-                raise GitFailed(f"`{blob.item.path}` is not what the tree said")
+                raise FetchFailed(f"`{blob.item.path}` is not what the tree said")
             at = begins + blob.item.size + 1
             yield blob, said[begins : at - 1]
 
@@ -222,10 +224,10 @@ class _Repository:
         if done.ended == "exited" and done.returncode == 0:
             return done.stdout
         if done.ended == "timed_out":
-            raise GitFailed(f"stopped after {TIMEOUT:g}s")
+            raise FetchFailed(f"stopped after {TIMEOUT:g}s")
         if done.ended == "too_much_output":
-            raise GitFailed(f"it holds more than {MOST_FILES} files, or names too long")
-        raise GitFailed(done.why or _last_words(done.stderr) or f"exit code {done.returncode}")
+            raise FetchFailed(f"it holds more than {MOST_FILES} files, or names too long")
+        raise FetchFailed(done.why or _last_words(done.stderr) or f"exit code {done.returncode}")
 
     def _tell(self, chunk: bytes) -> None:
         said = [line.strip() for line in chunk.decode(errors="replace").replace("\r", "\n").split("\n")]
@@ -234,8 +236,8 @@ class _Repository:
                 self._watch.moment(line.removeprefix("remote: "))
 
 
-class GitFailed(SamuelError):
-    def of(self, source: Source) -> SamuelError:
+class FetchFailed(SamuelError):
+    def of(self, source: PluginSource) -> SamuelError:
         hint = f"try `git ls-remote {source.url}` by hand"
         if "could not read Username" in self.message or "Authentication failed" in self.message:
             hint = "git cannot ask here: give it a credential helper, or use an ssh URL and an ssh agent"

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from samuel.config.lines import Lines
-from samuel.config.reader import Report
+from samuel.config.lines import TomlLines
+from samuel.config.reader import ProblemReport
 from samuel.errors import UsageError
 from samuel.hooks.capability import ENV, EXEC, NETWORK, READ, WRITE, Capabilities
 from samuel.plugins import manifest_capabilities
@@ -28,7 +28,7 @@ def granted(texts: Sequence[str]) -> Capabilities:
         else:
             valid = [*(f"`{one}=VALUE`" for one in LISTED), *(f"`{one}`" for one in PLAIN)]
             raise UsageError(f"`--grant {text}` is no capability", f"it is one of {', '.join(valid)}")
-    report = Report(Path("--grant"), Lines(""))
+    report = ProblemReport(Path("--grant"), TomlLines(""))
     found = manifest_capabilities.read(report.read({**listed, **plain}), SKILL)
     report.finish()
     return found

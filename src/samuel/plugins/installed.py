@@ -11,7 +11,7 @@ from samuel import paths
 from samuel.errors import ConfigError, Problem
 from samuel.hooks.capability import Capabilities, beyond
 from samuel.plugins import lock
-from samuel.plugins.lock import Entry
+from samuel.plugins.lock import LockedPlugin
 from samuel.plugins.manifest import load
 from samuel.plugins.model import Manifest
 from samuel.trust.content import (
@@ -27,14 +27,14 @@ from samuel.trust.content import (
 LOCAL, GLOBAL = "local", "global"
 
 
-class Installed(NamedTuple):
+class InstalledPlugin(NamedTuple):
     """One plugin as it lies there."""
 
     directory: Path
     location: str  # local or global
     manifest: Manifest
     grants: Capabilities
-    locked: Entry | None = None
+    locked: LockedPlugin | None = None
     linked: str = ""  # where it really is, if it is a link
     problems: tuple[Problem, ...] = ()  # why it cannot be used
 
@@ -73,7 +73,7 @@ def directory_of(title: str) -> str:
     return title.replace("/", "@", 1)
 
 
-def look(base: Path, location: str, locked: Mapping[str, Entry]) -> list[Installed]:
+def look(base: Path, location: str, locked: Mapping[str, LockedPlugin]) -> list[InstalledPlugin]:
     """The plugins below a project or a home, by name."""
     found = []
     for place in paths.PLUGIN_DIRS:
@@ -87,7 +87,7 @@ def look(base: Path, location: str, locked: Mapping[str, Entry]) -> list[Install
     return found
 
 
-def examine(directory: Path, location: str, locked: Entry | None = None) -> Installed:
+def examine(directory: Path, location: str, locked: LockedPlugin | None = None) -> InstalledPlugin:
     """One plugin directory, with everything that is wrong with it."""
     linked = os.path.realpath(directory) if directory.is_symlink() else ""
     problems: list[Problem] = []
@@ -105,7 +105,7 @@ def examine(directory: Path, location: str, locked: Entry | None = None) -> Inst
         problems.append(Problem(what, manifest.file, hint="`samuel plugin add --force` shows it and asks again"))
     elif locked and not manifest.file:
         grants = locked.capabilities
-    return Installed(directory, location, manifest, grants, locked, linked, tuple(problems))
+    return InstalledPlugin(directory, location, manifest, grants, locked, linked, tuple(problems))
 
 
 def content_digest(directory: Path) -> str:
@@ -117,7 +117,7 @@ def content_digest(directory: Path) -> str:
     return tree_digest(str(directory), found, Digests())
 
 
-class Text(NamedTuple):
+class AgreementText(NamedTuple):
     """Something to agree to: by name and digest, with the content that a person reads."""
 
     name: str
@@ -125,7 +125,7 @@ class Text(NamedTuple):
     content: str
 
 
-def agreement(plugin: Installed) -> Text:
+def agreement(plugin: InstalledPlugin) -> AgreementText:
     """What `samuel trust` shows of a plugin, and what a yes to it is recorded under.
 
     The content of a linked one is its author's to change: a yes to it is a yes to the place.
@@ -137,9 +137,9 @@ def agreement(plugin: Installed) -> Text:
         lines += (f"  {digest_file(str(plugin.directory / path))[:16]} {spoken(path)}\n" for path in files)
     readable = content or plugin.linked
     digest = agreed_digest(plugin.words, content) if readable else ""
-    return Text(plugin.agreement, digest, "".join(lines))
+    return AgreementText(plugin.agreement, digest, "".join(lines))
 
 
-def texts(root: Path) -> list[Text]:
+def texts(root: Path) -> list[AgreementText]:
     """Everything about a project's plugins that somebody must agree to before they run."""
     return [agreement(plugin) for plugin in look(root, LOCAL, lock.read(root / paths.LOCK))]

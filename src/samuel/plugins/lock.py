@@ -32,7 +32,7 @@ class LockedHook(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, 
     role: Role | None = None
 
 
-class Entry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
+class LockedPlugin(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
     name: str  # org/repo: the directory's name with `/` for `@`
     source: str  # a git URL, or a path relative to the project
     ref: str = ""  # what was asked for: a branch, a tag, a commit; "" for the default branch
@@ -47,10 +47,10 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbi
 
 class _File(msgspec.Struct, forbid_unknown_fields=True):
     version: int = VERSION
-    plugin: tuple[Entry, ...] = ()
+    plugin: tuple[LockedPlugin, ...] = ()
 
 
-def read(file: Path) -> dict[str, Entry]:
+def read(file: Path) -> dict[str, LockedPlugin]:
     """By name; nothing if there is no such file. Raises ConfigError."""
     try:
         with file.open("rb") as stream:
@@ -74,7 +74,7 @@ def read(file: Path) -> dict[str, Entry]:
     return entries
 
 
-def write(file: Path, entries: Mapping[str, Entry]) -> None:
+def write(file: Path, entries: Mapping[str, LockedPlugin]) -> None:
     """All of them, in the order of their names, so that two machines write the same file."""
     import tomlkit  # slow to import, and every start reads the lock
 

@@ -16,9 +16,9 @@ from msgspec.structs import replace
 
 from samuel.config import kinds
 from samuel.config.keys import shown, written
-from samuel.config.lines import Lines
+from samuel.config.lines import TomlLines
 from samuel.config.model import DEFAULT, DEFAULT_ALIAS
-from samuel.config.reader import Report, Table
+from samuel.config.reader import ConfigTable, ProblemReport
 from samuel.config.source import read_source
 from samuel.events.event import PROTOCOL
 from samuel.hooks.capability import binding_refusal
@@ -42,7 +42,7 @@ def load(directory: Path) -> Manifest:
     source = read_source(file)
     if source is None:
         return Manifest()
-    report = Report(file, Lines(source.text))
+    report = ProblemReport(file, TomlLines(source.text))
     found = _manifest(directory, report.read(source.values), str(file))
     report.finish()
     return found
@@ -60,7 +60,7 @@ def plugin_name(value: object) -> str:
     return text
 
 
-def _manifest(directory: Path, top: Table, file: str) -> Manifest:
+def _manifest(directory: Path, top: ConfigTable, file: str) -> Manifest:
     name = _needed(top, "name", plugin_name)
     version = _needed(top, "version", ranges.version)
     kind = _needed(top, "kind", kinds.one_of(*KINDS))
@@ -95,13 +95,13 @@ def _manifest(directory: Path, top: Table, file: str) -> Manifest:
     return _TIERS[kind](found, directory, tier, bound) if tier else found
 
 
-def _needed(top: Table, key: str, kind: Callable[[object], str]) -> str:
+def _needed(top: ConfigTable, key: str, kind: Callable[[object], str]) -> str:
     if key not in top:
         top.refuse(key, f"it has no `{key}`")
     return top.take(key, kind, "")
 
 
-def _contract(table: Table) -> tuple[str, str]:
+def _contract(table: ConfigTable) -> tuple[str, str]:
     """The versions of Samuel and of the hook contract it was made for; others are refused."""
     framework = table.take("framework", ranges.version_range, "")
     protocol = table.take("protocol", ranges.protocol_range, "")
@@ -112,7 +112,7 @@ def _contract(table: Table) -> tuple[str, str]:
     return framework, protocol
 
 
-def _requires(table: Table, own: str) -> tuple[Requirement, ...]:
+def _requires(table: ConfigTable, own: str) -> tuple[Requirement, ...]:
     found: list[Requirement] = []
     count = sum(1 for _ in table)
     if count > MOST_REQUIRED:
@@ -146,13 +146,15 @@ def _source(value: object) -> str:
     return text
 
 
-def _config(table: Table) -> dict[str, Any]:
+def _config(table: ConfigTable) -> dict[str, Any]:
     if "enabled" in table:
         table.refuse("enabled", "`enabled` cannot be a setting", "in samuel.toml it switches the whole plugin off")
     return {key: table.take(key, kinds.data, None) for key in table}
 
 
-def _check_meta(top: Table, requires: Sequence[Requirement], bound: Sequence[Bound], files: Sequence[str]) -> None:
+def _check_meta(
+    top: ConfigTable, requires: Sequence[Requirement], bound: Sequence[Bound], files: Sequence[str]
+) -> None:
     if not requires:
         top.refuse("requires", "a plugin of kind `meta` requires others, and this one requires none")
     if bound or files:
@@ -163,14 +165,14 @@ def _check_meta(top: Table, requires: Sequence[Requirement], bound: Sequence[Bou
 # What each kind has besides
 
 
-def _tier(top: Table, kind: str) -> Table | None:
+def _tier(top: ConfigTable, kind: str) -> ConfigTable | None:
     for other in _TIERS:
         if other != kind and top.take(other, kinds.anything, None) is not None and kind:
             top.refuse(other, f"`[{other}]` is for plugins of kind `{other}`, and this one is `{kind}`")
     return top.table(kind) if kind in _TIERS else None
 
 
-def _with_module(found: Manifest, directory: Path, tier: Table, bound: Sequence[Bound]) -> Manifest:
+def _with_module(found: Manifest, directory: Path, tier: ConfigTable, bound: Sequence[Bound]) -> Manifest:
     module = tier.take("module", kinds.name, MODULES[found.kind])
     users = [one for one in bound if not (found.kind == PYTHON and ":" in one.binding.entry)]
     why = entries.file_problem(directory, module)
@@ -182,7 +184,7 @@ def _with_module(found: Manifest, directory: Path, tier: Table, bound: Sequence[
     return replace(found, module=module, dependencies=dependencies)
 
 
-def _with_image(found: Manifest, directory: Path, tier: Table, bound: Sequence[Bound]) -> Manifest:
+def _with_image(found: Manifest, directory: Path, tier: ConfigTable, bound: Sequence[Bound]) -> Manifest:
     image, containerfile = tier.take("image", _reference, ""), tier.take("containerfile", kinds.name, "")
     if "image" not in tier:
         tier.refuse("image", "`[oci]` has no `image`")
@@ -198,6 +200,6 @@ def _reference(value: object) -> str:
     return text
 
 
-_TIERS: Mapping[str, Callable[[Manifest, Path, Table, Sequence[Bound]], Manifest]] = MappingProxyType(
+_TIERS: Mapping[str, Callable[[Manifest, Path, ConfigTable, Sequence[Bound]], Manifest]] = MappingProxyType(
     {PYTHON: _with_module, WASM: _with_module, OCI: _with_image}
 )

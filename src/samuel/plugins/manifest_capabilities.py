@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from samuel.config import kinds
 from samuel.config.keys import shown
-from samuel.config.reader import Table
+from samuel.config.reader import ConfigTable
 from samuel.hooks.capability import ENV, EXEC, NETWORK, READ, WRITE, Capabilities, covers
 from samuel.plugins.model import WASM
 from samuel.process.walls.places import PROTECTED
@@ -16,7 +16,7 @@ FILESYSTEM, OUTBOUND = "filesystem", "outbound"
 _HOST = re.compile(r"[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?(?::[0-9]{1,5})?")
 
 
-def read(table: Table, kind: str) -> Capabilities:
+def read(table: ConfigTable, kind: str) -> Capabilities:
     """What the table asks for. A key may be quoted or dotted: TOML has both ways to say `filesystem.read`."""
     filesystem = table.table(FILESYSTEM)
     return Capabilities(
@@ -29,7 +29,7 @@ def read(table: Table, kind: str) -> Capabilities:
 
 
 def _listed(
-    table: Table, filesystem: Table, name: str, kind: Callable[[object], tuple[str, ...]]
+    table: ConfigTable, filesystem: ConfigTable, name: str, kind: Callable[[object], tuple[str, ...]]
 ) -> tuple[str, ...]:
     inner = name.removeprefix(f"{FILESYSTEM}.")
     quoted, dotted = table.take(name, kind, ()), filesystem.take(inner, kind, ())
@@ -38,7 +38,7 @@ def _listed(
     return quoted or dotted
 
 
-def _network(table: Table, kind: str) -> bool | tuple[str, ...]:
+def _network(table: ConfigTable, kind: str) -> bool | tuple[str, ...]:
     alias = f"{NETWORK}.{OUTBOUND}"
     dotted = isinstance(table.take(NETWORK, kinds.anything, None), dict)
     places = [(table.table(NETWORK), OUTBOUND) if dotted else (table, NETWORK), (table, alias)]

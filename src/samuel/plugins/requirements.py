@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Sequence
 from typing import NamedTuple
 
 from samuel.errors import SamuelError
-from samuel.plugins.installed import Installed
+from samuel.plugins.installed import InstalledPlugin
 from samuel.plugins.model import Requirement
 from samuel.plugins.ranges import within
 
@@ -16,7 +16,7 @@ MOST = 100  # plugins that one `add` may bring
 class Lacking(NamedTuple):
     """A requirement that nothing there answers to."""
 
-    owner: Installed
+    owner: InstalledPlugin
     wanted: Requirement
 
     @property
@@ -25,12 +25,12 @@ class Lacking(NamedTuple):
         return self.wanted.source or self.wanted.name
 
 
-def answers(plugin: Installed, name: str) -> bool:
+def answers(plugin: InstalledPlugin, name: str) -> bool:
     """Is this what somebody calls `name`? Both of its names count."""
     return name in (plugin.name, plugin.title, plugin.directory.name)
 
 
-def missing(there: Sequence[Installed], owners: Collection[str]) -> list[Lacking]:
+def missing(there: Sequence[InstalledPlugin], owners: Collection[str]) -> list[Lacking]:
     """What these owners (by title) require and nothing there answers to."""
     return [
         Lacking(plugin, wanted)
@@ -41,7 +41,7 @@ def missing(there: Sequence[Installed], owners: Collection[str]) -> list[Lacking
     ]
 
 
-def check(there: Sequence[Installed], changed: Collection[str]) -> None:
+def check(there: Sequence[InstalledPlugin], changed: Collection[str]) -> None:
     """Refuse versions that do not fit and requirements that go round in a circle.
 
     Only what has to do with the `changed` ones (by title): what was wrong before is not their fault.
@@ -59,7 +59,7 @@ def check(there: Sequence[Installed], changed: Collection[str]) -> None:
         raise SamuelError("\n".join(said), "nothing was installed")
 
 
-def needing(plugin: Installed, there: Iterable[Installed]) -> list[str]:
+def needing(plugin: InstalledPlugin, there: Iterable[InstalledPlugin]) -> list[str]:
     """The titles of those that require this one."""
     return [
         other.title
@@ -69,7 +69,7 @@ def needing(plugin: Installed, there: Iterable[Installed]) -> list[str]:
     ]
 
 
-def _misfit(owner: Installed, wanted: Requirement, other: Installed) -> str:
+def _misfit(owner: InstalledPlugin, wanted: Requirement, other: InstalledPlugin) -> str:
     if not wanted.version:
         return ""
     version = other.manifest.version
@@ -79,7 +79,7 @@ def _misfit(owner: Installed, wanted: Requirement, other: Installed) -> str:
     return f"`{owner.title}` requires `{wanted.name}` {wanted.version}, and `{other.title}` is {found}"
 
 
-def _circles(there: Sequence[Installed]) -> list[list[str]]:
+def _circles(there: Sequence[InstalledPlugin]) -> list[list[str]]:
     needs = {
         plugin.title: [
             other.title for wanted in plugin.manifest.requires for other in there if answers(other, wanted.name)

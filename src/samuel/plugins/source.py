@@ -14,7 +14,7 @@ from typing import NamedTuple
 from samuel.config.model import DEFAULT, DEFAULT_ALIAS
 from samuel.errors import UsageError
 from samuel.plugins.installed import directory_of
-from samuel.plugins.lock import Entry
+from samuel.plugins.lock import LockedPlugin
 
 GIT, PATH = "git", "path"
 GITHUB = "https://github.com/"
@@ -33,7 +33,7 @@ _COMMIT = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 _PATH_STARTS = ("./", "../", "/", "~/")
 
 
-class Source(NamedTuple):
+class PluginSource(NamedTuple):
     kind: str  # git or path
     url: str  # what git is given; of a path, the absolute directory
     ref: str  # a branch, a tag, a commit; "" for the default branch
@@ -49,7 +49,7 @@ class Source(NamedTuple):
     def shown(self) -> str:
         return f"{self.url}@{self.ref}" if self.ref else self.url
 
-    def titled(self, name: str) -> Source:
+    def titled(self, name: str) -> PluginSource:
         """A directory is called as its manifest says, if it has one."""
         return self._replace(title=check_title(name or self.title)) if self.local else self
 
@@ -61,7 +61,7 @@ class Source(NamedTuple):
         return path if path.startswith(_PATH_STARTS) else f"./{path}"
 
 
-def parse(text: str, base: Path, *, paths_too: bool = True) -> Source:
+def parse(text: str, base: Path, *, paths_too: bool = True) -> PluginSource:
     """What `plugin add` was given. Paths are relative to `base`; without `paths_too` there may be none."""
     if not text.isprintable() or "\\" in text:
         raise _refusal(text, "has backslashes or control characters in it")
@@ -83,7 +83,7 @@ def parse(text: str, base: Path, *, paths_too: bool = True) -> Source:
     raise _refusal(text, "is neither `org/repo`, nor a git URL, nor a path")
 
 
-def of_entry(entry: Entry, base: Path) -> Source:
+def of_entry(entry: LockedPlugin, base: Path) -> PluginSource:
     """Where a lock says it came from. The lock may have come with a clone: it is checked like anybody's word."""
     found = parse(entry.source, base)
     if entry.commit:
@@ -91,7 +91,7 @@ def of_entry(entry: Entry, base: Path) -> Source:
     return found._replace(ref=entry.ref, title=check_title(entry.name))
 
 
-def locked(entry: Entry, base: Path) -> Source:
+def locked(entry: LockedPlugin, base: Path) -> PluginSource:
     """The same, at the very commit."""
     found = of_entry(entry, base)
     if found.kind == GIT and not _COMMIT.fullmatch(entry.commit):
@@ -110,11 +110,11 @@ def check_title(title: str) -> str:
     return title
 
 
-def _path(text: str, base: Path) -> Source:
+def _path(text: str, base: Path) -> PluginSource:
     """A directory that is there is taken by its whole name, also with an `@` in it."""
     whole = _absolute(text, base)
     if whole.is_dir():
-        return Source(PATH, str(whole), "", _name_of(whole), local=True)
+        return PluginSource(PATH, str(whole), "", _name_of(whole), local=True)
     plain, ref = _split(text, text)
     place = _absolute(plain, base)
     if not place.is_dir():
@@ -134,7 +134,7 @@ def _name_of(directory: Path) -> str:
     return name or "plugin"
 
 
-def _url(text: str, scheme: str, authority: str, rest: str) -> Source:
+def _url(text: str, scheme: str, authority: str, rest: str) -> PluginSource:
     if scheme not in SCHEMES:
         raise _refusal(text, f"is no URL that git may be given here ({', '.join(f'{one}://' for one in SCHEMES)})")
     user, at, host = authority.rpartition("@")
@@ -152,7 +152,7 @@ def _url(text: str, scheme: str, authority: str, rest: str) -> Source:
     return _checked(text, f"{scheme}://{authority}{path}", ref, _title(path))
 
 
-def _scp(text: str, user: str, host: str, rest: str) -> Source:
+def _scp(text: str, user: str, host: str, rest: str) -> PluginSource:
     if not _HOST.fullmatch(host) or ":" in host or (user and not _USER.fullmatch(user)):
         raise _refusal(text, "has no plain user and host in it")
     path, ref = _split(text, rest)
@@ -177,13 +177,13 @@ def _title(path: str) -> str:
     return "/".join(name.removeprefix("~") for name in names[-2:])
 
 
-def _checked(text: str, url: str, ref: str, title: str) -> Source:
+def _checked(text: str, url: str, ref: str, title: str) -> PluginSource:
     if ref and not _REF.fullmatch(ref):
         raise _refusal(text, f"has a ref, `{ref}`, that cannot be a branch, a tag or a commit")
     if any(one in url for one in "?#;&|<>$`'\"*") or ".." in url.split("/"):
         raise _refusal(text, "has something in it that no repository needs")
     try:
-        return Source(GIT, url, ref, check_title(title.removesuffix(".git")))
+        return PluginSource(GIT, url, ref, check_title(title.removesuffix(".git")))
     except UsageError as error:
         raise _refusal(text, f"would be called `{title}`, which {error.message.partition('` ')[2]}") from None
 

@@ -28,7 +28,7 @@ from samuel.files.inside import make_dirs_inside, open_inside
 from samuel.files.lock import held
 from samuel.plugins import lock
 from samuel.plugins.installed import directory_of
-from samuel.plugins.lock import Entry
+from samuel.plugins.lock import LockedPlugin
 from samuel.plugins.source import check_title
 
 PREFIX, TRASH = ".staging-", ".trash-"
@@ -50,7 +50,7 @@ def begin(plugins: Path) -> Iterator[Path]:
                 _throw_away(directory)
 
 
-def decide(directory: Path, entries: Mapping[str, Entry]) -> None:
+def decide(directory: Path, entries: Mapping[str, LockedPlugin]) -> None:
     """From here on these are installed, even if this process is killed."""
     lock.write(directory / paths.LOCK, entries)
 

@@ -24,11 +24,11 @@ from samuel.files.inside import make_dirs_inside, read_inside, refuse_links
 from samuel.files.lock import held
 from samuel.hooks.capability import NOTHING, Capabilities
 from samuel.plugins import environment, lock, requirements, source, staging
-from samuel.plugins.candidate import Candidate, Workshop, after, pinned, with_lock
-from samuel.plugins.fetch import SILENT, Watch
+from samuel.plugins.candidate import PluginCandidate, StagingArea, after, pinned, with_lock
+from samuel.plugins.fetch import SILENT, FetchProgress
 from samuel.plugins.installed import (
     LOCAL,
-    Installed,
+    InstalledPlugin,
     agreement,
     content_digest,
     directory_of,
@@ -36,9 +36,9 @@ from samuel.plugins.installed import (
     look,
     titled,
 )
-from samuel.plugins.lock import Entry, LockedHook
+from samuel.plugins.lock import LockedHook, LockedPlugin
 from samuel.plugins.model import OCI, Manifest
-from samuel.plugins.source import Source
+from samuel.plugins.source import PluginSource
 from samuel.process.containers import engine
 from samuel.process.reason import NotRunnable
 from samuel.trust.content import agreed_digest
@@ -56,13 +56,13 @@ class Plan(NamedTuple):
     """What a command would do. Nothing of it is done yet."""
 
     stage: Path  # where the candidates lie
-    candidates: tuple[Candidate, ...]
-    left: tuple[Installed, ...] = ()  # right as they are
+    candidates: tuple[PluginCandidate, ...]
+    left: tuple[InstalledPlugin, ...] = ()  # right as they are
     unlocked: tuple[str, ...] = ()  # there, and not in samuel.lock
     failed: tuple[str, ...] = ()  # why some are left as they are
 
     @property
-    def asked(self) -> list[Candidate]:
+    def asked(self) -> list[PluginCandidate]:
         """Those that need somebody's word."""
         return [candidate for candidate in self.candidates if candidate.ask]
 
@@ -70,7 +70,7 @@ class Plan(NamedTuple):
 class Store:
     """The plugins of one project, or of the user."""
 
-    def __init__(self, root: Path, user: paths.User, location: str = LOCAL, watch: Watch = SILENT) -> None:
+    def __init__(self, root: Path, user: paths.User, location: str = LOCAL, watch: FetchProgress = SILENT) -> None:
         self.location = location
         self.base = root if location == LOCAL else user.home
         self.plugins = self.base / paths.PLUGIN_DIRS[0]
@@ -81,21 +81,21 @@ class Store:
         if location == LOCAL:  # what came with a clone must not lead elsewhere; a home is its owner's to arrange
             refuse_links(root, paths.HOME, *paths.PLUGIN_DIRS)
 
-    def locked(self) -> dict[str, Entry]:
+    def locked(self) -> dict[str, LockedPlugin]:
         return lock.read(self.lock_file)
 
-    def installed(self) -> list[Installed]:
+    def installed(self) -> list[InstalledPlugin]:
         """Those that are there, by name."""
         return sorted(look(self.base, self.location, self.locked()), key=lambda plugin: plugin.title)
 
-    def known(self) -> list[Installed]:
+    def known(self) -> list[InstalledPlugin]:
         """Also those that samuel.lock names and that are not there."""
         there = self.installed()
         titles = {plugin.title for plugin in there}
         missing = [self._missing(entry) for name, entry in self.locked().items() if name not in titles]
         return sorted([*there, *missing], key=lambda plugin: plugin.title)
 
-    def named(self, name: str) -> Installed:
+    def named(self, name: str) -> InstalledPlugin:
         """The plugin that is called so: org/repo, org@repo, or the name in its manifest."""
         known = self.known()
         for plugin in known:
@@ -108,17 +108,17 @@ class Store:
     # Planning
 
     @contextmanager
-    def workshop(self) -> Iterator[Workshop]:
+    def workshop(self) -> Iterator[StagingArea]:
         """Room for one command's work, once what killed commands left is in order again."""
         with ExitStack() as stack:
             with self._held():
                 directory = stack.enter_context(staging.begin(self.plugins))
-            yield Workshop(directory, self.base, self.plugins, self.location, self._watch)
+            yield StagingArea(directory, self.base, self.plugins, self.location, self._watch)
 
     def plan_add(
         self,
-        workshop: Workshop,
-        sources: Sequence[Source],
+        workshop: StagingArea,
+        sources: Sequence[PluginSource],
         *,
         link: bool = False,
         force: bool = False,
@@ -126,7 +126,7 @@ class Store:
     ) -> Plan:
         """These, and whatever they require. `grants` are for those without a manifest."""
         there = self.installed()
-        made: list[Candidate] = []
+        made: list[PluginCandidate] = []
         for one in sources:
             found = workshop.make(one, link=link, grants=grants)
             made.append(self._placed(found, [*there, *(other.plugin for other in made)], force))
@@ -136,15 +136,15 @@ class Store:
             )
         return Plan(workshop.directory, tuple(self._with_required(workshop, made, there)))
 
-    def plan_update(self, workshop: Workshop, name: str = "") -> Plan:
+    def plan_update(self, workshop: StagingArea, name: str = "") -> Plan:
         """What is new where the plugins came from. Of several, one that cannot be had is left as it is."""
         there = self.installed()
         chosen = [self.named(name)] if name else there
         if name and chosen[0].locked is None:
             hint = f"`samuel plugin remove {name}`, then add it from where it is"
             raise UsageError(f"samuel.lock does not say where `{name}` came from", hint)
-        made: list[Candidate] = []
-        left: list[Installed] = []
+        made: list[PluginCandidate] = []
+        left: list[InstalledPlugin] = []
         failed: list[str] = []
         for plugin in chosen:
             if plugin.locked is None:
@@ -165,7 +165,7 @@ class Store:
         unlocked = tuple(plugin.title for plugin in chosen if plugin.locked is None)
         return Plan(workshop.directory, tuple(made), tuple(left), unlocked, tuple(failed))
 
-    def plan_install(self, workshop: Workshop) -> Plan:
+    def plan_install(self, workshop: StagingArea) -> Plan:
         """Exactly what samuel.lock says, digests checked."""
         there = {plugin.title: plugin for plugin in self.installed() if plugin.directory.parent == self.plugins}
         entries = self.locked()
@@ -174,7 +174,9 @@ class Store:
         left = tuple(one.plugin for one in made if not one.staged)
         return Plan(workshop.directory, tuple(made), left, tuple(title for title in there if title not in entries))
 
-    def _fresh(self, workshop: Workshop, plugin: Installed, entry: Entry) -> Candidate | None:
+    def _fresh(
+        self, workshop: StagingArea, plugin: InstalledPlugin, entry: LockedPlugin
+    ) -> PluginCandidate | None:
         """The plugin as it is where it came from; None when that is what is here."""
         if entry.link:
             return None
@@ -182,14 +184,18 @@ class Store:
         same = (fresh.entry.commit, fresh.entry.digest) == (entry.commit, content_digest(plugin.directory))
         return None if same else fresh
 
-    def _as_locked(self, workshop: Workshop, entry: Entry, plugin: Installed | None) -> Candidate:
+    def _as_locked(
+        self, workshop: StagingArea, entry: LockedPlugin, plugin: InstalledPlugin | None
+    ) -> PluginCandidate:
         origin = source.locked(entry, self.base)
         if plugin is not None and _is_as_locked(plugin, entry, origin):
-            return Candidate(origin, plugin, entry, plugin, staged=False)
+            return PluginCandidate(origin, plugin, entry, plugin, staged=False)
         made = workshop.make(origin, link=entry.link, grants=entry.capabilities)
         return with_lock(made, entry)._replace(before=plugin)
 
-    def _placed(self, candidate: Candidate, there: Iterable[Installed], force: bool) -> Candidate:
+    def _placed(
+        self, candidate: PluginCandidate, there: Iterable[InstalledPlugin], force: bool
+    ) -> PluginCandidate:
         """The candidate with what it replaces, if it may be put there."""
         title, name = candidate.title, candidate.plugin.name
         for other in there:
@@ -206,8 +212,8 @@ class Store:
         return candidate
 
     def _with_required(
-        self, workshop: Workshop, made: Sequence[Candidate], there: Sequence[Installed]
-    ) -> list[Candidate]:
+        self, workshop: StagingArea, made: Sequence[PluginCandidate], there: Sequence[InstalledPlugin]
+    ) -> list[PluginCandidate]:
         """The candidates, and after them whatever they require and is not there yet."""
         made = list(made)
         while True:
@@ -223,7 +229,9 @@ class Store:
             owner = next(one for one in made if one.title == lacking[0].owner.title)
             made.append(self._placed(self._required(workshop, owner, lacking[0]), there, force=False))
 
-    def _required(self, workshop: Workshop, owner: Candidate, lacking: requirements.Lacking) -> Candidate:
+    def _required(
+        self, workshop: StagingArea, owner: PluginCandidate, lacking: requirements.Lacking
+    ) -> PluginCandidate:
         # What came over the network must not point to directories of this machine.
         base = Path(owner.source.url) if owner.source.local else None
         try:
@@ -238,7 +246,7 @@ class Store:
 
     # Doing
 
-    def commit(self, plan: Plan, at: str) -> list[Installed]:
+    def commit(self, plan: Plan, at: str) -> list[InstalledPlugin]:
         """Do it, and give what was put into place.
 
         Whoever calls this has somebody's word, given `at` some time, for everything that the plan asks for.
@@ -255,7 +263,7 @@ class Store:
         places = [self.plugins / candidate.source.directory for candidate in candidates if candidate.staged]
         return [examine(place, self.location, entries[titled(place.name)]) for place in places]
 
-    def remove(self, name: str, *, force: bool = False) -> Installed:
+    def remove(self, name: str, *, force: bool = False) -> InstalledPlugin:
         """Take a plugin away, with its entry and the agreement to it. What it stored in its data_dir stays."""
         plugin = self.named(name)
         if not force and (others := requirements.needing(plugin, self.installed())):
@@ -285,7 +293,7 @@ class Store:
             if fresh != entries:
                 lock.write(self.lock_file, fresh)
 
-    def _equipped(self, candidate: Candidate) -> Candidate:
+    def _equipped(self, candidate: PluginCandidate) -> PluginCandidate:
         """With what it needs besides its files: packages of its own, the exact image."""
         manifest, entry = candidate.plugin.manifest, candidate.entry
         python: tuple[str, ...] = ()
@@ -302,7 +310,7 @@ class Store:
             raise SamuelError(f"`{candidate.title}`: {error.message}", error.hint) from None
         return pinned(candidate, image=image, python=python)
 
-    def _image(self, candidate: Candidate) -> str:
+    def _image(self, candidate: PluginCandidate) -> str:
         """The image that was locked, or the one that the manifest names now. One that was built has no other home
         than the machine that built it: another machine builds its own from the same files."""
         manifest, cache = candidate.plugin.manifest, self._user.cache
@@ -315,14 +323,14 @@ class Store:
         file = candidate.plugin.directory / manifest.containerfile if manifest.containerfile else None
         return engine.pin(manifest.image, containerfile=file, host=os.environ, cache=cache)
 
-    def _refuse_if_taken(self, candidates: Iterable[Candidate]) -> None:
+    def _refuse_if_taken(self, candidates: Iterable[PluginCandidate]) -> None:
         """Another command may have been here while this one was asking."""
         there = self.installed()
         for candidate in candidates:
             if candidate.staged:
                 self._placed(candidate, there, force=candidate.before is not None)
 
-    def _agree(self, candidates: Sequence[Candidate], at: str) -> None:
+    def _agree(self, candidates: Sequence[PluginCandidate], at: str) -> None:
         """Record the yes to exactly what was read when the plan was made, whatever lies there now."""
         items = []
         for candidate in candidates:
@@ -332,17 +340,17 @@ class Store:
         self._trust.agree(items, at=at, root=str(self.base))
         self._trust.back_again([name for one in candidates for name in (one.plugin.name, one.title)])
 
-    def _is_agreed(self, plugin: Installed | None) -> bool:
+    def _is_agreed(self, plugin: InstalledPlugin | None) -> bool:
         """Did somebody agree to it as it is? The user's own plugins need no agreement once they are there."""
         if plugin is None or self.location != LOCAL:
             return plugin is not None and plugin.directory.parent == self.plugins
         known = self._trust.load().get(plugin.agreement)
         return known is not None and known.covers(agreement(plugin).digest)
 
-    def _missing(self, entry: Entry) -> Installed:
+    def _missing(self, entry: LockedPlugin) -> InstalledPlugin:
         place = self.plugins / directory_of(entry.name)
         problem = Problem("it is not installed", str(place), hint="run `samuel plugin install`")
-        return Installed(place, self.location, Manifest(), entry.capabilities, entry, problems=(problem,))
+        return InstalledPlugin(place, self.location, Manifest(), entry.capabilities, entry, problems=(problem,))
 
     @contextmanager
     def _held(self) -> Iterator[None]:
@@ -357,7 +365,7 @@ class Store:
             yield
 
 
-def set_enabled(root: Path, plugin: Installed, enabled: bool) -> None:
+def set_enabled(root: Path, plugin: InstalledPlugin, enabled: bool) -> None:
     """`enabled` in `[plugins.<name>]` of samuel.toml, by the name that the file already uses."""
     file = root / paths.CONFIG
     said = config.load(file).plugins
@@ -365,7 +373,7 @@ def set_enabled(root: Path, plugin: Installed, enabled: bool) -> None:
     set_value(file, ("plugins", name, "enabled"), enabled)
 
 
-def _is_as_locked(plugin: Installed, entry: Entry, origin: Source) -> bool:
+def _is_as_locked(plugin: InstalledPlugin, entry: LockedPlugin, origin: PluginSource) -> bool:
     if entry.link or plugin.linked:
         return entry.link and plugin.linked == os.path.realpath(origin.url)
     return bool(entry.digest) and content_digest(plugin.directory) == entry.digest

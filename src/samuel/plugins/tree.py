@@ -26,13 +26,13 @@ MOST_NAME = 255
 CHUNK = 1 << 20
 
 
-class Item(NamedTuple):
+class TreeItem(NamedTuple):
     path: str
     mode: int  # S_IFREG with 0644 or 0755, or S_IFLNK
     size: int
 
 
-def check(items: Iterable[Item], place: str, hint: str = "") -> None:
+def check(items: Iterable[TreeItem], place: str, hint: str = "") -> None:
     """Refuse, all at once, whatever must not be installed. `place` is what the messages call it."""
     items = list(items)
     problems = [Problem(why, spoken(item.path)) for item in items if (why := _objection(item.path))]
@@ -45,7 +45,7 @@ def check(items: Iterable[Item], place: str, hint: str = "") -> None:
         raise ConfigError(problems)
 
 
-def write_file(root: Path, item: Item, chunks: Iterable[bytes]) -> None:
+def write_file(root: Path, item: TreeItem, chunks: Iterable[bytes]) -> None:
     directory, name = _parent(root, item.path)
     try:
         fd = os.open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=directory)
@@ -80,7 +80,7 @@ def copy(origin: Path, into: Path) -> None:
             write_link(into, item.path, os.readlink(origin / item.path))
 
 
-def _survey(origin: str) -> Iterator[Item]:
+def _survey(origin: str) -> Iterator[TreeItem]:
     waiting = [""]
     while waiting:
         place = waiting.pop()
@@ -97,10 +97,10 @@ def _survey(origin: str) -> Iterator[Item]:
                 if kind not in (stat.S_IFREG, stat.S_IFLNK):
                     raise ConfigError([Problem("it is a pipe, a socket or a device", spoken(path))])
                 executable = 0o755 if found.st_mode & 0o111 else 0o644
-                yield Item(path, kind | executable if kind == stat.S_IFREG else kind, found.st_size)
+                yield TreeItem(path, kind | executable if kind == stat.S_IFREG else kind, found.st_size)
 
 
-def _read(origin: Path, item: Item) -> Iterator[bytes]:
+def _read(origin: Path, item: TreeItem) -> Iterator[bytes]:
     """As much as was counted: a file that changes meanwhile is another file."""
     with open(open_inside(origin, item.path, flags=os.O_RDONLY), "rb") as stream:
         left = item.size

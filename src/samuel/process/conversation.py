@@ -21,7 +21,7 @@ from samuel.process.tree import end
 _CHUNK = 64 * 1024
 
 
-class Said(NamedTuple):
+class ConversationReply(NamedTuple):
     """What came of asking."""
 
     ended: Literal["answered", "timed_out", "too_much_output", "died"]
@@ -75,7 +75,7 @@ class Conversation:
         self._poll.register(self._aside, select.POLLIN)
         self.over = False
 
-    def ask(self, line: bytes, *, timeout: float, limit: int) -> Said:
+    def ask(self, line: bytes, *, timeout: float, limit: int) -> ConversationReply:
         """Send one line, wait for one line back, for at most `timeout` seconds and `limit` bytes."""
         until = time.perf_counter() + timeout
         rest = memoryview(line)
@@ -110,7 +110,7 @@ class Conversation:
         else:
             self.close()
             aside += self._last_words
-        return Said(ended, bytes(answer), bytes(aside[-STDERR_KEPT:]), self._process.returncode or 0)
+        return ConversationReply(ended, bytes(answer), bytes(aside[-STDERR_KEPT:]), self._process.returncode or 0)
 
     @property
     def stale(self) -> bool:

@@ -95,7 +95,7 @@ _MAKES_A_FILE, _SET_UID = 0x400040, 0o4000  # O_CREAT, O_TMPFILE; S_ISUID
 _OF_WHOSE = {"setpriority": 2, "ioprio_set": 3}  # and what stands there for "all processes of this user"
 
 
-class Profile(NamedTuple):
+class FilterProfile(NamedTuple):
     """What a filter refuses, besides sockets of other families than the allowed ones and typing on a terminal."""
 
     refused: tuple[str, ...]
@@ -107,13 +107,13 @@ class Profile(NamedTuple):
     """
 
 
-PLUGIN = Profile((*_KEYRING, *_KERNEL, "perf_event_open", "process_madvise", *_SYSTEM_V), _ATTRIBUTES, True)
-AGENT = Profile((*_KEYRING, *_KERNEL))
+PLUGIN = FilterProfile((*_KEYRING, *_KERNEL, "perf_event_open", "process_madvise", *_SYSTEM_V), _ATTRIBUTES, True)
+AGENT = FilterProfile((*_KEYRING, *_KERNEL))
 """An agent needs namespaces for its own sandbox and for a browser's, and is in a pid namespace anyway."""
 
 
 @contextmanager
-def filter_file(profile: Profile, families: Sequence[int]) -> Iterator[int]:
+def filter_file(profile: FilterProfile, families: Sequence[int]) -> Iterator[int]:
     """A descriptor to read the filter from, once; -1 where there is none for this machine."""
     program = filter_program(profile, tuple(families))
     if not program:
@@ -129,7 +129,7 @@ def filter_file(profile: Profile, families: Sequence[int]) -> Iterator[int]:
 
 
 @cache
-def filter_program(profile: Profile, families: tuple[int, ...], machine: str = platform.machine()) -> bytes:
+def filter_program(profile: FilterProfile, families: tuple[int, ...], machine: str = platform.machine()) -> bytes:
     """The instructions, as the kernel takes them; b"" where the machine's numbers are not known."""
     architecture = ARCHITECTURES.get(machine)
     if architecture is None:

@@ -26,7 +26,7 @@ _todo_in = re.compile(b"TODO").search
 _FLAGS = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
-class Facts(NamedTuple):
+class FileFacts(NamedTuple):
     size: int
     text: bool
     lines: int | None
@@ -39,14 +39,14 @@ class Facts(NamedTuple):
     """Rust keeps tests in the file that they test; False for all other languages."""
 
 
-class Reader:
+class FactsReader:
     """Reads files below one root, all into the same buffer: a hundred thousand new ones would cost more."""
 
     def __init__(self, root: Path) -> None:
         self._root = os.open(root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         self._buffer = bytearray(_SMALL)
 
-    def __enter__(self) -> Reader:
+    def __enter__(self) -> FactsReader:
         return self
 
     def __exit__(
@@ -62,7 +62,7 @@ class Reader:
             return None
         return found if stat.S_ISREG(found.st_mode) else None
 
-    def read(self, path: bytes) -> tuple[os.stat_result, Facts] | None:
+    def read(self, path: bytes) -> tuple[os.stat_result, FileFacts] | None:
         """What it holds, with the stat of exactly what was read. None: it is gone, or no regular file."""
         try:
             fd = os.open(path, _FLAGS, dir_fd=self._root)
@@ -86,7 +86,7 @@ class Reader:
             os.close(fd)
 
 
-def count(data: bytearray, size: int, rust: bool = False) -> Facts:
+def count(data: bytearray, size: int, rust: bool = False) -> FileFacts:
     """The facts of the first `size` bytes."""
     find = data.find
     if 0 <= find(b"\0", 0, size) < _SNIFFED:
@@ -102,15 +102,15 @@ def count(data: bytearray, size: int, rust: bool = False) -> Facts:
         fixme = len(_LINES_WITH[b"FIXME"](data, 0, size))
     if find(b"K", 0, size) >= 0 and find(b"HACK", 0, size) >= 0:
         hack = len(_LINES_WITH[b"HACK"](data, 0, size))
-    return Facts(size, True, lines, todo, fixme, hack, rust and find(b"#[cfg(test)]", 0, size) >= 0)
+    return FileFacts(size, True, lines, todo, fixme, hack, rust and find(b"#[cfg(test)]", 0, size) >= 0)
 
 
-def _unread(size: int, text: bool) -> Facts:
-    return Facts(size, text, None, 0, 0, 0, False)
+def _unread(size: int, text: bool) -> FileFacts:
+    return FileFacts(size, text, None, 0, 0, 0, False)
 
 
 def main() -> None:
-    with Reader(Path(sys.argv[1])) as reader:
+    with FactsReader(Path(sys.argv[1])) as reader:
         found = (reader.read(path) for path in sys.stdin.buffer.read().split(b"\0"))
         rows = [None if read is None else (read[0].st_ctime_ns, tuple(read[1])) for read in found]
     marshal.dump(rows, sys.stdout.buffer)

@@ -33,7 +33,7 @@ class Last(NamedTuple):
     changed: frozenset[bytes]
 
 
-class Found(NamedTuple):
+class FileList(NamedTuple):
     """Every file, in one of three groups. What is listed may be gone, or no regular file: look before counting."""
 
     clean: dict[bytes, bytes] | None
@@ -49,14 +49,14 @@ class Found(NamedTuple):
     """There were more files than a walk takes."""
 
 
-def look(root: Path, git: Git, last: Last) -> Found:
+def look(root: Path, git: Git, last: Last) -> FileList:
     try:
         return _by_git(git, last) if git.is_repository else _by_walk(root)
     except GitFailed:  # a broken repository is still a directory full of files
         return _by_walk(root)
 
 
-def _by_git(git: Git, last: Last) -> Found:
+def _by_git(git: Git, last: Last) -> FileList:
     index = _signature(git.index_file)  # before asking: an index replaced meanwhile is another one next time
     status = git.status()
     changed, untracked = [], []
@@ -72,7 +72,7 @@ def _by_git(git: Git, last: Last) -> Found:
     if unsure:
         changed += unsure
         index = b""
-    return Found(clean, changed, untracked, index, status.head, status.branch)
+    return FileList(clean, changed, untracked, index, status.head, status.branch)
 
 
 def _tracked(git: Git, changed: frozenset[bytes]) -> tuple[dict[bytes, bytes], list[bytes]]:
@@ -90,9 +90,9 @@ def _tracked(git: Git, changed: frozenset[bytes]) -> tuple[dict[bytes, bytes], l
     return clean, unsure
 
 
-def _by_walk(root: Path) -> Found:
+def _by_walk(root: Path) -> FileList:
     files = list(islice(_walk(os.fsencode(root)), MOST_WALKED + 1))
-    return Found({}, [], files[:MOST_WALKED], cut=len(files) > MOST_WALKED)
+    return FileList({}, [], files[:MOST_WALKED], cut=len(files) > MOST_WALKED)
 
 
 def _walk(root: bytes) -> Iterator[bytes]:

@@ -11,7 +11,7 @@ from collections import Counter
 import msgspec
 
 from samuel.decoding import decode_msgpack
-from samuel.prompts.file_facts import Facts
+from samuel.prompts.file_facts import FileFacts
 from samuel.prompts.languages import LANGUAGES, NEITHER, OTHER, SOURCE, TEST, describe
 
 NAMES = (OTHER, *sorted(set(LANGUAGES.values())))
@@ -20,7 +20,7 @@ GONE = 255  # where a language's number would be
 NO_TEXT = -1  # where a size would be, or a number of lines
 
 
-class Table:
+class FileTable:
     def __init__(self) -> None:
         self.paths: list[bytes] = []
         self.languages = bytearray()
@@ -32,7 +32,7 @@ class Table:
         self.marks: dict[int, tuple[int, int, int]] = {}
         """Few files have any."""
 
-    def add(self, path: bytes, facts: Facts) -> None:
+    def add(self, path: bytes, facts: FileFacts) -> None:
         language, role, subject = describe(path)
         size, text, lines, todo, fixme, hack, tests_inside = facts
         if todo or fixme or hack:
@@ -45,7 +45,7 @@ class Table:
         self.lines.append(NO_TEXT if lines is None else lines)
         self.subjects.append(subject)
 
-    def copy(self, other: Table, row: int) -> None:
+    def copy(self, other: FileTable, row: int) -> None:
         """Add a row of another table as it is."""
         if row in other.marks:
             self.marks[len(self.paths)] = other.marks[row]
@@ -57,7 +57,7 @@ class Table:
         self.lines.append(other.lines[row])
         self.subjects.append(other.subjects[row])
 
-    def set(self, row: int, facts: Facts) -> None:
+    def set(self, row: int, facts: FileFacts) -> None:
         """Give a row what its file holds now. What follows from its path stays, but for tests that are inside."""
         self.sizes[row] = facts.size if facts.text else NO_TEXT
         self.lines[row] = NO_TEXT if facts.lines is None else facts.lines
@@ -136,7 +136,7 @@ class _Stored(msgspec.Struct, array_like=True):
     marks: dict[int, tuple[int, int, int]]
 
 
-def encode(table: Table) -> bytes:
+def encode(table: FileTable) -> bytes:
     # No path has a NUL in it, so they can be joined by it.
     return msgspec.msgpack.encode(
         _Stored(
@@ -152,9 +152,9 @@ def encode(table: Table) -> bytes:
     )
 
 
-def decode(data: bytes) -> Table:
+def decode(data: bytes) -> FileTable:
     stored = decode_msgpack(data, _Stored)
-    table = Table()
+    table = FileTable()
     if stored.languages:
         table.paths = stored.paths.split(b"\0")
         table.subjects = stored.subjects.split(b"\0")

@@ -14,17 +14,17 @@ from pathlib import Path
 
 from samuel.process import environment, spawn
 from samuel.prompts import file_facts as facts
-from samuel.prompts.file_facts import Facts, Reader
+from samuel.prompts.file_facts import FactsReader, FileFacts
 
 HEAD_START = 3_000
 """Files that are read here until another process has begun."""
 TIMEOUT = 600.0
 
-Read = tuple[int, Facts]
+ReadFiles = tuple[int, FileFacts]
 """When the file last changed (ctime, in nanoseconds), and what it holds."""
 
 
-def read_many(root: Path, reader: Reader, paths: Sequence[bytes]) -> Iterator[Read | None]:
+def read_many(root: Path, reader: FactsReader, paths: Sequence[bytes]) -> Iterator[ReadFiles | None]:
     """For each path, in order. None: it is gone, or no regular file."""
     if len(paths) < 2 * HEAD_START or (os.cpu_count() or 1) < 2:
         yield from _here(reader, paths)
@@ -37,13 +37,13 @@ def read_many(root: Path, reader: Reader, paths: Sequence[bytes]) -> Iterator[Re
     yield from _here(reader, paths[half:]) if found is None else found
 
 
-def _here(reader: Reader, paths: Sequence[bytes]) -> Iterator[Read | None]:
+def _here(reader: FactsReader, paths: Sequence[bytes]) -> Iterator[ReadFiles | None]:
     for path in paths:
         read = reader.read(path)
         yield None if read is None else (read[0].st_ctime_ns, read[1])
 
 
-def _elsewhere(root: Path, paths: Sequence[bytes]) -> list[Read | None] | None:
+def _elsewhere(root: Path, paths: Sequence[bytes]) -> list[ReadFiles | None] | None:
     """None: it did not work out, for whatever reason."""
     done = spawn.run(
         # Isolated, and without packages: the file needs nothing but the standard library.
@@ -57,4 +57,4 @@ def _elsewhere(root: Path, paths: Sequence[bytes]) -> list[Read | None] | None:
     if done.ended != "exited" or done.returncode != 0:
         return None
     rows = marshal.loads(done.stdout)
-    return [None if row is None else (row[0], Facts._make(row[1])) for row in rows]
+    return [None if row is None else (row[0], FileFacts._make(row[1])) for row in rows]

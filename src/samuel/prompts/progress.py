@@ -52,7 +52,7 @@ _NOTES_OF_HOOKS = ("[hooks.warning]", "[hooks.timing]")
 
 
 @dataclass(frozen=True)
-class Entry:
+class ProgressEntry:
     """What one iteration leaves behind."""
 
     key: str
@@ -78,7 +78,7 @@ class Entry:
         return "\n".join(lines) + "\n\n"
 
 
-def append(path: Path, entry: Entry) -> bool:
+def append(path: Path, entry: ProgressEntry) -> bool:
     """Add the entry in one write. False: it was there already. Raises UnsafePath for a link or a pipe."""
     fd = open_inside(path.parent, path.name, flags=os.O_RDWR | os.O_APPEND | os.O_CREAT, mode=0o644)
     try:

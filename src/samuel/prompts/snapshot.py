@@ -9,11 +9,11 @@ from typing import Any, NamedTuple
 
 from samuel.clock import Clock, SystemClock
 from samuel.process.git.git import Git
-from samuel.prompts.file_facts import Reader
+from samuel.prompts.file_facts import FactsReader
 from samuel.prompts.file_list import look
-from samuel.prompts.file_table import Table
+from samuel.prompts.file_table import FileTable
 from samuel.prompts.snapshot_cache import Cache, Loose
-from samuel.prompts.toon_tables import Section, compact, shown
+from samuel.prompts.toon_tables import TableSection, compact, shown
 
 CLOCK = SystemClock()
 
@@ -47,7 +47,7 @@ class Todos(NamedTuple):
     hack: int
 
 
-class Commit(NamedTuple):
+class SnapshotCommit(NamedTuple):
     id: str
     date: str
     subject: str
@@ -80,14 +80,14 @@ class Snapshot:
     """How many files have any."""
     listed: tuple[str, ...]
     """What is being worked on, then what the last commits touched, then from the top of the tree down."""
-    commits: tuple[Commit, ...]
+    commits: tuple[SnapshotCommit, ...]
 
 
 def take(root: Path, git: Git, cache: Path, clock: Clock = CLOCK) -> Snapshot:
     """Look at the project. `cache` is a directory outside of it: what was read last time is not read again."""
     kept = Cache(cache, root)
     found = look(root, git, kept.last)
-    with Reader(root) as reader:
+    with FactsReader(root) as reader:
         table, loose = kept.refresh(found, reader, clock)
     commits = _commits(kept.loose, git, found.head)
     kept.save()
@@ -126,18 +126,18 @@ def to_toon(snapshot: Snapshot, budget: int = BUDGET) -> str:
     return compact(
         {"project": about},
         [
-            Section("languages", languages, len(languages), 0.12),
-            Section("commits", commits, len(commits), 0.22),
-            Section("largest", largest, len(largest), 0.18),
-            Section("test_gaps", [shown(path) for path in snapshot.gaps], snapshot.gap_count, 0.18),
-            Section("todos", todos, snapshot.todo_count, 0.15),
-            Section("files_by_directory", [shown(path) for path in snapshot.listed], snapshot.files, 0.15),
+            TableSection("languages", languages, len(languages), 0.12),
+            TableSection("commits", commits, len(commits), 0.22),
+            TableSection("largest", largest, len(largest), 0.18),
+            TableSection("test_gaps", [shown(path) for path in snapshot.gaps], snapshot.gap_count, 0.18),
+            TableSection("todos", todos, snapshot.todo_count, 0.15),
+            TableSection("files_by_directory", [shown(path) for path in snapshot.listed], snapshot.files, 0.15),
         ],
         budget,
     )
 
 
-def _listed(table: Table, first: list[bytes]) -> tuple[str, ...]:
+def _listed(table: FileTable, first: list[bytes]) -> tuple[str, ...]:
     there = frozenset(table.paths) if first else frozenset()
     chosen = [path for path in dict.fromkeys(first) if path in there][:MOST_FILES]
     if len(chosen) < MOST_FILES:
@@ -145,7 +145,7 @@ def _listed(table: Table, first: list[bytes]) -> tuple[str, ...]:
     return tuple(os.fsdecode(path) for path in chosen)
 
 
-def _commits(kept: Loose, git: Git, head: str) -> tuple[Commit, ...]:
+def _commits(kept: Loose, git: Git, head: str) -> tuple[SnapshotCommit, ...]:
     """The last commits, and (in `kept`) what they touched: asked again only when there is a new one."""
     if kept.head != head:
         log = git.log(MOST_COMMITS) if head else []
@@ -153,4 +153,4 @@ def _commits(kept: Loose, git: Git, head: str) -> tuple[Commit, ...]:
         kept.commits = [commit[:3] for commit in log]
         touched = (os.fsencode(path) for commit in log for path in commit.paths)
         kept.touched = list(dict.fromkeys(touched))[:MOST_FILES]
-    return tuple(Commit(*commit) for commit in kept.commits)
+    return tuple(SnapshotCommit(*commit) for commit in kept.commits)

@@ -21,9 +21,9 @@ from samuel.clock import Clock
 from samuel.decoding import decode_msgpack
 from samuel.files import atomic
 from samuel.prompts import file_table as tables
-from samuel.prompts.file_facts import Facts, Reader
-from samuel.prompts.file_list import Found, Last
-from samuel.prompts.file_table import Table
+from samuel.prompts.file_facts import FactsReader, FileFacts
+from samuel.prompts.file_list import FileList, Last
+from samuel.prompts.file_table import FileTable
 from samuel.prompts.parallel_read import read_many
 
 VERSION = 1
@@ -33,7 +33,7 @@ VERSION = 1
 # git about it: what is known of it is used now and not believed later. In nanoseconds.
 SETTLES = 50_000_000
 
-Kept = TypeVar("Kept", bound=msgspec.Struct)
+CachedT = TypeVar("CachedT", bound=msgspec.Struct)
 
 
 class Tracked(msgspec.Struct, array_like=True):
@@ -47,7 +47,7 @@ class Tracked(msgspec.Struct, array_like=True):
 
 
 class Loose(msgspec.Struct, array_like=True):
-    files: dict[bytes, tuple[str, Facts]] = {}
+    files: dict[bytes, tuple[str, FileFacts]] = {}
     head: str = ""
     """Which commit the next two are about."""
     commits: list[tuple[str, str, str]] = []
@@ -55,7 +55,7 @@ class Loose(msgspec.Struct, array_like=True):
 
 
 class Current(NamedTuple):
-    table: Table
+    table: FileTable
     loose: list[bytes]
     """The files that git does not vouch for, newest first."""
 
@@ -76,10 +76,10 @@ class Cache:
     def last(self) -> Last:
         return Last(self._stored.index_stamp, frozenset(self._stored.changed))
 
-    def refresh(self, found: Found, reader: Reader, clock: Clock) -> Current:
+    def refresh(self, found: FileList, reader: FactsReader, clock: Clock) -> Current:
         """The table of all that is there now, after reading what changed."""
         settled_before = int(clock.now() * 1e9) - SETTLES
-        table = tables.decode(self._stored.table) if self._stored.table else Table()
+        table = tables.decode(self._stored.table) if self._stored.table else FileTable()
         if found.clean is not None:
             table = self._retrack(table, found, reader, settled_before)
         newest = self._apply_loose(table, found, reader, settled_before)
@@ -91,10 +91,10 @@ class Cache:
         if now != self._loose_before:
             _save(self._loose, now)
 
-    def _retrack(self, known: Table, found: Found, reader: Reader, settled_before: int) -> Table:
+    def _retrack(self, known: FileTable, found: FileList, reader: FactsReader, settled_before: int) -> FileTable:
         """A new table of the clean files, with the rows of the old one that are still about the same content."""
         assert found.clean is not None
-        table, index_stamp, blobs = Table(), found.index_stamp, []
+        table, index_stamp, blobs = FileTable(), found.index_stamp, []
         rows = dict(zip(known.paths, enumerate(self._stored.blobs.split(b"\0")), strict=False))
         new = [path for path, blob in found.clean.items() if path not in rows or rows[path][1] != blob]
         read = read_many(self._root, reader, new)
@@ -114,7 +114,9 @@ class Cache:
         _save(self._tracked, msgspec.msgpack.encode(stored))
         return table
 
-    def _apply_loose(self, table: Table, found: Found, reader: Reader, settled_before: int) -> list[bytes]:
+    def _apply_loose(
+        self, table: FileTable, found: FileList, reader: FactsReader, settled_before: int
+    ) -> list[bytes]:
         files, newest = {}, []
         rows = table.rows() if found.changed else {}
         for path in (*found.changed, *found.untracked):
@@ -134,7 +136,9 @@ class Cache:
         self.loose.files = files
         return [path for _, path in sorted(newest)]
 
-    def _look_again(self, path: bytes, reader: Reader, settled_before: int) -> tuple[int, str, Facts] | None:
+    def _look_again(
+        self, path: bytes, reader: FactsReader, settled_before: int
+    ) -> tuple[int, str, FileFacts] | None:
         seen = reader.look(path)
         if seen is None:
             return None
@@ -152,7 +156,7 @@ def _stamp(seen: os.stat_result) -> str:
     return f"{seen.st_size} {seen.st_mtime_ns} {seen.st_ctime_ns} {seen.st_ino}"
 
 
-def _load(file: Path, kind: type[Kept]) -> Kept:
+def _load(file: Path, kind: type[CachedT]) -> CachedT:
     try:
         data = file.read_bytes()
         # Written without fsync, so a power cut may tear it.

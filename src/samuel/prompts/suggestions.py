@@ -17,7 +17,7 @@ from samuel.abilities import registry
 from samuel.abilities.execution.check import in_environment
 from samuel.abilities.model import Ability
 from samuel.config.keys import printable
-from samuel.dispatch.record import Call, Fired
+from samuel.dispatch.record import Fired, HandlerCall
 from samuel.errors import SamuelError
 from samuel.knowledge.hints import examined
 from samuel.knowledge.indexes import find_root, read_base
@@ -33,7 +33,7 @@ LONGEST = 300  # characters of one reason or summary
 ABILITIES, DOCUMENTS, INTENT = "suggested_abilities", "suggested_documents", "new_intent"
 
 
-class Section(NamedTuple):
+class SuggestionSection(NamedTuple):
     text: str = ""
     """"" if there is nothing to suggest."""
     warnings: tuple[str, ...] = ()
@@ -78,7 +78,7 @@ class SuggestionWriter:
     refusal: Callable[[Ability], str]
     """Why an ability is not trusted; "" if it is."""
 
-    def __call__(self, results: Sequence[Fired], can_call: bool) -> Section:
+    def __call__(self, results: Sequence[Fired], can_call: bool) -> SuggestionSection:
         """`can_call` is false where `samuel` cannot run abilities: inside a container."""
         hints = hints_of(results, self.budget)
         warnings = list(hints.warnings)
@@ -87,9 +87,9 @@ class SuggestionWriter:
             *self._documents(hints, can_call, warnings),
         ]
         if not blocks:
-            return Section("", tuple(warnings))
+            return SuggestionSection("", tuple(warnings))
         begin = f"{BEGIN}\n## Suggested by hooks\n\nThese are hints. Use what helps, and ignore the rest."
-        return Section("\n\n".join([begin, *blocks, END]) + "\n", tuple(warnings))
+        return SuggestionSection("\n\n".join([begin, *blocks, END]) + "\n", tuple(warnings))
 
     def _abilities(self, suggestions: Sequence[Mapping[str, Any]], warnings: list[str]) -> Iterator[str]:
         if not suggestions:
@@ -151,7 +151,7 @@ def _intent(intent: Mapping[str, Any]) -> str:
     return f"Intent: {_line(str(intent['intent']))}{where}"
 
 
-def _within_budget(call: Call, budget: int) -> tuple[dict[str, list[Mapping[str, Any]]], list[str]]:
+def _within_budget(call: HandlerCall, budget: int) -> tuple[dict[str, list[Mapping[str, Any]]], list[str]]:
     """What a handler suggests, as much of it as it may add to a prompt; and a warning about the rest."""
     kept: dict[str, list[Mapping[str, Any]]] = {ABILITIES: [], DOCUMENTS: []}
     dropped = 0

@@ -11,7 +11,7 @@ from typing import Any
 
 import toons
 
-from samuel.prompts.toon_tables import Section, compact, shown
+from samuel.prompts.toon_tables import TableSection, compact, shown
 
 Task = Mapping[str, Any]
 
@@ -58,9 +58,11 @@ def implementation(
     return compact(
         head,
         [
-            Section("depends_on", [_row(other) for other in wanted], len(wanted), 0.4),
-            Section("siblings", [_row(other) for other in siblings[:MOST_SIBLINGS]], len(siblings), 0.3),
-            Section("recent_completions", [_done(other) for other in done[:MOST_COMPLETIONS]], len(done), 0.3),
+            TableSection("depends_on", [_row(other) for other in wanted], len(wanted), 0.4),
+            TableSection("siblings", [_row(other) for other in siblings[:MOST_SIBLINGS]], len(siblings), 0.3),
+            TableSection(
+                "recent_completions", [_done(other) for other in done[:MOST_COMPLETIONS]], len(done), 0.3
+            ),
         ],
         max(budget, len(toons.dumps(head).encode()) + LEAST_AROUND),
     )
@@ -78,8 +80,8 @@ def discovery(tasks: Sequence[Task], focus: str, max_new: int, budget: int = BUD
     return compact(
         head,
         [
-            Section("open_tasks", [_row(task) for task in open_ones], len(open_ones), 0.75),
-            Section("recent_completions", [_done(task) for task in done[:MOST_COMPLETIONS]], len(done), 0.25),
+            TableSection("open_tasks", [_row(task) for task in open_ones], len(open_ones), 0.75),
+            TableSection("recent_completions", [_done(task) for task in done[:MOST_COMPLETIONS]], len(done), 0.25),
         ],
         budget,
     )

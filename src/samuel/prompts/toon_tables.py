@@ -11,7 +11,7 @@ import toons
 _NOT_SHOWN = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 
 
-class Section(NamedTuple):
+class TableSection(NamedTuple):
     name: str
     rows: Sequence[Any]
     """Mappings of the same keys, for a table; or paths, which are put together by directory."""
@@ -21,7 +21,7 @@ class Section(NamedTuple):
     """Of the bytes; what one section leaves over goes to the next."""
 
 
-def compact(head: dict[str, Any], sections: Sequence[Section], budget: int) -> str:
+def compact(head: dict[str, Any], sections: Sequence[TableSection], budget: int) -> str:
     """`head` whole, then each section cut to its share, then how many rows were left out of which."""
     room = budget - _size(head) - _size({"left_out": {section.name: section.total for section in sections}})
     parts, left_out, spare = dict(head), {}, 0.0
@@ -45,7 +45,7 @@ def shown(text: str, most: int = 160) -> str:
     return text if len(text) <= most else f"{text[: most - 1]}…"
 
 
-def _fit(section: Section, allowed: float) -> tuple[int, dict[str, Any]]:
+def _fit(section: TableSection, allowed: float) -> tuple[int, dict[str, Any]]:
     """The most rows that fit: one row more never takes fewer bytes, so doubling and then halving finds it."""
     fits, fails = 0, len(section.rows) + 1
     while fails - fits > 1:
@@ -57,7 +57,7 @@ def _fit(section: Section, allowed: float) -> tuple[int, dict[str, Any]]:
     return fits, _part(section, fits)
 
 
-def _part(section: Section, count: int) -> dict[str, Any]:
+def _part(section: TableSection, count: int) -> dict[str, Any]:
     rows = section.rows[:count]
     if rows and isinstance(rows[0], str):
         return {section.name: by_directory(rows)}

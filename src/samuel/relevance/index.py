@@ -20,7 +20,7 @@ from urllib.parse import quote
 
 from samuel.relevance.confidence import FLOOR, Match, Phrases, confidence
 from samuel.relevance.english import ELSEWHERE_WORDS, EVERYDAY_WORDS, LINKS, SYNONYMS
-from samuel.relevance.question import English, Had, Known, Question, understand
+from samuel.relevance.question import EnglishWords, KnownStem, TextQuery, Vocabulary, understand
 from samuel.relevance.words import words
 
 POOL = 64
@@ -36,7 +36,7 @@ _AT_ONCE = 900  # values in one query: older versions of SQLite take no more tha
 _FIELD, _PHRASE = "\x1f", "\n"
 
 
-class Document(NamedTuple):
+class IndexedText(NamedTuple):
     id: str
     fields: Mapping[str, str]
     """Text by the name of its field. A line is a phrase: keywords are best given one a line."""
@@ -54,7 +54,7 @@ def anything(id: str) -> bool:
     return True
 
 
-class Index:
+class TextIndex:
     """Documents, searchable until it is closed.
 
     `weights` names their fields and says what a word is worth in each, up to 1. `answers` says that the documents
@@ -70,7 +70,9 @@ class Index:
         self._rebuild: Callable[[], sqlite3.Connection] | None = None
 
     @classmethod
-    def build(cls, documents: Iterable[Document], weights: Mapping[str, float], *, answers: bool = False) -> Index:
+    def build(
+        cls, documents: Iterable[IndexedText], weights: Mapping[str, float], *, answers: bool = False
+    ) -> TextIndex:
         database = sqlite3.connect(":memory:", isolation_level=None)
         _fill(database, documents, weights, "")
         return cls(database, weights, answers=answers)
@@ -80,11 +82,11 @@ class Index:
         cls,
         file: Path,
         stamp: str,
-        documents: Callable[[], Iterable[Document]],
+        documents: Callable[[], Iterable[IndexedText]],
         weights: Mapping[str, float],
         *,
         answers: bool = False,
-    ) -> Index:
+    ) -> TextIndex:
         """The index in `file` if it was made with this stamp; otherwise a new one, kept there for the next time.
 
         `stamp` must change when the documents do. A damaged file is made anew, and one that cannot be written
@@ -126,7 +128,7 @@ class Index:
 
     def _search(self, text: str, limit: int, floor: float, admits: Callable[[str], bool]) -> list[Hit]:
         documents = int(_about(self._database)["documents"])
-        known = Known(documents, self._answers, english(), self._stems, self._having, self._spelt)
+        known = Vocabulary(documents, self._answers, english(), self._stems, self._having, self._spelt)
         question = understand(text, known)
         hits = []
         for id, fields in self._pool(question, admits):
@@ -136,7 +138,9 @@ class Index:
                 hits.append(Hit(id, best.score, _by_field(best)))
         return sorted(hits, key=lambda hit: (-hit.score, hit.id))[:limit]
 
-    def _pool(self, question: Question, admits: Callable[[str], bool]) -> Iterator[tuple[str, dict[str, Phrases]]]:
+    def _pool(
+        self, question: TextQuery, admits: Callable[[str], bool]
+    ) -> Iterator[tuple[str, dict[str, Phrases]]]:
         """The best documents by BM25, of those that may be found."""
         chosen = _rare_enough(question)
         if not chosen:
@@ -158,9 +162,9 @@ class Index:
     def _stems(self, spoken: Iterable[str]) -> dict[str, str]:
         return _stems(self._database, spoken)
 
-    def _having(self, stems: Iterable[str]) -> dict[str, Had]:
+    def _having(self, stems: Iterable[str]) -> dict[str, KnownStem]:
         rows = self._rows("SELECT stem, documents, word FROM stems WHERE stem", stems)
-        return {stem: Had(documents, word) for stem, documents, word in rows}
+        return {stem: KnownStem(documents, word) for stem, documents, word in rows}
 
     def _spelt(self, words: Iterable[str]) -> dict[str, str]:
         return dict(self._rows("SELECT form, stem FROM forms WHERE form", words))
@@ -173,7 +177,7 @@ class Index:
 
 
 @cache
-def english() -> English:
+def english() -> EnglishWords:
     """By the stems of SQLite, which are the same for every index."""
     database = sqlite3.connect(":memory:", isolation_level=None)
     try:
@@ -184,14 +188,14 @@ def english() -> English:
     for group in SYNONYMS:
         for word in group:
             alike.setdefault(stems[word], {}).update(dict.fromkeys(stems[other] for other in group))
-    return English(
+    return EnglishWords(
         frozenset(stems[word] for word in EVERYDAY_WORDS),
         frozenset(stems[word] for word in ELSEWHERE_WORDS),
         {stem: tuple(other for other in others if other != stem) for stem, others in alike.items()},
     )
 
 
-def _rare_enough(question: Question) -> list[str]:
+def _rare_enough(question: TextQuery) -> list[str]:
     chosen: list[str] = []
     ranked = 0
     for word, having in question.words:
@@ -226,7 +230,7 @@ def _opened(file: Path, weights: Mapping[str, float], stamp: str) -> sqlite3.Con
 
 
 def _rebuilt(
-    file: Path, documents: Callable[[], Iterable[Document]], weights: Mapping[str, float], stamp: str
+    file: Path, documents: Callable[[], Iterable[IndexedText]], weights: Mapping[str, float], stamp: str
 ) -> sqlite3.Connection:
     temporary = file.with_name(f".samuel-{secrets.token_hex(8)}.tmp")
     try:
@@ -243,7 +247,7 @@ def _rebuilt(
         return database
 
 
-def _write(file: Path, documents: Iterable[Document], weights: Mapping[str, float], stamp: str) -> None:
+def _write(file: Path, documents: Iterable[IndexedText], weights: Mapping[str, float], stamp: str) -> None:
     database = sqlite3.connect(file, isolation_level=None)
     try:
         database.execute("PRAGMA journal_mode = OFF")  # nobody sees it before it is whole
@@ -254,7 +258,7 @@ def _write(file: Path, documents: Iterable[Document], weights: Mapping[str, floa
 
 
 def _fill(
-    database: sqlite3.Connection, documents: Iterable[Document], weights: Mapping[str, float], stamp: str
+    database: sqlite3.Connection, documents: Iterable[IndexedText], weights: Mapping[str, float], stamp: str
 ) -> None:
     read = [
         (one.id, [[words(line) for line in one.fields.get(field, "").splitlines()] for field in weights])

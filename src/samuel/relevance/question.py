@@ -23,13 +23,13 @@ MOST_WORDS = 64
 """Words that one text is searched by: the rarest."""
 
 
-class Question(NamedTuple):
+class TextQuery(NamedTuple):
     sentences: tuple[Sentence, ...]
     words: tuple[tuple[str, int], ...]
     """What to search by, with how many documents have it, the rarest first. Each is of letters and digits."""
 
 
-class English(NamedTuple):
+class EnglishWords(NamedTuple):
     """The lists of `english.py`, by stem."""
 
     everyday: frozenset[str]
@@ -37,7 +37,7 @@ class English(NamedTuple):
     alike: Mapping[str, tuple[str, ...]]
 
 
-class Had(NamedTuple):
+class KnownStem(NamedTuple):
     """A stem that documents have."""
 
     documents: int
@@ -45,21 +45,21 @@ class Had(NamedTuple):
     """One that has this stem."""
 
 
-class Known(NamedTuple):
+class Vocabulary(NamedTuple):
     """What an index knows about words."""
 
     documents: int
     answers: bool
     """Whether its documents answer questions; otherwise who only wants to be told something asks for none."""
-    english: English
+    english: EnglishWords
     stems: Callable[[Iterable[str]], Mapping[str, str]]
-    having: Callable[[Iterable[str]], Mapping[str, Had]]
+    having: Callable[[Iterable[str]], Mapping[str, KnownStem]]
     """Those of the stems that any document has."""
     spelt: Callable[[Iterable[str]], Mapping[str, str]]
     """The stems of those words that any document has, as they are written."""
 
 
-def understand(text: str, known: Known) -> Question:
+def understand(text: str, known: Vocabulary) -> TextQuery:
     spoken = sentences(text)
     whole = tuple(word for sentence in spoken for word in sentence)
     if len(spoken) > 1 and len(whole) <= LONGEST_SENTENCE:
@@ -68,11 +68,11 @@ def understand(text: str, known: Known) -> Question:
         spoken = spoken[:_FIRST] + spoken[-_LAST:]
     reading = _Reading(spoken, known)
     read = [reading.sentence(one) for one in spoken]
-    return Question(tuple(one for one in read if one.terms), reading.searchable())
+    return TextQuery(tuple(one for one in read if one.terms), reading.searchable())
 
 
 class _Reading:
-    def __init__(self, spoken: Sequence[Sequence[str]], known: Known) -> None:
+    def __init__(self, spoken: Sequence[Sequence[str]], known: Vocabulary) -> None:
         vocabulary: set[str] = set()
         for sentence in spoken:
             vocabulary.update(sentence)

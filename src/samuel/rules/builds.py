@@ -19,7 +19,7 @@ from collections.abc import Iterable, Iterator
 import msgspec
 
 from samuel.config import kinds
-from samuel.config.reader import Table
+from samuel.config.reader import ConfigTable
 from samuel.files.globs import chosen
 from samuel.rules.entries import entries
 
@@ -39,7 +39,7 @@ class Builds(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fie
     builds: tuple[Build, ...] = ()
 
 
-class Step(msgspec.Struct, frozen=True):
+class BuildStep(msgspec.Struct, frozen=True):
     """One command to run."""
 
     words: tuple[str, ...]
@@ -51,7 +51,7 @@ class Step(msgspec.Struct, frozen=True):
         return shlex.join(self.words)
 
 
-def read(table: Table) -> Builds:
+def read(table: ConfigTable) -> Builds:
     found = []
     for entry in entries(table, "builds"):
         build = Build(
@@ -65,10 +65,10 @@ def read(table: Table) -> Builds:
     return Builds(tuple(found))
 
 
-def steps(builds: Builds, changed: Iterable[str]) -> list[Step]:
+def steps(builds: Builds, changed: Iterable[str]) -> list[BuildStep]:
     """What to run for these files, given from the project's root: in the order of the rules, each command once."""
     files = list(changed)
-    found: dict[Step, None] = {}
+    found: dict[BuildStep, None] = {}
     for build in builds.builds:
         for path in files:
             if chosen(path, [_HOLE.sub("*", pattern) for pattern in build.paths]):
@@ -76,13 +76,13 @@ def steps(builds: Builds, changed: Iterable[str]) -> list[Step]:
     return list(found)
 
 
-def _filled(build: Build, path: str) -> Iterator[Step]:
+def _filled(build: Build, path: str) -> Iterator[BuildStep]:
     """The build for one file, with the directories of its path in the holes; nothing if there is no such path."""
     wanted = _holes(build.command, build.directory)
     values = _directories(build.paths, path) if wanted else {}
     if values.keys() >= wanted and all(_PLAIN.fullmatch(values[hole]) for hole in wanted):
         words = tuple(_HOLE.sub(lambda hole: values[hole[1]], word) for word in build.command)
-        yield Step(words, _HOLE.sub(lambda hole: values[hole[1]], build.directory), build.timeout)
+        yield BuildStep(words, _HOLE.sub(lambda hole: values[hole[1]], build.directory), build.timeout)
 
 
 def _directories(paths: Iterable[str], path: str) -> dict[str, str]:
@@ -102,7 +102,7 @@ def _holes(command: Iterable[str], directory: str) -> set[str]:
     return {hole for text in (*command, directory) for hole in _HOLE.findall(text)}
 
 
-def _check_holes(entry: Table, build: Build) -> None:
+def _check_holes(entry: ConfigTable, build: Build) -> None:
     """Each hole of the command must be one of every pattern, or nobody could fill it."""
     for hole in sorted(_holes(build.command, build.directory)):
         if any(hole not in _HOLE.findall(pattern) for pattern in build.paths if not pattern.startswith("!")):

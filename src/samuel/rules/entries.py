@@ -6,12 +6,12 @@ import re
 from collections.abc import Iterator
 
 from samuel.config import kinds
-from samuel.config.reader import Table
+from samuel.config.reader import ConfigTable
 
 MOST = 1000  # entries of one list
 
 
-def entries(table: Table, key: str) -> Iterator[Table]:
+def entries(table: ConfigTable, key: str) -> Iterator[ConfigTable]:
     """The tables in the list at `key`."""
     listed = table.take(key, _tables, [])
     for at, values in enumerate(listed):

@@ -19,7 +19,7 @@ from typing import Literal, get_args
 import msgspec
 
 from samuel.config import kinds
-from samuel.config.reader import Table
+from samuel.config.reader import ConfigTable
 from samuel.events.event import Stage
 from samuel.rules.entries import entries, expressions
 
@@ -38,7 +38,7 @@ class Intents(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fi
     intents: tuple[Trigger, ...] = ()
 
 
-def read(table: Table) -> Intents:
+def read(table: ConfigTable) -> Intents:
     found = []
     for entry in entries(table, "intents"):
         stage = entry.take("stage", kinds.one_of(*get_args(Stage)), "")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from samuel.config import kinds
-from samuel.config.reader import Table
+from samuel.config.reader import ConfigTable
 
 
 class Suggesting(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
@@ -18,9 +18,9 @@ class Tracking(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_f
     """From so many successful calls on, an ability is used often."""
 
 
-def read_suggesting(table: Table) -> Suggesting:
+def read_suggesting(table: ConfigTable) -> Suggesting:
     return Suggesting(table.take("limit", kinds.positive, Suggesting().limit))
 
 
-def read_tracking(table: Table) -> Tracking:
+def read_tracking(table: ConfigTable) -> Tracking:
     return Tracking(table.take("frequent", kinds.positive, Tracking().frequent))

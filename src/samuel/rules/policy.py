@@ -23,7 +23,7 @@ from typing import Any, Literal
 import msgspec
 
 from samuel.config import kinds
-from samuel.config.reader import Table
+from samuel.config.reader import ConfigTable
 from samuel.files.globs import any_chosen
 from samuel.hooks.match import holds
 from samuel.rules.entries import entries, sentence
@@ -44,7 +44,7 @@ class Policy(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fie
     rules: tuple[Rule, ...] = ()
 
 
-class Call(msgspec.Struct, frozen=True):
+class GuardedCall(msgspec.Struct, frozen=True):
     """What the rules look at."""
 
     field: Callable[[str], Any]
@@ -55,7 +55,7 @@ class Call(msgspec.Struct, frozen=True):
     """What its input names, from the project's root."""
 
 
-def read(table: Table) -> Policy:
+def read(table: ConfigTable) -> Policy:
     found = []
     for entry in entries(table, "rules"):
         decision = entry.require("decision", kinds.one_of("deny", "ask", ALLOW), "deny")
@@ -75,12 +75,12 @@ def read(table: Table) -> Policy:
     return Policy(tuple(found))
 
 
-def first_fitting(policy: Policy, call: Call) -> tuple[int, Rule] | None:
+def first_fitting(policy: Policy, call: GuardedCall) -> tuple[int, Rule] | None:
     """The rule that decides, with its number from 1."""
     return next(((at, rule) for at, rule in enumerate(policy.rules, 1) if _fits(rule, call)), None)
 
 
-def _fits(rule: Rule, call: Call) -> bool:
+def _fits(rule: Rule, call: GuardedCall) -> bool:
     return (
         holds(rule.match, call.field)
         and (not rule.environment or _in_environment(rule, call.environments))

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from samuel.config.reader import Table
+from samuel.config.reader import ConfigTable
 from samuel.events import names
 from samuel.rules import builds, intents, numbers, policy
 
@@ -18,7 +18,7 @@ class Shipped(NamedTuple):
     """What it is for, and nothing else."""
     where: str
     """`module:function`. It runs in a worker, like everybody's Python."""
-    read: Callable[[Table], msgspec.Struct]
+    read: Callable[[ConfigTable], msgspec.Struct]
     """What it is told below `config`."""
     needs: str = ""
     """The key of `config` without which it has nothing to do."""

@@ -24,7 +24,7 @@ from samuel.process.reason import NotRunnable
 from samuel.process.walls import installation, walls
 from samuel.process.walls.limits import DEFAULT, ProcessLimits
 from samuel.process.walls.places import PROTECTED, below, machine, opened
-from samuel.process.walls.walls import Allowed, Inside, Walled
+from samuel.process.walls.walls import GrantedPaths, WalledCommand, WallPlaces
 
 _PASSED = ("LANG", "LANGUAGE", "TZ")
 _TMP = "tmp"  # in its home, where there is no private /tmp
@@ -45,7 +45,7 @@ class Confinement:
         self._project = Project(Path(os.path.realpath(root)))
         self._cache = cache
         self._kind = kind
-        self._places: dict[tuple[Package, bool], Inside] = {}
+        self._places: dict[tuple[Package, bool], WallPlaces] = {}
         self._watched: dict[Package, tuple[str, ...]] = {}
         self.path = _search_path()
 
@@ -58,13 +58,13 @@ class Confinement:
         asking: bool = False,
         stays: bool = False,
         visible: Sequence[str] = (),
-    ) -> Iterator[Walled]:
+    ) -> Iterator[WalledCommand]:
         """The command that runs `argv` within the plugin's walls. To be asked what it is for takes no grants.
 
         Raises NotGranted when something in the walls is refused, NotRunnable when the program cannot be had there.
         """
         inside = self.inside(package, asking=asking)
-        allowed = Allowed() if asking else grants(package)
+        allowed = GrantedPaths() if asking else grants(package)
         seen = (*visible, *self._visible(argv[0], package))
         self._check(argv[0], allowed, inside, seen)
         with walls.walled(
@@ -72,7 +72,7 @@ class Confinement:
         ) as command:
             yield command
 
-    def inside(self, package: Package, *, asking: bool = False) -> Inside:
+    def inside(self, package: Package, *, asking: bool = False) -> WallPlaces:
         """Asked what it is for, it is in its own directory: it need not even know which project asks."""
         known = self._places.get((package, asking))
         if known is not None:
@@ -83,10 +83,10 @@ class Confinement:
         except OSError as error:
             raise NotRunnable(f"a plugin's home `{home}` cannot be made: {error.strerror}") from error
         if asking:
-            found = Inside(package.directory, package.directory, home=home)
+            found = WallPlaces(package.directory, package.directory, home=home)
         else:
             data = str(self._project.data_dir(package.name))
-            found = Inside(str(self._project.root), package.directory, data, home)
+            found = WallPlaces(str(self._project.root), package.directory, data, home)
         return self._places.setdefault((package, asking), found)
 
     def stamp(self, package: Package) -> Stamp:
@@ -147,16 +147,16 @@ class Confinement:
             return (*installation.of_program(program, root), *shown)
         return shown
 
-    def _check(self, program: str, allowed: Allowed, inside: Inside, visible: Sequence[str]) -> None:
+    def _check(self, program: str, allowed: GrantedPaths, inside: WallPlaces, visible: Sequence[str]) -> None:
         granted = (os.path.normpath(os.path.join(inside.root, path)) for path in (*allowed.read, *allowed.write))
         places = (*machine(), *visible, inside.own, inside.data, *granted)
         if os.path.isabs(program) and not _within(program, places):
             raise NotRunnable(f"`{program}` is not where a plugin may read; use a program that is on PATH")
 
 
-def grants(package: Package) -> Allowed:
+def grants(package: Package) -> GrantedPaths:
     """A list of hosts is for modules, which Samuel connects itself; a process has a network or none."""
-    return Allowed(package.grants.read, package.grants.write, package.grants.network is True)
+    return GrantedPaths(package.grants.read, package.grants.write, package.grants.network is True)
 
 
 def _within(path: str, places: Iterable[str]) -> bool:

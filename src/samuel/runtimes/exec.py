@@ -20,7 +20,7 @@ from samuel.process import interpreter, spawn
 from samuel.process.reason import NotRunnable
 from samuel.process.walls.limits import DEFAULT, ProcessLimits
 from samuel.process.walls.walls import NotGranted
-from samuel.runtimes.base import Reply, first_line
+from samuel.runtimes.base import Reply, last_line
 from samuel.runtimes.confined import Confinement
 from samuel.runtimes.values import NotPlain, decode
 
@@ -33,7 +33,7 @@ RUN_VARIABLES = (
 )
 
 
-class Exec:
+class ExecRuntime:
     def __init__(
         self,
         root: Path,
@@ -151,7 +151,7 @@ def ending(returncode: int, stderr: str) -> str:
             how = f"killed by {signal.Signals(-returncode).name}"
         except ValueError:
             how = f"killed by signal {-returncode}"
-    said = first_line(stderr, "")
+    said = last_line(stderr, "")
     return f"{how}: {said}" if said else how
 
 

@@ -19,7 +19,7 @@ SHORT = 2 * DEEPEST  # bytes; JSON cannot be nested too deeply in fewer
 _encode = msgspec.json.Encoder().encode
 
 
-class Inline:
+class InlineRuntime:
     def call(self, handler: Handler, event: Event, timeout: float) -> Reply:
         try:
             answer = handler.function(event)

@@ -37,12 +37,12 @@ from samuel.paths import Project
 from samuel.process import environment, spawn
 from samuel.process.containers import engine as engines
 from samuel.process.containers import leftovers
-from samuel.process.containers.container import Launch, Wish, launched
+from samuel.process.containers.container import ContainerSpec, Launch, launched
 from samuel.process.containers.engine import Engine
-from samuel.process.conversation import Conversation, Said
+from samuel.process.conversation import Conversation, ConversationReply
 from samuel.process.reason import NotRunnable
-from samuel.process.walls.places import Door, Inside, NotGranted, opened
-from samuel.runtimes.base import Reply, first_line
+from samuel.process.walls.places import NotGranted, OpenedPath, WallPlaces, opened
+from samuel.runtimes.base import Reply, last_line
 from samuel.runtimes.confined import grants
 from samuel.runtimes.exec import call_variables, ending
 from samuel.runtimes.values import NotPlain, decode, excerpt, too_deep
@@ -54,20 +54,20 @@ _NO_IMAGE = ("image not known", "no such image")  # podman, docker
 _encode = msgspec.json.Encoder().encode
 
 
-class Request(msgspec.Struct):
+class ContainerRequest(msgspec.Struct):
     hook: str
     payload: msgspec.Raw
 
 
-class _Answer(msgspec.Struct, forbid_unknown_fields=True):
+class _ContainerReply(msgspec.Struct, forbid_unknown_fields=True):
     result: dict[str, Any] | None = None
     error: str | None = None
 
 
-_decode_answer = json_decoder(_Answer)
+_decode_answer = json_decoder(_ContainerReply)
 
 
-class _Kept:
+class _WarmContainer:
     """A container that stays, and what it saw when it was started."""
 
     def __init__(
@@ -87,7 +87,7 @@ class _Kept:
         """Does it live, and is every path still what it was when it was mounted?"""
         return not self.conversation.stale and all(_place(path) == was for path, was in self._places.items())
 
-    def ask(self, line: bytes, until: float, limit: int) -> Said:
+    def ask(self, line: bytes, until: float, limit: int) -> ConversationReply:
         if self._fresh:
             said = self.conversation.ask(b"", timeout=_left(until), limit=limit)
             if said.ended != "answered":
@@ -101,7 +101,7 @@ class _Kept:
         self._held.close()
 
 
-class Oci:
+class OciRuntime:
     def __init__(
         self,
         root: Path,
@@ -121,7 +121,7 @@ class Oci:
         self._clock = clock
         self._lock = threading.Lock()
         self._engine: tuple[Engine, tuple[str, ...]] | None = None
-        self._idle: dict[Package, list[_Kept]] = {}
+        self._idle: dict[Package, list[_WarmContainer]] = {}
 
     def call(self, handler: Handler, event: Event, timeout: float) -> Reply:
         package = handler.package
@@ -142,7 +142,7 @@ class Oci:
         kept = [one for some in idle.values() for one in some]
         if kept:
             with ThreadPoolExecutor(len(kept)) as threads:
-                list(threads.map(_Kept.close, kept))
+                list(threads.map(_WarmContainer.close, kept))
 
     # A container for each call
 
@@ -180,7 +180,7 @@ class Oci:
 
     def _ask(self, package: Package, subcommand: str, event: Event, timeout: float) -> Reply:
         until = time.perf_counter() + timeout
-        line = _encode(Request(subcommand, msgspec.Raw(_encode(event)))) + b"\n"
+        line = _encode(ContainerRequest(subcommand, msgspec.Raw(_encode(event)))) + b"\n"
         kept = self._take(package) or self._start(package, timeout)
         keep = False
         try:
@@ -195,7 +195,7 @@ class Oci:
                 kept.close()
         return reply
 
-    def _take(self, package: Package) -> _Kept | None:
+    def _take(self, package: Package) -> _WarmContainer | None:
         while True:
             with self._lock:
                 idle = self._idle.get(package)
@@ -204,7 +204,7 @@ class Oci:
                 return kept
             kept.close()
 
-    def _start(self, package: Package, timeout: float) -> _Kept:
+    def _start(self, package: Package, timeout: float) -> _WarmContainer:
         with ExitStack() as held:
             variables = {"SAMUEL_PROJECT_ROOT": self._root}
             launch, doors = self._launch(package, (SERVE,), variables, held, timeout)
@@ -220,9 +220,9 @@ class Oci:
             conversation = Conversation(
                 launch.argv, cwd="/", env=launch.env, pass_fds=launch.pass_fds, over_stdio=True
             )
-            return _Kept(conversation, launch, places, held.pop_all())
+            return _WarmContainer(conversation, launch, places, held.pop_all())
 
-    def _reply(self, launch: Launch, package: Package, said: Said, timeout: float) -> Reply:
+    def _reply(self, launch: Launch, package: Package, said: ConversationReply, timeout: float) -> Reply:
         stderr = said.stderr.decode("utf-8", "replace")
         if said.ended == "timed_out":
             return _timed_out(timeout, stderr)
@@ -231,14 +231,14 @@ class Oci:
         if said.ended == "died":
             return self._ended_badly(launch, package, said.returncode, stderr)
         try:
-            answer = _decode_answer(said.answer) if said.answer.strip() else _Answer()
+            answer = _decode_answer(said.answer) if said.answer.strip() else _ContainerReply()
         except RecursionError:
             return Reply(Outcome.BAD_OUTPUT, message="JSON nested too deeply", stderr=stderr)
         except (UnicodeDecodeError, msgspec.MsgspecError) as error:
             why = f'not a line like {{"result": {{...}}}}: {error}; it wrote {excerpt(said.answer)}'
             return Reply(Outcome.BAD_OUTPUT, message=why, stderr=stderr)
         if answer.error is not None:
-            return Reply(Outcome.CRASHED, message=first_line(answer.error, "it said no more"), stderr=stderr)
+            return Reply(Outcome.CRASHED, message=last_line(answer.error, "it said no more"), stderr=stderr)
         if too_deep(answer.result, said.answer):
             return Reply(Outcome.BAD_OUTPUT, message="JSON nested too deeply", stderr=stderr)
         return Reply(Outcome.OK, answer.result or {}, stderr=stderr, size=len(said.answer))
@@ -252,7 +252,7 @@ class Oci:
         variables: Mapping[str, str],
         held: ExitStack,
         timeout: float,
-    ) -> tuple[Launch, list[Door]]:
+    ) -> tuple[Launch, list[OpenedPath]]:
         """What starts the container, and what it sees; both last as long as `held`. Raises NotRunnable."""
         if not engines.is_pinned(package.image):
             why = f"the image `{package.image}` is not pinned by a digest, so it could be any image by now"
@@ -262,10 +262,10 @@ class Oci:
             engine, user = self._found_engine(timeout)
             flags = engines.limited_flags(engine, network=allowed.network, cache=self._cache, image=package.image)
         data = str(self._project.data_dir(package.name))
-        doors = held.enter_context(opened(allowed, Inside(self._root, package.directory, data)))
+        doors = held.enter_context(opened(allowed, WallPlaces(self._root, package.directory, data)))
         env = {name: self._host[name] for name in package.grants.env if name in self._host and _may_enter(name)}
         arguments = tuple(word for word in arguments if word)
-        wish = Wish(package.image, arguments, self._root, user, self._memory, {**env, **variables})
+        wish = ContainerSpec(package.image, arguments, self._root, user, self._memory, {**env, **variables})
         return held.enter_context(launched(engine, flags, wish, doors)), doors
 
     def _found_engine(self, timeout: float) -> tuple[Engine, tuple[str, ...]]:
@@ -276,7 +276,7 @@ class Oci:
         return self._engine
 
     def _ended_badly(self, launch: Launch, package: Package, returncode: int, stderr: str) -> Reply:
-        what, why = launch.trouble(returncode, first_line(stderr, ""))
+        what, why = launch.trouble(returncode, last_line(stderr, ""))
         if what == "refused":
             return Reply(Outcome.REFUSED, message=why)
         if what:

@@ -20,7 +20,7 @@ from samuel.events import Event
 from samuel.events.catalogue import BY_PAYLOAD
 from samuel.hooks.handler import Handler, Origin, Outcome
 from samuel.hooks.package import Package
-from samuel.process.conversation import Conversation, Said
+from samuel.process.conversation import Conversation, ConversationReply
 from samuel.process.reason import NotRunnable
 from samuel.process.walls.limits import DEFAULT, ProcessLimits
 from samuel.process.walls.walls import NotGranted
@@ -28,7 +28,7 @@ from samuel.runtimes.base import Reply
 from samuel.runtimes.confined import NEEDED, SAMUEL, Confinement, Stamp
 from samuel.runtimes.exec import ending
 from samuel.runtimes.values import NotPlain, decode, too_deep
-from samuel.runtimes.worker import Request
+from samuel.runtimes.worker import WorkerRequest
 
 _encode = msgspec.json.Encoder().encode
 
@@ -39,16 +39,16 @@ START = f"{_PATH}main()"
 START_WALLED = f"{_PATH}sys.pycache_prefix = os.environ['PYTHONPYCACHEPREFIX']; main()"
 
 
-class _Answer(msgspec.Struct):
+class _DecodedReply(msgspec.Struct):
     result: dict[str, Any] = {}
     crash: str = ""
     bad: str = ""
 
 
-_decode_answer = json_decoder(_Answer)
+_decode_answer = json_decoder(_DecodedReply)
 
 
-class _Home(NamedTuple):
+class _WorkerOwner(NamedTuple):
     """Whose worker it is: never shared with another."""
 
     name: str
@@ -61,7 +61,7 @@ class _Worker(NamedTuple):
     stamp: Stamp = ()  # of the places in its walls when it was started
 
 
-class Python:
+class PythonRuntime:
     def __init__(
         self,
         root: Path,
@@ -83,7 +83,7 @@ class Python:
     def call(self, handler: Handler, event: Event, timeout: float) -> Reply:
         if handler.path and not os.path.exists(handler.path):  # also when a worker still has it loaded
             return Reply(Outcome.NOT_STARTED, message=f"`{handler.path}` does not exist")
-        request = Request(
+        request = WorkerRequest(
             handler.path or handler.module,
             handler.entry,
             BY_PAYLOAD[type(event)].name,
@@ -96,7 +96,7 @@ class Python:
         """Which handlers a file or a module declares: `result["declared"]`. A plugin's is loaded in its walls."""
         if package is not None:
             worker = f"{worker}:{self.confinement.key(package)}"
-        return self._ask(_Home(worker, package, asking=True), Request(target), timeout)
+        return self._ask(_WorkerOwner(worker, package, asking=True), WorkerRequest(target), timeout)
 
     def close(self) -> None:
         with self._lock:
@@ -105,7 +105,7 @@ class Python:
             for worker in workers:
                 worker.conversation.close()
 
-    def _ask(self, home: _Home, request: Request, timeout: float) -> Reply:
+    def _ask(self, home: _WorkerOwner, request: WorkerRequest, timeout: float) -> Reply:
         try:
             worker = self._take(home)
         except NotGranted as error:
@@ -122,7 +122,7 @@ class Python:
                 self._idle.setdefault(home.name, []).append(worker)
         return self._reply(said, timeout)
 
-    def _take(self, home: _Home) -> _Worker:
+    def _take(self, home: _WorkerOwner) -> _Worker:
         kept = home.package if not home.asking else None
         stamp = self.confinement.stamp(kept) if kept else ()
         while True:
@@ -139,7 +139,7 @@ class Python:
             return _Worker(Conversation(argv, cwd=self._root, env=self._environment))
         return self._start_walled(home, home.package)
 
-    def _start_walled(self, home: _Home, package: Package) -> _Worker:
+    def _start_walled(self, home: _WorkerOwner, package: Package) -> _Worker:
         walls = self.confinement
         argv = [package.python or sys.executable, "-E", "-P", "-c", START_WALLED, SAMUEL, NEEDED]
         # Before its places are opened: what changes meanwhile is seen at the next call.
@@ -150,18 +150,18 @@ class Python:
             fds, release = command.pass_fds, command.release
             return _Worker(Conversation(command.argv, cwd=cwd, env=env, pass_fds=fds, after=release), stamp)
 
-    def _home(self, handler: Handler) -> _Home:
+    def _home(self, handler: Handler) -> _WorkerOwner:
         """The files of one directory share a worker; a plugin or a distribution has its own.
 
         Never two directories: a helper in one could be imported by a hook of the other, and whoever permits a hook
         looks only at what lies beside it. Nor two sets of grants: a worker keeps the walls it was started in.
         """
         if handler.package is not None:
-            return _Home(f"{handler.origin.name}:{self.confinement.key(handler.package)}", handler.package)
+            return _WorkerOwner(f"{handler.origin.name}:{self.confinement.key(handler.package)}", handler.package)
         shared = handler.path and handler.origin in (Origin.PROJECT, Origin.USER)
-        return _Home(f"{handler.origin.name}:{os.path.dirname(handler.path) if shared else handler.owner}")
+        return _WorkerOwner(f"{handler.origin.name}:{os.path.dirname(handler.path) if shared else handler.owner}")
 
-    def _reply(self, said: Said, timeout: float) -> Reply:
+    def _reply(self, said: ConversationReply, timeout: float) -> Reply:
         stderr = said.stderr.decode("utf-8", "replace")
         if said.ended == "timed_out":
             return Reply(Outcome.TIMED_OUT, message=f"killed after {timeout:g}s", stderr=stderr)
@@ -183,7 +183,7 @@ class Python:
         return Reply(Outcome.OK, answer.result, stderr=stderr, size=len(said.answer))
 
     @staticmethod
-    def _unreadable(said: Said, stderr: str) -> Reply:
+    def _unreadable(said: ConversationReply, stderr: str) -> Reply:
         try:
             decode(said.answer)
             why = "a result is an object with keys"

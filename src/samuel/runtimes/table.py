@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, NamedTuple
 from samuel.clock import Clock
 from samuel.config.model import Limits
 from samuel.runtimes.base import Runtime
-from samuel.runtimes.inline import Inline
+from samuel.runtimes.inline import InlineRuntime
 
 if TYPE_CHECKING:
     from samuel.process.walls.limits import ProcessLimits
-    from samuel.runtimes.python import Python
+    from samuel.runtimes.python import PythonRuntime
 
 
 class Setting(NamedTuple):
@@ -44,12 +44,12 @@ class Runtimes(Mapping[str, Runtime]):
         return len(TABLE)
 
     @property
-    def python(self) -> Python:
+    def python(self) -> PythonRuntime:
         """Also for those who ask hooks what they are for."""
-        from samuel.runtimes.python import Python
+        from samuel.runtimes.python import PythonRuntime
 
         found = self["python"]
-        assert isinstance(found, Python)
+        assert isinstance(found, PythonRuntime)
         return found
 
     def close(self) -> None:
@@ -62,34 +62,34 @@ class Runtimes(Mapping[str, Runtime]):
 
 
 def _exec(setting: Setting) -> Runtime:
-    from samuel.runtimes.exec import Exec
+    from samuel.runtimes.exec import ExecRuntime
 
     limit = setting.limits.handler_output_bytes
-    return Exec(
+    return ExecRuntime(
         setting.root, setting.environment, setting.cache, limit, setting.clock, limits=_of_processes(setting)
     )
 
 
 def _python(setting: Setting) -> Runtime:
-    from samuel.runtimes.python import Python
+    from samuel.runtimes.python import PythonRuntime
 
     output = setting.limits.handler_output_bytes
-    return Python(setting.root, setting.environment, setting.cache, output, limits=_of_processes(setting))
+    return PythonRuntime(setting.root, setting.environment, setting.cache, output, limits=_of_processes(setting))
 
 
 def _wasm(setting: Setting) -> Runtime:
-    from samuel.runtimes.wasm import Wasm
+    from samuel.runtimes.wasm import WasmRuntime
 
     limits = setting.limits
     memory, output = limits.handler_memory_bytes, limits.handler_output_bytes
-    return Wasm(setting.root, setting.cache, memory, output, _of_processes(setting))
+    return WasmRuntime(setting.root, setting.cache, memory, output, _of_processes(setting))
 
 
 def _oci(setting: Setting) -> Runtime:
-    from samuel.runtimes.oci import Oci
+    from samuel.runtimes.oci import OciRuntime
 
     output, memory = setting.limits.handler_output_bytes, setting.limits.handler_memory_bytes
-    return Oci(setting.root, setting.host, setting.cache, output, memory, setting.clock)
+    return OciRuntime(setting.root, setting.host, setting.cache, output, memory, setting.clock)
 
 
 def _of_processes(setting: Setting) -> ProcessLimits:
@@ -99,7 +99,7 @@ def _of_processes(setting: Setting) -> ProcessLimits:
 
 
 TABLE: Mapping[str, Callable[[Setting], Runtime]] = {
-    "inline": lambda setting: Inline(),
+    "inline": lambda setting: InlineRuntime(),
     "exec": _exec,
     "python": _python,
     "wasm": _wasm,

@@ -29,7 +29,7 @@ from samuel.process.tree import Tree, own_all_children
 from samuel.runtimes.values import NotPlain, encode
 
 
-class Request(msgspec.Struct):
+class WorkerRequest(msgspec.Struct):
     load: str  # an absolute path of a .py file, or `module` or `module:function`
     function: str = ""  # "" asks which functions it has
     event: str = ""
@@ -37,7 +37,7 @@ class Request(msgspec.Struct):
     bound: bool = False  # a manifest names the function: it needs no mark
 
 
-class Answer(msgspec.Struct, omit_defaults=True):
+class WorkerReply(msgspec.Struct, omit_defaults=True):
     result: msgspec.Raw = msgspec.Raw(b"{}")
     crash: str = ""
     bad: str = ""
@@ -52,7 +52,7 @@ def main() -> None:
         pass
     threading.Thread(target=_end_with_parent, args=(requests,), daemon=True).start()
     loaded: dict[str, Any] = {}
-    decode, encode_answer = json_decoder(Request), msgspec.json.Encoder().encode
+    decode, encode_answer = json_decoder(WorkerRequest), msgspec.json.Encoder().encode
     with open(requests, "rb", closefd=False) as lines:
         for line in lines:
             answer = _handle(decode(line), loaded)
@@ -61,7 +61,7 @@ def main() -> None:
             _write(answers, encode_answer(answer) + b"\n")
 
 
-def _handle(request: Request, loaded: dict[str, Any]) -> Answer:
+def _handle(request: WorkerRequest, loaded: dict[str, Any]) -> WorkerReply:
     try:
         return _answer(request, loaded)
     finally:
@@ -70,7 +70,7 @@ def _handle(request: Request, loaded: dict[str, Any]) -> Answer:
                 pass
 
 
-def _answer(request: Request, loaded: dict[str, Any]) -> Answer:
+def _answer(request: WorkerRequest, loaded: dict[str, Any]) -> WorkerReply:
     try:
         if request.load not in loaded:
             loaded[request.load] = load(request.load)
@@ -79,10 +79,10 @@ def _answer(request: Request, loaded: dict[str, Any]) -> Answer:
         function = _function(loaded[request.load], request.function, request.bound)
         return _result(function(_decoder(request.event)(request.payload)))
     except NotPlain as error:
-        return Answer(bad=str(error))
+        return WorkerReply(bad=str(error))
     except BaseException as error:  # noqa: BLE001  also SystemExit and KeyboardInterrupt: the worker stays
         traceback.print_exception(error)
-        return Answer(crash=f"{type(error).__name__}: {error}"[:2000])
+        return WorkerReply(crash=f"{type(error).__name__}: {error}"[:2000])
 
 
 @cache
@@ -90,8 +90,8 @@ def _decoder(event: str) -> Callable[[bytes], Any]:
     return json_decoder(event_type(event).payload)
 
 
-def _result(value: object) -> Answer:
-    return Answer(msgspec.Raw(encode(value)))
+def _result(value: object) -> WorkerReply:
+    return WorkerReply(msgspec.Raw(encode(value)))
 
 
 def load(target: str) -> Any:

@@ -23,7 +23,7 @@ TEMPLATES = Path(__file__).parent / "templates"
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")
 
 
-class Written(NamedTuple):
+class WrittenHook(NamedTuple):
     """A file as it should be."""
 
     name: str
@@ -31,7 +31,7 @@ class Written(NamedTuple):
     mode: int
 
 
-def hook(name: str, event: EventType, language: str) -> Written:
+def hook(name: str, event: EventType, language: str) -> WrittenHook:
     """The file of a new hook, in `bash` or `python`."""
     check_name(name)
     return LANGUAGES[language](name, event)
@@ -68,12 +68,12 @@ def example(event: EventType) -> dict[str, Any]:
     return needed or {"ok": True}
 
 
-def _bash(name: str, event: EventType) -> Written:
-    return Written(name, filled("hook.bash", name, event), 0o755)
+def _bash(name: str, event: EventType) -> WrittenHook:
+    return WrittenHook(name, filled("hook.bash", name, event), 0o755)
 
 
-def _python(name: str, event: EventType) -> Written:
-    return Written(f"{name}.py", filled("hook.py.txt", name, event), 0o644)
+def _python(name: str, event: EventType) -> WrittenHook:
+    return WrittenHook(f"{name}.py", filled("hook.py.txt", name, event), 0o644)
 
 
 LANGUAGES = MappingProxyType({"bash": _bash, "python": _python})

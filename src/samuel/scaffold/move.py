@@ -9,7 +9,7 @@ from samuel.config.duration import format_duration
 from samuel.config.edit import Value, snippet
 from samuel.config.model import DEFAULT, Config, HandlerRef
 from samuel.hooks.handler import Handler, Origin
-from samuel.hooks.order import Chain, Step
+from samuel.hooks.order import Chain, ChainStep
 
 APART = 10  # room for others between two numbers
 
@@ -19,7 +19,7 @@ class Move(NamedTuple):
     toml: str
 
 
-def move(step: Step, chain: Chain, config: Config, methodology: str) -> Move:
+def move(step: ChainStep, chain: Chain, config: Config, methodology: str) -> Move:
     """To the front of its chain, or, for the one that stands there, behind the others."""
     to = "last" if step is chain.steps[0] and len(chain.steps) > 1 else "first"
     where = _where(chain.event.name, config, methodology)
@@ -49,7 +49,7 @@ def _where(event: str, config: Config, methodology: str) -> tuple[str, ...]:
     return "hooks", event
 
 
-def _listed(step: Step, chain: Chain, refs: Sequence[HandlerRef], to: str) -> list[Value]:
+def _listed(step: ChainStep, chain: Chain, refs: Sequence[HandlerRef], to: str) -> list[Value]:
     """The whole chain by name, in the new order; what `handlers` says of one goes with it."""
     said = {ref.use: ref for ref in refs}
     others = [other for other in chain.steps if other is not step]

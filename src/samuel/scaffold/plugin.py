@@ -27,24 +27,24 @@ MASK = ".txt"  # ends the names of templates that tools would take for a part of
 _PLACEHOLDER = re.compile(r"@([A-Z]+)@")
 
 
-class File(NamedTuple):
+class TemplateFile(NamedTuple):
     path: str  # below the plugin's directory
     data: bytes
     mode: int
 
 
-def plugin(name: str, kind: str) -> list[File]:
+def plugin(name: str, kind: str) -> list[TemplateFile]:
     """The files of a new plugin, by path."""
     try:
         values = _values(plugin_name(name))
     except ValueError as error:
         raise UsageError(f"`{name}` cannot name a plugin", f"it {error}") from None
-    found = [File(".gitignore", IGNORED.encode(), 0o644)]
+    found = [TemplateFile(".gitignore", IGNORED.encode(), 0o644)]
     for template in TEMPLATES.joinpath(kind).rglob("*"):
         if template.is_file() and template.parent.name != "__pycache__":
             path = _filled(str(template.relative_to(TEMPLATES / kind)), values).removesuffix(MASK)
             data = _filled_bytes(template.read_bytes(), values)
-            found.append(File(path, data, 0o755 if data.startswith(b"#!") else 0o644))
+            found.append(TemplateFile(path, data, 0o755 if data.startswith(b"#!") else 0o644))
     return sorted(found)
 
 
@@ -53,7 +53,7 @@ def directory_name(name: str) -> str:
     return name.rpartition("/")[2]
 
 
-def write(directory: Path, files: Iterable[File]) -> None:
+def write(directory: Path, files: Iterable[TemplateFile]) -> None:
     """Write them into a directory that is new or empty."""
     if os.path.lexists(directory) and (directory.is_symlink() or not directory.is_dir() or os.listdir(directory)):
         raise SamuelError(f"`{directory}` exists already", "choose another name, or remove it first")

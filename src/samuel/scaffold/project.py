@@ -17,7 +17,7 @@ HOOKS = paths.HOOK_DIRS[0]
 IGNORED = "run/\nplugins/\n"  # what a run leaves behind, and what samuel.lock names, is nobody's to commit
 
 
-class Made(NamedTuple):
+class CreatedFiles(NamedTuple):
     written: list[str]
     kept: list[str]
 
@@ -27,9 +27,9 @@ def exists(root: Path) -> bool:
     return os.path.lexists(root / paths.CONFIG)
 
 
-def make(root: Path, *, minimal: bool, force: bool) -> Made:
+def make(root: Path, *, minimal: bool, force: bool) -> CreatedFiles:
     """Write what is missing; with `force`, also what is there. Never through a link."""
-    made = Made([], [])
+    made = CreatedFiles([], [])
     for directory, name, text in _files(minimal):
         fd = make_dirs_inside(root, *directory, mode=0o755)
         try:

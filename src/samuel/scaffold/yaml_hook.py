@@ -11,7 +11,7 @@ from samuel.events import EventType
 from samuel.events.compose import Arrange
 from samuel.files import yaml
 from samuel.hooks.match import FIELDS
-from samuel.scaffold.hook import Written, check_name, filled
+from samuel.scaffold.hook import WrittenHook, check_name, filled
 from samuel.sources.yaml_file import LONGEST_NAME
 
 SCRIPTS = "scripts/hooks"
@@ -30,7 +30,7 @@ _EXAMPLES = {
 }
 
 
-def yaml_hook(name: str, event: EventType, language: str) -> list[Written]:
+def yaml_hook(name: str, event: EventType, language: str) -> list[WrittenHook]:
     """The files of a new hook, by their paths in the project."""
     check_name(name)
     if len(name) > LONGEST_NAME:
@@ -41,9 +41,9 @@ def yaml_hook(name: str, event: EventType, language: str) -> list[Written]:
         raise UsageError(f"`{REGISTER}` is the registration script", "choose another name")
     more = {"ID": _as_text(name), "FILE": file, "FILTERS": "\n".join(_filters(event))}
     return [
-        Written(f"{paths.YAML_HOOKS}/{name}.yaml", filled("yaml_hook.yaml", name, event, more), 0o644),
-        Written(f"{SCRIPTS}/{file}", filled(template, name, event), 0o755),
-        Written(REGISTER, filled("register_hooks.py.txt", name, event), 0o755),
+        WrittenHook(f"{paths.YAML_HOOKS}/{name}.yaml", filled("yaml_hook.yaml", name, event, more), 0o644),
+        WrittenHook(f"{SCRIPTS}/{file}", filled(template, name, event), 0o755),
+        WrittenHook(REGISTER, filled("register_hooks.py.txt", name, event), 0o755),
     ]
 
 

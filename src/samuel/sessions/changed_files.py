@@ -6,16 +6,16 @@ from collections.abc import Callable
 
 from samuel.errors import SamuelError
 from samuel.paths import OF_THE_MOMENT
-from samuel.process.git.git import Git, WorkTree
+from samuel.process.git.git import Git, WorkTreeState
 from samuel.trust.content import spoken
 
 
-class Files:
+class ChangedFiles:
     def __init__(self, git: Git, warn: Callable[[str], None]) -> None:
         self._git = git
         self._warn = warn
 
-    def look(self) -> WorkTree | None:
+    def look(self) -> WorkTreeState | None:
         """The work tree as it is now; nothing where git cannot say."""
         try:
             tree = self._git.work_tree() if self._git.available and self._git.is_repository else None
@@ -24,7 +24,7 @@ class Files:
         # A name that is not UTF-8 could not be written down.
         return tree if tree is None or all(path.isprintable() for path in tree.differing) else None
 
-    def changed(self, since: WorkTree) -> list[str]:
+    def changed(self, since: WorkTreeState) -> list[str]:
         """Committed or not; what Samuel itself writes is left out."""
         try:
             found = self._git.changed_since(since)

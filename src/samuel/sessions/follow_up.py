@@ -19,22 +19,22 @@ from samuel.sessions.session import DONE, FAILED, LISTED, FollowUp
 WAITS = "it waits: `samuel session do` runs it, or `allow_commands` under [session] in samuel.toml, word for word"
 
 
-class Ended(NamedTuple):
+class CommandResult(NamedTuple):
     ok: bool
     said: str
 
 
-class Desk(NamedTuple):
+class FollowUpActions(NamedTuple):
     """Who does it."""
 
     add_task: Callable[[str], str]  # a title -> the new task's id
-    run: Callable[[list[str]], Ended]
+    run: Callable[[list[str]], CommandResult]
     allowed: Collection[str] = ()  # the commands that may run unasked
     confirm: Callable[[str], bool] | None = None  # a person, if there is one
     waits: str = WAITS  # what is said of a command that nobody allowed
 
 
-def carry_out(action: FollowUp, desk: Desk) -> FollowUp:
+def carry_out(action: FollowUp, desk: FollowUpActions) -> FollowUp:
     """The action with what became of it."""
     if action.kind == "create_task":
         return _create_task(action, desk)
@@ -54,7 +54,7 @@ def described(action: FollowUp) -> str:
     return f"follow-up {action.number}, {action.kind} `{title(action)}`: {action.state}{note}"
 
 
-def _create_task(action: FollowUp, desk: Desk) -> FollowUp:
+def _create_task(action: FollowUp, desk: FollowUpActions) -> FollowUp:
     wanted = _text(action, "title", "summary", "description")
     if not wanted:
         return replace(action, state=FAILED, note="it has no `title`")
@@ -64,7 +64,7 @@ def _create_task(action: FollowUp, desk: Desk) -> FollowUp:
         return replace(action, note=error.message)  # it stays in the queue
 
 
-def _run_command(action: FollowUp, desk: Desk) -> FollowUp:
+def _run_command(action: FollowUp, desk: FollowUpActions) -> FollowUp:
     command = _text(action, "command")
     try:
         words = shlex.split(command)

@@ -13,21 +13,26 @@ from samuel.dispatch.record import Fired
 from samuel.errors import SamuelError
 from samuel.events import Event, SessionStart, SessionStop
 from samuel.events.catalogue import BY_PAYLOAD
-from samuel.sessions.changed_files import Files
-from samuel.sessions.follow_up import Desk, carry_out
+from samuel.sessions.changed_files import ChangedFiles
+from samuel.sessions.follow_up import FollowUpActions, carry_out
 from samuel.sessions.session import DROPPED, FollowUp, Session, heard
 from samuel.sessions.store import SessionStore
 
 
-class Kept(NamedTuple):
+class RecordedEvent(NamedTuple):
     fired: Fired
     session: Session
     follow_ups: tuple[FollowUp, ...]  # those of this event, with what became of them
 
 
-class Keeper:
+class SessionRecorder:
     def __init__(
-        self, fire: Callable[[Event], Fired], store: SessionStore, desk: Desk, clock: Clock, files: Files
+        self,
+        fire: Callable[[Event], Fired],
+        store: SessionStore,
+        desk: FollowUpActions,
+        clock: Clock,
+        files: ChangedFiles,
     ) -> None:
         self._fire = fire
         self._store = store
@@ -35,14 +40,14 @@ class Keeper:
         self._clock = clock
         self._files = files
 
-    def begin(self, id: str) -> Kept:
+    def begin(self, id: str) -> RecordedEvent:
         """Begin a new session."""
         before = self._store.load(id)
         if before is not None and not before.refused:
             raise SamuelError(f"the session `{id}` has begun already", "choose another id")
         return self.fire(id, SessionStart())
 
-    def fire(self, id: str, event: Event) -> Kept:
+    def fire(self, id: str, event: Event) -> RecordedEvent:
         """Fire an event of a session. It begins with SessionStart, or with the first thing there is to keep."""
         before = self._store.load(id)
         if isinstance(event, SessionStart) and (before is None or before.refused):
@@ -54,12 +59,12 @@ class Keeper:
             event = replace(event, changed_files=self._files.changed(before.tree))
         return self.keep(id, self._fire(event))
 
-    def keep(self, id: str, fired: Fired) -> Kept:
+    def keep(self, id: str, fired: Fired) -> RecordedEvent:
         """What came of an event, kept with its session if there is anything to keep."""
         kind, at = BY_PAYLOAD[type(fired.event)], iso(self._clock.now())
         # Only the events of sessions have a result that was checked for what is kept here.
         if kind.family != "session" or (not fired.result and self._store.load(id) is None):
-            return Kept(fired, Session(id, at), ())
+            return RecordedEvent(fired, Session(id, at), ())
         known = 0
 
         def with_it(before: Session | None) -> Session:
@@ -74,8 +79,8 @@ class Keeper:
         session = self._store.change(id, with_it)
         mine = tuple(one for one in session.follow_ups if one.number > known)
         if fired.stopped:  # what was said no to has no consequences
-            return Kept(fired, session, mine)
-        return Kept(fired, *self._carried_out(session, mine))
+            return RecordedEvent(fired, session, mine)
+        return RecordedEvent(fired, *self._carried_out(session, mine))
 
     def do(self, session: Session, follow_ups: Iterable[FollowUp]) -> tuple[FollowUp, ...]:
         """Carry out what waits in a session; gives what became of it."""

@@ -9,7 +9,7 @@ import msgspec
 from msgspec.structs import replace
 
 from samuel.events import compose, names
-from samuel.process.git.git import WorkTree
+from samuel.process.git.git import WorkTreeState
 
 # Of each kind the newest are kept: a session may last for days.
 MOST_MESSAGES = 200
@@ -55,7 +55,9 @@ class Session(msgspec.Struct, frozen=True):
     documents: tuple[dict[str, Any], ...] = ()
     intent: dict[str, Any] | None = None
     follow_ups: tuple[FollowUp, ...] = ()
-    tree: WorkTree | None = None  # the work tree when it began: what differs from it later was changed meanwhile
+    tree: WorkTreeState | None = (
+        None  # the work tree when it began: what differs from it later was changed meanwhile
+    )
 
     @property
     def state(self) -> str:
@@ -71,8 +73,8 @@ def heard(session: Session, event: str, result: Mapping[str, Any], at: str, stag
     before = replace(session, suggestions=(), documents=(), intent=None) if event == _PROMPT else session
     both = compose.merge(
         [
-            compose.Answer("", 0, {"suggested_abilities": list(before.suggestions)}),
-            compose.Answer("", 0, {"suggested_abilities": result.get("suggested_abilities") or []}),
+            compose.HandlerResult("", 0, {"suggested_abilities": list(before.suggestions)}),
+            compose.HandlerResult("", 0, {"suggested_abilities": result.get("suggested_abilities") or []}),
         ]
     )
     messages = (Message(at, event, text[:LONGEST]) for text in result.get("messages_to_user") or ())

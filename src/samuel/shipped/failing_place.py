@@ -27,7 +27,7 @@ MOST = 20_000  # lines
 DEEPEST = 200  # lines of a traceback that are looked at for its end
 
 
-class Place(NamedTuple):
+class FailingLine(NamedTuple):
     path: str
     """From the project's root."""
     line: int
@@ -35,12 +35,12 @@ class Place(NamedTuple):
     """What the output says of it."""
 
 
-def failing_place(output: str, root: Path, directory: str, changed: Sequence[str] = ()) -> Place | None:
+def failing_place(output: str, root: Path, directory: str, changed: Sequence[str] = ()) -> FailingLine | None:
     """The place that says most: where something is called an error, in a file that was changed, and that is there.
 
     `directory` is where the build ran. Of equals the first; of a traceback the last, which is the innermost.
     """
-    best: tuple[tuple[bool, bool], Place] | None = None
+    best: tuple[tuple[bool, bool], FailingLine] | None = None
     for place, wrong, inner in _places(output, root, directory):
         worth = (place.path in changed, wrong)
         if best is None or worth > best[0] or (inner and worth == best[0]):
@@ -48,7 +48,7 @@ def failing_place(output: str, root: Path, directory: str, changed: Sequence[str
     return best[1] if best else None
 
 
-def _places(output: str, root: Path, directory: str) -> Iterator[tuple[Place, bool, bool]]:
+def _places(output: str, root: Path, directory: str) -> Iterator[tuple[FailingLine, bool, bool]]:
     known: dict[str, str] = {}
     lines = output.splitlines()[-MOST:]
     for number, said in enumerate(lines):
@@ -62,7 +62,11 @@ def _places(output: str, root: Path, directory: str) -> Iterator[tuple[Place, bo
                 inner = at == 0
                 rest = said[found.end() :].strip(" :-,)")
                 what = _raised(lines[number + 1 : number + DEEPEST]) if inner else rest
-                yield Place(known[name], int(found["line"][:9]), line(what, 200)), bool(_WRONG.search(said)), inner
+                yield (
+                    FailingLine(known[name], int(found["line"][:9]), line(what, 200)),
+                    bool(_WRONG.search(said)),
+                    inner,
+                )
                 break
 
 

@@ -14,7 +14,7 @@ from typing import Any
 from msgspec import UnsetType
 
 from samuel.events import PreAbilityCall
-from samuel.rules.policy import ALLOW, Call, Policy, first_fitting
+from samuel.rules.policy import ALLOW, GuardedCall, Policy, first_fitting
 from samuel.shipped.event_fields import besides, environment, told
 
 ENVIRONMENTS = ("environment", "env", "target_environment")  # the keys by which an input says where it is for
@@ -39,7 +39,7 @@ def hook(event: PreAbilityCall) -> dict[str, Any]:
     return {"decision": "deny", "reason": reason, "error": "blocked_by_policy", "messages_to_user": [reason]}
 
 
-def _call(event: PreAbilityCall, policy: Policy) -> Call:
+def _call(event: PreAbilityCall, policy: Policy) -> GuardedCall:
     given = None if isinstance(event.tool_input, UnsetType) else event.tool_input
 
     def field(name: str) -> Any:
@@ -48,7 +48,7 @@ def _call(event: PreAbilityCall, policy: Policy) -> Call:
             return event.ability_id  # what a low-level ability is called by; a caller may leave its key out
         return None if isinstance(value, UnsetType) else value
 
-    return Call(
+    return GuardedCall(
         field=field,
         environments=frozenset(_environments(event, given)),
         paths=frozenset(_paths(given, event.project_root) if any(rule.path for rule in policy.rules) else ()),

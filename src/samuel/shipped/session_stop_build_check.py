@@ -12,21 +12,21 @@ from msgspec import UnsetType
 from samuel.config.duration import format_duration
 from samuel.events import SessionStop
 from samuel.process import spawn
-from samuel.rules.builds import Builds, Step, steps
-from samuel.runtimes.base import first_line
+from samuel.rules.builds import Builds, BuildStep, steps
+from samuel.runtimes.base import last_line
 from samuel.shipped.event_fields import line, told
-from samuel.shipped.failing_place import Place, failing_place
+from samuel.shipped.failing_place import FailingLine, failing_place
 
 MARGIN = 1.0  # seconds to answer before the deadline
 OUTPUT_LIMIT = 256 * 1024 * 1024
 KEPT = 1024 * 1024  # bytes of output that are looked through: the end of it
 
 
-class Built(NamedTuple):
-    step: Step
+class BuildResult(NamedTuple):
+    step: BuildStep
     why: str = ""  # it failed: how; "" is success
     said: str = ""  # the line that says most
-    place: Place | None = None
+    place: FailingLine | None = None
 
 
 def hook(event: SessionStop) -> dict[str, Any]:
@@ -52,10 +52,10 @@ def hook(event: SessionStop) -> dict[str, Any]:
     }
 
 
-def _build(step: Step, root: Path, changed: list[str], until: float | None) -> Built:
+def _build(step: BuildStep, root: Path, changed: list[str], until: float | None) -> BuildResult:
     left = None if until is None else until - time.monotonic()
     if left is not None and left <= 0:
-        return Built(step, "was not run: there is no time left; `timeout` in the hook's file gives it more")
+        return BuildResult(step, "was not run: there is no time left; `timeout` in the hook's file gives it more")
     limit = min((seconds for seconds in (left, step.timeout) if seconds is not None), default=None)
     ended = spawn.run(
         step.words,
@@ -66,10 +66,10 @@ def _build(step: Step, root: Path, changed: list[str], until: float | None) -> B
         keep=KEPT,
     )
     if ended.ended == "not_started":
-        return Built(step, f"could not be started: {ended.why}")
+        return BuildResult(step, f"could not be started: {ended.why}")
     output = (ended.stdout + b"\n" + ended.stderr).decode("utf-8", "replace")
     if ended.ended == "exited" and ended.returncode == 0:
-        return Built(step)
+        return BuildResult(step)
     why = f"failed with exit code {ended.returncode}"
     if ended.ended == "timed_out" and limit is not None:
         why = f"was ended after {format_duration(round(limit, 1))}"
@@ -78,15 +78,15 @@ def _build(step: Step, root: Path, changed: list[str], until: float | None) -> B
     elif ended.returncode < 0:
         why = f"was ended by signal {-ended.returncode}"
     place = failing_place(output, root, step.directory, changed)
-    return Built(step, why, place.said if place else line(first_line(output, ""), 200), place)
+    return BuildResult(step, why, place.said if place else line(last_line(output, ""), 200), place)
 
 
-def _summary(one: Built) -> str:
+def _summary(one: BuildResult) -> str:
     if not one.why:
         return f"`{one.step.shown}`: success."
     where = f" at {one.place.path}:{one.place.line}" if one.place else ""
     return f"`{one.step.shown}` {one.why}{where}" + (f": {one.said}" if one.said else ".")
 
 
-def _open(place: Place) -> dict[str, Any]:
+def _open(place: FailingLine) -> dict[str, Any]:
     return {"kind": "open_file", "payload": {"path": place.path, "line": place.line}}

@@ -7,9 +7,9 @@ from typing import Any
 
 from samuel.abilities import registry, route
 from samuel.abilities.execution import check
-from samuel.abilities.execution.check import Refused
+from samuel.abilities.execution.check import CallRefused
 from samuel.abilities.model import Ability
-from samuel.abilities.route import Candidate
+from samuel.abilities.route import RouteCandidate
 from samuel.abilities.usage import read_usage
 from samuel.events import UserPromptSubmit
 from samuel.paths import User
@@ -45,12 +45,12 @@ def hook(event: UserPromptSubmit) -> dict[str, Any]:
     }
 
 
-def _refused(ability: Ability) -> Refused | None:
+def _refused(ability: Ability) -> CallRefused | None:
     """Why a call would be refused before anything runs."""
     return check.implemented(ability) or check.in_environment(ability, environment())
 
 
-def _suggestion(candidate: Candidate, ability: Ability) -> dict[str, Any]:
+def _suggestion(candidate: RouteCandidate, ability: Ability) -> dict[str, Any]:
     return {
         "id": ability.id,
         "reason": ability.when_to_use or ability.summary,

@@ -6,21 +6,21 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from samuel.hooks.handler import Status
-from samuel.plugins.installed import Installed
+from samuel.hooks.handler import HandlerStatus
+from samuel.plugins.installed import InstalledPlugin
 from samuel.skills.skill import Skill, name_of, skill
 from samuel.skills.text_files import shadowing, shelves, texts
 
 FOLDER = "skills"
 
 
-def find_skills(root: Path, home: Path, plugins: Sequence[Installed]) -> list[Skill]:
+def find_skills(root: Path, home: Path, plugins: Sequence[InstalledPlugin]) -> list[Skill]:
     """The highest precedence first, with those that are broken or shadowed. `plugins` are those that take part."""
     found = [
         skill(text) for shelf in shelves(FOLDER, root, home, plugins) for text in texts(shelf, name_of, deepest=2)
     ]
     return [
-        one._replace(status=Status.SHADOWED, reason=why) if why else one
+        one._replace(status=HandlerStatus.SHADOWED, reason=why) if why else one
         for one, why in zip(found, shadowing(found), strict=True)
     ]
 
@@ -38,7 +38,7 @@ def for_prompt(found: Iterable[Skill], root: Path, most: int) -> Listing:
     shown: list[dict[str, str]] = []
     left_out: list[str] = []
     for one in found:
-        if one.status is not Status.ACTIVE:
+        if one.status is not HandlerStatus.ACTIVE:
             continue
         inside = one.path.is_relative_to(root)
         path = str(one.path.relative_to(root) if inside else one.path)

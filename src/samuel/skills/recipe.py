@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from samuel.errors import ConfigError, Problem
-from samuel.files.frontmatter import Document
-from samuel.hooks.handler import Origin, Status
+from samuel.files.frontmatter import FrontMatter
+from samuel.hooks.handler import HandlerStatus, Origin
 from samuel.prompts.render import render, shipped, used_names
 from samuel.skills.recipe_arguments import Argument, declared, filled
-from samuel.skills.text_files import Text
+from samuel.skills.text_files import TextFile
 from samuel.skills.tool_lists import tool_names
 
 ENDING = ".md"
@@ -36,7 +36,7 @@ class Recipe(NamedTuple):
     """What other tools have in a front matter, as it is."""
     body: str = ""
     body_line: int = 1
-    status: Status = Status.ACTIVE
+    status: HandlerStatus = HandlerStatus.ACTIVE
     reason: str = ""
 
     @property
@@ -67,19 +67,19 @@ def name_of(parts: tuple[str, ...]) -> str:
     return "/".join(parts)[: -len(ENDING)] if parts[-1].endswith(ENDING) else ""
 
 
-def recipe(text: Text) -> Recipe:
+def recipe(text: TextFile) -> Recipe:
     """What a file says; broken, with the reason, where it says something that cannot be."""
     found = Recipe(text.names, text.path, text.origin)
     if text.document is None:
-        return found._replace(status=Status.BROKEN, reason=str(text.problem))
+        return found._replace(status=HandlerStatus.BROKEN, reason=str(text.problem))
     found = found._replace(body=text.document.body, body_line=text.document.body_line)
     try:
         return found._replace(**_head(text.document, str(text.path)))
     except ConfigError as error:
-        return found._replace(status=Status.BROKEN, reason=str(error.problems[0]))
+        return found._replace(status=HandlerStatus.BROKEN, reason=str(error.problems[0]))
 
 
-def _head(document: Document, file: str) -> dict[str, Any]:
+def _head(document: FrontMatter, file: str) -> dict[str, Any]:
     said = dict(document.head)
 
     def refused(key: str, what: str) -> ConfigError:

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from samuel.errors import Problem
-from samuel.files.frontmatter import Document
-from samuel.hooks.handler import Origin, Status
-from samuel.skills.text_files import Text
+from samuel.files.frontmatter import FrontMatter
+from samuel.hooks.handler import HandlerStatus, Origin
+from samuel.skills.text_files import TextFile
 from samuel.skills.tool_lists import tool_names
 
 FILE = "SKILL.md"
@@ -29,7 +29,7 @@ class Skill(NamedTuple):
     metadata: Mapping[str, Any] = {}
     allowed_tools: tuple[str, ...] | None = None
     body: str = ""
-    status: Status = Status.ACTIVE
+    status: HandlerStatus = HandlerStatus.ACTIVE
     reason: str = ""
     warnings: tuple[str, ...] = ()
 
@@ -44,14 +44,14 @@ def name_of(parts: tuple[str, ...]) -> str:
     return parts[0] if len(parts) == 2 and parts[1] == FILE else ""
 
 
-def skill(text: Text) -> Skill:
+def skill(text: TextFile) -> Skill:
     """What a file says; broken, with the reason, where it leaves out what every skill has."""
     found = Skill(text.names, text.path, text.origin)
     if text.document is None:
-        return found._replace(status=Status.BROKEN, reason=str(text.problem))
+        return found._replace(status=HandlerStatus.BROKEN, reason=str(text.problem))
     document, directory = text.document, text.path.parent.name
     if problem := _problem(document, str(text.path)):
-        return found._replace(status=Status.BROKEN, reason=str(problem), body=document.body)
+        return found._replace(status=HandlerStatus.BROKEN, reason=str(problem), body=document.body)
     said = document.head
     metadata = said.get("metadata")
     return found._replace(
@@ -65,7 +65,7 @@ def skill(text: Text) -> Skill:
     )
 
 
-def _problem(document: Document, file: str) -> Problem | None:
+def _problem(document: FrontMatter, file: str) -> Problem | None:
     """What keeps it from being used: an agent chooses by the name and the description, so both must be there."""
     if not document.head:
         hint = "begin the file with `---`, `name: ...`, `description: ...`, `---`"

@@ -14,10 +14,10 @@ from typing import NamedTuple, Protocol, TypeVar
 
 from samuel import paths
 from samuel.errors import ConfigError, Problem, SamuelError, UsageError
-from samuel.files.frontmatter import LARGEST, Document, parse
+from samuel.files.frontmatter import LARGEST, FrontMatter, parse
 from samuel.files.inside import read_inside
-from samuel.hooks.handler import Origin, Status
-from samuel.plugins.installed import LOCAL, Installed
+from samuel.hooks.handler import HandlerStatus, Origin
+from samuel.plugins.installed import LOCAL, InstalledPlugin
 from samuel.trust.content import spoken
 
 MOST = 500  # texts on one shelf
@@ -26,7 +26,7 @@ DEEPEST = 6  # directories below a shelf
 _OF_PLUGIN = {True: Origin.PROJECT_PLUGIN, False: Origin.USER_PLUGIN}
 
 
-class Shelf(NamedTuple):
+class TextDirectory(NamedTuple):
     base: Path
     """What a link on it may not lead out of, unless it is the user's own."""
     folder: str
@@ -35,13 +35,13 @@ class Shelf(NamedTuple):
     """What its texts are called by: `org/repo/`. The first is the one that is shown."""
 
 
-class Text(NamedTuple):
+class TextFile(NamedTuple):
     """One file, read; or the reason why it could not be."""
 
     names: tuple[str, ...]
     path: Path
     origin: Origin
-    document: Document | None = None
+    document: FrontMatter | None = None
     problem: Problem | None = None
 
 
@@ -49,7 +49,7 @@ NameOf = Callable[[tuple[str, ...]], str]
 """From the parts of a path below a shelf to a name; "" for a file that is no text of this kind."""
 
 
-def shelves(folder: str, root: Path, home: Path, plugins: Sequence[Installed]) -> list[Shelf]:
+def shelves(folder: str, root: Path, home: Path, plugins: Sequence[InstalledPlugin]) -> list[TextDirectory]:
     """The highest precedence first: the project's own, its plugins', the user's own, their plugins'."""
     local = [plugin for plugin in plugins if plugin.location == LOCAL]
     others = [plugin for plugin in plugins if plugin.location != LOCAL]
@@ -59,10 +59,10 @@ def shelves(folder: str, root: Path, home: Path, plugins: Sequence[Installed]) -
     return [*found, *_of_plugins(folder, others)]
 
 
-def texts(shelf: Shelf, name_of: NameOf, deepest: int = DEEPEST) -> list[Text]:
+def texts(shelf: TextDirectory, name_of: NameOf, deepest: int = DEEPEST) -> list[TextFile]:
     """Everything on one shelf, by name."""
     top = shelf.base / shelf.folder
-    found: list[Text] = []
+    found: list[TextFile] = []
     if not _may_enter(shelf, top):
         return [_unread(shelf, shelf.folder, top, "it is a link that leads out", "put a directory in its place")]
     for parts in _files(shelf, top, (), deepest):
@@ -77,7 +77,7 @@ def texts(shelf: Shelf, name_of: NameOf, deepest: int = DEEPEST) -> list[Text]:
     return found
 
 
-class Shown(Protocol):
+class ShownText(Protocol):
     """What skills and recipes have in common."""
 
     @property
@@ -85,20 +85,20 @@ class Shown(Protocol):
     @property
     def path(self) -> Path: ...
     @property
-    def status(self) -> Status: ...
+    def status(self) -> HandlerStatus: ...
     @property
     def reason(self) -> str: ...
 
 
-One = TypeVar("One", bound=Shown)
+One = TypeVar("One", bound=ShownText)
 
 
-def shadowing(found: Iterable[Shown]) -> list[str]:
+def shadowing(found: Iterable[ShownText]) -> list[str]:
     """For each of these, highest precedence first: why it is not the one of its name; "" if it is."""
     first: dict[str, Path] = {}
     reasons = []
     for one in found:
-        name, works = one.names[0], one.status is Status.ACTIVE
+        name, works = one.names[0], one.status is HandlerStatus.ACTIVE
         hidden = works and name in first
         reasons.append(f"`{first[name]}` has the same name and comes first" if hidden else "")
         if works:
@@ -112,7 +112,7 @@ def choose(found: Sequence[One], asked: str, kind: str) -> One:
         raise UsageError(f"{asked!r} is no name of a {kind}", f"`samuel {kind} list` shows the names")
     for name in (asked, asked.replace("@", "/", 1)):
         known = [one for one in found if name in one.names]
-        if working := next((one for one in known if one.status is Status.ACTIVE), None):
+        if working := next((one for one in known if one.status is HandlerStatus.ACTIVE), None):
             return working
         if known:
             raise SamuelError(f"the {kind} `{asked}` cannot be used: {known[0].reason}")
@@ -121,13 +121,13 @@ def choose(found: Sequence[One], asked: str, kind: str) -> One:
     raise UsageError(f"there is no {kind} `{asked}`", hint)
 
 
-def _own(folder: str, base: Path, origin: Origin) -> list[Shelf]:
-    return [Shelf(base, f"{place}/{folder}", origin) for place in paths.TEXT_HOMES]
+def _own(folder: str, base: Path, origin: Origin) -> list[TextDirectory]:
+    return [TextDirectory(base, f"{place}/{folder}", origin) for place in paths.TEXT_HOMES]
 
 
-def _of_plugins(folder: str, plugins: Iterable[Installed]) -> list[Shelf]:
+def _of_plugins(folder: str, plugins: Iterable[InstalledPlugin]) -> list[TextDirectory]:
     return [
-        Shelf(
+        TextDirectory(
             plugin.directory,
             folder,
             _OF_PLUGIN[plugin.location == LOCAL],
@@ -137,7 +137,9 @@ def _of_plugins(folder: str, plugins: Iterable[Installed]) -> list[Shelf]:
     ]
 
 
-def _files(shelf: Shelf, directory: Path, parts: tuple[str, ...], deepest: int) -> Iterator[tuple[str, ...]]:
+def _files(
+    shelf: TextDirectory, directory: Path, parts: tuple[str, ...], deepest: int
+) -> Iterator[tuple[str, ...]]:
     """The files below a directory, by name, as the parts of their paths."""
     try:
         names = sorted(name for name in os.listdir(directory) if not name.startswith("."))
@@ -151,24 +153,24 @@ def _files(shelf: Shelf, directory: Path, parts: tuple[str, ...], deepest: int) 
             yield from _files(shelf, path, (*parts, name), deepest)
 
 
-def _may_enter(shelf: Shelf, path: Path) -> bool:
+def _may_enter(shelf: TextDirectory, path: Path) -> bool:
     return shelf.origin is Origin.USER or _real(path).is_relative_to(_real(shelf.base))
 
 
-def _text(shelf: Shelf, name: str, path: Path) -> Text:
+def _text(shelf: TextDirectory, name: str, path: Path) -> TextFile:
     if not name.isprintable() or name != spoken(name):
         return _unread(shelf, name, path, "its name has characters that cannot be shown", "rename it")
     try:
         document = parse(_read(shelf, path), str(path))
     except ConfigError as error:
-        return Text(_names(shelf, name), path, shelf.origin, problem=error.problems[0])
+        return TextFile(_names(shelf, name), path, shelf.origin, problem=error.problems[0])
     except (SamuelError, OSError) as error:
         why = error.message if isinstance(error, SamuelError) else f"it cannot be read: {error.strerror}"
         return _unread(shelf, name, path, why)
-    return Text(_names(shelf, name), path, shelf.origin, document)
+    return TextFile(_names(shelf, name), path, shelf.origin, document)
 
 
-def _read(shelf: Shelf, path: Path) -> bytes:
+def _read(shelf: TextDirectory, path: Path) -> bytes:
     """Links are followed first and then no more, so that what was checked is what is read."""
     real = _real(path)
     top = real.parent if shelf.origin is Origin.USER else _real(shelf.base)
@@ -182,9 +184,11 @@ def _real(path: Path) -> Path:
     return Path(os.path.realpath(path))
 
 
-def _unread(shelf: Shelf, name: str, path: Path, what: str, hint: str = "") -> Text:
-    return Text(_names(shelf, spoken(name)), path, shelf.origin, problem=Problem(what, spoken(str(path)), 0, hint))
+def _unread(shelf: TextDirectory, name: str, path: Path, what: str, hint: str = "") -> TextFile:
+    return TextFile(
+        _names(shelf, spoken(name)), path, shelf.origin, problem=Problem(what, spoken(str(path)), 0, hint)
+    )
 
 
-def _names(shelf: Shelf, name: str) -> tuple[str, ...]:
+def _names(shelf: TextDirectory, name: str) -> tuple[str, ...]:
     return tuple(f"{prefix}{name}" for prefix in shelf.prefixes)

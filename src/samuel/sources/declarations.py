@@ -25,9 +25,9 @@ from samuel.hooks.handler import Outcome
 from samuel.hooks.package import Package
 from samuel.process import interpreter, spawn
 from samuel.process.reason import NotRunnable
-from samuel.runtimes.base import first_line
+from samuel.runtimes.base import last_line
 from samuel.runtimes.exec import ending
-from samuel.runtimes.python import Python
+from samuel.runtimes.python import PythonRuntime
 from samuel.trust.content import Signature
 
 # A good hook answers at once; on a busy machine "at once" is seconds, and that must not make it a broken one.
@@ -36,7 +36,7 @@ LOAD_SECONDS = 30.0  # a Python file imports what it needs before it can say any
 ASK_BYTES = 64 * 1024
 
 
-class Declared(msgspec.Struct, frozen=True, omit_defaults=True):
+class HandlerDeclaration(msgspec.Struct, frozen=True, omit_defaults=True):
     """One handler that a file declares."""
 
     event: str
@@ -48,25 +48,27 @@ class Declared(msgspec.Struct, frozen=True, omit_defaults=True):
     role: str | None = None
 
 
-class Answer(msgspec.Struct, frozen=True, omit_defaults=True):
+class FileDeclarations(msgspec.Struct, frozen=True, omit_defaults=True):
     signature: Signature
-    declared: tuple[Declared, ...] = ()
+    declared: tuple[HandlerDeclaration, ...] = ()
     problem: str = ""
     owner: str = ""  # the plugin's name, for what a plugin declares
 
 
-def stored_answers(file: Path) -> dict[str, Answer]:
+def stored_declarations(file: Path) -> dict[str, FileDeclarations]:
     """The last answers that a file holds, by path."""
     try:
-        return decode_json(file.read_bytes(), dict[str, Answer])
+        return decode_json(file.read_bytes(), dict[str, FileDeclarations])
     except (OSError, UnicodeDecodeError, msgspec.MsgspecError):
         return {}  # only a cache: the files are asked again
 
 
-class Answers:
+class DeclarationCache:
     """The answers of one project's hook files, or of one user's."""
 
-    def __init__(self, file: Path, root: str, environment: Mapping[str, str], cache: Path, python: Python) -> None:
+    def __init__(
+        self, file: Path, root: str, environment: Mapping[str, str], cache: Path, python: PythonRuntime
+    ) -> None:
         self._file = file
         self._root = root
         self._environment = environment
@@ -74,21 +76,23 @@ class Answers:
         self._python = python
 
     @cached_property
-    def _known(self) -> dict[str, Answer]:
+    def _known(self) -> dict[str, FileDeclarations]:
         """Read when first needed: with nothing changed, nobody asks."""
-        return stored_answers(self._file)
+        return stored_declarations(self._file)
 
-    def last(self, path: str) -> Answer | None:
+    def last(self, path: str) -> FileDeclarations | None:
         """The last answer of a file, also if the file is another one by now."""
         return self._known.get(path)
 
-    def keep(self, path: str, answer: Answer) -> None:
+    def keep(self, path: str, answer: FileDeclarations) -> None:
         """Note what something that is not a hook file said."""
         if self._known.get(path) != answer:
             self._known[path] = answer
             self._write()
 
-    def ask(self, files: Iterable[tuple[str, Signature]], package: Package | None = None) -> dict[str, Answer]:
+    def ask(
+        self, files: Iterable[tuple[str, Signature]], package: Package | None = None
+    ) -> dict[str, FileDeclarations]:
         """The answer of each file. Those not asked before are asked at the same time, a plugin's in its walls."""
         wanted = list(files)
         unknown = [
@@ -106,23 +110,23 @@ class Answers:
         self._write()
         return {path: fresh.get(path) or self._known[path] for path, _ in wanted}
 
-    def _ask(self, path: str, found: Signature, package: Package | None) -> Answer:
+    def _ask(self, path: str, found: Signature, package: Package | None) -> FileDeclarations:
         return self._load(path, found, package) if is_module(path, found) else self._run(path, found, package)
 
-    def _run(self, path: str, found: Signature, package: Package | None) -> Answer:
+    def _run(self, path: str, found: Signature, package: Package | None) -> FileDeclarations:
         """`<file> hook` prints the names of its events."""
         try:
             finished = self._walled(path, package) if package else self._free(path)
         except NotRunnable as error:
-            return Answer(found, problem=str(error))
+            return FileDeclarations(found, problem=str(error))
         if finished.ended == "timed_out":
             what = f"`{path} hook` did not answer within {ASK_SECONDS:g}s"
-            return Answer(found, problem=f"{what}; it has to print the names of its events and end")
+            return FileDeclarations(found, problem=f"{what}; it has to print the names of its events and end")
         if finished.ended != "exited":
-            return Answer(found, problem=f"`{path} hook`: {finished.why or 'too much output'}")
+            return FileDeclarations(found, problem=f"`{path} hook`: {finished.why or 'too much output'}")
         if finished.returncode != 0:
             said = ending(finished.returncode, finished.stderr.decode("utf-8", "replace"))
-            return Answer(found, problem=f"`{path} hook` failed: {said}")
+            return FileDeclarations(found, problem=f"`{path} hook` failed: {said}")
         return _named(path, found, finished.stdout.decode("utf-8", "replace").split())
 
     def _free(self, path: str) -> spawn.Finished:
@@ -145,11 +149,11 @@ class Answers:
     def _command(self, path: str, search: str, pycache: str) -> list[str]:
         return interpreter.command(path, "hook", path=search, pycache=pycache, cache_dir=self._cache)
 
-    def _load(self, path: str, found: Signature, package: Package | None) -> Answer:
+    def _load(self, path: str, found: Signature, package: Package | None) -> FileDeclarations:
         reply = self._python.describe(path, f"discovery:{os.path.dirname(path)}", LOAD_SECONDS, package)
         if reply.outcome is not Outcome.OK:
-            why = first_line(reply.message, str(reply.outcome))
-            return Answer(found, problem=f"cannot be loaded: {why}")
+            why = last_line(reply.message, str(reply.outcome))
+            return FileDeclarations(found, problem=f"cannot be loaded: {why}")
         return declared(reply.result, found)
 
     def _write(self) -> None:
@@ -165,34 +169,38 @@ def is_module(path: str, found: Signature) -> bool:
     return path.endswith(".py") and bool(found) and not found[4] & 0o111
 
 
-def declared(described: Mapping[str, Any], found: Signature = ()) -> Answer:
+def declared(described: Mapping[str, Any], found: Signature = ()) -> FileDeclarations:
     """What a worker found in a module, with its events in our spelling."""
     try:
-        said = convert(described.get("declared", ()), tuple[Declared, ...])
+        said = convert(described.get("declared", ()), tuple[HandlerDeclaration, ...])
     except msgspec.ValidationError as error:
-        return Answer(found, problem=f"`@samuel.hook` was given something wrong: {error}")
+        return FileDeclarations(found, problem=f"`@samuel.hook` was given something wrong: {error}")
     functions = []
     for one in said:
         try:
             event, _ = understand(one.event)
         except UnknownEvent as error:
-            return Answer(found, problem=f"`{one.function}`: {error.message}; {error.hint}")
+            return FileDeclarations(found, problem=f"`{one.function}`: {error.message}; {error.hint}")
         functions.append(replace(one, event=event))
     if not functions:
-        return Answer(found, problem="no function in it is marked with `@samuel.hook`; a script needs `chmod +x`")
-    return Answer(found, tuple(functions))
+        return FileDeclarations(
+            found, problem="no function in it is marked with `@samuel.hook`; a script needs `chmod +x`"
+        )
+    return FileDeclarations(found, tuple(functions))
 
 
-def _named(path: str, found: Signature, names: list[str]) -> Answer:
+def _named(path: str, found: Signature, names: list[str]) -> FileDeclarations:
     if not names:
-        return Answer(found, problem=f"`{path} hook` printed nothing; it must print the name of an event")
-    events: dict[str, Declared] = {}
+        return FileDeclarations(
+            found, problem=f"`{path} hook` printed nothing; it must print the name of an event"
+        )
+    events: dict[str, HandlerDeclaration] = {}
     for name in names[:100]:
         try:
             event, dialect = understand(name)
         except UnknownEvent as error:
-            return Answer(
+            return FileDeclarations(
                 found, problem=f"`{path} hook` printed `{name[:80]}`, which is not an event; {error.hint}"
             )
-        events.setdefault(event, Declared(event, dialect=dialect))
-    return Answer(found, tuple(events.values()))
+        events.setdefault(event, HandlerDeclaration(event, dialect=dialect))
+    return FileDeclarations(found, tuple(events.values()))

@@ -13,38 +13,38 @@ from msgspec.structs import replace
 
 from samuel import paths
 from samuel.config.model import PluginSettings
-from samuel.hooks.handler import Handler, Origin, Status
-from samuel.plugins.installed import Installed
-from samuel.plugins.lock import Entry
-from samuel.runtimes.python import Python
+from samuel.hooks.handler import Handler, HandlerStatus, Origin
+from samuel.plugins.installed import InstalledPlugin
+from samuel.plugins.lock import LockedPlugin
+from samuel.runtimes.python import PythonRuntime
 from samuel.sources import distributions, hook_files, plugins
-from samuel.sources.declarations import Answers
+from samuel.sources.declarations import DeclarationCache
 from samuel.sources.environment import REGISTRY
-from samuel.sources.index import Index
+from samuel.sources.index import HookIndex
 from samuel.sources.yaml_hooks import YamlHooks
 from samuel.trust.permit import Permit
 
 
-class Place(NamedTuple):
+class DiscoveryContext(NamedTuple):
     """What the sources look at."""
 
     root: Path
     home: Path
     distributions: Sequence[str]
-    plugins: Callable[[], Sequence[Installed]]  # the project's
-    missing_plugins: Callable[[], Sequence[Entry]]  # those that samuel.lock names and are not there
-    user_plugins: Callable[[], Sequence[Installed]]
+    plugins: Callable[[], Sequence[InstalledPlugin]]  # the project's
+    missing_plugins: Callable[[], Sequence[LockedPlugin]]  # those that samuel.lock names and are not there
+    user_plugins: Callable[[], Sequence[InstalledPlugin]]
     plugin_settings: Mapping[str, PluginSettings]
     environments: Path  # of Python plugins
     yaml_hooks: YamlHooks
     permit: Permit
-    python: Python
-    project_answers: Answers
-    user_answers: Answers
-    looked_through: Index
+    python: PythonRuntime
+    project_answers: DeclarationCache
+    user_answers: DeclarationCache
+    looked_through: HookIndex
 
 
-def project_hooks(place: Place) -> list[Handler]:
+def project_hooks(place: DiscoveryContext) -> list[Handler]:
     """Hook files of ours, YAML hooks, hook files of others; then what of them was agreed to and is gone."""
     permit, answers, root = place.permit, place.project_answers, place.root
 
@@ -62,7 +62,7 @@ def project_hooks(place: Place) -> list[Handler]:
     ]
 
 
-def project_plugins(place: Place) -> list[Handler]:
+def project_plugins(place: DiscoveryContext) -> list[Handler]:
     there, answers, permit = place.plugins(), place.project_answers, place.permit
     found = plugins.find(there, Origin.PROJECT_PLUGIN, place.plugin_settings, place.environments, answers, permit)
     gone = plugins.gone(permit.agreed_names(), there, answers)
@@ -71,7 +71,7 @@ def project_plugins(place: Place) -> list[Handler]:
     return [*found, *gone, *(handler for handler in absent if handler.owner not in owners)]
 
 
-def user_plugins(place: Place) -> list[Handler]:
+def user_plugins(place: DiscoveryContext) -> list[Handler]:
     there = place.user_plugins()
     return plugins.find(
         there,
@@ -83,7 +83,7 @@ def user_plugins(place: Place) -> list[Handler]:
     )
 
 
-def user_hooks(place: Place) -> list[Handler]:
+def user_hooks(place: DiscoveryContext) -> list[Handler]:
     """The user's own need no agreement. A project that *is* the home directory has no second set of them."""
     if place.home.resolve() == place.root:
         return []
@@ -100,16 +100,21 @@ def user_hooks(place: Place) -> list[Handler]:
     ]
 
 
-def installed(place: Place) -> list[Handler]:
+def installed(place: DiscoveryContext) -> list[Handler]:
     return distributions.find(place.distributions, place.python, place.permit.text, place.project_answers)
 
 
 # Highest precedence first. A new source is a function and a line here.
-FILES: tuple[Callable[[Place], list[Handler]], ...] = (project_hooks, project_plugins, user_hooks, user_plugins)
-OTHERS: tuple[Callable[[Place], list[Handler]], ...] = (installed,)
+FILES: tuple[Callable[[DiscoveryContext], list[Handler]], ...] = (
+    project_hooks,
+    project_plugins,
+    user_hooks,
+    user_plugins,
+)
+OTHERS: tuple[Callable[[DiscoveryContext], list[Handler]], ...] = (installed,)
 
 
-def discover(place: Place, given: Sequence[Handler] = ()) -> tuple[Handler, ...]:
+def discover(place: DiscoveryContext, given: Sequence[Handler] = ()) -> tuple[Handler, ...]:
     """Everything found, whatever its state. `given` are the handlers that live in this process."""
     files = place.looked_through.recall(place.permit)
     if files is None:
@@ -124,12 +129,12 @@ def _shadowed(found: Sequence[Handler]) -> list[Handler]:
     heard: dict[tuple[bool, str], str] = {}
     result = []
     for handler in found:
-        if handler.status is Status.ACTIVE:
+        if handler.status is HandlerStatus.ACTIVE:
             package = handler.package
             where = (handler.file or handler.path) if package is None else package.directory
             first = heard.setdefault((package is not None, handler.owner), where)
             if first != where:
                 why = f"`{first}` has the same name and comes first"
-                handler = replace(handler, status=Status.SHADOWED, reason=why)
+                handler = replace(handler, status=HandlerStatus.SHADOWED, reason=why)
         result.append(handler)
     return result

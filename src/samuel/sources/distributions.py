@@ -15,9 +15,9 @@ from urllib.parse import unquote, urlparse
 
 from msgspec.structs import replace
 
-from samuel.hooks.handler import Handler, Origin, Outcome, Status
-from samuel.runtimes.python import Python
-from samuel.sources.declarations import LOAD_SECONDS, Answer, Answers, declared
+from samuel.hooks.handler import Handler, HandlerStatus, Origin, Outcome
+from samuel.runtimes.python import PythonRuntime
+from samuel.sources.declarations import LOAD_SECONDS, DeclarationCache, FileDeclarations, declared
 from samuel.sources.hook_files import declared_handler
 from samuel.trust.content import TooMuch, digest_file, digest_text, survey
 
@@ -80,14 +80,18 @@ def trust_name(name: str) -> str:
 
 
 def find(
-    names: Iterable[str], python: Python, refusal: Callable[[str, str], str], answers: Answers
+    names: Iterable[str], python: PythonRuntime, refusal: Callable[[str, str], str], answers: DeclarationCache
 ) -> list[Handler]:
     handlers: list[Handler] = []
     for listed in look_up(names):
         if not listed.text:
-            handlers.append(_unavailable(listed, Status.BROKEN, f"not installed; `pip install {listed.name}`"))
+            handlers.append(
+                _unavailable(listed, HandlerStatus.BROKEN, f"not installed; `pip install {listed.name}`")
+            )
         elif not listed.entry_points:
-            handlers.append(_unavailable(listed, Status.BROKEN, f"it has no entry point in the group `{GROUP}`"))
+            handlers.append(
+                _unavailable(listed, HandlerStatus.BROKEN, f"it has no entry point in the group `{GROUP}`")
+            )
         elif why := refusal(trust_name(listed.name), listed.digest):
             handlers += _refused(listed, answers, why)
         else:
@@ -95,31 +99,31 @@ def find(
     return handlers
 
 
-def _refused(listed: Listed, answers: Answers, why: str) -> list[Handler]:
+def _refused(listed: Listed, answers: DeclarationCache, why: str) -> list[Handler]:
     """Not agreed to, or not any more: in the places it had when it was."""
     places: list[Handler] = []
     for point in listed.entry_points:
         if last := answers.last(_remembered(listed, point)):
             places += _declared(listed, point, last, len(places))
-    refused = [replace(handler, status=Status.UNTRUSTED, reason=why) for handler in places]
-    return refused or [_unavailable(listed, Status.UNTRUSTED, why)]
+    refused = [replace(handler, status=HandlerStatus.UNTRUSTED, reason=why) for handler in places]
+    return refused or [_unavailable(listed, HandlerStatus.UNTRUSTED, why)]
 
 
-def _load(listed: Listed, python: Python, answers: Answers) -> list[Handler]:
+def _load(listed: Listed, python: PythonRuntime, answers: DeclarationCache) -> list[Handler]:
     handlers: list[Handler] = []
     for point in sorted(listed.entry_points, key=lambda point: point.name):
         reply = python.describe(point.value, f"{Origin.DISTRIBUTION.name}:{listed.name}", LOAD_SECONDS)
         answer = declared(reply.result) if reply.outcome is Outcome.OK else None
         if answer is None or answer.problem:
             why = answer.problem if answer else reply.message or str(reply.outcome)
-            handlers.append(_unavailable(listed, Status.BROKEN, f"`{point.value}`: {why}"))
+            handlers.append(_unavailable(listed, HandlerStatus.BROKEN, f"`{point.value}`: {why}"))
             continue
         answers.keep(_remembered(listed, point), answer)
         handlers += _declared(listed, point, answer, len(handlers))
     return handlers
 
 
-def _declared(listed: Listed, point: EntryPoint, answer: Answer, first: int) -> list[Handler]:
+def _declared(listed: Listed, point: EntryPoint, answer: FileDeclarations, first: int) -> list[Handler]:
     return [
         replace(
             declared_handler(said, listed.name, Origin.DISTRIBUTION, first + position),
@@ -134,7 +138,7 @@ def _remembered(listed: Listed, point: EntryPoint) -> str:
     return f"{trust_name(listed.name)}:{point.name}"
 
 
-def _unavailable(listed: Listed, status: Status, reason: str) -> Handler:
+def _unavailable(listed: Listed, status: HandlerStatus, reason: str) -> Handler:
     return Handler(
         name=listed.name,
         event="",

@@ -14,7 +14,7 @@ import msgspec
 
 from samuel.decoding import msgpack_decoder
 from samuel.files import atomic
-from samuel.hooks.handler import Handler, Status
+from samuel.hooks.handler import Handler, HandlerStatus
 from samuel.trust.content import Signature, TooMuch, file_signature, survey
 from samuel.trust.permit import Permit
 from samuel.version import __version__
@@ -31,7 +31,7 @@ FILE = ""  # the name of a place that is a file, among the files in it
 _decode = msgpack_decoder(_Remembered)
 
 
-class Index:
+class HookIndex:
     def __init__(
         self,
         file: Path,
@@ -79,7 +79,7 @@ class Index:
     def remember(self, handlers: Sequence[Handler], permit: Permit, also: Sequence[Path] = ()) -> None:
         """`also` are directories besides those of hooks that the answer depends on."""
         # What a link leads to is not looked through.
-        if self._found is None or any(one.status is Status.BROKEN or _linked(one) for one in handlers):
+        if self._found is None or any(one.status is HandlerStatus.BROKEN or _linked(one) for one in handlers):
             return
         scripts, besides = _survey(self._scripts(handlers)), _survey(map(str, also))
         if scripts is None or besides is None:

@@ -14,15 +14,15 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from samuel.config.model import PluginSettings
-from samuel.hooks.handler import Handler, Origin, Role, Status
+from samuel.hooks.handler import Handler, HandlerStatus, Origin, Role
 from samuel.hooks.package import Package
 from samuel.plugins.environment import interpreter
-from samuel.plugins.installed import Installed
-from samuel.plugins.lock import Entry, LockedHook
+from samuel.plugins.installed import InstalledPlugin
+from samuel.plugins.lock import LockedHook, LockedPlugin
 from samuel.plugins.model import OCI, PYTHON, SKILL, WASM, Binding
 from samuel.runtimes.wasm import MISSING
 from samuel.sources import hook_files
-from samuel.sources.declarations import Answer, Answers, Declared
+from samuel.sources.declarations import DeclarationCache, FileDeclarations, HandlerDeclaration
 from samuel.trust.content import Digests
 from samuel.trust.permit import Permit
 
@@ -31,7 +31,7 @@ RUNTIMES = {SKILL: "exec", PYTHON: "python", WASM: "wasm", OCI: "oci"}
 _NOTHING_SAID = PluginSettings()
 
 
-def package_of(plugin: Installed, environments: Path) -> Package:
+def package_of(plugin: InstalledPlugin, environments: Path) -> Package:
     """What the plugin's handlers share. A linked one is where it really is: that is what its walls let in."""
     locked = plugin.locked
     return Package(
@@ -51,11 +51,11 @@ def package_of(plugin: Installed, environments: Path) -> Package:
 
 
 def find(
-    plugins: Iterable[Installed],
+    plugins: Iterable[InstalledPlugin],
     origin: Origin,
     settings: Mapping[str, PluginSettings],
     environments: Path,
-    answers: Answers,
+    answers: DeclarationCache,
     permit: Permit,
 ) -> list[Handler]:
     """The handlers of these plugins, each with its state."""
@@ -69,7 +69,7 @@ def find(
     return handlers
 
 
-def gone(agreed: Sequence[str], there: Iterable[Installed], answers: Answers) -> list[Handler]:
+def gone(agreed: Sequence[str], there: Iterable[InstalledPlugin], answers: DeclarationCache) -> list[Handler]:
     """Plugins that were agreed to and are not there: missing at their places until somebody agrees to that."""
     present = {plugin.agreement for plugin in there}
     why = "it was agreed to and is gone; `samuel plugin install` brings it back, `samuel trust` lets it go"
@@ -77,11 +77,11 @@ def gone(agreed: Sequence[str], there: Iterable[Installed], answers: Answers) ->
         handler
         for name in agreed
         if name.startswith(AGREEMENT) and name not in present
-        for handler in _remembered(name, Origin.PROJECT_PLUGIN, answers, Status.BROKEN, why)
+        for handler in _remembered(name, Origin.PROJECT_PLUGIN, answers, HandlerStatus.BROKEN, why)
     ]
 
 
-def absent(entries: Iterable[Entry], settings: Mapping[str, PluginSettings]) -> list[Handler]:
+def absent(entries: Iterable[LockedPlugin], settings: Mapping[str, PluginSettings]) -> list[Handler]:
     """Plugins that samuel.lock names and that were never here, as in a fresh clone: their guards are refused.
 
     The lock says what they answer to. Where it does not, they could be for any event.
@@ -103,7 +103,7 @@ def absent(entries: Iterable[Entry], settings: Mapping[str, PluginSettings]) -> 
                 order=hook.order,
                 role=hook.role,
                 declared=at,
-                status=Status.BROKEN,
+                status=HandlerStatus.BROKEN,
                 reason=why,
             )
             for at, hook in enumerate(hooks)
@@ -111,7 +111,7 @@ def absent(entries: Iterable[Entry], settings: Mapping[str, PluginSettings]) -> 
     return handlers
 
 
-def _owner(entry: Entry, hook: LockedHook) -> str:
+def _owner(entry: LockedPlugin, hook: LockedHook) -> str:
     """The name of the plugin, which its hooks' names begin with: that of its manifest, or the one in the lock."""
     if hook.name == entry.name or hook.name.startswith(f"{entry.name}/"):
         return entry.name
@@ -119,20 +119,20 @@ def _owner(entry: Entry, hook: LockedHook) -> str:
 
 
 def _of_one(
-    plugin: Installed,
+    plugin: InstalledPlugin,
     package: Package,
     said: PluginSettings,
     origin: Origin,
-    answers: Answers,
+    answers: DeclarationCache,
     permit: Permit,
 ) -> list[Handler]:
     if not said.enabled:
         why = f"`enabled = false` in samuel.toml; `samuel plugin enable {plugin.title}` turns it on"
-        places = _remembered(plugin.agreement, origin, answers, Status.DISABLED, why)
-        return places or _in_words(plugin, origin, Status.DISABLED, why)
+        places = _remembered(plugin.agreement, origin, answers, HandlerStatus.DISABLED, why)
+        return places or _in_words(plugin, origin, HandlerStatus.DISABLED, why)
     untrusted = permit.package(package) if origin is Origin.PROJECT_PLUGIN else ""
     if why := untrusted or "; ".join(str(problem) for problem in plugin.problems) or _lacking(plugin, package):
-        status = Status.UNTRUSTED if untrusted else Status.BROKEN
+        status = HandlerStatus.UNTRUSTED if untrusted else HandlerStatus.BROKEN
         places = _remembered(plugin.agreement, origin, answers, status, why)
         return places or _in_words(plugin, origin, status, why)
     bound = _bound(plugin, package, origin)
@@ -142,13 +142,13 @@ def _of_one(
     return found
 
 
-def _bound(plugin: Installed, package: Package, origin: Origin) -> list[Handler]:
+def _bound(plugin: InstalledPlugin, package: Package, origin: Origin) -> list[Handler]:
     return [
         _handler(plugin, package, origin, binding) for binding in plugin.manifest.bindings if plugin.manifest.file
     ]
 
 
-def _handler(plugin: Installed, package: Package, origin: Origin, binding: Binding) -> Handler:
+def _handler(plugin: InstalledPlugin, package: Package, origin: Origin, binding: Binding) -> Handler:
     path, entry, hook = _target(plugin, package, binding.entry)
     return Handler(
         name=f"{plugin.name}/{hook}",
@@ -166,7 +166,7 @@ def _handler(plugin: Installed, package: Package, origin: Origin, binding: Bindi
     )
 
 
-def _target(plugin: Installed, package: Package, entry: str) -> tuple[str, str, str]:
+def _target(plugin: InstalledPlugin, package: Package, entry: str) -> tuple[str, str, str]:
     """The file, what to call in it, and the hook's name."""
     kind, module = plugin.manifest.kind, plugin.manifest.module
     if kind == SKILL:  # a script, with the payload on its stdin and no argument
@@ -180,10 +180,10 @@ def _target(plugin: Installed, package: Package, entry: str) -> tuple[str, str, 
 
 
 def _files(
-    plugin: Installed,
+    plugin: InstalledPlugin,
     package: Package,
     origin: Origin,
-    answers: Answers,
+    answers: DeclarationCache,
     digests: Digests,
     bound: set[str],
 ) -> list[Handler]:
@@ -196,7 +196,7 @@ def _files(
     ]
 
 
-def _lacking(plugin: Installed, package: Package) -> str:
+def _lacking(plugin: InstalledPlugin, package: Package) -> str:
     """What it needs besides its files, and is not there."""
     again = f"`samuel plugin install` or `samuel plugin add --force` gets it ({plugin.title})"
     if plugin.manifest.kind == OCI and not package.image:
@@ -208,7 +208,7 @@ def _lacking(plugin: Installed, package: Package) -> str:
     return ""
 
 
-def _in_words(plugin: Installed, origin: Origin, status: Status, why: str) -> list[Handler]:
+def _in_words(plugin: InstalledPlugin, origin: Origin, status: HandlerStatus, why: str) -> list[Handler]:
     """The places that its manifest asks for, and one line for hooks that nobody asked: it is always listed."""
     package = Package(name=plugin.name, directory=str(plugin.directory), kind=plugin.manifest.kind)
     places = [replace(one, status=status, reason=why) for one in _bound(plugin, package, origin)]
@@ -229,7 +229,7 @@ def _in_words(plugin: Installed, origin: Origin, status: Status, why: str) -> li
     return [*places, listed]
 
 
-def _unasked(plugin: Installed, bound: set[str]) -> bool:
+def _unasked(plugin: InstalledPlugin, bound: set[str]) -> bool:
     """Whether it may have hooks that its manifest does not bind: only the files themselves know their events."""
     files = hook_files.candidates(os.path.join(plugin.directory, "hooks"))
     return bool(plugin.problems) or not bound.issuperset(files)
@@ -238,16 +238,18 @@ def _unasked(plugin: Installed, bound: set[str]) -> bool:
 # The places a plugin's handlers had when it last worked
 
 
-def _answer(found: Sequence[Handler]) -> Answer:
+def _answer(found: Sequence[Handler]) -> FileDeclarations:
     places = [
-        Declared(one.event, one.name, order=one.order, strict=one.strict, role=one.role)
+        HandlerDeclaration(one.event, one.name, order=one.order, strict=one.strict, role=one.role)
         for one in found
         if one.event
     ]
-    return Answer((), tuple(places), owner=found[0].owner if found else "")
+    return FileDeclarations((), tuple(places), owner=found[0].owner if found else "")
 
 
-def _remembered(name: str, origin: Origin, answers: Answers, status: Status, why: str) -> list[Handler]:
+def _remembered(
+    name: str, origin: Origin, answers: DeclarationCache, status: HandlerStatus, why: str
+) -> list[Handler]:
     last = answers.last(name)
     if last is None:
         return []

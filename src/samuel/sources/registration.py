@@ -12,14 +12,14 @@ from typing import Any
 from samuel.events.names import ALL
 from samuel.hooks.handler import DEFAULT_ORDER
 from samuel.sources.environment import Environment
-from samuel.sources.yaml_cache import Read
+from samuel.sources.yaml_cache import YamlHookFile
 from samuel.sources.yaml_command import command, lacking
 from samuel.sources.yaml_hook import YamlHook
 
 Registration = dict[str, list[dict[str, Any]]]
 
 
-def registration(reads: Iterable[Read], environment: Environment, root: Path) -> Registration:
+def registration(reads: Iterable[YamlHookFile], environment: Environment, root: Path) -> Registration:
     """In the order of the events, and of the hooks in their chains; events are spelled as the files spell them."""
     hooks: dict[str, YamlHook] = {}
     for read in reads:

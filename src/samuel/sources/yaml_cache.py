@@ -27,7 +27,7 @@ ENDINGS = (".yaml", ".yml")
 LARGEST = 1024 * 1024
 
 
-class Read(msgspec.Struct, frozen=True, omit_defaults=True):
+class YamlHookFile(msgspec.Struct, frozen=True, omit_defaults=True):
     """One file, as it was read: what it says, or what is wrong with it."""
 
     file: str  # relative to the project
@@ -41,10 +41,10 @@ class Read(msgspec.Struct, frozen=True, omit_defaults=True):
 
 class _Stored(msgspec.Struct):
     version: str = ""
-    files: dict[str, Read] = {}
+    files: dict[str, YamlHookFile] = {}
 
 
-class KnownFiles:
+class YamlHookCache:
     """What is known of the YAML hooks of one repository; without a file, only until the end."""
 
     def __init__(self, file: Path | None = None) -> None:
@@ -57,7 +57,7 @@ class KnownFiles:
         except (OSError, UnicodeDecodeError, msgspec.MsgspecError):
             return _Stored()
 
-    def look(self, root: Path) -> list[Read]:
+    def look(self, root: Path) -> list[YamlHookFile]:
         """Every file there, in the order of the names."""
         known, fresh = self._stored.files, self._stored.version == __version__
         found = []
@@ -85,7 +85,7 @@ class KnownFiles:
         if changed:
             self._write()
 
-    def last(self, path: str) -> Read | None:
+    def last(self, path: str) -> YamlHookFile | None:
         """What was known of a file, also if it is gone."""
         return self._stored.files.get(path)
 
@@ -129,7 +129,7 @@ def _is_one(name: str) -> bool:
     return name.endswith(ENDINGS) and not name.startswith(".")
 
 
-def _read(file: str, path: str, found: Signature) -> Read:
+def _read(file: str, path: str, found: Signature) -> YamlHookFile:
     mode = found[4]
     if stat.S_ISLNK(mode):
         return _wrong(file, path, found, "it is a symbolic link", "put the file itself there")
@@ -142,10 +142,10 @@ def _read(file: str, path: str, found: Signature) -> Read:
     from samuel.sources.yaml_file import read_hook  # with PyYAML, which known files do without
 
     try:
-        return Read(file, path, found, digest, read_hook(data, file))
+        return YamlHookFile(file, path, found, digest, read_hook(data, file))
     except ConfigError as error:
-        return Read(file, path, found, digest, problems=error.problems)
+        return YamlHookFile(file, path, found, digest, problems=error.problems)
 
 
-def _wrong(file: str, path: str, found: Signature, what: str, hint: str) -> Read:
-    return Read(file, path, found, problems=(Problem(what, file, 0, hint),))
+def _wrong(file: str, path: str, found: Signature, what: str, hint: str) -> YamlHookFile:
+    return YamlHookFile(file, path, found, problems=(Problem(what, file, 0, hint),))

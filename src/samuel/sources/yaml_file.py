@@ -28,7 +28,7 @@ import msgspec
 from samuel.config import kinds
 from samuel.config.keys import shown
 from samuel.config.model import DEFAULT, DEFAULT_ALIAS
-from samuel.config.reader import Report, Table
+from samuel.config.reader import ConfigTable, ProblemReport
 from samuel.decoding import decode_json
 from samuel.errors import UnknownEvent
 from samuel.events import EventType, PostAbilityCall, event_type
@@ -53,7 +53,7 @@ _MODULE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(?:\.[A-Za-z_][A-Za-z0-9_]*)*")
 def read_hook(data: bytes, file: str) -> YamlHook:
     """ConfigError with everything that is wrong with it."""
     document = yaml.load(data, file)
-    report = Report(Path(file), document.lines)
+    report = ProblemReport(Path(file), document.lines)
     # `match:` with nothing but comments below it says nothing.
     top = report.read({key: value for key, value in document.mapping().items() if value is not None})
     spelled, known = _events(top)
@@ -78,7 +78,7 @@ def read_hook(data: bytes, file: str) -> YamlHook:
     return found
 
 
-def _events(top: Table) -> tuple[tuple[str, ...], list[EventType]]:
+def _events(top: ConfigTable) -> tuple[tuple[str, ...], list[EventType]]:
     spelled = top.require("event_type", kinds.patterns, ())
     known: list[EventType] = []
     for one in spelled:
@@ -93,7 +93,7 @@ def _events(top: Table) -> tuple[tuple[str, ...], list[EventType]]:
     return spelled, known
 
 
-def _match(top: Table, events: list[EventType]) -> dict[str, Any]:
+def _match(top: ConfigTable, events: list[EventType]) -> dict[str, Any]:
     table = top.table("match")
     found = {key: value for key, kind in FILTERS.items() if (value := table.take(key, kind, None)) is not None}
     for event in events:
@@ -107,7 +107,7 @@ def _match(top: Table, events: list[EventType]) -> dict[str, Any]:
     return found
 
 
-def _handler(top: Table) -> dict[str, Any]:
+def _handler(top: ConfigTable) -> dict[str, Any]:
     if "handler" not in top:
         top.refuse("handler", "`handler` is missing", "say what it runs: `kind` and `command` below `handler:`")
     table = top.table("handler")
@@ -121,7 +121,7 @@ def _handler(top: Table) -> dict[str, Any]:
     return {"kind": kind, **HANDLERS[kind](table)}
 
 
-def _script(table: Table) -> dict[str, Any]:
+def _script(table: ConfigTable) -> dict[str, Any]:
     shell = table.take("shell", kinds.flag, False)
     command = table.require("command", command_line, "")
     if not command:
@@ -136,7 +136,7 @@ def _script(table: Table) -> dict[str, Any]:
     return {"command": shlex.join(command), "words": command}
 
 
-def _split(table: Table, line: str) -> tuple[str, ...]:
+def _split(table: ConfigTable, line: str) -> tuple[str, ...]:
     try:
         words = tuple(shlex.split(line))
     except ValueError:
@@ -146,7 +146,7 @@ def _split(table: Table, line: str) -> tuple[str, ...]:
     return words
 
 
-def _check_program(table: Table, words: tuple[str, ...]) -> None:
+def _check_program(table: ConfigTable, words: tuple[str, ...]) -> None:
     program = words[0] if words else ""
     if not program:
         table.refuse("command", "`command` names no program")
@@ -154,7 +154,7 @@ def _check_program(table: Table, words: tuple[str, ...]) -> None:
         table.refuse("command", f"`{shown(program)}` leads out of the project", "write it from the project's root")
 
 
-def _python(table: Table) -> dict[str, Any]:
+def _python(table: ConfigTable) -> dict[str, Any]:
     said, file = table.require("function", kinds.name, ""), table.take("file", python_file, "")
     if not said:
         return {"command": ""}
@@ -182,7 +182,7 @@ def _python(table: Table) -> dict[str, Any]:
     }
 
 
-def _builtin(table: Table) -> dict[str, Any]:
+def _builtin(table: ConfigTable) -> dict[str, Any]:
     said = table.require("name", name, "")
     if said and said not in SHIPPED:
         close = difflib.get_close_matches(said, SHIPPED, n=1)
@@ -191,7 +191,7 @@ def _builtin(table: Table) -> dict[str, Any]:
     return {"command": said}
 
 
-def _config(top: Table, events: list[EventType], kind: str, command: str) -> dict[str, Any]:
+def _config(top: ConfigTable, events: list[EventType], kind: str, command: str) -> dict[str, Any]:
     """What a shipped hook is told must be right; what others are told is theirs."""
     if kind != BUILTIN:
         return top.take("config", own_config, {})
@@ -209,7 +209,11 @@ def _config(top: Table, events: list[EventType], kind: str, command: str) -> dic
     return told
 
 
-HANDLERS: dict[str, Callable[[Table], dict[str, Any]]] = {SCRIPT: _script, PYTHON: _python, BUILTIN: _builtin}
+HANDLERS: dict[str, Callable[[ConfigTable], dict[str, Any]]] = {
+    SCRIPT: _script,
+    PYTHON: _python,
+    BUILTIN: _builtin,
+}
 
 
 # What the values must be

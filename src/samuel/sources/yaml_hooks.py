@@ -14,9 +14,9 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from samuel import paths
-from samuel.hooks.handler import Handler, Origin, Status
+from samuel.hooks.handler import Handler, HandlerStatus, Origin
 from samuel.sources.environment import Environment
-from samuel.sources.yaml_cache import KnownFiles, Read
+from samuel.sources.yaml_cache import YamlHookCache, YamlHookFile
 from samuel.sources.yaml_command import command, lacking
 from samuel.sources.yaml_hook import YamlHook
 from samuel.trust.content import spoken
@@ -33,7 +33,7 @@ class YamlHooks:
         self,
         root: Path,
         environment: Environment,
-        known: KnownFiles,
+        known: YamlHookCache,
         permit: Permit,
     ) -> None:
         self._root = root
@@ -44,12 +44,12 @@ class YamlHooks:
     def find(self) -> list[Handler]:
         """In the order of the files' names."""
         objections = cache(self._permit.objections)  # of each directory of scripts once, not once a hook
-        found: list[tuple[Read, list[Handler]]] = []
+        found: list[tuple[YamlHookFile, list[Handler]]] = []
         agreed: list[tuple[str, YamlHook | None]] = []
         for read in self._known.look(self._root):
             if read.hook is None:
                 why = "; ".join(str(problem) for problem in read.problems)
-                found.append((read, self._out_of_order(read, Status.BROKEN, why)))
+                found.append((read, self._out_of_order(read, HandlerStatus.BROKEN, why)))
                 continue
             handlers = self._handlers(read.hook, read)
             untrusted = self._permit.declared(handlers[0], objections)
@@ -71,23 +71,25 @@ class YamlHooks:
             handler
             for last in there
             if last is not None and self._good(last)
-            for handler in self._out_of_order(last, Status.BROKEN, GONE)
+            for handler in self._out_of_order(last, HandlerStatus.BROKEN, GONE)
         ]
 
-    def _judged(self, hook: YamlHook, read: Read, handlers: list[Handler], untrusted: str) -> list[Handler]:
+    def _judged(
+        self, hook: YamlHook, read: YamlHookFile, handlers: list[Handler], untrusted: str
+    ) -> list[Handler]:
         missing = lacking(command(hook, self._root))
         refused = f"{untrusted}; besides, {missing}" if untrusted and missing else untrusted
         if untrusted and self._good(read):
             # Whatever was changed, also if it was switched off: until that is agreed to it stays, refused.
-            return self._out_of_order(read, Status.UNTRUSTED, refused)
+            return self._out_of_order(read, HandlerStatus.UNTRUSTED, refused)
         if idle := hook.switched_off(read.file) or self._environment.elsewhere(hook):
-            return _with(handlers, Status.DISABLED, idle)
+            return _with(handlers, HandlerStatus.DISABLED, idle)
         here = self._here(hook, handlers)
         if untrusted:
-            return _with(here, Status.UNTRUSTED, refused)
-        return _with(here, Status.BROKEN, missing) if missing else here
+            return _with(here, HandlerStatus.UNTRUSTED, refused)
+        return _with(here, HandlerStatus.BROKEN, missing) if missing else here
 
-    def _good(self, read: Read) -> YamlHook | None:
+    def _good(self, read: YamlHookFile) -> YamlHook | None:
         """What it was when it last was agreed to, if it took part in this environment."""
         good = read.good
         if good is None or good.switched_off(read.file) or self._environment.elsewhere(good):
@@ -98,7 +100,7 @@ class YamlHooks:
         """Those that take part in this environment."""
         return [one for one in handlers if self._environment.holds(hook, one.event)]
 
-    def _handlers(self, hook: YamlHook, read: Read) -> list[Handler]:
+    def _handlers(self, hook: YamlHook, read: YamlHookFile) -> list[Handler]:
         """One for each of its events."""
         runs = command(hook, self._root)
         return [
@@ -121,26 +123,28 @@ class YamlHooks:
             for position, event in enumerate(hook.events)
         ]
 
-    def _out_of_order(self, read: Read, status: Status, why: str) -> list[Handler]:
+    def _out_of_order(self, read: YamlHookFile, status: HandlerStatus, why: str) -> list[Handler]:
         """Not to be run: in the place it had when it last took part, or else just listed."""
         good = self._good(read)
         if good is None:
             return [_listed(read, status, why)]
         return _with(self._here(good, self._handlers(good, read)), status, why)
 
-    def _heard_once(self, found: Iterable[tuple[Read, list[Handler]]]) -> list[Handler]:
+    def _heard_once(self, found: Iterable[tuple[YamlHookFile, list[Handler]]]) -> list[Handler]:
         """Of several with the same id the first that works is heard; one that does not work hides nothing."""
-        heard: dict[str, Read] = {}
+        heard: dict[str, YamlHookFile] = {}
         entries = list(found)
-        for read, handlers in sorted(entries, key=lambda entry: entry[1][0].status is not Status.ACTIVE):  # stable
-            if handlers[0].status in (Status.ACTIVE, Status.UNTRUSTED):
+        for read, handlers in sorted(
+            entries, key=lambda entry: entry[1][0].status is not HandlerStatus.ACTIVE
+        ):  # stable
+            if handlers[0].status in (HandlerStatus.ACTIVE, HandlerStatus.UNTRUSTED):
                 heard.setdefault(handlers[0].name, read)
         result: list[Handler] = []
         for read, handlers in entries:
             first = heard.get(handlers[0].name, read)
-            if first is not read and handlers[0].status in (Status.ACTIVE, Status.UNTRUSTED):
+            if first is not read and handlers[0].status in (HandlerStatus.ACTIVE, HandlerStatus.UNTRUSTED):
                 why = f"`{first.file}` has the id `{handlers[0].name}` too; give one of them another"
-                handlers = self._out_of_order(read, Status.BROKEN, why)
+                handlers = self._out_of_order(read, HandlerStatus.BROKEN, why)
             result += handlers
         return result
 
@@ -150,12 +154,12 @@ def files(root: Path) -> list[tuple[str, Path]]:
 
     With a script goes what lies beside it; of one in the project's root, the script alone.
     """
-    reads = KnownFiles().look(root)
+    reads = YamlHookCache().look(root)
     scripts = {path for read in reads if read.hook for path in command(read.hook, root).get("runs", ())}
     return list({**{read.file: root / read.file for read in reads}, **with_neighbours(root, scripts)}.items())
 
 
-def _listed(read: Read, status: Status, why: str) -> Handler:
+def _listed(read: YamlHookFile, status: HandlerStatus, why: str) -> Handler:
     name = read.hook.id if read.hook else spoken(os.path.basename(read.file).rpartition(".")[0])
     return Handler(
         name=name,
@@ -170,5 +174,5 @@ def _listed(read: Read, status: Status, why: str) -> Handler:
     )
 
 
-def _with(handlers: Iterable[Handler], status: Status, reason: str) -> list[Handler]:
+def _with(handlers: Iterable[Handler], status: HandlerStatus, reason: str) -> list[Handler]:
     return [replace(handler, status=status, reason=reason) for handler in handlers]

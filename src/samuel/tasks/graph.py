@@ -31,10 +31,10 @@ def fit(tasks: Tasks) -> bool:
     return True
 
 
-Found = tuple[int, str, str]  # the position of the task, what is wrong, how to mend it
+GraphProblem = tuple[int, str, str]  # the position of the task, what is wrong, how to mend it
 
 
-def _ids(tasks: Tasks) -> Iterator[Found]:
+def _ids(tasks: Tasks) -> Iterator[GraphProblem]:
     times = Counter(task.id for task in tasks)
     for index, task in enumerate(tasks):
         if not task.id or task.id != task.id.strip():
@@ -43,7 +43,7 @@ def _ids(tasks: Tasks) -> Iterator[Found]:
             yield index, f"the id `{task.id}` is there {times[task.id]} times", "give each task an id of its own"
 
 
-def _references(tasks: Tasks) -> Iterator[Found]:
+def _references(tasks: Tasks) -> Iterator[GraphProblem]:
     ids = {task.id for task in tasks}
     for index, task in enumerate(tasks):
         referred = [("depends on", one) for one in task.depends_on]
@@ -54,7 +54,7 @@ def _references(tasks: Tasks) -> Iterator[Found]:
                 yield index, f"task `{task.id}` {how} `{other}`, which is no task here", hint
 
 
-def _cycles(tasks: Tasks) -> Iterator[Found]:
+def _cycles(tasks: Tasks) -> Iterator[GraphProblem]:
     position = {task.id: index for index, task in enumerate(tasks)}
     waits = {task.id: task.depends_on for task in tasks}
     parents = {task.id: (task.parent_id,) if task.parent_id else () for task in tasks}

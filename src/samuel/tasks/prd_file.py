@@ -30,7 +30,7 @@ from samuel.tasks.task import COLUMNS, LISTS, Task, Tasks
 NAME = "prd.toon"
 
 
-class Document(NamedTuple):
+class PrdDocument(NamedTuple):
     """A file as it was read: the tasks, and the text around each."""
 
     tasks: tuple[Task, ...] = ()
@@ -40,10 +40,10 @@ class Document(NamedTuple):
     after: str = ""
 
 
-EMPTY = Document()
+EMPTY = PrdDocument()
 
 
-def decode(text: str, file: str = NAME) -> Document:
+def decode(text: str, file: str = NAME) -> PrdDocument:
     """The file's tasks, or ConfigError with everything that is wrong with it."""
     try:
         table = toons.loads(text).get("tasks")
@@ -68,10 +68,10 @@ def decode(text: str, file: str = NAME) -> Document:
         problems = mend.bad_cells(table, file, _line_numbers(before, rows))
     if problems:
         raise ConfigError(problems)
-    return Document(tasks, columns, before, rows, after)
+    return PrdDocument(tasks, columns, before, rows, after)
 
 
-def encode(tasks: Tasks, old: Document = EMPTY) -> str:
+def encode(tasks: Tasks, old: PrdDocument = EMPTY) -> str:
     """The text of these tasks. Those that are still the very objects of `old` keep their text."""
     extras = dict.fromkeys(column for task in (*old.tasks[:1], *tasks) for column in task.extra)
     columns = (*COLUMNS, *extras)

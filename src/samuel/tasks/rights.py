@@ -43,8 +43,8 @@ def asker(environment: Mapping[str, str], seal: Seal | None = None, above: Colle
     """
     if run := environment.get("SAMUEL_RUN_ID", ""):
         if environment.get("SAMUEL_STEP") == CHECK:
-            return Check(run)
-        return Agent(
+            return CheckAsker(run)
+        return AgentAsker(
             run=run,
             task_id=environment.get("SAMUEL_TASK_ID", ""),
             discovers=environment.get("SAMUEL_MODE") == DISCOVERY,
@@ -52,12 +52,12 @@ def asker(environment: Mapping[str, str], seal: Seal | None = None, above: Colle
             max_new_tasks=_number(environment, "SAMUEL_MAX_NEW_TASKS"),
         )
     if seal is None:
-        return Person()
+        return PersonAsker()
     if not seal.is_above and seal.run_id not in above:
-        return Person(busy=seal.own if seal.alive else ())
+        return PersonAsker(busy=seal.own if seal.alive else ())
     if seal.step != "agent":
-        return Check(seal.run_id)
-    return Agent(
+        return CheckAsker(seal.run_id)
+    return AgentAsker(
         run=seal.run_id,
         task_id=next(iter(seal.own), ""),
         discovers=seal.mode == DISCOVERY,
@@ -67,7 +67,7 @@ def asker(environment: Mapping[str, str], seal: Seal | None = None, above: Colle
 
 
 @dataclass(frozen=True)
-class Person:
+class PersonAsker:
     busy: tuple[str, ...] = ()
     """The tasks that agents work on now."""
 
@@ -85,7 +85,7 @@ class Person:
 
 
 @dataclass(frozen=True)
-class Check:
+class CheckAsker:
     run: str
 
     trusted = False
@@ -115,7 +115,7 @@ class Check:
 
 
 @dataclass(frozen=True)
-class Agent:
+class AgentAsker:
     run: str
     task_id: str = ""  # the task at hand; discovery has none
     discovers: bool = False

@@ -23,13 +23,13 @@ from samuel.tasks.task import Task
 
 FILE = "tasks.json"
 DISCOVERY = "discovery"
-Step = Literal["agent", "check", "commit"]
+SealedStep = Literal["agent", "check", "commit"]
 
 
 class Seal(msgspec.Struct, frozen=True, kw_only=True):
     run_id: str
     iteration: int
-    step: Step
+    step: SealedStep
     """Who is at work. An agent may say something about its task; a check or a commit may say nothing."""
     own: tuple[str, ...] = ()
     mode: str = "implementation"

@@ -16,7 +16,7 @@ from samuel.files.aside import keep_aside, put_aside
 from samuel.files.inside import read_inside
 from samuel.files.lock import held
 from samuel.tasks import graph, prd_file
-from samuel.tasks.prd_file import Document
+from samuel.tasks.prd_file import PrdDocument
 from samuel.tasks.rebuild import Rebuilt
 from samuel.tasks.seal import Seal, SealFile
 from samuel.tasks.task import Task, Tasks
@@ -112,18 +112,18 @@ class TaskStore:
             self._seal.clear()
             self._write(tuple(tasks), prd_file.EMPTY)
 
-    def _read(self) -> Document:
+    def _read(self) -> PrdDocument:
         try:
             return self._decoded(self._content())
         except FileNotFoundError:
             if self._can_restore and (seal := self.seal):
-                return Document(seal.tasks, rows=tuple("" for _ in seal.tasks))
+                return PrdDocument(seal.tasks, rows=tuple("" for _ in seal.tasks))
             raise self._missing() from None
 
     def _content(self) -> bytes:
         return read_inside(self.directory, prd_file.NAME, limit=LIMIT)
 
-    def _decoded(self, data: bytes) -> Document:
+    def _decoded(self, data: bytes) -> PrdDocument:
         try:
             text = data.decode("utf-8-sig")
         except UnicodeDecodeError as error:
@@ -131,7 +131,7 @@ class TaskStore:
             raise ConfigError([Problem("this is not UTF-8", str(self.path), line, "save it as UTF-8")]) from None
         return prd_file.decode(text, str(self.path))
 
-    def _read_whatever_it_is(self) -> tuple[Document, bytes, str]:
+    def _read_whatever_it_is(self) -> tuple[PrdDocument, bytes, str]:
         """The file, its bytes, and what is wrong with it. What is no file at all is moved out of the way."""
         content = b""
         try:
@@ -150,7 +150,7 @@ class TaskStore:
         """Whether a task file that is missing was sealed. Without a run.json somebody forgot the whole run."""
         return os.path.lexists(self.directory / "run.json") and self.seal is not None
 
-    def _write(self, tasks: Tasks, old: Document) -> None:
+    def _write(self, tasks: Tasks, old: PrdDocument) -> None:
         tasks = tuple(tasks)
         if problems := graph.problems(tasks, str(self.path)):
             raise ConfigError(problems)

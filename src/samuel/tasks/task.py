@@ -11,10 +11,10 @@ import msgspec
 
 from samuel.errors import UsageError
 
-Status = Literal["pending", "in_progress", "completed", "skipped", "blocked"]
+TaskStatus = Literal["pending", "in_progress", "completed", "skipped", "blocked"]
 Priority = Literal["critical", "high", "medium", "low"]
 
-STATUSES: tuple[Status, ...] = get_args(Status)
+STATUSES: tuple[TaskStatus, ...] = get_args(TaskStatus)
 PRIORITIES: tuple[Priority, ...] = get_args(Priority)  # the first is the most urgent
 
 
@@ -27,7 +27,7 @@ class Task(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     id: str
     title: str
     description: str = ""
-    status: Status = "pending"
+    status: TaskStatus = "pending"
     priority: Priority = "medium"
     complexity: str = "medium"  # a free word: simple, medium, complex, ...
     parent_id: str = ""

@@ -15,17 +15,17 @@ from samuel.trust.content import TooMuch, digest_file, digest_text, survey
 
 SHOWN = 4096  # bytes of one file
 
-Text = tuple[str, str, str]  # name, digest, content
+CommandText = tuple[str, str, str]  # name, digest, content
 
 
-def quality(methodology: Methodology) -> Text | None:
+def quality(methodology: Methodology) -> CommandText | None:
     """The checks of a methodology, all together: their order is part of what they do."""
     if not methodology.quality_checks:
         return None
     return _text(f"checks:{methodology.name}", "".join(f"{command}\n" for command in methodology.quality_checks))
 
 
-def commit_hooks(methodology: Methodology, git: Git) -> Text | None:
+def commit_hooks(methodology: Methodology, git: Git) -> CommandText | None:
     """The hooks that a run's commits would run, wherever `core.hooksPath` leads; None if none would.
 
     It has no digest, and nobody can agree to it, if not all of it can be read.
@@ -43,7 +43,7 @@ def commit_hooks(methodology: Methodology, git: Git) -> Text | None:
     return _text(name, content) if files else None
 
 
-def agent(settings: AgentSettings, root: Path) -> Text:
+def agent(settings: AgentSettings, root: Path) -> CommandText:
     """The command of an agent, and the content of each file of the project that it names."""
     lines = [" ".join(repr(word) for word in settings.command)]
     if settings.env:
@@ -54,7 +54,7 @@ def agent(settings: AgentSettings, root: Path) -> Text:
     return _text(f"agent:{settings.name}", "".join(f"{line}\n" for line in lines))
 
 
-def scripted(root: Path) -> Text | None:
+def scripted(root: Path) -> CommandText | None:
     """The steps of the scripted agent: programs, and files that it copies into the project."""
     directory = root / paths.SCRIPTED
     if not directory.is_dir():
@@ -66,28 +66,28 @@ def scripted(root: Path) -> Text | None:
     return _text("agent:scripted", "".join(_file(directory / name, name) for name in files))
 
 
-def of_agent(name: str, agents: Mapping[str, AgentSettings], root: Path) -> Text | None:
+def of_agent(name: str, agents: Mapping[str, AgentSettings], root: Path) -> CommandText | None:
     """What running this agent needs somebody's word for; nothing for a program that the user installed."""
     if name in agents:
         return agent(agents[name], root)
     return scripted(root) if name == "scripted" else None
 
 
-def allowed(config: Config) -> Text | None:
+def allowed(config: Config) -> CommandText | None:
     """The commands that hooks may ask for: samuel.toml may have come with the clone as well as the hook."""
     if not config.allow_commands:
         return None
     return _text("session:commands", "".join(f"{command}\n" for command in config.allow_commands))
 
 
-def ranker(config: Config) -> Text | None:
+def ranker(config: Config) -> CommandText | None:
     """That an agent is asked which abilities fit: it costs money, and reads what the project says of them."""
     if config.abilities.ranker != "agent":
         return None
     return _text("abilities:ranker", "`samuel ability route` asks the configured agent which abilities fit\n")
 
 
-def texts(config: Config) -> list[Text]:
+def texts(config: Config) -> list[CommandText]:
     """Everything in a configuration that somebody must agree to before it runs."""
     root = config.file.parent if config.file else Path()
     checks = (quality(methodology) for methodology in config.methodology.values())
@@ -107,5 +107,5 @@ def _file(path: Path, name: str) -> str:
     return f"== {name}  sha256 {digest_file(str(path))}\n{shown}\n"
 
 
-def _text(name: str, content: str) -> Text:
+def _text(name: str, content: str) -> CommandText:
     return name, digest_text(content), content

@@ -15,7 +15,7 @@ from samuel.trust.store import MOST_KEPT, Agreement, TrustStore
 SHOWN = 64 * 1024
 
 
-class Item(NamedTuple):
+class TrustItem(NamedTuple):
     name: str
     digest: str
     state: str  # trusted, new, changed, gone
@@ -62,7 +62,7 @@ def review(
     agreed: Mapping[str, Agreement],
     texts: Iterable[tuple[str, str, str]] = (),
     files: Iterable[tuple[str, Path]] = (),
-) -> list[Item]:
+) -> list[TrustItem]:
     """All that could run here, and how it stands.
 
     `texts` are (name, digest, content) of what is not a file; `files` are those outside of the hook directories.
@@ -73,9 +73,11 @@ def review(
     for name, digest, content in found:
         known = agreed.get(name)
         state = "new" if known is None else "trusted" if known.covers(digest) else "changed"
-        items.append(Item(name, digest, state, content, known.at if known else ""))
+        items.append(TrustItem(name, digest, state, content, known.at if known else ""))
     here = {item.name for item in items}
-    gone = [Item(name, known.digest, "gone", b"", known.at) for name, known in agreed.items() if name not in here]
+    gone = [
+        TrustItem(name, known.digest, "gone", b"", known.at) for name, known in agreed.items() if name not in here
+    ]
     return [*items, *sorted(gone)]
 
 
@@ -84,7 +86,7 @@ def _read(name: str, path: Path) -> tuple[str, bytes]:
     return read_file(str(path), MOST_KEPT + 1) if name == spoken(name) else ("", b"")
 
 
-def show(item: Item, agreed: Mapping[str, Agreement], store: TrustStore) -> str:
+def show(item: TrustItem, agreed: Mapping[str, Agreement], store: TrustStore) -> str:
     """What a person reads before they agree: the whole text, or after a change the difference."""
     if item.state == "gone":
         return "(it was agreed to, and is gone or not used any more; yes means that this is right)"
@@ -116,6 +118,6 @@ def _lines(content: bytes) -> list[str]:
     return [*lines, f"{last}\n\\ No newline at end of file"] if last else lines
 
 
-def _size(item: Item) -> str:
+def _size(item: TrustItem) -> str:
     kept = len(item.content)
     return f"more than {MOST_KEPT} bytes" if kept > MOST_KEPT else f"{kept} bytes"

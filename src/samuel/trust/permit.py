@@ -25,7 +25,7 @@ from samuel.trust.content import (
 from samuel.trust.store import Agreement
 
 NEEDS_NO_TRUST = (Origin.BUILT_IN, Origin.USER, Origin.USER_PLUGIN, Origin.EMBEDDER)
-Look = Callable[[str], Mapping[str, str]]
+CheckDirectory = Callable[[str], Mapping[str, str]]
 HOW = "run `samuel trust` to look at it and agree"
 
 
@@ -53,7 +53,7 @@ class Permit:
             return self.text(f"distribution:{handler.owner}", handler.digest)
         return self.declared(handler) if handler.file else self.file(handler.path)
 
-    def declared(self, handler: Handler, look: Look | None = None) -> str:
+    def declared(self, handler: Handler, look: CheckDirectory | None = None) -> str:
         """For a handler that a file describes: as it was read from there, and with what it runs as agreed.
 
         `look` gives the objections to a directory, where somebody has just asked for them.
@@ -102,7 +102,7 @@ class Permit:
             return ""
         return self._compare(name, digest)
 
-    def file(self, path: str, look: Look | None = None) -> str:
+    def file(self, path: str, look: CheckDirectory | None = None) -> str:
         """For a hook file: it and everything in its directory must be as agreed; in the root, the file alone."""
         directory, name = os.path.split(path)
         if directory == self._root:

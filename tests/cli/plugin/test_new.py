@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from samuel.plugins.manifest import load
-from samuel.scaffold.plugin import NEW_KINDS, File, plugin
+from samuel.scaffold.plugin import NEW_KINDS, TemplateFile, plugin
 
 EXAMPLES = Path(__file__).parents[3] / "examples/plugins"
 
@@ -125,7 +125,7 @@ def test_its_own_tests_fail_when_it_does_not_answer(samuel, project, kind: str):
 )
 def test_the_examples_are_what_it_writes(kind: str, name: str, example: str):
     there = [
-        File(str(file.relative_to(EXAMPLES / example)), file.read_bytes(), file.stat().st_mode & 0o777)
+        TemplateFile(str(file.relative_to(EXAMPLES / example)), file.read_bytes(), file.stat().st_mode & 0o777)
         for file in sorted((EXAMPLES / example).rglob("*"))
         if file.is_file() and file.parent.name != "__pycache__"
     ]

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from samuel.app import App
-from samuel.loop.agent_session import Ran
+from samuel.loop.agent_session import SessionResult
 from samuel.loop.recipe_session import session
 from samuel.skills.find_recipes import find_recipes
 from samuel.skills.recipe import Recipe
@@ -57,7 +57,9 @@ class Kitchen:
 
         return self.project.open(**{"trust_everything": True, "watch": watch, **options})
 
-    def run(self, name: str, agent: str = "", options: Mapping[str, Any] | None = None, **arguments: str) -> Ran:
+    def run(
+        self, name: str, agent: str = "", options: Mapping[str, Any] | None = None, **arguments: str
+    ) -> SessionResult:
         with self.open(**(options or {})) as app:
             recipe = choose(find_recipes(app.paths.root, app.user.home, app.plugins.usable), name, "recipe")
             prompt = recipe.prompt(app.context(), arguments)

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from samuel.hooks.handler import Status
+from samuel.hooks.handler import HandlerStatus
 from samuel.skills.find_skills import find_skills
 from samuel.testing import SamuelProject
 
@@ -30,10 +30,10 @@ class TestCodeReview:
             (skill,) = find_skills(app.paths.root, app.user.home, app.plugins.usable)
             hooks = [one for one in app.found if one.owner == "code-review"]
         assert [one.name for one in reviewed.find()] == ["code-review/deploy", "code-review/review"]
-        assert (skill.name, skill.status, skill.warnings) == ("code-review/code-review", Status.ACTIVE, ())
+        assert (skill.name, skill.status, skill.warnings) == ("code-review/code-review", HandlerStatus.ACTIVE, ())
         assert [(one.name, one.event, one.status) for one in hooks] == [
-            ("code-review/review-summary", "TurnEnd", Status.ACTIVE),
-            ("code-review/validate-diff", "PreAbilityCall", Status.ACTIVE),
+            ("code-review/review-summary", "TurnEnd", HandlerStatus.ACTIVE),
+            ("code-review/validate-diff", "PreAbilityCall", HandlerStatus.ACTIVE),
         ]
 
     def test_the_review_renders_with_and_without_what_may_be_left_out(self, reviewed: Any) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from samuel.errors import ConfigError, SamuelError, UsageError
-from samuel.hooks.handler import Origin, Status
+from samuel.hooks.handler import HandlerStatus, Origin
 from samuel.plugins.installed import GLOBAL, LOCAL, examine
 from samuel.skills.find_recipes import find_recipes
 from samuel.skills.recipe import Recipe
@@ -40,13 +40,13 @@ class TestPlaces:
         (root / ".samuel/recipes/fix.md").write_text("x")
         found = find_recipes(root, home, [examine(local, LOCAL), examine(user, GLOBAL)])
         assert [(one.name, one.origin, one.status) for one in found] == [
-            ("fix", Origin.PROJECT, Status.ACTIVE),
-            ("github/pr", Origin.PROJECT, Status.ACTIVE),
-            ("github/pr", Origin.PROJECT, Status.SHADOWED),
-            ("acme/tools/github/pr", Origin.PROJECT_PLUGIN, Status.ACTIVE),
-            ("github/pr", Origin.USER, Status.SHADOWED),
-            ("github/pr", Origin.USER, Status.SHADOWED),
-            ("acme/tools/github/pr", Origin.USER_PLUGIN, Status.SHADOWED),
+            ("fix", Origin.PROJECT, HandlerStatus.ACTIVE),
+            ("github/pr", Origin.PROJECT, HandlerStatus.ACTIVE),
+            ("github/pr", Origin.PROJECT, HandlerStatus.SHADOWED),
+            ("acme/tools/github/pr", Origin.PROJECT_PLUGIN, HandlerStatus.ACTIVE),
+            ("github/pr", Origin.USER, HandlerStatus.SHADOWED),
+            ("github/pr", Origin.USER, HandlerStatus.SHADOWED),
+            ("acme/tools/github/pr", Origin.USER_PLUGIN, HandlerStatus.SHADOWED),
         ]
         assert choose(found, "github/pr", "recipe").body == str(root / ".samuel")
         assert choose(found, "acme@tools/github/pr", "recipe").body == str(local)
@@ -65,7 +65,7 @@ class TestPlaces:
         (tmp_path / "project/.samuel/recipes/a.md").symlink_to(tmp_path / "secret.md")
         (tmp_path / "project/.samuel/recipes/b").symlink_to(tmp_path)
         (one,) = find_recipes(tmp_path / "project", tmp_path / "nobody", [])
-        assert (one.name, one.status, one.body) == ("a", Status.BROKEN, "")
+        assert (one.name, one.status, one.body) == ("a", HandlerStatus.BROKEN, "")
 
 
 class TestFrontMatter:
@@ -131,7 +131,7 @@ class TestFrontMatter:
     )
     def test_what_cannot_be_is_listed_with_its_line(self, tmp_path: Path, head: str, line: int, says: str) -> None:
         one = read(tmp_path, f"---\n{head}\n---\nText\n")
-        assert one.status is Status.BROKEN
+        assert one.status is HandlerStatus.BROKEN
         assert one.reason.startswith(f"{one.path}:{line}: ")
         assert says in one.reason
         with pytest.raises(SamuelError, match="cannot be used"):

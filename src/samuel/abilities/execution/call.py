@@ -9,7 +9,7 @@ import msgspec
 from msgspec import UNSET, UnsetType
 
 
-class Status(StrEnum):
+class CallStatus(StrEnum):
     CREATED = "created"
     RUNNING = "running"
     SUCCESS = "success"
@@ -20,11 +20,11 @@ class Status(StrEnum):
     """It began, and whoever ran it was gone before it could say how it ended."""
 
 
-class Call(msgspec.Struct, frozen=True, omit_defaults=True):
+class AbilityCall(msgspec.Struct, frozen=True, omit_defaults=True):
     key: str
     ability_id: str
     created: str
-    status: Status
+    status: CallStatus
     operation_key: str = ""
     intent: str = ""
     """What for, in the caller's words."""

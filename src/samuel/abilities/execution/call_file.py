@@ -8,7 +8,7 @@ from typing import Any
 
 from msgspec import UNSET
 
-from samuel.abilities.execution.call import Call, Status, indented, shortened
+from samuel.abilities.execution.call import AbilityCall, CallStatus, indented, shortened
 from samuel.printable import safe
 
 LONGEST = 32 * 1024  # characters of one value; all of it is in the files beside it
@@ -16,7 +16,7 @@ LONGEST = 32 * 1024  # characters of one value; all of it is in the files beside
 _TICKS = re.compile(r"`+")
 
 
-def tool_call(call: Call, asked: Any) -> str:
+def tool_call(call: AbilityCall, asked: Any) -> str:
     """`asked` is the input as it was asked for."""
     blocks = [safe("\n".join(_facts(call))), _json("Input", asked)]
     if call.final_input is not UNSET:
@@ -24,7 +24,7 @@ def tool_call(call: Call, asked: Any) -> str:
     if call.output is not UNSET:
         blocks.append(_json("Output, as hooks left it" if call.output_replaced else "Output", call.output))
     if call.error:
-        blocks.append(_fenced("Reason" if call.status is Status.SKIPPED else "Error", call.error))
+        blocks.append(_fenced("Reason" if call.status is CallStatus.SKIPPED else "Error", call.error))
     if call.messages:
         blocks.append(_fenced("Messages of hooks", "\n".join(call.messages)))
     if call.stderr.strip():
@@ -32,7 +32,7 @@ def tool_call(call: Call, asked: Any) -> str:
     return "\n\n".join(blocks) + "\n"
 
 
-def _facts(call: Call) -> Iterator[str]:
+def _facts(call: AbilityCall) -> Iterator[str]:
     yield f"# {call.ability_id}: {call.status.value}\n"
     yield f"- task: {call.key}"
     if call.operation_key not in ("", call.ability_id):
@@ -42,7 +42,7 @@ def _facts(call: Call) -> Iterator[str]:
     yield f"- created: {call.created}"
     if call.started:
         yield f"- started: {call.started}, by process {call.pid}"
-    if call.status is Status.RUNNING:
+    if call.status is CallStatus.RUNNING:
         yield f"- ended: not yet; if process {call.pid} is gone, it was killed"
     elif call.ended:
         yield f"- ended: {call.ended}, after {call.duration_ms:.0f} ms"
@@ -53,12 +53,12 @@ def _facts(call: Call) -> Iterator[str]:
         yield f"- calls: {', '.join(call.children)}"
     if call.ran:
         yield f"- ran: {_code(shortened(call.ran, 1000))}"
-    if call.status not in (Status.CREATED, Status.RUNNING):
+    if call.status not in (CallStatus.CREATED, CallStatus.RUNNING):
         yield f"- matched: {_matched(call)}"
 
 
-def _matched(call: Call) -> str:
-    killed = call.status is Status.KILLED
+def _matched(call: AbilityCall) -> str:
+    killed = call.status is CallStatus.KILLED
     if not call.ran and not killed:
         return "nothing ran"
     if call.final_input is not UNSET:

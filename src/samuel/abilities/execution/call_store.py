@@ -24,7 +24,7 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
-from samuel.abilities.execution.call import Call, Status, indented
+from samuel.abilities.execution.call import AbilityCall, CallStatus, indented
 from samuel.abilities.execution.call_file import tool_call
 from samuel.decoding import decode_json
 from samuel.errors import ConfigError, Locked, Problem, SamuelError, UsageError
@@ -51,7 +51,7 @@ def new_key(now: float) -> str:
     return f"task-{time.strftime('%Y%m%dT%H%M%S', time.gmtime(now))}-{secrets.token_hex(8)}"
 
 
-class Calls:
+class CallStore:
     def __init__(self, root: Path) -> None:
         self._root = root
 
@@ -59,7 +59,7 @@ class Calls:
         """The record of a call, below the project's root."""
         return f"{PLACE}/{key}/{WORDS}"
 
-    def add(self, call: Call, given: Any) -> None:
+    def add(self, call: AbilityCall, given: Any) -> None:
         # Inputs and outputs as they are: nobody wants to commit them.
         place = make_ignored_dirs(self._root, *PLACE.split("/"))
         try:
@@ -79,7 +79,7 @@ class Calls:
         """By the second in which they were made."""
         return self._keys("")
 
-    def load(self, key: str) -> Call:
+    def load(self, key: str) -> AbilityCall:
         try:
             data = read_inside(self._root, PLACE, known_key(key), RECORD, limit=LARGEST)
         except FileNotFoundError:
@@ -87,7 +87,7 @@ class Calls:
                 raise self._unreadable(key, RECORD, "it is missing") from None
             raise _no_task(key) from None
         try:
-            call = decode_json(data, Call)
+            call = decode_json(data, AbilityCall)
         except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
             raise self._unreadable(key, RECORD, error) from None
         if call.key != key:
@@ -100,7 +100,7 @@ class Calls:
         except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError, FileNotFoundError) as error:
             raise self._unreadable(key, INPUT, error) from None
 
-    def save(self, call: Call, asked: Any) -> None:
+    def save(self, call: AbilityCall, asked: Any) -> None:
         directory = open_inside(self._root, PLACE, call.key, flags=os.O_RDONLY | os.O_DIRECTORY)
         try:
             atomic.write_at(directory, RECORD, indented(call) + b"\n", 0o600)
@@ -175,15 +175,15 @@ class Calls:
         # Nothing is to be said of one that is running, was removed, or cannot be read.
         with suppress(SamuelError, OSError):
             status = self.load(key).status
-            if status not in (Status.CREATED, Status.RUNNING):
+            if status not in (CallStatus.CREATED, CallStatus.RUNNING):
                 self._lock(key).unlink(missing_ok=True)  # what an interrupted one leaves
-            if status is not Status.RUNNING:
+            if status is not CallStatus.RUNNING:
                 return False  # without a look at its lock: somebody may be about to take it
         with suppress(SamuelError, OSError), self.running(key):
             call = self.load(key)
-            if call.status is not Status.RUNNING:
+            if call.status is not CallStatus.RUNNING:
                 return False
-            ended = replace(call, status=Status.KILLED, error=KILLED, children=self.children(key))
+            ended = replace(call, status=CallStatus.KILLED, error=KILLED, children=self.children(key))
             try:
                 asked = self.input(key)
             except SamuelError:

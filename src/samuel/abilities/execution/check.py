@@ -7,26 +7,26 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from samuel.abilities import placeholders
-from samuel.abilities.model import Ability, Prompt, Script
+from samuel.abilities.model import Ability, PromptImplementation, ScriptImplementation
 from samuel.abilities.schema import violations
 from samuel.errors import SamuelError
 
 _NEGATIVE = re.compile(r"-[0-9.]+(?:[eE][-+]?[0-9]+)?")
 
 
-class Refused(NamedTuple):
+class CallRefused(NamedTuple):
     reason: str
     suggestion: str = ""
 
 
-def implemented(ability: Ability) -> Refused | None:
+def implemented(ability: Ability) -> CallRefused | None:
     if ability.implementation is not None:
         return None
     hint = "add `implementation:` to its file, or a file below `.system/registry/config/`"
-    return Refused(f"`{ability.id}` has no implementation", hint)
+    return CallRefused(f"`{ability.id}` has no implementation", hint)
 
 
-def in_environment(ability: Ability, environment: str) -> Refused | None:
+def in_environment(ability: Ability, environment: str) -> CallRefused | None:
     """An ability that names its environments runs in no other, and not where nobody said which one this is."""
     if not ability.environments or environment.casefold() in map(str.casefold, ability.environments):
         return None
@@ -35,20 +35,20 @@ def in_environment(ability: Ability, environment: str) -> Refused | None:
     how = (
         f"`--env {ability.environments[0]}`, SAMUEL_ENV, or `environment` in ~/.samuel/config.toml or samuel.toml"
     )
-    return Refused(f"`{ability.id}` is for {named}, and {here}", f"{how} says which it is")
+    return CallRefused(f"`{ability.id}` is for {named}, and {here}", f"{how} says which it is")
 
 
-def input_of(ability: Ability, given: Any) -> Refused | None:
+def input_of(ability: Ability, given: Any) -> CallRefused | None:
     """What the input has against its schema, or lacks for the arguments of the script."""
     see = f"`samuel ability show {ability.id}` shows its input"
     if not isinstance(given, dict):
-        return Refused("the input must be a JSON object", see)
+        return CallRefused("the input must be a JSON object", see)
     if ability.input_schema is not None and (wrong := violations(ability.input_schema, given)):
-        return Refused(f"the input does not fit: {'; '.join(wrong)}", see)
+        return CallRefused(f"the input does not fit: {'; '.join(wrong)}", see)
     try:
         _fill(ability, with_defaults(ability, given))
     except SamuelError as error:
-        return Refused(error.message, error.hint)
+        return CallRefused(error.message, error.hint)
     return None
 
 
@@ -68,12 +68,18 @@ def output_of(ability: Ability, output: Any) -> str:
 
 def _fill(ability: Ability, values: Mapping[str, Any]) -> None:
     how = ability.implementation
-    texts = how.arguments if isinstance(how, Script) else (how.prompt,) if isinstance(how, Prompt) else ()
+    texts = (
+        how.arguments
+        if isinstance(how, ScriptImplementation)
+        else (how.prompt,)
+        if isinstance(how, PromptImplementation)
+        else ()
+    )
     for at, text in enumerate(texts):
         word = placeholders.filled(text, values)
         if "\0" in word:
             raise SamuelError("a value of the input has a NUL in it, which no argument can carry")
-        if isinstance(how, Script) and "--" not in texts[:at] and _is_made_option(text, word):
+        if isinstance(how, ScriptImplementation) and "--" not in texts[:at] and _is_made_option(text, word):
             hint = f"in `args_template`, put `--` before `{text}`, or write it like `--name={text}`"
             raise SamuelError(f"the value for `{text}` begins with `-`, and would be taken for an option", hint)
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from samuel.abilities.execution.call_store import Calls
+from samuel.abilities.execution.call_store import CallStore
 from samuel.abilities.execution.nesting import VARIABLE
 from samuel.process.tree import end_leftovers
 
 
-def settle_killed(calls: Calls, keys: Iterable[str] | None = None) -> None:
+def settle_killed(calls: CallStore, keys: Iterable[str] | None = None) -> None:
     """Give every call, or those of `keys`, whose process is gone its last record; end what it left running."""
     for key in calls.mark_killed(keys):
         end_leftovers(VARIABLE, key)

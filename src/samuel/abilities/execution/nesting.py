@@ -6,8 +6,8 @@ Samuel says to processes of the same user, this is an agreement and not a wall.
 
 from __future__ import annotations
 
-from samuel.abilities.execution.call import Call, Status
-from samuel.abilities.execution.call_store import Calls
+from samuel.abilities.execution.call import AbilityCall, CallStatus
+from samuel.abilities.execution.call_store import CallStore
 from samuel.abilities.model import Ability
 from samuel.abilities.registry import Registry
 from samuel.errors import SamuelError
@@ -16,7 +16,7 @@ VARIABLE = "SAMUEL_PARENT_CALL"
 DEEPEST = 8
 
 
-def objection(ability: Ability, parent: str, environment: str, calls: Calls, registry: Registry) -> str:
+def objection(ability: Ability, parent: str, environment: str, calls: CallStore, registry: Registry) -> str:
     """Why the call with the key `parent` may not call an ability; "" if it may, and without a parent.
 
     What follows `; ` is what can be done about it.
@@ -28,7 +28,7 @@ def objection(ability: Ability, parent: str, environment: str, calls: Calls, reg
     except SamuelError as error:
         return f"{VARIABLE} names no call: {error.message}"
     caller = line[0]
-    if caller.status is not Status.RUNNING:
+    if caller.status is not CallStatus.RUNNING:
         return f"the call `{parent}`, which this would be part of, is not running"
     if caller.environment and environment != caller.environment:
         here = f"in `{environment}`" if environment else "in no environment"
@@ -46,9 +46,9 @@ def objection(ability: Ability, parent: str, environment: str, calls: Calls, reg
     return ""
 
 
-def _ancestors(key: str, calls: Calls) -> list[Call]:
+def _ancestors(key: str, calls: CallStore) -> list[AbilityCall]:
     """The call itself, the one it is part of, and so on."""
-    line: list[Call] = []
+    line: list[AbilityCall] = []
     while key and len(line) <= DEEPEST:
         line.append(calls.load(key))
         key = line[-1].parent

@@ -9,15 +9,15 @@ from samuel.abilities import placeholders
 from samuel.abilities.execution import prompt
 from samuel.abilities.execution.call_store import LARGEST, PLACE
 from samuel.abilities.execution.check import with_defaults
-from samuel.abilities.execution.program import Done, Machine, run_function, run_script
+from samuel.abilities.execution.program import ProgramResult, ProgramSettings, run_function, run_script
 from samuel.abilities.execution.trust import file_of
-from samuel.abilities.model import Ability, Prompt, Python, Script
+from samuel.abilities.model import Ability, PromptImplementation, PythonImplementation, ScriptImplementation
 from samuel.errors import SamuelError
 from samuel.files.inside import read_inside
 from samuel.runtimes.values import NotPlain, parse
 
 
-class Said(NamedTuple):
+class AgentOutput(NamedTuple):
     """What an agent did."""
 
     agent: str
@@ -29,33 +29,42 @@ class Said(NamedTuple):
     warnings: tuple[str, ...] = ()
 
 
-Ask = Callable[[str, str, Mapping[str, str], Mapping[str, str]], Said]
+AskAgent = Callable[[str, str, Mapping[str, str], Mapping[str, str]], AgentOutput]
 """For the ability of this id, tells the agent a prompt, with the ability's variables and the call's own."""
 
 
 class Performer:
-    def __init__(self, machine: Machine, ask: Ask) -> None:
+    def __init__(self, machine: ProgramSettings, ask: AskAgent) -> None:
         self._machine = machine
         self._ask = ask
 
-    def __call__(self, ability: Ability, given: Mapping[str, Any], own: Mapping[str, str], key: str) -> Done:
+    def __call__(
+        self, ability: Ability, given: Mapping[str, Any], own: Mapping[str, str], key: str
+    ) -> ProgramResult:
         how = ability.implementation
-        if isinstance(how, Script):
+        if isinstance(how, ScriptImplementation):
             values = with_defaults(ability, given)
             words = [placeholders.filled(argument, values) for argument in how.arguments]
             return run_script(how, words, given, own, self._machine)
-        if isinstance(how, Python):
+        if isinstance(how, PythonImplementation):
             return run_function(how, file_of(ability, self._machine.root), given, own, self._machine)
         assert how is not None
         return self._by_agent(ability, how, given, own, key)
 
     def _by_agent(
-        self, ability: Ability, how: Prompt, given: Mapping[str, Any], own: Mapping[str, str], key: str
-    ) -> Done:
+        self,
+        ability: Ability,
+        how: PromptImplementation,
+        given: Mapping[str, Any],
+        own: Mapping[str, str],
+        key: str,
+    ) -> ProgramResult:
         output = f"{PLACE}/{key}/{prompt.OUTPUT}"
         text = prompt.told(ability, how, with_defaults(ability, given), output)
         said = self._ask(ability.id, text, how.env, own)
-        done = Done(f"the agent {said.agent}", error=said.error, stderr=said.stderr, warnings=said.warnings)
+        done = ProgramResult(
+            f"the agent {said.agent}", error=said.error, stderr=said.stderr, warnings=said.warnings
+        )
         if said.error:
             return done
         if ability.output_schema is None:

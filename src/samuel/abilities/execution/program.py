@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from samuel.abilities.model import Python, Script
+from samuel.abilities.model import PythonImplementation, ScriptImplementation
 from samuel.process import interpreter, spawn
 from samuel.process.environment import WITHHELD
 from samuel.process.reason import NotRunnable
@@ -30,7 +30,7 @@ _START = (
 _REFERENCE = re.compile(r"\$([A-Za-z_][A-Za-z0-9_]*)")
 
 
-class Done(NamedTuple):
+class ProgramResult(NamedTuple):
     """How it went."""
 
     ran: str
@@ -42,7 +42,7 @@ class Done(NamedTuple):
     warnings: tuple[str, ...] = ()
 
 
-class Machine(NamedTuple):
+class ProgramSettings(NamedTuple):
     """What programs are run with."""
 
     root: Path
@@ -55,8 +55,12 @@ class Machine(NamedTuple):
 
 
 def run_script(
-    script: Script, words: Sequence[str], given: Mapping[str, Any], own: Mapping[str, str], machine: Machine
-) -> Done:
+    script: ScriptImplementation,
+    words: Sequence[str],
+    given: Mapping[str, Any],
+    own: Mapping[str, str],
+    machine: ProgramSettings,
+) -> ProgramResult:
     """`words` are its arguments, filled in; `own` are variables that nobody may set otherwise."""
     ran = shlex.join((script.path, *words))
     try:
@@ -68,17 +72,21 @@ def run_script(
             cache_dir=machine.cache,
         )
     except NotRunnable as error:
-        return Done("", error=str(error))
+        return ProgramResult("", error=str(error))
     return _run(argv, ran, script, given, own, machine)
 
 
 def run_function(
-    function: Python, file: Path | None, given: Mapping[str, Any], own: Mapping[str, str], machine: Machine
-) -> Done:
+    function: PythonImplementation,
+    file: Path | None,
+    given: Mapping[str, Any],
+    own: Mapping[str, str],
+    machine: ProgramSettings,
+) -> ProgramResult:
     """`file` is the file of the project that it is in; None for a module that is installed."""
     module, _, name = function.function.rpartition(":")
     if file is not None and not file.is_file():
-        return Done("", error=f"`{file}` does not exist")
+        return ProgramResult("", error=f"`{file}` does not exist")
     argv = [sys.executable, "-P", "-X", f"pycache_prefix={_pycache(machine)}", "-c", _START, SAMUEL, NEEDED]
     return _run([*argv, str(file or module), name], function.function, function, given, own, machine)
 
@@ -86,11 +94,11 @@ def run_function(
 def _run(
     argv: list[str],
     ran: str,
-    how: Script | Python,
+    how: ScriptImplementation | PythonImplementation,
     given: Mapping[str, Any],
     own: Mapping[str, str],
-    machine: Machine,
-) -> Done:
+    machine: ProgramSettings,
+) -> ProgramResult:
     variables, warnings = resolved(how.env, machine.host)
     seconds = SECONDS if how.timeout is None else how.timeout
     finished = spawn.run(
@@ -102,8 +110,8 @@ def _run(
         output_limit=machine.output_limit,
     )
     if finished.ended == "not_started":
-        return Done("", error=finished.why)
-    done = Done(ran, stderr=finished.stderr.decode("utf-8", "replace"), warnings=warnings)
+        return ProgramResult("", error=finished.why)
+    done = ProgramResult(ran, stderr=finished.stderr.decode("utf-8", "replace"), warnings=warnings)
     if finished.ended == "timed_out":
         return done._replace(error=f"killed after {seconds:g}s")
     if finished.ended == "too_much_output":
@@ -135,5 +143,5 @@ def resolved(env: Mapping[str, str], host: Mapping[str, str]) -> tuple[dict[str,
     return found, tuple(warnings)
 
 
-def _pycache(machine: Machine) -> str:
+def _pycache(machine: ProgramSettings) -> str:
     return str(machine.cache / "pycache")

@@ -7,13 +7,13 @@ from typing import Any
 
 from samuel.abilities import placeholders
 from samuel.abilities.execution.call import indented
-from samuel.abilities.model import Ability, Prompt
+from samuel.abilities.model import Ability, PromptImplementation
 
 OUTPUT = "output.json"
 """In the folder of the call. What an agent prints is its program's business, and different for each."""
 
 
-def told(ability: Ability, prompt: Prompt, given: Mapping[str, Any], output: str) -> str:
+def told(ability: Ability, prompt: PromptImplementation, given: Mapping[str, Any], output: str) -> str:
     """The prompt with its values. What of the input it does not name follows as JSON."""
     named = placeholders.names(prompt.prompt)
     parts = [placeholders.filled(prompt.prompt, given).rstrip("\n")]

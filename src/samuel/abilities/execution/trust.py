@@ -10,17 +10,17 @@ import shlex
 from collections.abc import Iterator
 from pathlib import Path
 
-from samuel.abilities.model import Ability, Python, Script
+from samuel.abilities.model import Ability, PythonImplementation, ScriptImplementation
 from samuel.abilities.registry import Registry
 from samuel.files.inside import is_inside
 from samuel.files.modules import is_file, module_file
-from samuel.trust.commands import Text
+from samuel.trust.commands import CommandText
 from samuel.trust.content import digest_text
 from samuel.trust.items import with_neighbours
 from samuel.trust.permit import Permit
 
 
-def texts(registry: Registry) -> list[Text]:
+def texts(registry: Registry) -> list[CommandText]:
     return [text(one) for one in registry.abilities if one.implementation is not None]
 
 
@@ -30,7 +30,7 @@ def files(root: Path, registry: Registry) -> dict[str, Path]:
     return with_neighbours(root, [str(path) for path in running if path and is_inside(path, root)])
 
 
-def text(ability: Ability) -> Text:
+def text(ability: Ability) -> CommandText:
     content = "".join(f"{line}\n" for line in _lines(ability))
     return f"ability:{ability.id}", digest_text(content), content
 
@@ -38,9 +38,9 @@ def text(ability: Ability) -> Text:
 def file_of(ability: Ability, root: Path) -> Path | None:
     """The file of the project that it runs, whether it is there or not; None for what comes from elsewhere."""
     how = ability.implementation
-    if isinstance(how, Script):
+    if isinstance(how, ScriptImplementation):
         return root / how.path
-    if not isinstance(how, Python):
+    if not isinstance(how, PythonImplementation):
         return None
     module, _, _ = how.function.rpartition(":")
     file = module if is_file(module) else module_file(module, root)
@@ -60,9 +60,9 @@ def _lines(ability: Ability) -> Iterator[str]:
     how = ability.implementation
     if how is None:
         return
-    if isinstance(how, Script):
+    if isinstance(how, ScriptImplementation):
         yield f"script: {shlex.join((how.path, *how.arguments))}"
-    elif isinstance(how, Python):
+    elif isinstance(how, PythonImplementation):
         yield f"python: {how.function}"
     else:
         yield "agent:"

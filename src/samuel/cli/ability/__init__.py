@@ -7,21 +7,23 @@ from typing import TYPE_CHECKING
 import click
 
 from samuel import paths
-from samuel.cli.lazy import Entry, LazyGroup
+from samuel.cli.lazy import CommandEntry, LazyGroup
 
 if TYPE_CHECKING:
     from samuel.abilities.registry import Registry
-    from samuel.cli.command_context import Here
+    from samuel.cli.command_context import CommandContext
 
 COMMANDS = {
-    "list": Entry("samuel.cli.ability.list:list_", "Show every ability of this project."),
-    "show": Entry("samuel.cli.ability.show:show", "Show what an ability is for, what it takes and how it runs."),
-    "route": Entry("samuel.cli.ability.route:route", "Find the abilities for what is wanted, and say why."),
-    "lint": Entry("samuel.cli.ability.lint:lint", "Say what is wrong with the registry and ABILITY.md."),
-    "create": Entry("samuel.cli.ability.create:create", "Check a call, and prepare it."),
-    "run": Entry("samuel.cli.ability.run:run", "Run a call that was prepared, through its hooks."),
-    "call": Entry("samuel.cli.ability.call:call", "Check a call, and run it at once."),
-    "delete": Entry("samuel.cli.ability.delete:delete", "Remove a call and its record."),
+    "list": CommandEntry("samuel.cli.ability.list:list_", "Show every ability of this project."),
+    "show": CommandEntry(
+        "samuel.cli.ability.show:show", "Show what an ability is for, what it takes and how it runs."
+    ),
+    "route": CommandEntry("samuel.cli.ability.route:route", "Find the abilities for what is wanted, and say why."),
+    "lint": CommandEntry("samuel.cli.ability.lint:lint", "Say what is wrong with the registry and ABILITY.md."),
+    "create": CommandEntry("samuel.cli.ability.create:create", "Check a call, and prepare it."),
+    "run": CommandEntry("samuel.cli.ability.run:run", "Run a call that was prepared, through its hooks."),
+    "call": CommandEntry("samuel.cli.ability.call:call", "Check a call, and run it at once."),
+    "delete": CommandEntry("samuel.cli.ability.delete:delete", "Remove a call and its record."),
 }
 
 
@@ -35,7 +37,7 @@ def ability() -> None:
     """
 
 
-def abilities(here: Here) -> Registry:
+def abilities(here: CommandContext) -> Registry:
     from samuel.abilities.registry import load  # YAML, which the other groups do without
 
     return load(here.root, paths.User.from_environment().cache)

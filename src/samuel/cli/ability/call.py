@@ -4,7 +4,7 @@ import click
 
 from samuel.cli import json_input as given
 from samuel.cli.ability.open_call import answer, created, input_option, intent_option, opened
-from samuel.cli.command_context import Here, env_option, json_option
+from samuel.cli.command_context import CommandContext, env_option, json_option
 from samuel.cli.session.options import session_option
 from samuel.cli.signals import ended_by_signals
 
@@ -17,7 +17,7 @@ from samuel.cli.signals import ended_by_signals
 @env_option
 @json_option
 @click.pass_obj
-def call(here: Here, id: str, given_input: str, intent: str, session: str, environment: str) -> int:
+def call(here: CommandContext, id: str, given_input: str, intent: str, session: str, environment: str) -> int:
     """Check a call, and run it at once.
 
     The same as `create` and `run`: its output comes on stdout, or why there is none.

@@ -4,7 +4,7 @@ import click
 
 from samuel.cli import json_input as given
 from samuel.cli.ability.open_call import created, input_option, intent_option, opened
-from samuel.cli.command_context import Here, env_option, json_option
+from samuel.cli.command_context import CommandContext, env_option, json_option
 from samuel.cli.session.options import session_option
 
 
@@ -16,7 +16,7 @@ from samuel.cli.session.options import session_option
 @env_option
 @json_option
 @click.pass_obj
-def create(here: Here, id: str, given_input: str, intent: str, session: str, environment: str) -> int:
+def create(here: CommandContext, id: str, given_input: str, intent: str, session: str, environment: str) -> int:
     """Check a call, and prepare it.
 
     Answers with a JSON object: `available` with the key for `run`, or `unavailable` with the reason.

@@ -2,22 +2,22 @@ from __future__ import annotations
 
 import click
 
-from samuel.abilities.execution.call_store import Calls
+from samuel.abilities.execution.call_store import CallStore
 from samuel.abilities.execution.leftovers import settle_killed
-from samuel.cli.command_context import Here, json_option
+from samuel.cli.command_context import CommandContext, json_option
 
 
 @click.command()
 @click.argument("key")
 @json_option
 @click.pass_obj
-def delete(here: Here, key: str) -> int:
+def delete(here: CommandContext, key: str) -> int:
     """Remove a call and its record.
 
     \b
         samuel ability delete task-20250115T102345-0123456789abcdef
     """
-    calls = Calls(here.root)
+    calls = CallStore(here.root)
     settle_killed(calls)
     calls.delete(key)
     return here.out.answer({"deleted": key}, f"deleted `{key}`")

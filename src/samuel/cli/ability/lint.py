@@ -4,13 +4,13 @@ import click
 
 from samuel.abilities.lint import lint as look
 from samuel.cli.ability import abilities
-from samuel.cli.command_context import Here, json_option
+from samuel.cli.command_context import CommandContext, json_option
 
 
 @click.command()
 @json_option
 @click.pass_obj
-def lint(here: Here) -> int:
+def lint(here: CommandContext) -> int:
     """Say what is wrong with the registry and ABILITY.md.
 
     \b

@@ -5,12 +5,12 @@ from typing import Any
 import click
 
 from samuel.abilities.execution.call import shortened
-from samuel.abilities.execution.call_store import Calls
+from samuel.abilities.execution.call_store import CallStore
 from samuel.abilities.execution.leftovers import settle_killed
 from samuel.abilities.model import Ability
 from samuel.cli.ability import abilities, problems
-from samuel.cli.command_context import Here, json_option
-from samuel.cli.output import Table
+from samuel.cli.command_context import CommandContext, json_option
+from samuel.cli.output import OutputTable
 from samuel.errors import SamuelError
 
 COLUMNS = ("id", "level", "kind", "scope", "environments", "summary")
@@ -21,7 +21,7 @@ TASKS = ("task_key", "ability_id", "status", "created", "error")
 @click.option("--tasks", is_flag=True, help="Show the calls that were made instead, the oldest first.")
 @json_option
 @click.pass_obj
-def list_(here: Here, tasks: bool) -> int:
+def list_(here: CommandContext, tasks: bool) -> int:
     """Show every ability of this project, or every call of one.
 
     \b
@@ -33,21 +33,25 @@ def list_(here: Here, tasks: bool) -> int:
     registry = abilities(here)
     found = [plain(one) for one in registry.abilities]
     rows = [[_cell(row[column]) for column in COLUMNS] for row in found]
-    shown = Table(COLUMNS, rows) if rows else "there are no abilities here: .system/registry/*/*.yaml defines them"
+    shown = (
+        OutputTable(COLUMNS, rows)
+        if rows
+        else "there are no abilities here: .system/registry/*/*.yaml defines them"
+    )
     return here.out.answer(found, shown, warnings=problems(registry))
 
 
-def _tasks(here: Here) -> int:
-    calls = Calls(here.root)
+def _tasks(here: CommandContext) -> int:
+    calls = CallStore(here.root)
     keys = calls.all_keys()
     settle_killed(calls, keys)
     found = sorted((_task(calls, key) for key in keys), key=lambda one: one["created"])
     rows = [[_cell(shortened(one[column], 100)) for column in TASKS] for one in found]
-    shown = Table(TASKS, rows) if rows else "there are no tasks here: `samuel ability create` makes one"
+    shown = OutputTable(TASKS, rows) if rows else "there are no tasks here: `samuel ability create` makes one"
     return here.out.answer(found, shown)
 
 
-def _task(calls: Calls, key: str) -> dict[str, str]:
+def _task(calls: CallStore, key: str) -> dict[str, str]:
     try:
         call = calls.load(key)
     except (SamuelError, OSError) as error:

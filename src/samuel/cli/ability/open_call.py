@@ -12,13 +12,13 @@ import click
 from msgspec import UNSET
 
 from samuel import config, paths
-from samuel.abilities.execution.call_store import Calls
-from samuel.abilities.execution.execute import Created, Ended, Execution
-from samuel.abilities.model import Prompt
+from samuel.abilities.execution.call_store import CallStore
+from samuel.abilities.execution.execute import AbilityRunner, CallResult, CreatedCall
+from samuel.abilities.model import PromptImplementation
 from samuel.app import App
 from samuel.app.ability import execution
 from samuel.cli.ability import abilities
-from samuel.cli.command_context import Here
+from samuel.cli.command_context import CommandContext
 from samuel.cli.firing import fire
 from samuel.cli.session.options import VARIABLE
 from samuel.config.model import Config
@@ -31,27 +31,27 @@ intent_option = click.option("--intent", metavar="TEXT", default="", help="What 
 
 class Calling(NamedTuple):
     app: App
-    execution: Execution
+    execution: AbilityRunner
 
 
 @contextmanager
-def opened(here: Here, name: str, session: str, environment: str) -> Iterator[Calling]:
+def opened(here: CommandContext, name: str, session: str, environment: str) -> Iterator[Calling]:
     """The project, opened to call the ability of this name."""
     registry = abilities(here)
     session = session or os.environ.get(VARIABLE, "")
     found = registry.by_name.get(name)
     how = found.implementation if found else None
-    seconds = how.timeout if isinstance(how, Prompt) else None
+    seconds = how.timeout if isinstance(how, PromptImplementation) else None
     with here.open(environment=environment, config=_settings(here, seconds)) as app:
         yield Calling(app, execution(app, registry, lambda event: fire(here, app, event), session))
 
 
-def ability_of(here: Here, key: str) -> str:
+def ability_of(here: CommandContext, key: str) -> str:
     """The ability that a task calls."""
-    return Calls(here.root).load(key).ability_id
+    return CallStore(here.root).load(key).ability_id
 
 
-def created(call: Created) -> dict[str, Any]:
+def created(call: CreatedCall) -> dict[str, Any]:
     if call.refused:
         return {
             "status": "unavailable",
@@ -61,11 +61,11 @@ def created(call: Created) -> dict[str, Any]:
     return {"status": "available", "task_key": call.key, "warnings": list(call.warnings)}
 
 
-def answer(here: Here, ended: Ended, app: App) -> int:
+def answer(here: CommandContext, ended: CallResult, app: App) -> int:
     """The output alone on stdout, for whoever uses it; all there is to know with `--json`."""
     call, out = ended.call, here.out
     warnings = [*ended.warnings, *app.warnings]
-    record = Calls(app.paths.root).path(call.key)
+    record = CallStore(app.paths.root).path(call.key)
     if not out.json:
         out.warn(*warnings)
         if call.output is not UNSET:
@@ -89,7 +89,7 @@ def answer(here: Here, ended: Ended, app: App) -> int:
     return out.answer(data, ok=ended.ok, warnings=warnings)
 
 
-def _settings(here: Here, seconds: float | None) -> Config:
+def _settings(here: CommandContext, seconds: float | None) -> Config:
     """samuel.toml, with the time that this ability gives its agent."""
     loaded = config.load(here.root / paths.CONFIG)
     if seconds is None:

@@ -10,12 +10,12 @@ import msgspec
 from samuel import config, paths
 from samuel.abilities.ranking import Ranker
 from samuel.abilities.registry import Registry, cache_file
-from samuel.abilities.route import Candidate, Routed, open_index
+from samuel.abilities.route import AbilityRouting, RouteCandidate, open_index
 from samuel.abilities.route import route as find
 from samuel.abilities.usage import read_usage
 from samuel.cli import json_input as given
 from samuel.cli.ability import abilities, problems
-from samuel.cli.command_context import Here, env_option, inside_a_run, json_option
+from samuel.cli.command_context import CommandContext, env_option, inside_a_run, json_option
 from samuel.cli.session.options import session_of, session_option
 from samuel.config.model import Config
 from samuel.decoding import convert
@@ -31,7 +31,7 @@ from samuel.events.session import SuggestedAbility
 @env_option
 @json_option
 @click.pass_obj
-def route(here: Here, text: str, scope: str, limit: int, session: str, environment: str) -> int:
+def route(here: CommandContext, text: str, scope: str, limit: int, session: str, environment: str) -> int:
     """Find the abilities for what is wanted, and say why.
 
     With a session, what its hooks suggest counts too. `-` reads the text from stdin.
@@ -68,7 +68,7 @@ def route(here: Here, text: str, scope: str, limit: int, session: str, environme
     return here.out.answer(data, "\n".join(_lines(routed)), warnings=[*routed.reported, *problems(registry)])
 
 
-def _lines(routed: Routed) -> Iterator[str]:
+def _lines(routed: AbilityRouting) -> Iterator[str]:
     if routed.nothing:
         yield f"nothing: {routed.nothing}"
         return
@@ -84,7 +84,7 @@ def _environment(given: str, settings: Config) -> str:
 
 
 @contextmanager
-def _ranker(here: Here, settings: Config, registry: Registry) -> Iterator[Ranker | None]:
+def _ranker(here: CommandContext, settings: Config, registry: Registry) -> Iterator[Ranker | None]:
     """The agent that ranks, if samuel.toml asks for one; none where an agent asks: it is a model itself."""
     if settings.abilities.ranker != "agent" or inside_a_run():
         yield None
@@ -95,7 +95,7 @@ def _ranker(here: Here, settings: Config, registry: Registry) -> Iterator[Ranker
         yield ranker(app, registry)
 
 
-def _plain(candidate: Candidate) -> dict[str, Any]:
+def _plain(candidate: RouteCandidate) -> dict[str, Any]:
     return {**candidate._asdict(), "level": candidate.level.value, "reasons": list(candidate.reasons)}
 
 

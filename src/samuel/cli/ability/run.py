@@ -3,7 +3,7 @@ from __future__ import annotations
 import click
 
 from samuel.cli.ability.open_call import ability_of, answer, opened
-from samuel.cli.command_context import Here, env_option, json_option
+from samuel.cli.command_context import CommandContext, env_option, json_option
 from samuel.cli.session.options import session_option
 from samuel.cli.signals import ended_by_signals
 
@@ -14,7 +14,7 @@ from samuel.cli.signals import ended_by_signals
 @env_option
 @json_option
 @click.pass_obj
-def run(here: Here, key: str, session: str, environment: str) -> int:
+def run(here: CommandContext, key: str, session: str, environment: str) -> int:
     """Run a call that was prepared, through its hooks.
 
     Its output comes on stdout, as JSON. Exits with 1 if it failed or a hook said no.

@@ -10,14 +10,14 @@ from samuel.abilities.execution.trust import text as agreed_text
 from samuel.abilities.model import Ability
 from samuel.cli.ability import abilities
 from samuel.cli.ability.list import plain
-from samuel.cli.command_context import Here, json_option
+from samuel.cli.command_context import CommandContext, json_option
 
 
 @click.command()
 @click.argument("id")
 @json_option
 @click.pass_obj
-def show(here: Here, id: str) -> int:
+def show(here: CommandContext, id: str) -> int:
     """Show what an ability is for, what it takes and how it runs.
 
     It goes by its id or by its operation key.

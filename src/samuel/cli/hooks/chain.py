@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from samuel.cli.output import Table
+from samuel.cli.output import OutputTable
 from samuel.config.duration import format_duration
 from samuel.hooks.handler import Handler
 from samuel.hooks.match import words
-from samuel.hooks.order import Chain, Step
+from samuel.hooks.order import Chain, ChainStep
 
 COLUMNS = ("", "handler", "order", "origin", "runtime", "strict", "timeout", "status", "why")
 
@@ -23,17 +23,17 @@ def plain(chain: Chain) -> dict[str, Any]:
     }
 
 
-def table(chain: Chain) -> Table | str:
+def table(chain: Chain) -> OutputTable | str:
     if not chain.steps:
         return "  nobody answers"
-    return Table(COLUMNS, [_row(position, step) for position, step in enumerate(chain.steps, start=1)])
+    return OutputTable(COLUMNS, [_row(position, step) for position, step in enumerate(chain.steps, start=1)])
 
 
 def left_out(chain: Chain) -> str:
     return "\n".join(f"left out: `{one.handler.name}`: {one.why}" for one in chain.left_out)
 
 
-def _plain_step(position: int, step: Step) -> dict[str, Any]:
+def _plain_step(position: int, step: ChainStep) -> dict[str, Any]:
     handler = step.handler
     return {
         "position": position,
@@ -55,7 +55,7 @@ def _only(handler: Handler) -> str:
     return f"only if {words(handler.match)}" if handler.match else ""
 
 
-def _row(position: int, step: Step) -> tuple[str, ...]:
+def _row(position: int, step: ChainStep) -> tuple[str, ...]:
     handler = step.handler
     return (
         str(position),

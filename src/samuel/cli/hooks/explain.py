@@ -2,9 +2,9 @@ from __future__ import annotations
 
 import click
 
-from samuel.cli.command_context import Here, env_option, json_option
+from samuel.cli.command_context import CommandContext, env_option, json_option
 from samuel.cli.hooks import chain as words
-from samuel.cli.output import Table
+from samuel.cli.output import OutputTable
 from samuel.events import event_type
 from samuel.events.compose import Arrange
 from samuel.hooks.handler import Handler
@@ -18,7 +18,7 @@ from samuel.scaffold.move import instead, move
 @env_option
 @json_option
 @click.pass_obj
-def explain(here: Here, event: str, environment: str) -> int:
+def explain(here: CommandContext, event: str, environment: str) -> int:
     """Show who answers to an event, in what order, and why.
 
     \b
@@ -41,7 +41,7 @@ def explain(here: Here, event: str, environment: str) -> int:
         shown["instead"] = toml
     data["idle"] = [{"handler": one.name, "status": one.status.value, "reason": one.reason} for one in idle]
 
-    blocks: list[str | Table] = [f"{kind.name} ({kind.composition.name})", words.table(chain)]
+    blocks: list[str | OutputTable] = [f"{kind.name} ({kind.composition.name})", words.table(chain)]
     blocks += [words.left_out(chain)] if chain.left_out else []
     blocks += [f"{one.status.value}: `{one.name}`: {one.reason}" for one in idle]
     blocks += ["\nTo move one, in samuel.toml:"] if moves else []

@@ -11,14 +11,14 @@ import msgspec
 
 from samuel.app import App
 from samuel.app.embedding import payload
-from samuel.cli.command_context import Here, env_option, inside_a_run, json_option
+from samuel.cli.command_context import CommandContext, env_option, inside_a_run, json_option
 from samuel.cli.consent import Consent, ask_for_each, readable
 from samuel.decoding import decode_json
 from samuel.dispatch.record import Fired
 from samuel.errors import UsageError
 from samuel.events import EventType, LoopEvent, canonical, event_type
 from samuel.events.schema import sample
-from samuel.hooks.handler import Status
+from samuel.hooks.handler import HandlerStatus
 
 
 @click.command()
@@ -28,7 +28,7 @@ from samuel.hooks.handler import Status
 @env_option
 @json_option
 @click.pass_obj
-def fire(here: Here, event: str, given: str, really: bool, environment: str) -> int:
+def fire(here: CommandContext, event: str, given: str, really: bool, environment: str) -> int:
     """Fire an event, and show what came of it.
 
     Fields that are needed and not given get samples. Hooks of a repository run only if you trust them.
@@ -74,7 +74,7 @@ def _plain(kind: EventType, fired: Fired, warnings: Sequence[str]) -> dict[str, 
     }
 
 
-def _read(here: Here, given: str) -> Any:
+def _read(here: CommandContext, given: str) -> Any:
     """`--payload` as a value: JSON, `@file`, or `-` for stdin."""
     try:
         if given == "-":
@@ -106,7 +106,7 @@ def _own(kind: EventType, fields: Any) -> dict[str, Any]:
 _LIKE = """write it like '{"commands": ["true"]}', `@file` or `-`"""
 
 
-def _opened(here: Here, environment: str) -> App:
+def _opened(here: CommandContext, environment: str) -> App:
     """The project, after its owner was asked about what is new in it."""
     app = here.open(environment=environment)
     if not here.out.asks or inside_a_run() or not _untrusted(app):
@@ -119,7 +119,7 @@ def _opened(here: Here, environment: str) -> App:
 
 
 def _untrusted(app: App) -> list[str]:
-    names = dict.fromkeys(f"`{one.name}`" for one in app.found if one.status is Status.UNTRUSTED)
+    names = dict.fromkeys(f"`{one.name}`" for one in app.found if one.status is HandlerStatus.UNTRUSTED)
     if not names:
         return []
     return [f"not trusted, so not run: {', '.join(names)}; `samuel trust` shows the content and asks"]

@@ -3,11 +3,11 @@ from __future__ import annotations
 import click
 
 from samuel.app import App
-from samuel.cli.command_context import Here, env_option, json_option
+from samuel.cli.command_context import CommandContext, env_option, json_option
 from samuel.cli.hooks.shipped import listed
-from samuel.cli.output import Table
+from samuel.cli.output import OutputTable
 from samuel.events import canonical
-from samuel.hooks.handler import Handler, Status
+from samuel.hooks.handler import Handler, HandlerStatus
 
 EXCLUDED = "excluded"
 COLUMNS = ("event", "name", "order", "origin", "runtime", "status", "reason")
@@ -20,7 +20,7 @@ SHIPPED_COLUMNS = ("name", "event", "status", "summary")
 @env_option
 @json_option
 @click.pass_obj
-def list_(here: Here, event: str | None, shipped: bool, environment: str) -> int:
+def list_(here: CommandContext, event: str | None, shipped: bool, environment: str) -> int:
     """Show every hook that was found, and what became of it.
 
     \b
@@ -31,12 +31,12 @@ def list_(here: Here, event: str | None, shipped: bool, environment: str) -> int
     with here.open(environment=environment) as app:
         if shipped:
             rows = [row for row in listed(app.yaml_files.look(app.paths.root)) if wanted in ("", row["event"])]
-            table = Table(SHIPPED_COLUMNS, [[row[column] for column in SHIPPED_COLUMNS] for row in rows])
+            table = OutputTable(SHIPPED_COLUMNS, [[row[column] for column in SHIPPED_COLUMNS] for row in rows])
             return here.out.answer(rows, table, warnings=app.warnings)
         found = [row for row in _rows(app) if wanted in ("", row["event"]) or not row["event"]]
     cells = [[_cell(row[column]) for column in COLUMNS] for row in found]
     missing = [text for chain in app.chains.values() for text in chain.missing]
-    return here.out.answer(found, Table(COLUMNS, cells), warnings=[*app.warnings, *missing])
+    return here.out.answer(found, OutputTable(COLUMNS, cells), warnings=[*app.warnings, *missing])
 
 
 def _rows(app: App) -> list[dict[str, str | int | None]]:
@@ -48,7 +48,7 @@ def _rows(app: App) -> list[dict[str, str | int | None]]:
         for step in steps:
             rows.append(_row(step.handler, event, step.order, step.handler.status, step.handler.reason))
         for handler, why in chain.left_out:
-            works = handler.status is Status.ACTIVE
+            works = handler.status is HandlerStatus.ACTIVE
             status, reason = (EXCLUDED, why) if works else (handler.status, handler.reason)
             rows.append(_row(handler, event, handler.effective_order, status, reason))
         placed |= {_identity(step.handler) for step in steps}

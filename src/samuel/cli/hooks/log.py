@@ -8,8 +8,8 @@ import click
 import msgspec
 
 from samuel import paths
-from samuel.cli.command_context import Here, json_option
-from samuel.cli.output import Table
+from samuel.cli.command_context import CommandContext, json_option
+from samuel.cli.output import OutputTable
 from samuel.clock import iso
 from samuel.dispatch.record import slowness
 from samuel.events import canonical
@@ -25,7 +25,7 @@ COLUMNS = ("time", "event", "handler", "outcome", "ms", "slow", "message")
 @click.option("--limit", type=click.IntRange(min=1), default=50, show_default=True, help="The newest N.")
 @json_option
 @click.pass_obj
-def log(here: Here, event: str | None, outcome: str | None, limit: int) -> int:
+def log(here: CommandContext, event: str | None, outcome: str | None, limit: int) -> int:
     """Show the calls of the past.
 
     \b
@@ -34,10 +34,10 @@ def log(here: Here, event: str | None, outcome: str | None, limit: int) -> int:
     wanted = canonical(event) if event else ""
     found = list(islice(_calls(here, wanted, outcome), limit))[::-1]
     data = [_plain(call) for call in found]
-    return here.out.answer(data, Table(COLUMNS, [_row(call) for call in found]) if found else "no calls yet")
+    return here.out.answer(data, OutputTable(COLUMNS, [_row(call) for call in found]) if found else "no calls yet")
 
 
-def _calls(here: Here, event: str, outcome: str | None) -> Iterator[CallRecord]:
+def _calls(here: CommandContext, event: str, outcome: str | None) -> Iterator[CallRecord]:
     project = paths.Project(here.root)
     for record in newest_first(project.root, project.journal):
         if isinstance(record, CallRecord) and event in ("", record.event) and outcome in (None, record.outcome):

@@ -8,14 +8,14 @@ from pathlib import Path
 import click
 
 from samuel import config, paths
-from samuel.cli.command_context import Here, inside_a_run, json_option
+from samuel.cli.command_context import CommandContext, inside_a_run, json_option
 from samuel.cli.consent import Consent
 from samuel.errors import SamuelError
 from samuel.events import event_type
 from samuel.files import atomic
 from samuel.files.inside import make_dirs_inside, refuse_links
-from samuel.hooks.handler import Status
-from samuel.scaffold.hook import LANGUAGES, Written, hook, taken
+from samuel.hooks.handler import HandlerStatus
+from samuel.scaffold.hook import LANGUAGES, WrittenHook, hook, taken
 from samuel.scaffold.yaml_hook import REGISTER, yaml_hook
 
 HOOKS = paths.HOOK_DIRS[0]
@@ -28,7 +28,7 @@ HOOKS = paths.HOOK_DIRS[0]
 @click.option("--yaml", "as_yaml", is_flag=True, help="Declare it in .system/hooks/, with a script beside.")
 @json_option
 @click.pass_obj
-def new(here: Here, name: str, event: str, lang: str, as_yaml: bool) -> int:
+def new(here: CommandContext, name: str, event: str, lang: str, as_yaml: bool) -> int:
     """Write a hook that works, to start from.
 
     \b
@@ -44,7 +44,7 @@ def new(here: Here, name: str, event: str, lang: str, as_yaml: bool) -> int:
     with here.open() as app:  # it is asked which event it is for, now rather than at the first event
         shown = files[0].name
         for one in app.found:
-            if shown in (one.file, os.path.relpath(one.path or "/", root)) and one.status is Status.BROKEN:
+            if shown in (one.file, os.path.relpath(one.path or "/", root)) and one.status is HandlerStatus.BROKEN:
                 warnings.append(f"`{one.name}` is broken: {one.reason}")
 
     really = " --really" if kind.irreversible else ""
@@ -61,11 +61,11 @@ def new(here: Here, name: str, event: str, lang: str, as_yaml: bool) -> int:
     return here.out.answer(data, text, warnings=[*warnings, *app.warnings])
 
 
-def _in_hooks(written: Written) -> Written:
+def _in_hooks(written: WrittenHook) -> WrittenHook:
     return written._replace(name=f"{HOOKS}/{written.name}")
 
 
-def _write(root: Path, name: str, files: Sequence[Written]) -> list[Written]:
+def _write(root: Path, name: str, files: Sequence[WrittenHook]) -> list[WrittenHook]:
     """Write them all, or none: gives those that were written. A registration script that is there stays."""
     refuse_links(root, paths.HOME, *paths.HOOK_DIRS, paths.SYSTEM, paths.YAML_HOOKS)
     files = [file for file in files if file.name != REGISTER or not os.path.lexists(root / REGISTER)]
@@ -85,7 +85,7 @@ def _write(root: Path, name: str, files: Sequence[Written]) -> list[Written]:
     return files
 
 
-def _trust(consent: Consent, written: Sequence[Written]) -> list[str]:
+def _trust(consent: Consent, written: Sequence[WrittenHook]) -> list[str]:
     """Agree to the new files as they were written, and to nothing else; gives what is in their way."""
     shown = written[0].name
     if inside_a_run():

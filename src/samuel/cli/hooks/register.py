@@ -2,18 +2,18 @@ from __future__ import annotations
 
 import click
 
-from samuel.cli.command_context import Here, env_option, json_option
-from samuel.hooks.handler import Status
+from samuel.cli.command_context import CommandContext, env_option, json_option
+from samuel.hooks.handler import HandlerStatus
 from samuel.sources.registration import registration
 
-IDLE = (Status.BROKEN, Status.UNTRUSTED)
+IDLE = (HandlerStatus.BROKEN, HandlerStatus.UNTRUSTED)
 
 
 @click.command()
 @env_option
 @json_option
 @click.pass_obj
-def register(here: Here, environment: str) -> int:
+def register(here: CommandContext, environment: str) -> int:
     """Print the enabled YAML hooks as JSON, by event.
 
     For programs that call hooks themselves. It runs nothing; what is broken or not trusted is said on stderr.

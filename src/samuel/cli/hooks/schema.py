@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import click
 
-from samuel.cli.command_context import Here, json_option
+from samuel.cli.command_context import CommandContext, json_option
 from samuel.events import event_type
 from samuel.events import schema as schemas
 
@@ -11,7 +11,7 @@ from samuel.events import schema as schemas
 @click.argument("event", required=False)
 @json_option
 @click.pass_obj
-def schema(here: Here, event: str | None) -> None:
+def schema(here: CommandContext, event: str | None) -> None:
     """Print the JSON Schema of an event, or of all.
 
     \b

@@ -15,12 +15,12 @@ from samuel.files import atomic
 from samuel.files.inside import make_dirs_inside
 from samuel.rules.table import SHIPPED
 from samuel.shipped.definition import definition
-from samuel.sources.yaml_cache import KnownFiles, Read
+from samuel.sources.yaml_cache import YamlHookCache, YamlHookFile
 from samuel.sources.yaml_file import read_hook
 from samuel.sources.yaml_hook import BUILTIN
 
 
-def listed(reads: Iterable[Read]) -> list[dict[str, str]]:
+def listed(reads: Iterable[YamlHookFile]) -> list[dict[str, str]]:
     """Each with what it is for, and how it stands in the project whose YAML files these are."""
     here: dict[str, bool] = {}
     for hook in (read.hook for read in reads if read.hook and read.hook.kind == BUILTIN):
@@ -43,7 +43,7 @@ def bring(root: Path, name: str) -> None:
     if name not in SHIPPED or os.path.lexists(root / file):
         return
     consent = Consent(root)
-    if any(read.hook is not None and read.hook.id == name for read in KnownFiles().look(root)):
+    if any(read.hook is not None and read.hook.id == name for read in YamlHookCache().look(root)):
         return
     text = definition(name)
     directory = make_dirs_inside(root, paths.YAML_HOOKS, mode=0o755)

@@ -9,14 +9,14 @@ import click
 from msgspec.structs import replace
 
 from samuel.app import App
-from samuel.cli.command_context import Here, env_option, json_option
+from samuel.cli.command_context import CommandContext, env_option, json_option
 from samuel.cli.consent import Consent, refuse_inside_a_run
 from samuel.cli.hooks.shipped import bring
 from samuel.config.yaml_edit import set_flag
 from samuel.errors import ConfigError, SamuelError, UsageError
 from samuel.files import atomic
 from samuel.rules.table import SHIPPED
-from samuel.sources.yaml_cache import Read
+from samuel.sources.yaml_cache import YamlHookFile
 from samuel.sources.yaml_file import read_hook
 
 
@@ -25,7 +25,7 @@ from samuel.sources.yaml_file import read_hook
 @env_option
 @json_option
 @click.pass_obj
-def enable(here: Here, id: str, environment: str) -> int:
+def enable(here: CommandContext, id: str, environment: str) -> int:
     """Switch a YAML hook on.
 
     One that comes with Samuel is brought here first: knowledge_trigger, policy_guard, post_tool_use_tracker,
@@ -43,7 +43,7 @@ def enable(here: Here, id: str, environment: str) -> int:
 @click.argument("id")
 @json_option
 @click.pass_obj
-def disable(here: Here, id: str) -> int:
+def disable(here: CommandContext, id: str) -> int:
     """Switch a YAML hook off.
 
     \b
@@ -53,7 +53,7 @@ def disable(here: Here, id: str) -> int:
     return _switch(here, id, on=False)
 
 
-def _switch(here: Here, id: str, *, on: bool, environment: str = "") -> int:
+def _switch(here: CommandContext, id: str, *, on: bool, environment: str = "") -> int:
     with here.open(environment=environment) as app:
         read = _named(app, id)
         trusted = not app.permit.text(read.file, read.digest)
@@ -75,7 +75,7 @@ def _switch(here: Here, id: str, *, on: bool, environment: str = "") -> int:
     return here.out.answer(data, f"{state} `{id}` in {read.file}", warnings=warnings)
 
 
-def _named(app: App, id: str) -> Read:
+def _named(app: App, id: str) -> YamlHookFile:
     reads = app.yaml_files.look(app.paths.root)
     found = [read for read in reads if read.hook and read.hook.id == id]
     if len(found) > 1:
@@ -94,12 +94,12 @@ def _named(app: App, id: str) -> Read:
     return found[0]
 
 
-def _names(read: Read) -> tuple[str, ...]:
+def _names(read: YamlHookFile) -> tuple[str, ...]:
     """By which somebody may mean a file that cannot be read: its own, and the id it had."""
     return Path(read.file).stem, read.good.id if read.good else ""
 
 
-def _written(app: App, read: Read, on: bool) -> bytes:
+def _written(app: App, read: YamlHookFile, on: bool) -> bytes:
     """Write the file; gives its new content. Only if that says the same as before, but for the flag."""
     path = app.paths.root / read.file
     text = set_flag(path.read_bytes().decode(), "enabled", on, after="id")

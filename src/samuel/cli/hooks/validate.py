@@ -5,11 +5,11 @@ from typing import Any
 
 import click
 
-from samuel.cli.command_context import Here, env_option, json_option
-from samuel.cli.output import Table
+from samuel.cli.command_context import CommandContext, env_option, json_option
+from samuel.cli.output import OutputTable
 from samuel.errors import Problem
-from samuel.hooks.handler import Handler, Status
-from samuel.sources.yaml_cache import Read, overlooked
+from samuel.hooks.handler import Handler, HandlerStatus
+from samuel.sources.yaml_cache import YamlHookFile, overlooked
 from samuel.sources.yaml_command import command, lacking
 
 NONE = "there is no YAML hook: .system/hooks/*.yaml; `samuel hooks list --shipped` shows those you can enable"
@@ -20,7 +20,7 @@ COLUMNS = ("file", "id", "events", "status", "reason")
 @env_option
 @json_option
 @click.pass_obj
-def validate(here: Here, environment: str) -> int:
+def validate(here: CommandContext, environment: str) -> int:
     """Check every YAML hook, and say what is wrong.
 
     \b
@@ -32,7 +32,7 @@ def validate(here: Here, environment: str) -> int:
         found = [_examined(read, states[read.file], app.paths.root) for read in reads if read.file in states]
     rows = [tuple(str(one[column]) or "-" for column in COLUMNS) for one in found]
     problems = [str(Problem(**problem)) for one in found for problem in one["problems"]]
-    shown: list[str | Table] = [Table(COLUMNS, rows)] if rows else [NONE]
+    shown: list[str | OutputTable] = [OutputTable(COLUMNS, rows)] if rows else [NONE]
     blocks = [*shown, *(["", *problems] if problems else [])]
     unread = [
         f"`{name}` is not read: hooks are `.yaml` files right in .system/hooks/" for name in overlooked(here.root)
@@ -40,12 +40,12 @@ def validate(here: Here, environment: str) -> int:
     return here.out.answer(found, *blocks, ok=not problems, warnings=[*app.warnings, *unread])
 
 
-def _examined(read: Read, handler: Handler, root: Path) -> dict[str, Any]:
+def _examined(read: YamlHookFile, handler: Handler, root: Path) -> dict[str, Any]:
     status, reason, problems = handler.status, handler.reason, list(read.problems)
-    if status is Status.BROKEN and not problems:
+    if status is HandlerStatus.BROKEN and not problems:
         problems.append(Problem(reason, read.file))
     # Also of one that nobody trusts yet: looking for a file runs nothing.
-    waits = status is not Status.BROKEN and read.hook is not None and read.hook.enabled
+    waits = status is not HandlerStatus.BROKEN and read.hook is not None and read.hook.enabled
     if waits and read.hook and (missing := lacking(command(read.hook, root))):
         problems.append(Problem(missing, read.file))
     return {
@@ -53,6 +53,6 @@ def _examined(read: Read, handler: Handler, root: Path) -> dict[str, Any]:
         "id": read.hook.id if read.hook else "",
         "events": ", ".join(read.hook.spelled) if read.hook else "",
         "status": status.value,
-        "reason": reason if status is not Status.BROKEN else f"{len(problems)} problem(s), see below",
+        "reason": reason if status is not HandlerStatus.BROKEN else f"{len(problems)} problem(s), see below",
         "problems": [problem._asdict() for problem in problems],
     }

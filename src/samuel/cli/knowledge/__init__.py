@@ -6,16 +6,20 @@ from typing import TYPE_CHECKING
 
 import click
 
-from samuel.cli.lazy import Entry, LazyGroup
+from samuel.cli.lazy import CommandEntry, LazyGroup
 from samuel.errors import SamuelError
 
 if TYPE_CHECKING:
-    from samuel.cli.command_context import Here
-    from samuel.knowledge.model import Base
+    from samuel.cli.command_context import CommandContext
+    from samuel.knowledge.model import KnowledgeBase
 
 COMMANDS = {
-    "route": Entry("samuel.cli.knowledge.route:route", "Find the documents for what is wanted, and say why."),
-    "lint": Entry("samuel.cli.knowledge.lint:lint", "Say what is wrong with ROUTING.md and what it leads to."),
+    "route": CommandEntry(
+        "samuel.cli.knowledge.route:route", "Find the documents for what is wanted, and say why."
+    ),
+    "lint": CommandEntry(
+        "samuel.cli.knowledge.lint:lint", "Say what is wrong with ROUTING.md and what it leads to."
+    ),
 }
 
 
@@ -28,7 +32,7 @@ def knowledge() -> None:
     """
 
 
-def base(here: Here) -> Base:
+def base(here: CommandContext) -> KnowledgeBase:
     from samuel.knowledge.indexes import PLACES, find_root, read_base  # YAML, which other groups do without
 
     root = find_root(here.root)

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import click
 
-from samuel.cli.command_context import Here, json_option
+from samuel.cli.command_context import CommandContext, json_option
 from samuel.cli.knowledge import base
 from samuel.knowledge.lint import lint as look
 
@@ -10,7 +10,7 @@ from samuel.knowledge.lint import lint as look
 @click.command()
 @json_option
 @click.pass_obj
-def lint(here: Here) -> int:
+def lint(here: CommandContext) -> int:
     """Say what is wrong with ROUTING.md and what it leads to.
 
     \b

@@ -6,11 +6,11 @@ import click
 
 from samuel import paths
 from samuel.cli import json_input as given
-from samuel.cli.command_context import Here, json_option
+from samuel.cli.command_context import CommandContext, json_option
 from samuel.cli.knowledge import base
 from samuel.cli.session.options import session_of, session_option
 from samuel.errors import UsageError
-from samuel.knowledge.route import Routed
+from samuel.knowledge.route import KnowledgeRouting
 from samuel.knowledge.route import route as find
 
 
@@ -20,7 +20,7 @@ from samuel.knowledge.route import route as find
 @session_option
 @json_option
 @click.pass_obj
-def route(here: Here, text: str, where: str, session: str) -> int:
+def route(here: CommandContext, text: str, where: str, session: str) -> int:
     """Find the documents for what is wanted, and say why.
 
     By a text, an intent, or both. With a session, the intent and the documents that its hooks suggest count too.
@@ -47,7 +47,7 @@ def route(here: Here, text: str, where: str, session: str) -> int:
     return here.out.answer(data, "\n".join(_lines(routed, place)), warnings=routed.reported)
 
 
-def _lines(routed: Routed, place: str) -> Iterator[str]:
+def _lines(routed: KnowledgeRouting, place: str) -> Iterator[str]:
     if routed.nothing:
         yield f"nothing: {routed.nothing}"
     for one in routed.documents:

@@ -5,15 +5,15 @@ from typing import Any, NamedTuple
 
 import click
 
-from samuel.cli.command_context import Here, json_option
+from samuel.cli.command_context import CommandContext, json_option
 from samuel.cli.plugin import consent
 from samuel.cli.plugin import display as words
 from samuel.cli.plugin.progress import Progress
 from samuel.errors import SamuelError
 from samuel.hooks.capability import Capabilities
-from samuel.plugins.candidate import Candidate
+from samuel.plugins.candidate import PluginCandidate
 from samuel.plugins.grants import granted
-from samuel.plugins.installed import Installed
+from samuel.plugins.installed import InstalledPlugin
 from samuel.plugins.source import parse
 from samuel.plugins.store import Store
 
@@ -28,7 +28,7 @@ class Wishes(NamedTuple):
 
 
 class Added(NamedTuple):
-    plugin: Installed
+    plugin: InstalledPlugin
     text: str
     data: dict[str, Any]
 
@@ -49,7 +49,7 @@ class Added(NamedTuple):
 @json_option
 @click.pass_obj
 def add(
-    here: Here,
+    here: CommandContext,
     /,
     sources: tuple[str, ...],
     of_user: bool,
@@ -84,7 +84,9 @@ def add(
     return here.out.answer(data, *(one.text for one in added), ok=not failures, warnings=[*failures, *broken])
 
 
-def _add(here: Here, store: Store, progress: Progress, sources: Sequence[str], wanted: Wishes) -> list[Added]:
+def _add(
+    here: CommandContext, store: Store, progress: Progress, sources: Sequence[str], wanted: Wishes
+) -> list[Added]:
     parsed = [parse(text, here.directory) for text in sources]
     with store.workshop() as workshop:
         plan = store.plan_add(workshop, parsed, link=wanted.link, force=wanted.force, grants=wanted.grants)
@@ -97,7 +99,7 @@ def _add(here: Here, store: Store, progress: Progress, sources: Sequence[str], w
         return [_added(store, *both, "Installed") for both in zip(plan.candidates, placed, strict=True)]
 
 
-def _added(store: Store, candidate: Candidate, plugin: Installed, verb: str) -> Added:
+def _added(store: Store, candidate: PluginCandidate, plugin: InstalledPlugin, verb: str) -> Added:
     entry = candidate.entry
     data = {
         **words.plain(plugin),

@@ -8,7 +8,7 @@ from typing import TypeVar
 import click
 
 from samuel import config, paths
-from samuel.cli.command_context import Here
+from samuel.cli.command_context import CommandContext
 from samuel.cli.consent import refuse_inside_a_run
 from samuel.cli.plugin import display as words
 from samuel.cli.plugin.progress import Progress
@@ -16,9 +16,9 @@ from samuel.cli.plugin.selection import named
 from samuel.cli.plugin.texts import unusable
 from samuel.clock import SystemClock, iso
 from samuel.errors import SamuelError
-from samuel.hooks.handler import Handler, Status
-from samuel.plugins.fetch import SILENT, Watch
-from samuel.plugins.installed import GLOBAL, LOCAL, Installed
+from samuel.hooks.handler import Handler, HandlerStatus
+from samuel.plugins.fetch import SILENT, FetchProgress
+from samuel.plugins.installed import GLOBAL, LOCAL, InstalledPlugin
 from samuel.plugins.lock import LockedHook
 from samuel.plugins.store import Plan, Store, set_enabled
 
@@ -40,18 +40,18 @@ def asking_options(command: Decorated) -> Decorated:
     return command
 
 
-def store_of(here: Here, of_user: bool, watch: Watch = SILENT) -> Store:
+def store_of(here: CommandContext, of_user: bool, watch: FetchProgress = SILENT) -> Store:
     return Store(here.root, paths.User.from_environment(), GLOBAL if of_user else LOCAL, watch)
 
 
-def store_to_change(here: Here, of_user: bool, watch: Watch = SILENT) -> Store:
+def store_to_change(here: CommandContext, of_user: bool, watch: FetchProgress = SILENT) -> Store:
     """What is wrong with samuel.toml is said before anything is changed; a run changes nothing."""
     refuse_inside_a_run()
     config.load(here.root / paths.CONFIG)
     return store_of(here, of_user, watch)
 
 
-def agree(here: Here, plan: Plan, progress: Progress, *, yes: bool, non_interactive: bool) -> None:
+def agree(here: CommandContext, plan: Plan, progress: Progress, *, yes: bool, non_interactive: bool) -> None:
     """Show what the plan asks for and get a yes to it, or raise."""
     progress.done()
     asked = plan.asked
@@ -72,7 +72,7 @@ def agree(here: Here, plan: Plan, progress: Progress, *, yes: bool, non_interact
         raise SamuelError("nothing was installed")
 
 
-def show_offers(here: Here, plan: Plan) -> None:
+def show_offers(here: CommandContext, plan: Plan) -> None:
     for candidate in plan.asked:
         here.out.tell(f"{words.offer(candidate)}\n")
 
@@ -81,7 +81,7 @@ def now() -> str:
     return iso(SystemClock().now())
 
 
-def broken(here: Here, plugins: Iterable[Installed], store: Store | None = None) -> list[str]:
+def broken(here: CommandContext, plugins: Iterable[InstalledPlugin], store: Store | None = None) -> list[str]:
     """What of them will not work: better said here than at the first event.
 
     Now their hooks may be asked which events they are for, which goes into the lock of `store`. One that
@@ -90,7 +90,7 @@ def broken(here: Here, plugins: Iterable[Installed], store: Store | None = None)
     plugins = list(plugins)
     if not plugins:
         return []
-    names, told = {plugin.name for plugin in plugins}, (Status.BROKEN, Status.DISABLED)
+    names, told = {plugin.name for plugin in plugins}, (HandlerStatus.BROKEN, HandlerStatus.DISABLED)
     with here.open() as app:
         own = [one for one in app.found if one.owner in names]
     found = [one for one in own if one.status in told]
@@ -102,15 +102,15 @@ def broken(here: Here, plugins: Iterable[Installed], store: Store | None = None)
     return [*(f"`{one.name}` is {one.status}: {one.reason}" for one in found), *texts]
 
 
-def _hooks(plugin: Installed, found: Iterable[Handler]) -> tuple[LockedHook, ...] | None:
+def _hooks(plugin: InstalledPlugin, found: Iterable[Handler]) -> tuple[LockedHook, ...] | None:
     """What a plugin's hooks answer to; None while one of them could not be asked."""
     own = [one for one in found if one.owner == plugin.name and not one.hookless]
-    if any(not one.event or one.status is not Status.ACTIVE for one in own):
+    if any(not one.event or one.status is not HandlerStatus.ACTIVE for one in own):
         return None
     return tuple(LockedHook(event=one.event, name=one.name, order=one.order, role=one.role) for one in own)
 
 
-def switch(here: Here, name: str, *, enabled: bool) -> Installed:
+def switch(here: CommandContext, name: str, *, enabled: bool) -> InstalledPlugin:
     """Turn a plugin on or off in samuel.toml: the project's, or the user's own."""
     refuse_inside_a_run()
     plugin, _ = named(here.root, name)

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import click
 
-from samuel.cli.command_context import Here, json_option
+from samuel.cli.command_context import CommandContext, json_option
 from samuel.cli.plugin import consent
 from samuel.cli.plugin.mentions import mentions
 from samuel.cli.plugin.selection import all_plugins
@@ -13,7 +13,7 @@ from samuel.plugins.requirements import needing
 @click.argument("name")
 @json_option
 @click.pass_obj
-def disable(here: Here, name: str) -> int:
+def disable(here: CommandContext, name: str) -> int:
     """Keep a plugin out of this project.
 
     Written to samuel.toml, so it holds for everybody who works on the project.

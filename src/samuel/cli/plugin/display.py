@@ -12,9 +12,9 @@ import msgspec
 
 from samuel import paths
 from samuel.config.keys import written
-from samuel.plugins.candidate import Candidate
+from samuel.plugins.candidate import PluginCandidate
 from samuel.plugins.contents import HOOKS, contents
-from samuel.plugins.installed import Installed
+from samuel.plugins.installed import InstalledPlugin
 from samuel.plugins.model import OCI, PYTHON, SKILL
 from samuel.printable import safe
 from samuel.process.containers import engine
@@ -37,13 +37,13 @@ def block(rows: Sequence[Row], title: str) -> str:
     return "\n".join(shown)
 
 
-def heading(plugin: Installed) -> str:
+def heading(plugin: InstalledPlugin) -> str:
     named = plugin.title if plugin.name == plugin.title else f"{plugin.title}, called {plugin.name}"
     version = f" {plugin.manifest.version}" if plugin.manifest.version else ""
     return f"{named}{version} ({plugin.manifest.kind})"
 
 
-def offer(candidate: Candidate) -> str:
+def offer(candidate: PluginCandidate) -> str:
     """What a person reads before they agree."""
     plugin = candidate.plugin
     rows: list[Row] = [
@@ -62,7 +62,7 @@ def offer(candidate: Candidate) -> str:
     return block(rows, heading(plugin))
 
 
-def changes(before: Installed, plugin: Installed) -> list[str]:
+def changes(before: InstalledPlugin, plugin: InstalledPlugin) -> list[str]:
     """The files that an update adds, removes and changes, and how many lines of each."""
     old, new = _files(before), _files(plugin)
     lines = []
@@ -77,7 +77,7 @@ def changes(before: Installed, plugin: Installed) -> list[str]:
     return [*lines[:MOST_CHANGES], f"and {rest} more files"] if rest > 0 else lines
 
 
-def _files(plugin: Installed) -> dict[str, Path]:
+def _files(plugin: InstalledPlugin) -> dict[str, Path]:
     try:
         return {name: plugin.directory / name for name in survey(plugin.directory) if not name.startswith(".git/")}
     except (OSError, TooMuch):
@@ -92,12 +92,12 @@ def _line_counts(old: Path, new: Path) -> str:
     return f"(+{added.total()} -{removed.total()} lines)"
 
 
-def offered(plugin: Installed) -> list[Row]:
+def offered(plugin: InstalledPlugin) -> list[Row]:
     found = contents(plugin.directory, plugin.manifest)
     return [("hooks", list(hooks(plugin))), ("skills", found.skills), ("recipes", found.recipes)]
 
 
-def hooks(plugin: Installed) -> Iterator[str]:
+def hooks(plugin: InstalledPlugin) -> Iterator[str]:
     """Each with its event. What is only a file says its event when it is asked, which runs it."""
     bound = {binding.entry for binding in plugin.manifest.bindings}
     for binding in plugin.manifest.bindings:
@@ -107,7 +107,7 @@ def hooks(plugin: Installed) -> Iterator[str]:
             yield f"{HOOKS}/{name}, which says itself what it answers to"
 
 
-def gaps(plugin: Installed) -> list[str]:
+def gaps(plugin: InstalledPlugin) -> list[str]:
     """What this machine cannot hold the plugin to."""
     if not contents(plugin.directory, plugin.manifest).hooks:
         return []
@@ -119,7 +119,7 @@ def gaps(plugin: Installed) -> list[str]:
     return []
 
 
-def counts(plugin: Installed, verb: str = "Installed") -> str:
+def counts(plugin: InstalledPlugin, verb: str = "Installed") -> str:
     found = contents(plugin.directory, plugin.manifest)
     return (
         f"{verb} {plugin.title}:\n"
@@ -129,7 +129,7 @@ def counts(plugin: Installed, verb: str = "Installed") -> str:
     )
 
 
-def plain(plugin: Installed, *, enabled: bool = True) -> dict[str, Any]:
+def plain(plugin: InstalledPlugin, *, enabled: bool = True) -> dict[str, Any]:
     found = contents(plugin.directory, plugin.manifest)
     return {
         "name": plugin.title,
@@ -144,7 +144,7 @@ def plain(plugin: Installed, *, enabled: bool = True) -> dict[str, Any]:
     }
 
 
-def everything(plugin: Installed, enabled: bool) -> dict[str, Any]:
+def everything(plugin: InstalledPlugin, enabled: bool) -> dict[str, Any]:
     manifest, locked = plugin.manifest, plugin.locked
     return {
         **plain(plugin, enabled=enabled),
@@ -154,7 +154,7 @@ def everything(plugin: Installed, enabled: bool) -> dict[str, Any]:
     }
 
 
-def portrait(plugin: Installed, enabled: bool) -> str:
+def portrait(plugin: InstalledPlugin, enabled: bool) -> str:
     manifest, locked = plugin.manifest, plugin.locked
     required = (f"{one.name} {one.version}".strip() for one in manifest.requires)
     rows: list[Row] = [

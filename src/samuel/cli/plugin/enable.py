@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import click
 
-from samuel.cli.command_context import Here, json_option
+from samuel.cli.command_context import CommandContext, json_option
 from samuel.cli.plugin import consent
 
 
@@ -10,7 +10,7 @@ from samuel.cli.plugin import consent
 @click.argument("name")
 @json_option
 @click.pass_obj
-def enable(here: Here, name: str) -> int:
+def enable(here: CommandContext, name: str) -> int:
     """Let a plugin take part in this project again.
 
     Written to samuel.toml, so it holds for everybody who works on the project.

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import click
 
-from samuel.cli.command_context import Here, json_option
+from samuel.cli.command_context import CommandContext, json_option
 from samuel.cli.plugin import consent
 from samuel.cli.plugin import display as words
 from samuel.cli.plugin.progress import Progress
@@ -12,7 +12,7 @@ from samuel.cli.plugin.progress import Progress
 @consent.asking_options
 @json_option
 @click.pass_obj
-def install(here: Here, of_user: bool, yes: bool, non_interactive: bool) -> int:
+def install(here: CommandContext, of_user: bool, yes: bool, non_interactive: bool) -> int:
     """Install exactly what samuel.lock says.
 
     Every plugin at the commit and with the content that was locked, or nothing at all. What you did not agree to

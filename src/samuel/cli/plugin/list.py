@@ -5,8 +5,8 @@ from typing import Any
 
 import click
 
-from samuel.cli.command_context import Here, json_option
-from samuel.cli.output import Table
+from samuel.cli.command_context import CommandContext, json_option
+from samuel.cli.output import OutputTable
 from samuel.cli.plugin import display as words
 from samuel.cli.plugin.selection import all_plugins
 
@@ -16,7 +16,7 @@ COLUMNS = ("name", "location", "skills", "recipes", "hooks")
 @click.command("list")
 @json_option
 @click.pass_obj
-def list_(here: Here) -> int:
+def list_(here: CommandContext) -> int:
     """Show the plugins that are there, and what they bring.
 
     \b
@@ -30,7 +30,7 @@ def list_(here: Here) -> int:
         return here.out.answer(found, "No plugins are installed.")
     rows = [[one["name"], _where(one), *(str(len(one[key])) for key in COLUMNS[2:])] for one in found]
     broken = [f"`{one['name']}`: {problem}" for one in found for problem in one["problems"]]
-    return here.out.answer(found, Table(COLUMNS, rows), warnings=broken)
+    return here.out.answer(found, OutputTable(COLUMNS, rows), warnings=broken)
 
 
 def _where(plugin: Mapping[str, Any]) -> str:

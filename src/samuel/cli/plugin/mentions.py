@@ -7,10 +7,10 @@ from pathlib import Path
 
 from samuel import config, paths
 from samuel.config.model import EventSettings
-from samuel.plugins.installed import Installed
+from samuel.plugins.installed import InstalledPlugin
 
 
-def mentions(root: Path, plugin: Installed) -> list[str]:
+def mentions(root: Path, plugin: InstalledPlugin) -> list[str]:
     """Each line that names it in `order` or `handlers`, with what to do about it."""
     settings = config.load(root / paths.CONFIG)
     places = [settings.hooks, *(methodology.hooks for methodology in settings.methodology.values())]
@@ -20,7 +20,7 @@ def mentions(root: Path, plugin: Installed) -> list[str]:
     return [f"{paths.CONFIG}:{line}: {what}; remove it from that line" for line, what in sorted(found)]
 
 
-def tables(root: Path, plugin: Installed) -> list[str]:
+def tables(root: Path, plugin: InstalledPlugin) -> list[str]:
     """Its settings in samuel.toml, which have no use after it was removed."""
     found = config.load(root / paths.CONFIG).plugins.items()
     return [
@@ -30,7 +30,7 @@ def tables(root: Path, plugin: Installed) -> list[str]:
     ]
 
 
-def _of(event: str, settings: EventSettings, plugin: Installed) -> Iterator[tuple[int, str]]:
+def _of(event: str, settings: EventSettings, plugin: InstalledPlugin) -> Iterator[tuple[int, str]]:
     for ref in settings.handlers or ():
         if _is_about(ref.use, plugin):
             yield ref.line, f"`handlers` of `{event}` still names `{ref.use}`"
@@ -39,6 +39,6 @@ def _of(event: str, settings: EventSettings, plugin: Installed) -> Iterator[tupl
             yield settings.order_lines.get(key, 0), f"`order` of `{event}` still names `{key}`"
 
 
-def _is_about(name: str, plugin: Installed) -> bool:
+def _is_about(name: str, plugin: InstalledPlugin) -> bool:
     names = {plugin.name, plugin.title}
     return name in names or name.startswith(tuple(f"{one}{mark}" for one in names for mark in "/:"))

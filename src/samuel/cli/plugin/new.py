@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from samuel.cli.command_context import Here, json_option
+from samuel.cli.command_context import CommandContext, json_option
 from samuel.plugins.model import SKILL
 from samuel.scaffold.plugin import NEW_KINDS, directory_name, plugin, write
 
@@ -21,7 +21,7 @@ from samuel.scaffold.plugin import NEW_KINDS, directory_name, plugin, write
 )
 @json_option
 @click.pass_obj
-def new(here: Here, name: str, kind: str, parent: Path) -> int:
+def new(here: CommandContext, name: str, kind: str, parent: Path) -> int:
     """Write a plugin that works, with a test, ready to push.
 
     \b

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import click
 
-from samuel.cli.command_context import Here, json_option
+from samuel.cli.command_context import CommandContext, json_option
 from samuel.cli.plugin import consent
 from samuel.cli.plugin.mentions import mentions, tables
 from samuel.cli.plugin.selection import named
@@ -14,7 +14,7 @@ from samuel.cli.plugin.selection import named
 @click.option("--force", is_flag=True, help="Also when another plugin requires it.")
 @json_option
 @click.pass_obj
-def remove(here: Here, name: str, of_user: bool, force: bool) -> int:
+def remove(here: CommandContext, name: str, of_user: bool, force: bool) -> int:
     """Remove a plugin.
 
     What it stored in its own data directory stays.

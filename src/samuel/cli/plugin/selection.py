@@ -7,12 +7,12 @@ from pathlib import Path
 
 from samuel import config, paths
 from samuel.errors import UsageError
-from samuel.plugins.installed import GLOBAL, LOCAL, Installed
+from samuel.plugins.installed import GLOBAL, LOCAL, InstalledPlugin
 from samuel.plugins.requirements import answers
 from samuel.plugins.store import Store
 
 
-def all_plugins(root: Path) -> list[tuple[Installed, bool]]:
+def all_plugins(root: Path) -> list[tuple[InstalledPlugin, bool]]:
     """The project's and the user's, by name, and whether each takes part in this project."""
     user = paths.User.from_environment()
     found = Store(root, user, LOCAL).known()
@@ -24,7 +24,7 @@ def all_plugins(root: Path) -> list[tuple[Installed, bool]]:
     return sorted(both, key=lambda one: one[0].title)  # stable: the project's before the user's
 
 
-def named(root: Path, name: str, location: str = "") -> tuple[Installed, bool]:
+def named(root: Path, name: str, location: str = "") -> tuple[InstalledPlugin, bool]:
     """The one that is called so; of two, the project's. What `list` shows comes before the name in a manifest."""
     found = all_plugins(root)
     listed = [one for one in found if name in (one[0].title, one[0].directory.name)]

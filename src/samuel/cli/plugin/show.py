@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import click
 
-from samuel.cli.command_context import Here, json_option
+from samuel.cli.command_context import CommandContext, json_option
 from samuel.cli.plugin import display as words
 from samuel.cli.plugin.selection import named
 
@@ -11,7 +11,7 @@ from samuel.cli.plugin.selection import named
 @click.argument("name")
 @json_option
 @click.pass_obj
-def show(here: Here, name: str) -> int:
+def show(here: CommandContext, name: str) -> int:
     """Show everything about one plugin.
 
     \b

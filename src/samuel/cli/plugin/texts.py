@@ -6,22 +6,22 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from samuel.errors import ConfigError, Problem
-from samuel.hooks.handler import Origin, Status
+from samuel.hooks.handler import HandlerStatus, Origin
 from samuel.plugins.contents import RECIPES, SKILLS
 from samuel.prompts.render import used_names
 from samuel.skills import recipe as recipes
 from samuel.skills import skill as skills
-from samuel.skills.text_files import Shelf, texts
+from samuel.skills.text_files import TextDirectory, texts
 
 
 def unusable(directory: Path) -> Iterator[Problem]:
-    for text in texts(Shelf(directory, SKILLS, Origin.PROJECT_PLUGIN), skills.name_of, deepest=2):
+    for text in texts(TextDirectory(directory, SKILLS, Origin.PROJECT_PLUGIN), skills.name_of, deepest=2):
         skill = skills.skill(text)
-        if skill.status is Status.BROKEN:
+        if skill.status is HandlerStatus.BROKEN:
             yield text.problem or Problem(skill.reason)
-    for text in texts(Shelf(directory, RECIPES, Origin.PROJECT_PLUGIN), recipes.name_of):
+    for text in texts(TextDirectory(directory, RECIPES, Origin.PROJECT_PLUGIN), recipes.name_of):
         recipe = recipes.recipe(text)
-        if recipe.status is Status.BROKEN:
+        if recipe.status is HandlerStatus.BROKEN:
             yield text.problem or Problem(recipe.reason)
             continue
         try:  # empty lines in place of the front matter: the lines in messages are then those of the file

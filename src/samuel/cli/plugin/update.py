@@ -2,12 +2,12 @@ from __future__ import annotations
 
 import click
 
-from samuel.cli.command_context import Here, json_option
+from samuel.cli.command_context import CommandContext, json_option
 from samuel.cli.plugin import consent
 from samuel.cli.plugin import display as words
 from samuel.cli.plugin.progress import Progress
-from samuel.plugins.candidate import Candidate
-from samuel.plugins.installed import Installed
+from samuel.plugins.candidate import PluginCandidate
+from samuel.plugins.installed import InstalledPlugin
 
 
 @click.command()
@@ -15,7 +15,7 @@ from samuel.plugins.installed import Installed
 @consent.asking_options
 @json_option
 @click.pass_obj
-def update(here: Here, name: str, of_user: bool, yes: bool, non_interactive: bool) -> int:
+def update(here: CommandContext, name: str, of_user: bool, yes: bool, non_interactive: bool) -> int:
     """Get what is new where plugins came from.
 
     The branch or tag that a plugin was added with is fetched again. What changed is shown, and you are asked
@@ -50,18 +50,18 @@ def update(here: Here, name: str, of_user: bool, yes: bool, non_interactive: boo
     return here.out.answer(data, text, ok=not plan.failed, warnings=warnings)
 
 
-def _updated(candidate: Candidate, plugin: Installed) -> str:
+def _updated(candidate: PluginCandidate, plugin: InstalledPlugin) -> str:
     if candidate.before is None:
         return f"Installed {plugin.title}, which {candidate.required_by} requires."
     return f"Updated {plugin.title} from {_which(candidate.before)} to {_which(plugin)}."
 
 
-def _left(plugin: Installed) -> str:
+def _left(plugin: InstalledPlugin) -> str:
     if plugin.linked:
         return f"{plugin.title} is linked, and always what is in {plugin.linked}."
     return f"{plugin.title} is up to date: {_which(plugin)}."
 
 
-def _which(plugin: Installed) -> str:
+def _which(plugin: InstalledPlugin) -> str:
     commit = plugin.locked.commit[:12] if plugin.locked else ""
     return " at ".join(filter(None, (plugin.manifest.version, commit))) or "what is there"

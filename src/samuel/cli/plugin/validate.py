@@ -8,7 +8,7 @@ from typing import Any
 import click
 import msgspec
 
-from samuel.cli.command_context import Here, json_option
+from samuel.cli.command_context import CommandContext, json_option
 from samuel.cli.plugin.texts import unusable
 from samuel.errors import ConfigError, Problem
 from samuel.plugins.contents import HOOKS, RECIPES, SKILLS, Contents, contents, escapes
@@ -21,7 +21,7 @@ from samuel.plugins.model import FILE, Manifest
 @click.argument("directory", metavar="DIR", type=click.Path(exists=True, file_okay=False, path_type=Path))
 @json_option
 @click.pass_obj
-def validate(here: Here, directory: Path) -> int:
+def validate(here: CommandContext, directory: Path) -> int:
     """Say everything that is wrong with a plugin, and run nothing of it.
 
     \b

@@ -6,16 +6,20 @@ from typing import TYPE_CHECKING
 
 import click
 
-from samuel.cli.lazy import Entry, LazyGroup
+from samuel.cli.lazy import CommandEntry, LazyGroup
 
 if TYPE_CHECKING:
     from samuel.app import App
     from samuel.skills.recipe import Recipe
 
 COMMANDS = {
-    "list": Entry("samuel.cli.recipe.list:list_", "Show every recipe that was found, and where it comes from."),
-    "show": Entry("samuel.cli.recipe.show:show", "Show what a recipe is for, what it takes and what it says."),
-    "run": Entry("samuel.cli.recipe.run:run", "Let the agent do what a recipe says."),
+    "list": CommandEntry(
+        "samuel.cli.recipe.list:list_", "Show every recipe that was found, and where it comes from."
+    ),
+    "show": CommandEntry(
+        "samuel.cli.recipe.show:show", "Show what a recipe is for, what it takes and what it says."
+    ),
+    "run": CommandEntry("samuel.cli.recipe.run:run", "Let the agent do what a recipe says."),
 }
 
 

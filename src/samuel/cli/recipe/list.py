@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import click
 
-from samuel.cli.command_context import Here, json_option
-from samuel.cli.output import Table
+from samuel.cli.command_context import CommandContext, json_option
+from samuel.cli.output import OutputTable
 from samuel.cli.recipe import recipes
 from samuel.plugins.contents import contents
 from samuel.skills.recipe import Recipe
@@ -14,7 +14,7 @@ COLUMNS = ("name", "origin", "status", "description", "reason")
 @click.command("list")
 @json_option
 @click.pass_obj
-def list_(here: Here) -> int:
+def list_(here: CommandContext) -> int:
     """Show every recipe that was found, and where it comes from.
 
     \b
@@ -28,7 +28,7 @@ def list_(here: Here) -> int:
             if (names := contents(plugin.directory, plugin.manifest).recipes)
         ]
     rows = [[str(row[column] or "-") for column in COLUMNS] for row in found]
-    return here.out.answer(found, Table(COLUMNS, rows), warnings=[*app.warnings, *waiting])
+    return here.out.answer(found, OutputTable(COLUMNS, rows), warnings=[*app.warnings, *waiting])
 
 
 def plain(one: Recipe) -> dict[str, object]:

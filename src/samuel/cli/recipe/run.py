@@ -9,13 +9,13 @@ from samuel.agents.check import missing_in
 from samuel.agents.table import find
 from samuel.app import App
 from samuel.app.session import following
-from samuel.cli.command_context import Here, env_option, json_option
+from samuel.cli.command_context import CommandContext, env_option, json_option
 from samuel.cli.recipe import recipes
-from samuel.cli.run.display import Lines
+from samuel.cli.run.display import PlainDisplay
 from samuel.cli.run.preflight import agree
 from samuel.cli.signals import ended_by_signals
 from samuel.errors import SamuelError, UsageError
-from samuel.loop.agent_session import Ran
+from samuel.loop.agent_session import SessionResult
 from samuel.loop.recipe_session import session as session_of
 from samuel.skills.text_files import choose
 from samuel.trust import commands
@@ -31,7 +31,7 @@ from samuel.trust import commands
 @json_option
 @click.pass_obj
 def run(
-    here: Here, name: str, given: Sequence[str], agent: str, dry_run: bool, yes: bool, environment: str
+    here: CommandContext, name: str, given: Sequence[str], agent: str, dry_run: bool, yes: bool, environment: str
 ) -> int:
     """Let the agent do what a recipe says.
 
@@ -43,7 +43,7 @@ def run(
     arguments = _arguments(given)
     if not dry_run:
         agree(here, yes)
-    heard = _Heard(shown=not here.out.json)
+    heard = _RecipeOutput(shown=not here.out.json)
     with here.open(watch=heard, environment=environment) as app:
         recipe = choose(recipes(app), name, "recipe")
         prompt = recipe.prompt(app.context(), arguments)
@@ -58,7 +58,7 @@ def run(
     return here.out.answer(_plain(ran), ok=ran.ok, warnings=[*heard.warnings, *ran.warnings, *app.warnings])
 
 
-class _Heard(Lines):
+class _RecipeOutput(PlainDisplay):
     """The agent's own words as they come, and nothing else on that stream."""
 
     def __init__(self, shown: bool) -> None:
@@ -96,14 +96,14 @@ def _refuse_what_cannot_start(app: App, agent: str) -> None:
         raise SamuelError(f"{why}, or `samuel recipe run --yes`")
 
 
-def _end(ran: Ran) -> str:
+def _end(ran: SessionResult) -> str:
     if ran.stopped:
         return f"stopped: {ran.stopped}"
     changed = f"; changed: {', '.join(ran.changed_files)}" if ran.changed_files else ""
     return f"{ran.recipe}: the agent ended with exit code {ran.exit_code}{changed}"
 
 
-def _plain(ran: Ran) -> dict[str, Any]:
+def _plain(ran: SessionResult) -> dict[str, Any]:
     return {
         "recipe": ran.recipe,
         "session_id": ran.session_id,

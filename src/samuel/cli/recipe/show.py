@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import click
 
-from samuel.cli.command_context import Here, json_option
+from samuel.cli.command_context import CommandContext, json_option
 from samuel.cli.recipe import recipes
 from samuel.cli.recipe.list import plain
 from samuel.skills.recipe import Recipe
@@ -16,7 +16,7 @@ from samuel.skills.text_files import choose
 @click.argument("name")
 @json_option
 @click.pass_obj
-def show(here: Here, name: str) -> int:
+def show(here: CommandContext, name: str) -> int:
     """Show what a recipe is for, what it takes and what it says.
 
     \b

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from samuel import config, paths
-from samuel.cli.lazy import Entry, LazyGroup
+from samuel.cli.lazy import CommandEntry, LazyGroup
 from samuel.config.model import Config
 from samuel.errors import UsageError
 from samuel.files.inside import refuse_links
@@ -24,20 +24,22 @@ from samuel.tasks.store import TaskStore
 from samuel.tasks.task import Task, Tasks
 
 if TYPE_CHECKING:
-    from samuel.cli.command_context import Here
+    from samuel.cli.command_context import CommandContext
 
 COMMANDS = {
-    "init": Entry("samuel.cli.run.init:init", "Make the task list from a PRD."),
-    "start": Entry("samuel.cli.run.start:start", "Work the tasks to done."),
-    "pilot": Entry("samuel.cli.run.pilot:pilot", "Let the agent look for tasks as well."),
-    "status": Entry("samuel.cli.run.status:status", "How the tasks stand, and how the last run ended."),
-    "tasks": Entry("samuel.cli.run.tasks:tasks", "Show the tasks."),
-    "done": Entry("samuel.cli.run.done:done", "Say that a task is done."),
-    "skip": Entry("samuel.cli.run.skip:skip", "Leave a task out, and say why."),
-    "block": Entry("samuel.cli.run.block:block", "Set a task aside that cannot be done now, and say why."),
-    "reset": Entry("samuel.cli.run.reset:reset", "Make a task pending again, as if it had never been tried."),
-    "enqueue": Entry("samuel.cli.run.enqueue:enqueue", "Add a task."),
-    "convert": Entry("samuel.cli.run.convert:convert", "Show the tasks that a PRD in Markdown would give."),
+    "init": CommandEntry("samuel.cli.run.init:init", "Make the task list from a PRD."),
+    "start": CommandEntry("samuel.cli.run.start:start", "Work the tasks to done."),
+    "pilot": CommandEntry("samuel.cli.run.pilot:pilot", "Let the agent look for tasks as well."),
+    "status": CommandEntry("samuel.cli.run.status:status", "How the tasks stand, and how the last run ended."),
+    "tasks": CommandEntry("samuel.cli.run.tasks:tasks", "Show the tasks."),
+    "done": CommandEntry("samuel.cli.run.done:done", "Say that a task is done."),
+    "skip": CommandEntry("samuel.cli.run.skip:skip", "Leave a task out, and say why."),
+    "block": CommandEntry("samuel.cli.run.block:block", "Set a task aside that cannot be done now, and say why."),
+    "reset": CommandEntry(
+        "samuel.cli.run.reset:reset", "Make a task pending again, as if it had never been tried."
+    ),
+    "enqueue": CommandEntry("samuel.cli.run.enqueue:enqueue", "Add a task."),
+    "convert": CommandEntry("samuel.cli.run.convert:convert", "Show the tasks that a PRD in Markdown would give."),
 }
 
 
@@ -50,7 +52,7 @@ def run() -> None:
     """
 
 
-def state_directory(here: Here, methodology: str = "") -> Path:
+def state_directory(here: CommandContext, methodology: str = "") -> Path:
     """Where the state of a run is kept. A link there could make us write anywhere, so none is followed."""
     project = paths.Project(here.root)
     refuse_links(project.root, str(project.run.relative_to(project.root)))
@@ -76,7 +78,7 @@ def run_file(state: Path) -> RunFile:
     return RunFile(state, paths.User.from_environment().record(state))
 
 
-def change_tasks(here: Here, change: Callable[[Asker, Tasks], tuple[Task, ...]]) -> tuple[Task, ...]:
+def change_tasks(here: CommandContext, change: Callable[[Asker, Tasks], tuple[Task, ...]]) -> tuple[Task, ...]:
     """Change the tasks with the rights of whoever called this command."""
     store = task_store(state_directory(here))
     who = asker(os.environ, store.seal, all_enclosing(paths.User.from_environment().live))

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import click
 
-from samuel.cli.command_context import Here, json_option
+from samuel.cli.command_context import CommandContext, json_option
 from samuel.cli.run import change_tasks
 from samuel.tasks.task import find
 
@@ -12,7 +12,7 @@ from samuel.tasks.task import find
 @click.option("--reason", required=True, metavar="WHY", help="For whoever can help.")
 @json_option
 @click.pass_obj
-def block(here: Here, id: str, reason: str) -> int:
+def block(here: CommandContext, id: str, reason: str) -> int:
     """Set a task aside that cannot be done now, and say why.
 
     Tasks that depend on it wait.

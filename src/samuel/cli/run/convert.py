@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from samuel.cli.command_context import Here, json_option
+from samuel.cli.command_context import CommandContext, json_option
 from samuel.cli.run.tasks import table
 from samuel.tasks import markdown
 
@@ -13,7 +13,7 @@ from samuel.tasks import markdown
 @click.argument("file", type=click.Path(path_type=Path), metavar="FILE.md")
 @json_option
 @click.pass_obj
-def convert(here: Here, file: Path) -> int:
+def convert(here: CommandContext, file: Path) -> int:
     """Show the tasks that a PRD in Markdown would give.
 
     Nothing is written.

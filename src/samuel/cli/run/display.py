@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 LOOKING = "looking for tasks"
 
 
-class Lines:
+class PlainDisplay:
     """One line for everything a person would want to find in a log file."""
 
     def __init__(self, verbose: bool = False) -> None:
@@ -87,7 +87,7 @@ class Lines:
         return ""
 
 
-class OnlyWhatHolds(Lines):
+class OnlyWhatHolds(PlainDisplay):
     """For --json: stdout is the answer's. That the loop waits for somebody must be said all the same."""
 
     def __init__(self) -> None:
@@ -104,7 +104,7 @@ class OnlyWhatHolds(Lines):
         sys.stderr.flush()
 
 
-class Display(Lines):
+class LiveDisplay(PlainDisplay):
     """The task at hand, the step, the bar; what happened scrolls away above it."""
 
     def __init__(self, verbose: bool = False) -> None:

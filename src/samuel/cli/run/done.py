@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import click
 
-from samuel.cli.command_context import Here, json_option
+from samuel.cli.command_context import CommandContext, json_option
 from samuel.cli.run import change_tasks
 from samuel.clock import SystemClock, iso
 from samuel.tasks.task import find
@@ -13,7 +13,7 @@ from samuel.tasks.task import find
 @click.option("--commit", metavar="SHA", default="", help="The commit that did it.")
 @json_option
 @click.pass_obj
-def done(here: Here, id: str, commit: str) -> int:
+def done(here: CommandContext, id: str, commit: str) -> int:
     """Say that a task is done.
 
     Inside a run, and for the task that an agent is working on, this is a claim: it counts when the quality checks

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import click
 
-from samuel.cli.command_context import Here, json_option
+from samuel.cli.command_context import CommandContext, json_option
 from samuel.cli.run import change_tasks
 from samuel.tasks.task import PRIORITIES
 
@@ -14,7 +14,7 @@ from samuel.tasks.task import PRIORITIES
 @click.option("--depends-on", metavar="ID", multiple=True, help="A task to wait for; may be given again.")
 @json_option
 @click.pass_obj
-def enqueue(here: Here, title: str, priority: str, complexity: str, depends_on: tuple[str, ...]) -> int:
+def enqueue(here: CommandContext, title: str, priority: str, complexity: str, depends_on: tuple[str, ...]) -> int:
     """Add a task.
 
     \b

@@ -6,7 +6,7 @@ import click
 
 from samuel import config, paths
 from samuel.agents.table import find
-from samuel.cli.command_context import Here, inside_a_run, json_option
+from samuel.cli.command_context import CommandContext, inside_a_run, json_option
 from samuel.cli.consent import Consent
 from samuel.cli.run import run_file, state_directory, task_store
 from samuel.config.edit import Value, set_value
@@ -30,7 +30,9 @@ LOCK_SECONDS = 60.0  # another `run init` takes a moment, on a busy machine a lo
 @click.option("--force", is_flag=True, help="Begin anew, though there are tasks already.")
 @json_option
 @click.pass_obj
-def init(here: Here, prd: Path, agent: str, max_iterations: int | None, methodology: str, force: bool) -> int:
+def init(
+    here: CommandContext, prd: Path, agent: str, max_iterations: int | None, methodology: str, force: bool
+) -> int:
     """Make the task list from a PRD.
 
     How it is worked is written into samuel.toml: what is given here, and the checks that the project has.

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import click
 
-from samuel.cli.command_context import Here, env_option, json_option
+from samuel.cli.command_context import CommandContext, env_option, json_option
 from samuel.cli.run import run_file, state_directory, task_store
 from samuel.cli.run.start import PROFILE, VERBOSE, run_loop
 
@@ -21,7 +21,7 @@ from samuel.cli.run.start import PROFILE, VERBOSE, run_loop
 @json_option
 @click.pass_obj
 def pilot(
-    here: Here,
+    here: CommandContext,
     focus: str | None,
     discover_interval: int | None,
     max_discovery_tasks: int | None,

@@ -9,7 +9,7 @@ from samuel import config, paths
 from samuel.agents.check import missing_in
 from samuel.agents.table import find
 from samuel.app import App
-from samuel.cli.command_context import Here
+from samuel.cli.command_context import CommandContext
 from samuel.cli.consent import Consent, ask_for_each, readable
 from samuel.cli.run import known_methodology, state_directory
 from samuel.config.model import Config, Pilot
@@ -17,13 +17,13 @@ from samuel.dispatch.record import Sink
 from samuel.errors import SamuelError
 from samuel.events.names import AGENT_INVOKE, BEFORE_AGENT_INVOKE, QUALITY_CHECK
 from samuel.loop.workplace import Watch
-from samuel.loop.worktree import WorkTree
+from samuel.loop.worktree import ProjectFiles
 from samuel.process.git.git import GitFailed
 from samuel.trust.commands import texts
 
 
 def make_ready(
-    here: Here,
+    here: CommandContext,
     methodology: str,
     agent: str,
     *,
@@ -51,7 +51,7 @@ def make_ready(
             here.out.warn(f"`quality_checks` will not run: no handler runs on `{QUALITY_CHECK}`")
         if place.settings.commit:
             _refuse_without_identity(app)
-        if dirty := WorkTree(place.root, place.git).dirty():
+        if dirty := ProjectFiles(place.root, place.git).dirty():
             files = f"{len(dirty)} files" if len(dirty) > 1 else f"`{dirty[0]}`"
             here.out.tell(f"note: the work tree is dirty ({files}); what is dirty now is not committed by the run")
         return app
@@ -83,7 +83,7 @@ def _refuse_without_identity(app: App) -> None:
         ) from None
 
 
-def _settings(here: Here, methodology: str, pilot: dict[str, Any] | None) -> Config:
+def _settings(here: CommandContext, methodology: str, pilot: dict[str, Any] | None) -> Config:
     """samuel.toml, with what the command line says of the pilot for this run."""
     loaded = config.load(here.root / paths.CONFIG)
     name = known_methodology(loaded, methodology)
@@ -98,7 +98,7 @@ def _settings(here: Here, methodology: str, pilot: dict[str, Any] | None) -> Con
     return dataclasses.replace(loaded, methodology={**loaded.methodology, name: flying})
 
 
-def agree(here: Here, yes: bool) -> None:
+def agree(here: CommandContext, yes: bool) -> None:
     """Offer to trust what is new: at once with --yes, by asking on a terminal."""
     consent = Consent(here.root)
     pending = [item for item in consent.pending() if readable(item)]

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from samuel.cli.output import Table
-from samuel.dispatch.record import Call, Fired, slowness
+from samuel.cli.output import OutputTable
+from samuel.dispatch.record import Fired, HandlerCall, slowness
 from samuel.events import Event
 from samuel.events.catalogue import BY_PAYLOAD
 
 ALL = "(all)"  # the handlers of an event together
 
 
-class Profile:
+class RunProfile:
     """A sink that remembers durations, and tells the display which event is being fired."""
 
     def __init__(self, watch: object) -> None:
@@ -21,13 +21,13 @@ class Profile:
         if callable(self._watch):
             self._watch("step", {"event": BY_PAYLOAD[type(event)].name})
 
-    def called(self, event: Event, call: Call) -> None:
+    def called(self, event: Event, call: HandlerCall) -> None:
         self._times.setdefault((call.handler.event, call.handler.name), []).append(call.duration_ms)
 
     def end(self, event: Event, fired: Fired, duration_ms: float) -> None:
         self._times.setdefault((BY_PAYLOAD[type(event)].name, ALL), []).append(duration_ms)
 
-    def table(self) -> Table:
+    def table(self) -> OutputTable:
         rows = []
         for (event, handler), times in sorted(self._times.items(), key=lambda item: -sum(item[1])):
             ordered = sorted(times)
@@ -36,4 +36,4 @@ class Profile:
             rows.append(
                 (event, handler, str(len(times)), f"{p50:.1f}", f"{p95:.1f}", f"{sum(times):.0f}", slow or "-")
             )
-        return Table(("event", "handler", "calls", "p50 ms", "p95 ms", "total ms", "slow"), rows)
+        return OutputTable(("event", "handler", "calls", "p50 ms", "p95 ms", "total ms", "slow"), rows)

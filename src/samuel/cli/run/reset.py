@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import click
 
-from samuel.cli.command_context import Here, json_option
+from samuel.cli.command_context import CommandContext, json_option
 from samuel.cli.run import change_tasks
 from samuel.tasks.task import find
 
@@ -11,7 +11,7 @@ from samuel.tasks.task import find
 @click.argument("id")
 @json_option
 @click.pass_obj
-def reset(here: Here, id: str) -> int:
+def reset(here: CommandContext, id: str) -> int:
     """Make a task pending again, as if it had never been tried.
 
     \b

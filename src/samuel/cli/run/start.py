@@ -12,10 +12,10 @@ import click
 
 from samuel import paths
 from samuel.app import App
-from samuel.cli.command_context import Here, env_option, json_option
-from samuel.cli.run.display import Display, Lines, OnlyWhatHolds
+from samuel.cli.command_context import CommandContext, env_option, json_option
+from samuel.cli.run.display import LiveDisplay, OnlyWhatHolds, PlainDisplay
 from samuel.cli.run.preflight import make_ready
-from samuel.cli.run.profile import Profile
+from samuel.cli.run.profile import RunProfile
 from samuel.config import load_personal
 from samuel.loop.run import Run
 from samuel.loop.stop import Stop
@@ -39,7 +39,7 @@ VERBOSE = "Show what the agent says; [hooks.timing] lines go to progress.md."
 @env_option
 @json_option
 @click.pass_obj
-def start(here: Here, /, **options: Any) -> int:
+def start(here: CommandContext, /, **options: Any) -> int:
     """Work the tasks to done.
 
     A fresh agent for each, the project's own checks as the gate. Ctrl-C once finishes the current step and stops;
@@ -52,7 +52,7 @@ def start(here: Here, /, **options: Any) -> int:
 
 
 def run_loop(
-    here: Here,
+    here: CommandContext,
     *,
     iterations: int | None,
     methodology: str,
@@ -68,8 +68,8 @@ def run_loop(
     prefers = load_personal(paths.User.from_environment().config)
     live = sys.stdout.isatty() and not here.out.json and prefers.live
     verbose = verbose or prefers.verbose
-    watch = Display(verbose) if live else OnlyWhatHolds() if here.out.json else Lines(verbose)
-    times = Profile(watch)
+    watch = LiveDisplay(verbose) if live else OnlyWhatHolds() if here.out.json else PlainDisplay(verbose)
+    times = RunProfile(watch)
     with make_ready(
         here, methodology, agent, yes=yes, watch=watch, sink=times, pilot=pilot, environment=environment
     ) as app:
@@ -103,7 +103,7 @@ def plain(run: Run) -> dict[str, Any]:
     }
 
 
-def _rehearse(here: Here, app: App, loop: Any, agent: str) -> int:
+def _rehearse(here: CommandContext, app: App, loop: Any, agent: str) -> int:
     said = loop.rehearse(agent)
     size = len(said["prompt"].encode())
     what = f"task {said['task']}" if said["task"] else said["mode"]

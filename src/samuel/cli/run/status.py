@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import click
 
-from samuel.cli.command_context import Here, json_option
-from samuel.cli.output import Table
+from samuel.cli.command_context import CommandContext, json_option
+from samuel.cli.output import OutputTable
 from samuel.cli.run import run_file, state_directory, task_store
 from samuel.cli.run.start import plain
 
@@ -11,7 +11,7 @@ from samuel.cli.run.start import plain
 @click.command()
 @json_option
 @click.pass_obj
-def status(here: Here) -> int:
+def status(here: CommandContext) -> int:
     """How the tasks stand, and how the last run ended.
 
     \b
@@ -28,4 +28,4 @@ def status(here: Here) -> int:
     if run:
         rows += [("last run", run.exit_reason or "not ended"), ("iterations", str(run.iterations_run))]
         rows += [(name, str(value)) for name, value in run.usage.items()]
-    return here.out.answer(data, Table(("what", "how many"), rows))
+    return here.out.answer(data, OutputTable(("what", "how many"), rows))

@@ -4,8 +4,8 @@ from collections.abc import Iterable
 
 import click
 
-from samuel.cli.command_context import Here, json_option
-from samuel.cli.output import Table
+from samuel.cli.command_context import CommandContext, json_option
+from samuel.cli.output import OutputTable
 from samuel.cli.run import state_directory, task_store
 from samuel.tasks.task import STATUSES, Task
 
@@ -16,7 +16,7 @@ COLUMNS = ("id", "status", "priority", "complexity", "depends on", "title", "why
 @click.option("--status", type=click.Choice(STATUSES), help="Only these.")
 @json_option
 @click.pass_obj
-def tasks(here: Here, status: str | None) -> int:
+def tasks(here: CommandContext, status: str | None) -> int:
     """Show the tasks.
 
     \b
@@ -26,8 +26,8 @@ def tasks(here: Here, status: str | None) -> int:
     return here.out.answer([task.plain() for task in found], table(found) if found else "no tasks")
 
 
-def table(tasks: Iterable[Task]) -> Table:
-    return Table(COLUMNS, [_row(task) for task in tasks])
+def table(tasks: Iterable[Task]) -> OutputTable:
+    return OutputTable(COLUMNS, [_row(task) for task in tasks])
 
 
 def _row(task: Task) -> tuple[str, ...]:

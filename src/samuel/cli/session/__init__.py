@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import click
 
-from samuel.cli.lazy import Entry, LazyGroup
+from samuel.cli.lazy import CommandEntry, LazyGroup
 
 COMMANDS = {
-    "start": Entry("samuel.cli.session.start:start", "Begin a session."),
-    "prompt": Entry("samuel.cli.session.prompt:prompt", "Tell the hooks what the person asked for."),
-    "stop": Entry("samuel.cli.session.stop:stop", "Tell the hooks that work has stopped, and what it changed."),
-    "end": Entry("samuel.cli.session.end:end", "End a session."),
-    "do": Entry("samuel.cli.session.do:do", "Do what hooks proposed, or drop it."),
-    "list": Entry("samuel.cli.session.list:list_", "List the sessions there were."),
-    "show": Entry("samuel.cli.session.show:show", "Show what a session has gathered."),
+    "start": CommandEntry("samuel.cli.session.start:start", "Begin a session."),
+    "prompt": CommandEntry("samuel.cli.session.prompt:prompt", "Tell the hooks what the person asked for."),
+    "stop": CommandEntry(
+        "samuel.cli.session.stop:stop", "Tell the hooks that work has stopped, and what it changed."
+    ),
+    "end": CommandEntry("samuel.cli.session.end:end", "End a session."),
+    "do": CommandEntry("samuel.cli.session.do:do", "Do what hooks proposed, or drop it."),
+    "list": CommandEntry("samuel.cli.session.list:list_", "List the sessions there were."),
+    "show": CommandEntry("samuel.cli.session.show:show", "Show what a session has gathered."),
 }
 
 

@@ -10,12 +10,12 @@ from samuel.cli.output import Output
 
 if TYPE_CHECKING:
     from samuel.app import App
-    from samuel.cli.command_context import Here
-    from samuel.sessions.recorder import Kept
+    from samuel.cli.command_context import CommandContext
+    from samuel.sessions.recorder import RecordedEvent
     from samuel.sessions.session import Session
 
 
-def tell(out: Output, kept: Kept) -> None:
+def tell(out: Output, kept: RecordedEvent) -> None:
     """What hooks want the person to know, and what they propose."""
     from samuel.sessions.follow_up import described  # with the sessions room, which `emit` may do without
 
@@ -29,7 +29,7 @@ def hints(session: Session) -> list[str]:
     return [*lines, f"intent `{session.intent['intent']}`"] if session.intent else lines
 
 
-def answer(here: Here, app: App, kept: Kept, done: str) -> int:
+def answer(here: CommandContext, app: App, kept: RecordedEvent, done: str) -> int:
     """A session command's answer: 1 if hooks said no."""
     fired, session = kept.fired, kept.session
     tell(here.out, kept)

@@ -3,7 +3,7 @@ from __future__ import annotations
 import click
 import msgspec
 
-from samuel.cli.command_context import Here, json_option
+from samuel.cli.command_context import CommandContext, json_option
 from samuel.cli.consent import refuse_inside_a_run
 from samuel.cli.session.options import chosen_or_last, id_option
 from samuel.errors import UsageError
@@ -18,7 +18,7 @@ from samuel.sessions.session import DONE, DROPPED, QUEUED, FollowUp, Session
 @id_option
 @json_option
 @click.pass_obj
-def do(here: Here, numbers: tuple[int, ...], drop: bool, yes: bool, id: str) -> int:
+def do(here: CommandContext, numbers: tuple[int, ...], drop: bool, yes: bool, id: str) -> int:
     """Do what hooks proposed and nobody has done yet.
 
     All that waits, or what has these numbers in `samuel session show`. You are asked before a command runs.

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import click
 
-from samuel.cli.command_context import Here, env_option, json_option
+from samuel.cli.command_context import CommandContext, env_option, json_option
 from samuel.cli.session import display as words
 from samuel.cli.session.options import chosen, id_option
 from samuel.events import SessionEnd
@@ -13,7 +13,7 @@ from samuel.events import SessionEnd
 @env_option
 @json_option
 @click.pass_obj
-def end(here: Here, id: str, environment: str) -> int:
+def end(here: CommandContext, id: str, environment: str) -> int:
     """End a session.
 
     \b

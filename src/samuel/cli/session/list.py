@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import click
 
-from samuel.cli.command_context import Here, json_option
-from samuel.cli.output import Table
+from samuel.cli.command_context import CommandContext, json_option
+from samuel.cli.output import OutputTable
 from samuel.sessions.session import QUEUED
 from samuel.sessions.store import SessionStore
 
@@ -13,7 +13,7 @@ COLUMNS = ("id", "state", "started", "waiting")
 @click.command("list")
 @json_option
 @click.pass_obj
-def list_(here: Here) -> int:
+def list_(here: CommandContext) -> int:
     """List the sessions there were, and how much waits in each for `samuel session do`.
 
     \b
@@ -24,5 +24,7 @@ def list_(here: Here) -> int:
         (one.id, one.state, one.started, sum(action.state == QUEUED for action in one.follow_ups)) for one in found
     ]
     data = [dict(zip(COLUMNS, row, strict=True)) for row in rows]
-    table = Table(COLUMNS, [tuple(map(str, row)) for row in rows]) if rows else "there has been no session yet"
+    table = (
+        OutputTable(COLUMNS, [tuple(map(str, row)) for row in rows]) if rows else "there has been no session yet"
+    )
     return here.out.answer(data, table)

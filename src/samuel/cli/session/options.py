@@ -7,7 +7,7 @@ from typing import get_args
 
 import click
 
-from samuel.cli.command_context import Here
+from samuel.cli.command_context import CommandContext
 from samuel.errors import SamuelError
 from samuel.events.event import Stage
 from samuel.sessions.session import Session
@@ -20,7 +20,7 @@ stage_option = click.option("--stage", type=click.Choice(get_args(Stage)), help=
 session_option = click.option("--session", metavar="ID", default="", help="The session it belongs to.")
 
 
-def chosen(here: Here, id: str) -> Session:
+def chosen(here: CommandContext, id: str) -> Session:
     """One that goes on."""
     session = SessionStore(here.root).named(id or os.environ.get(VARIABLE, ""))
     if session.ended:
@@ -28,7 +28,7 @@ def chosen(here: Here, id: str) -> Session:
     return session
 
 
-def chosen_or_last(here: Here, id: str) -> Session:
+def chosen_or_last(here: CommandContext, id: str) -> Session:
     """Also one that has ended, if it is the last there was."""
     store = SessionStore(here.root)
     if id := id or os.environ.get(VARIABLE, ""):
@@ -38,7 +38,7 @@ def chosen_or_last(here: Here, id: str) -> Session:
     return max(found, key=lambda session: session.started)
 
 
-def session_of(here: Here, id: str) -> Session:
+def session_of(here: CommandContext, id: str) -> Session:
     """The one whose hooks have a say in routing; an empty one outside of any."""
     if id:
         return SessionStore(here.root).named(id)

@@ -4,7 +4,7 @@ import click
 from msgspec import UNSET
 
 from samuel.cli import json_input as given
-from samuel.cli.command_context import Here, env_option, json_option
+from samuel.cli.command_context import CommandContext, env_option, json_option
 from samuel.cli.session import display as words
 from samuel.cli.session.options import chosen, id_option, stage_option
 from samuel.events import UserPromptSubmit
@@ -19,7 +19,9 @@ from samuel.events.event import Stage
 @env_option
 @json_option
 @click.pass_obj
-def prompt(here: Here, text: str, files: tuple[str, ...], id: str, stage: Stage | None, environment: str) -> int:
+def prompt(
+    here: CommandContext, text: str, files: tuple[str, ...], id: str, stage: Stage | None, environment: str
+) -> int:
     """Tell the hooks what the person asked for.
 
     Shows what they suggest. `-` reads the text from stdin.

@@ -3,8 +3,8 @@ from __future__ import annotations
 import click
 import msgspec
 
-from samuel.cli.command_context import Here, json_option
-from samuel.cli.output import Table
+from samuel.cli.command_context import CommandContext, json_option
+from samuel.cli.output import OutputTable
 from samuel.cli.session.display import hints
 from samuel.cli.session.options import chosen_or_last, id_option
 from samuel.sessions.follow_up import described
@@ -14,7 +14,7 @@ from samuel.sessions.follow_up import described
 @id_option
 @json_option
 @click.pass_obj
-def show(here: Here, id: str) -> int:
+def show(here: CommandContext, id: str) -> int:
     """Show what a session has gathered.
 
     \b
@@ -24,9 +24,9 @@ def show(here: Here, id: str) -> int:
     data = msgspec.to_builtins(session)
     data.pop("tree", None)  # how we tell what changed, and nobody's reading
     data["state"] = session.state
-    blocks: list[str | Table] = [f"session `{session.id}`, {session.state}, began {session.started}"]
+    blocks: list[str | OutputTable] = [f"session `{session.id}`, {session.state}, began {session.started}"]
     blocks += [*hints(session), *map(described, session.follow_ups)]
     if session.messages:
         rows = [(one.at, one.event, one.text) for one in session.messages]
-        blocks.append(Table(("time", "event", "message"), rows))
+        blocks.append(OutputTable(("time", "event", "message"), rows))
     return here.out.answer(data, *blocks)

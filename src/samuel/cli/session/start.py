@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import click
 
-from samuel.cli.command_context import Here, env_option, json_option
+from samuel.cli.command_context import CommandContext, env_option, json_option
 from samuel.cli.session import display as words
 
 
@@ -11,7 +11,7 @@ from samuel.cli.session import display as words
 @env_option
 @json_option
 @click.pass_obj
-def start(here: Here, id: str, environment: str) -> int:
+def start(here: CommandContext, id: str, environment: str) -> int:
     """Begin a session.
 
     \b

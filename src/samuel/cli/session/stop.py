@@ -3,7 +3,7 @@ from __future__ import annotations
 import click
 from msgspec import UNSET
 
-from samuel.cli.command_context import Here, env_option, json_option
+from samuel.cli.command_context import CommandContext, env_option, json_option
 from samuel.cli.session import display as words
 from samuel.cli.session.options import chosen, id_option
 from samuel.events import SessionStop
@@ -17,7 +17,7 @@ from samuel.trust.content import spoken
 @env_option
 @json_option
 @click.pass_obj
-def stop(here: Here, files: tuple[str, ...], changed: tuple[str, ...], id: str, environment: str) -> int:
+def stop(here: CommandContext, files: tuple[str, ...], changed: tuple[str, ...], id: str, environment: str) -> int:
     """Tell the hooks that work has stopped, and what it changed.
 
     Files are named from the project's root. Without any: what git says was changed since the session began.

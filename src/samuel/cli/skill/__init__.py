@@ -6,15 +6,17 @@ from typing import TYPE_CHECKING
 
 import click
 
-from samuel.cli.lazy import Entry, LazyGroup
+from samuel.cli.lazy import CommandEntry, LazyGroup
 
 if TYPE_CHECKING:
     from samuel.app import App
     from samuel.skills.skill import Skill
 
 COMMANDS = {
-    "list": Entry("samuel.cli.skill.list:list_", "Show every skill that was found, and where it comes from."),
-    "show": Entry("samuel.cli.skill.show:show", "Show what a skill is for and what it says."),
+    "list": CommandEntry(
+        "samuel.cli.skill.list:list_", "Show every skill that was found, and where it comes from."
+    ),
+    "show": CommandEntry("samuel.cli.skill.show:show", "Show what a skill is for and what it says."),
 }
 
 

@@ -2,10 +2,10 @@ from __future__ import annotations
 
 import click
 
-from samuel.cli.command_context import Here, json_option
-from samuel.cli.output import Table
+from samuel.cli.command_context import CommandContext, json_option
+from samuel.cli.output import OutputTable
 from samuel.cli.skill import skills
-from samuel.hooks.handler import Status
+from samuel.hooks.handler import HandlerStatus
 from samuel.skills.skill import Skill
 
 COLUMNS = ("name", "origin", "status", "description", "reason")
@@ -14,7 +14,7 @@ COLUMNS = ("name", "origin", "status", "description", "reason")
 @click.command("list")
 @json_option
 @click.pass_obj
-def list_(here: Here) -> int:
+def list_(here: CommandContext) -> int:
     """Show every skill that was found, and where it comes from.
 
     \b
@@ -24,8 +24,10 @@ def list_(here: Here) -> int:
         found = skills(app)
     data = [plain(one) for one in found]
     rows = [[str(row[column] or "-") for column in COLUMNS] for row in data]
-    notes = [f"`{one.path}`: {note}" for one in found if one.status is Status.ACTIVE for note in one.warnings]
-    return here.out.answer(data, Table(COLUMNS, rows), warnings=[*notes, *app.warnings])
+    notes = [
+        f"`{one.path}`: {note}" for one in found if one.status is HandlerStatus.ACTIVE for note in one.warnings
+    ]
+    return here.out.answer(data, OutputTable(COLUMNS, rows), warnings=[*notes, *app.warnings])
 
 
 def plain(one: Skill) -> dict[str, object]:

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import click
 
-from samuel.cli.command_context import Here, json_option
+from samuel.cli.command_context import CommandContext, json_option
 from samuel.cli.skill import skills
 from samuel.cli.skill.list import plain
 from samuel.skills.text_files import choose
@@ -12,7 +12,7 @@ from samuel.skills.text_files import choose
 @click.argument("name")
 @json_option
 @click.pass_obj
-def show(here: Here, name: str) -> int:
+def show(here: CommandContext, name: str) -> int:
     """Show what a skill is for and what it says.
 
     \b

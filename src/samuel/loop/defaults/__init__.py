@@ -31,7 +31,7 @@ TABLE = {
 }
 
 
-class Default:
+class DefaultHandler:
     """One of these handlers, imported when it is first called: the events of a session need none of them."""
 
     def __init__(self, where: str, place: Callable[[], Workplace]) -> None:
@@ -58,7 +58,7 @@ def built_in(place: Callable[[], Workplace], settings: Methodology) -> list[Hand
             event=event,
             origin=Origin.BUILT_IN,
             runtime="inline",
-            function=Default(where, place),
+            function=DefaultHandler(where, place),
             timeout=settings.agent_timeout if event == names.AGENT_INVOKE else None,
         )
         for event, where in TABLE.items()

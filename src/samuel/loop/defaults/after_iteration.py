@@ -23,7 +23,7 @@ class AppendProgress:
         failure = "" if done else str(task.get("last_failure") or "").split("\n")[0]
         progress.append(
             self._place.progress,
-            progress.Entry(
+            progress.ProgressEntry(
                 key=f"{event.run_id}/{event.iteration}",
                 timestamp=iso(self._place.clock.now()),
                 iteration=event.iteration,

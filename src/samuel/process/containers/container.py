@@ -20,7 +20,7 @@ from typing import NamedTuple
 from samuel.process.containers import leftovers
 from samuel.process.containers.engine import SAFER, Engine, is_direct, volume, wanted_words
 from samuel.process.containers.probe import Flags
-from samuel.process.walls.places import Door
+from samuel.process.walls.places import OpenedPath
 
 _ALWAYS = (
     *("--rm", "--interactive", "--pull=never", "--read-only", "--stop-timeout=0"),
@@ -35,7 +35,7 @@ _DOCKER = tuple(
 _ENGINE_CODES = (125, 126, 127)  # for what the engine itself could not do
 
 
-class Wish(NamedTuple):
+class ContainerSpec(NamedTuple):
     image: str
     arguments: tuple[str, ...]
     root: str
@@ -94,7 +94,7 @@ class Launch:
 
 
 @contextmanager
-def launched(engine: Engine, flags: Flags, wish: Wish, doors: Sequence[Door]) -> Iterator[Launch]:
+def launched(engine: Engine, flags: Flags, wish: ContainerSpec, doors: Sequence[OpenedPath]) -> Iterator[Launch]:
     """What to start. When the context ends, nothing of the container is left. Raises NotRunnable."""
     name = leftovers.new_name()
     reading, writing = os.pipe()
@@ -128,7 +128,7 @@ def launched(engine: Engine, flags: Flags, wish: Wish, doors: Sequence[Door]) ->
         os.close(writing)
 
 
-def _create(engine: Engine, flags: Flags, wish: Wish, doors: Sequence[Door]) -> list[str]:
+def _create(engine: Engine, flags: Flags, wish: ContainerSpec, doors: Sequence[OpenedPath]) -> list[str]:
     words = [
         *flags.before,
         "create",
@@ -150,6 +150,6 @@ def _create(engine: Engine, flags: Flags, wish: Wish, doors: Sequence[Door]) -> 
     return words
 
 
-def _identity(door: Door) -> tuple[int, int]:
+def _identity(door: OpenedPath) -> tuple[int, int]:
     found = os.fstat(door.fd)
     return found.st_dev, found.st_ino

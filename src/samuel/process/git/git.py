@@ -23,12 +23,12 @@ from typing import NamedTuple
 from samuel.errors import SamuelError
 from samuel.process import spawn
 from samuel.process.git import settings as git_settings
-from samuel.process.git.output import Commit, Entry, Status, parse_log, parse_status
+from samuel.process.git.output import GitCommit, GitStatus, GitStatusEntry, parse_log, parse_status
 from samuel.process.git.program import git_program, path_outside
 from samuel.process.git.settings import GitSetting
 from samuel.process.reason import printable
 
-__all__ = ["Commit", "Entry", "Git", "GitFailed", "Status", "WorkTree"]
+__all__ = ["Git", "GitCommit", "GitFailed", "GitStatus", "GitStatusEntry", "WorkTreeState"]
 
 TIMEOUT = 60.0
 COMMIT_TIMEOUT = 600.0  # of hooks, if they run, as well
@@ -81,7 +81,7 @@ class GitFailed(SamuelError):
     """Git was not found, is too old, or said no."""
 
 
-class WorkTree(NamedTuple):
+class WorkTreeState(NamedTuple):
     """How a work tree was at one moment; `changed_since` compares with it."""
 
     head: str
@@ -102,7 +102,7 @@ class Git:
         self._place: _Place | None = None
         self._filters: tuple[dict[str, Signature], list[str]] | None = None
         self._holding = False
-        self._held: Status | None = None
+        self._held: GitStatus | None = None
 
     @cached_property
     def available(self) -> bool:
@@ -230,7 +230,7 @@ class Git:
             self._holding = False
             self._held = None
 
-    def status(self) -> Status:
+    def status(self) -> GitStatus:
         if self._held is not None:
             return self._held
         status = self._status()
@@ -238,7 +238,7 @@ class Git:
             self._held = status
         return status
 
-    def _status(self) -> Status:
+    def _status(self) -> GitStatus:
         prefix = self._found().prefix
         said = self.run(
             *("status", "--porcelain=v2", "-z", "--branch", "--no-ahead-behind"),
@@ -246,7 +246,7 @@ class Git:
         )
         return parse_status(said, prefix)
 
-    def log(self, count: int) -> list[Commit]:
+    def log(self, count: int) -> list[GitCommit]:
         """The newest commits that touched something at or below the root."""
         here = ("--", ".") if self._found().prefix else ()
         try:
@@ -261,12 +261,14 @@ class Git:
             raise
         return parse_log(said)
 
-    def work_tree(self) -> WorkTree:
+    def work_tree(self) -> WorkTreeState:
         """How it is now, for `changed_since` later."""
         status = self.status()
-        return WorkTree(status.head, {entry.path: _signature(self._root / entry.path) for entry in status.entries})
+        return WorkTreeState(
+            status.head, {entry.path: _signature(self._root / entry.path) for entry in status.entries}
+        )
 
-    def changed_since(self, before: WorkTree) -> list[str]:
+    def changed_since(self, before: WorkTreeState) -> list[str]:
         """The paths whose content or presence changed since then, committed or not; ignored files are not seen."""
         now = self.work_tree()
         paths = before.differing.keys() | now.differing.keys()

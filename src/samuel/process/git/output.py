@@ -8,7 +8,7 @@ from typing import NamedTuple
 _FIELDS_BEFORE_PATH = {b"1": 8, b"2": 9, b"u": 10}  # of a line of porcelain v2
 
 
-class Entry(NamedTuple):
+class GitStatusEntry(NamedTuple):
     """One line of `git status`. The letters are `M`, `T`, `A`, `D`, `U` (a conflict), `?` or `.` (the same)."""
 
     path: str
@@ -19,20 +19,20 @@ class Entry(NamedTuple):
     """How the work tree differs from the index; `?` for what is not tracked."""
 
 
-class Status(NamedTuple):
+class GitStatus(NamedTuple):
     head: str  # "" before the first commit
     branch: str  # "" when detached
-    entries: list[Entry]
+    entries: list[GitStatusEntry]
 
 
-class Commit(NamedTuple):
+class GitCommit(NamedTuple):
     id: str
     date: str
     subject: str
     paths: list[str]  # what it touched; nothing for a merge and for the first commit
 
 
-def parse_status(said: bytes, prefix: bytes) -> Status:
+def parse_status(said: bytes, prefix: bytes) -> GitStatus:
     facts = {b"branch.oid": "", b"branch.head": ""}
     entries = []
     for line in said.split(b"\0")[:-1]:
@@ -42,20 +42,20 @@ def parse_status(said: bytes, prefix: bytes) -> Status:
             facts[name] = "" if value in (b"(initial)", b"(detached)") else value.decode(errors="replace")
         elif kind == b"?":
             if not line.endswith(b"/"):  # another repository inside this one
-                entries.append(Entry(os.fsdecode(line[2:].removeprefix(prefix)), "?", "?"))
+                entries.append(GitStatusEntry(os.fsdecode(line[2:].removeprefix(prefix)), "?", "?"))
         else:
             codes, path = line[2:4].decode(), line.split(b" ", _FIELDS_BEFORE_PATH[kind])[-1]
-            entries.append(Entry(os.fsdecode(path.removeprefix(prefix)), codes[0], codes[1]))
-    return Status(facts[b"branch.oid"], facts[b"branch.head"], entries)
+            entries.append(GitStatusEntry(os.fsdecode(path.removeprefix(prefix)), codes[0], codes[1]))
+    return GitStatus(facts[b"branch.oid"], facts[b"branch.head"], entries)
 
 
-def parse_log(said: bytes) -> list[Commit]:
-    commits: list[Commit] = []
+def parse_log(said: bytes) -> list[GitCommit]:
+    commits: list[GitCommit] = []
     begins = True
     for field in said.split(b"\0"):
         if field and begins:
             id, date, subject = field.decode(errors="replace").split(" ", 2)
-            commits.append(Commit(id, date, subject, []))
+            commits.append(GitCommit(id, date, subject, []))
         elif field:
             commits[-1].paths.append(os.fsdecode(field.removeprefix(b"\n")))
         begins = not field

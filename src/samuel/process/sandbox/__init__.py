@@ -13,10 +13,20 @@ from contextlib import contextmanager
 
 from samuel.errors import UsageError
 from samuel.process.sandbox import bwrap, oci
-from samuel.process.sandbox.request import Command, Place, Private, Sandbox
+from samuel.process.sandbox.request import Command, Private, SandboxRequest, Workspace
 from samuel.process.sandbox.spool import apply_spool
 
-__all__ = ["HOST", "KINDS", "Command", "Place", "Private", "Sandbox", "apply_spool", "confined", "missing"]
+__all__ = [
+    "HOST",
+    "KINDS",
+    "Command",
+    "Private",
+    "SandboxRequest",
+    "Workspace",
+    "apply_spool",
+    "confined",
+    "missing",
+]
 
 HOST = "host"
 _WALLS = {"bwrap": bwrap, "oci": oci}
@@ -24,7 +34,9 @@ KINDS = (HOST, *_WALLS)
 
 
 @contextmanager
-def confined(argv: Sequence[str], sandbox: Sandbox, place: Place, env: Mapping[str, str]) -> Iterator[Command]:
+def confined(
+    argv: Sequence[str], sandbox: SandboxRequest, place: Workspace, env: Mapping[str, str]
+) -> Iterator[Command]:
     """The command that runs `argv` with `env` in the sandbox. When the context ends, nothing of it is left.
 
     Raises NotRunnable where the sandbox cannot be had: a program is never run with less than was asked for.
@@ -37,12 +49,12 @@ def confined(argv: Sequence[str], sandbox: Sandbox, place: Place, env: Mapping[s
         yield command
 
 
-def missing(sandbox: Sandbox, place: Place) -> str:
+def missing(sandbox: SandboxRequest, place: Workspace) -> str:
     """What this machine lacks for the sandbox, and what would help; "" when it works. It is really tried."""
     _check(sandbox)
     return "" if sandbox.kind == HOST else _WALLS[sandbox.kind].missing(sandbox, place)
 
 
-def _check(sandbox: Sandbox) -> None:
+def _check(sandbox: SandboxRequest) -> None:
     if sandbox.kind not in KINDS:
         raise UsageError(f"`{sandbox.kind}` is not a sandbox.", f"There are: {', '.join(KINDS)}.")

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 
 from samuel.process import environment, interpreter, seccomp, spawn
 from samuel.process.sandbox import mounts
-from samuel.process.sandbox.request import Command, Place, Sandbox, volumes
+from samuel.process.sandbox.request import Command, SandboxRequest, Workspace, volumes
 
 INSTALL = "apt install bubblewrap, dnf install bubblewrap; it exists for Linux only"
 
@@ -25,7 +25,9 @@ _ROOT_KEEPS = ("CAP_DAC_OVERRIDE", "CAP_CHOWN", "CAP_FOWNER")
 
 
 @contextmanager
-def confined(argv: Sequence[str], sandbox: Sandbox, place: Place, env: Mapping[str, str]) -> Iterator[Command]:
+def confined(
+    argv: Sequence[str], sandbox: SandboxRequest, place: Workspace, env: Mapping[str, str]
+) -> Iterator[Command]:
     with mounts.hold(place) as held, _filter() as (filter_words, filter_fds):
         words = [_program(place) or "bwrap", *_machine(), *APART, *filter_words, "--die-with-parent"]
         for path in (*place.visible, resolver(), *_home(env)):
@@ -43,7 +45,7 @@ def confined(argv: Sequence[str], sandbox: Sandbox, place: Place, env: Mapping[s
         yield Command(words, dict(env), filter_fds)
 
 
-def missing(sandbox: Sandbox, place: Place) -> str:
+def missing(sandbox: SandboxRequest, place: Workspace) -> str:
     program = _program(place)
     if program is None:
         return f"the sandbox `bwrap` needs the program `bwrap` ({INSTALL})"
@@ -112,5 +114,5 @@ def _is_hidden(path: str) -> bool:
     return path.startswith(tuple(f"{hidden}/" for hidden in _HIDDEN))
 
 
-def _program(place: Place) -> str | None:
+def _program(place: Workspace) -> str | None:
     return interpreter.look_up("bwrap", place.host.get("PATH") or environment.DEFAULT_PATH) or None

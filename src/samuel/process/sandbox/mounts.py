@@ -24,7 +24,7 @@ from samuel.process.git.quarantine import Quarantine
 from samuel.process.git.search import GitSearch, search
 from samuel.process.git.sweep import GitState, Sweep, look
 from samuel.process.reason import NotRunnable
-from samuel.process.sandbox.request import Place
+from samuel.process.sandbox.request import Workspace
 
 
 class Mount(NamedTuple):
@@ -33,7 +33,7 @@ class Mount(NamedTuple):
 
 
 @contextmanager
-def hold(place: Place) -> Iterator[list[Mount]]:
+def hold(place: Workspace) -> Iterator[list[Mount]]:
     """The mounts for a project, parents first. They mean something while this context lasts.
 
     When it ends, what the program left for git is put right and reported: end the program first.

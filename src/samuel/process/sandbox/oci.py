@@ -16,13 +16,15 @@ from samuel.process.containers.engine import Engine
 from samuel.process.containers.probe import Flags
 from samuel.process.reason import NotRunnable
 from samuel.process.sandbox import mounts, spool
-from samuel.process.sandbox.request import Command, Place, Sandbox, volumes
+from samuel.process.sandbox.request import Command, SandboxRequest, Workspace, volumes
 
 _KEPT = ("--cap-add=DAC_OVERRIDE", "--cap-add=CHOWN", "--cap-add=FOWNER")
 
 
 @contextmanager
-def confined(argv: Sequence[str], sandbox: Sandbox, place: Place, env: Mapping[str, str]) -> Iterator[Command]:
+def confined(
+    argv: Sequence[str], sandbox: SandboxRequest, place: Workspace, env: Mapping[str, str]
+) -> Iterator[Command]:
     client = engine.find(place.host)
     if client is None:
         raise NotRunnable(missing(sandbox, place))
@@ -48,7 +50,7 @@ def confined(argv: Sequence[str], sandbox: Sandbox, place: Place, env: Mapping[s
             client.remove(name)
 
 
-def missing(sandbox: Sandbox, place: Place) -> str:
+def missing(sandbox: SandboxRequest, place: Workspace) -> str:
     client = engine.find(place.host)
     if client is None:
         return f"the sandbox `oci` needs {engine.missing_engine(place.host)}"
@@ -64,7 +66,7 @@ def missing(sandbox: Sandbox, place: Place) -> str:
     return ""
 
 
-def _find_flags(client: Engine, sandbox: Sandbox, place: Place) -> Flags | str:
+def _find_flags(client: Engine, sandbox: SandboxRequest, place: Workspace) -> Flags | str:
     def attempt(flags: Flags) -> spawn.Finished:
         return client.say(*_run(client, flags), *_image(sandbox), ":")
 
@@ -79,7 +81,7 @@ def _run(client: Engine, flags: Flags) -> list[str]:
     return words
 
 
-def _image(sandbox: Sandbox) -> tuple[str, ...]:
+def _image(sandbox: SandboxRequest) -> tuple[str, ...]:
     return ("--entrypoint=/bin/sh", sandbox.image or "", "-c")
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import NamedTuple, Protocol
 
 
-class Sandbox(Protocol):
+class SandboxRequest(Protocol):
     """What is read of a sandbox; the event's record and the config's both have it."""
 
     @property
@@ -40,7 +40,7 @@ def _tell_nobody(text: str) -> None: ...
 
 
 @dataclass(frozen=True)
-class Place:
+class Workspace:
     """Where the program works, and what is around it."""
 
     root: Path
@@ -71,7 +71,7 @@ class Volume(NamedTuple):
     writable: bool
 
 
-def volumes(sandbox: Sandbox, place: Place) -> list[Volume]:
+def volumes(sandbox: SandboxRequest, place: Workspace) -> list[Volume]:
     """`from:to[:ro]`, with `~` for the user's home."""
     found = []
     for text in sandbox.volumes:

@@ -8,7 +8,7 @@ from functools import cache
 
 from samuel.process import seccomp
 from samuel.process.sandbox import bwrap
-from samuel.process.walls.places import Door, Inside, below, machine, shut
+from samuel.process.walls.places import OpenedPath, WallPlaces, below, machine, shut
 
 BY_FD = "--ro-bind-fd"
 """What an older bubblewrap does not have: then places are let through by name."""
@@ -24,8 +24,8 @@ _TMP = "/tmp"
 def command(
     program: str,
     argv: Sequence[str],
-    doors: Sequence[Door],
-    inside: Inside,
+    doors: Sequence[OpenedPath],
+    inside: WallPlaces,
     *,
     network: bool,
     visible: tuple[str, ...],
@@ -94,7 +94,7 @@ def base() -> tuple[str, ...]:
     return (*words, *bwrap.own_proc(), *bwrap.APART, *bwrap.capabilities())
 
 
-def _through(door: Door, by_name: bool) -> tuple[str, ...]:
+def _through(door: OpenedPath, by_name: bool) -> tuple[str, ...]:
     how = "--bind" if door.writable else "--ro-bind"
     return (how, door.path, door.path) if by_name else (f"{how}-fd", str(door.fd), door.path)
 

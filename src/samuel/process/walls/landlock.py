@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from samuel.process import environment, seccomp, spawn
-from samuel.process.walls.places import Door, below, machine, shut
+from samuel.process.walls.places import OpenedPath, below, machine, shut
 
 _LAUNCHER = (sys.executable, "-I", "-S", str(Path(__file__).with_name("landlock_exec.py")))
 _DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty")
@@ -21,7 +21,7 @@ _TRIAL = 60.0  # a busy machine must not look like one without walls
 
 def command(
     argv: Sequence[str],
-    doors: Sequence[Door],
+    doors: Sequence[OpenedPath],
     root: str,
     *,
     network: bool,

@@ -40,18 +40,18 @@ class ProcessLimits(NamedTuple):
 DEFAULT = ProcessLimits()
 
 
-class Limited(NamedTuple):
+class LimitedCommand(NamedTuple):
     argv: list[str]
     release: Callable[[], None]
     """To be called when every process of it has ended."""
 
 
-def limited(argv: Sequence[str], limits: ProcessLimits = DEFAULT) -> Limited:
+def limited(argv: Sequence[str], limits: ProcessLimits = DEFAULT) -> LimitedCommand:
     """The command that runs `argv` within these limits."""
     group = cgroup.make(*limits)
     if group is None:
-        return Limited(_command(argv, limits, ()), _nothing)
-    return Limited(_command(argv, limits, group.doors), group.remove)
+        return LimitedCommand(_command(argv, limits, ()), _nothing)
+    return LimitedCommand(_command(argv, limits, group.doors), group.remove)
 
 
 def gaps(counted: bool = False) -> tuple[str, ...]:

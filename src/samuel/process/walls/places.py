@@ -39,7 +39,7 @@ class NotGranted(NotRunnable):
     """A place that was granted is not what it should be, such as a symbolic link: the plugin is refused."""
 
 
-class Allowed(NamedTuple):
+class GrantedPaths(NamedTuple):
     """What a plugin was granted. Paths are relative to the project; `.` is all of it."""
 
     read: tuple[str, ...] = ()
@@ -47,7 +47,7 @@ class Allowed(NamedTuple):
     network: bool = False
 
 
-class Inside(NamedTuple):
+class WallPlaces(NamedTuple):
     """What a plugin's process always has around it."""
 
     root: str
@@ -60,7 +60,7 @@ class Inside(NamedTuple):
     """A directory outside the project, to write: what its programs keep for themselves."""
 
 
-class Door(NamedTuple):
+class OpenedPath(NamedTuple):
     """One place that is let through, as it was when it was opened."""
 
     path: str
@@ -69,7 +69,7 @@ class Door(NamedTuple):
 
 
 @contextmanager
-def opened(allowed: Allowed, inside: Inside) -> Iterator[list[Door]]:
+def opened(allowed: GrantedPaths, inside: WallPlaces) -> Iterator[list[OpenedPath]]:
     """Everything of the user's that is let through, parents first. Raises NotGranted for what must not be.
 
     A door that cannot be written, inside of one that can, takes the right back for what lies behind it.
@@ -77,9 +77,9 @@ def opened(allowed: Allowed, inside: Inside) -> Iterator[list[Door]]:
     root = os.path.realpath(inside.root)
     with ExitStack() as held:
 
-        def door(path: str, fd: int, writable: bool) -> Door:
+        def door(path: str, fd: int, writable: bool) -> OpenedPath:
             held.callback(os.close, fd)
-            return Door(path, fd, writable)
+            return OpenedPath(path, fd, writable)
 
         doors = [door(os.path.realpath(inside.own), _own(inside.own), False)]
         if inside.data:
@@ -179,7 +179,7 @@ def _granted(root: str, granted: str, writable: bool) -> int | None:
     return fd
 
 
-def _kept_shut(root: str, doors: Sequence[Door]) -> Iterator[tuple[str, int, bool]]:
+def _kept_shut(root: str, doors: Sequence[OpenedPath]) -> Iterator[tuple[str, int, bool]]:
     """What stays read-only inside of a place that may be written: where it is, opened.
 
     A mounted path cannot be renamed, but its parents can, with it: so they are mounted onto themselves.

@@ -20,17 +20,17 @@ from samuel.process.sandbox.bwrap import INSTALL
 from samuel.process.walls import bwrap as walls_bwrap
 from samuel.process.walls import landlock as walls_landlock
 from samuel.process.walls.limits import DEFAULT, ProcessLimits, limited
-from samuel.process.walls.places import Allowed, Inside, NotGranted, opened
+from samuel.process.walls.places import GrantedPaths, NotGranted, WallPlaces, opened
 
 __all__ = [
     "BWRAP",
     "LANDLOCK",
     "NONE",
-    "Allowed",
-    "Inside",
+    "GrantedPaths",
     "NotGranted",
     "Strength",
-    "Walled",
+    "WallPlaces",
+    "WalledCommand",
     "counts_processes",
     "strength",
     "walled",
@@ -49,7 +49,7 @@ _GAPS = {
 }
 
 
-class Walled(NamedTuple):
+class WalledCommand(NamedTuple):
     """What to start within the walls: the first two are for `spawn`."""
 
     argv: list[str]
@@ -70,14 +70,14 @@ class Strength(NamedTuple):
 @contextmanager
 def walled(
     argv: Sequence[str],
-    allowed: Allowed,
-    inside: Inside,
+    allowed: GrantedPaths,
+    inside: WallPlaces,
     *,
     visible: Sequence[str] = (),
     stays: bool = False,
     kind: str = "",
     limits: ProcessLimits = DEFAULT,
-) -> Iterator[Walled]:
+) -> Iterator[WalledCommand]:
     """The command that runs `argv` within the walls, for as long as this context lasts: start it before it ends.
 
     `visible` are places of the host that the program needs to read, such as where its interpreter is installed.
@@ -88,7 +88,7 @@ def walled(
     with _commanded(argv, allowed, inside, tuple(visible), stays, kind, limits.processes) as (words, fds):
         started = limited(words, limits)
         try:
-            yield Walled(started.argv, fds, started.release)
+            yield WalledCommand(started.argv, fds, started.release)
         except BaseException:
             started.release()
             raise
@@ -99,8 +99,8 @@ def walled(
 @contextmanager
 def _commanded(
     argv: Sequence[str],
-    allowed: Allowed,
-    inside: Inside,
+    allowed: GrantedPaths,
+    inside: WallPlaces,
     visible: tuple[str, ...],
     stays: bool,
     kind: str,

@@ -51,18 +51,18 @@ from samuel.process.walls.limits import DEFAULT, ProcessLimits
 from samuel.runtimes.base import Reply
 
 if TYPE_CHECKING:
-    from samuel.runtimes.wasm.machine import Machine
+    from samuel.runtimes.wasm.machine import WasmEngine
 
 MISSING = "WebAssembly plugins need wasmtime; `pip install 'samuel-loop[wasm]'`"
 
 
-class Wasm:
+class WasmRuntime:
     def __init__(
         self, root: Path, cache: Path, memory_limit: int, output_limit: int, limits: ProcessLimits = DEFAULT
     ) -> None:
         """`cache` is the user's: compiled modules are kept there. `limits` are for programs that modules start."""
         self._arguments = root, cache, memory_limit, output_limit, limits
-        self._machine: Machine | None = None
+        self._machine: WasmEngine | None = None
         self._lock = threading.Lock()
 
     def call(self, handler: Handler, event: Event, timeout: float) -> Reply:
@@ -82,11 +82,11 @@ class Wasm:
         if machine is not None:
             machine.close()
 
-    def _started(self) -> Machine:
+    def _started(self) -> WasmEngine:
         # wasmtime is optional, and takes a while to import: whoever has no module does without.
-        from samuel.runtimes.wasm.machine import Machine
+        from samuel.runtimes.wasm.machine import WasmEngine
 
         with self._lock:
             if self._machine is None:
-                self._machine = Machine(*self._arguments)
+                self._machine = WasmEngine(*self._arguments)
             return self._machine

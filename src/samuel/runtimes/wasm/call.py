@@ -15,7 +15,7 @@ from samuel.hooks.package import Package
 from samuel.process.pump import STDERR_KEPT
 from samuel.runtimes.confined import Confinement
 from samuel.runtimes.wasm.codes import Denied, NoAnswer
-from samuel.runtimes.wasm.files import Files
+from samuel.runtimes.wasm.files import GrantedFiles
 
 LEVELS = ("debug", "info", "warning", "error")
 
@@ -50,8 +50,8 @@ class WasmCall:
         return "" if self.event.plugin is UNSET else self.event.plugin.data_dir
 
     @cached_property
-    def files(self) -> Files:
-        return Files(self.root, self.package.directory, self.data, self.package.grants)
+    def files(self) -> GrantedFiles:
+        return GrantedFiles(self.root, self.package.directory, self.data, self.package.grants)
 
     def say(self, words: bytes) -> None:
         """What it prints, logs, or should hear in words; the last of it is kept."""

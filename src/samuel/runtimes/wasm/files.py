@@ -42,7 +42,7 @@ class _Place(NamedTuple):
     writable: bool
 
 
-class Files:
+class GrantedFiles:
     def __init__(self, root: Path, own: str, data: str, grants: Capabilities) -> None:
         """`own` is the plugin's directory; `data` its data_dir, "" when it has none."""
         self._root = root

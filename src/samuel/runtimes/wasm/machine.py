@@ -33,7 +33,7 @@ from samuel.events.event import PROTOCOL
 from samuel.hooks.handler import Handler, Outcome
 from samuel.hooks.package import Package
 from samuel.process.walls.limits import ProcessLimits
-from samuel.runtimes.base import Reply, first_line
+from samuel.runtimes.base import Reply, last_line
 from samuel.runtimes.confined import Confinement
 from samuel.runtimes.values import NotPlain, decode
 from samuel.runtimes.wasm import host, wasi
@@ -60,7 +60,7 @@ class _Unusable(Exception):
         self.outcome = outcome
 
 
-class Machine:
+class WasmEngine:
     def __init__(
         self, root: Path, cache: Path, memory_limit: int, output_limit: int, limits: ProcessLimits
     ) -> None:
@@ -134,7 +134,7 @@ class Machine:
             why = _with_last_words(f"it called exit({ended.code}) instead of coming back", call)
             return Reply(Outcome.CRASHED, message=why, stderr=call.stderr)
         except WasmtimeError as error:
-            why = _with_last_words(first_line(str(error), "wasmtime gave up"), call)
+            why = _with_last_words(last_line(str(error), "wasmtime gave up"), call)
             return Reply(Outcome.CRASHED, message=why, stderr=call.stderr)
         except _Unusable as error:
             return Reply(error.outcome, message=str(error), stderr=call.stderr)
@@ -155,7 +155,7 @@ class Machine:
                     wasi.enter(store, call, openings)
             exports = loaded.linked.instantiate(store).exports(store)
         except WasmtimeError as error:
-            why = first_line(str(error), "wasmtime gave up")
+            why = last_line(str(error), "wasmtime gave up")
             limit = f" ({self._limit_in_words()})" if "memory" in why else ""
             raise _Unusable(Outcome.NOT_STARTED, f"the module cannot be started: {why}{limit}") from None
         memory = exports[MEMORY]
@@ -192,7 +192,7 @@ class Machine:
     def _trapped(self, trap: Trap, call: WasmCall, timeout: float) -> Reply:
         if trap.trap_code is TrapCode.INTERRUPT:
             return Reply(Outcome.TIMED_OUT, message=f"stopped after {timeout:g}s", stderr=call.stderr)
-        why = _with_last_words(first_line(trap.message, "trap"), call)
+        why = _with_last_words(last_line(trap.message, "trap"), call)
         if call.memory > self._memory_limit // 4:
             why += f"; it was using {call.memory} bytes of memory ({self._limit_in_words()})"
         call.say(f"{trap.message}\n".encode())
@@ -224,5 +224,5 @@ def _nobody(handler: Handler) -> Package:
 
 
 def _with_last_words(why: str, call: WasmCall) -> str:
-    said = first_line(call.stderr, "")
+    said = last_line(call.stderr, "")
     return f"{why}: {said}" if said else why
