@@ -201,7 +201,7 @@ STATUSES = {
     CallStatus.SUCCESS: "It ended well, and its output fits.",
     CallStatus.FAILURE: "It ended badly, was ended at its timeout, or its output does not fit.",
     CallStatus.SKIPPED: "A hook said no; nothing ran.",
-    CallStatus.KILLED: "It began, and whoever ran it was gone before it ended. The next command finds it, and ends "
+    CallStatus.KILLED: "It began, and its caller was gone before it ended. The next command finds it and ends "
     "what is left of it.",
 }
 

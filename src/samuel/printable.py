@@ -30,3 +30,8 @@ def _escaped(character: str) -> str:
     if code < 0x100:
         return f"\\x{code:02x}"
     return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
+
+
+def file_name(name: str) -> str:
+    """A file's name as text that can be written down: what is not UTF-8 in it becomes an escape."""
+    return name.encode("utf-8", "backslashreplace").decode()

@@ -14,6 +14,7 @@ from typing import Any, NoReturn
 import pytest
 
 from samuel.clock import SystemClock
+from samuel.files.survey import signature
 from samuel.hooks.capability import Capabilities
 from samuel.hooks.handler import Handler, Origin, Outcome
 from samuel.hooks.package import Package
@@ -25,7 +26,6 @@ from samuel.runtimes.base import Reply
 from samuel.runtimes.exec import ExecRuntime
 from samuel.runtimes.python import PythonRuntime
 from samuel.sources.declarations import DeclarationCache
-from samuel.trust.content import signature
 
 from .contract import LIMIT, RuntimeContract, event
 from .test_exec import SCRIPTS

@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from samuel.errors import ConfigError
+from samuel.files.survey import MOST_FILES, TooManyFiles, survey
 from samuel.hooks.handler import Handler, Origin
-from samuel.trust import content
-from samuel.trust.content import TooMuch, digest_file, survey
+from samuel.trust.digests import digest_file
 from samuel.trust.items import TrustItem, review, show
 from samuel.trust.permit import Permit
 from samuel.trust.repository import common_directory, trust_key
@@ -113,12 +113,12 @@ class TestPermit:
         assert "not trusted" in permitting(root)(handler(hooks / "a"))
 
     def test_more_than_anybody_can_agree_to(self, hooks: Path) -> None:
-        for number in range(content.MOST_FILES + 1):
+        for number in range(MOST_FILES + 1):
             (hooks / f"f{number}").touch()
-        with pytest.raises(TooMuch):
+        with pytest.raises(TooManyFiles):
             survey(hooks)
         refusal = permitting(hooks.parents[1], {})(handler(hooks / "a"))
-        assert f"more than {content.MOST_FILES} files" in refusal
+        assert f"more than {MOST_FILES} files" in refusal
 
     def test_pythons_caches_do_not_count(self, tmp_path: Path, hooks: Path) -> None:
         root = tmp_path / "project"

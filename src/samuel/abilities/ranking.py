@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from samuel.abilities.model import Ability
-from samuel.trust.content import spoken
+from samuel.printable import file_name
 
 LONGEST = 4_000  # characters of what is asked for
 LONGEST_LINE = 300  # characters of one description
@@ -52,7 +52,7 @@ Ranker = Callable[[str, Sequence[Ability], int], Ranking]
 
 def prompt(text: str, abilities: Sequence[Ability], limit: int) -> str:
     lines = (f"- {ability.id}: {_line(_description(ability))}" for ability in abilities)
-    return PROMPT.format(request=spoken(text[:LONGEST]), abilities="\n".join(lines), limit=limit)
+    return PROMPT.format(request=file_name(text[:LONGEST]), abilities="\n".join(lines), limit=limit)
 
 
 def ids_in(output: str, abilities: Sequence[Ability], limit: int) -> tuple[str, ...]:
@@ -106,5 +106,5 @@ def _description(ability: Ability) -> str:
 
 
 def _line(text: str) -> str:
-    plain = " ".join(spoken(text).split())
+    plain = " ".join(file_name(text).split())
     return plain if len(plain) <= LONGEST_LINE else f"{plain[: LONGEST_LINE - 1]}…"

@@ -24,7 +24,8 @@ from samuel.decoding import msgpack_decoder
 from samuel.errors import ConfigError, Problem, SamuelError, UsageError
 from samuel.files import atomic, yaml
 from samuel.files.inside import read_inside
-from samuel.trust.content import Signature, signature, spoken
+from samuel.files.survey import Signature, signature
+from samuel.printable import file_name
 from samuel.version import __version__
 
 FOLDER = ".system/registry"
@@ -54,13 +55,13 @@ class Registry(msgspec.Struct, frozen=True, dict=True):
         if name in self.by_name:
             return self.by_name[name]
         if broken := [problem for problem in self.problems if Path(problem.file).stem == name]:
-            what = f"the ability `{spoken(name)[:100]}` cannot be used: {broken[0]}"
+            what = f"the ability `{file_name(name)[:100]}` cannot be used: {broken[0]}"
             raise UsageError(what, "`samuel ability lint` shows everything that is wrong")
         near = difflib.get_close_matches(name, self.by_name, 1)
         hint = f"did you mean `{near[0]}`?" if near else "`samuel ability list` shows those that are there"
         if self.problems:
             hint += "; `samuel ability lint` shows files that cannot be used"
-        raise UsageError(f"there is no ability `{spoken(name)[:100]}`", hint)
+        raise UsageError(f"there is no ability `{file_name(name)[:100]}`", hint)
 
 
 def has_registry(root: Path) -> bool:
@@ -254,7 +255,7 @@ class _Reading:
         return abilities
 
     def _read(self, path: str) -> bytes | None:
-        if path != spoken(path):  # it could be named in no payload and no record
+        if path != file_name(path):  # it could be named in no payload and no record
             self._problem("its name is not UTF-8", path, hint="rename it")
             return None
         try:
@@ -264,7 +265,7 @@ class _Reading:
             return None
 
     def _problem(self, what: str, file: str, line: int = 0, hint: str = "") -> None:
-        self._problems.append(Problem(what, spoken(file), line, hint))
+        self._problems.append(Problem(what, file_name(file), line, hint))
 
 
 def _is_in(path: str, folder: str) -> bool:

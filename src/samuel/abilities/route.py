@@ -17,10 +17,10 @@ from samuel.abilities.ranking import Ranker, Ranking
 from samuel.abilities.registry import Registry
 from samuel.abilities.scope import in_scope
 from samuel.events.session import SuggestedAbility
+from samuel.printable import file_name
 from samuel.relevance.confidence import FLOOR
 from samuel.relevance.index import POOL, Hit, IndexedText, TextIndex
 from samuel.relevance.words import sentences, words
-from samuel.trust.content import spoken
 
 WEIGHTS = {"name": 1.0, "keywords": 1.0, "when_to_use": 1.0, "summary": 0.8, "scope": 0.7}
 _SHOWN = {"name": "its name", "when_to_use": "when to use it", "keywords": "its keywords", "scope": "its scope"}
@@ -256,5 +256,5 @@ def _listed(items: Iterable[str]) -> str:
 
 def _line(text: str) -> str:
     """What a hook said, as one line that can be written down."""
-    said = " ".join(spoken(text).split())
+    said = " ".join(file_name(text).split())
     return said if len(said) <= 200 else f"{said[:199]}…"

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from samuel import paths
 from samuel.config.model import PluginSettings
-from samuel.trust.content import signature
+from samuel.files.survey import signature
 from samuel.trust.permit import Permit
 
 # Read where they are used: an event with known hooks needs none of them.

@@ -14,7 +14,7 @@ from samuel.events import Event
 from samuel.process import spawn
 from samuel.process.git.git import Git
 from samuel.process.live import all_enclosing
-from samuel.runtimes.base import last_line
+from samuel.process.output import last_line
 from samuel.sessions.changed_files import ChangedFiles
 from samuel.sessions.follow_up import CommandResult, FollowUpActions, described
 from samuel.sessions.recorder import SessionRecorder

@@ -14,9 +14,9 @@ import os
 import sys
 from pathlib import Path
 
+from samuel.files.survey import TooManyFiles, file_signature, survey
 from samuel.hooks.match import holds
 from samuel.paths import Project, User, find_root, home_directory, home_problem
-from samuel.trust.content import TooMuch, file_signature, survey
 from samuel.trust.repository import trust_key
 from samuel.version import __version__
 
@@ -142,7 +142,7 @@ def _seen(place: str) -> Any:
         return {}
     except NotADirectoryError:
         return {"": file_signature(place)}
-    except TooMuch:
+    except TooManyFiles:
         return None
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from samuel.errors import UsageError
-from samuel.runtimes.values import NotPlain, parse
+from samuel.files.json import InvalidJson, parse
 
 LARGEST = 16 * 1024 * 1024
 
@@ -28,7 +28,7 @@ def json_object(where: str, option: str) -> Any:
         data, name = _file(where, option), f"`{where}`"
     try:
         return parse(data)
-    except NotPlain as error:
+    except InvalidJson as error:
         raise UsageError(f"{name}: {error}", 'write an object like {"name": "value"}') from None
 
 

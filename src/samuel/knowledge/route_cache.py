@@ -15,9 +15,9 @@ import msgspec
 
 from samuel.decoding import msgpack_decoder
 from samuel.files import atomic
+from samuel.files.survey import Signature, signature
 from samuel.knowledge.model import RouteFile, TopicEntry
 from samuel.knowledge.routes import read_routes
-from samuel.trust.content import Signature, signature
 from samuel.version import __version__
 
 

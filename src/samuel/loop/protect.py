@@ -10,7 +10,8 @@ import os
 from pathlib import Path
 
 from samuel import paths
-from samuel.trust.content import Digests, TooMuch, survey
+from samuel.files.survey import TooManyFiles, survey
+from samuel.trust.digests import Digests
 
 WATCHED = (paths.CONFIG, paths.HOME, ".system/hooks", ".kodelet/hooks")
 
@@ -48,6 +49,6 @@ class Protected:
         try:
             # .samuel/run is the state of runs, and changes all the time.
             files = survey(path, skip=("run",) if place == paths.HOME else ())
-        except TooMuch as error:
+        except TooManyFiles as error:
             return {place: str(error)}
         return {f"{place}/{name}": self._digests.of(str(path / name), found) for name, found in files.items()}

@@ -57,7 +57,7 @@ class Steps:
         self.plugins = run.plugins
 
     def fire(self, run: Run, event: Event, state: Mapping[str, Any] | None = None) -> Fired:
-        """Fire one event of the run, or raise IterationEnded: a strict failure, a denial, or somebody's wish to stop."""
+        """Fire one event of the run. Raises IterationEnded for a strict failure, a denial or a request to stop."""
         fired = self._fire(self._stamped(run, event, state or {}))
         if isinstance(event, AgentInvoke | QualityCheck) and not self.dry_run:
             self._put_right()  # before anything is written there

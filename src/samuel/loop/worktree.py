@@ -12,10 +12,11 @@ from pathlib import Path
 from typing import NamedTuple
 
 from samuel.errors import SamuelError
+from samuel.files.survey import Signature, TooManyFiles, survey
 from samuel.paths import OF_THE_MOMENT
+from samuel.printable import file_name
 from samuel.process.git.git import Git, GitFailed
 from samuel.process.git.git import WorkTreeState as GitLook
-from samuel.trust.content import Signature, TooMuch, spoken, survey
 
 TICK_NS = 20_000_000  # the kernel stamps files with a clock that may be a tick behind
 
@@ -55,7 +56,7 @@ class ProjectFiles:
             paths = {path for path in {*before.by_file, *now} if before.by_file.get(path) != now.get(path)}
         else:
             paths = self._changed_by_git(before.by_git, before.at_ns)
-        return [spoken(path) for path in sorted(paths) if not path.startswith(OF_THE_MOMENT)]
+        return [file_name(path) for path in sorted(paths) if not path.startswith(OF_THE_MOMENT)]
 
     def dirty(self) -> list[str]:
         """What is not committed, by path. A name that is not UTF-8 cannot be written down, and is left out."""
@@ -67,14 +68,14 @@ class ProjectFiles:
             ]
         except SamuelError:
             return []
-        return [path for path in paths if path == spoken(path)]
+        return [path for path in paths if path == file_name(path)]
 
     def not_of_the_run(self, *, commit: bool) -> list[str]:
         """What a run that begins now must not commit. An agent may make a repository: then all that was there."""
         if self._git.is_repository or not commit:
             return self.dirty()
         return sorted(
-            path for path in self._survey() if path == spoken(path) and not path.startswith(OF_THE_MOMENT)
+            path for path in self._survey() if path == file_name(path) and not path.startswith(OF_THE_MOMENT)
         )
 
     def _changed_by_git(self, before: GitLook, at_ns: int) -> set[str]:
@@ -112,7 +113,7 @@ class ProjectFiles:
     def _survey(self) -> dict[str, Signature]:
         try:
             return {path: seen for path, seen in survey(self._root).items() if ".git" not in path.split("/")}
-        except (TooMuch, OSError):
+        except (TooManyFiles, OSError):
             return {}
 
 

@@ -9,9 +9,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 from samuel.errors import Problem
+from samuel.files.survey import MOST_FILES
 from samuel.paths import DISABLED
 from samuel.plugins.model import Manifest
-from samuel.trust.content import MOST_FILES, spoken
+from samuel.printable import file_name
 
 HOOKS, SKILLS, RECIPES = "hooks", "skills", "recipes"
 SKILL_FILE, RECIPE_ENDING = "SKILL.md", ".md"
@@ -59,12 +60,14 @@ def escapes(directory: Path) -> list[Problem]:
         files += not stat.S_ISDIR(found.st_mode)
         size += found.st_size if stat.S_ISREG(found.st_mode) else 0
         if files > MOST_FILES:
-            problems.append(Problem(f"it holds more than {MOST_FILES} files", spoken(str(directory))))
+            problems.append(Problem(f"it holds more than {MOST_FILES} files", file_name(str(directory))))
             break
         if why := _objection(str(directory), path, found.st_mode):
-            problems.append(Problem(why, spoken(os.path.join(directory, path))))
+            problems.append(Problem(why, file_name(os.path.join(directory, path))))
     if size > MOST_BYTES:
-        problems.append(Problem(f"its files are larger than {MOST_BYTES} bytes together", spoken(str(directory))))
+        problems.append(
+            Problem(f"its files are larger than {MOST_BYTES} bytes together", file_name(str(directory)))
+        )
     return sorted(problems, key=lambda problem: problem.file)
 
 
@@ -86,12 +89,12 @@ def _walk(directory: str) -> Iterator[tuple[str, os.stat_result]]:
 
 def _objection(root: str, path: str, mode: int) -> str:
     name = os.path.basename(path)
-    if name != spoken(name):
+    if name != file_name(name):
         return "its name is not UTF-8"
     if not name.isprintable():
         return "its name holds control characters"
     if stat.S_ISLNK(mode):
-        target = spoken(os.readlink(os.path.join(root, path)))
+        target = file_name(os.readlink(os.path.join(root, path)))
         if not _stays_inside(root, path):
             return f"it is a link that leaves the plugin, to `{target}`"
         if not os.path.exists(os.path.join(root, path)):

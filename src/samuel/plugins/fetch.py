@@ -17,14 +17,15 @@ from pathlib import Path
 from typing import NamedTuple, Protocol
 
 from samuel.errors import ConfigError, Problem, SamuelError
+from samuel.files.survey import MOST_FILES
 from samuel.plugins import tree
 from samuel.plugins.contents import MOST_BYTES
 from samuel.plugins.source import PATH, PluginSource
+from samuel.printable import file_name
 from samuel.process import spawn
 from samuel.process.environment import clean
 from samuel.process.git.program import git_program, path_outside
 from samuel.process.reason import printable
-from samuel.trust.content import MOST_FILES, spoken
 
 TIMEOUT = 300.0
 MOST_LISTED = 16 * 1024 * 1024  # bytes of `ls-tree`; trees that contain each other many times over never end
@@ -169,12 +170,12 @@ class _Repository:
             path = os.fsdecode(name)
             if mode == _GITLINK:
                 problems.append(
-                    Problem("it is a submodule", spoken(path), hint="put its files into the repository itself")
+                    Problem("it is a submodule", file_name(path), hint="put its files into the repository itself")
                 )
                 continue
             kind = stat.S_IFLNK if mode == _TREE_LINK else stat.S_IFREG | (0o755 if mode == _EXECUTABLE else 0o644)
             if mode == _TREE_LINK and int(size) > MOST_LINK:
-                problems.append(Problem("it is a link of no sensible length", spoken(path)))
+                problems.append(Problem("it is a link of no sensible length", file_name(path)))
             blobs.append(_Blob(tree.TreeItem(path, kind, int(size)), id))
         if problems:
             raise ConfigError(problems[:20])

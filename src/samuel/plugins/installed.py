@@ -9,20 +9,14 @@ from typing import NamedTuple
 
 from samuel import paths
 from samuel.errors import ConfigError, Problem
+from samuel.files.survey import TooManyFiles, survey
 from samuel.hooks.capability import Capabilities, beyond
 from samuel.plugins import lock
 from samuel.plugins.lock import LockedPlugin
 from samuel.plugins.manifest import load
 from samuel.plugins.model import Manifest
-from samuel.trust.content import (
-    Digests,
-    TooMuch,
-    agreed_digest,
-    digest_file,
-    spoken,
-    survey,
-    tree_digest,
-)
+from samuel.printable import file_name
+from samuel.trust.digests import Digests, agreed_digest, digest_file, tree_digest
 
 LOCAL, GLOBAL = "local", "global"
 
@@ -91,8 +85,8 @@ def examine(directory: Path, location: str, locked: LockedPlugin | None = None) 
     """One plugin directory, with everything that is wrong with it."""
     linked = os.path.realpath(directory) if directory.is_symlink() else ""
     problems: list[Problem] = []
-    if directory.name != spoken(directory.name):
-        problems.append(Problem("its name is not UTF-8", spoken(str(directory)), hint="rename it"))
+    if directory.name != file_name(directory.name):
+        problems.append(Problem("its name is not UTF-8", file_name(str(directory)), hint="rename it"))
     try:
         manifest = load(directory)
     except ConfigError as error:
@@ -112,7 +106,7 @@ def content_digest(directory: Path) -> str:
     """Of everything in it; "" when it cannot be read or is too much."""
     try:
         found = survey(directory)
-    except (OSError, TooMuch):
+    except (OSError, TooManyFiles):
         return ""
     return tree_digest(str(directory), found, Digests())
 
@@ -134,7 +128,7 @@ def agreement(plugin: InstalledPlugin) -> AgreementText:
     lines = [plugin.words, f"content sha256 {content}\n" if content else ""]
     if content:
         files = sorted(survey(plugin.directory))
-        lines += (f"  {digest_file(str(plugin.directory / path))[:16]} {spoken(path)}\n" for path in files)
+        lines += (f"  {digest_file(str(plugin.directory / path))[:16]} {file_name(path)}\n" for path in files)
     readable = content or plugin.linked
     digest = agreed_digest(plugin.words, content) if readable else ""
     return AgreementText(plugin.agreement, digest, "".join(lines))

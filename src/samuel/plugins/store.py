@@ -41,7 +41,7 @@ from samuel.plugins.model import OCI, Manifest
 from samuel.plugins.source import PluginSource
 from samuel.process.containers import engine
 from samuel.process.reason import NotRunnable
-from samuel.trust.content import agreed_digest
+from samuel.trust.digests import agreed_digest
 from samuel.trust.repository import trust_key
 from samuel.trust.store import TrustStore
 

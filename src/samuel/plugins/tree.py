@@ -17,8 +17,9 @@ from typing import NamedTuple
 from samuel.errors import ConfigError, Problem, SamuelError
 from samuel.files.inside import make_dirs_inside, open_inside
 from samuel.files.named_errors import errors_naming
+from samuel.files.survey import MOST_FILES
 from samuel.plugins.contents import MOST_BYTES
-from samuel.trust.content import MOST_FILES, spoken
+from samuel.printable import file_name
 
 GIT = ".git"
 LEFT_OUT = (GIT, "__pycache__")
@@ -35,7 +36,7 @@ class TreeItem(NamedTuple):
 def check(items: Iterable[TreeItem], place: str, hint: str = "") -> None:
     """Refuse, all at once, whatever must not be installed. `place` is what the messages call it."""
     items = list(items)
-    problems = [Problem(why, spoken(item.path)) for item in items if (why := _objection(item.path))]
+    problems = [Problem(why, file_name(item.path)) for item in items if (why := _objection(item.path))]
     problems += _collisions(item.path for item in items)
     if len(items) > MOST_FILES:
         problems.append(Problem(f"it holds more than {MOST_FILES} files", place, hint=hint))
@@ -70,7 +71,7 @@ def copy(origin: Path, into: Path) -> None:
     hint = f"`{origin}@HEAD` takes only what is committed" if (origin / GIT).exists() else ""
     # One more than there may be is enough to know.
     found = list(islice(_survey(str(origin)), MOST_FILES + 1))
-    check(found, spoken(str(origin)), hint)
+    check(found, file_name(str(origin)), hint)
     into.mkdir()
     for item in found:
         if stat.S_ISREG(item.mode):
@@ -95,7 +96,7 @@ def _survey(origin: str) -> Iterator[TreeItem]:
                     waiting.append(path)
                     continue
                 if kind not in (stat.S_IFREG, stat.S_IFLNK):
-                    raise ConfigError([Problem("it is a pipe, a socket or a device", spoken(path))])
+                    raise ConfigError([Problem("it is a pipe, a socket or a device", file_name(path))])
                 executable = 0o755 if found.st_mode & 0o111 else 0o644
                 yield TreeItem(path, kind | executable if kind == stat.S_IFREG else kind, found.st_size)
 
@@ -120,7 +121,7 @@ def _objection(path: str) -> str:
     for name in path.split("/"):
         if name in ("", ".", ".."):
             return "its path leaves the plugin"
-        if name != spoken(name):
+        if name != file_name(name):
             return "its name is not UTF-8"
         if not name.isprintable() or "\\" in name:
             return "its name holds control characters or backslashes"
@@ -156,5 +157,5 @@ def _folded(path: str) -> str:
 
 def _collision(one: str, other: str) -> Problem:
     return Problem(
-        f"on some machines it is the same file as `{spoken(other)}`", spoken(one), hint="rename one of them"
+        f"on some machines it is the same file as `{file_name(other)}`", file_name(one), hint="rename one of them"
     )

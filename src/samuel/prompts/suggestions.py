@@ -23,7 +23,7 @@ from samuel.knowledge.hints import examined
 from samuel.knowledge.indexes import find_root, read_base
 from samuel.knowledge.question import suggested_of
 from samuel.knowledge.route import route
-from samuel.trust.content import spoken
+from samuel.printable import file_name
 
 BEGIN = "<!-- samuel: suggestions of this project's hooks -->"
 END = "<!-- samuel: end of the suggestions -->"
@@ -175,5 +175,5 @@ def _confidence(suggestion: Mapping[str, Any]) -> float:
 
 def _line(text: str) -> str:
     """One line of plain text that cannot end the section."""
-    plain = printable(" ".join(spoken(text).split())).replace("<!--", "< !--").replace("-->", "-- >")
+    plain = printable(" ".join(file_name(text).split())).replace("<!--", "< !--").replace("-->", "-- >")
     return plain if len(plain) <= LONGEST else f"{plain[: LONGEST - 1]}…"

@@ -14,15 +14,17 @@ from samuel.clock import Clock
 from samuel.dialects import DIALECTS
 from samuel.events import AgentInvoke, Event
 from samuel.events.catalogue import BY_PAYLOAD
+from samuel.files.json import InvalidJson
 from samuel.hooks.handler import Handler, Outcome
 from samuel.hooks.package import Package
 from samuel.process import interpreter, spawn
+from samuel.process.output import last_line
 from samuel.process.reason import NotRunnable
 from samuel.process.walls.limits import DEFAULT, ProcessLimits
 from samuel.process.walls.walls import NotGranted
-from samuel.runtimes.base import Reply, last_line
+from samuel.runtimes.base import Reply
 from samuel.runtimes.confined import Confinement
-from samuel.runtimes.values import NotPlain, decode
+from samuel.runtimes.results import decode
 
 NO_MANIFEST = "it has no manifest, so it may use only its own files and what `samuel plugin add --grant` gave it"
 
@@ -173,7 +175,7 @@ def _said(handler: Handler, event: Event, stdout: bytes) -> tuple[Mapping[str, A
     """The answer, or nothing and why it is none."""
     try:
         result = decode(stdout)
-    except NotPlain as error:
+    except InvalidJson as error:
         return {}, str(error)
     if handler.dialect:
         result = DIALECTS[handler.dialect].from_theirs(BY_PAYLOAD[type(event)].name, result)

@@ -10,9 +10,10 @@ import traceback
 import msgspec
 
 from samuel.events import Event
+from samuel.files.json import DEEPEST, InvalidJson
 from samuel.hooks.handler import Handler, Outcome
 from samuel.runtimes.base import Reply
-from samuel.runtimes.values import DEEPEST, NotPlain, encode
+from samuel.runtimes.results import encode
 
 OK = Outcome.OK
 SHORT = 2 * DEEPEST  # bytes; JSON cannot be nested too deeply in fewer
@@ -38,7 +39,7 @@ class InlineRuntime:
             pass
         try:
             encode(answer)
-        except NotPlain as error:
+        except InvalidJson as error:
             return Reply(Outcome.BAD_OUTPUT, message=str(error))
         return Reply(OK, answer or {}, size=len(text))
 

@@ -31,6 +31,7 @@ import msgspec
 from samuel.clock import Clock
 from samuel.decoding import json_decoder
 from samuel.events import Event
+from samuel.files.json import InvalidJson, excerpt, too_deep
 from samuel.hooks.handler import Handler, Outcome
 from samuel.hooks.package import Package
 from samuel.paths import Project
@@ -40,12 +41,13 @@ from samuel.process.containers import leftovers
 from samuel.process.containers.container import ContainerSpec, Launch, launched
 from samuel.process.containers.engine import Engine
 from samuel.process.conversation import Conversation, ConversationReply
+from samuel.process.output import last_line
 from samuel.process.reason import NotRunnable
 from samuel.process.walls.places import NotGranted, OpenedPath, WallPlaces, opened
-from samuel.runtimes.base import Reply, last_line
+from samuel.runtimes.base import Reply
 from samuel.runtimes.confined import grants
 from samuel.runtimes.exec import call_variables, ending
-from samuel.runtimes.values import NotPlain, decode, excerpt, too_deep
+from samuel.runtimes.results import decode
 
 SERVE = "serve"
 
@@ -172,7 +174,7 @@ class OciRuntime:
         answer = launch.answer(finished.stdout)
         try:
             result = decode(answer)
-        except NotPlain as error:
+        except InvalidJson as error:
             return Reply(Outcome.BAD_OUTPUT, message=str(error), stderr=stderr)
         return Reply(Outcome.OK, result, stderr=stderr, size=len(answer))
 

@@ -18,6 +18,7 @@ import msgspec
 from samuel.decoding import json_decoder
 from samuel.events import Event
 from samuel.events.catalogue import BY_PAYLOAD
+from samuel.files.json import InvalidJson, too_deep
 from samuel.hooks.handler import Handler, Origin, Outcome
 from samuel.hooks.package import Package
 from samuel.process.conversation import Conversation, ConversationReply
@@ -27,7 +28,7 @@ from samuel.process.walls.walls import NotGranted
 from samuel.runtimes.base import Reply
 from samuel.runtimes.confined import NEEDED, SAMUEL, Confinement, Stamp
 from samuel.runtimes.exec import ending
-from samuel.runtimes.values import NotPlain, decode, too_deep
+from samuel.runtimes.results import decode
 from samuel.runtimes.worker import WorkerRequest
 
 _encode = msgspec.json.Encoder().encode
@@ -187,6 +188,6 @@ class PythonRuntime:
         try:
             decode(said.answer)
             why = "a result is an object with keys"
-        except NotPlain as error:
+        except InvalidJson as error:
             why = str(error)
         return Reply(Outcome.BAD_OUTPUT, message=why, stderr=stderr)

@@ -23,10 +23,11 @@ import msgspec
 
 from samuel.decoding import json_decoder
 from samuel.events import event_type
+from samuel.files.json import InvalidJson
 from samuel.hooks.decorator import MARK, declarations
 from samuel.process.ledger import any_child
 from samuel.process.tree import Tree, own_all_children
-from samuel.runtimes.values import NotPlain, encode
+from samuel.runtimes.results import encode
 
 
 class WorkerRequest(msgspec.Struct):
@@ -78,7 +79,7 @@ def _answer(request: WorkerRequest, loaded: dict[str, Any]) -> WorkerReply:
             return _result({"declared": describe(loaded[request.load])})
         function = _function(loaded[request.load], request.function, request.bound)
         return _result(function(_decoder(request.event)(request.payload)))
-    except NotPlain as error:
+    except InvalidJson as error:
         return WorkerReply(bad=str(error))
     except BaseException as error:  # noqa: BLE001  also SystemExit and KeyboardInterrupt: the worker stays
         traceback.print_exception(error)

@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 from samuel.errors import SamuelError
 from samuel.paths import OF_THE_MOMENT
+from samuel.printable import file_name
 from samuel.process.git.git import Git, WorkTreeState
-from samuel.trust.content import spoken
 
 
 class ChangedFiles:
@@ -31,4 +31,4 @@ class ChangedFiles:
         except SamuelError as error:
             self._warn(f"what was changed is not known: {error.message}")
             return []
-        return [spoken(path) for path in found if not path.startswith(OF_THE_MOMENT)]
+        return [file_name(path) for path in found if not path.startswith(OF_THE_MOMENT)]

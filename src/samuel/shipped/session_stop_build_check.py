@@ -12,8 +12,8 @@ from msgspec import UnsetType
 from samuel.config.duration import format_duration
 from samuel.events import SessionStop
 from samuel.process import spawn
+from samuel.process.output import last_line
 from samuel.rules.builds import Builds, BuildStep, steps
-from samuel.runtimes.base import last_line
 from samuel.shipped.event_fields import line, told
 from samuel.shipped.failing_place import FailingLine, failing_place
 

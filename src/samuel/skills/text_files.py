@@ -18,7 +18,7 @@ from samuel.files.frontmatter import LARGEST, FrontMatter, parse
 from samuel.files.inside import read_inside
 from samuel.hooks.handler import HandlerStatus, Origin
 from samuel.plugins.installed import LOCAL, InstalledPlugin
-from samuel.trust.content import spoken
+from samuel.printable import file_name
 
 MOST = 500  # texts on one shelf
 DEEPEST = 6  # directories below a shelf
@@ -158,7 +158,7 @@ def _may_enter(shelf: TextDirectory, path: Path) -> bool:
 
 
 def _text(shelf: TextDirectory, name: str, path: Path) -> TextFile:
-    if not name.isprintable() or name != spoken(name):
+    if not name.isprintable() or name != file_name(name):
         return _unread(shelf, name, path, "its name has characters that cannot be shown", "rename it")
     try:
         document = parse(_read(shelf, path), str(path))
@@ -186,7 +186,7 @@ def _real(path: Path) -> Path:
 
 def _unread(shelf: TextDirectory, name: str, path: Path, what: str, hint: str = "") -> TextFile:
     return TextFile(
-        _names(shelf, spoken(name)), path, shelf.origin, problem=Problem(what, spoken(str(path)), 0, hint)
+        _names(shelf, file_name(name)), path, shelf.origin, problem=Problem(what, file_name(str(path)), 0, hint)
     )
 
 

@@ -21,14 +21,14 @@ from samuel.decoding import convert, decode_json
 from samuel.dialects import understand
 from samuel.errors import UnknownEvent
 from samuel.files import atomic
+from samuel.files.survey import Signature
 from samuel.hooks.handler import Outcome
 from samuel.hooks.package import Package
 from samuel.process import interpreter, spawn
+from samuel.process.output import last_line
 from samuel.process.reason import NotRunnable
-from samuel.runtimes.base import last_line
 from samuel.runtimes.exec import ending
 from samuel.runtimes.python import PythonRuntime
-from samuel.trust.content import Signature
 
 # A good hook answers at once; on a busy machine "at once" is seconds, and that must not make it a broken one.
 ASK_SECONDS = 10.0

@@ -15,11 +15,12 @@ from urllib.parse import unquote, urlparse
 
 from msgspec.structs import replace
 
+from samuel.files.survey import TooManyFiles, survey
 from samuel.hooks.handler import Handler, HandlerStatus, Origin, Outcome
 from samuel.runtimes.python import PythonRuntime
 from samuel.sources.declarations import LOAD_SECONDS, DeclarationCache, FileDeclarations, declared
 from samuel.sources.hook_files import declared_handler
-from samuel.trust.content import TooMuch, digest_file, digest_text, survey
+from samuel.trust.digests import digest_file, digest_text
 
 if TYPE_CHECKING:
     from importlib.metadata import Distribution, EntryPoint
@@ -67,7 +68,7 @@ def _editable(distribution: Distribution) -> list[str]:
             return []
         source = unquote(urlparse(str(origin.get("url", ""))).path)
         files = survey(source, skip=(".git", ".venv", "venv", "node_modules"))
-    except (ValueError, AttributeError, OSError, TooMuch):
+    except (ValueError, AttributeError, OSError, TooManyFiles):
         return ["editable, from a place that cannot be read"]
     digests = [
         f"{path} {digest_file(os.path.join(source, path))}" for path in sorted(files) if path.endswith(".py")

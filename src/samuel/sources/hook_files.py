@@ -18,11 +18,13 @@ from msgspec.structs import replace
 
 from samuel import paths
 from samuel.config.duration import parse_duration
+from samuel.files.survey import Signature, signature
 from samuel.hooks.handler import Handler, HandlerStatus, Origin, Role
 from samuel.hooks.package import Package
 from samuel.paths import DISABLED
+from samuel.printable import file_name
 from samuel.sources.declarations import DeclarationCache, FileDeclarations, HandlerDeclaration, is_module
-from samuel.trust.content import Digests, Signature, signature, spoken
+from samuel.trust.digests import Digests
 from samuel.trust.permit import refusal
 
 
@@ -126,8 +128,8 @@ def _candidates(
         path = files[name].path
         if name.endswith("~"):
             continue
-        if name != (shown := spoken(name)):  # it could be named in no payload, journal or agreement
-            yield HookFile(shown, spoken(path), (), HandlerStatus.BROKEN, "its name is not UTF-8; rename it")
+        if name != (shown := file_name(name)):  # it could be named in no payload, journal or agreement
+            yield HookFile(shown, file_name(path), (), HandlerStatus.BROKEN, "its name is not UTF-8; rename it")
             continue
         try:
             found = signature(files[name].stat())

@@ -14,8 +14,8 @@ import msgspec
 
 from samuel.decoding import msgpack_decoder
 from samuel.files import atomic
+from samuel.files.survey import Signature, TooManyFiles, file_signature, survey
 from samuel.hooks.handler import Handler, HandlerStatus
-from samuel.trust.content import Signature, TooMuch, file_signature, survey
 from samuel.trust.permit import Permit
 from samuel.version import __version__
 
@@ -118,7 +118,7 @@ def _survey(places: Iterable[str]) -> dict[str, dict[str, Signature]] | None:
             found[place] = {}
         except NotADirectoryError:
             found[place] = {FILE: file_signature(place)} if os.path.isfile(place) else {}
-        except (OSError, TooMuch):
+        except (OSError, TooManyFiles):
             return None
     return found
 

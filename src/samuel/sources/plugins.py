@@ -23,7 +23,7 @@ from samuel.plugins.model import OCI, PYTHON, SKILL, WASM, Binding
 from samuel.runtimes.wasm import MISSING
 from samuel.sources import hook_files
 from samuel.sources.declarations import DeclarationCache, FileDeclarations, HandlerDeclaration
-from samuel.trust.content import Digests
+from samuel.trust.digests import Digests
 from samuel.trust.permit import Permit
 
 AGREEMENT = "plugin:"

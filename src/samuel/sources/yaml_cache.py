@@ -19,8 +19,10 @@ from samuel import paths
 from samuel.decoding import decode_msgpack
 from samuel.errors import ConfigError, Problem
 from samuel.files import atomic
+from samuel.files.survey import Signature, signature
+from samuel.printable import file_name
 from samuel.sources.yaml_hook import YamlHook
-from samuel.trust.content import Signature, read_file, signature, spoken
+from samuel.trust.digests import read_file
 from samuel.version import __version__
 
 ENDINGS = (".yaml", ".yml")
@@ -111,7 +113,7 @@ def _listed(directory: Path) -> Iterator[tuple[str, str, os.stat_result]]:
         except FileNotFoundError:  # gone meanwhile
             continue
         if not stat.S_ISDIR(status.st_mode):
-            yield spoken(name), spoken(entry.path), status
+            yield file_name(name), file_name(entry.path), status
 
 
 def overlooked(root: Path) -> list[str]:
@@ -122,7 +124,7 @@ def overlooked(root: Path) -> list[str]:
     except (FileNotFoundError, NotADirectoryError):
         return []
     known = [name for name in names if "." not in name or name.lower().endswith(ENDINGS)]
-    return [f"{paths.YAML_HOOKS}/{spoken(name)}" for name in sorted(known)]
+    return [f"{paths.YAML_HOOKS}/{file_name(name)}" for name in sorted(known)]
 
 
 def _is_one(name: str) -> bool:

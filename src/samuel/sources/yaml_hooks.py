@@ -15,11 +15,11 @@ from msgspec.structs import replace
 
 from samuel import paths
 from samuel.hooks.handler import Handler, HandlerStatus, Origin
+from samuel.printable import file_name
 from samuel.sources.environment import Environment
 from samuel.sources.yaml_cache import YamlHookCache, YamlHookFile
 from samuel.sources.yaml_command import command, lacking
 from samuel.sources.yaml_hook import YamlHook
-from samuel.trust.content import spoken
 from samuel.trust.items import with_neighbours
 from samuel.trust.permit import Permit
 
@@ -160,7 +160,7 @@ def files(root: Path) -> list[tuple[str, Path]]:
 
 
 def _listed(read: YamlHookFile, status: HandlerStatus, why: str) -> Handler:
-    name = read.hook.id if read.hook else spoken(os.path.basename(read.file).rpartition(".")[0])
+    name = read.hook.id if read.hook else file_name(os.path.basename(read.file).rpartition(".")[0])
     return Handler(
         name=name,
         event="",

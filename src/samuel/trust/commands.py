@@ -8,10 +8,11 @@ from pathlib import Path
 
 from samuel import paths
 from samuel.config.model import AgentSettings, Config, Methodology
+from samuel.files.survey import TooManyFiles, survey
 from samuel.process import environment
 from samuel.process.git.git import Git
 from samuel.process.git.settings import hooks_beside
-from samuel.trust.content import TooMuch, digest_file, digest_text, survey
+from samuel.trust.digests import digest_file, digest_text
 
 SHOWN = 4096  # bytes of one file
 
@@ -38,7 +39,7 @@ def commit_hooks(methodology: Methodology, git: Git) -> CommandText | None:
         content = "".join(_file(directory / path, path) for path in files)
     except FileNotFoundError:
         return None
-    except (OSError, TooMuch) as error:
+    except (OSError, TooManyFiles) as error:
         return name, "", f"cannot be read: {error}\n"
     return _text(name, content) if files else None
 
@@ -61,7 +62,7 @@ def scripted(root: Path) -> CommandText | None:
         return None
     try:
         files = sorted(survey(directory))
-    except (OSError, TooMuch) as error:
+    except (OSError, TooManyFiles) as error:
         return _text("agent:scripted", f"cannot be read: {error}\n")
     return _text("agent:scripted", "".join(_file(directory / name, name) for name in files))
 

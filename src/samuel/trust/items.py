@@ -9,7 +9,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from samuel import paths
-from samuel.trust.content import TooMuch, read_file, spoken, survey
+from samuel.files.survey import TooManyFiles, survey
+from samuel.printable import file_name
+from samuel.trust.digests import read_file
 from samuel.trust.store import MOST_KEPT, Agreement, TrustStore
 
 SHOWN = 64 * 1024
@@ -31,7 +33,7 @@ def hook_files(root: Path) -> Iterable[tuple[str, Path]]:
             continue
         try:
             found = survey(directory)
-        except (OSError, TooMuch):
+        except (OSError, TooManyFiles):
             yield place, directory  # as something that cannot be read, rather than not at all
             continue
         for path in sorted(found):
@@ -52,7 +54,7 @@ def _inside(directory: str, root: Path) -> dict[str, Path]:
     shown = os.path.relpath(directory, root)
     try:
         names = sorted(survey(directory))
-    except (OSError, TooMuch):
+    except (OSError, TooManyFiles):
         return {shown: Path(directory)}  # as something that cannot be read, rather than not at all
     return {os.path.join(shown, name): Path(directory, name) for name in names}
 
@@ -67,7 +69,7 @@ def review(
 
     `texts` are (name, digest, content) of what is not a file; `files` are those outside of the hook directories.
     """
-    found = [(spoken(name), *_read(name, path)) for name, path in dict([*hook_files(root), *files]).items()]
+    found = [(file_name(name), *_read(name, path)) for name, path in dict([*hook_files(root), *files]).items()]
     found += [(name, digest, content.encode()) for name, digest, content in texts]
     items = []
     for name, digest, content in found:
@@ -83,7 +85,7 @@ def review(
 
 def _read(name: str, path: Path) -> tuple[str, bytes]:
     """The digest and the content; nothing of a file whose name cannot be written into an agreement."""
-    return read_file(str(path), MOST_KEPT + 1) if name == spoken(name) else ("", b"")
+    return read_file(str(path), MOST_KEPT + 1) if name == file_name(name) else ("", b"")
 
 
 def show(item: TrustItem, agreed: Mapping[str, Agreement], store: TrustStore) -> str:

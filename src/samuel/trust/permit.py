@@ -9,19 +9,12 @@ import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
+from samuel.files.survey import Signature, TooManyFiles, file_signature, survey
 from samuel.hooks.capability import binding_refusal
 from samuel.hooks.handler import Handler, Origin
 from samuel.hooks.package import Package
-from samuel.trust.content import (
-    Digests,
-    Signature,
-    TooMuch,
-    agreed_digest,
-    file_signature,
-    spoken,
-    survey,
-    tree_digest,
-)
+from samuel.printable import file_name
+from samuel.trust.digests import Digests, agreed_digest, tree_digest
 from samuel.trust.store import Agreement
 
 NEEDS_NO_TRUST = (Origin.BUILT_IN, Origin.USER, Origin.USER_PLUGIN, Origin.EMBEDDER)
@@ -75,7 +68,7 @@ class Permit:
             return ""
         try:
             found = survey(package.directory)
-        except TooMuch as error:
+        except TooManyFiles as error:
             return f"not trusted: {error}"
         except OSError as error:
             return f"not trusted: cannot read `{package.directory}`: {error.strerror}"
@@ -124,7 +117,7 @@ class Permit:
             return {}
         try:
             found = survey(directory)
-        except TooMuch as error:
+        except TooManyFiles as error:
             return {"": f"not trusted: {error}"}
         except OSError as error:
             return {"": f"not trusted: cannot read `{directory}`: {error.strerror}"}
@@ -159,7 +152,7 @@ class Permit:
 
     def _compare(self, name: str, digest: str) -> str:
         known = self._agreed().get(name)
-        name = spoken(name)
+        name = file_name(name)
         if known is None:
             return f"not trusted: nobody agreed to `{name}` yet; {HOW}"
         if not known.covers(digest):

@@ -33,7 +33,7 @@ from samuel.files.ignored import make_ignored_dirs
 from samuel.files.inside import make_dirs_inside, open_inside, read_inside
 from samuel.files.lock import held
 from samuel.files.named_errors import errors_naming
-from samuel.trust.content import spoken
+from samuel.printable import file_name
 
 PLACE = ".system/implement"
 RUNNING = ".running"
@@ -91,7 +91,7 @@ class CallStore:
         except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
             raise self._unreadable(key, RECORD, error) from None
         if call.key != key:
-            raise self._unreadable(key, RECORD, f"it is the record of `{spoken(call.key)[:100]}`")
+            raise self._unreadable(key, RECORD, f"it is the record of `{file_name(call.key)[:100]}`")
         return call
 
     def input(self, key: str) -> Any:
@@ -200,7 +200,7 @@ class CallStore:
 def known_key(key: str) -> str:
     """The key, if it can be one: it becomes part of a path."""
     if not _KEY.fullmatch(key):
-        raise UsageError(f"`{spoken(key)[:100]}` is no task's key", "`samuel ability create` gives one")
+        raise UsageError(f"`{file_name(key)[:100]}` is no task's key", "`samuel ability create` gives one")
     return key
 
 

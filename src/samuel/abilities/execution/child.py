@@ -9,7 +9,7 @@ import os
 import sys
 
 from samuel.decoding import decode_json
-from samuel.runtimes.values import write
+from samuel.files.json import write
 from samuel.runtimes.worker import load
 
 

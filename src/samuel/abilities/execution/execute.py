@@ -28,8 +28,8 @@ from samuel.clock import Clock, iso
 from samuel.dispatch.record import Fired
 from samuel.errors import SamuelError, UsageError
 from samuel.events import Event, PostAbilityCall, PreAbilityCall
+from samuel.files.json import excerpt
 from samuel.hooks.match import SCOPE
-from samuel.runtimes.values import excerpt
 
 STDERR_KEPT = 8 * 1024  # characters in the record
 

@@ -14,7 +14,7 @@ from samuel.abilities.execution.trust import file_of
 from samuel.abilities.model import Ability, PromptImplementation, PythonImplementation, ScriptImplementation
 from samuel.errors import SamuelError
 from samuel.files.inside import read_inside
-from samuel.runtimes.values import NotPlain, parse
+from samuel.files.json import InvalidJson, parse
 
 
 class AgentOutput(NamedTuple):
@@ -74,7 +74,7 @@ class Performer:
             return done._replace(output=parse(read_inside(self._machine.root, output, limit=LARGEST)))
         except FileNotFoundError:
             return done._replace(error=f"the agent wrote no result to `{output}`")
-        except NotPlain as error:
+        except InvalidJson as error:
             return done._replace(error=f"its output is {error}")
         except (SamuelError, OSError) as error:
             why = error.message if isinstance(error, SamuelError) else error.strerror

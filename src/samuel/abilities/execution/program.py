@@ -12,12 +12,12 @@ from typing import Any, NamedTuple
 import msgspec
 
 from samuel.abilities.model import PythonImplementation, ScriptImplementation
+from samuel.files.json import InvalidJson, parse
 from samuel.process import interpreter, spawn
 from samuel.process.environment import WITHHELD
 from samuel.process.reason import NotRunnable
 from samuel.runtimes.confined import NEEDED, SAMUEL
 from samuel.runtimes.exec import ending
-from samuel.runtimes.values import NotPlain, parse
 
 SECONDS = 600.0
 """How long an ability has that does not say."""
@@ -122,7 +122,7 @@ def _run(
         return done._replace(error=ending(finished.returncode, said))
     try:
         return done._replace(output=parse(finished.stdout) if finished.stdout.strip() else None)
-    except NotPlain as error:
+    except InvalidJson as error:
         return done._replace(error=f"its output is {error}")
 
 

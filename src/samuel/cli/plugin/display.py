@@ -12,6 +12,7 @@ import msgspec
 
 from samuel import paths
 from samuel.config.keys import written
+from samuel.files.survey import TooManyFiles, survey
 from samuel.plugins.candidate import PluginCandidate
 from samuel.plugins.contents import HOOKS, contents
 from samuel.plugins.installed import InstalledPlugin
@@ -19,7 +20,7 @@ from samuel.plugins.model import OCI, PYTHON, SKILL
 from samuel.printable import safe
 from samuel.process.containers import engine
 from samuel.process.walls import walls
-from samuel.trust.content import TooMuch, digest_file, survey
+from samuel.trust.digests import digest_file
 
 MOST_CHANGES = 40
 NOTHING_MORE = "nothing but its own files and its own data directory"
@@ -80,7 +81,7 @@ def changes(before: InstalledPlugin, plugin: InstalledPlugin) -> list[str]:
 def _files(plugin: InstalledPlugin) -> dict[str, Path]:
     try:
         return {name: plugin.directory / name for name in survey(plugin.directory) if not name.startswith(".git/")}
-    except (OSError, TooMuch):
+    except (OSError, TooManyFiles):
         return {}
 
 

@@ -7,7 +7,7 @@ from samuel.cli.command_context import CommandContext, env_option, json_option
 from samuel.cli.session import display as words
 from samuel.cli.session.options import chosen, id_option
 from samuel.events import SessionStop
-from samuel.trust.content import spoken
+from samuel.printable import file_name
 
 
 @click.command()
@@ -27,6 +27,6 @@ def stop(here: CommandContext, files: tuple[str, ...], changed: tuple[str, ...],
     """
     session = chosen(here, id)
     with here.open(environment=environment) as app:
-        paths = [spoken(path) for path in (*changed, *files)]
+        paths = [file_name(path) for path in (*changed, *files)]
         kept = app.keeper(here.confirm).fire(session.id, SessionStop(changed_files=paths or UNSET))
     return words.answer(here, app, kept, f"session `{session.id}` has stopped")

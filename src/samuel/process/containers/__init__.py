@@ -1,1 +1,1 @@
-"""Podman or docker: which one, what it needs on this machine, and starting a container that leaves nothing behind."""
+"""Podman or docker: which one, what it needs on this machine, and containers that leave nothing behind."""

@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from samuel.errors import SamuelError
+from samuel.files.survey import Signature
 from samuel.process import spawn
 from samuel.process.git import settings as git_settings
 from samuel.process.git.output import GitCommit, GitStatus, GitStatusEntry, parse_log, parse_status
@@ -73,8 +74,6 @@ _OFF_FOR_COMMITS = {
     "maintenance.auto": "false",
     "color.ui": "false",
 }
-
-Signature = tuple[int, ...]
 
 
 class GitFailed(SamuelError):

@@ -1,1 +1,1 @@
-"""What confines the processes of a plugin: bubblewrap or landlock, the places it was granted, and resource limits."""
+"""What confines the processes of a plugin: bubblewrap or landlock, the paths it was granted, resource limits."""

@@ -1,6 +1,6 @@
 """Puts the kernel's rules (landlock) on itself and becomes the program: run by `walls.landlock` as a file.
 
-    python -I -S landlock_exec.py '{"rules": [...], "network": false, "close": [5], "filter": 6}' program argument...
+    python -I -S landlock_exec.py '{"rules": [...], "network": false, "close": [5], "filter": 6}' program ...
     python -I -S landlock_exec.py                        prints the version of the rules that this kernel has
 
 It imports nothing of Samuel's, for it starts once a call. What it sets up stays through `execve` and for all

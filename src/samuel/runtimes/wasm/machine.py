@@ -30,12 +30,14 @@ from wasmtime import (
 
 from samuel.events import Event
 from samuel.events.event import PROTOCOL
+from samuel.files.json import InvalidJson
 from samuel.hooks.handler import Handler, Outcome
 from samuel.hooks.package import Package
+from samuel.process.output import last_line
 from samuel.process.walls.limits import ProcessLimits
-from samuel.runtimes.base import Reply, last_line
+from samuel.runtimes.base import Reply
 from samuel.runtimes.confined import Confinement
-from samuel.runtimes.values import NotPlain, decode
+from samuel.runtimes.results import decode
 from samuel.runtimes.wasm import host, wasi
 from samuel.runtimes.wasm.cache import CompiledCache
 from samuel.runtimes.wasm.call import WasmCall
@@ -126,7 +128,7 @@ class WasmEngine:
             if call.remaining() < 0:  # it waited for a host function, and there was no tick since
                 return Reply(Outcome.TIMED_OUT, message=f"stopped after {timeout:g}s", stderr=call.stderr)
             result = decode(answer)
-        except NotPlain as error:
+        except InvalidJson as error:
             return Reply(Outcome.BAD_OUTPUT, message=str(error), stderr=call.stderr)
         except Trap as trap:
             return self._trapped(trap, call, timeout)

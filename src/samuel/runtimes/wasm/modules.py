@@ -12,8 +12,8 @@ from wasmtime import Engine, FuncType, InstancePre, Linker, MemoryType, Module, 
 
 from samuel.errors import SamuelError
 from samuel.files.inside import read_inside
+from samuel.files.survey import Signature, signature
 from samuel.runtimes.wasm.cache import CompiledCache
-from samuel.trust.content import Signature, signature
 
 MODULE_LIMIT = 32 * 1024 * 1024
 MEMORY, ALLOCATE, VERSION, INITIALIZE = "memory", "samuel_alloc", "samuel_protocol_version", "_initialize"

@@ -1,4 +1,4 @@
-"""From a handler's answer to plain JSON values and back, with a reason in plain words when it is not JSON."""
+"""JSON from programs that nobody vouches for, and back: a value, or the reason why it is not one, in plain words."""
 
 from __future__ import annotations
 
@@ -16,13 +16,8 @@ _encoder = msgspec.json.Encoder()
 _decode = json_decoder()
 
 
-class NotPlain(Exception):
+class InvalidJson(Exception):
     """The answer cannot be used; the message says why."""
-
-
-def decode(text: bytes) -> Mapping[str, Any]:
-    """The JSON object a handler wrote. Nothing at all is an answer too: no opinion."""
-    return mapping(parse(text)) if text.strip() else {}
 
 
 def parse(text: bytes) -> Any:
@@ -30,19 +25,14 @@ def parse(text: bytes) -> Any:
     try:
         value = _decode(text)
     except RecursionError:
-        raise NotPlain("JSON nested too deeply") from None
+        raise InvalidJson("JSON nested too deeply") from None
     except UnicodeDecodeError as error:
-        raise NotPlain(f"not UTF-8: byte {error.start}") from None
+        raise InvalidJson(f"not UTF-8: byte {error.start}") from None
     except msgspec.MsgspecError as error:
-        raise NotPlain(f"not JSON: {error}; it wrote {excerpt(text)}") from None
+        raise InvalidJson(f"not JSON: {error}; it wrote {excerpt(text)}") from None
     if too_deep(value, text):
-        raise NotPlain("JSON nested too deeply")
+        raise InvalidJson("JSON nested too deeply")
     return value
-
-
-def encode(value: object) -> bytes:
-    """A Python handler's return value as JSON. None is no opinion."""
-    return write(mapping({} if value is None else value))
 
 
 def write(plain: object) -> bytes:
@@ -50,14 +40,14 @@ def write(plain: object) -> bytes:
     try:
         text = _encoder.encode(plain)
     except RecursionError:
-        raise NotPlain("the returned value is nested too deeply") from None
+        raise InvalidJson("the returned value is nested too deeply") from None
     except (TypeError, ValueError, OverflowError, msgspec.MsgspecError) as error:
-        raise NotPlain(f"the returned value is not plain JSON data: {error}") from None
+        raise InvalidJson(f"the returned value is not plain JSON data: {error}") from None
     if too_deep(plain, text):
-        raise NotPlain("the returned value is nested too deeply")
+        raise InvalidJson("the returned value is nested too deeply")
     # The encoder writes NaN and the infinities as null without a word.
     if b"null" in text and _has_nan(plain):
-        raise NotPlain("the returned value contains NaN or infinity, which JSON does not have")
+        raise InvalidJson("the returned value contains NaN or infinity, which JSON does not have")
     return text
 
 
@@ -77,20 +67,9 @@ def _inside(value: object) -> Iterable[object]:
     return value if isinstance(value, (list, tuple, set, frozenset)) else ()
 
 
-def mapping(value: object) -> Mapping[str, Any]:
-    if type(value) is not dict and not isinstance(value, Mapping):  # the first is much the cheaper question
-        raise NotPlain(f"a result is an object with keys, not {_kind(value)}")
-    return value
-
-
 def excerpt(text: bytes, most: int = 80) -> str:
     shown = text[:most].decode("utf-8", "replace").strip()
     return f"`{shown}`" + ("…" if len(text) > most else "")
-
-
-def _kind(value: object) -> str:
-    kinds = {list: "a list", str: "a string", int: "a number", float: "a number", bool: "a boolean"}
-    return "null" if value is None else kinds.get(type(value), f"`{type(value).__name__}`")
 
 
 def _has_nan(value: object) -> bool:

@@ -1,0 +1,67 @@
+"""Every file below a directory, with a signature that changes when the file does.
+
+Reading all of them to learn whether one changed would be slow. A file whose size, times, inode and mode are the same
+has not changed either.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Sequence
+from pathlib import Path
+
+Signature = tuple[int, ...]
+
+MOST_FILES = 5_000
+# Python's caches are left out: hooks run with a cache of their own elsewhere, so these are never read. Whatever
+# else lies beside them is not.
+CACHES, CACHED = "__pycache__/", ".pyc"
+
+
+class TooManyFiles(Exception):
+    """More lies in a directory than anybody can agree to."""
+
+
+def survey(directory: str | Path, skip: Sequence[str] = ()) -> dict[str, Signature]:
+    """Every file below `directory` by its relative path, with what tells whether it changed.
+
+    `skip` names directories at its top that are left out.
+    """
+    found: dict[str, Signature] = {}
+    waiting = [(str(directory), "")]
+    while waiting:
+        place, prefix = waiting.pop()
+        cached = CACHED if prefix.endswith(CACHES) else ()
+        with os.scandir(place) as entries:
+            for entry in entries:
+                own = entry.stat(follow_symlinks=False)
+                kind = own.st_mode & 0o170000
+                if kind == stat.S_IFDIR:
+                    if prefix or entry.name not in skip:
+                        waiting.append((entry.path, f"{prefix}{entry.name}/"))
+                elif kind == stat.S_IFLNK:
+                    found[prefix + entry.name] = signature(own) + _target(entry.path)
+                elif not entry.name.endswith(cached):
+                    found[prefix + entry.name] = signature(own)
+        if len(found) > MOST_FILES:
+            raise TooManyFiles(f"more than {MOST_FILES} files lie in `{directory}`")
+    return found
+
+
+def signature(found: os.stat_result) -> Signature:
+    return found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_ino, found.st_mode
+
+
+def file_signature(path: str) -> Signature:
+    """Of one file by itself, as `survey` has it."""
+    own = os.lstat(path)
+    return signature(own) + (_target(path) if stat.S_ISLNK(own.st_mode) else ())
+
+
+def _target(link: str) -> Signature:
+    """A link stands for what it leads to as well."""
+    try:
+        return signature(os.stat(link))
+    except OSError:
+        return ()
