@@ -21,9 +21,9 @@ def run(code: str) -> str:
 def test_the_names() -> None:
     assert samuel.__all__ == [
         "App",
-        "Call",
         "ConfigError",
         "Fired",
+        "HandlerCall",
         "Outcome",
         "SamuelError",
         "UnknownEvent",

@@ -25,9 +25,9 @@ if TYPE_CHECKING:
 
 _WHERE = {
     "App": "samuel.app",
-    "HandlerCall": "samuel.dispatch.record",
     "ConfigError": "samuel.errors",
     "Fired": "samuel.dispatch.record",
+    "HandlerCall": "samuel.dispatch.record",
     "Outcome": "samuel.hooks.handler",
     "SamuelError": "samuel.errors",
     "UnknownEvent": "samuel.errors",

@@ -227,7 +227,7 @@ class TestReview:
         unreadable = [item.name for item in review(root, {}) if not item.digest]
         assert unreadable == [".samuel/hooks/bad\\udcff"]
         assert "`.samuel/hooks/bad\\udcff`" in permitting(root)(handler(hooks / "a"))
-        monkeypatch.setattr(content, "MOST_FILES", 1)
+        monkeypatch.setattr("samuel.files.survey.MOST_FILES", 1)
         assert [(item.name, item.digest, item.state) for item in review(root, {})] == [
             (".samuel/hooks", "", "new")
         ]

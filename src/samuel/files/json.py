@@ -1,4 +1,4 @@
-"""JSON from programs that nobody vouches for, and back: a value, or the reason why it is not one, in plain words."""
+"""JSON that programs wrote, parsed to plain values, and plain values written as JSON; or why it is not JSON."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Every file below a directory, with a signature that changes when the file does.
 
-Reading all of them to learn whether one changed would be slow. A file whose size, times, inode and mode are the same
-has not changed either.
+Reading all of them to learn whether one changed would be slow. A file whose size, times, inode and mode are the
+same has not changed either.
 """
 
 from __future__ import annotations
