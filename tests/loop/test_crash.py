@@ -1,13 +1,15 @@
 """A run killed at any moment resumes: the same tasks in the end as if nobody had killed it.
 
-Every write, fsync and rename of a run is a place to die, and so is any moment in between. `make crash` tries them
-all, and 200 random moments; here is a sample of both.
+Every write, fsync and rename of a run is a place to die, and so is any moment in between. `make crash` tries every
+operation and 200 random moments; `make test` tries 16 operations, spread over the run, and 6 random moments. Both
+are split into parts, so that several workers share them.
 """
 
 from __future__ import annotations
 
 import os
 import random
+import shutil
 import signal
 import subprocess
 import sys
@@ -21,8 +23,9 @@ from samuel.paths import User
 from samuel.tasks.store import TaskStore
 
 FULL = os.environ.get("SAMUEL_CRASH") == "full"
-MOMENTS = 200 if FULL else 6
-EVERY = 1 if FULL else 11
+OPERATION_PARTS = 48 if FULL else 16
+MOMENT_PARTS = 20 if FULL else 1
+MOMENTS_OF_A_PART = 10 if FULL else 6
 
 AGENT = """#!/bin/sh
 set -e
@@ -65,18 +68,10 @@ print(run.exit_reason, Deadly.count)
 """
 
 
-@pytest.fixture
-def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    home = tmp_path / "home"
-    home.mkdir()
-    monkeypatch.setenv("HOME", str(home))
-    monkeypatch.setenv("XDG_STATE_HOME", str(home / "state"))
-    monkeypatch.setenv("XDG_CACHE_HOME", str(home / "cache"))
-    monkeypatch.setenv("SAMUEL_TRUST", "all")
-    return new_project(tmp_path / "project")
-
-
-def new_project(root: Path) -> Path:
+@pytest.fixture(scope="session")
+def initial_project(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A project with three tasks, before its first run. It is not changed: tests copy it."""
+    root = tmp_path_factory.mktemp("crash") / "project"
     root.mkdir()
     (root / "samuel.toml").write_text(CONFIG)
     (root / "agent.sh").write_text(AGENT)
@@ -92,6 +87,36 @@ def new_project(root: Path) -> Path:
     ):
         subprocess.run(command, cwd=root, check=True, capture_output=True)
     return root
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    use_home(tmp_path / "home", monkeypatch)
+
+
+@pytest.fixture(scope="session")
+def operation_count(initial_project: Path, tmp_path_factory: pytest.TempPathFactory) -> int:
+    """How many writes, fsyncs and renames a run has that nothing disturbs."""
+    place = tmp_path_factory.mktemp("undisturbed")
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        use_home(place / "home", monkeypatch)
+        root = copy_of(initial_project, place / "project")
+        whole = driven(root)
+        assert whole.stdout.startswith("queue_empty"), whole.stderr
+        check_the_end(root)
+    return int(whole.stdout.split()[1])
+
+
+def use_home(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    home.mkdir()
+    monkeypatch.setenv("HOME", str(home))
+    monkeypatch.setenv("XDG_STATE_HOME", str(home / "state"))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(home / "cache"))
+    monkeypatch.setenv("SAMUEL_TRUST", "all")
+
+
+def copy_of(initial_project: Path, root: Path) -> Path:
+    return shutil.copytree(initial_project, root, symlinks=True)
 
 
 def driven(root: Path, die_at: int = 0) -> subprocess.CompletedProcess[str]:
@@ -123,14 +148,19 @@ def check_the_end(root: Path) -> None:
         assert progress.count(f"iteration {iteration} ") == 1
 
 
-def test_at_every_write_fsync_and_rename(place: Path, tmp_path: Path) -> None:
-    whole = driven(place)
-    assert whole.stdout.startswith("queue_empty"), whole.stderr
-    check_the_end(place)
-    count = int(whole.stdout.split()[1])
-    assert count > 60
-    for number in range(random.Random(count).randrange(EVERY) + 1, count + 1, EVERY):
-        root = new_project(tmp_path / f"at-{number}")
+@pytest.mark.parametrize("part", range(OPERATION_PARTS))
+def test_a_run_killed_at_a_write_fsync_or_rename_resumes(
+    part: int, operation_count: int, initial_project: Path, tmp_path: Path
+) -> None:
+    assert operation_count > 60
+    if FULL:
+        numbers = range(part + 1, operation_count + 1, OPERATION_PARTS)
+    else:
+        width = operation_count // OPERATION_PARTS
+        first = part * width + 1 + random.Random(operation_count + part).randrange(width)
+        numbers = range(first, first + 1)
+    for number in numbers:
+        root = copy_of(initial_project, tmp_path / f"at-{number}")
         died = driven(root, number)
         assert died.returncode == -signal.SIGKILL, (number, died.stderr)
         TaskStore(root / ".samuel/run").load()  # readable, whatever happened
@@ -141,29 +171,31 @@ def test_at_every_write_fsync_and_rename(place: Path, tmp_path: Path) -> None:
         check_the_end(root)
 
 
-def test_at_random_moments(place: Path) -> None:
+@pytest.mark.parametrize("part", range(MOMENT_PARTS))
+def test_a_run_killed_at_random_moments_resumes(part: int, initial_project: Path, tmp_path: Path) -> None:
     """One run, killed again and again, until it is through."""
-    chance = random.Random(4)
+    project = copy_of(initial_project, tmp_path / "project")
+    chance = random.Random(part)
     command = [sys.executable, "-m", "samuel", "run", "start"]
     killed = 0
-    for _ in range(MOMENTS):
-        process = subprocess.Popen(command, cwd=place, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    for _ in range(MOMENTS_OF_A_PART):
+        process = subprocess.Popen(command, cwd=project, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         time.sleep(chance.uniform(0.2, 1.5))
         process.kill()
         killed += process.wait() == -signal.SIGKILL
-        TaskStore(place / ".samuel/run").load()
-        run = last_run(place)
+        TaskStore(project / ".samuel/run").load()
+        run = last_run(project)
         if run is not None and run.over:
-            check_the_end(place)
+            check_the_end(project)
             subprocess.run(
-                ["git", "stash", "-q", "--include-untracked"], cwd=place, check=False, capture_output=True
+                ["git", "stash", "-q", "--include-untracked"], cwd=project, check=False, capture_output=True
             )
-            _again(place)
+            _again(project)
     assert killed
-    run = last_run(place)
+    run = last_run(project)
     if run is None or not run.over:
-        assert driven(place).stdout.startswith("queue_empty")
-    check_the_end(place)
+        assert driven(project).stdout.startswith("queue_empty")
+    check_the_end(project)
 
 
 def _again(root: Path) -> None:
