@@ -36,7 +36,7 @@ Patiently = Callable[[Callable[[float], Result], Callable[[Result], bool]], Resu
 
 
 def sh_script(event: str, body: str) -> str:
-    """A hook in sh by PLUGIN's protocol: `hook` prints the event, anything else does the body."""
+    """A hook in sh by the `hook`/`run` protocol: `hook` prints the event, any other argument runs the body."""
     return f'#!/bin/sh\nif [ "$1" = hook ]; then echo {shlex.quote(event)}; exit 0; fi\n{body}\n'
 
 

@@ -1,4 +1,4 @@
-"""The catalogue against the contract: the table of design section 2, and a golden copy of the schemas."""
+"""The catalogue of events against a table of their fields and rules, and a golden copy of their schemas."""
 
 from __future__ import annotations
 

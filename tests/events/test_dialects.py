@@ -1,4 +1,4 @@
-"""PLUGIN's five events, translated both ways, with exactly the fields of that protocol."""
+"""The dialects: Kodelet's five events with exactly that protocol's fields, and the flat contexts of YAML hooks."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ OURS = {
 
 
 class TestRepo:
-    """REPO's contexts: flat, with the base fields, and more than REPO knows."""
+    """The contexts of YAML hooks: flat, with the base fields and all other fields of the payload."""
 
     def test_the_base_fields_and_the_events_own(self) -> None:
         event = UserPromptSubmit(user_message="hi", project_root="/p", stage="plan", timestamp="t")

@@ -1,4 +1,4 @@
-"""What the loop must show: RFD's acceptance criteria that belong to it, and the promises around them."""
+"""What the loop promises, shown by whole runs: hooks that take part, crashes, memory and time."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ def shown(loop: LoopProject, kind: str) -> list[Any]:
     return [facts for one, facts in loop.seen if one == kind]
 
 
-class TestRfd:
-    """Named after RFD's acceptance criteria."""
+class TestHooksInARun:
+    """Hooks that take part in a whole run of the loop."""
 
     def test_samuel_toml_overrides_handler_order(self, loop: LoopProject) -> None:
         loop.configure("", '[hooks."context.task".order]\nlate = 50\n')

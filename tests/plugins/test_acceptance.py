@@ -1,4 +1,4 @@
-"""What the seeds ask of plugins, criterion by criterion, against real repositories, modules and containers."""
+"""What plugins promise, shown with real git repositories, WebAssembly modules and containers."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def echo(event: str, result: str) -> str:
     return f"#!/bin/sh\ncase $1 in hook) echo {event};; run) cat > /dev/null; echo '{result}';; esac\n"
 
 
-# RFD, acceptance criteria
+# Manifests, runtimes and capabilities
 
 
 def test_provides_hooks_is_parsed_and_validated(tmp_path: Path) -> None:
@@ -165,10 +165,10 @@ def test_agent_invoke_without_exec_is_refused_at_every_call(
     assert Outcome.REFUSED not in [call.outcome for call in fired.calls]
 
 
-# PLUGIN, phases 1 to 4
+# Skills, recipes and hooks of a plugin
 
 
-def test_phase_1_a_plugin_reports_its_skills_recipes_and_hooks(
+def test_a_plugin_reports_its_skills_recipes_and_hooks(
     samuel: Callable[..., Ran], origin: Callable[..., Any]
 ) -> None:
     files = {
@@ -193,7 +193,7 @@ def test_phase_1_a_plugin_reports_its_skills_recipes_and_hooks(
     assert one["path"].endswith("/.samuel/plugins/jingkaihe@skills")
 
 
-def test_phase_2_hooks_are_prefixed_looked_up_by_name_and_shadowed_by_precedence(
+def test_hooks_are_prefixed_looked_up_by_name_and_shadowed_by_precedence(
     samuel: Callable[..., Ran], root: Path, home: Path, origin: Callable[..., Any]
 ) -> None:
     origin("org/repo", {"hooks/same": echo("turn_end", "{}")})
@@ -215,7 +215,7 @@ def test_phase_2_hooks_are_prefixed_looked_up_by_name_and_shadowed_by_precedence
     }
 
 
-def test_phase_3_hooks_see_the_recipe_that_runs_and_nothing_otherwise(
+def test_hooks_see_the_recipe_that_runs_and_nothing_otherwise(
     samuel: Callable[..., Ran], root: Path, origin: Callable[..., Any]
 ) -> None:
     hook = """#!/usr/bin/env python3
@@ -242,7 +242,7 @@ else:
     assert '"none"' in log
 
 
-def test_phase_4_the_list_is_a_table(samuel: Callable[..., Ran], origin: Callable[..., Any]) -> None:
+def test_the_list_is_a_table(samuel: Callable[..., Ran], origin: Callable[..., Any]) -> None:
     origin("anthropic/recipes", {"recipes/a.md": "A\n", "recipes/b.md": "B\n", "recipes/c/d.md": "D\n"})
     origin("org/hooks", {"hooks/one": echo("turn_end", "{}")})
     assert samuel("plugin", "add", "anthropic/recipes", "--yes", "--global")[0] == 0

@@ -62,7 +62,7 @@ def of(app: App, owner: str) -> list[Handler]:
 
 
 def echo(event: str) -> str:
-    """A hook by PLUGIN's protocol that answers with what it was given."""
+    """A hook by the `hook`/`run` protocol that answers with its payload."""
     return (
         "#!/usr/bin/env python3\nimport json, sys\n"
         f"if sys.argv[1] == 'hook':\n    print({event!r})\nelse:\n"
@@ -201,7 +201,9 @@ def test_the_projects_plugin_hides_the_users_of_the_same_name(samuel_project: Sa
     assert states == {(Origin.PROJECT_PLUGIN, HandlerStatus.ACTIVE), (Origin.USER_PLUGIN, HandlerStatus.SHADOWED)}
 
 
-def test_precedence_is_the_seeds(samuel_project: SamuelProject, make: Make) -> None:
+def test_project_hooks_run_after_project_plugins_and_those_after_the_users(
+    samuel_project: SamuelProject, make: Make
+) -> None:
     """Repo standalone, repo plugins, user standalone, user plugins: the project has the last word."""
     home = samuel_project.user.home / ".samuel"
     samuel_project.plugin(make("p", {"hooks/one": echo("context.extra")}), "org@p")

@@ -1,4 +1,4 @@
-"""The hook protocol of PLUGIN: five events under their own names, with their own fields.
+"""Kodelet's hook protocol: five events under their own names, with their own fields.
 
 A hook that speaks it reads and writes exactly what that protocol says; everything else sees Samuel's
 events. The translation is pure and goes both ways.

@@ -1,4 +1,4 @@
-"""The contexts and results of REPO: one flat object on stdin, a HookResult on stdout.
+"""The dialect of YAML session hooks: one flat JSON object on stdin, a HookResult on stdout.
 
 A context has `event_type`, `session_id`, `timestamp`, `repository_root`, `stage` and the event's own fields. The
 rest of Samuel's payload goes along, so a hook in this dialect can answer to any of the 24 events. What a caller's
@@ -45,7 +45,7 @@ def from_theirs(event: str, result: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def event_of(kind: EventType, context: object) -> Event:
-    """The payload that a context of REPO's, or a payload of ours, describes; UsageError where it is wrong."""
+    """The payload for a flat context or for one of Samuel's own payloads; UsageError where it is wrong."""
     hint = f"see `samuel hooks schema {kind.name}`"
     if not isinstance(context, dict):
         raise UsageError("the context must be a JSON object", hint)

@@ -1,4 +1,4 @@
-"""Firing the events of a session, and keeping what comes of them: what REPO asks of whoever orchestrates hooks."""
+"""Fires the events of a session and keeps what the hooks answered: suggestions, documents, follow-up actions."""
 
 from __future__ import annotations
 

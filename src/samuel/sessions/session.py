@@ -100,7 +100,7 @@ def _by_path(documents: Iterable[dict[str, Any]]) -> tuple[dict[str, Any], ...]:
 
 
 def _proposed(session: Session, event: str, result: Mapping[str, Any], at: str) -> Iterable[FollowUp]:
-    """REPO writes what an action is about below `payload`, or beside `kind`."""
+    """The actions in a result, each with its own keys below `payload` or beside `kind`: both forms are in use."""
     for number, action in enumerate(result.get("follow_up_actions") or (), session.last_number + 1):
         beside = {key: value for key, value in action.items() if key not in ("kind", "payload")}
         yield FollowUp(number, str(action["kind"]), {**beside, **(action.get("payload") or {})}, at, event)

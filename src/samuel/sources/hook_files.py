@@ -1,8 +1,8 @@
 """Standalone hooks: the files in `.samuel/hooks/` and `.kodelet/hooks/`, of a project and of its user.
 
-An executable is a hook by PLUGIN's protocol. A `.py` file that is not executable and mentions Samuel is a module
-with `@samuel.hook` functions. Anything else is a helper of one of these, such as a README, unless it looks like a
-hook that somebody forgot to make executable: a script or a program, or a file that was a hook before.
+An executable is a hook by the `hook`/`run` protocol. A `.py` file that is not executable and mentions Samuel is a
+module with `@samuel.hook` functions. Anything else is a helper of one of these, such as a README, unless it looks
+like a hook that is not executable by mistake: a script or a program, or a file that was a hook before.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""REPO's registration: the enabled YAML hooks, grouped by event type, as a program reads them.
+"""The registration: the enabled YAML hooks grouped by event type, as `samuel hooks register` prints them.
 
 {"PostAbilityCall": [{"id": "tracker", "handler": {"kind": "script", "command": "./scripts/hooks/tracker.sh"}}]}
 """

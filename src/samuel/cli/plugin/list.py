@@ -24,7 +24,7 @@ def list_(here: CommandContext) -> int:
     """
     found = [words.plain(plugin, enabled=on) for plugin, on in all_plugins(here.root)]
     if here.out.json:
-        here.out.object(found)  # the array itself, as PLUGIN has it
+        here.out.object(found)  # the array itself, without an envelope
         return 0
     if not found:
         return here.out.answer(found, "No plugins are installed.")

@@ -1,4 +1,4 @@
-"""RFD 0004, phase 7: every line of it a test with its own name, on real processes."""
+"""Handlers of one event: their order around the built-in, how results compose, what errors do."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from samuel.testing import SamuelProject
 Script = Callable[[str, str], str]
 
 
-def test_default_alone(samuel_project: SamuelProject) -> None:
+def test_the_built_in_handler_runs_when_there_are_no_hooks(samuel_project: SamuelProject) -> None:
     flag = samuel_project.root / "ran"
     fired = samuel_project.fire("quality.check", commands=[f"touch {flag}", "exit 3"])
     assert flag.exists()
@@ -39,7 +39,7 @@ def test_handler_below_100_is_what_the_default_builds_on(samuel_project: SamuelP
     assert 'id: "7"' in fired.result["toon_blob"]
 
 
-def test_handler_above_100_augments(samuel_project: SamuelProject, py: Script) -> None:
+def test_handler_above_100_augments_the_result_of_the_default(samuel_project: SamuelProject, py: Script) -> None:
     body = (
         "import json\nevent = json.load(sys.stdin)\n"
         "print(json.dumps({'prompt': event['prompt'] + '\\nAfter: ' + str(len(event['previous']['prompt']))}))"
@@ -52,7 +52,9 @@ def test_handler_above_100_augments(samuel_project: SamuelProject, py: Script) -
     assert said == str(len(text))
 
 
-def test_same_given_order_last_wins_with_warning(samuel_project: SamuelProject, sh: Script) -> None:
+def test_of_two_handlers_with_the_same_configured_order_the_last_wins_with_a_warning(
+    samuel_project: SamuelProject, sh: Script
+) -> None:
     samuel_project.config('[hooks."quality.check".order]\none = 150\ntwo = 150')
     samuel_project.hook("one", sh("quality.check", """echo '{"checked_by": "one"}'"""))
     samuel_project.hook("two", sh("quality.check", """echo '{"checked_by": "two"}'"""))
@@ -81,7 +83,9 @@ def test_a_handler_that_asks_for_100_replaces_the_default(samuel_project: Samuel
     assert "`mine` replaces `default`" in fired.warnings[0]
 
 
-def test_error_non_strict_goes_on(samuel_project: SamuelProject, sh: Script) -> None:
+def test_chain_goes_on_after_a_handler_that_is_not_strict_crashed(
+    samuel_project: SamuelProject, sh: Script
+) -> None:
     samuel_project.hook("bad", sh("context.task", "exit 9"))
     samuel_project.hook("good", sh("context.task", """echo '{"seen": true}'"""))
     fired = samuel_project.fire("context.task", task={"id": "1"})
@@ -97,7 +101,9 @@ def test_error_non_strict_goes_on(samuel_project: SamuelProject, sh: Script) -> 
     [("exit 9", Outcome.CRASHED), ("""echo '{"ok": false, "reason": "no"}'""", Outcome.FAILED)],
     ids=["crash", "says no"],
 )
-def test_error_strict_aborts(samuel_project: SamuelProject, sh: Script, body: str, outcome: Outcome) -> None:
+def test_strict_handler_that_fails_stops_the_event(
+    samuel_project: SamuelProject, sh: Script, body: str, outcome: Outcome
+) -> None:
     """quality.check is strict by itself. The chain still runs to its end."""
     samuel_project.hook("bad", sh("quality.check", body))
     samuel_project.hook("good", sh("quality.check", """echo '{"seen": true}'"""))
@@ -109,7 +115,7 @@ def test_error_strict_aborts(samuel_project: SamuelProject, sh: Script, body: st
     assert fired.result["seen"] is True
 
 
-def test_strict_can_be_configured(samuel_project: SamuelProject, sh: Script) -> None:
+def test_strict_can_be_configured_for_an_event(samuel_project: SamuelProject, sh: Script) -> None:
     samuel_project.config('[hooks."quality.check"]\nstrict = false\n[hooks."context.task"]\nstrict = true')
     samuel_project.hook(
         "bad", '#!/bin/sh\nif [ "$1" = hook ]; then echo quality.check context.task; exit; fi\nexit 9\n'
@@ -127,7 +133,7 @@ def facts(event):
 """
 
 
-def test_data_visible_in_the_rendered_template(samuel_project: SamuelProject) -> None:
+def test_data_of_context_extra_is_visible_in_the_rendered_template(samuel_project: SamuelProject) -> None:
     samuel_project.python_hook("python", PYTHON_FACTS)
     with samuel_project.open() as app:
         extra = app.fire("context.extra", task={"id": "1"}, context=app.context())
@@ -145,8 +151,10 @@ def test_data_visible_in_the_rendered_template(samuel_project: SamuelProject) ->
         "Venv: {{ Plugins.python.Venv }}!",
     ],
 )
-def test_data_visible_in_the_projects_own_template(samuel_project: SamuelProject, template: str) -> None:
-    """Also with Go's spelling, as the RFD has it."""
+def test_data_of_context_extra_is_visible_in_the_projects_own_template(
+    samuel_project: SamuelProject, template: str
+) -> None:
+    """Names may begin with a dot, as in Go templates."""
     samuel_project.python_hook("python", PYTHON_FACTS)
     own = samuel_project.root / ".samuel/templates/ralph/prompt.md.j2"
     own.parent.mkdir(parents=True)

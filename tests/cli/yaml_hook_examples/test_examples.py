@@ -1,4 +1,4 @@
-"""Every YAML, JSON and Python example of REPO, used as it is given there: one test each."""
+"""Complete examples of YAML session hooks, each used unchanged: definitions, contexts, results and one handler."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ DEFINITIONS = sorted(EXAMPLES.glob("*-definition.yaml"))
 CONTEXTS = sorted(EXAMPLES.glob("*-context.json"))
 RESULTS = sorted(EXAMPLES.glob("*-result.json"))
 
-# The event that a section's result belongs to, and the keys its context cannot do without.
+# The event that each example belongs to, and the fields that its context must have.
 EVENTS = {
-    "2.3": "PostAbilityCall",
-    "3.1": "UserPromptSubmit",
-    "3.2": "PostAbilityCall",
-    "3.3": "SessionStop",
-    "4.3.2": "UserPromptSubmit",
-    "4.3.3": "UserPromptSubmit",
-    "4.3.4": "PreAbilityCall",
-    "5.1": "UserPromptSubmit",
-    "5.2": "UserPromptSubmit",
-    "5.3": "SessionStop",
+    "regression_call": "PostAbilityCall",
+    "suggest_abilities": "UserPromptSubmit",
+    "track_usage": "PostAbilityCall",
+    "build_check": "SessionStop",
+    "suggest_signup_tests": "UserPromptSubmit",
+    "new_intent": "UserPromptSubmit",
+    "blocked_by_policy": "PreAbilityCall",
+    "suggestion_only": "UserPromptSubmit",
+    "intent_of_a_question": "UserPromptSubmit",
+    "two_builds": "SessionStop",
 }
 LEAST: dict[str, dict[str, Any]] = {
     "PostAbilityCall": {"ability_id": "a", "status": "success"},
@@ -38,7 +38,7 @@ LEAST: dict[str, dict[str, Any]] = {
 }
 
 
-def section(file: Path) -> str:
+def example(file: Path) -> str:
     return file.name.partition("-")[0]
 
 
@@ -68,7 +68,7 @@ def hook(event: str) -> str:
 
 
 @pytest.mark.parametrize("file", DEFINITIONS, ids=identify)
-def test_a_definition_loads(samuel, place, file: Path) -> None:
+def test_an_example_definition_loads(samuel, place, file: Path) -> None:
     text = file.read_text()
     name = place(text)
     samuel("trust", "--yes")
@@ -82,17 +82,17 @@ def test_a_definition_loads(samuel, place, file: Path) -> None:
     assert found["problems"] == []
 
 
-def test_the_registration_is_exactly_that(samuel, place) -> None:
-    for number in ("2.1", "3.1", "3.3"):
-        text = (EXAMPLES / f"{number}-definition.yaml").read_text()
+def test_hooks_register_prints_the_example_registration(samuel, place) -> None:
+    for name in ("tracker_with_filters", "suggest_abilities", "build_check"):
+        text = (EXAMPLES / f"{name}-definition.yaml").read_text()
         place(text.replace("enabled: false", "enabled: true"))
     ran = samuel("hooks", "register")
     assert ran.code == 0
-    assert ran.out == (EXAMPLES / "2.2-registration.json").read_text()
+    assert ran.out == (EXAMPLES / "registration.json").read_text()
 
 
 @pytest.mark.parametrize("file", CONTEXTS, ids=identify)
-def test_a_context_reaches_the_hook_as_it_is(samuel, place, project: Path, file: Path) -> None:
+def test_an_example_context_reaches_the_hook_unchanged(samuel, place, project: Path, file: Path) -> None:
     context = json.loads(file.read_text())
     place(hook(context["event_type"]))
     samuel("trust", "--yes")
@@ -104,15 +104,15 @@ def test_a_context_reaches_the_hook_as_it_is(samuel, place, project: Path, file:
 
 
 @pytest.mark.parametrize("file", RESULTS, ids=identify)
-def test_a_result_is_what_the_merged_result_contains(samuel, place, file: Path) -> None:
-    event = EVENTS[section(file)]
+def test_an_example_result_is_in_the_merged_result(samuel, place, file: Path) -> None:
+    event = EVENTS[example(file)]
     place(hook(event), file.read_text())
     samuel("trust", "--yes")
     ran = samuel("emit", event, stdin=json.dumps({"session_id": "s", **LEAST[event]}))
     result = json.loads(file.read_text())
     for message in result.get("messages_to_user", ()):
         assert message in ran.err
-    if section(file) == "4.3.4":  # an error flag that the orchestrator understands
+    if example(file) == "blocked_by_policy":  # an error flag that the orchestrator understands
         assert ran.code == 2
         assert ran.err.endswith("\nblocked_by_policy\n")
         assert ran.json == {**result, "decision": "deny", "reason": "blocked_by_policy"}
@@ -121,10 +121,11 @@ def test_a_result_is_what_the_merged_result_contains(samuel, place, file: Path) 
         assert ran.json == result
 
 
-@pytest.mark.parametrize("number", ["3.1", "3.2", "3.3"])
-def test_definition_context_and_result_together(samuel, place, number: str) -> None:
+@pytest.mark.parametrize("hook_name", ["suggest_abilities", "track_usage", "build_check"])
+def test_an_example_definition_context_and_result_work_together(samuel, place, hook_name: str) -> None:
     definition, context, result = (
-        (EXAMPLES / f"{number}-{name}").read_text() for name in ("definition.yaml", "context.json", "result.json")
+        (EXAMPLES / f"{hook_name}-{part}").read_text()
+        for part in ("definition.yaml", "context.json", "result.json")
     )
     place(definition.replace("enabled: false", "enabled: true"), result)
     samuel("trust", "--yes")
@@ -132,12 +133,12 @@ def test_definition_context_and_result_together(samuel, place, number: str) -> N
     assert (ran.code, ran.json) == (0, json.loads(result))
 
 
-def test_the_logging_handler(samuel, put, project: Path) -> None:
-    script = (EXAMPLES / "4.3.1-handler.py.txt").read_text()
+def test_the_example_logging_handler_runs_as_a_hook(samuel, put, project: Path) -> None:
+    script = (EXAMPLES / "logging_handler.py.txt").read_text()
     put(".system/hooks/h.yaml", hook("PostAbilityCall").replace("h.sh", "h.py"))
     put("scripts/hooks/h.py", script, 0o755)
     samuel("trust", "--yes")
-    context = (EXAMPLES / "2.3-context.json").read_text()
+    context = (EXAMPLES / "regression_call-context.json").read_text()
     ran = samuel("emit", "PostAbilityCall", stdin=context)
     assert (ran.code, ran.json) == (0, {"usage_recorded": True})
     theirs, ours = map(json.loads, (project / ".system/logs/hooks.log").read_text().splitlines())
@@ -145,10 +146,10 @@ def test_the_logging_handler(samuel, put, project: Path) -> None:
     assert (ours["hook"], ours["event"], ours["status"]) == ("h", "PostAbilityCall", "ok")
 
 
-def test_the_handler_also_runs_by_itself(tmp_path: Path) -> None:
-    """As an orchestrator of another make would call it."""
+def test_the_example_logging_handler_runs_without_samuel(tmp_path: Path) -> None:
+    """As another orchestrator would call it: the context on stdin, nothing else."""
     file = tmp_path / "handler.py"
-    file.write_text((EXAMPLES / "4.3.1-handler.py.txt").read_text())
-    context = (EXAMPLES / "2.3-context.json").read_bytes()
+    file.write_text((EXAMPLES / "logging_handler.py.txt").read_text())
+    context = (EXAMPLES / "regression_call-context.json").read_bytes()
     done = subprocess.run([sys.executable, file], input=context, capture_output=True, cwd=tmp_path, check=True)
     assert json.loads(done.stdout) == {"usage_recorded": True}
