@@ -156,7 +156,7 @@ CALL_TEXT = f"""\
 [agreement](../how-to/trust.md) to `ability:<id>` and to the file that it runs. It prints one of
 
 ```json
-{{"status": "available", "task_key": "task-20250115T102345-0123456789abcdef", "warnings": []}}
+{{"status": "available", "call_key": "call-20250115T102345-0123456789abcdef", "warnings": []}}
 ```
 
 ```json
@@ -171,7 +171,7 @@ the record and fires `PostAbilityCall`. What hooks made of the input is what run
 |---|---|
 | 0 | it succeeded |
 | 1 | `unavailable`, failed, or denied by a hook (`skipped`); a blocking hook failed; it has run already |
-| 2 | no such task, an input that is no JSON |
+| 2 | no call with this key, or an input that is not JSON |
 | 130 | interrupted: the record says `killed`, and `PostAbilityCall` is fired with `failure` |
 
 The output goes to stdout, everything else to stderr.
@@ -206,7 +206,7 @@ STATUSES = {
 }
 
 RECORD = {
-    "key": "The task.",
+    "key": "The key of the call.",
     "ability_id": "The ability.",
     "created": "When.",
     "status": "See above.",

@@ -39,7 +39,7 @@ What a YAML hook of the kind `script` gets on stdin, and what `samuel emit` take
   "duration_ms": 187000,
   "input_summary": "Run regression tests against non-prod billing",
   "output_summary": "All 42 test cases passed",
-  "tool_call_path": ".system/implement/task-123/tool_call.md",
+  "tool_call_path": ".system/implement/call-123/tool_call.md",
   "timestamp": "2025-01-15T10:23:45Z"
 }
 ```

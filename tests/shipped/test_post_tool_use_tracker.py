@@ -22,7 +22,7 @@ CALL = {
     "duration_ms": 124000,
     "input_summary": "Review changes in src/payments/*.ts",
     "output_summary": "Found 3 issues,\nsuggested fixes in-line",
-    "tool_call_path": ".system/implement/task-456/tool_call.md",
+    "tool_call_path": ".system/implement/call-456/tool_call.md",
 }
 
 
@@ -54,7 +54,7 @@ def test_a_call_is_recorded_for_people_and_counted(
         "- duration: 124000 ms",
         "- input: Review changes in src/payments/*.ts",
         "- output: Found 3 issues, suggested fixes in-line",
-        "- record: .system/implement/task-456/tool_call.md",
+        "- record: .system/implement/call-456/tool_call.md",
         "",
     ]
     assert read_usage(samuel_project.root) == {"code_review_agent": 1}

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-KEY = re.compile(r"task-\d{8}T\d{6}-[0-9a-f]{16}")
+KEY = re.compile(r"call-\d{8}T\d{6}-[0-9a-f]{16}")
 
 REPEAT = """\
 operation_key: text.repeat

@@ -17,11 +17,11 @@ class TestCreate:
         made = samuel("ability", "create", "text.repeat", "--input", "-", stdin='{"text": "hi"}')
         (key,) = shop.keys
         assert made.code == 0
-        assert made.json == {"status": "available", "task_key": key, "warnings": []}
+        assert made.json == {"status": "available", "call_key": key, "warnings": []}
         folder = shop.root / ".system/implement" / key
         assert json.loads((folder / "input.json").read_text()) == {"text": "hi"}
         assert shop.words() == (
-            "# text.repeat: created\n\n- task: KEY\n- intent: Repeat a text\n- created: WHEN\n\n"
+            "# text.repeat: created\n\n- key: KEY\n- intent: Repeat a text\n- created: WHEN\n\n"
             '## Input\n\n```json\n{\n  "text": "hi"\n}\n```\n'
         )
         assert not (shop.root / "ran.txt").exists()
@@ -32,7 +32,7 @@ class TestCreate:
         made = samuel("ability", "create", "text.repeat", "--input", "input.json", "--json")
         assert made.json == {
             "ok": True,
-            "data": {"status": "available", "task_key": shop.keys[0], "warnings": []},
+            "data": {"status": "available", "call_key": shop.keys[0], "warnings": []},
             "warnings": [],
             "error": None,
         }
@@ -109,7 +109,7 @@ class TestCreate:
         assert prod.json["reason"] == "`deploy` is for `dev`, `staging`, and this is `prod`"
         assert empty.keys == []
         monkeypatch.setenv("SAMUEL_ENV", "staging")
-        key = samuel("ability", "create", "deploy").json["task_key"]
+        key = samuel("ability", "create", "deploy").json["call_key"]
         # What was possible then need not be now.
         refused = samuel("ability", "run", key, "--env", "prod")
         assert (refused.code, refused.err.splitlines()[0]) == (
@@ -142,7 +142,7 @@ class TestRun:
     def test_the_output_is_on_stdout_and_the_record_says_what_happened(self, samuel, shop):
         shop.trust()
         key = samuel("ability", "create", "text.repeat", "--input", '{"text": "hi"}', "--intent", "Try it").json[
-            "task_key"
+            "call_key"
         ]
         ran = samuel("ability", "run", key)
         assert ran.code == 0
@@ -151,7 +151,7 @@ class TestRun:
         assert shop.words() == (
             "# text.repeat: success\n"
             "\n"
-            "- task: KEY\n"
+            "- key: KEY\n"
             "- intent: Try it\n"
             "- created: WHEN\n"
             "- started: WHEN, by process PID\n"
@@ -184,7 +184,7 @@ class TestRun:
         data = samuel("ability", "call", "text.repeat", "--input", '{"text": "hi"}', "--json").json["data"]
         assert data == {
             "status": "success",
-            "task_key": shop.keys[0],
+            "call_key": shop.keys[0],
             "ability_id": "text.repeat",
             "operation_key": "text.repeat",
             "output": {"given": {"text": "hi"}, "arguments": ["--times=1", "hi"], "greeting": "hello"},
@@ -196,21 +196,21 @@ class TestRun:
             "children": [],
         }
 
-    def test_a_task_runs_once(self, samuel, shop):
+    def test_a_call_runs_only_once(self, samuel, shop):
         shop.trust()
-        key = samuel("ability", "create", "text.repeat", "--input", '{"text": "hi"}').json["task_key"]
+        key = samuel("ability", "create", "text.repeat", "--input", '{"text": "hi"}').json["call_key"]
         samuel("ability", "run", key)
         again = samuel("ability", "run", key)
         assert (again.code, steady(again.err)) == (
             1,
             "error: `KEY` has run already, with the status `success`\n"
-            "a task runs once: `samuel ability create` makes another\n",
+            "a call runs only once; `samuel ability create` makes another\n",
         )
         assert (shop.root / "ran.txt").read_text() == "x"
 
     def test_a_script_that_changed_after_it_was_created_does_not_run(self, samuel, shop):
         shop.trust()
-        key = samuel("ability", "create", "text.repeat", "--input", '{"text": "hi"}').json["task_key"]
+        key = samuel("ability", "create", "text.repeat", "--input", '{"text": "hi"}').json["call_key"]
         shop.program("scripts/abilities/repeat", "open('owned', 'w')\n")
         ran = samuel("ability", "run", key)
         assert (ran.code, ran.err.splitlines()[0]) == (
@@ -250,7 +250,7 @@ class TestRun:
 
     def test_an_input_that_was_edited_is_checked_again(self, samuel, shop):
         shop.trust()
-        key = samuel("ability", "create", "text.repeat", "--input", '{"text": "hi"}').json["task_key"]
+        key = samuel("ability", "create", "text.repeat", "--input", '{"text": "hi"}').json["call_key"]
         (shop.root / ".system/implement" / key / "input.json").write_text('{"text": 1}')
         assert samuel("ability", "run", key).code == 1
         (shop.root / ".system/implement" / key / "input.json").write_text("{")
@@ -433,7 +433,7 @@ def _python(shop, function, more=""):
 class TestDelete:
     def test_the_folder_is_gone(self, samuel, shop):
         shop.trust()
-        key = samuel("ability", "create", "text.repeat", "--input", '{"text": "hi"}').json["task_key"]
+        key = samuel("ability", "create", "text.repeat", "--input", '{"text": "hi"}').json["call_key"]
         assert samuel("ability", "delete", key) == (0, f"deleted `{key}`\n", "")
         assert shop.keys == []
         assert list((shop.root / ".system/implement/.running").iterdir()) == []
@@ -442,7 +442,7 @@ class TestDelete:
     @pytest.mark.parametrize("spoilt", [None, "{"])
     def test_one_whose_record_is_gone_or_spoilt(self, samuel, shop, spoilt):
         shop.trust()
-        key = samuel("ability", "create", "text.repeat", "--input", '{"text": "hi"}').json["task_key"]
+        key = samuel("ability", "create", "text.repeat", "--input", '{"text": "hi"}').json["call_key"]
         record = shop.root / ".system/implement" / key / "call.json"
         record.write_text(spoilt) if spoilt else record.unlink()
         assert f"(samuel ability delete {key})" in samuel("ability", "run", key).err
@@ -451,13 +451,19 @@ class TestDelete:
 
     def test_what_a_link_in_it_leads_to_stays(self, samuel, shop):
         shop.trust()
-        key = samuel("ability", "create", "text.repeat", "--input", '{"text": "hi"}').json["task_key"]
+        key = samuel("ability", "create", "text.repeat", "--input", '{"text": "hi"}').json["call_key"]
         kept = shop.put("kept/file", "x")
         (shop.root / ".system/implement" / key / "link").symlink_to(kept.parent)
         assert samuel("ability", "delete", key).code == 0
         assert kept.exists()
 
-    @pytest.mark.parametrize("key", ["..", "../registry", "/etc", "", ".running", "task-1", "a\x1b[2J", "task-\n"])
+    @pytest.mark.parametrize("key", ["nope", "call-20250115T102345-0123456789abcdef"])
+    def test_a_key_without_a_call_is_answered_with_the_command_that_lists_them(self, samuel, shop, key):
+        message = f"error: no ability call with key `{key}`\n`samuel ability list --calls` lists them\n"
+        for command in ("run", "delete"):
+            assert samuel("ability", command, key) == (2, "", message)
+
+    @pytest.mark.parametrize("key", ["..", "../registry", "/etc", "", ".running", "call-1", "a\x1b[2J", "call-\n"])
     def test_a_key_is_never_a_path(self, samuel, shop, key):
         for command in ("run", "delete"):
             refused = samuel("ability", command, key)
@@ -467,7 +473,7 @@ class TestDelete:
 
     def test_a_folder_that_is_a_link_is_refused(self, samuel, shop):
         shop.trust()
-        key = samuel("ability", "create", "text.repeat", "--input", '{"text": "hi"}').json["task_key"]
+        key = samuel("ability", "create", "text.repeat", "--input", '{"text": "hi"}').json["call_key"]
         folder = shop.root / ".system/implement" / key
         folder.rename(shop.root / "elsewhere")
         folder.symlink_to(shop.root / "elsewhere")
@@ -525,9 +531,9 @@ def test_hostile_inputs_are_answered(samuel, shop, given):
     assert (ran.code == 0) == (shop.root / "ran.txt").exists()
 
 
-def test_of_many_who_run_the_same_task_one_does(samuel, shop):
+def test_of_many_processes_that_run_the_same_call_one_does(samuel, shop):
     shop.trust()
-    key = samuel("ability", "create", "text.repeat", "--input", '{"text": "hi"}').json["task_key"]
+    key = samuel("ability", "create", "text.repeat", "--input", '{"text": "hi"}').json["call_key"]
     command = [sys.executable, "-m", "samuel", "ability", "run", key]
     quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
     many = [subprocess.Popen(command, cwd=shop.root, **quiet) for _ in range(5)]
@@ -555,24 +561,24 @@ def test_a_call_that_cannot_be_written_leaves_no_folder(samuel, shop):
     assert shop.keys == []
 
 
-class TestTasks:
+class TestListOfCalls:
     def test_every_call_and_how_it_ended(self, samuel, shop):
         shop.script("bad", "raise SystemExit('no luck')")
         shop.trust()
         samuel("ability", "create", "text.repeat", "--input", '{"text": "hi"}')
         samuel("ability", "call", "bad")
-        told = samuel("ability", "list", "--tasks")
+        told = samuel("ability", "list", "--calls")
         assert [line.split()[1:3] for line in told.out.splitlines()] == [
             ["ABILITY_ID", "STATUS"],
             ["text.repeat", "created"],
             ["bad", "failure"],
         ]
-        first, second = samuel("ability", "list", "--tasks", "--json").json["data"]
-        assert [first["task_key"], second["task_key"]] == sorted(
+        first, second = samuel("ability", "list", "--calls", "--json").json["data"]
+        assert [first["call_key"], second["call_key"]] == sorted(
             shop.keys, key=lambda key: shop.record(key)["created"]
         )
         assert second == {
-            "task_key": second["task_key"],
+            "call_key": second["call_key"],
             "ability_id": "bad",
             "status": "failure",
             "created": "WHEN",
@@ -584,12 +590,12 @@ class TestTasks:
         for _ in range(2):
             samuel("ability", "create", "text.repeat", "--input", '{"text": "hi"}')
         (shop.root / ".system/implement" / shop.keys[0] / "call.json").write_text("{")
-        told = samuel("ability", "list", "--tasks", "--json").json["data"]
+        told = samuel("ability", "list", "--calls", "--json").json["data"]
         assert [one["status"] for one in told] == ["unreadable", "created"]
 
     def test_without_any(self, samuel, shop):
-        assert samuel("ability", "list", "--tasks") == (
+        assert samuel("ability", "list", "--calls") == (
             0,
-            "there are no tasks here: `samuel ability create` makes one\n",
+            "no ability calls yet; `samuel ability create` makes one\n",
             "",
         )

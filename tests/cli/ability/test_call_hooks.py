@@ -230,12 +230,12 @@ def test_a_hook_for_a_scope_sees_only_abilities_of_it(samuel, shop):
     assert [one["ability_id"] for one in shop.seen("text_only")] == ["text.repeat"]
 
 
-def test_what_hooks_say_is_kept_in_the_session_that_the_task_was_made_in(samuel, shop):
+def test_what_hooks_say_is_kept_in_the_session_that_the_call_was_created_in(samuel, shop):
     shop.hook("after", "PostAbilityCall", "answer['messages_to_user'] = ['repeated']")
     shop.trust()
     samuel("session", "start", "--id", "s1")
     made = samuel("ability", "create", "text.repeat", "--input", '{"text": "hi"}', "--session", "s1")
-    samuel("ability", "run", made.json["task_key"])
+    samuel("ability", "run", made.json["call_key"])
     assert shop.seen("after")[0]["session_id"] == "s1"
     session = samuel("session", "show", "--id", "s1", "--json").json["data"]
     assert [one["text"] for one in session["messages"]] == ["repeated"]

@@ -54,7 +54,7 @@ class TestNested:
     def test_create_and_run_are_held_to_it_too(self, samuel, shop, monkeypatch):
         flow(shop, "whole", "", "samuel ability run $(cat key) && exit 0; cat key; exit 3")
         shop.trust()
-        key = samuel("ability", "create", "text.repeat", "--input", '{"text": "hi"}').json["task_key"]
+        key = samuel("ability", "create", "text.repeat", "--input", '{"text": "hi"}').json["call_key"]
         shop.put("key", key)
         samuel("ability", "call", "whole")
         assert not (shop.root / "ran.txt").exists()
@@ -96,7 +96,7 @@ class TestNested:
         assert samuel("ability", "call", "level0").code == 1
         assert len(empty.keys) == 8
 
-    @pytest.mark.parametrize("parent", ["../../etc", "task-20250101T000000-0123456789abcdef", "x\n"])
+    @pytest.mark.parametrize("parent", ["../../etc", "call-20250101T000000-0123456789abcdef", "x\n"])
     def test_a_parent_that_is_none(self, samuel, shop, monkeypatch, parent):
         shop.trust()
         monkeypatch.setenv("SAMUEL_PARENT_CALL", parent)
@@ -171,11 +171,11 @@ class TestKilled:
         assert (told["status"], told["output_summary"]) == ("failure", "interrupted")
         assert not _alive(script)
 
-    def test_the_list_of_tasks_finds_it_too(self, samuel, empty, running):
-        assert samuel("ability", "list", "--tasks", "--json").json["data"][0]["status"] == "running"
+    def test_the_list_of_calls_marks_a_killed_call_too(self, samuel, empty, running):
+        assert samuel("ability", "list", "--calls", "--json").json["data"][0]["status"] == "running"
         running.send_signal(signal.SIGKILL)
         running.wait()
-        assert samuel("ability", "list", "--tasks", "--json").json["data"][0]["status"] == "killed"
+        assert samuel("ability", "list", "--calls", "--json").json["data"][0]["status"] == "killed"
 
 
 def test_what_ends_a_call_ends_the_calls_within_it(samuel, empty):

@@ -1,1 +1,1 @@
-"""Calling an ability: create a task, run it through its hooks, and leave a record of what really happened."""
+"""Calling an ability: create the call, run it through its hooks, and record what really happened."""

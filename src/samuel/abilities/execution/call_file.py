@@ -34,7 +34,7 @@ def tool_call(call: AbilityCall, asked: Any) -> str:
 
 def _facts(call: AbilityCall) -> Iterator[str]:
     yield f"# {call.ability_id}: {call.status.value}\n"
-    yield f"- task: {call.key}"
+    yield f"- key: {call.key}"
     if call.operation_key not in ("", call.ability_id):
         yield f"- operation: {call.operation_key}"
     if call.intent:

@@ -43,12 +43,13 @@ MOST_CHILDREN = 1000  # that a record lists
 
 KILLED = "the process that ran it was gone before it could say how it ended"
 
-_KEY = re.compile(r"task-\d{8}T\d{6}-[0-9a-f]{16}")
+_LIST_HINT = "`samuel ability list --calls` lists them"
+_KEY = re.compile(r"call-\d{8}T\d{6}-[0-9a-f]{16}")
 
 
 def new_key(now: float) -> str:
     """Unique, not to be guessed, and a file's name."""
-    return f"task-{time.strftime('%Y%m%dT%H%M%S', time.gmtime(now))}-{secrets.token_hex(8)}"
+    return f"call-{time.strftime('%Y%m%dT%H%M%S', time.gmtime(now))}-{secrets.token_hex(8)}"
 
 
 class CallStore:
@@ -85,7 +86,7 @@ class CallStore:
         except FileNotFoundError:
             if (self._root / PLACE / key).is_dir():
                 raise self._unreadable(key, RECORD, "it is missing") from None
-            raise _no_task(key) from None
+            raise _no_call(key) from None
         try:
             call = decode_json(data, AbilityCall)
         except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
@@ -113,7 +114,7 @@ class CallStore:
         try:
             os.close(open_inside(self._root, PLACE, known_key(key), flags=os.O_RDONLY | os.O_DIRECTORY))
         except FileNotFoundError:
-            raise _no_task(key) from None
+            raise _no_call(key) from None
         with self._locked(key):  # whether its record can be read or not
             folder = open_inside(self._root, PLACE, flags=os.O_RDONLY | os.O_DIRECTORY)
             try:
@@ -133,7 +134,7 @@ class CallStore:
         os.close(make_dirs_inside(self._root, PLACE, RUNNING))
         with ExitStack() as holding:
             try:
-                holding.enter_context(held(self._lock(key), note=f"the task {key}"))
+                holding.enter_context(held(self._lock(key), note=f"the ability call {key}"))
             except Locked as error:
                 raise SamuelError(f"`{key}` is running now", error.message) from None
             yield
@@ -200,9 +201,9 @@ class CallStore:
 def known_key(key: str) -> str:
     """The key, if it can be one: it becomes part of a path."""
     if not _KEY.fullmatch(key):
-        raise UsageError(f"`{file_name(key)[:100]}` is no task's key", "`samuel ability create` gives one")
+        raise UsageError(f"no ability call with key `{file_name(key)[:100]}`", _LIST_HINT)
     return key
 
 
-def _no_task(key: str) -> UsageError:
-    return UsageError(f"there is no task `{key}`", "`samuel ability list --tasks` shows those that are there")
+def _no_call(key: str) -> UsageError:
+    return UsageError(f"no ability call with key `{key}`", _LIST_HINT)

@@ -116,7 +116,7 @@ class AbilityRunner:
         with self.calls.running(key):
             call, asked = self.calls.load(key), self.calls.input(key)
             if call.status is not CallStatus.CREATED:
-                hint = "a task runs once: `samuel ability create` makes another"
+                hint = "a call runs only once; `samuel ability create` makes another"
                 raise SamuelError(f"`{key}` has run already, with the status `{call.status.value}`", hint)
             ability = self.registry.find(call.ability_id)
             if refused := self._refused(ability) or check.input_of(ability, asked):

@@ -15,7 +15,7 @@ def delete(here: CommandContext, key: str) -> int:
     """Remove a call and its record.
 
     \b
-        samuel ability delete task-20250115T102345-0123456789abcdef
+        samuel ability delete call-20250115T102345-0123456789abcdef
     """
     calls = CallStore(here.root)
     settle_killed(calls)

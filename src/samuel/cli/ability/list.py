@@ -14,22 +14,22 @@ from samuel.cli.output import OutputTable
 from samuel.errors import SamuelError
 
 COLUMNS = ("id", "level", "kind", "scope", "environments", "summary")
-TASKS = ("task_key", "ability_id", "status", "created", "error")
+CALL_COLUMNS = ("call_key", "ability_id", "status", "created", "error")
 
 
 @click.command("list")
-@click.option("--tasks", is_flag=True, help="Show the calls that were made instead, the oldest first.")
+@click.option("--calls", is_flag=True, help="List the calls made so far instead of the abilities, oldest first.")
 @json_option
 @click.pass_obj
-def list_(here: CommandContext, tasks: bool) -> int:
-    """Show every ability of this project, or every call of one.
+def list_(here: CommandContext, calls: bool) -> int:
+    """List the abilities of this project, or the calls made so far.
 
     \b
         samuel ability list
-        samuel ability list --tasks
+        samuel ability list --calls
     """
-    if tasks:
-        return _tasks(here)
+    if calls:
+        return _list_calls(here)
     registry = abilities(here)
     found = [plain(one) for one in registry.abilities]
     rows = [[_cell(row[column]) for column in COLUMNS] for row in found]
@@ -41,23 +41,23 @@ def list_(here: CommandContext, tasks: bool) -> int:
     return here.out.answer(found, shown, warnings=problems(registry))
 
 
-def _tasks(here: CommandContext) -> int:
+def _list_calls(here: CommandContext) -> int:
     calls = CallStore(here.root)
     keys = calls.all_keys()
     settle_killed(calls, keys)
-    found = sorted((_task(calls, key) for key in keys), key=lambda one: one["created"])
-    rows = [[_cell(shortened(one[column], 100)) for column in TASKS] for one in found]
-    shown = OutputTable(TASKS, rows) if rows else "there are no tasks here: `samuel ability create` makes one"
+    found = sorted((_call_row(calls, key) for key in keys), key=lambda one: one["created"])
+    rows = [[_cell(shortened(one[column], 100)) for column in CALL_COLUMNS] for one in found]
+    shown = OutputTable(CALL_COLUMNS, rows) if rows else "no ability calls yet; `samuel ability create` makes one"
     return here.out.answer(found, shown)
 
 
-def _task(calls: CallStore, key: str) -> dict[str, str]:
+def _call_row(calls: CallStore, key: str) -> dict[str, str]:
     try:
         call = calls.load(key)
     except (SamuelError, OSError) as error:
-        return dict.fromkeys(TASKS, "") | {"task_key": key, "status": "unreadable", "error": str(error)}
+        return dict.fromkeys(CALL_COLUMNS, "") | {"call_key": key, "status": "unreadable", "error": str(error)}
     return {
-        "task_key": key,
+        "call_key": key,
         "ability_id": call.ability_id,
         "status": call.status.value,
         "created": call.created,

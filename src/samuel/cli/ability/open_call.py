@@ -47,7 +47,7 @@ def opened(here: CommandContext, name: str, session: str, environment: str) -> I
 
 
 def ability_of(here: CommandContext, key: str) -> str:
-    """The ability that a task calls."""
+    """The id of the ability that this call is for."""
     return CallStore(here.root).load(key).ability_id
 
 
@@ -58,7 +58,7 @@ def created(call: CreatedCall) -> dict[str, Any]:
             "reason": call.refused.reason,
             "suggestion": call.refused.suggestion,
         }
-    return {"status": "available", "task_key": call.key, "warnings": list(call.warnings)}
+    return {"status": "available", "call_key": call.key, "warnings": list(call.warnings)}
 
 
 def answer(here: CommandContext, ended: CallResult, app: App) -> int:
@@ -75,7 +75,7 @@ def answer(here: CommandContext, ended: CallResult, app: App) -> int:
         return 0 if ended.ok else 1
     data = {
         "status": call.status.value,
-        "task_key": call.key,
+        "call_key": call.key,
         "ability_id": call.ability_id,
         "operation_key": call.operation_key,
         "output": None if call.output is UNSET else call.output,

@@ -20,7 +20,7 @@ def run(here: CommandContext, key: str, session: str, environment: str) -> int:
     Its output comes on stdout, as JSON. Exits with 1 if it failed or a hook said no.
 
     \b
-        samuel ability run task-20250115T102345-0123456789abcdef
+        samuel ability run call-20250115T102345-0123456789abcdef
     """
     with opened(here, ability_of(here, key), session, environment) as calling, ended_by_signals():
         ended = calling.execution.run(key)
