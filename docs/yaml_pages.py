@@ -6,8 +6,6 @@ filter is for which event is in the types.
 
 from __future__ import annotations
 
-from importlib.resources import files
-
 from page import MUST, NOTE, UNKNOWN, keys_table, known_keys, table
 
 from samuel.events import EVENTS
@@ -16,8 +14,9 @@ from samuel.files import yaml
 from samuel.hooks.handler import DEFAULT_ORDER
 from samuel.hooks.match import FIELDS
 from samuel.paths import YAML_HOOKS
-from samuel.rules.table import SHIPPED
-from samuel.sources.yaml_file import HANDLERS, LONGEST_NAME, STAGES, STATUSES, read_hook
+from samuel.shipped.definition import definition
+from samuel.shipped.table import SHIPPED_HOOKS
+from samuel.sources.yaml_file import KINDS, LONGEST_NAME, STAGES, STATUSES, read_hook
 
 KEYS = {
     "id": ("name", MUST, f"Letters, digits, `.`, `-`, `_`; at most {LONGEST_NAME}. What samuel.toml calls it by."),
@@ -67,7 +66,7 @@ HANDLER = {
     },
     "builtin": {
         "kind": ("string", MUST, "`builtin`: one of those that come with Samuel."),
-        "name": ("name", MUST, ", ".join(f"`{name}`" for name in SHIPPED) + "."),
+        "name": ("name", MUST, ", ".join(f"`{name}`" for name in SHIPPED_HOOKS) + "."),
     },
 }
 
@@ -200,7 +199,7 @@ file has too makes the later one broken.
 def yaml_hooks_page() -> str:
     parts = [NOTE, YAML_HEAD, "## At the top\n", keys_table(KEYS, _known("script", "")[""])]
     parts += ["## handler\n"]
-    for kind in HANDLERS:
+    for kind in KINDS:
         parts.append(keys_table(HANDLER[kind], _known(kind, "")["handler"]))
     parts += [
         "## match\n",
@@ -216,19 +215,19 @@ def yaml_hooks_page() -> str:
         "`samuel hooks list --shipped` shows them; `samuel hooks enable NAME` brings one here, with the file "
         "below. To other handlers `config` is whatever they like: it reaches them as `plugin.config`.\n",
     ]
-    for name, shipped in SHIPPED.items():
+    for name, shipped in SHIPPED_HOOKS.items():
         parts += [f"### {name}\n", f"For `{shipped.event}`. [How to use it](../how-to/{HOW_TO[name]}).\n"]
         known = _known("builtin", name)
         for key, said in CONFIGS[name].items():
             where = f"config.{key}[0]" if key else "config"
             parts += [*([f"Each entry of `{key}`:\n"] if key else []), keys_table(said, known[where])]
-        text = files("samuel.shipped").joinpath("definitions", f"{name}.yaml").read_text(encoding="utf-8")
+        text = definition(name).decode()
         parts.append(f"```yaml\n{text}```\n")
     return "\n".join([*parts, FORM])
 
 
 def _known(kind: str, name: str) -> dict[str, list[str]]:
-    event = SHIPPED[name].event if name else "PostAbilityCall"
+    event = SHIPPED_HOOKS[name].event if name else "PostAbilityCall"
     entries = "".join(f", {key}: [{{{UNKNOWN}: 1}}]" for key in CONFIGS.get(name, {}) if key)
     more = f", name: {name}" if name else ""
     text = f"""
@@ -238,7 +237,7 @@ match: {{{UNKNOWN}: 1}}
 handler: {{kind: {kind}, {UNKNOWN}: 1{more}}}
 config: {{{UNKNOWN}: 1{entries}}}
 """
-    return known_keys(lambda: read_hook(text.encode(), "asked.yaml"))
+    return known_keys(lambda: read_hook(text.encode(), "asked.yaml", SHIPPED_HOOKS))
 
 
 def _filters() -> str:

@@ -148,13 +148,14 @@ class SamuelProject:
     def trust(self) -> None:
         """Agree to every hook file and plugin of the project as it is now, like `samuel trust --yes`."""
         from samuel.plugins.installed import texts
+        from samuel.shipped.table import SHIPPED_HOOKS
         from samuel.sources.yaml_hooks import files
         from samuel.trust.items import review
         from samuel.trust.repository import trust_key
         from samuel.trust.store import TrustStore
 
         store = TrustStore(self.user.state / "trust", trust_key(self.root))
-        items = review(self.root, store.load(), texts(self.root), files(self.root))
+        items = review(self.root, store.load(), texts(self.root), files(self.root, SHIPPED_HOOKS))
         here = [(item.name, item.digest, item.content) for item in items if item.digest and item.state != "gone"]
         store.agree(here, at="", root=str(self.root))
         store.revoke([item.name for item in items if item.state == "gone"])

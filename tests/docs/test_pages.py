@@ -25,10 +25,10 @@ from samuel.plugins.model import FILE
 from samuel.process.environment import PASSED
 from samuel.process.walls import walls
 from samuel.process.walls.places import PROTECTED
-from samuel.rules.builds import Build
-from samuel.rules.intents import Trigger
-from samuel.rules.policy import NAMES
-from samuel.rules.table import SHIPPED
+from samuel.shipped.knowledge_trigger.rules import Trigger
+from samuel.shipped.policy_guard.rules import NAMES
+from samuel.shipped.session_stop_build_check.rules import Build
+from samuel.shipped.table import SHIPPED_HOOKS
 from samuel.tasks.task import COLUMNS, STATUSES
 
 from .story import BASE_IMAGE, PAGES, ROOT, Machine, follow, needs
@@ -142,7 +142,7 @@ def test_every_name_is_documented(page: str, words: list[str]) -> None:
         assert f"`{word}`" in text, word
 
 
-@pytest.mark.parametrize("name", SHIPPED)
+@pytest.mark.parametrize("name", SHIPPED_HOOKS)
 def test_every_shipped_hook_has_a_page_that_enables_it(name: str) -> None:
     pages = [page for page in (DOCS / "how-to").glob("*.md") if page.name != "troubleshoot-session-hooks.md"]
     assert [page for page in pages if f"samuel hooks enable {name}" in page.read_text()]

@@ -7,7 +7,7 @@ from textwrap import dedent, indent
 
 import pytest
 
-from samuel.rules.table import SHIPPED
+from samuel.shipped.table import SHIPPED_HOOKS
 from samuel.testing import SamuelProject
 
 Enable = Callable[..., None]
@@ -18,7 +18,7 @@ def enable(samuel_project: SamuelProject) -> Enable:
     """`enable("policy_guard", config, more)`: YAML that names the hook, with what it is told below `config`."""
 
     def write(name: str, config: str = "", more: str = "") -> None:
-        head = f"id: {name}\nevent_type: {SHIPPED[name].event}\nhandler: {{kind: builtin, name: {name}}}\n"
+        head = f"id: {name}\nevent_type: {SHIPPED_HOOKS[name].event}\nhandler: {{kind: builtin, name: {name}}}\n"
         told = f"config:\n{indent(dedent(config), '  ')}\n" if config else ""
         file = samuel_project.root / ".system" / "hooks" / f"{name}.yaml"
         file.parent.mkdir(parents=True, exist_ok=True)

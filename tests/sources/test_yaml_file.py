@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from samuel.errors import ConfigError
 from samuel.events.names import ALL, spellings
 from samuel.hooks.handler import Role
+from samuel.shipped.table import SHIPPED_HOOKS
 from samuel.sources.yaml_file import read_hook
 from samuel.sources.yaml_hook import YamlHook
 
@@ -22,7 +23,7 @@ HANDLER = "handler: {kind: script, command: ./h.sh}"
 
 
 def read(text: str) -> YamlHook:
-    return read_hook(dedent(text).encode(), FILE)
+    return read_hook(dedent(text).encode(), FILE, SHIPPED_HOOKS)
 
 
 def wrong(text: str) -> list[str]:
@@ -262,10 +263,10 @@ VALUES = st.recursive(
 def test_any_values(values: dict[str, Any]) -> None:
     """JSON is YAML too."""
     with suppress(ConfigError):
-        read_hook(msgspec.json.encode(values), FILE)
+        read_hook(msgspec.json.encode(values), FILE, SHIPPED_HOOKS)
 
 
 @given(st.text(max_size=200) | st.binary(max_size=200))
 def test_any_text(text: str | bytes) -> None:
     with suppress(ConfigError):
-        read_hook(text.encode(errors="replace") if isinstance(text, str) else text, FILE)
+        read_hook(text.encode(errors="replace") if isinstance(text, str) else text, FILE, SHIPPED_HOOKS)

@@ -16,6 +16,7 @@ import pytest
 from samuel.dispatch.record import Fired
 from samuel.errors import UnsafePath
 from samuel.hooks.handler import Handler, HandlerStatus, Origin, Outcome
+from samuel.shipped.table import SHIPPED_HOOKS
 from samuel.sources.yaml_cache import YamlHookCache
 from samuel.sources.yaml_hooks import files
 from samuel.testing import Recorder, SamuelProject
@@ -166,7 +167,9 @@ class TestRunning:
         yaml.project.trust()
         handler = yaml.one()
         assert handler.status is HandlerStatus.BROKEN
-        assert "`policy_gard` is no hook that comes with Samuel (did you mean `policy_guard`?)" in handler.reason
+        assert (
+            "`policy_gard` is not a hook that comes with Samuel (did you mean `policy_guard`?)" in handler.reason
+        )
 
     def test_several_events(self, yaml: Yaml) -> None:
         yaml.hook(event="[PostAbilityCall, turn_end]", answer='{"a": 1}')
@@ -415,7 +418,7 @@ class TestTrust:
         yaml.file(
             "c.yaml", "id: c\nevent_type: TurnEnd\nhandler: {kind: script, command: python3 tools/x.py -v}\n"
         )
-        assert [name for name, _ in files(yaml.project.root)] == [
+        assert [name for name, _ in files(yaml.project.root, SHIPPED_HOOKS)] == [
             ".system/hooks/a.yaml",
             ".system/hooks/b.yaml",
             ".system/hooks/c.yaml",
@@ -543,7 +546,7 @@ class TestTrust:
         )
         yaml.project.trust()
         assert yaml.fire().calls[0].outcome is Outcome.OK
-        assert [name for name, _ in files(yaml.project.root)] == [".system/hooks/h.yaml"]
+        assert [name for name, _ in files(yaml.project.root, SHIPPED_HOOKS)] == [".system/hooks/h.yaml"]
 
 
 class TestKnown:
@@ -564,12 +567,12 @@ class TestKnown:
     def test_only_what_changed_is_read_again(self, yaml: Yaml, tmp_path: Path) -> None:
         first, second = yaml.hook("a"), yaml.hook("b")
         store = tmp_path / "known"
-        before = {read.file: read for read in YamlHookCache(store).look(yaml.project.root)}
+        before = {read.file: read for read in YamlHookCache(SHIPPED_HOOKS, store).look(yaml.project.root)}
         second.write_text("id: [\n")
         first.chmod(0o000)  # it could not be read, were it read again
         first.chmod(0o644)
         os.utime(first, ns=(1, 1))
-        after = {read.file: read for read in YamlHookCache(store).look(yaml.project.root)}
+        after = {read.file: read for read in YamlHookCache(SHIPPED_HOOKS, store).look(yaml.project.root)}
         assert after[".system/hooks/b.yaml"].hook is None
         assert after[".system/hooks/a.yaml"].hook == before[".system/hooks/a.yaml"].hook
 
@@ -578,7 +581,7 @@ class TestKnown:
         yaml.hook()
         store = tmp_path / "known"
         store.write_bytes(content)
-        (read,) = YamlHookCache(store).look(yaml.project.root)
+        (read,) = YamlHookCache(SHIPPED_HOOKS, store).look(yaml.project.root)
         assert read.hook is not None
 
     def test_five_thousand(self, yaml: Yaml) -> None:

@@ -240,9 +240,10 @@ class App:
     @cached_property
     def yaml_files(self) -> YamlHookCache:
         """What is known of `.system/hooks/`."""
+        from samuel.shipped.table import SHIPPED_HOOKS
         from samuel.sources.yaml_cache import YamlHookCache
 
-        return YamlHookCache(self.user.state / "yaml" / trust_key(self.paths.root))
+        return YamlHookCache(SHIPPED_HOOKS, self.user.state / "yaml" / trust_key(self.paths.root))
 
     @property
     def _named_by_settings(self) -> tuple[str, ...]:

@@ -18,6 +18,7 @@ from samuel.files.inside import refuse_links
 from samuel.plugins.installed import texts as plugin_texts
 from samuel.plugins.installed import titled
 from samuel.printable import safe
+from samuel.shipped.table import SHIPPED_HOOKS
 from samuel.sources import yaml_hooks
 from samuel.sources.declarations import stored_declarations
 from samuel.sources.distributions import look_up, trust_name
@@ -46,7 +47,7 @@ class Consent:
         texts = [(trust_name(one.name), one.digest, one.text) for one in listed if one.text]
         abilities = registry.load(self.root, paths.User.from_environment().cache)
         own = [*texts, *commands.texts(settings), *plugin_texts(self.root), *agreed.texts(abilities)]
-        files = [*yaml_hooks.files(self.root), *agreed.files(self.root, abilities).items()]
+        files = [*yaml_hooks.files(self.root, SHIPPED_HOOKS), *agreed.files(self.root, abilities).items()]
         return review(self.root, self._store.load(), own, files)
 
     def pending(self) -> list[TrustItem]:
@@ -79,7 +80,7 @@ class Consent:
             return {titled(directory), *([last.owner] if last and last.owner else [])}
         file = Path(name)
         if str(file.parent) == paths.YAML_HOOKS:
-            read = YamlHookCache(self._state / "yaml" / self._key).last(str(self.root / name))
+            read = YamlHookCache(SHIPPED_HOOKS, self._state / "yaml" / self._key).last(str(self.root / name))
             hooks = (read.hook, read.good) if read else ()
             return {file.stem, *(hook.id for hook in hooks if hook)}
         return {file.name, file.stem} if str(file.parent) in paths.HOOK_DIRS else set()

@@ -1,6 +1,7 @@
-"""The hooks that come with Samuel, one a file, each disabled until somebody enables it.
+"""The hooks that come with Samuel, one per directory. Each is disabled until a user enables it.
 
 They are ordinary handlers: a YAML file in `.system/hooks/` names one (`kind: builtin`), and its function `hook`
-gets the event and returns a HookResult, in a worker with a deadline, like everybody's Python. `definitions/` holds
-the YAML that `samuel hooks enable` writes; the room `rules/` says what can stand below `config` in it.
+receives the event and returns a HookResult, in a worker with a deadline, like any other Python hook. In the
+directory of each: `definition.yaml` (what `samuel hooks enable` writes), `rules.py` (reads and checks the values
+below `config:`) and `hook.py` (the function).
 """

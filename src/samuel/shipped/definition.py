@@ -1,4 +1,4 @@
-"""The YAML of a shipped hook, as it is written into a project when somebody enables it."""
+"""The YAML of a shipped hook, as `samuel hooks enable` writes it into a project."""
 
 from __future__ import annotations
 
@@ -6,5 +6,5 @@ from importlib.resources import files
 
 
 def definition(name: str) -> bytes:
-    """Of one of `rules.table.SHIPPED`. It is written disabled."""
-    return files("samuel.shipped").joinpath("definitions", f"{name}.yaml").read_bytes()
+    """The YAML of one of `table.SHIPPED_HOOKS`, with `enabled: false`."""
+    return files("samuel.shipped").joinpath(name, "definition.yaml").read_bytes()

@@ -41,7 +41,7 @@ class Environment:
         """Whether a hook takes part here on one of its events."""
         if not hook.environments or _among(self.name, hook.environments):
             return True
-        return may_deny(event_type(event), hook.part, blocking=hook.blocking) and not self.is_known
+        return may_deny(event_type(event), hook.role, blocking=hook.blocking) and not self.is_known
 
     def elsewhere(self, hook: YamlHook) -> str:
         """Why a hook takes part on none of its events here; "" if it does on some."""

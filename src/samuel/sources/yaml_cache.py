@@ -21,6 +21,7 @@ from samuel.errors import ConfigError, Problem
 from samuel.files import atomic
 from samuel.files.survey import Signature, signature
 from samuel.printable import file_name
+from samuel.sources.shipped_hook import ShippedHooks
 from samuel.sources.yaml_hook import YamlHook
 from samuel.trust.digests import read_file
 from samuel.version import __version__
@@ -49,7 +50,8 @@ class _Stored(msgspec.Struct):
 class YamlHookCache:
     """What is known of the YAML hooks of one repository; without a file, only until the end."""
 
-    def __init__(self, file: Path | None = None) -> None:
+    def __init__(self, shipped_hooks: ShippedHooks, file: Path | None = None) -> None:
+        self._shipped_hooks = shipped_hooks
         self._file = file
 
     @cached_property
@@ -68,7 +70,9 @@ class YamlHookCache:
             file, sign = f"{paths.YAML_HOOKS}/{name}", signature(status)
             before = known.get(path)
             if before is None or before.signature != sign or not fresh:
-                known[path] = replace(_read(file, path, sign), good=before.good if before else None)
+                known[path] = replace(
+                    _read(file, path, sign, self._shipped_hooks), good=before.good if before else None
+                )
                 changed = True
             found.append(known[path])
         if changed:
@@ -131,7 +135,7 @@ def _is_one(name: str) -> bool:
     return name.endswith(ENDINGS) and not name.startswith(".")
 
 
-def _read(file: str, path: str, found: Signature) -> YamlHookFile:
+def _read(file: str, path: str, found: Signature, shipped_hooks: ShippedHooks) -> YamlHookFile:
     mode = found[4]
     if stat.S_ISLNK(mode):
         return _wrong(file, path, found, "it is a symbolic link", "put the file itself there")
@@ -144,7 +148,7 @@ def _read(file: str, path: str, found: Signature) -> YamlHookFile:
     from samuel.sources.yaml_file import read_hook  # with PyYAML, which known files do without
 
     try:
-        return YamlHookFile(file, path, found, digest, read_hook(data, file))
+        return YamlHookFile(file, path, found, digest, read_hook(data, file, shipped_hooks))
     except ConfigError as error:
         return YamlHookFile(file, path, found, digest, problems=error.problems)
 

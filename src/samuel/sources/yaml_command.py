@@ -18,7 +18,6 @@ from typing import Any
 
 from samuel.dialects import repo
 from samuel.files.modules import module_file
-from samuel.rules.table import SHIPPED
 from samuel.sources.yaml_hook import BUILTIN, PYTHON, YamlHook
 
 _APART = re.compile(r"""[\s"'`=;|&<>()]+""")  # where a shell would end a word
@@ -27,9 +26,7 @@ _APART = re.compile(r"""[\s"'`=;|&<>()]+""")  # where a shell would end a word
 def command(hook: YamlHook, root: Path) -> dict[str, Any]:
     """The fields of a handler that say what is run."""
     if hook.kind == BUILTIN:
-        # One that another Samuel knew may still have its place, from when it last was agreed to.
-        where = SHIPPED[hook.command].where if hook.command in SHIPPED else ""
-        return {"runtime": "python", "module": where, "entry": where.rpartition(":")[2]}
+        return {"runtime": "python", "module": hook.module, "entry": hook.function}
     if hook.kind == PYTHON:
         return _function(hook, root)
     return {"runtime": "exec", "dialect": repo.NAME, **_script(hook, root)}

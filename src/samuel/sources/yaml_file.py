@@ -6,7 +6,7 @@
     match                               which of these events it wants to see (hooks/match.py)
     handler: kind: script               command, shell
              kind: python               function, file
-             kind: builtin              name: one of those that come with Samuel (rules/table.py)
+             kind: builtin              name: one of those that come with Samuel (shipped/table.py)
     config                              what the handler is told, as `plugin.config` of its events
     summary, effects                    for people
 
@@ -38,26 +38,28 @@ from samuel.files import yaml
 from samuel.files.modules import is_file
 from samuel.hooks.handler import Role
 from samuel.hooks.match import FIELDS
-from samuel.rules.table import SHIPPED
+from samuel.sources.shipped_hook import ShippedHook, ShippedHooks
 from samuel.sources.yaml_hook import BUILTIN, PYTHON, SCRIPT, YamlHook
 
 STATUSES = get_args(get_type_hints(PostAbilityCall)["status"])
 STAGES = get_args(Stage)
 LONGEST_NAME = 100
+KINDS = (SCRIPT, PYTHON, BUILTIN)
 
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")
 _FUNCTION = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _MODULE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(?:\.[A-Za-z_][A-Za-z0-9_]*)*")
 
 
-def read_hook(data: bytes, file: str) -> YamlHook:
+def read_hook(data: bytes, file: str, shipped_hooks: ShippedHooks) -> YamlHook:
     """ConfigError with everything that is wrong with it."""
     document = yaml.load(data, file)
     report = ProblemReport(Path(file), document.lines)
     # `match:` with nothing but comments below it says nothing.
     top = report.read({key: value for key, value in document.mapping().items() if value is not None})
     spelled, known = _events(top)
-    handler = _handler(top)
+    handler = _handler(top, shipped_hooks)
+    shipped = shipped_hooks.get(handler["command"]) if handler["kind"] == BUILTIN else None
     found = YamlHook(
         id=top.require("id", name, ""),
         events=tuple(event.name for event in known),
@@ -65,12 +67,13 @@ def read_hook(data: bytes, file: str) -> YamlHook:
         enabled=top.take("enabled", kinds.flag, True),
         environments=top.take("environments", kinds.patterns, ()),
         blocking=top.take("blocking", kinds.flag, False),
-        role=top.take("role", role, None),
+        role=top.take("role", role, Role.OBSERVE if shipped and shipped.only_suggests else None),
         order=top.take("order", kinds.integer, None),
         timeout=top.take("timeout", kinds.timeout, None),
         match=_match(top, known),
         summary=" ".join(top.take("summary", kinds.text, "").split()),
-        config=_config(top, known, handler["kind"], handler["command"]),
+        config=_config(top, known, handler, shipped),
+        required_key=shipped.required_key if shipped else "",
         **handler,
     )
     top.take("effects", kinds.anything, None)  # words for people and models; nothing comes of them
@@ -107,18 +110,20 @@ def _match(top: ConfigTable, events: list[EventType]) -> dict[str, Any]:
     return found
 
 
-def _handler(top: ConfigTable) -> dict[str, Any]:
+def _handler(top: ConfigTable, shipped_hooks: ShippedHooks) -> dict[str, Any]:
     if "handler" not in top:
         top.refuse("handler", "`handler` is missing", "say what it runs: `kind` and `command` below `handler:`")
     table = top.table("handler")
     if "handler" not in top:
         return {"kind": "", "command": ""}
-    kind = table.require("kind", kinds.one_of(*HANDLERS), "")
+    kind = table.require("kind", kinds.one_of(*KINDS), "")
     if not kind:
         for key in ("command", "shell", "function", "file", "name"):
             table.take(key, kinds.anything, None)  # one problem is enough: these keys are known
         return {"kind": "", "command": ""}
-    return {"kind": kind, **HANDLERS[kind](table)}
+    if kind == BUILTIN:
+        return {"kind": kind, **_builtin(table, shipped_hooks)}
+    return {"kind": kind, **(_script(table) if kind == SCRIPT else _python(table))}
 
 
 def _script(table: ConfigTable) -> dict[str, Any]:
@@ -182,38 +187,38 @@ def _python(table: ConfigTable) -> dict[str, Any]:
     }
 
 
-def _builtin(table: ConfigTable) -> dict[str, Any]:
-    said = table.require("name", name, "")
-    if said and said not in SHIPPED:
-        close = difflib.get_close_matches(said, SHIPPED, n=1)
-        hint = f"did you mean `{close[0]}`?" if close else f"there are {', '.join(SHIPPED)}"
-        table.refuse("name", f"`{said}` is no hook that comes with Samuel", hint)
-    return {"command": said}
+def _builtin(table: ConfigTable, shipped_hooks: ShippedHooks) -> dict[str, Any]:
+    hook_name = table.require("name", name, "")
+    shipped = shipped_hooks.get(hook_name)
+    if shipped is not None:
+        return {
+            "command": hook_name,
+            "module": shipped.function,
+            "function": shipped.function.rpartition(":")[2],
+        }
+    if hook_name:
+        close = difflib.get_close_matches(hook_name, shipped_hooks, n=1)
+        hint = f"did you mean `{close[0]}`?" if close else f"there are {', '.join(shipped_hooks)}"
+        table.refuse("name", f"`{hook_name}` is not a hook that comes with Samuel", hint)
+    return {"command": hook_name}
 
 
-def _config(top: ConfigTable, events: list[EventType], kind: str, command: str) -> dict[str, Any]:
-    """What a shipped hook is told must be right; what others are told is theirs."""
-    if kind != BUILTIN:
+def _config(
+    top: ConfigTable, events: list[EventType], handler: dict[str, Any], shipped: ShippedHook | None
+) -> dict[str, Any]:
+    """The values below `config`: checked for a hook that comes with Samuel, any table for others."""
+    if handler["kind"] != BUILTIN:
         return top.take("config", own_config, {})
     table = top.table("config")
-    if command not in SHIPPED:
-        list(table)  # one problem is enough: whose keys these are is not known
+    if shipped is None:
+        list(table)  # its unknown name is problem enough: which keys are right cannot be said
         return {}
-    shipped = SHIPPED[command]
     if any(event.name != shipped.event for event in events):
-        top.refuse(
-            "event_type", f"`{command}` is for `{shipped.event}` alone", f"write `event_type: {shipped.event}`"
-        )
-    # As it comes back from where it is kept: a list stays a list.
-    told: dict[str, Any] = decode_json(msgspec.json.encode(shipped.read(table)))
-    return told
-
-
-HANDLERS: dict[str, Callable[[ConfigTable], dict[str, Any]]] = {
-    SCRIPT: _script,
-    PYTHON: _python,
-    BUILTIN: _builtin,
-}
+        what = f"`{handler['command']}` is for `{shipped.event}` alone"
+        top.refuse("event_type", what, f"write `event_type: {shipped.event}`")
+    # As it comes back from the cache: a list stays a list.
+    config: dict[str, Any] = decode_json(msgspec.json.encode(shipped.read_config(table)))
+    return config
 
 
 # What the values must be

@@ -7,7 +7,6 @@ from typing import Any
 import msgspec
 
 from samuel.hooks.handler import Role
-from samuel.rules.table import SHIPPED
 
 SCRIPT, PYTHON, BUILTIN = "script", "python", "builtin"
 
@@ -21,23 +20,18 @@ class YamlHook(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     words: tuple[str, ...] = ()  # script: the program and its arguments
     shell: bool = False
     file: str = ""  # python: a file of the project
-    module: str = ""  # python: or something to import
+    module: str = ""  # python: or a module to import; builtin: `module:function`
     function: str = ""
     enabled: bool = True
     environments: tuple[str, ...] = ()  # those it takes part in; all, if there are none
     blocking: bool = False
-    role: Role | None = None
+    role: Role | None = None  # from the file; a builtin that only suggests is an observer without saying so
     order: int | None = None
     timeout: float | None = None
     match: dict[str, Any] = {}
-    config: dict[str, Any] = {}  # what it is told: `plugin.config` of its events
+    config: dict[str, Any] = {}  # `plugin.config` of its events
+    required_key: str = ""  # builtin: the key of `config` without which it has nothing to do
     summary: str = ""
-
-    @property
-    def part(self) -> Role | None:
-        """Its role: what the file says, or what is known of a hook that comes with Samuel."""
-        shipped = SHIPPED.get(self.command) if self.kind == BUILTIN else None
-        return self.role or (Role.OBSERVE if shipped and shipped.suggests else None)
 
     def switched_off(self, file: str) -> str:
         """Why it takes part nowhere; "" if it does somewhere."""
@@ -47,7 +41,6 @@ class YamlHook(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     def unset(self, file: str) -> str:
         """What a hook that comes with Samuel must be told first; "" if it has something to do."""
-        needs = SHIPPED[self.command].needs if self.kind == BUILTIN and self.command in SHIPPED else ""
-        if not needs or self.config.get(needs):
+        if not self.required_key or self.config.get(self.required_key):
             return ""
-        return f"it has nothing to do: `{needs}` below `config` in {file} is empty"
+        return f"it has nothing to do: `{self.required_key}` below `config` in {file} is empty"

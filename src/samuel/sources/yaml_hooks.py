@@ -17,6 +17,7 @@ from samuel import paths
 from samuel.hooks.handler import Handler, HandlerStatus, Origin
 from samuel.printable import file_name
 from samuel.sources.environment import Environment
+from samuel.sources.shipped_hook import ShippedHooks
 from samuel.sources.yaml_cache import YamlHookCache, YamlHookFile
 from samuel.sources.yaml_command import command, lacking
 from samuel.sources.yaml_hook import YamlHook
@@ -113,7 +114,7 @@ class YamlHooks:
                 digest=read.digest,
                 order=hook.order,
                 timeout=hook.timeout,
-                role=hook.part,
+                role=hook.role,
                 blocking=hook.blocking,
                 match=hook.match,
                 config=hook.config,
@@ -149,12 +150,12 @@ class YamlHooks:
         return result
 
 
-def files(root: Path) -> list[tuple[str, Path]]:
+def files(root: Path, shipped_hooks: ShippedHooks) -> list[tuple[str, Path]]:
     """What somebody must agree to before the YAML hooks of a project run: the files by name, each with its path.
 
     With a script goes what lies beside it; of one in the project's root, the script alone.
     """
-    reads = YamlHookCache().look(root)
+    reads = YamlHookCache(shipped_hooks).look(root)
     scripts = {path for read in reads if read.hook for path in command(read.hook, root).get("runs", ())}
     return list({**{read.file: root / read.file for read in reads}, **with_neighbours(root, scripts)}.items())
 

@@ -8,19 +8,19 @@ from typing import Any
 
 import pytest
 
-from samuel.rules.table import SHIPPED
 from samuel.shipped.definition import definition
+from samuel.shipped.table import SHIPPED_HOOKS
 
 FILE = ".system/hooks/policy_guard.yaml"
 WRITE = '{"ability_id": "a", "operation_key": "db.write", "environment": "prod"}'
 
 
-@pytest.mark.parametrize("name", SHIPPED)
+@pytest.mark.parametrize("name", SHIPPED_HOOKS)
 def test_it_is_written_agreed_to_and_active(samuel: Callable[..., Any], project: Path, name: str) -> None:
     ran = samuel("hooks", "enable", name)
     assert (ran.code, ran.out) == (0, f"enabled `{name}` in .system/hooks/{name}.yaml\n")
     (row,) = samuel("hooks", "validate", "--json").json["data"]
-    status = "disabled" if SHIPPED[name].needs else "active"  # it has to be told what to do first
+    status = "disabled" if SHIPPED_HOOKS[name].required_key else "active"  # it has to be told what to do first
     assert (row["id"], row["status"], row["problems"]) == (name, status, [])
     written = (project / f".system/hooks/{name}.yaml").read_bytes()
     assert written == definition(name).replace(b"\nenabled: false\n", b"\nenabled: true\n")
@@ -68,7 +68,7 @@ def test_almost_its_name(samuel: Callable[..., Any]) -> None:
     assert "did you mean `policy_guard`?" in ran.err
 
 
-@pytest.mark.parametrize("name", ["", "nothing", "../definitions/policy_guard", "policy_guard.yaml"])
+@pytest.mark.parametrize("name", ["", "nothing", "../shipped/policy_guard", "policy_guard.yaml"])
 def test_nothing_else_is_brought(samuel: Callable[..., Any], project: Path, name: str) -> None:
     ran = samuel("hooks", "enable", name)
     assert ran.code == 2
@@ -94,11 +94,11 @@ def test_they_are_listed_with_how_they_stand(samuel: Callable[..., Any], put: Ca
     put(".system/hooks/mine.yaml", definition("knowledge_trigger").decode().replace("id: ", "id: my_"))
     found = samuel("hooks", "list", "--shipped", "--json").json["data"]
     assert {row["name"]: row["status"] for row in found} == {
-        **dict.fromkeys(SHIPPED, "not here yet"),
+        **dict.fromkeys(SHIPPED_HOOKS, "not here yet"),
         "policy_guard": "enabled",
         "knowledge_trigger": "disabled",
     }
-    assert all(row["event"] == SHIPPED[row["name"]].event and row["summary"] for row in found)
+    assert all(row["event"] == SHIPPED_HOOKS[row["name"]].event and row["summary"] for row in found)
     lines = samuel("hooks", "list", "--shipped", "--event", "PreAbilityCall").out.splitlines()
     assert [line.split()[:3] for line in lines[1:]] == [["policy_guard", "PreAbilityCall", "enabled"]]
 

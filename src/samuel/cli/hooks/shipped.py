@@ -13,8 +13,8 @@ from samuel import paths
 from samuel.cli.consent import Consent
 from samuel.files import atomic
 from samuel.files.inside import make_dirs_inside
-from samuel.rules.table import SHIPPED
 from samuel.shipped.definition import definition
+from samuel.shipped.table import SHIPPED_HOOKS
 from samuel.sources.yaml_cache import YamlHookCache, YamlHookFile
 from samuel.sources.yaml_file import read_hook
 from samuel.sources.yaml_hook import BUILTIN
@@ -29,21 +29,21 @@ def listed(reads: Iterable[YamlHookFile]) -> list[dict[str, str]]:
     return [
         {
             "name": name,
-            "event": SHIPPED[name].event,
+            "event": SHIPPED_HOOKS[name].event,
             "status": states[here.get(name)],
-            "summary": read_hook(definition(name), name).summary,
+            "summary": read_hook(definition(name), name, SHIPPED_HOOKS).summary,
         }
-        for name in SHIPPED
+        for name in SHIPPED_HOOKS
     ]
 
 
 def bring(root: Path, name: str) -> None:
     """Write the YAML of the shipped hook `name`, disabled, unless the project has that hook already."""
     file = f"{paths.YAML_HOOKS}/{name}.yaml"
-    if name not in SHIPPED or os.path.lexists(root / file):
+    if name not in SHIPPED_HOOKS or os.path.lexists(root / file):
         return
     consent = Consent(root)
-    if any(read.hook is not None and read.hook.id == name for read in YamlHookCache().look(root)):
+    if any(read.hook is not None and read.hook.id == name for read in YamlHookCache(SHIPPED_HOOKS).look(root)):
         return
     text = definition(name)
     directory = make_dirs_inside(root, paths.YAML_HOOKS, mode=0o755)

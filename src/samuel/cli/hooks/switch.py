@@ -15,7 +15,7 @@ from samuel.cli.hooks.shipped import bring
 from samuel.config.yaml_edit import set_flag
 from samuel.errors import ConfigError, SamuelError, UsageError
 from samuel.files import atomic
-from samuel.rules.table import SHIPPED
+from samuel.shipped.table import SHIPPED_HOOKS
 from samuel.sources.yaml_cache import YamlHookFile
 from samuel.sources.yaml_file import read_hook
 
@@ -84,7 +84,9 @@ def _named(app: App, id: str) -> YamlHookFile:
     if not found and (broken := [read for read in reads if read.hook is None and id in _names(read)]):
         raise ConfigError([problem for read in broken for problem in read.problems])
     if not found:
-        close = difflib.get_close_matches(id, [*(read.hook.id for read in reads if read.hook), *SHIPPED], n=1)
+        close = difflib.get_close_matches(
+            id, [*(read.hook.id for read in reads if read.hook), *SHIPPED_HOOKS], n=1
+        )
         hint = (
             f"did you mean `{close[0]}`?"
             if close
@@ -108,7 +110,7 @@ def _written(app: App, read: YamlHookFile, on: bool) -> bytes:
     if text is None or read.hook is None:
         raise by_hand
     try:
-        if read_hook(text.encode(), read.file) != replace(read.hook, enabled=on):
+        if read_hook(text.encode(), read.file, SHIPPED_HOOKS) != replace(read.hook, enabled=on):
             raise by_hand
     except ConfigError:
         raise by_hand from None

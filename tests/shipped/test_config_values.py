@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from samuel.errors import ConfigError
 from samuel.files import yaml
-from samuel.rules.table import SHIPPED
+from samuel.shipped.table import SHIPPED_HOOKS
 from samuel.sources.yaml_file import read_hook
 from samuel.sources.yaml_hook import YamlHook
 
@@ -20,8 +20,10 @@ from samuel.sources.yaml_hook import YamlHook
 def hook(name: str, config: str, event: str = "") -> YamlHook:
     """The lines of `config` begin with line 5."""
     told = indent(dedent(config).strip("\n"), "  ")
-    head = f"id: {name}\nevent_type: {event or SHIPPED[name].event}\nhandler: {{kind: builtin, name: {name}}}\n"
-    return read_hook(f"{head}config:\n{told}\n".encode(), "hook.yaml")
+    head = (
+        f"id: {name}\nevent_type: {event or SHIPPED_HOOKS[name].event}\nhandler: {{kind: builtin, name: {name}}}\n"
+    )
+    return read_hook(f"{head}config:\n{told}\n".encode(), "hook.yaml", SHIPPED_HOOKS)
 
 
 @pytest.mark.parametrize(
@@ -105,9 +107,9 @@ def test_a_shipped_hook_is_for_its_event_alone() -> None:
 def test_a_name_that_is_almost_right_is_told() -> None:
     text = b"id: x\nevent_type: PreAbilityCall\nhandler: {kind: builtin, name: policy_gard}\nconfig: {rules: []}\n"
     with pytest.raises(ConfigError) as error:
-        read_hook(text, "hook.yaml")
+        read_hook(text, "hook.yaml", SHIPPED_HOOKS)
     assert str(error.value) == (
-        "hook.yaml:3: `policy_gard` is no hook that comes with Samuel (did you mean `policy_guard`?)"
+        "hook.yaml:3: `policy_gard` is not a hook that comes with Samuel (did you mean `policy_guard`?)"
     )
 
 
@@ -115,9 +117,9 @@ def test_what_a_script_is_told_is_its_own() -> None:
     text = (
         b"id: x\nevent_type: SessionStop\nhandler: {kind: script, command: ./x}\nconfig: {any: [1, {b: null}]}\n"
     )
-    assert read_hook(text, "hook.yaml").config == {"any": [1, {"b": None}]}
+    assert read_hook(text, "hook.yaml", SHIPPED_HOOKS).config == {"any": [1, {"b": None}]}
     with pytest.raises(ConfigError, match="`config` must be a table"):
-        read_hook(text.replace(b"{any: [1, {b: null}]}", b"text"), "hook.yaml")
+        read_hook(text.replace(b"{any: [1, {b: null}]}", b"text"), "hook.yaml", SHIPPED_HOOKS)
 
 
 values = st.recursive(
@@ -137,7 +139,7 @@ values = st.recursive(
 )
 
 
-@given(name=st.sampled_from(sorted(SHIPPED)), config=values)
+@given(name=st.sampled_from(sorted(SHIPPED_HOOKS)), config=values)
 @example(name="session_stop_build_check", config={"builds": [{"paths": "{a}/{a}/**", "command": "{a}"}]})
 def test_whatever_is_told_is_read_or_refused(name: str, config: Any) -> None:
     try:

@@ -21,7 +21,7 @@ import msgspec
 from samuel.config import kinds
 from samuel.config.reader import ConfigTable
 from samuel.files.globs import chosen
-from samuel.rules.entries import entries
+from samuel.shipped.rule_values import entries
 
 # What a directory may be called to stand in a command: it can be no option, and means nothing to a shell.
 _PLAIN = re.compile(r"[A-Za-z0-9_@+][A-Za-z0-9_.@+-]*")

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from samuel.rules.policy import GuardedCall, Policy, Rule, first_fitting
+from samuel.shipped.policy_guard.rules import GuardedCall, Policy, Rule, first_fitting
 
 
 def call(environments: tuple[str, ...] = (), paths: tuple[str, ...] = (), **fields: Any) -> GuardedCall:

@@ -26,7 +26,7 @@ from samuel.config import kinds
 from samuel.config.reader import ConfigTable
 from samuel.files.globs import any_chosen
 from samuel.hooks.match import holds
-from samuel.rules.entries import entries, sentence
+from samuel.shipped.rule_values import entries, sentence
 
 ALLOW = "allow"
 NAMES = ("ability_id", "ability_scope", "operation_key")

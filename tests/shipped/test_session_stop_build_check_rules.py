@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from samuel.rules.builds import Build, Builds, BuildStep, steps
+from samuel.shipped.session_stop_build_check.rules import Build, Builds, BuildStep, steps
 
 SERVICES = Build(("services/{service}/**", "apps/{service}/**"), ("npm", "run", "build:{service}"))
 

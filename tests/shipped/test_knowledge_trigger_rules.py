@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from samuel.rules.intents import SEARCHED, Intents, Trigger, first_fitting
+from samuel.shipped.knowledge_trigger.rules import SEARCHED, Intents, Trigger, first_fitting
 
 INTENTS = Intents((Trigger(("before I commit", r"\bpre-?commit\b"), "checks"), Trigger(("commit",), "commit")))
 

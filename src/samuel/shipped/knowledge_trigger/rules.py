@@ -21,7 +21,7 @@ import msgspec
 from samuel.config import kinds
 from samuel.config.reader import ConfigTable
 from samuel.events.event import Stage
-from samuel.rules.entries import entries, expressions
+from samuel.shipped.rule_values import entries, expressions
 
 SEARCHED = 100_000  # characters of a text
 

@@ -13,8 +13,8 @@ from samuel.abilities.route import RouteCandidate
 from samuel.abilities.usage import read_usage
 from samuel.events import UserPromptSubmit
 from samuel.paths import User
-from samuel.rules.numbers import Suggesting
 from samuel.shipped.event_fields import besides, environment, told
+from samuel.shipped.skill_activation_prompt.rules import SuggestionRules
 
 
 def hook(event: UserPromptSubmit) -> dict[str, Any]:
@@ -29,7 +29,7 @@ def hook(event: UserPromptSubmit) -> dict[str, Any]:
             environment=environment(),
             scope=scope if isinstance(scope, str) else "",
             usage=read_usage(root),
-            limit=told(event, Suggesting).limit,
+            limit=told(event, SuggestionRules).limit,
         )
     if not routed.candidates:
         return {"logs": [{"level": "debug", "message": routed.nothing}]}

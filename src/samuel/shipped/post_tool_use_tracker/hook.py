@@ -12,9 +12,9 @@ from msgspec import UnsetType
 
 from samuel.abilities.usage import count_call
 from samuel.events import PostAbilityCall
-from samuel.rules.numbers import Tracking
-from samuel.shipped import call_log
 from samuel.shipped.event_fields import told
+from samuel.shipped.post_tool_use_tracker import call_log
+from samuel.shipped.post_tool_use_tracker.rules import TrackingRules
 
 OFTEN = 10  # calls that are worth half of the highest weight
 
@@ -28,7 +28,7 @@ def hook(event: PostAbilityCall) -> dict[str, Any]:
     count = count_call(root, event.ability_id, event.status, event.timestamp, took)
     said = f"Logged {event.ability_id} usage to {call_log.FILE}"
     result: dict[str, Any] = {"logs": [{"level": "info", "message": said}], "usage_recorded": True}
-    if count >= told(event, Tracking).frequent:
+    if count >= told(event, TrackingRules).frequent:
         result["update_matcher_suggestions"] = [
             {"ability_id": event.ability_id, "signal": "frequent_usage", "weight": _weight(count)}
         ]

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from samuel.events import UserPromptSubmit
-from samuel.rules.intents import Intents, first_fitting
 from samuel.shipped.event_fields import besides, given, told
+from samuel.shipped.knowledge_trigger.rules import Intents, first_fitting
 
 LONGEST = 2_000  # characters of the message that go along
 COMMAND = "cli_command"  # what the person ran last, if the caller says so

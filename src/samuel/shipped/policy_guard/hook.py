@@ -14,8 +14,8 @@ from typing import Any
 from msgspec import UnsetType
 
 from samuel.events import PreAbilityCall
-from samuel.rules.policy import ALLOW, GuardedCall, Policy, first_fitting
 from samuel.shipped.event_fields import besides, environment, told
+from samuel.shipped.policy_guard.rules import ALLOW, GuardedCall, Policy, first_fitting
 
 ENVIRONMENTS = ("environment", "env", "target_environment")  # the keys by which an input says where it is for
 COMMANDS = ("command", "cmd", "script", "code", "args")  # of these also a text of several lines names paths

@@ -13,9 +13,9 @@ from samuel.config.duration import format_duration
 from samuel.events import SessionStop
 from samuel.process import spawn
 from samuel.process.output import last_line
-from samuel.rules.builds import Builds, BuildStep, steps
 from samuel.shipped.event_fields import line, told
-from samuel.shipped.failing_place import FailingLine, failing_place
+from samuel.shipped.session_stop_build_check.failing_place import FailingLine, failing_place
+from samuel.shipped.session_stop_build_check.rules import Builds, BuildStep, steps
 
 MARGIN = 1.0  # seconds to answer before the deadline
 OUTPUT_LIMIT = 256 * 1024 * 1024
