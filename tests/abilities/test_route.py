@@ -184,7 +184,7 @@ def test_what_is_not_in_the_registry_is_reported_and_never_offered() -> None:
     assert ids(found) == ["billing_regression"]
     first, second = found.reported
     assert first == (
-        "a hook suggests `biling_regression`, which is not in the registry; did it mean `billing_regression`?"
+        "a hook suggests `biling_regression`, which is not in the registry; did you mean `billing_regression`?"
     )
     assert len(second) < 300
 

@@ -22,10 +22,14 @@ def test_samuel_toml_wins_over_what_is_shipped() -> None:
     assert find("claude", {}) is AGENTS["claude"]
 
 
-def test_an_unknown_name_is_answered_with_the_nearest() -> None:
-    with pytest.raises(UsageError, match="Did you mean `claude`") as caught:
-        find("cluade", {"mine": AgentSettings("mine", ("x",))})
-    assert "claude, codex, copilot, gemini, kiro, mine, scripted" in str(caught.value)
+def test_an_unknown_agent_is_refused_with_the_nearest_name() -> None:
+    with pytest.raises(UsageError, match="there is no agent `cluade`\ndid you mean `claude`"):
+        find("cluade", {})
+
+
+def test_an_agent_like_no_other_is_refused_with_the_names_of_all() -> None:
+    with pytest.raises(UsageError, match=r"there is no agent `zebra`\nthe agents are claude, codex, .*, mine, "):
+        find("zebra", {"mine": AgentSettings("mine", ("x",))})
 
 
 @pytest.mark.parametrize(

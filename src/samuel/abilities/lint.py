@@ -19,11 +19,11 @@ from samuel.abilities.model import Ability, PythonImplementation, ScriptImplemen
 from samuel.abilities.registry import Registry
 from samuel.abilities.schema import unsound
 from samuel.abilities.tables import FILE
-from samuel.config.advice import Advice
 from samuel.errors import Problem, SamuelError
 from samuel.files import yaml
 from samuel.files.inside import is_inside, read_inside
 from samuel.files.modules import is_file
+from samuel.nearest import SpellingHints
 
 LARGEST_SOURCE = 4 * 1024 * 1024
 MOST_CIRCLES = 20
@@ -47,7 +47,7 @@ class _Checks:
     def __init__(self, root: Path, registry: Registry) -> None:
         self._root = root
         self._registry = registry
-        self._advice = Advice()
+        self._hints = SpellingHints()
         self._lines: Callable[[str], yaml.YamlLines] = lru_cache(maxsize=16)(self._read_lines)
 
     def tables(self) -> Iterator[Problem]:
@@ -65,7 +65,7 @@ class _Checks:
             listed.setdefault(row.name, row.line)
             if one is None:
                 if path not in broken and not os.path.isfile(self._root / path):  # a row may say anything
-                    hint = self._advice.near(path, files, "write it, or remove the row")
+                    hint = self._hints.did_you_mean(path, files, "write it, or remove the row")
                     yield Problem(f"the file `{path}` of `{row.name}` is missing", FILE, row.line, hint)
             elif row.name not in one.names:
                 yield Problem(f"`{path}` defines `{one.id}`, not `{row.name}`", FILE, row.line, "correct the row")
@@ -86,7 +86,7 @@ class _Checks:
         known = self._registry.by_name
         for at, name in enumerate(one.calls):
             if name not in known:
-                hint = self._advice.near(name, known, "only abilities of the registry can be called")
+                hint = self._hints.did_you_mean(name, known, "only abilities of the registry can be called")
                 yield self._problem(one.file, ("calls", at), f"there is no ability `{name}`", hint)
 
     def cycles(self) -> Iterator[Problem]:
@@ -158,7 +158,7 @@ class _Checks:
         else:
             names = _defined(tree)
             if name not in names and "*" not in names:
-                hint = self._advice.near(name, names)
+                hint = self._hints.did_you_mean(name, names)
                 yield self._problem(file, place, f"`{path}` has no function `{name}`", hint)
 
     def _placeholders(self, file: str, place: DefinitionPath, text: str, one: Ability) -> Iterator[Problem]:
@@ -167,7 +167,7 @@ class _Checks:
             return
         for name in placeholders.names(text):
             if name not in properties:
-                hint = self._advice.near(name, properties, "say in `input_schema` what it is")
+                hint = self._hints.did_you_mean(name, properties, "say in `input_schema` what it is")
                 yield self._problem(file, place, f"the input has no `{name}`", hint)
 
     def _problem(self, file: str, place: DefinitionPath, what: str, hint: str = "") -> Problem:

@@ -6,7 +6,6 @@ what was read is kept in the user's cache for as long as every file is the same.
 
 from __future__ import annotations
 
-import difflib
 import hashlib
 import os
 from collections.abc import Iterable, Iterator, Mapping
@@ -19,12 +18,12 @@ from samuel.abilities.definition import ExecutionSettings, read_ability, read_ex
 from samuel.abilities.model import Ability, Level
 from samuel.abilities.tables import FILE, LARGEST, AbilityRow, AbilityTables, read_tables
 from samuel.config import kinds
-from samuel.config.advice import Advice
 from samuel.decoding import msgpack_decoder
 from samuel.errors import ConfigError, Problem, SamuelError, UsageError
 from samuel.files import atomic, yaml
 from samuel.files.inside import read_inside
 from samuel.files.survey import Signature, signature
+from samuel.nearest import SpellingHints, did_you_mean
 from samuel.printable import file_name
 from samuel.version import __version__
 
@@ -57,8 +56,7 @@ class Registry(msgspec.Struct, frozen=True, dict=True):
         if broken := [problem for problem in self.problems if Path(problem.file).stem == name]:
             what = f"the ability `{file_name(name)[:100]}` cannot be used: {broken[0]}"
             raise UsageError(what, "`samuel ability lint` shows everything that is wrong")
-        near = difflib.get_close_matches(name, self.by_name, 1)
-        hint = f"did you mean `{near[0]}`?" if near else "`samuel ability list` shows those that are there"
+        hint = did_you_mean(name, self.by_name, "`samuel ability list` shows those that are there")
         if self.problems:
             hint += "; `samuel ability lint` shows files that cannot be used"
         raise UsageError(f"there is no ability `{file_name(name)[:100]}`", hint)
@@ -220,10 +218,10 @@ class _Reading:
 
     def _with_executions(self, abilities: dict[str, Ability]) -> dict[str, Ability]:
         names = {name: one.id for one in abilities.values() for name in one.names}
-        advice = Advice()
+        hints = SpellingHints()
         for said in self._executions():
             if said.name not in names:
-                hint = advice.near(said.name, names)
+                hint = hints.did_you_mean(said.name, names)
                 self._problem(f"there is no ability `{said.name}`", said.file, said.line, hint)
                 continue
             one = abilities[names[said.name]]

@@ -6,7 +6,6 @@ environment, a scope or a negative keyword takes one out. The same inputs always
 
 from __future__ import annotations
 
-import difflib
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -17,6 +16,7 @@ from samuel.abilities.ranking import Ranker, Ranking
 from samuel.abilities.registry import Registry
 from samuel.abilities.scope import in_scope
 from samuel.events.session import SuggestedAbility
+from samuel.nearest import SpellingHints
 from samuel.printable import file_name
 from samuel.relevance.confidence import FLOOR
 from samuel.relevance.index import POOL, Hit, IndexedText, TextIndex
@@ -166,12 +166,14 @@ def _resolved(
     """Suggestions by the id of their ability, the surest of each; and those of abilities that do not exist."""
     found: dict[str, SuggestedAbility] = {}
     reported = []
+    hints = SpellingHints()
     for one in suggestions:
         known = registry.by_name.get(one.id)
         if known is None:
-            near = difflib.get_close_matches(one.id, registry.by_name, 1)
-            hint = f"; did it mean `{near[0]}`?" if near else ""
-            reported.append(f"a hook suggests `{_line(one.id)}`, which is not in the registry{hint}")
+            hint = hints.did_you_mean(one.id, registry.by_name)
+            reported.append(
+                f"a hook suggests `{_line(one.id)}`, which is not in the registry" + (f"; {hint}" if hint else "")
+            )
         elif known.id not in found or _confidence(one) > _confidence(found[known.id]):
             found[known.id] = one
     return found, tuple(reported)

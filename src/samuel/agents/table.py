@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -12,6 +11,7 @@ from samuel.agents.agent import Agent
 from samuel.agents.configured import configured
 from samuel.config.model import AgentSettings
 from samuel.errors import UsageError
+from samuel.nearest import did_you_mean
 from samuel.paths import SCRIPTED
 
 STEPS = SCRIPTED
@@ -45,8 +45,5 @@ def find(name: str, settings: Mapping[str, AgentSettings]) -> Agent:
     if name in AGENTS:
         return AGENTS[name]
     known = sorted({*AGENTS, *settings})
-    near = difflib.get_close_matches(name, known, 1)
-    raise UsageError(
-        f"There is no agent `{name}`." + (f" Did you mean `{near[0]}`?" if near else ""),
-        f"There are: {', '.join(known)}; [agents.{name}] in samuel.toml makes another.",
-    )
+    others = f"the agents are {', '.join(known)}; add your own as [agents.{name}] in samuel.toml"
+    raise UsageError(f"there is no agent `{name}`", did_you_mean(name, known, others))

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import difflib
 import importlib
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import click
+
+from samuel.nearest import did_you_mean
 
 
 class CommandEntry(NamedTuple):
@@ -34,8 +35,7 @@ class LazyGroup(click.Group):
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         if args and args[0] not in self.table and not args[0].startswith("-"):
-            close = difflib.get_close_matches(args[0], self.table, n=1)
-            hint = f"did you mean `{close[0]}`?" if close else f"the commands are {', '.join(self.table)}"
+            hint = did_you_mean(args[0], self.table, f"the commands are {', '.join(self.table)}")
             raise click.UsageError(f"`{args[0]}` is not a command; {hint}", ctx)
         return super().resolve_command(ctx, args)
 

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import difflib
 import os
 from collections.abc import Sequence
 
@@ -11,6 +10,7 @@ from samuel.cli.consent import PENDING, Consent, ask_for_each, readable, refuse_
 from samuel.cli.output import OutputTable
 from samuel.errors import SamuelError, UsageError
 from samuel.hooks.handler import HandlerStatus
+from samuel.nearest import did_you_mean
 from samuel.printable import safe
 from samuel.trust.items import TrustItem
 
@@ -109,8 +109,7 @@ def _chosen(here: CommandContext, names: Sequence[str], items: Sequence[TrustIte
         path = os.path.relpath(os.path.abspath(here.directory / name), here.root)
         item = by_name.get(name) or by_name.get(path)
         if item is None:
-            close = difflib.get_close_matches(name, by_name, n=1)
-            hint = f"did you mean `{close[0]}`?" if close else "`samuel trust --list` shows what there is"
+            hint = did_you_mean(name, by_name, "`samuel trust --list` shows what there is")
             raise UsageError(f"`{name}` is nothing that could run here", hint)
         chosen.append(item)
     return chosen

@@ -5,17 +5,17 @@ A key exists because some line of `load.py` takes it. There is no second list of
 
 from __future__ import annotations
 
-import difflib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Protocol, TypeVar
 
 from samuel.config.keys import KeyPath, dotted, shown
 from samuel.config.kinds import type_name
 from samuel.errors import ConfigError, Problem
+from samuel.nearest import SpellingHints
 
 MOST_UNKNOWN = 100
-"""Unknown keys of one table that are told one by one: nobody reads more, and advice takes time."""
+"""Unknown keys of one table that are listed one by one."""
 
 Value = TypeVar("Value")
 DefaultT = TypeVar("DefaultT")
@@ -34,6 +34,7 @@ class ProblemReport:
         self._lines = lines
         self._problems: list[Problem] = []
         self._tables: list[ConfigTable] = []
+        self._hints = SpellingHints()
 
     def read(self, values: dict[str, object], path: KeyPath = ()) -> ConfigTable:
         table = ConfigTable(self, values, path)
@@ -42,6 +43,11 @@ class ProblemReport:
 
     def add(self, path: KeyPath, what: str, hint: str = "") -> None:
         self._problems.append(Problem(what, self._file, self.line(path), hint))
+
+    def add_unknown(self, path: KeyPath, what: str, valid_keys: Iterable[str]) -> None:
+        """Add a key that is none of `valid_keys`, with the nearest of them as the hint."""
+        listed = "known here: " + ", ".join(f"`{key}`" for key in valid_keys)
+        self.add(path, what, self._hints.did_you_mean(str(path[-1]), valid_keys, listed))
 
     def line(self, path: KeyPath) -> int:
         return self._lines.of(path)
@@ -106,15 +112,9 @@ class ConfigTable:
         where = f" in `{dotted(self.path)}`" if self.path else ""
         unread = [key for key in self._values if key not in self._known]
         for key in unread[:MOST_UNKNOWN]:
-            self.refuse(key, f"unknown key `{shown(key)}`{where}", self._advice(key))
+            self._report.add_unknown((*self.path, key), f"unknown key `{shown(key)}`{where}", self._known)
         if len(unread) > MOST_UNKNOWN:
             self.refuse(unread[MOST_UNKNOWN], f"{len(unread) - MOST_UNKNOWN} more unknown keys{where}")
-
-    def _advice(self, key: str) -> str:
-        close = difflib.get_close_matches(key, self._known, n=1)
-        if close:
-            return f"did you mean `{close[0]}`?"
-        return "known here: " + ", ".join(f"`{known}`" for known in self._known)
 
 
 def _table(value: object) -> dict[str, object]:

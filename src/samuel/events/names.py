@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 from typing import Final
 
 from samuel.errors import UnknownEvent
+from samuel.nearest import hint, nearest_name
 
 INIT_BEFORE: Final = "init.before"
 INIT_AFTER: Final = "init.after"
@@ -90,8 +90,7 @@ def spellings(name: str) -> tuple[str, ...]:
 
 def nearest(name: str) -> str | None:
     """The event that `name` was probably meant to be."""
-    close = difflib.get_close_matches(_words(name), _BY_WORDS, n=1, cutoff=0.5)
-    return _BY_SPELLING[close[0]] if close else None
+    return _BY_SPELLING.get(nearest_name(_words(name), _BY_WORDS, cutoff=0.5))
 
 
 def _words(name: str) -> str:
@@ -106,9 +105,7 @@ def _advice(name: str) -> tuple[str, str]:
             f"`{name}` is reserved for later",
             "names under `extension.` and `methodology.` cannot be used yet",
         )
-    close = nearest(name)
-    hint = f"did you mean `{close}`?" if close else "`samuel hooks schema` lists all events"
-    return f"`{name}` is not an event", hint
+    return f"`{name}` is not an event", hint(nearest(name) or "", "`samuel hooks schema` lists all events")
 
 
 _BY_WORDS: Final = {**{_words(name): name for name in ALL}, **KODELET}

@@ -7,7 +7,6 @@ removed or disabled is gone, by agreement.
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
@@ -15,6 +14,7 @@ from samuel.config.model import DEFAULT, HandlerRef
 from samuel.errors import Problem
 from samuel.events import EventType
 from samuel.hooks.handler import Handler, HandlerStatus, Origin
+from samuel.nearest import did_you_mean
 
 
 class Absent(NamedTuple):
@@ -62,10 +62,9 @@ class Absent(NamedTuple):
             if other.status in (HandlerStatus.DISABLED, HandlerStatus.SHADOWED):
                 return f"which is {other.status}", other.reason or remove
             return "which does not answer to that event", remove
-        near = difflib.get_close_matches(name, sorted({*self.names, *_called(self.everybody)} - {DEFAULT}), n=1)
-        if near:
-            return "which is not there", f"did you mean `{near[0]}`?"
-        return "which is not there", f"`samuel plugin install` gets the plugins of samuel.lock; otherwise {remove}"
+        names = sorted({*self.names, *_called(self.everybody)} - {DEFAULT})
+        install = f"`samuel plugin install` gets the plugins of samuel.lock; otherwise {remove}"
+        return "which is not there", did_you_mean(name, names, install)
 
     def _is_gone(self, name: str) -> bool:
         return any(name == one or name.startswith((f"{one}/", f"{one}:")) for one in self.let_go())

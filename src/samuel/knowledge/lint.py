@@ -7,13 +7,13 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from samuel.config.advice import Advice
 from samuel.errors import Problem
 from samuel.knowledge.documents import is_markdown, read_document
 from samuel.knowledge.model import FILE, DocumentHeader, KnowledgeBase, RelatedDoc, RouteFile, TopicEntry
 from samuel.knowledge.routes import read_routes
 from samuel.knowledge.survey import MOST, Survey, survey
 from samuel.knowledge.topics import covers, listed
+from samuel.nearest import SpellingHints
 
 ROUTES = "routes"
 """Where route files usually lie; wherever else one lies, its neighbours are looked at as well."""
@@ -81,22 +81,22 @@ def _disagreeing_route_files(base: KnowledgeBase, files: dict[str, RouteFile]) -
 def _missing_documents(
     base: KnowledgeBase, named: dict[str, list[_Naming]], documents: dict[str, DocumentHeader], lying: Survey
 ) -> Iterator[Problem]:
-    advice = Advice()
+    hints = SpellingHints()
     for path, namings in named.items():
         if (document := documents[path]).readable:
             continue
-        hint = document.problems[0].hint or _nearest(base.root, path, namings[0].file.path, lying, advice)
+        hint = document.problems[0].hint or _nearest(base.root, path, namings[0].file.path, lying, hints)
         for place in dict.fromkeys((naming.file.path, naming.related.line) for naming in namings):
             what = f"the document `{path}` cannot be used: {document.problems[0].what}"
             yield Problem(what, str(base.root / place[0]), place[1], hint)
 
 
-def _nearest(root: Path, path: str, route_file: str, lying: Survey, advice: Advice) -> str:
+def _nearest(root: Path, path: str, route_file: str, lying: Survey, hints: SpellingHints) -> str:
     beside = f"{os.path.dirname(route_file)}/{path}".removeprefix("/")
     if (root / beside).is_file():
         return f"paths are from the directory of {FILE}: write `/{beside}`"
     known = (f"/{one}" for one in lying.files if is_markdown(one))
-    return advice.near(f"/{path}", known, "write it, or remove the entry")
+    return hints.did_you_mean(f"/{path}", known, "write it, or remove the entry")
 
 
 def _disagreeing_documents(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
@@ -11,6 +10,7 @@ from samuel.config.keys import shown
 from samuel.knowledge.model import RouteFile, TopicEntry
 from samuel.knowledge.question import KnowledgeQuestion
 from samuel.knowledge.ranking import Fit, IndexFile, fitting_topics
+from samuel.nearest import nearest_name
 
 EXACTLY, PARTLY, NEARLY = 0.5, 0.4, 0.3
 """What it is worth that both scope and topic are those asked for, that the only one named is, that one is near."""
@@ -107,8 +107,7 @@ def _of_topic(
 def _nearest(name: str, names: Iterable[str]) -> str:
     """Capitals, spaces and hyphens make no difference: `Pre-commit checks` is next to `pre_commit_checks`."""
     plain = {_plain(one): one for one in sorted(names, reverse=True)}
-    close = difflib.get_close_matches(_plain(name), plain, 1, ALIKE)
-    return plain[close[0]] if close else ""
+    return plain.get(nearest_name(_plain(name), plain, ALIKE), "")
 
 
 def _plain(name: str) -> str:

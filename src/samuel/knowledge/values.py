@@ -5,7 +5,6 @@ One bad entry must not hide the others, so nothing here raises: a value that is 
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
@@ -14,6 +13,7 @@ from samuel.errors import Problem
 from samuel.files import yaml
 from samuel.knowledge.model import STAGES
 from samuel.knowledge.place import from_root
+from samuel.nearest import did_you_mean
 
 MOST_UNKNOWN = 20
 """Unknown keys of one mapping that are told one by one."""
@@ -81,9 +81,8 @@ class Values:
         said = self.texts(key)
         for word in said:
             if word not in STAGES:
-                close = difflib.get_close_matches(word.lower()[:40], STAGES, 1)
-                known = f"did you mean `{close[0]}`?" if close else f"one of {', '.join(STAGES)}"
-                self.note(key, f"`{shown(word)}` is no stage", known)
+                hint = did_you_mean(word.lower(), STAGES, f"one of {', '.join(STAGES)}")
+                self.note(key, f"`{shown(word)}` is no stage", hint)
         return tuple(word for word in said if word in STAGES)
 
     def path(self, key: str) -> str:
@@ -125,9 +124,8 @@ class Values:
         unread = self._unread()
         absent = [key for key in self._known if key not in self._values]  # one that is there was not meant
         for key in unread[:MOST_UNKNOWN]:
-            close = difflib.get_close_matches(key[:80], absent, 1)
             known = ", ".join(f"`{one}`" for one in self._known)
-            hint = f"did you mean `{close[0]}`?" if close else f"known here: {known}"
+            hint = did_you_mean(key, absent, f"known here: {known}")
             self.note(key, f"unknown key `{shown(key)}`", hint)
         if len(unread) > MOST_UNKNOWN:
             self.note(unread[MOST_UNKNOWN], f"{len(unread) - MOST_UNKNOWN} more unknown keys")
@@ -135,8 +133,8 @@ class Values:
     def refuse_misspelt(self) -> None:
         """The same for a mapping that others use too: only what is nearly one of our keys is a mistake."""
         for key in self._unread()[:MOST_UNKNOWN]:
-            if close := difflib.get_close_matches(key[:80], self._known, 1, NEARLY):
-                self.note(key, f"unknown key `{shown(key)}`", f"did you mean `{close[0]}`?")
+            if hint := did_you_mean(key, self._known, cutoff=NEARLY):
+                self.note(key, f"unknown key `{shown(key)}`", hint)
 
     def _unread(self) -> list[str]:
         return [key for key in self._values if key not in self._known]

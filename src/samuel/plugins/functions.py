@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 import symtable
 import warnings
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import MappingProxyType
 
 from samuel.config.keys import shown
 from samuel.errors import Problem, SamuelError
 from samuel.files.inside import read_inside
+from samuel.nearest import SpellingHints
 from samuel.plugins.exports import exported_functions
 from samuel.plugins.model import PYTHON, WASM, Manifest
 
@@ -26,6 +26,7 @@ def missing(directory: Path, manifest: Manifest) -> list[Problem]:
     if manifest.kind not in _READERS:
         return []
     problems: list[Problem] = []
+    hints = SpellingHints()
     wanted: dict[str, list[tuple[str, int]]] = {}
     for binding in manifest.bindings:
         file, _, function = binding.entry.rpartition(":") if manifest.kind == PYTHON else ("", "", binding.entry)
@@ -41,16 +42,16 @@ def missing(directory: Path, manifest: Manifest) -> list[Problem]:
             problems.append(Problem(error.message, str(directory / file), hint=error.hint))
         else:
             problems += [
-                Problem(f"`{file}` has no `{shown(function)}`", manifest.file, line, _advice(function, known))
+                Problem(
+                    f"`{file}` has no `{shown(function)}`",
+                    manifest.file,
+                    line,
+                    hints.did_you_mean(function, known),
+                )
                 for function, line in functions
                 if known is not None and function not in known
             ]
     return problems
-
-
-def _advice(function: str, known: Collection[str]) -> str:
-    near = difflib.get_close_matches(function, known, n=1)
-    return f"did you mean `{shown(near[0])}`?" if near else ""
 
 
 def _defined(data: bytes) -> list[str] | None:

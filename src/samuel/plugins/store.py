@@ -7,7 +7,6 @@ locked, the agreement is recorded, the decision is written down, and directories
 
 from __future__ import annotations
 
-import difflib
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
@@ -23,6 +22,7 @@ from samuel.files import atomic
 from samuel.files.inside import make_dirs_inside, read_inside, refuse_links
 from samuel.files.lock import held
 from samuel.hooks.capability import NOTHING, Capabilities
+from samuel.nearest import did_you_mean
 from samuel.plugins import environment, lock, requirements, source, staging
 from samuel.plugins.candidate import PluginCandidate, StagingArea, after, pinned, with_lock
 from samuel.plugins.fetch import SILENT, FetchProgress
@@ -101,8 +101,8 @@ class Store:
         for plugin in known:
             if requirements.answers(plugin, name):
                 return plugin
-        close = difflib.get_close_matches(name, [said for one in known for said in (one.title, one.name)], n=1)
-        hint = f"did you mean `{close[0]}`?" if close else "`samuel plugin list` shows what there is"
+        names = (name for plugin in known for name in (plugin.title, plugin.name))
+        hint = did_you_mean(name, names, "`samuel plugin list` shows what there is")
         raise UsageError(f"no {self.location} plugin is called `{name}`", hint)
 
     # Planning

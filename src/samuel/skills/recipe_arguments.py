@@ -10,12 +10,12 @@ An argument without a default must be given, unless it says `required: false`.
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any, NamedTuple
 
 from samuel.errors import UsageError
+from samuel.nearest import did_you_mean
 from samuel.prompts.prompt_context import PromptContext
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
@@ -75,9 +75,8 @@ def filled(
 def _refuse_unknown(given: Iterable[str], known: list[str], recipe: str) -> None:
     for name in given:
         if name not in known:
-            near = difflib.get_close_matches(name, known, 1)
             listed = ", ".join(f"`{one}`" for one in known)
-            hint = f"did you mean `{near[0]}`?" if near else f"it takes {listed}" if known else "it takes none"
+            hint = did_you_mean(name, known, f"it takes {listed or 'none'}")
             raise UsageError(f"the recipe `{recipe}` has no argument `{name}`", hint)
 
 

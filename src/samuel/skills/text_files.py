@@ -6,7 +6,6 @@ read is listed with the reason and hides nothing.
 
 from __future__ import annotations
 
-import difflib
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
@@ -17,6 +16,7 @@ from samuel.errors import ConfigError, Problem, SamuelError, UsageError
 from samuel.files.frontmatter import LARGEST, FrontMatter, parse
 from samuel.files.inside import read_inside
 from samuel.hooks.handler import HandlerStatus, Origin
+from samuel.nearest import did_you_mean
 from samuel.plugins.installed import LOCAL, InstalledPlugin
 from samuel.printable import file_name
 
@@ -116,8 +116,8 @@ def choose(found: Sequence[One], asked: str, kind: str) -> One:
             return working
         if known:
             raise SamuelError(f"the {kind} `{asked}` cannot be used: {known[0].reason}")
-    near = difflib.get_close_matches(asked, [name for one in found for name in one.names], 1)
-    hint = f"did you mean `{near[0]}`?" if near else f"`samuel {kind} list` shows those that are there"
+    names = (name for one in found for name in one.names)
+    hint = did_you_mean(asked, names, f"`samuel {kind} list` shows those that are there")
     raise UsageError(f"there is no {kind} `{asked}`", hint)
 
 

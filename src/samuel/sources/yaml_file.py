@@ -15,7 +15,6 @@ Nothing of it is run or looked for here.
 
 from __future__ import annotations
 
-import difflib
 import math
 import re
 import shlex
@@ -38,6 +37,7 @@ from samuel.files import yaml
 from samuel.files.modules import is_file
 from samuel.hooks.handler import Role
 from samuel.hooks.match import FIELDS
+from samuel.nearest import did_you_mean
 from samuel.sources.shipped_hook import ShippedHook, ShippedHooks
 from samuel.sources.yaml_hook import BUILTIN, PYTHON, SCRIPT, YamlHook
 
@@ -197,8 +197,7 @@ def _builtin(table: ConfigTable, shipped_hooks: ShippedHooks) -> dict[str, Any]:
             "function": shipped.function.rpartition(":")[2],
         }
     if hook_name:
-        close = difflib.get_close_matches(hook_name, shipped_hooks, n=1)
-        hint = f"did you mean `{close[0]}`?" if close else f"there are {', '.join(shipped_hooks)}"
+        hint = did_you_mean(hook_name, shipped_hooks, f"there are {', '.join(shipped_hooks)}")
         table.refuse("name", f"`{hook_name}` is not a hook that comes with Samuel", hint)
     return {"command": hook_name}
 

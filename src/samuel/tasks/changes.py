@@ -20,8 +20,9 @@ from typing import Any
 from msgspec.structs import replace
 
 from samuel.errors import SamuelError, UsageError
+from samuel.nearest import did_you_mean
 from samuel.tasks.queue import OPEN
-from samuel.tasks.task import PRIORITIES, Task, Tasks, find, nearest
+from samuel.tasks.task import PRIORITIES, Task, Tasks, find
 
 
 def begin(tasks: Tasks, id: str, *, iteration: int) -> tuple[Task, ...]:
@@ -78,7 +79,7 @@ def enqueue(
     if not words:
         raise UsageError("the task has no title", "say in a few words what is to be done")
     if priority not in PRIORITIES:
-        hint = nearest(priority, PRIORITIES) or f"one of {', '.join(PRIORITIES)}"
+        hint = did_you_mean(priority, PRIORITIES, f"one of {', '.join(PRIORITIES)}")
         raise UsageError(f"`{priority}` is no priority", hint)
     needed = tuple(dict.fromkeys(depends_on))
     for id in needed:

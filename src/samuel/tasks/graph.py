@@ -7,7 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from graphlib import CycleError, TopologicalSorter
 
 from samuel.errors import Problem
-from samuel.tasks.task import Tasks, nearest
+from samuel.nearest import SpellingHints
+from samuel.tasks.task import Tasks
 
 
 def problems(tasks: Tasks, file: str = "", lines: Sequence[int] = ()) -> list[Problem]:
@@ -45,12 +46,13 @@ def _ids(tasks: Tasks) -> Iterator[GraphProblem]:
 
 def _references(tasks: Tasks) -> Iterator[GraphProblem]:
     ids = {task.id for task in tasks}
+    hints = SpellingHints()
     for index, task in enumerate(tasks):
         referred = [("depends on", one) for one in task.depends_on]
         referred += [("has the parent", task.parent_id)] if task.parent_id else []
         for how, other in referred:
             if other not in ids:
-                hint = nearest(other, ids) or "name a task that is there, or take it out"
+                hint = hints.did_you_mean(other, ids, "name a task that is there, or take it out")
                 yield index, f"task `{task.id}` {how} `{other}`, which is no task here", hint
 
 

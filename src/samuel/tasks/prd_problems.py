@@ -14,7 +14,8 @@ import toons
 
 from samuel.decoding import convert
 from samuel.errors import Problem
-from samuel.tasks.task import LISTS, PRIORITIES, STATUSES, Task, nearest
+from samuel.nearest import did_you_mean
+from samuel.tasks.task import LISTS, PRIORITIES, STATUSES, Task
 
 HEADER = re.compile(r"^tasks\[(\d+)\]\{(.+)\}:[ \t\r]*$", re.MULTILINE)
 COMMENT = re.compile(r"\n[ \t\r]*[#\n]")  # the line after a line end is one, or blank: no row, in any case
@@ -77,7 +78,7 @@ def bad_cells(rows: Sequence[dict[str, Any]], file: str, lines: Sequence[int]) -
 
 def _refused(name: str, value: Any) -> Problem:
     if name in _CHOICES:
-        hint = nearest(str(value), _CHOICES[name]) or f"one of {', '.join(_CHOICES[name])}"
+        hint = did_you_mean(str(value), _CHOICES[name], f"one of {', '.join(_CHOICES[name])}")
         return Problem(f"`{value}` is no {name}", hint=hint)
     if name in LISTS:
         return Problem(f"`{name}` must be text, not {value!r}", hint='write "1.10", and several as "1.10|1.11"')

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Iterable, Sequence
 from typing import Any, Literal, get_args
@@ -10,6 +9,7 @@ from typing import Any, Literal, get_args
 import msgspec
 
 from samuel.errors import UsageError
+from samuel.nearest import did_you_mean
 
 TaskStatus = Literal["pending", "in_progress", "completed", "skipped", "blocked"]
 Priority = Literal["critical", "high", "medium", "low"]
@@ -62,12 +62,7 @@ def find(tasks: Iterable[Task], id: str) -> Task:
         if task.id == id:
             return task
         ids.append(task.id)
-    raise UsageError(f"there is no task `{id}`", nearest(id, ids) or "`samuel run tasks` lists them")
-
-
-def nearest(word: str, known: Iterable[str]) -> str:
-    close = difflib.get_close_matches(word, list(known), n=1)
-    return f"did you mean `{close[0]}`?" if close else ""
+    raise UsageError(f"there is no task `{id}`", did_you_mean(id, ids, "`samuel run tasks` lists them"))
 
 
 def natural(id: str) -> tuple[object, ...]:

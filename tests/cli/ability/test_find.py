@@ -201,7 +201,7 @@ answer["suggested_abilities"] = [
             "suggested by a hook with confidence 0.90: Regression workflow for billing module"
         )
         assert data["warnings"] == [
-            "a hook suggests `billing_regresion`, which is not in the registry; did it mean `billing_regression`?"
+            "a hook suggests `billing_regresion`, which is not in the registry; did you mean `billing_regression`?"
         ]
 
     def test_the_session_of_the_process(self, samuel, office, monkeypatch):

@@ -122,8 +122,10 @@ class TestBefore:
         assert RunFile(workshop.store.directory).load() is None
 
     def test_no_such_agent_and_no_such_methodology(self, samuel, workshop):
-        assert samuel("run", "start", "--agent", "mime").err.startswith(
-            "error: There is no agent `mime`. Did you "
+        assert samuel("run", "start", "--agent", "mime") == (
+            2,
+            "",
+            "error: there is no agent `mime`\ndid you mean `mine`?\n",
         )
         assert samuel("run", "start", "--methodology", "ralf") == (
             2,

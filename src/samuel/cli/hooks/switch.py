@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from pathlib import Path
 
 import click
@@ -15,6 +14,7 @@ from samuel.cli.hooks.shipped import bring
 from samuel.config.yaml_edit import set_flag
 from samuel.errors import ConfigError, SamuelError, UsageError
 from samuel.files import atomic
+from samuel.nearest import did_you_mean
 from samuel.shipped.table import SHIPPED_HOOKS
 from samuel.sources.yaml_cache import YamlHookFile
 from samuel.sources.yaml_file import read_hook
@@ -84,14 +84,8 @@ def _named(app: App, id: str) -> YamlHookFile:
     if not found and (broken := [read for read in reads if read.hook is None and id in _names(read)]):
         raise ConfigError([problem for read in broken for problem in read.problems])
     if not found:
-        close = difflib.get_close_matches(
-            id, [*(read.hook.id for read in reads if read.hook), *SHIPPED_HOOKS], n=1
-        )
-        hint = (
-            f"did you mean `{close[0]}`?"
-            if close
-            else "`samuel hooks validate` and `samuel hooks list --shipped` list them"
-        )
+        ids = [*(read.hook.id for read in reads if read.hook), *SHIPPED_HOOKS]
+        hint = did_you_mean(id, ids, "`samuel hooks validate` and `samuel hooks list --shipped` list them")
         raise UsageError(f"there is no YAML hook `{id}`", hint)
     return found[0]
 

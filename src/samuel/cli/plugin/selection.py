@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import difflib
 from pathlib import Path
 
 from samuel import config, paths
 from samuel.errors import UsageError
+from samuel.nearest import did_you_mean
 from samuel.plugins.installed import GLOBAL, LOCAL, InstalledPlugin
 from samuel.plugins.requirements import answers
 from samuel.plugins.store import Store
@@ -35,6 +35,7 @@ def named(root: Path, name: str, location: str = "") -> tuple[InstalledPlugin, b
         other = meant[0][0]
         hint = "add `--global`" if other.location == GLOBAL else "leave `--global` away"
         raise UsageError(f"`{name}` is a {other.location} plugin", hint)
-    close = difflib.get_close_matches(name, [said for one, _ in found for said in (one.title, one.name)], n=1)
-    hint = f"did you mean `{close[0]}`?" if close else "`samuel plugin list` shows what there is"
-    raise UsageError(f"no plugin is called `{name}`", hint)
+    names = (name for plugin, _ in found for name in (plugin.title, plugin.name))
+    raise UsageError(
+        f"no plugin is called `{name}`", did_you_mean(name, names, "`samuel plugin list` shows what there is")
+    )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -17,6 +16,7 @@ from samuel.errors import UsageError
 from samuel.files.inside import refuse_links
 from samuel.loop.run import RunFile
 from samuel.loop.state_migration import move_state
+from samuel.nearest import did_you_mean
 from samuel.process.live import all_enclosing
 from samuel.tasks.prd_file import NAME as PRD
 from samuel.tasks.rights import Asker, asker
@@ -89,8 +89,7 @@ def known_methodology(settings: Config, name: str) -> str:
     """The methodology of this name, or the default one; a name that nobody configured is a mistake."""
     if not name or name in settings.names:
         return name or settings.default_methodology
-    near = difflib.get_close_matches(name, settings.names, 1)
-    hint = f"did you mean `{near[0]}`?" if near else f"[methodology.{name}] in samuel.toml makes it one"
+    hint = did_you_mean(name, settings.names, f"[methodology.{name}] in samuel.toml makes it one")
     raise UsageError(f"there is no methodology `{name}`", hint)
 
 

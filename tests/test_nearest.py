@@ -1,0 +1,28 @@
+from samuel.nearest import LONGEST_NAME, MOST_HINTS, SpellingHints, did_you_mean, nearest_name
+
+
+def test_nearest_name_is_the_one_most_alike() -> None:
+    assert nearest_name("chekc", ["check", "checks", "chess"]) == "check"
+    assert nearest_name("zebra", ["check", "chess"]) == ""
+    assert nearest_name("chess", ["check"], cutoff=0.9) == ""
+
+
+def test_hint_names_the_nearest_or_is_what_the_caller_gave() -> None:
+    assert did_you_mean("chekc", iter(["check"])) == "did you mean `check`?"
+    assert did_you_mean("zebra", ["check"], "one of check") == "one of check"
+    assert did_you_mean("zebra", ["check"]) == ""
+
+
+def test_hint_is_one_printable_line_whatever_the_names_contain() -> None:
+    assert did_you_mean("check", ["che\nck\x1b"]) == "did you mean `che\\x0ack\\x1b`?"
+
+
+def test_only_the_beginning_of_a_long_misspelt_name_is_compared() -> None:
+    name = "a" * LONGEST_NAME
+    assert nearest_name(name + "b" * 1_000_000, [name]) == name
+
+
+def test_one_report_gets_only_the_first_hints() -> None:
+    hints = SpellingHints()
+    lines = [hints.did_you_mean("chekc", ["check"], "no hint") for _ in range(MOST_HINTS + 2)]
+    assert lines == ["did you mean `check`?"] * MOST_HINTS + ["no hint"] * 2
