@@ -1,7 +1,7 @@
 """Writes the pages of the reference that the code knows best.
 
-    python docs/generate.py            rewrite them
-    python docs/generate.py --check    say which are out of date, and fail
+    python docs/generate.py            rewrite them, and print the difference
+    python docs/generate.py --check    print the difference, and fail if there is one
 
 Each page is a pure function of the catalogue, the commands or the records. What a type says of itself is shown;
 what it does not say stands in a table beside it, and a name that is missing there is an error.
@@ -9,6 +9,7 @@ what it does not say stands in a table beside it, and a name that is missing the
 
 from __future__ import annotations
 
+import difflib
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -41,17 +42,21 @@ PAGES: dict[str, Callable[[], str]] = {
 
 
 def main(arguments: list[str]) -> int:
-    stale = []
+    stale = False
     for name, page in PAGES.items():
         file, text = REFERENCE / name, page()
-        if not file.exists() or file.read_text(encoding="utf-8") != text:
-            stale.append(name)
+        before = file.read_text(encoding="utf-8") if file.exists() else ""
+        if before != text:
+            stale = True
+            title = f"docs/reference/{name}"
+            lines = (before.splitlines(), text.splitlines())
+            print(*difflib.unified_diff(*lines, title, f"{title} (generated)", lineterm=""), sep="\n")
             if "--check" not in arguments:
                 file.write_text(text, encoding="utf-8")
-    verb = "out of date; run `python docs/generate.py`" if "--check" in arguments else "rewritten"
-    for name in stale:
-        print(f"docs/reference/{name}: {verb}")
-    return 1 if stale and "--check" in arguments else 0
+    if stale and "--check" in arguments:
+        print("\nif this is what the pages should say: `python docs/generate.py` writes them")
+        return 1
+    return 0
 
 
 if __name__ == "__main__":

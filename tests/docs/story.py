@@ -9,11 +9,12 @@
 
 A command must end with 0, unless `$ echo $?` follows and shows another code. A line `...` stands for any number of
 lines. `$ cd DIR` holds for all that comes after it. `python tests/docs/story.py` writes what really comes out into
-the pages.
+the pages, and prints the difference: read it, it may be a bug rather than news.
 """
 
 from __future__ import annotations
 
+import difflib
 import json
 import os
 import re
@@ -37,6 +38,8 @@ NEEDS = re.compile(r"^<!-- needs: (.+) -->$", re.MULTILINE)
 ANY_LINES = "..."
 WHEEL = "wheel "
 BASE_IMAGE = "localhost/busybox:stable-musl"  # `FROM busybox:stable-musl` finds it before it asks a registry
+
+INSTALLED = Path(sys.executable).parent
 
 GIT_CONFIG = """\
 [user]
@@ -86,7 +89,8 @@ def steps(console: str) -> list[Step]:
 class Machine:
     """A scratch computer: a home, a project in it, and nothing of whoever runs the tests."""
 
-    def __init__(self, place: Path) -> None:
+    def __init__(self, place: Path, programs: Path = INSTALLED) -> None:
+        """`programs` is the directory that `samuel` is started from."""
         self.place = place
         self.home = place / "home/you"
         self.project = self.home / "shop"
@@ -94,7 +98,7 @@ class Machine:
         self.directory = self.project
         self.env = {
             "HOME": str(self.home),
-            "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
+            "PATH": f"{programs}:{INSTALLED}:{os.environ['PATH']}",
             "LANG": "C.UTF-8",
             "PIP_NO_INDEX": "1",  # nothing is downloaded
             "PIP_FIND_LINKS": str(place / "wheels"),
@@ -203,12 +207,24 @@ def rewritten(page: str, machine: Machine) -> str:
     return page
 
 
-if __name__ == "__main__":
+def difference(name: str, before: str, after: str) -> str:
+    """A unified diff, for a person to read."""
+    lines = difflib.unified_diff(
+        before.splitlines(), after.splitlines(), name, f"{name} (what comes out now)", lineterm=""
+    )
+    return "\n".join(lines)
+
+
+def main(names: list[str]) -> None:
     # A page that needs podman needs its BASE_IMAGE as well: `podman tag` gives any busybox that name.
-    for file in [Path(name).resolve() for name in sys.argv[1:]] or PAGES:
+    for file in [Path(name).resolve() for name in names] or PAGES:
         with tempfile.TemporaryDirectory() as place:
             before = file.read_text()
             after = rewritten(before, Machine(Path(place)))
         if after != before:
             file.write_text(after)
-            print(f"rewrote {file.relative_to(ROOT)}")
+            print(difference(str(file.relative_to(ROOT)), before, after))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -27,10 +27,10 @@ class Ran(NamedTuple):
 
 
 class Flow:
-    def __init__(self, root: Path, home: Path) -> None:
+    def __init__(self, root: Path, home: Path, programs: Path) -> None:
         self.root = root
         self._env = {
-            "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
+            "PATH": f"{programs}:{Path(sys.executable).parent}:{os.environ['PATH']}",
             "HOME": str(home),
             "LANG": "C.UTF-8",
         }
@@ -40,7 +40,7 @@ class Flow:
         return self._ran(["sh", str(self.root / "run.sh")])
 
     def samuel(self, *arguments: str, stdin: str = "", **variables: str) -> Ran:
-        return self._ran([sys.executable, "-m", "samuel", *arguments], stdin, **variables)
+        return self._ran(["samuel", *arguments], stdin, **variables)
 
     def read(self, path: str) -> str:
         return (self.root / path).read_text()
@@ -58,7 +58,7 @@ class Flow:
 
 
 @pytest.fixture
-def flow(tmp_path: Path) -> Callable[[str], Flow]:
+def flow(tmp_path: Path, fast_samuel: Path) -> Callable[[str], Flow]:
     """`flow("failing_build")`: a copy of that example, not agreed to yet."""
 
     def copy(name: str) -> Flow:
@@ -66,6 +66,6 @@ def flow(tmp_path: Path) -> Callable[[str], Flow]:
         left_by_a_run = (".samuel", "logs", "cache", "implement", "__pycache__")
         shutil.copytree(FLOWS / name, root, ignore=shutil.ignore_patterns(*left_by_a_run))
         home.mkdir(exist_ok=True)
-        return Flow(root, home)
+        return Flow(root, home, fast_samuel)
 
     return copy
