@@ -1,23 +1,30 @@
-"""The catalogue of events against a table of their fields and rules, and a golden copy of their schemas."""
+"""The catalogue has exactly the events, fields, rules and limits of the contract below.
+
+The JSON Schemas have a golden file per event in `golden/`, and `shared.json` for what events share.
+`SAMUEL_UPDATE_GOLDENS=1 pytest tests/events` rewrites those that differ and fails with the differences.
+"""
 
 from __future__ import annotations
 
+import difflib
 import json
 import os
+from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import jsonschema
 import msgspec
 import pytest
 
-from samuel.events import EVENTS, Event, LoopEvent, event_type
+from samuel.events import EVENTS, Event, EventType, LoopEvent, event_type
 from samuel.events.catalogue import BY_PAYLOAD
 from samuel.events.event import PROTOCOL
-from samuel.events.names import LOOP
+from samuel.events.names import LOOP, spellings
 from samuel.events.schema import all_schemas, own_fields, sample
 
-GOLDEN = Path(__file__).parent / "golden" / "schemas.json"
-UPDATE = "SAMUEL_UPDATE_GOLDEN"
+GOLDEN = Path(__file__).parent / "golden"
+UPDATE = "SAMUEL_UPDATE_GOLDENS"
 
 # event | payload | composes by | strict | timeout; `?` marks a field that may be left out
 TABLE = """
@@ -138,18 +145,63 @@ def test_secrets_and_bulk_are_marked() -> None:
     assert '"x-bulk": true' in text
 
 
-def test_schemas_are_as_they_were() -> None:
-    """Other people's hooks are written against these: a change must be meant."""
-    now = json.dumps(all_schemas(), indent=1, sort_keys=True) + "\n"
+def shared_fields() -> dict[str, Any]:
+    """The schemas of the fields that all events, or all events of the loop, have."""
+    properties = msgspec.json.schema(LoopEvent)["$defs"]["LoopEvent"]["properties"]
+    return {name: schema for name, schema in properties.items() if name != "event"}
+
+
+def shared_definitions() -> dict[str, Any]:
+    """The schemas of the structs that belong to more than one event."""
+    definitions = [
+        (name, definition)
+        for schemas in all_schemas().values()
+        for part in ("payload", "result")
+        for name, definition in schemas[part]["$defs"].items()
+    ]
+    uses = Counter(name for name, _ in definitions)
+    return {name: definition for name, definition in definitions if uses[name] > 1}
+
+
+def without_shared(schemas: dict[str, Any], shared: dict[str, Any]) -> dict[str, Any]:
+    """`schemas`, where what is equal to a shared schema of the same name is only marked as shared."""
+    return {name: "shared" if shared.get(name) == schema else schema for name, schema in schemas.items()}
+
+
+def own_schemas(event: EventType) -> dict[str, Any]:
+    """The schemas of an event, without repeating what it shares with others."""
+    schemas = all_schemas()[event.name]
+    payload = schemas["payload"]["$defs"][event.payload.__name__]
+    payload["properties"] = without_shared(payload["properties"], SHARED["fields"])
+    for part in ("payload", "result"):
+        schemas[part]["$defs"] = without_shared(schemas[part]["$defs"], SHARED["definitions"])
+    return schemas
+
+
+SHARED = {"fields": shared_fields(), "definitions": shared_definitions()}
+GOLDENS = {"shared": SHARED, **{spellings(event.name)[1]: own_schemas(event) for event in EVENTS}}
+
+
+@pytest.mark.parametrize("name", GOLDENS)
+def test_the_schemas_of_an_event_are_those_of_its_golden_file(name: str) -> None:
+    """Other people's hooks are written against these schemas: they must not change by accident."""
+    file = GOLDEN / f"{name}.json"
+    expected = file.read_text() if file.exists() else ""
+    schemas = json.dumps(GOLDENS[name], indent=1, sort_keys=True) + "\n"
+    if schemas == expected:
+        return
+    lines = difflib.unified_diff(expected.splitlines(), schemas.splitlines(), "golden", "now", lineterm="")
+    difference = "\n".join([f"{file.name}:", *lines])
     if os.environ.get(UPDATE) == "1":
-        GOLDEN.write_text(now)
-    if not GOLDEN.exists():
-        pytest.fail(f"no golden copy; write it with {UPDATE}=1")
-    before = json.loads(GOLDEN.read_text())
-    after = json.loads(now)
-    changed = [name for name in {**before, **after} if before.get(name) != after.get(name)]
-    assert not changed, (
-        f"the schemas of {changed} differ from tests/events/golden/schemas.json. An incompatible change (a field "
-        f"that goes, a new type, a new required field) needs a new protocol number (now {PROTOCOL}, in "
-        f"events/event.py). If the change is compatible, or has its number, update the copy with {UPDATE}=1."
+        file.write_text(schemas)
+        pytest.fail(f"rewritten; read the difference, then run the tests again\n{difference}", pytrace=False)
+    pytest.fail(
+        f"the schemas differ from tests/events/golden/{file.name}. An incompatible change (a field is removed, has "
+        f"a new type or is newly required) needs a new protocol number (now {PROTOCOL}, in events/event.py). If the "
+        f"change is compatible, or has its new number, rewrite the file with {UPDATE}=1.\n{difference}",
+        pytrace=False,
     )
+
+
+def test_every_golden_file_belongs_to_an_event() -> None:
+    assert {file.stem for file in GOLDEN.iterdir()} == set(GOLDENS)
