@@ -17,7 +17,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from samuel.dialects.repo import event_of
+from samuel.dialects.yaml_context import event_from_context
 from samuel.errors import UsageError
 from samuel.events import EVENTS, Event, event_type
 from samuel.trust.repository import trust_key
@@ -237,7 +237,7 @@ class TestWhatGoesWrong:
     def test_a_context_of_another_event(self, samuel, event: str, code: int) -> None:
         ran = samuel("emit", event, stdin='{"event_type": "TurnEnd"}')
         assert ran.code == code
-        assert f"the context is one of `TurnEnd`, not of `{event}`" in ran.err
+        assert f"the context is for `TurnEnd`, not for `{event}`" in ran.err
 
     def test_a_store_that_cannot_be_read(self, samuel, machine: Path, event: str, code: int) -> None:
         samuel("emit", event, stdin=self.CONTEXT)
@@ -525,7 +525,7 @@ FIELDS = sorted({name for event in EVENTS for name in event.payload.__struct_enc
 @given(st.sampled_from([event.name for event in EVENTS]), st.dictionaries(st.sampled_from(FIELDS), PLAIN) | PLAIN)
 def test_any_context_is_an_event_or_a_usage_error(name: str, context: Any) -> None:
     try:
-        event = event_of(event_type(name), context)
+        event = event_from_context(event_type(name), context)
     except UsageError:
         return
     assert isinstance(event, Event)

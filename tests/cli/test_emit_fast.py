@@ -13,7 +13,7 @@ from msgspec import UNSET
 from msgspec.structs import replace
 
 from samuel.cli.emit_fast import passes, row_of
-from samuel.dialects.repo import event_of
+from samuel.dialects.yaml_context import event_from_context
 from samuel.errors import UsageError
 from samuel.events import event_type
 from samuel.events.names import ALL, spellings
@@ -52,7 +52,7 @@ def test_it_never_says_nobody_where_somebody_would_be_called(name: str, data: st
     kind = event_type(name)
     assume(passes(json.dumps(context).encode(), name, row_of(kind, [match]), NAMES, ROOT))
     try:
-        event = replace(event_of(kind, context), project_root=ROOT)
+        event = replace(event_from_context(kind, context), project_root=ROOT)
     except UsageError as error:
         # What is in a list or a table is not looked at: nobody is there to be harmed by it.
         assert re.search(r"`\$\.\w+\[", str(error)), error  # noqa: PT017

@@ -1,4 +1,4 @@
-"""The dialects: Kodelet's five events with exactly that protocol's fields, and the flat contexts of YAML hooks."""
+"""Payloads and results of other protocols, translated to Samuel's and back."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import Any
 import msgspec
 import pytest
 
-from samuel.dialects import DIALECTS, understand
-from samuel.dialects.repo import event_of
+from samuel.dialects import DIALECTS, event_and_dialect
+from samuel.dialects.yaml_context import event_from_context
 from samuel.errors import UnknownEvent, UsageError
 from samuel.events import (
     EVENTS,
@@ -48,14 +48,14 @@ OURS = {
 }
 
 
-class TestRepo:
-    """The contexts of YAML hooks: flat, with the base fields and all other fields of the payload."""
+class TestYamlContext:
+    """The contexts of YAML hooks: flat, with the base fields and all others of Samuel's payload."""
 
-    def test_the_base_fields_and_the_events_own(self) -> None:
+    def test_a_context_has_the_base_fields_and_the_events_own(self) -> None:
         event = UserPromptSubmit(user_message="hi", project_root="/p", stage="plan", timestamp="t")
-        spoken = DIALECTS["repo"].to_theirs(msgspec.to_builtins(event))
+        context = DIALECTS["yaml-context"].translate_payload(msgspec.to_builtins(event))
         assert (
-            spoken.items()
+            context.items()
             >= {
                 "event_type": "UserPromptSubmit",
                 "session_id": "",
@@ -67,57 +67,57 @@ class TestRepo:
         )
 
     @pytest.mark.parametrize("event", EVENTS, ids=lambda event: event.name)
-    def test_every_event_there_and_back(self, event: EventType) -> None:
-        made = msgspec.convert({"event": event.name, **sample(event), "session_id": "s"}, event.payload)
-        spoken = DIALECTS["repo"].to_theirs(msgspec.to_builtins(made))
-        assert event_of(event, spoken) == made
+    def test_every_event_survives_translation_to_a_context_and_back(self, event: EventType) -> None:
+        original = msgspec.convert({"event": event.name, **sample(event), "session_id": "s"}, event.payload)
+        context = DIALECTS["yaml-context"].translate_payload(msgspec.to_builtins(original))
+        assert event_from_context(event, context) == original
 
-    def test_what_the_caller_said_besides_goes_along(self) -> None:
+    def test_further_fields_of_a_caller_reach_the_hook(self) -> None:
         kind = event_type("TurnEnd")
-        event = event_of(
+        event = event_from_context(
             kind, {"response": "x", "turn_number": 1, "last_command": "make", "project_root": "/evil"}
         )
         assert event.extra == {"last_command": "make"}
         assert event.project_root == ""
-        spoken = DIALECTS["repo"].to_theirs(msgspec.to_builtins(event))
-        assert spoken["last_command"] == "make"
-        assert "extra" not in spoken
-        assert event_of(kind, spoken) == event
+        context = DIALECTS["yaml-context"].translate_payload(msgspec.to_builtins(event))
+        assert context["last_command"] == "make"
+        assert "extra" not in context
+        assert event_from_context(kind, context) == event
 
-    def test_it_never_speaks_over_us(self) -> None:
+    def test_extra_fields_do_not_replace_fields_of_the_payload(self) -> None:
         event = TurnEnd(response="x", turn_number=1, session_id="s", extra={"response": "y", "event_type": "z"})
-        spoken = DIALECTS["repo"].to_theirs(msgspec.to_builtins(event))
-        assert (spoken["response"], spoken["event_type"]) == ("x", "TurnEnd")
+        context = DIALECTS["yaml-context"].translate_payload(msgspec.to_builtins(event))
+        assert (context["response"], context["event_type"]) == ("x", "TurnEnd")
 
     @pytest.mark.parametrize("context", [[], "x", None, {}, {"response": 1}, {"event_type": "SessionEnd"}])
-    def test_what_is_none(self, context: object) -> None:
+    def test_an_invalid_context_is_refused(self, context: object) -> None:
         with pytest.raises(UsageError):
-            event_of(event_type("TurnEnd"), context)
+            event_from_context(event_type("TurnEnd"), context)
 
-    def test_results_are_ours_as_they_are(self) -> None:
+    def test_a_hook_result_is_not_translated(self) -> None:
         result = {"logs": [], "new_key": 1, "tool_input": None}
-        assert DIALECTS["repo"].from_theirs("PreAbilityCall", result) == result
+        assert DIALECTS["yaml-context"].translate_result("PreAbilityCall", result) == result
 
 
 @pytest.mark.parametrize("theirs", TRANSLATIONS)
-def test_our_payload_in_their_words(theirs: str) -> None:
+def test_a_payload_is_translated_to_kodelets_fields(theirs: str) -> None:
     event, fields = TRANSLATIONS[theirs]
-    spoken = DIALECTS["kodelet"].to_theirs(msgspec.to_builtins(event))
-    assert spoken == {"event": theirs, **BASE, **fields}
+    payload = DIALECTS["kodelet"].translate_payload(msgspec.to_builtins(event))
+    assert payload == {"event": theirs, **BASE, **fields}
 
 
-def test_a_recipe_name_is_left_out_when_there_is_none() -> None:
-    assert "recipe_name" not in DIALECTS["kodelet"].to_theirs(
+def test_kodelets_payload_has_no_recipe_name_without_a_recipe() -> None:
+    assert "recipe_name" not in DIALECTS["kodelet"].translate_payload(
         msgspec.to_builtins(TurnEnd(response="", turn_number=1))
     )
 
 
 @pytest.mark.parametrize("theirs", TRANSLATIONS)
-def test_what_is_missing_in_ours_has_the_right_type_in_theirs(theirs: str) -> None:
+def test_fields_missing_in_the_payload_have_the_right_type_for_kodelet(theirs: str) -> None:
     kind = event_type(OURS[theirs])
-    spoken = DIALECTS["kodelet"].to_theirs({"event": kind.name})
-    full = DIALECTS["kodelet"].to_theirs(msgspec.to_builtins(TRANSLATIONS[theirs][0]))
-    assert {key: type(value) for key, value in spoken.items()} == {
+    empty = DIALECTS["kodelet"].translate_payload({"event": kind.name})
+    full = DIALECTS["kodelet"].translate_payload(msgspec.to_builtins(TRANSLATIONS[theirs][0]))
+    assert {key: type(value) for key, value in empty.items()} == {
         key: type(value) for key, value in full.items() if key != "recipe_name"
     }
 
@@ -136,16 +136,18 @@ def test_what_is_missing_in_ours_has_the_right_type_in_theirs(theirs: str) -> No
         ("turn_end", {"unknown": 1}, {"unknown": 1}),
     ],
 )
-def test_their_result_in_our_words(theirs: str, result: dict[str, Any], ours: dict[str, Any]) -> None:
-    translated = DIALECTS["kodelet"].from_theirs(OURS[theirs], result)
+def test_a_result_of_kodelet_is_translated_to_samuels(
+    theirs: str, result: dict[str, Any], ours: dict[str, Any]
+) -> None:
+    translated = DIALECTS["kodelet"].translate_result(OURS[theirs], result)
     assert translated == ours
     msgspec.convert(translated, event_type(OURS[theirs]).result)
 
 
-def test_the_five_names_are_understood_and_ours_too() -> None:
-    assert {theirs: understand(theirs) for theirs in OURS} == {
+def test_event_names_of_kodelet_and_of_samuel_are_recognised() -> None:
+    assert {theirs: event_and_dialect(theirs) for theirs in OURS} == {
         theirs: (ours, "kodelet") for theirs, ours in OURS.items() if theirs != "turn_end"
     } | {"turn_end": ("TurnEnd", "kodelet")}
-    assert understand("pre_ability_call") == ("PreAbilityCall", "")
+    assert event_and_dialect("pre_ability_call") == ("PreAbilityCall", "")
     with pytest.raises(UnknownEvent):
-        understand("before_tool_cal")
+        event_and_dialect("before_tool_cal")

@@ -12,7 +12,7 @@ from samuel.cli import emit_fast as quick
 from samuel.cli.command_context import CommandContext, env_option
 from samuel.cli.firing import fire
 from samuel.decoding import decode_json
-from samuel.dialects.repo import event_of
+from samuel.dialects.yaml_context import event_from_context
 from samuel.errors import UsageError
 from samuel.events import LoopEvent, event_type
 
@@ -41,7 +41,7 @@ def emit(here: CommandContext, event: str, session: str | None, environment: str
     if kind.irreversible:
         hint = f"`samuel hooks fire {kind.name} --really` does it"
         raise UsageError(f"`{kind.name}` does what cannot be taken back", hint)
-    fired_event = event_of(kind, _context())
+    fired_event = event_from_context(kind, _context())
     if session is None and fired_event.session_id is UNSET:
         session = os.environ.get("SAMUEL_SESSION_ID")  # an agent that Samuel started need not know where it is
     if session:

@@ -1,6 +1,6 @@
-"""Other systems' names and payloads, translated to Samuel's and back, by pure functions.
+"""Protocols of other hook systems: their event names, payloads and results, translated by pure functions.
 
-A hook file may answer with a name of any dialect; `understand` says which event that is and who translates.
+A hook file may name its events in any dialect; `event_and_dialect` tells which event and which dialect is meant.
 """
 
 from __future__ import annotations
@@ -8,21 +8,23 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
-from samuel.dialects import kodelet, repo
+from samuel.dialects import kodelet, yaml_context
 from samuel.events.names import canonical
 
 
 class Dialect(NamedTuple):
-    to_theirs: Callable[[Mapping[str, Any]], dict[str, Any]]
-    from_theirs: Callable[[str, Mapping[str, Any]], dict[str, Any]]
+    """The two translations of a protocol."""
+
+    translate_payload: Callable[[Mapping[str, Any]], dict[str, Any]]  # Samuel's payload -> what the hook reads
+    translate_result: Callable[[str, Mapping[str, Any]], dict[str, Any]]  # event, what the hook wrote -> a result
 
 
 DIALECTS: Mapping[str, Dialect] = {
-    kodelet.NAME: Dialect(kodelet.to_theirs, kodelet.from_theirs),
-    repo.NAME: Dialect(repo.to_theirs, repo.from_theirs),
+    kodelet.NAME: Dialect(kodelet.translate_payload, kodelet.translate_result),
+    yaml_context.NAME: Dialect(yaml_context.translate_payload, yaml_context.translate_result),
 }
 
 
-def understand(name: str) -> tuple[str, str]:
+def event_and_dialect(name: str) -> tuple[str, str]:
     """The event a hook named, and the dialect it named it in ("" for Samuel's own names)."""
     return canonical(name), kodelet.NAME if name in kodelet.EVENTS else ""

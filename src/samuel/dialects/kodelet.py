@@ -1,7 +1,7 @@
-"""Kodelet's hook protocol: five events under their own names, with their own fields.
+"""The hook protocol of Kodelet: five events with their own names and fields.
 
-A hook that speaks it reads and writes exactly what that protocol says; everything else sees Samuel's
-events. The translation is pure and goes both ways.
+A hook that uses it reads and writes exactly the fields of that protocol; the rest of Samuel sees only Samuel's
+events and results.
 """
 
 from __future__ import annotations
@@ -14,9 +14,11 @@ from samuel.events import names
 NAME = "kodelet"
 
 
-class _Event(NamedTuple):
-    fields: Callable[[Mapping[str, Any]], dict[str, Any]]  # our payload -> their own fields
-    results: Mapping[str, str]  # their result key -> ours
+class _KodeletEvent(NamedTuple):
+    """How the fields of one Kodelet event are made, and which keys of its result have another name in Samuel."""
+
+    fields: Callable[[Mapping[str, Any]], dict[str, Any]]  # Samuel's payload -> the event's own fields
+    result_keys: Mapping[str, str]  # key of Kodelet's result -> key of Samuel's
 
 
 def _tool_call(payload: Mapping[str, Any]) -> dict[str, Any]:
@@ -27,15 +29,15 @@ def _tool_call(payload: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-EVENTS: Mapping[str, _Event] = {
-    "before_tool_call": _Event(_tool_call, {"input": "tool_input"}),
-    "after_tool_call": _Event(
+EVENTS: Mapping[str, _KodeletEvent] = {
+    "before_tool_call": _KodeletEvent(_tool_call, {"input": "tool_input"}),
+    "after_tool_call": _KodeletEvent(
         lambda payload: {**_tool_call(payload), "tool_output": payload.get("tool_output", {})},
         {"output": "tool_output"},
     ),
-    "user_message_send": _Event(lambda payload: {"message": payload.get("user_message", "")}, {}),
-    "agent_stop": _Event(lambda payload: {"messages": payload.get("messages", [])}, {}),
-    "turn_end": _Event(
+    "user_message_send": _KodeletEvent(lambda payload: {"message": payload.get("user_message", "")}, {}),
+    "agent_stop": _KodeletEvent(lambda payload: {"messages": payload.get("messages", [])}, {}),
+    "turn_end": _KodeletEvent(
         lambda payload: {
             "response": payload.get("response", ""),
             "turn_number": payload.get("turn_number", 0),
@@ -44,25 +46,25 @@ EVENTS: Mapping[str, _Event] = {
     ),
 }
 
-THEIRS: Mapping[str, str] = {ours: theirs for theirs, ours in names.KODELET.items()}
+KODELET_NAMES: Mapping[str, str] = {event: kodelet_name for kodelet_name, event in names.KODELET.items()}
 
 
-def to_theirs(payload: Mapping[str, Any]) -> dict[str, Any]:
-    """Our payload as that protocol spells it."""
-    theirs = THEIRS[payload["event"]]
+def translate_payload(payload: Mapping[str, Any]) -> dict[str, Any]:
+    """Samuel's payload as a payload of Kodelet's protocol."""
+    kodelet_name = KODELET_NAMES[payload["event"]]
     base = {
-        "event": theirs,
+        "event": kodelet_name,
         "conv_id": payload.get("session_id", ""),
         "cwd": payload.get("project_root", ""),
         "invoked_by": payload.get("invoked_by", "main"),
     }
     recipe = {key: payload[key] for key in ("recipe_name", "recipe_full_name") if payload.get(key)}
-    return {**base, **recipe, **EVENTS[theirs].fields(payload)}
+    return {**base, **recipe, **EVENTS[kodelet_name].fields(payload)}
 
 
-def from_theirs(event: str, result: Mapping[str, Any]) -> dict[str, Any]:
-    """Their result as ours. Keys that the protocol does not have stay as they are."""
-    renamed = EVENTS[THEIRS[event]].results
-    ours = {renamed.get(key, key): value for key, value in result.items()}
-    # `"input": null` is how that protocol says "unchanged".
-    return {key: value for key, value in ours.items() if not (key in renamed.values() and value is None)}
+def translate_result(event: str, result: Mapping[str, Any]) -> dict[str, Any]:
+    """A result of Kodelet's protocol as Samuel's. Keys that the protocol does not define are not changed."""
+    renamed = EVENTS[KODELET_NAMES[event]].result_keys
+    translated = {renamed.get(key, key): value for key, value in result.items()}
+    # In that protocol `"input": null` means "unchanged".
+    return {key: value for key, value in translated.items() if not (key in renamed.values() and value is None)}

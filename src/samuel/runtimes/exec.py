@@ -168,7 +168,7 @@ def _crash(handler: Handler, returncode: int, stderr: str) -> str:
 def _spoken(handler: Handler, event: Event) -> bytes:
     if not handler.dialect:
         return _encode(event)
-    return _encode(DIALECTS[handler.dialect].to_theirs(msgspec.to_builtins(event)))
+    return _encode(DIALECTS[handler.dialect].translate_payload(msgspec.to_builtins(event)))
 
 
 def _said(handler: Handler, event: Event, stdout: bytes) -> tuple[Mapping[str, Any], str]:
@@ -178,5 +178,5 @@ def _said(handler: Handler, event: Event, stdout: bytes) -> tuple[Mapping[str, A
     except InvalidJson as error:
         return {}, str(error)
     if handler.dialect:
-        result = DIALECTS[handler.dialect].from_theirs(BY_PAYLOAD[type(event)].name, result)
+        result = DIALECTS[handler.dialect].translate_result(BY_PAYLOAD[type(event)].name, result)
     return result, ""

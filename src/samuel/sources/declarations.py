@@ -18,7 +18,7 @@ import msgspec
 from msgspec.structs import replace
 
 from samuel.decoding import convert, decode_json
-from samuel.dialects import understand
+from samuel.dialects import event_and_dialect
 from samuel.errors import UnknownEvent
 from samuel.files import atomic
 from samuel.files.survey import Signature
@@ -178,7 +178,7 @@ def declared(described: Mapping[str, Any], found: Signature = ()) -> FileDeclara
     functions = []
     for one in said:
         try:
-            event, _ = understand(one.event)
+            event, _ = event_and_dialect(one.event)
         except UnknownEvent as error:
             return FileDeclarations(found, problem=f"`{one.function}`: {error.message}; {error.hint}")
         functions.append(replace(one, event=event))
@@ -197,7 +197,7 @@ def _named(path: str, found: Signature, names: list[str]) -> FileDeclarations:
     events: dict[str, HandlerDeclaration] = {}
     for name in names[:100]:
         try:
-            event, dialect = understand(name)
+            event, dialect = event_and_dialect(name)
         except UnknownEvent as error:
             return FileDeclarations(
                 found, problem=f"`{path} hook` printed `{name[:80]}`, which is not an event; {error.hint}"

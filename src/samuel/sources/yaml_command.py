@@ -16,7 +16,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from samuel.dialects import repo
+from samuel.dialects import yaml_context
 from samuel.files.modules import module_file
 from samuel.sources.yaml_hook import BUILTIN, PYTHON, YamlHook
 
@@ -29,7 +29,7 @@ def command(hook: YamlHook, root: Path) -> dict[str, Any]:
         return {"runtime": "python", "module": hook.module, "entry": hook.function}
     if hook.kind == PYTHON:
         return _function(hook, root)
-    return {"runtime": "exec", "dialect": repo.NAME, **_script(hook, root)}
+    return {"runtime": "exec", "dialect": yaml_context.NAME, **_script(hook, root)}
 
 
 def lacking(runs: Mapping[str, Any]) -> str:
