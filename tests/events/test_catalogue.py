@@ -11,7 +11,7 @@ import json
 import os
 from collections import Counter
 from pathlib import Path
-from typing import Any
+from typing import Any, get_type_hints
 
 import jsonschema
 import msgspec
@@ -21,7 +21,7 @@ from samuel.events import EVENTS, Event, EventType, LoopEvent, event_type
 from samuel.events.catalogue import BY_PAYLOAD
 from samuel.events.event import PROTOCOL
 from samuel.events.names import LOOP, spellings
-from samuel.events.schema import all_schemas, own_fields, sample
+from samuel.events.schema import all_schemas, fields_marked, own_fields, sample
 
 GOLDEN = Path(__file__).parent / "golden"
 UPDATE = "SAMUEL_UPDATE_GOLDENS"
@@ -72,12 +72,12 @@ COMMON = {
 }
 
 
-def test_the_24_events_in_the_contracts_order() -> None:
+def test_the_catalogue_has_the_24_events_in_the_order_of_the_contract() -> None:
     assert [event.name for event in EVENTS] == [row[0] for row in ROWS]
 
 
 @pytest.mark.parametrize("row", ROWS, ids=[row[0] for row in ROWS])
-def test_a_row(row: list[str]) -> None:
+def test_an_event_has_the_fields_rule_and_limits_of_the_contract(row: list[str]) -> None:
     name, fields, composes, strict, timeout = row
     event = event_type(name)
     assert event.composition.name == composes
@@ -94,12 +94,12 @@ def test_the_loop_has_13_events_and_only_they_have_a_context() -> None:
     assert {"iteration", "mode", "context"} <= set(LoopEvent.__struct_encode_fields__)
 
 
-def test_the_common_fields() -> None:
+def test_all_events_have_exactly_the_common_fields() -> None:
     assert {*Event.__struct_encode_fields__, "event"} == COMMON
 
 
 @pytest.mark.parametrize("event", EVENTS, ids=lambda event: event.name)
-def test_no_field_shadows_a_common_one(event: object) -> None:
+def test_no_field_of_an_event_shadows_a_common_one(event: object) -> None:
     payload = event.payload  # type: ignore[attr-defined]
     common = {*COMMON, *LoopEvent.__struct_encode_fields__} if issubclass(payload, LoopEvent) else COMMON
     own = vars(payload).get("__annotations__", {})
@@ -109,29 +109,29 @@ def test_no_field_shadows_a_common_one(event: object) -> None:
 
 
 @pytest.mark.parametrize("event", EVENTS, ids=lambda event: event.name)
-def test_a_payload_is_flat_json_and_comes_back(event: object) -> None:
+def test_a_payload_survives_encoding_and_decoding(event: object) -> None:
     payload = event.payload  # type: ignore[attr-defined]
-    made = msgspec.convert({"event": event.name, **sample(event)}, payload)  # type: ignore[attr-defined, arg-type]
-    text = msgspec.json.encode(made)
+    event_object = msgspec.convert({"event": event.name, **sample(event)}, payload)  # type: ignore[attr-defined, arg-type]
+    text = msgspec.json.encode(event_object)
     assert msgspec.json.decode(text)["event"] == event.name  # type: ignore[attr-defined]
-    assert msgspec.json.decode(text, type=payload) == made
-    # a key from the future does no harm
-    assert msgspec.json.decode(text[:-1] + b',"from_the_future":{"a":1}}', type=payload) == made
-    assert BY_PAYLOAD[type(made)] is event
+    assert msgspec.json.decode(text, type=payload) == event_object
+    # an unknown key, perhaps of a later protocol, is ignored
+    assert msgspec.json.decode(text[:-1] + b',"from_the_future":{"a":1}}', type=payload) == event_object
+    assert BY_PAYLOAD[type(event_object)] is event
     with pytest.raises(AttributeError):
-        made.event_id = "x"
+        event_object.event_id = "x"
 
 
 @pytest.mark.parametrize("event", EVENTS, ids=lambda event: event.name)
-def test_every_field_is_described(event: object) -> None:
+def test_every_field_of_a_payload_has_a_description(event: object) -> None:
     for info in own_fields(event.payload):  # type: ignore[attr-defined]
         schema = msgspec.json.schema(event.payload)  # type: ignore[attr-defined]
-        shown = schema["$defs"][event.payload.__name__]["properties"][info.encode_name]  # type: ignore[attr-defined]
-        assert "description" in json.dumps(shown), info.name
+        schema_of_field = schema["$defs"][event.payload.__name__]["properties"][info.encode_name]  # type: ignore[attr-defined]
+        assert "description" in json.dumps(schema_of_field), info.name
 
 
 @pytest.mark.parametrize("event", EVENTS, ids=lambda event: event.name)
-def test_the_sample_fits_the_schema(event: object) -> None:
+def test_the_sample_of_an_event_fits_its_schema(event: object) -> None:
     schemas = all_schemas()[event.name]  # type: ignore[attr-defined]
     jsonschema.Draft202012Validator.check_schema(schemas["payload"])
     jsonschema.Draft202012Validator.check_schema(schemas["result"])
@@ -139,10 +139,19 @@ def test_the_sample_fits_the_schema(event: object) -> None:
     jsonschema.Draft202012Validator(schemas["payload"]).validate(payload)
 
 
-def test_secrets_and_bulk_are_marked() -> None:
+def test_secret_and_bulk_fields_are_marked_in_the_schema() -> None:
     text = json.dumps(all_schemas()["agent.invoke"])
     assert '"x-secret": true' in text
     assert '"x-bulk": true' in text
+
+
+@pytest.mark.parametrize("mark", ["x-secret", "x-bulk"])
+@pytest.mark.parametrize("event", EVENTS, ids=lambda event: event.name)
+def test_the_marked_fields_are_those_that_the_type_hints_mark(event: EventType, mark: str) -> None:
+    for struct in (event.payload, event.result):
+        hints = get_type_hints(struct, include_extras=True)
+        marked = tuple(name for name, hint in hints.items() if f"'{mark}': True" in repr(hint))
+        assert fields_marked(struct, mark) == marked
 
 
 def shared_fields() -> dict[str, Any]:
@@ -196,9 +205,9 @@ def test_the_schemas_of_an_event_are_those_of_its_golden_file(name: str) -> None
         file.write_text(schemas)
         pytest.fail(f"rewritten; read the difference, then run the tests again\n{difference}", pytrace=False)
     pytest.fail(
-        f"the schemas differ from tests/events/golden/{file.name}. An incompatible change (a field is removed, has "
-        f"a new type or is newly required) needs a new protocol number (now {PROTOCOL}, in events/event.py). If the "
-        f"change is compatible, or has its new number, rewrite the file with {UPDATE}=1.\n{difference}",
+        f"the schemas differ from tests/events/golden/{file.name}. An incompatible change (a field is removed, "
+        f"has a new type or is newly required) needs a new protocol number (now {PROTOCOL}, in events/event.py). "
+        f"If the change is compatible, or has its new number, rewrite the file with {UPDATE}=1.\n{difference}",
         pytrace=False,
     )
 

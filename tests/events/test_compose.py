@@ -1,4 +1,4 @@
-"""The composition rules, as pure functions of the answers."""
+"""The composition rules: one result from the results of a chain's handlers."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def composed(event: str, *results: Mapping[str, Any], precedence: tuple[int, ...
 
 
 class TestAllOk:
-    def test_nobody_is_yes(self) -> None:
+    def test_all_ok_without_handlers_is_ok(self) -> None:
         assert composed("before:loop") == {"ok": True}
         assert composed("quality.check") == {"ok": True, "failures": []}
 
@@ -31,25 +31,27 @@ class TestAllOk:
         assert composed("before:loop", {}, {"note": 1})["ok"] is True
 
     @given(st.lists(st.sampled_from([True, False, None]), max_size=8))
-    def test_every_handler_must_be_ok(self, said: list[bool | None]) -> None:
-        results = [{} if ok is None else {"ok": ok} for ok in said]
-        assert composed("after:iteration", *results)["ok"] is (False not in said)
+    def test_every_handler_must_be_ok(self, oks: list[bool | None]) -> None:
+        results = [{} if ok is None else {"ok": ok} for ok in oks]
+        assert composed("after:iteration", *results)["ok"] is (False not in oks)
 
     @given(st.lists(st.text(min_size=1), max_size=6))
     def test_reasons_are_kept_in_order(self, reasons: list[str]) -> None:
         result = composed("before:loop", *({"ok": False, "reason": reason} for reason in reasons))
         assert result.get("reasons", []) == reasons
 
-    def test_any_skip_skips(self) -> None:
+    def test_one_handler_that_skips_is_enough_to_skip(self) -> None:
         assert composed("sync.before", {"skip": True}, {"skip": False}, {})["skip"] is True
         assert not composed("sync.before", {"skip": False}).get("skip")
 
-    def test_failures_concatenate_and_mean_no(self) -> None:
-        one, two = {"source": "a", "message": "x"}, {"source": "b", "message": "y"}
-        result = composed("quality.check", {"ok": False, "failures": [one]}, {"ok": True}, {"failures": [two]})
-        assert result == {"ok": False, "failures": [one, two]}
+    def test_failures_concatenate_and_mean_not_ok(self) -> None:
+        first, second = {"source": "a", "message": "x"}, {"source": "b", "message": "y"}
+        result = composed(
+            "quality.check", {"ok": False, "failures": [first]}, {"ok": True}, {"failures": [second]}
+        )
+        assert result == {"ok": False, "failures": [first, second]}
 
-    def test_unknown_keys_survive(self) -> None:
+    def test_all_ok_keeps_unknown_keys(self) -> None:
         assert composed("before:loop", {"mine": {"a": 1}}, {"list": [1]}, {"list": [2]}) == {
             "ok": True,
             "mine": {"a": 1},
@@ -63,26 +65,26 @@ class TestConcatenate:
         result = composed("context.extra", *({"extras": items} for items in lists))
         assert result["extras"] == [item for items in lists for item in items]
 
-    def test_the_answers_are_left_as_they_were(self) -> None:
+    def test_composing_does_not_change_the_results_of_handlers(self) -> None:
         first, second = {"extras": [1]}, {"extras": [2]}
         composed("context.extra", first, second)
         assert (first, second) == ({"extras": [1]}, {"extras": [2]})
 
-    def test_data_is_nobody_elses(self) -> None:
+    def test_data_is_not_part_of_the_composed_result(self) -> None:
         assert "data" not in composed("context.extra", {"extras": [], "data": {"x": 1}})
 
 
 class TestChainedBlob:
     @given(st.lists(st.one_of(st.none(), st.text()), max_size=6))
-    def test_the_last_that_returned_one_wins(self, blobs: list[str | None]) -> None:
-        given_ = [blob for blob in blobs if blob is not None]
+    def test_the_last_blob_that_is_not_null_wins(self, blobs: list[str | None]) -> None:
+        blobs_returned = [blob for blob in blobs if blob is not None]
         result = composed("context.snapshot", *({"toon_blob": blob} for blob in blobs))
-        assert result.get("toon_blob") == (given_[-1] if given_ else None)
+        assert result.get("toon_blob") == (blobs_returned[-1] if blobs_returned else None)
 
-    def test_one_that_returns_none_leaves_it(self) -> None:
+    def test_a_handler_without_a_blob_keeps_the_earlier_blob(self) -> None:
         assert composed("context.progress", {"md_blob": "a"}, {}, {"md_blob": None})["md_blob"] == "a"
 
-    def test_an_empty_blob_is_a_blob(self) -> None:
+    def test_an_empty_blob_replaces_the_earlier_blob(self) -> None:
         assert composed("context.progress", {"md_blob": "a"}, {"md_blob": ""})["md_blob"] == ""
 
 
@@ -91,38 +93,42 @@ def test_transform_replaces_field_by_field() -> None:
     assert result == {"prompt": "b", "env": {"A": "1"}}
 
 
-def test_replace_is_the_one_answer() -> None:
+def test_replace_keeps_the_result_of_the_only_handler() -> None:
     answer = {"continue": False, "mode": "discovery", "extra": 1}
     assert composed("iteration.gate", answer) == answer
 
 
 class TestMerge:
     def test_lists_concatenate_in_chain_order(self) -> None:
-        one = {
+        first = {
             "logs": [{"level": "info", "message": "1"}],
             "messages_to_user": ["1"],
             "suggested_documents": [{"path": "1"}],
             "follow_up_actions": [{"kind": "open_file"}],
         }
-        two = {
+        second = {
             "logs": [{"level": "info", "message": "2"}],
             "messages_to_user": ["2"],
             "suggested_documents": [{"path": "1"}],
             "follow_up_actions": [{"kind": "create_task"}],
         }
-        assert composed("SessionStart", one, two) == {key: one[key] + two[key] for key in one}
+        assert composed("SessionStart", first, second) == {key: first[key] + second[key] for key in first}
 
     def test_follow_up_messages_concatenate(self) -> None:
         result = composed("SessionStop", {"follow_up_messages": ["a"]}, {"follow_up_messages": ["b", "c"]})
         assert result["follow_up_messages"] == ["a", "b", "c"]
 
     @given(st.lists(st.tuples(st.sampled_from("abc"), st.one_of(st.none(), st.floats(0, 1))), max_size=8))
-    def test_per_ability_the_highest_confidence_is_kept(self, said: list[tuple[str, float | None]]) -> None:
-        results = [{"suggested_abilities": [{"id": key, "confidence": value}]} for key, value in said]
-        found = composed("UserPromptSubmit", *results).get("suggested_abilities", [])
-        assert [one["id"] for one in found] == list(dict.fromkeys(key for key, _ in said))
-        for one in found:
-            assert (one["confidence"] or 0) == max(value or 0 for key, value in said if key == one["id"])
+    def test_per_ability_the_highest_confidence_is_kept(self, suggestions: list[tuple[str, float | None]]) -> None:
+        results = [{"suggested_abilities": [{"id": key, "confidence": value}]} for key, value in suggestions]
+        composed_suggestions = composed("UserPromptSubmit", *results).get("suggested_abilities", [])
+        assert [suggestion["id"] for suggestion in composed_suggestions] == list(
+            dict.fromkeys(key for key, _ in suggestions)
+        )
+        for suggestion in composed_suggestions:
+            assert (suggestion["confidence"] or 0) == max(
+                value or 0 for key, value in suggestions if key == suggestion["id"]
+            )
 
     def test_the_intent_of_the_highest_precedence_wins_and_others_are_logged(self) -> None:
         results = [{"new_intent": {"intent": name}} for name in ("plugin", "project", "user")]
@@ -147,7 +153,7 @@ class TestMerge:
         assert composed("PreAbilityCall", {"tool_input": {"a": 1}}, {"tool_input": None})["tool_input"] == {"a": 1}
         assert "tool_input" not in composed("PreAbilityCall", {"tool_input": None})
 
-    def test_the_last_rewrite_holds(self) -> None:
+    def test_the_last_rewrite_of_an_output_wins(self) -> None:
         result = composed("PostAbilityCall", {"tool_output": "a"}, {"tool_output": "b"}, {})
         assert result["tool_output"] == "b"
 
@@ -171,20 +177,23 @@ class TestVerdicts:
             ({"error": "could not read"}, ""),
         ],
     )
-    def test_spellings(self, result: dict[str, Any], decision: str) -> None:
+    def test_every_spelling_of_a_verdict_is_read(self, result: dict[str, Any], decision: str) -> None:
         assert verdict(result).decision == decision
 
-    def test_reasons(self) -> None:
+    def test_the_reason_of_a_verdict_is_reason_or_error(self) -> None:
         assert verdict({"blocked": True, "reason": "why"}).reason == "why"
         assert verdict({"error": "blocked: why"}).reason == "blocked: why"
 
     @given(st.lists(st.sampled_from(STRENGTH), max_size=8))
-    def test_the_lattice(self, said: list[str]) -> None:
-        results = [{"decision": one} if one else {} for one in said]
+    def test_the_strongest_verdict_wins(self, decisions: list[str]) -> None:
+        results = [{"decision": decision} if decision else {} for decision in decisions]
         result = composed("PreAbilityCall", *results)
-        assert result.get("decision", "") == max(said, key=STRENGTH.index, default="")
+        assert result.get("decision", "") == max(decisions, key=STRENGTH.index, default="")
 
     @given(st.permutations(["", "allow", "ask", "deny", "ask", "deny"]))
-    def test_of_equals_the_first_in_the_chain_gives_the_reason(self, said: list[str]) -> None:
-        answers = [HandlerResult(f"h{i}", 5, {"decision": one, "reason": str(i)}) for i, one in enumerate(said)]
-        assert strongest_verdict(answers).reason == str(said.index("deny"))
+    def test_of_equal_verdicts_the_first_in_the_chain_gives_the_reason(self, decisions: list[str]) -> None:
+        answers = [
+            HandlerResult(f"h{i}", 5, {"decision": decision, "reason": str(i)})
+            for i, decision in enumerate(decisions)
+        ]
+        assert strongest_verdict(answers).reason == str(decisions.index("deny"))

@@ -18,15 +18,15 @@ def words(name: str) -> list[str]:
 def spellings(name: str) -> set[str]:
     parts = words(name)
     joined = {sign.join(parts) for sign in "_.:-"}
-    return {name, *joined, *(one.upper() for one in joined), "".join(part.title() for part in parts)}
+    return {name, *joined, *(spelling.upper() for spelling in joined), "".join(part.title() for part in parts)}
 
 
 @pytest.mark.parametrize("name", ALL)
-def test_every_spelling_of_every_event(name: str) -> None:
+def test_canonical_accepts_every_spelling_of_an_event(name: str) -> None:
     assert {spelling: canonical(spelling) for spelling in spellings(name)} == dict.fromkeys(spellings(name), name)
 
 
-def test_there_are_24_and_no_spelling_means_two() -> None:
+def test_no_spelling_means_two_of_the_24_events() -> None:
     assert len(set(ALL)) == 24
     all_spellings = [spelling for name in ALL for spelling in spellings(name)]
     assert len(all_spellings) == len(set(all_spellings))
@@ -49,7 +49,7 @@ def test_an_unknown_name_suggests_the_nearest(wrong: str, meant: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["extension.mine", "methodology.mine.step"])
-def test_reserved_names_say_so(name: str) -> None:
+def test_the_error_about_a_reserved_name_says_that_it_is_reserved(name: str) -> None:
     with pytest.raises(UnknownEvent, match="reserved"):
         canonical(name)
 
@@ -57,10 +57,10 @@ def test_reserved_names_say_so(name: str) -> None:
 @given(st.text())
 def test_any_text_is_an_event_or_an_unknown_one(text: str) -> None:
     try:
-        found = canonical(text)
+        event_name = canonical(text)
     except UnknownEvent:
         return
-    assert found in ALL
+    assert event_name in ALL
 
 
 @pytest.mark.parametrize(("theirs", "ours"), KODELET.items())

@@ -1,7 +1,10 @@
 """All 24 events: the one table that everything else is derived from.
 
-Validation, the JSON Schemas, `hooks list`, the scaffolds and the reference page all read it. A new event is a
-payload class and a row.
+Validation, the JSON Schemas, `hooks list`, the scaffolds and the reference page all read it. To add an event:
+
+1. its name in `names.py`, as a constant and in `LIFECYCLE`, `LOOP` or `SESSION`;
+2. its payload class in `lifecycle.py`, `loop.py` or `session.py`, tagged with that name, and exported by `__init__.py`;
+3. a row here, with the class of its result: an existing one, or a new one beside the payload.
 """
 
 from __future__ import annotations
@@ -12,7 +15,7 @@ from samuel.events import compose, lifecycle, loop, names, session
 from samuel.events.compose import Arrange, Composition
 from samuel.events.event import Event, EventType
 
-# the composition rules, with what the dispatcher must know of each
+# the composition rules, with what the dispatcher must know about each
 
 ALL_OK = Composition("all-ok", Arrange.IN_TURN, compose.all_ok, empty={"ok": True}, keeps_failed=True)
 ALL_OK_LISTS = Composition(
@@ -23,17 +26,17 @@ ALL_OK_LISTS = Composition(
     keeps_failed=True,
 )
 CONCATENATE = Composition("concatenate", Arrange.IN_TURN, compose.concatenate, empty={"extras": []})
-BLOB = Composition("chained blob", Arrange.IN_TURN, compose.last_given)
+BLOB = Composition("chained blob", Arrange.IN_TURN, compose.last_value)
 TRANSFORM = Composition(
     "transform chain",
     Arrange.IN_TURN,
-    compose.last_given,
+    compose.last_value,
     rewrites=("agent", "prompt", "env", "sandbox"),
     completes=True,
 )
-# With nobody to ask, the loop goes on. An agent has to be run by somebody.
-GATE = Composition("replace", Arrange.LAST_ONLY, compose.last_given, empty={"continue": True})
-REPLACE = Composition("replace", Arrange.LAST_ONLY, compose.last_given, needs_answer=True)
+# Without a handler for the gate the loop continues; without one for the agent it cannot.
+GATE = Composition("replace", Arrange.LAST_ONLY, compose.last_value, empty={"continue": True})
+REPLACE = Composition("replace", Arrange.LAST_ONLY, compose.last_value, needs_answer=True)
 MERGE = Composition("merge", Arrange.TOGETHER, over_all=compose.merge, keeps_failed=True)
 MERGE_OR_DENY = Composition(
     "merge; may deny", Arrange.TOGETHER, over_all=compose.merge, can_deny=True, keeps_failed=True
@@ -52,45 +55,46 @@ TRANSFORM_MERGE = Composition(
 
 # the events
 
-QUICK = 30.0  # a handler is meant to take less than 50 ms; half a minute is a fault
-PER_COMMAND = 300.0  # a test suite may take its time
-AGENT = 1800.0  # the methodology's agent_timeout, where it has one, wins
+# timeouts in seconds
+QUICK = 30.0  # a handler should take less than 50 ms; half a minute is a fault
+PER_COMMAND = 300.0  # a test suite may take minutes
+AGENT = 1800.0  # replaced by the methodology's agent_timeout, if it has one
 
 # fmt: off
 _ROWS = (
-    # name                      payload                    result                   composes by      built-in default                    strict timeout
-    (names.INIT_BEFORE,         lifecycle.InitBefore,      lifecycle.Verdict,       ALL_OK,          "",                                 False, QUICK),
-    (names.INIT_AFTER,          lifecycle.InitAfter,       lifecycle.Verdict,       ALL_OK,          "",                                 False, QUICK),
-    (names.SYNC_BEFORE,         lifecycle.SyncBefore,      lifecycle.SyncVerdict,   ALL_OK,          "",                                 False, QUICK),
-    (names.SYNC_AFTER,          lifecycle.SyncAfter,       lifecycle.Verdict,       ALL_OK,          "",                                 False, QUICK),
-    (names.BEFORE_LOOP,         loop.BeforeLoop,           lifecycle.Verdict,       ALL_OK,          "check the PRD's sense"           , True,  QUICK),
-    (names.BEFORE_ITERATION,    loop.BeforeIteration,      lifecycle.Verdict,       ALL_OK,          "wait the pause",                   False, QUICK),
-    (names.ITERATION_GATE,      loop.IterationGate,        loop.GateResult,         GATE,            "implementation or discovery",      True,  QUICK),
-    (names.CONTEXT_SNAPSHOT,    loop.ContextSnapshot,      loop.ToonBlob,           BLOB,            "project snapshot",                 False, QUICK),
-    (names.CONTEXT_PROGRESS,    loop.ContextProgress,      loop.MarkdownBlob,       BLOB,            "progress context, rotation",       False, QUICK),
-    (names.CONTEXT_TASK,        loop.ContextTask,          loop.ToonBlob,           BLOB,            "task context",                     False, QUICK),
-    (names.CONTEXT_EXTRA,       loop.ContextExtra,         loop.Extras,             CONCATENATE,     "",                                 False, QUICK),
-    (names.BEFORE_AGENT_INVOKE, loop.BeforeAgentInvoke,    loop.Invocation,         TRANSFORM,       "render the prompt",                False, QUICK),
-    (names.AGENT_INVOKE,        loop.AgentInvoke,          loop.AgentResult,        REPLACE,         "run the agent's adapter",          False, AGENT),
-    (names.AFTER_AGENT_INVOKE,  loop.AfterAgentInvoke,     lifecycle.Verdict,       ALL_OK,          "log timing, keep output",          False, QUICK),
-    (names.QUALITY_CHECK,       loop.QualityCheck,         loop.QualityResult,      ALL_OK_LISTS,    "run the commands in order",        True,  PER_COMMAND),
-    (names.AFTER_ITERATION,     loop.AfterIteration,       lifecycle.Verdict,       ALL_OK,          "append progress.md",               False, QUICK),
-    (names.AFTER_LOOP,          loop.AfterLoop,            lifecycle.Verdict,       ALL_OK,          "write the summary",                False, QUICK),
-    (names.SESSION_START,       session.SessionStart,      session.HookResult,      MERGE,           "",                                 False, QUICK),
-    (names.USER_PROMPT_SUBMIT,  session.UserPromptSubmit,  session.HookResult,      MERGE_OR_DENY,   "",                                 False, QUICK),
-    (names.PRE_ABILITY_CALL,    session.PreAbilityCall,    session.RewritingResult, GUARD,           "",                                 False, QUICK),
-    (names.POST_ABILITY_CALL,   session.PostAbilityCall,   session.OutputResult,    TRANSFORM_MERGE, "",                                 False, QUICK),
-    (names.TURN_END,            session.TurnEnd,           session.HookResult,      MERGE,           "",                                 False, QUICK),
-    (names.SESSION_STOP,        session.SessionStop,       session.StopResult,      MERGE,           "",                                 False, QUICK),
-    (names.SESSION_END,         session.SessionEnd,        session.HookResult,      MERGE,           "",                                 False, QUICK),
+    # payload                   result                   composes by      built-in default                    strict timeout
+    (lifecycle.InitBefore,      lifecycle.Verdict,       ALL_OK,          "",                                 False, QUICK),
+    (lifecycle.InitAfter,       lifecycle.Verdict,       ALL_OK,          "",                                 False, QUICK),
+    (lifecycle.SyncBefore,      lifecycle.SyncVerdict,   ALL_OK,          "",                                 False, QUICK),
+    (lifecycle.SyncAfter,       lifecycle.Verdict,       ALL_OK,          "",                                 False, QUICK),
+    (loop.BeforeLoop,           lifecycle.Verdict,       ALL_OK,          "check that the PRD makes sense",   True,  QUICK),
+    (loop.BeforeIteration,      lifecycle.Verdict,       ALL_OK,          "wait the pause",                   False, QUICK),
+    (loop.IterationGate,        loop.GateResult,         GATE,            "implementation or discovery",      True,  QUICK),
+    (loop.ContextSnapshot,      loop.ToonBlob,           BLOB,            "project snapshot",                 False, QUICK),
+    (loop.ContextProgress,      loop.MarkdownBlob,       BLOB,            "progress context, rotation",       False, QUICK),
+    (loop.ContextTask,          loop.ToonBlob,           BLOB,            "task context",                     False, QUICK),
+    (loop.ContextExtra,         loop.Extras,             CONCATENATE,     "",                                 False, QUICK),
+    (loop.BeforeAgentInvoke,    loop.Invocation,         TRANSFORM,       "render the prompt",                False, QUICK),
+    (loop.AgentInvoke,          loop.AgentResult,        REPLACE,         "run the agent's adapter",          False, AGENT),
+    (loop.AfterAgentInvoke,     lifecycle.Verdict,       ALL_OK,          "log timing, keep output",          False, QUICK),
+    (loop.QualityCheck,         loop.QualityResult,      ALL_OK_LISTS,    "run the commands in order",        True,  PER_COMMAND),
+    (loop.AfterIteration,       lifecycle.Verdict,       ALL_OK,          "append progress.md",               False, QUICK),
+    (loop.AfterLoop,            lifecycle.Verdict,       ALL_OK,          "write the summary",                False, QUICK),
+    (session.SessionStart,      session.HookResult,      MERGE,           "",                                 False, QUICK),
+    (session.UserPromptSubmit,  session.HookResult,      MERGE_OR_DENY,   "",                                 False, QUICK),
+    (session.PreAbilityCall,    session.RewritingResult, GUARD,           "",                                 False, QUICK),
+    (session.PostAbilityCall,   session.OutputResult,    TRANSFORM_MERGE, "",                                 False, QUICK),
+    (session.TurnEnd,           session.HookResult,      MERGE,           "",                                 False, QUICK),
+    (session.SessionStop,       session.StopResult,      MERGE,           "",                                 False, QUICK),
+    (session.SessionEnd,        session.HookResult,      MERGE,           "",                                 False, QUICK),
 )
 # fmt: on
 
-EVENTS: Final = tuple(EventType(*row) for row in _ROWS)
+EVENTS: Final = tuple(EventType(str(row[0].__struct_config__.tag), *row) for row in _ROWS)
 BY_NAME: Final = {event.name: event for event in EVENTS}
 BY_PAYLOAD: Final[dict[type[Event], EventType]] = {event.payload: event for event in EVENTS}
 
 
 def event_type(name: str) -> EventType:
-    """The row of an event, in any spelling of its name."""
+    """The event with this name, in any spelling."""
     return BY_NAME[names.canonical(name)]

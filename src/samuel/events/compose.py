@@ -1,7 +1,7 @@
-"""How the answers of a chain become one result: a pure function per rule.
+"""How the results of a chain's handlers are composed into one: a pure function per rule.
 
-Most rules are a step: the result so far and one more answer give the next result, which is also what the next
-handler sees as `previous`. The HookResult rule looks at all answers at once.
+Most rules are a fold step: the result so far and one more handler's result give the next result, which is also
+what the next handler sees as `previous`. The HookResult rule (`merge`) looks at all results at once.
 """
 
 from __future__ import annotations
@@ -14,43 +14,43 @@ from typing import Any, NamedTuple
 
 
 class HandlerResult(NamedTuple):
-    """What one handler returned."""
+    """The result of one handler, and whose it is."""
 
-    source: str
+    source: str  # the handler's name
     precedence: int  # higher: nearer to the project
     result: Mapping[str, Any]
 
 
 Result = Mapping[str, Any]
-Fold = Callable[[Result, Result], dict[str, Any]]  # the result so far, one more answer's -> the next
+Fold = Callable[[Result, Result], dict[str, Any]]  # the result so far, the next handler's result -> the new result
 Compose = Callable[[Sequence[HandlerResult]], dict[str, Any]]
 
 
 class Arrange(Enum):
-    """In which way the handlers of a chain are called."""
+    """The order and concurrency in which the handlers of a chain are called."""
 
     IN_TURN = "one after another"
     LAST_ONLY = "only the last"
     TOGETHER = "at the same time"
-    REWRITE_THEN_GUARD = "one after another, and again those who have not seen the final input"
+    REWRITE_THEN_GUARD = "one after another, and again those that have not seen the final input"
 
 
 class Composition(NamedTuple):
-    """A rule, and what the dispatcher must know to apply it."""
+    """A composition rule, and what the dispatcher must know to apply it."""
 
     name: str
     arrange: Arrange
     step: Fold | None = None
     over_all: Compose | None = None
-    empty: Result = MappingProxyType({})  # the result when nobody answers
+    empty: Result = MappingProxyType({})  # the result when no handler returned one
     rewrites: tuple[str, ...] = ()  # result fields that replace the payload's for the next handler
-    completes: bool = False  # the result has all of these fields, also those that nobody changed
+    completes: bool = False  # the result has all `rewrites` fields, also those that no handler changed
     can_deny: bool = False
-    keeps_failed: bool = False  # the answer of a handler that said `ok: false` is part of the result
-    needs_answer: bool = False  # whoever fires the event cannot go on without a handler that did its work
+    keeps_failed: bool = False  # the result of a handler with `ok: false` is composed too
+    needs_answer: bool = False  # without a handler that succeeded, the caller cannot continue
 
     def compose(self, answers: Sequence[HandlerResult]) -> dict[str, Any]:
-        """The result of these answers, in chain order."""
+        """The composed result of these handler results, in chain order."""
         if not answers:
             return dict(self.empty)
         if self.step is None:
@@ -65,7 +65,7 @@ class Composition(NamedTuple):
 def all_ok(composed: Result, result: Result) -> dict[str, Any]:
     """Every handler must be ok; a missing `ok` means true. Reasons are kept in order, `skip` is or-ed."""
     joined = _joined(composed, result, skip=("ok", "reason", "reasons", "skip"))
-    # Failures with no word on `ok` are a no: a check must not pass because it forgot a key.
+    # Failures without `ok` mean false: a check must not pass because it left out a key.
     joined["ok"] = bool(composed.get("ok", True) and result.get("ok", not result.get("failures")))
     reasons = [*composed.get("reasons", ()), *([result["reason"]] if result.get("reason") else ())]
     if reasons:
@@ -76,17 +76,17 @@ def all_ok(composed: Result, result: Result) -> dict[str, Any]:
 
 
 def concatenate(composed: Result, result: Result) -> dict[str, Any]:
-    """Lists join in chain order; of anything else the last stays."""
+    """Lists are concatenated in chain order; of other values the last one is kept."""
     return _joined(composed, result)
 
 
-def last_given(composed: Result, result: Result) -> dict[str, Any]:
-    """Of each key the last value that anybody gave; a handler that leaves a key out leaves it as it is."""
+def last_value(composed: Result, result: Result) -> dict[str, Any]:
+    """The last value of each key that is not null; a handler that leaves a key out does not change it."""
     return {**composed, **{key: value for key, value in result.items() if value is not None and key != "data"}}
 
 
 def merge(answers: Sequence[HandlerResult]) -> dict[str, Any]:
-    """The HookResult rule: lists join, the strongest verdict holds, hints are kept once."""
+    """The HookResult rule: lists are concatenated, the strongest verdict wins, an ability is suggested once."""
     composed: dict[str, Any] = {}
     for answer in answers:
         composed = _joined(composed, answer.result, skip=_MERGED_BY_NAME)
@@ -116,6 +116,8 @@ def merge(answers: Sequence[HandlerResult]) -> dict[str, Any]:
 
 
 class Decision(NamedTuple):
+    """Whether a call is allowed, with the reason and the handler that decided."""
+
     decision: str = ""  # "" is no opinion
     reason: str = ""
     source: str = ""
@@ -125,22 +127,22 @@ STRENGTH = {"": 0, "allow": 1, "ask": 2, "deny": 3}
 
 
 def verdict(result: Mapping[str, Any], source: str = "") -> Decision:
-    """The verdict in one answer, in any of the spellings of it."""
-    said = str(result.get("decision") or "")
+    """The verdict in a handler's result: `decision`, `blocked: true`, or an `error` that begins with `blocked`."""
+    decision = str(result.get("decision") or "")
     error = str(result.get("error") or "")
     if result.get("blocked") is True or error.startswith("blocked"):
-        said = "deny"
-    reason = str(result.get("reason") or (error if said == "deny" else ""))
-    return Decision(said if said in STRENGTH else "", reason, source)
+        decision = "deny"
+    reason = str(result.get("reason") or (error if decision == "deny" else ""))
+    return Decision(decision if decision in STRENGTH else "", reason, source)
 
 
 def strongest_verdict(answers: Sequence[HandlerResult]) -> Decision:
-    """deny > ask > allow > no opinion; of equals the first in the chain."""
+    """The strongest verdict: deny > ask > allow > no opinion; of equal ones the first in the chain."""
     strongest = Decision()
     for answer in answers:
-        found = verdict(answer.result, answer.source)
-        if STRENGTH[found.decision] > STRENGTH[strongest.decision]:
-            strongest = found
+        decision = verdict(answer.result, answer.source)
+        if STRENGTH[decision.decision] > STRENGTH[strongest.decision]:
+            strongest = decision
     return strongest
 
 
@@ -153,13 +155,13 @@ _MERGED_BY_NAME = (
 
 
 def _joined(composed: Result, result: Result, skip: Sequence[str] = ()) -> dict[str, Any]:
-    """With one more answer: lists grow, other values take the last. `data` is its handler's own."""
+    """`composed` with the keys of `result`: lists are concatenated, other values replaced. `data` is left out."""
     joined = {**composed}
     for key, value in result.items():
         if value is None or key == "data" or key in skip:
             continue
-        known = joined.get(key)
-        joined[key] = known + value if type(known) is list and type(value) is list else value
+        value_so_far = joined.get(key)
+        joined[key] = value_so_far + value if type(value_so_far) is list and type(value) is list else value
     return joined
 
 
@@ -167,14 +169,14 @@ def _best_suggestions(answers: Sequence[HandlerResult]) -> list[dict[str, Any]]:
     best: dict[str, dict[str, Any]] = {}
     for answer in answers:
         for suggestion in answer.result.get("suggested_abilities") or ():
-            known = best.get(suggestion["id"])
-            if known is None or (suggestion.get("confidence") or 0) > (known.get("confidence") or 0):
+            best_so_far = best.get(suggestion["id"])
+            if best_so_far is None or (suggestion.get("confidence") or 0) > (best_so_far.get("confidence") or 0):
                 best[suggestion["id"]] = suggestion
     return list(best.values())
 
 
 def _settle_intent(composed: dict[str, Any], answers: Sequence[HandlerResult]) -> None:
-    """The intent of the highest precedence holds (of equals, the last in the chain); others are logged."""
+    """Use the intent of the highest precedence (of equal ones, the last in the chain) and log the others."""
     with_intent = [answer for answer in answers if answer.result.get("new_intent")]
     if not with_intent:
         return
@@ -183,7 +185,7 @@ def _settle_intent(composed: dict[str, Any], answers: Sequence[HandlerResult]) -
         if answer.precedence >= chosen.precedence:
             chosen = answer
     composed["new_intent"] = chosen.result["new_intent"]
-    passed_over = [
+    logs = [
         {
             "level": "info",
             "message": f"intent of `{other.source}` not used: `{chosen.source}` has the last word",
@@ -191,5 +193,5 @@ def _settle_intent(composed: dict[str, Any], answers: Sequence[HandlerResult]) -
         for other in with_intent
         if other is not chosen
     ]
-    if passed_over:
-        composed["logs"] = [*composed.get("logs", []), *passed_over]
+    if logs:
+        composed["logs"] = [*composed.get("logs", []), *logs]

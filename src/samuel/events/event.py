@@ -31,7 +31,7 @@ def field(description: str, *, secret: bool = False, bulk: bool = False) -> Meta
 
 
 class Plugin(msgspec.Struct, frozen=True):
-    """Who the handler belongs to, as the handler itself sees it."""
+    """The plugin that the handler belongs to, as the handler itself sees it."""
 
     name: Annotated[str, field("The plugin's name; a hook of the project or the user has its own name here.")]
     config: Annotated[Mapping[str, Any], field("The plugin's settings: its defaults with samuel.toml's on top.")]
@@ -39,9 +39,9 @@ class Plugin(msgspec.Struct, frozen=True):
 
 
 class Event(msgspec.Struct, frozen=True, kw_only=True, tag_field="event"):
-    """What all 24 events share. The dispatcher fills these; whoever fires an event gives only its own."""
+    """The fields of all 24 events. The dispatcher sets them; the caller gives only the event's own fields."""
 
-    protocol: Annotated[int, field("The number of this contract.")] = PROTOCOL
+    protocol: Annotated[int, field("The version of this protocol.")] = PROTOCOL
     event_id: Annotated[str, field("Unique to this firing of the event.")] = ""
     idempotency_key: Annotated[
         str, field("The same when the same step of the same run is fired again after a crash.")
@@ -51,11 +51,11 @@ class Event(msgspec.Struct, frozen=True, kw_only=True, tag_field="event"):
     deadline_ms: Annotated[int, field("How long this handler has before it is killed.")] = 0
     run_id: Annotated[str | UnsetType, field("The run this event belongs to, if any.")] = UNSET
     session_id: Annotated[str | UnsetType, field("The agent session this event belongs to, if any.")] = UNSET
-    methodology: Annotated[str, field("The methodology in force.")] = ""
+    methodology: Annotated[str, field("The methodology in use.")] = ""
     environment: Annotated[
-        str | UnsetType, field("Where this is: dev, prod, …; left out where no environment is set.")
+        str | UnsetType, field("The environment: dev, prod, …; left out where none is set.")
     ] = UNSET
-    stage: Annotated[Stage | UnsetType, field("Where the work stands, if the caller says so.")] = UNSET
+    stage: Annotated[Stage | UnsetType, field("The stage of the work, if the caller gives it.")] = UNSET
     recipe_name: Annotated[
         str | UnsetType,
         field("The recipe that is running; a plugin's own hooks see its short name. Left out when there is none."),
@@ -66,21 +66,21 @@ class Event(msgspec.Struct, frozen=True, kw_only=True, tag_field="event"):
     ] = UNSET
     dry_run: Annotated[bool, field("True when nothing may be changed.")] = False
     phase: Annotated[
-        str | UnsetType, field("`guard` when a handler is shown the final input of a rewritten call.")
+        str | UnsetType, field("`guard` when a handler is called again with the final input of a rewritten call.")
     ] = UNSET
     previous: Annotated[
         Mapping[str, Any] | UnsetType,
         field("The composed result of the handlers before this one; left out for the first.", bulk=True),
     ] = UNSET
-    plugin: Annotated[Plugin | UnsetType, field("Whose handler this is.")] = UNSET
+    plugin: Annotated[Plugin | UnsetType, field("The plugin that the handler belongs to.")] = UNSET
     extra: Annotated[
         Mapping[str, Any] | UnsetType,
-        field("What the caller said besides, under names that this contract does not have.", bulk=True),
+        field("Further fields of the caller, under names that this protocol does not define.", bulk=True),
     ] = UNSET
 
 
 class LoopEvent(Event, frozen=True, kw_only=True):
-    """What the 13 loop events have besides."""
+    """The fields that only the 13 loop events have."""
 
     iteration: Annotated[int, field("The number of the iteration, from 1; 0 outside of one.")] = 0
     mode: Annotated[str, field("`implementation` or `discovery`.")] = "implementation"
@@ -102,16 +102,17 @@ class EventType(NamedTuple):
 
     @property
     def adds_to_prompt(self) -> bool:
-        """What its handlers return ends up in the agent's prompt, so it has a budget."""
+        """True when the results of its handlers go into the agent's prompt, so that they have a byte budget."""
         return self.name in names.CONTEXT
 
     @property
     def irreversible(self) -> bool:
-        """Firing it does something that cannot be taken back: `hooks fire` wants `--really`."""
+        """True when firing it cannot be undone: `hooks fire` requires `--really`."""
         return self.name == names.AGENT_INVOKE
 
     @property
     def family(self) -> str:
+        """`lifecycle`, `loop` or `session`."""
         return (
             "loop" if issubclass(self.payload, LoopEvent) else "session" if self.name[0].isupper() else "lifecycle"
         )

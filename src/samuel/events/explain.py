@@ -1,4 +1,4 @@
-"""What is wrong with a value, in msgspec's words and with what they leave out: the values that are allowed."""
+"""msgspec's messages about invalid values, with the values that would be allowed."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ _KEY = re.compile(r"\.(\w+)")
 
 
 def explained(error: msgspec.ValidationError, kind: Any) -> str:
-    """The message of an error about a value of type `kind`."""
+    """The message of a validation error; for a value outside of a Literal in `kind`, with the allowed values."""
     message = str(error)
-    if not (found := _ENUM.match(message)):
+    if not (invalid_enum := _ENUM.match(message)):
         return message
-    values = _allowed(kind, _KEY.findall(found[1]))
+    values = _allowed(kind, _KEY.findall(invalid_enum[1]))
     return f"{message}; it is one of {', '.join(f'`{value}`' for value in values)}" if values else message
 
 
 def _allowed(kind: Any, keys: list[str]) -> tuple[Any, ...]:
-    """The values of the Literal that one gets to from a type by these keys, through lists and unions."""
+    """The values of the Literal that `keys` lead to from a type, through lists and unions."""
     for part in _parts(kind):
         if get_origin(part) is Literal and not keys:
             return get_args(part)

@@ -11,10 +11,10 @@ from samuel.events.event import Event, field
 
 
 class Verdict(msgspec.Struct, frozen=True, kw_only=True):
-    """The least a handler can answer. A missing `ok` means true."""
+    """The result that most events accept. A missing `ok` means true."""
 
     ok: Annotated[bool, field("False: this handler failed.")] = True
-    reason: Annotated[str | None, field("Why not.")] = None
+    reason: Annotated[str | None, field("Why it failed.")] = None
     data: Annotated[
         dict[str, Any] | None,
         field("Merged into `context.Plugins[<own name>]` for later handlers and the prompt."),
@@ -22,14 +22,16 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class SyncVerdict(Verdict, frozen=True, kw_only=True):
-    skip: Annotated[bool, field("True: leave the sync out this time.")] = False
+    """The result of `sync.before`."""
+
+    skip: Annotated[bool, field("True: do not sync this time.")] = False
 
 
 class InitBefore(Event, frozen=True, kw_only=True, tag=names.INIT_BEFORE):
     """Fired by `samuel init` before anything is written."""
 
-    force: Annotated[bool, field("Existing files may be written over.")] = False
-    minimal: Annotated[bool, field("Only samuel.toml is wanted.")] = False
+    force: Annotated[bool, field("Existing files may be overwritten.")] = False
+    minimal: Annotated[bool, field("Only samuel.toml is written.")] = False
 
 
 class InitAfter(Event, frozen=True, kw_only=True, tag=names.INIT_AFTER):

@@ -22,7 +22,7 @@ Env = Annotated[
     ),
 ]
 PromptText = Annotated[str, field("What the agent is told; empty until the built-in renders it.", bulk=True)]
-Tail = Annotated[str, field("The end of what the agent wrote.", bulk=True)]
+Tail = Annotated[str, field("The end of the agent's output.", bulk=True)]
 
 
 class Sandbox(msgspec.Struct, frozen=True, kw_only=True):
@@ -30,7 +30,7 @@ class Sandbox(msgspec.Struct, frozen=True, kw_only=True):
 
     kind: Annotated[str, field("host, bwrap or oci.")] = "host"
     image: Annotated[str | None, field("The image, for oci.")] = None
-    network: Annotated[bool, field("May it reach the network?")] = True
+    network: Annotated[bool, field("True when it may reach the network.")] = True
     volumes: Annotated[list[str], field("Further mounts, `from:to[:ro]`.")] = msgspec.field(default_factory=list)
 
 
@@ -55,6 +55,8 @@ class IterationGate(LoopEvent, frozen=True, kw_only=True, tag=names.ITERATION_GA
 
 
 class GateResult(msgspec.Struct, frozen=True, kw_only=True):
+    """The result of `iteration.gate`."""
+
     continue_: Annotated[bool, field("False ends the loop.")] = msgspec.field(name="continue")
     mode: Annotated[
         Mode | None, field("What this iteration does. `impl` is short for `implementation`, the default.")
@@ -64,7 +66,7 @@ class GateResult(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ContextSnapshot(LoopEvent, frozen=True, kw_only=True, tag=names.CONTEXT_SNAPSHOT):
-    """Asks for the picture of the project."""
+    """Asks for an overview of the project."""
 
 
 class ContextProgress(LoopEvent, frozen=True, kw_only=True, tag=names.CONTEXT_PROGRESS):
@@ -80,32 +82,44 @@ class ContextTask(LoopEvent, frozen=True, kw_only=True, tag=names.CONTEXT_TASK):
 
 
 class ToonBlob(Verdict, frozen=True, kw_only=True):
-    toon_blob: Annotated[str | None, field("TOON text. Left out: what was there stays.", bulk=True)] = None
+    """The result of `context.snapshot` and `context.task`."""
+
+    toon_blob: Annotated[
+        str | None, field("TOON text. Left out: the text of earlier handlers is kept.", bulk=True)
+    ] = None
 
 
 class MarkdownBlob(Verdict, frozen=True, kw_only=True):
-    md_blob: Annotated[str | None, field("Markdown. Left out: what was there stays.", bulk=True)] = None
+    """The result of `context.progress`."""
+
+    md_blob: Annotated[
+        str | None, field("Markdown. Left out: the text of earlier handlers is kept.", bulk=True)
+    ] = None
 
 
 class ContextExtra(LoopEvent, frozen=True, kw_only=True, tag=names.CONTEXT_EXTRA):
-    """The slot for context that only plugins and hooks know."""
+    """Asks plugins and hooks for further texts to add to the prompt."""
 
     task: TaskRow
 
 
 class Extra(msgspec.Struct, frozen=True):
-    name: Annotated[str, field("A file name of its own, like `python-context.md`.")]
+    """One text for the prompt."""
+
+    name: Annotated[str, field("A unique file name, like `python-context.md`.")]
     content: Annotated[str, field("The text.", bulk=True)]
 
 
 class Extras(Verdict, frozen=True, kw_only=True):
+    """The result of `context.extra`."""
+
     extras: Annotated[list[Extra], field("Texts to add to the prompt.", bulk=True)] = msgspec.field(
         default_factory=list
     )
 
 
 class BeforeAgentInvoke(LoopEvent, frozen=True, kw_only=True, tag=names.BEFORE_AGENT_INVOKE):
-    """The last word on what the agent process gets."""
+    """Asks for changes of the prompt, the environment and the sandbox of the agent process."""
 
     agent: Annotated[str, field("The agent's name.")]
     prompt: PromptText = ""
@@ -114,6 +128,8 @@ class BeforeAgentInvoke(LoopEvent, frozen=True, kw_only=True, tag=names.BEFORE_A
 
 
 class Invocation(Verdict, frozen=True, kw_only=True):
+    """The result of `before:agent.invoke`: each field replaces the payload's."""
+
     agent: Annotated[str | UnsetType, field("Another agent; needs the `exec` capability.")] = UNSET
     prompt: PromptText | UnsetType = UNSET
     env: Env | UnsetType = UNSET
@@ -121,7 +137,7 @@ class Invocation(Verdict, frozen=True, kw_only=True):
 
 
 class AgentInvoke(LoopEvent, frozen=True, kw_only=True, tag=names.AGENT_INVOKE):
-    """Runs the agent. The last handler of the chain is the one that does it."""
+    """Runs the agent. Only the last handler of the chain is called."""
 
     agent: Annotated[str, field("The agent's name.")]
     prompt: PromptText
@@ -130,6 +146,8 @@ class AgentInvoke(LoopEvent, frozen=True, kw_only=True, tag=names.AGENT_INVOKE):
 
 
 class AgentResult(msgspec.Struct, frozen=True, kw_only=True):
+    """The result of `agent.invoke`."""
+
     exit_code: Annotated[int, field("The agent's exit code; not 0 fails the iteration.")]
     stdout: Tail
     stderr: Tail
@@ -151,21 +169,25 @@ class AfterAgentInvoke(LoopEvent, frozen=True, kw_only=True, tag=names.AFTER_AGE
 
 
 class QualityCheck(LoopEvent, frozen=True, kw_only=True, tag=names.QUALITY_CHECK):
-    """The gate: nothing counts as done before it passed."""
+    """Checks the work; no task is completed before it passed."""
 
     commands: Annotated[list[str], field("The project's own checks, in order.")]
 
 
 class Failure(msgspec.Struct, frozen=True, kw_only=True):
-    source: Annotated[str, field("Who found it.")]
+    """One problem that a quality check found."""
+
+    source: Annotated[str, field("The check that found it.")]
     message: Annotated[str, field("What is wrong.")]
     command: Annotated[str | None, field("The command that failed.")] = None
     output_tail: Annotated[str | None, field("The end of its output.", bulk=True)] = None
 
 
 class QualityResult(Verdict, frozen=True, kw_only=True):
-    failures: Annotated[list[Failure], field("What is wrong; empty when all is well.", bulk=True)] = msgspec.field(
-        default_factory=list
+    """The result of `quality.check`."""
+
+    failures: Annotated[list[Failure], field("The problems found; empty when all checks pass.", bulk=True)] = (
+        msgspec.field(default_factory=list)
     )
 
 

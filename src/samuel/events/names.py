@@ -1,4 +1,4 @@
-"""The 24 event names, spelled once, and the one function that accepts every other spelling of them."""
+"""The names of the 24 events, and `canonical`, which accepts every spelling of them."""
 
 from __future__ import annotations
 
@@ -76,15 +76,15 @@ RESERVED_PREFIXES: Final = ("extension.", "methodology.")
 
 
 def canonical(name: str) -> str:
-    """The catalogue's spelling of `name`: `before_loop`, `before:loop` and `BeforeLoop` are one event."""
-    found = _BY_SPELLING.get(name) or _BY_SPELLING.get(_words(name))
-    if found is None:
+    """The catalogue's spelling of `name`: `before_loop`, `before:loop` and `BeforeLoop` are the same event."""
+    event_name = _BY_SPELLING.get(name) or _BY_SPELLING.get(_words(name))
+    if event_name is None:
         raise UnknownEvent(*_advice(name))
-    return found
+    return event_name
 
 
 def spellings(name: str) -> tuple[str, ...]:
-    """The usual ones of an event; `canonical` takes more."""
+    """The usual spellings of an event's name; `canonical` accepts more."""
     return name, _words(name), *(theirs for theirs, ours in KODELET.items() if ours == name)
 
 

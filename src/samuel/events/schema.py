@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import inspect
+from collections.abc import Iterator, Mapping
+from functools import cache
 from types import UnionType
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
@@ -25,19 +27,20 @@ def schema(event: EventType) -> dict[str, Any]:
 
 
 def all_schemas() -> dict[str, Any]:
+    """The schemas of all events, by event name."""
     return {event.name: schema(event) for event in EVENTS}
 
 
 def own_fields(payload: type[Event]) -> tuple[msgspec.structs.FieldInfo, ...]:
-    """The fields an event has besides the common ones."""
+    """The fields of an event that not all events, or all loop events, have."""
     common = (LoopEvent if issubclass(payload, LoopEvent) else Event).__struct_fields__
     return tuple(info for info in msgspec.structs.fields(payload) if info.name not in common)
 
 
 def plain_fields(payload: type[Event]) -> tuple[dict[str, Any], list[str]]:
-    """For a first look at a payload: fields with the name of their type, or with the values they may have.
+    """The type of each field, by name (for a Literal, its values), and the names of the required fields.
 
-    And the names of those that must be there. Fields that may be anything are left out.
+    Enough for a quick check of a payload without msgspec. Fields that may have several types are left out.
     """
     hints = get_type_hints(payload)
     kinds = {info.encode_name: _kind(hints[info.name]) for info in msgspec.structs.fields(payload)}
@@ -45,14 +48,25 @@ def plain_fields(payload: type[Event]) -> tuple[dict[str, Any], list[str]]:
     return {name: kind for name, kind in kinds.items() if kind}, needed
 
 
-def marked(struct: type[msgspec.Struct], mark: str) -> tuple[str, ...]:
-    """The names of the fields that carry `x-secret` or `x-bulk`."""
-    hints = get_type_hints(struct, include_extras=True)
-    return tuple(name for name, hint in hints.items() if _has_mark(hint, mark))
+def fields_marked(struct: type[msgspec.Struct], mark: str) -> tuple[str, ...]:
+    """The names of the fields with `mark`: `x-secret` or `x-bulk`."""
+    return tuple(name for name, marks in _marks_by_field(struct).items() if mark in marks)
+
+
+@cache
+def _marks_by_field(struct: type[msgspec.Struct]) -> dict[str, frozenset[str]]:
+    """The marks of each field of a struct.
+
+    Cached by class, and evaluated class by class: all payloads inherit the many annotations of `Event`.
+    """
+    base = struct.__base__
+    inherited = _marks_by_field(base) if base is not None and issubclass(base, msgspec.Struct) else {}
+    own = inspect.get_annotations(struct, eval_str=True)
+    return {**inherited, **{name: frozenset(_marks(hint)) for name, hint in own.items()}}
 
 
 def sample(event: EventType) -> dict[str, Any]:
-    """Plausible values for the fields an event cannot do without."""
+    """Plausible values for the required fields of an event."""
     return {
         info.encode_name: _SAMPLES.get(info.name, "sample")
         for info in own_fields(event.payload)
@@ -76,13 +90,13 @@ def _is_union(hint: Any) -> bool:
     return get_origin(hint) in (Union, UnionType)
 
 
-def _has_mark(hint: Any, mark: str) -> bool:
+def _marks(hint: Any) -> Iterator[str]:
+    """The marks in a type hint, however deep."""
     for part in get_args(hint):
-        if isinstance(part, msgspec.Meta) and (part.extra_json_schema or {}).get(mark):
-            return True
-        if _has_mark(part, mark):
-            return True
-    return False
+        if isinstance(part, msgspec.Meta):
+            yield from part.extra_json_schema or {}
+        else:
+            yield from _marks(part)
 
 
 _SAMPLES: dict[str, Any] = {

@@ -12,7 +12,7 @@ from typing import Any
 
 import msgspec
 
-from samuel.events.schema import marked
+from samuel.events.schema import fields_marked
 
 KEPT = 2048  # bytes of a bulky value
 HIDDEN = "[secret]"
@@ -65,6 +65,6 @@ def _cut(text: bytes) -> str:
 
 @cache
 def _marks(struct: type[msgspec.Struct]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    return marked(struct, "x-secret"), tuple(
-        n for n in marked(struct, "x-bulk") if n not in ("context", "previous")
+    return fields_marked(struct, "x-secret"), tuple(
+        n for n in fields_marked(struct, "x-bulk") if n not in ("context", "previous")
     )
