@@ -18,7 +18,7 @@ from samuel.cli.root import COMMANDS
 from samuel.errors import ConfigError, Problem, SamuelError
 from samuel.version import __version__
 
-from .conftest import REAL
+from .conftest import REAL, Samuel
 
 
 @pytest.fixture
@@ -192,3 +192,12 @@ def test_a_file_that_cannot_be_written_is_named(project, put):
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
     assert done.returncode == 1
     assert done.stderr == f"error: `{project}/.samuel/run/.gitignore`: File too large\n"
+
+
+def test_printing_the_shell_completion_script_ends_with_exit_code_0(
+    samuel: Samuel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("_SAMUEL_COMPLETE", "bash_source")
+    ran = samuel()
+    assert ran.code == 0
+    assert "complete -o nosort -F _samuel_completion samuel" in ran.out

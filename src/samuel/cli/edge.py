@@ -53,8 +53,8 @@ def _run(arguments: Sequence[str]) -> int:
     except BrokenPipeError:
         _discard(sys.stdout)
         return out.ending(1)
-    except SystemExit:  # click noticed that the reader went away
-        return out.ending(1)
+    except SystemExit as ended:  # click: 0 after it printed shell completions, 1 if the reader went away
+        return out.ending(ended.code if isinstance(ended.code, int) else 1)
     except OSError as error:  # a full disk or a missing permission is no bug of ours
         if error.filename == STDOUT:
             _discard(sys.stdout)
