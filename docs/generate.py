@@ -15,6 +15,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from ability_pages import abilities_page
+from api_pages import api_page
 from cli_pages import cli_page
 from context_pages import context_page
 from event_pages import events_page
@@ -38,6 +39,7 @@ PAGES: dict[str, Callable[[], str]] = {
     "sessions.md": sessions_page,
     "abilities.md": abilities_page,
     "knowledge.md": knowledge_page,
+    "python-api.md": api_page,
 }
 
 

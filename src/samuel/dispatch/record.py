@@ -48,6 +48,7 @@ class HandlerCall(msgspec.Struct, frozen=True):
 
     @property
     def slow(self) -> str:
+        """`note` or `warning` if the call took longer than a handler should, else empty."""
         return slowness(self.handler.event, self.handler.name, self.duration_ms)
 
 
@@ -65,6 +66,7 @@ class Fired(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def denied(self) -> bool:
+        """True if the verdict `deny` of a handler, or a guard that failed, stopped the event."""
         return self.stopped and self.result.get("decision") == "deny"
 
     @property
