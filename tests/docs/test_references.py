@@ -14,7 +14,7 @@ LICENSE = "LICENSE"  # "the authors", in capitals
 
 # Names of papers and of their parts that exist outside of the repository, in the ways that texts refer to them.
 ABSENT_DOCUMENTS = {
-    "a request for discussion": r"\bRFD\b|\brfd[_-]?\w*\d",
+    "a request for discussion": r"\bRFD\b|(?<![a-z])rfd[_-]?\w*\d",
     "a paper called REPO": r"\bREPO(?:'s|\b(?![_=]))",
     "a paper called PLUGIN": r"\bPLUGIN(?:'s| (?:has|asks|says|writes|wants)|, phase)\b|\b(?:of|by) PLUGIN\b",
     "a paper called CONCEPT": r"\bCONCEPT(?:'s|\b)",
