@@ -48,7 +48,11 @@ def hook(name: str, config: str, event: str = "") -> YamlHook:
             "rules:\n- {decision: deny, path: []}",
             "hook.yaml:6: `path` must be a string that is not empty, or a list of them",
         ),
-        ("policy_guard", "rules: [{decision: allow, path: x}]", "a rule that allows cannot go by `path`"),
+        (
+            "policy_guard",
+            "rules: [{decision: allow, path: x}]",
+            "a rule with `decision: allow` cannot have `path`",
+        ),
         ("session_stop_build_check", "builds: [{command: make}]", "`paths` is missing"),
         (
             "session_stop_build_check",
@@ -64,14 +68,18 @@ def hook(name: str, config: str, event: str = "") -> YamlHook:
         (
             "session_stop_build_check",
             "builds: [{paths: '**/{service}/x', command: make}]",
-            "must not have `**` before a directory with a name",
+            "must not have `**` before a `{name}`",
         ),
         (
             "session_stop_build_check",
             "builds: [{paths: 'a/x{service}/**', command: make}]",
-            "must name whole directories, and `x{service}` is a part of one",
+            "must have a whole directory for each `{name}`, not `x{service}`",
         ),
-        ("session_stop_build_check", "builds: [{paths: 'a/{service}', command: make}]", "must go on behind"),
+        (
+            "session_stop_build_check",
+            "builds: [{paths: 'a/{service}', command: make}]",
+            "must continue after the last",
+        ),
         (
             "session_stop_build_check",
             "builds: [{paths: x, command: make, directory: ../x}]",
@@ -81,7 +89,7 @@ def hook(name: str, config: str, event: str = "") -> YamlHook:
         (
             "knowledge_trigger",
             "intents: [{when: '(', intent: x}]",
-            "a regular expression, and `(` is none",
+            "must be a regular expression; `(` is not",
         ),
         ("knowledge_trigger", "intents: [{when: x}]", "`intent` is missing"),
         (
@@ -93,7 +101,7 @@ def hook(name: str, config: str, event: str = "") -> YamlHook:
         ("post_tool_use_tracker", "frequent: often", "`frequent` must be an integer, not a string"),
     ],
 )
-def test_what_is_wrong_is_told_with_its_line(name: str, config: str, problem: str) -> None:
+def test_a_wrong_config_of_a_shipped_hook_is_refused_with_its_line(name: str, config: str, problem: str) -> None:
     with pytest.raises(ConfigError) as error:
         hook(name, config)
     assert problem in str(error.value)
@@ -104,7 +112,7 @@ def test_a_shipped_hook_is_for_its_event_alone() -> None:
         hook("policy_guard", "rules: []", event="SessionStop")
 
 
-def test_a_name_that_is_almost_right_is_told() -> None:
+def test_an_unknown_builtin_name_is_refused_with_the_closest_one() -> None:
     text = b"id: x\nevent_type: PreAbilityCall\nhandler: {kind: builtin, name: policy_gard}\nconfig: {rules: []}\n"
     with pytest.raises(ConfigError) as error:
         read_hook(text, "hook.yaml", SHIPPED_HOOKS)
@@ -113,7 +121,7 @@ def test_a_name_that_is_almost_right_is_told() -> None:
     )
 
 
-def test_what_a_script_is_told_is_its_own() -> None:
+def test_the_config_of_a_script_may_be_any_table() -> None:
     text = (
         b"id: x\nevent_type: SessionStop\nhandler: {kind: script, command: ./x}\nconfig: {any: [1, {b: null}]}\n"
     )
@@ -141,7 +149,7 @@ values = st.recursive(
 
 @given(name=st.sampled_from(sorted(SHIPPED_HOOKS)), config=values)
 @example(name="session_stop_build_check", config={"builds": [{"paths": "{a}/{a}/**", "command": "{a}"}]})
-def test_whatever_is_told_is_read_or_refused(name: str, config: Any) -> None:
+def test_any_config_of_a_shipped_hook_is_read_or_refused(name: str, config: Any) -> None:
     try:
         text = json.dumps(config, allow_nan=False)
     except ValueError:

@@ -15,7 +15,7 @@ def test_every_shipped_hook_comes_with_a_definition_that_is_valid_and_disabled(n
     assert hook.summary
 
 
-def test_a_guard_that_cannot_answer_denies() -> None:
+def test_the_definition_of_policy_guard_is_a_blocking_guard() -> None:
     hook = read_hook(definition("policy_guard"), "policy_guard.yaml", SHIPPED_HOOKS)
     assert hook.blocking
     assert hook.role == "guard"

@@ -32,13 +32,13 @@ def root(tmp_path: Path) -> Path:
         ("\x1b[31msrc/user.ts\x1b[0m\nat run (src/user.ts:9:1)", "services/auth", "services/auth/src/user.ts:9"),
     ],
 )
-def test_what_compilers_print(root: Path, output: str, directory: str, place: str) -> None:
+def test_failing_place_reads_the_formats_of_compilers(root: Path, output: str, directory: str, place: str) -> None:
     found = failing_place(output, root, directory)
     assert found is not None
     assert f"{found.path}:{found.line}" == place
 
 
-def test_of_a_traceback_the_innermost_file_of_the_project(root: Path) -> None:
+def test_failing_place_of_a_traceback_is_its_innermost_file_of_the_project(root: Path) -> None:
     output = f"""Traceback (most recent call last):
   File "{root}/tests/test_tax.py", line 4, in test
   File "tax.py", line 7, in rate
@@ -49,12 +49,12 @@ ZeroDivisionError: division by zero"""
     assert found == ("tax.py", 7, "ZeroDivisionError: division by zero")
 
 
-def test_an_error_says_more_than_a_mention_and_a_changed_file_more_than_another(root: Path) -> None:
+def test_failing_place_prefers_changed_files_and_then_lines_with_an_error(root: Path) -> None:
     output = "main.go:1 was read\ntax.py:2: warning\ntests/test_tax.py:3: error: no\n"
     found = failing_place(output, root, "")
     assert found is not None
     assert found.path == "tests/test_tax.py"
-    assert found.said == "error: no"
+    assert found.message == "error: no"
     found = failing_place(output, root, "", ["tax.py"])
     assert found is not None
     assert found.path == "tax.py"
@@ -64,10 +64,10 @@ def test_an_error_says_more_than_a_mention_and_a_changed_file_more_than_another(
     "output",
     ["", "it failed", "gone.py:3: error", "/etc/hostname.conf:1: error", "../x.py:1", "12:30:15 x", "a.b:1"],
 )
-def test_nothing_is_better_than_a_wrong_place(root: Path, output: str) -> None:
+def test_failing_place_is_none_if_no_file_of_the_project_is_named(root: Path, output: str) -> None:
     assert failing_place(output, root, "") is None
 
 
-def test_no_line_can_make_it_slow(root: Path) -> None:
+def test_failing_place_is_fast_for_long_lines(root: Path) -> None:
     hostile = "\n".join(["a." * 100_000, "./" * 100_000, "a" * 200_000 + ":", 'File "' * 10_000] * 50)
     assert failing_place(hostile, root, "") is None

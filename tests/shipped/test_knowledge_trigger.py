@@ -29,7 +29,7 @@ def say(samuel_project: SamuelProject, enable: Callable[..., None]) -> Callable[
     return fire
 
 
-def test_known_words_become_the_intent_of_the_contract(say: Callable[..., dict[str, Any]]) -> None:
+def test_knowledge_trigger_turns_a_known_phrase_into_an_intent(say: Callable[..., dict[str, Any]]) -> None:
     assert say("Before I commit, what checks should I run?") == {
         "new_intent": {
             "scope": "execution.quality_gates",
@@ -41,17 +41,19 @@ def test_known_words_become_the_intent_of_the_contract(say: Callable[..., dict[s
     }
 
 
-def test_the_last_command_counts_and_goes_along(say: Callable[..., dict[str, Any]]) -> None:
+def test_knowledge_trigger_searches_the_last_command_too(say: Callable[..., dict[str, Any]]) -> None:
     found = say("What now?", extra={"cli_command": "make dev_check"})
     assert found["new_intent"]["signals"] == {"user_raw_input": "What now?", "cli_command": "make dev_check"}
 
 
-def test_without_a_stage_of_its_own_it_has_that_of_the_event(say: Callable[..., dict[str, Any]]) -> None:
+def test_knowledge_trigger_takes_the_stage_of_the_event_by_default(say: Callable[..., dict[str, Any]]) -> None:
     found = say("We must ROLL BACK", stage="act")
     assert found["new_intent"]["stage"] == "act"
     assert "stage" not in say("rollback")["new_intent"]
 
 
 @pytest.mark.parametrize("message", ["", "Paint it blue", "\0" * 1000, "commit " * 200_000])
-def test_other_words_mean_nothing(say: Callable[..., dict[str, Any]], message: str) -> None:
+def test_knowledge_trigger_returns_nothing_for_other_messages(
+    say: Callable[..., dict[str, Any]], message: str
+) -> None:
     assert say(message) == {}

@@ -36,7 +36,7 @@ def fire(project: SamuelProject, tool_input: Any = None, environment: str = "", 
 
 
 @pytest.mark.usefixtures("guarded")
-def test_a_production_write_is_denied(samuel_project: SamuelProject) -> None:
+def test_policy_guard_denies_a_write_in_production(samuel_project: SamuelProject) -> None:
     fired = fire(samuel_project, operation_key="db.write", environment="prod")
     assert fired.denied
     assert fired.result["error"] == "blocked_by_policy"
@@ -44,36 +44,36 @@ def test_a_production_write_is_denied(samuel_project: SamuelProject) -> None:
 
 
 @pytest.mark.usefixtures("guarded")
-def test_an_ability_that_is_called_by_its_key(samuel_project: SamuelProject) -> None:
+def test_policy_guard_takes_the_ability_id_for_a_missing_operation_key(samuel_project: SamuelProject) -> None:
     assert fire(samuel_project, ability_id="db.write", environment="prod").denied
     assert fire(samuel_project, ability_id="db.write", operation_key="report.read", environment="prod").ok
 
 
 @pytest.mark.usefixtures("guarded")
-def test_an_environment_anywhere_in_the_input(samuel_project: SamuelProject) -> None:
+def test_policy_guard_finds_an_environment_anywhere_in_the_input(samuel_project: SamuelProject) -> None:
     given = {"target": [{"env": "prod"}]}
     assert fire(samuel_project, given, operation_key="db.write").denied
 
 
 @pytest.mark.usefixtures("guarded")
-def test_elsewhere_it_goes_on(samuel_project: SamuelProject) -> None:
+def test_policy_guard_lets_a_write_pass_in_another_environment(samuel_project: SamuelProject) -> None:
     assert fire(samuel_project, operation_key="db.write", environment="dev").ok
     assert fire(samuel_project, operation_key="report.read", environment="prod").ok
 
 
 @pytest.mark.usefixtures("guarded")
 @pytest.mark.parametrize("key", ["environment", "env", "target_environment"])
-def test_the_input_may_say_where_it_is_for(samuel_project: SamuelProject, key: str) -> None:
+def test_policy_guard_reads_the_environment_that_the_input_names(samuel_project: SamuelProject, key: str) -> None:
     assert fire(samuel_project, {key: "Production"}, operation_key="db.write", environment="dev").denied
 
 
 @pytest.mark.usefixtures("guarded")
-def test_so_may_whoever_calls(samuel_project: SamuelProject) -> None:
+def test_policy_guard_reads_the_environment_that_the_caller_sends(samuel_project: SamuelProject) -> None:
     assert fire(samuel_project, operation_key="db.write", extra={"environment": "prod"}).denied
 
 
 @pytest.mark.usefixtures("guarded")
-def test_an_earlier_rule_that_allows_is_the_last_word_of_the_policy(samuel_project: SamuelProject) -> None:
+def test_policy_guard_skips_later_rules_after_one_that_allows(samuel_project: SamuelProject) -> None:
     fired = fire(samuel_project, ability_id="lint", operation_key="db.write", environment="prod")
     assert fired.ok
     assert "decision" not in fired.result
@@ -91,7 +91,7 @@ def test_an_earlier_rule_that_allows_is_the_last_word_of_the_policy(samuel_proje
         {"command": "set -e\nrm infra/x\n"},
     ],
 )
-def test_it_asks_about_paths_wherever_they_stand_in_the_input(
+def test_policy_guard_asks_about_paths_anywhere_in_the_input(
     samuel_project: SamuelProject, tool_input: Any
 ) -> None:
     asked: list[str] = []
@@ -108,7 +108,7 @@ def test_it_asks_about_paths_wherever_they_stand_in_the_input(
 
 
 @pytest.mark.usefixtures("guarded")
-def test_an_absolute_path_and_a_link_are_seen_through(samuel_project: SamuelProject) -> None:
+def test_policy_guard_resolves_absolute_paths_and_links(samuel_project: SamuelProject) -> None:
     root = samuel_project.root
     (root / "infra").mkdir()
     os.symlink(root / "infra", root / "harmless")
@@ -123,7 +123,7 @@ def test_an_absolute_path_and_a_link_are_seen_through(samuel_project: SamuelProj
 
 
 @pytest.mark.usefixtures("guarded")
-def test_a_directory_stands_for_what_is_in_it(samuel_project: SamuelProject) -> None:
+def test_policy_guard_takes_a_directory_for_every_file_in_it(samuel_project: SamuelProject) -> None:
     (samuel_project.root / "infra").mkdir()
     os.symlink("infra", samuel_project.root / "harmless")
     (samuel_project.root / "src").mkdir()
@@ -133,20 +133,20 @@ def test_a_directory_stands_for_what_is_in_it(samuel_project: SamuelProject) -> 
 
 
 @pytest.mark.usefixtures("guarded")
-def test_what_is_written_into_a_file_names_no_paths(samuel_project: SamuelProject) -> None:
+def test_policy_guard_does_not_take_content_of_a_file_for_paths(samuel_project: SamuelProject) -> None:
     content = "See infra/x\n" * 100_000
     assert fire(samuel_project, {"path": "docs/x.md", "content": content}).ok
 
 
 @pytest.mark.usefixtures("guarded")
-def test_a_long_command_is_looked_through_to_its_end(samuel_project: SamuelProject) -> None:
+def test_policy_guard_searches_a_long_command_to_its_end(samuel_project: SamuelProject) -> None:
     words = " ".join(f"src/{number}.py" for number in range(100_000))
     assert fire(samuel_project, {"command": words}).ok
     assert fire(samuel_project, {"command": f"{words} infra/x"}).denied
 
 
 @pytest.mark.usefixtures("guarded")
-def test_it_judges_what_another_hook_made_of_the_input(samuel_project: SamuelProject) -> None:
+def test_policy_guard_sees_the_input_as_other_hooks_rewrote_it(samuel_project: SamuelProject) -> None:
     @hook("PreAbilityCall", role="rewrite")
     def redirect(event: Any) -> dict[str, Any]:
         return {"tool_input": {**event.tool_input, "path": "infra/x"}}
@@ -156,7 +156,7 @@ def test_it_judges_what_another_hook_made_of_the_input(samuel_project: SamuelPro
 
 
 @pytest.mark.usefixtures("guarded")
-def test_rules_that_somebody_changed_deny_until_they_are_agreed_to(samuel_project: SamuelProject) -> None:
+def test_policy_guard_denies_while_its_changed_rules_are_not_trusted(samuel_project: SamuelProject) -> None:
     assert fire(samuel_project).ok
     file = samuel_project.root / ".system/hooks/policy_guard.yaml"
     file.write_text(file.read_text().replace("decision: deny", "decision: allow"))
@@ -166,7 +166,7 @@ def test_rules_that_somebody_changed_deny_until_they_are_agreed_to(samuel_projec
 
 @pytest.mark.usefixtures("guarded")
 @pytest.mark.parametrize("broken", ["rules: 1", "rules: [{decision: maybe}]", "rules: [\n", "rule: []"])
-def test_rules_that_are_broken_deny(samuel_project: SamuelProject, broken: str) -> None:
+def test_policy_guard_denies_if_its_rules_are_broken(samuel_project: SamuelProject, broken: str) -> None:
     assert fire(samuel_project).ok
     file = samuel_project.root / ".system/hooks/policy_guard.yaml"
     head, _, _ = file.read_text().partition("config:")
@@ -178,18 +178,20 @@ def test_rules_that_are_broken_deny(samuel_project: SamuelProject, broken: str) 
 
 
 @pytest.mark.usefixtures("guarded")
-def test_a_guard_that_is_deleted_denies(samuel_project: SamuelProject) -> None:
+def test_policy_guard_denies_after_its_file_was_deleted(samuel_project: SamuelProject) -> None:
     assert fire(samuel_project).ok
     Path(samuel_project.root, ".system/hooks/policy_guard.yaml").unlink()
     assert fire(samuel_project).denied
 
 
-def test_no_rules_say_nothing(samuel_project: SamuelProject, enable: Callable[..., None]) -> None:
+def test_policy_guard_without_rules_returns_nothing(
+    samuel_project: SamuelProject, enable: Callable[..., None]
+) -> None:
     enable("policy_guard")
     assert fire(samuel_project).result == {}
 
 
 @pytest.mark.usefixtures("guarded")
 @pytest.mark.parametrize("odd", ["\0", "a" * 100_000, "\ud7ff/..", "~/x", "//", "😀/infra/x"])
-def test_odd_texts_in_the_input_are_no_matter(samuel_project: SamuelProject, odd: str) -> None:
+def test_policy_guard_handles_odd_texts_in_the_input(samuel_project: SamuelProject, odd: str) -> None:
     assert fire(samuel_project, {"x": odd}).ok

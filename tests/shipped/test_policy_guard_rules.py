@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from samuel.shipped.policy_guard.rules import GuardedCall, Policy, Rule, first_fitting
+from samuel.shipped.policy_guard.rules import GuardedCall, Policy, Rule, first_match
 
 
 def call(environments: tuple[str, ...] = (), paths: tuple[str, ...] = (), **fields: Any) -> GuardedCall:
@@ -12,10 +12,10 @@ def call(environments: tuple[str, ...] = (), paths: tuple[str, ...] = (), **fiel
 
 
 def fits(rule: Rule, given: GuardedCall) -> bool:
-    return first_fitting(Policy((rule,)), given) is not None
+    return first_match(Policy((rule,)), given) is not None
 
 
-def test_the_first_rule_that_fits_decides() -> None:
+def test_the_first_matching_rule_of_a_policy_decides() -> None:
     policy = Policy(
         (
             Rule("deny", match={"ability_id": ["x"]}),
@@ -23,12 +23,12 @@ def test_the_first_rule_that_fits_decides() -> None:
             Rule("ask"),
         )
     )
-    assert first_fitting(policy, call(ability_id="abc")) == (2, policy.rules[1])
-    assert first_fitting(policy, call(ability_id="b")) == (3, policy.rules[2])
-    assert first_fitting(Policy(), call(ability_id="b")) is None
+    assert first_match(policy, call(ability_id="abc")) == (2, policy.rules[1])
+    assert first_match(policy, call(ability_id="b")) == (3, policy.rules[2])
+    assert first_match(Policy(), call(ability_id="b")) is None
 
 
-def test_everything_that_a_rule_names_must_fit() -> None:
+def test_a_policy_rule_matches_only_if_all_its_conditions_do() -> None:
     rule = Rule("deny", match={"operation_key": ["db.*"]}, environment=("prod",), path=("data/**",))
     assert fits(rule, call(("prod",), ("data/x",), operation_key="db.write"))
     assert not fits(rule, call(("dev",), ("data/x",), operation_key="db.write"))
@@ -38,12 +38,12 @@ def test_everything_that_a_rule_names_must_fit() -> None:
 
 
 @pytest.mark.parametrize("decision", ["deny", "ask"])
-def test_one_of_many_is_enough_for_a_no(decision: Any) -> None:
+def test_one_environment_or_path_is_enough_for_a_rule_that_denies_or_asks(decision: Any) -> None:
     assert fits(Rule(decision, path=("infra/**",)), call(paths=("docs/x", "infra/x")))
     assert fits(Rule(decision, environment=("prod*",)), call(("dev", "Production")))
 
 
-def test_a_yes_must_fit_all_of_them() -> None:
+def test_a_rule_that_allows_must_match_all_environments() -> None:
     assert fits(Rule("allow", environment=("dev*",)), call(("dev", "dev2")))
     assert not fits(Rule("allow", environment=("dev",)), call(("dev", "prod")))
     assert not fits(Rule("allow", environment=("dev",)), call())

@@ -37,7 +37,7 @@ def called(samuel_project: SamuelProject, enable: Callable[..., None]) -> Callab
     return fire
 
 
-def test_a_call_is_recorded_for_people_and_counted(
+def test_tracker_logs_and_counts_each_call(
     samuel_project: SamuelProject, called: Callable[..., dict[str, Any]]
 ) -> None:
     assert called() == {
@@ -60,7 +60,7 @@ def test_a_call_is_recorded_for_people_and_counted(
     assert read_usage(samuel_project.root) == {"code_review_agent": 1}
 
 
-def test_frequent_use_is_told_to_whoever_matches(called: Callable[..., dict[str, Any]]) -> None:
+def test_tracker_reports_an_ability_that_is_used_often(called: Callable[..., dict[str, Any]]) -> None:
     assert "update_matcher_suggestions" not in called()
     assert "update_matcher_suggestions" not in called()
     assert called()["update_matcher_suggestions"] == [
@@ -68,7 +68,7 @@ def test_frequent_use_is_told_to_whoever_matches(called: Callable[..., dict[str,
     ]
 
 
-def test_only_what_went_well_counts_as_use(
+def test_tracker_counts_only_successful_calls(
     samuel_project: SamuelProject, called: Callable[..., dict[str, Any]]
 ) -> None:
     for status in ("success", "failure", "skipped", "failure"):
@@ -81,7 +81,7 @@ def test_only_what_went_well_counts_as_use(
 @pytest.mark.parametrize(
     "damage", ["", "[]", "{", '{"code_review_agent": 3}', "\xff", '{"code_review_agent": {"count": "x"}}']
 )
-def test_a_damaged_file_is_begun_anew(
+def test_tracker_replaces_a_damaged_file_of_counts(
     samuel_project: SamuelProject, called: Callable[..., dict[str, Any]], damage: str
 ) -> None:
     (samuel_project.root / USAGE).parent.mkdir(parents=True)
@@ -90,7 +90,7 @@ def test_a_damaged_file_is_begun_anew(
     assert read_usage(samuel_project.root) == {"code_review_agent": 1}
 
 
-def test_what_others_wrote_beside_the_counts_stays(
+def test_tracker_keeps_unknown_keys_in_the_file_of_counts(
     samuel_project: SamuelProject, called: Callable[..., dict[str, Any]]
 ) -> None:
     (samuel_project.root / USAGE).parent.mkdir(parents=True)
@@ -103,13 +103,15 @@ def test_what_others_wrote_beside_the_counts_stays(
     assert read_usage(samuel_project.root) == {"b": 7, "code_review_agent": 3}
 
 
-def test_a_dry_run_leaves_nothing(samuel_project: SamuelProject, called: Callable[..., dict[str, Any]]) -> None:
+def test_tracker_writes_nothing_in_a_dry_run(
+    samuel_project: SamuelProject, called: Callable[..., dict[str, Any]]
+) -> None:
     assert called(dry_run=True) == {}
     assert not (samuel_project.root / USAGE).exists()
     assert not (samuel_project.root / LOG).exists()
 
 
-def test_it_writes_nowhere_else_when_its_places_are_links(
+def test_tracker_does_not_follow_links_when_it_writes(
     samuel_project: SamuelProject, called: Callable[..., dict[str, Any]], tmp_path: Path
 ) -> None:
     outside = tmp_path / "outside"
@@ -129,14 +131,14 @@ for _ in range(50):
 """
 
 
-def test_processes_that_count_at_the_same_time_lose_nothing(samuel_project: SamuelProject) -> None:
+def test_counts_of_concurrent_processes_are_not_lost(samuel_project: SamuelProject) -> None:
     command = [sys.executable, "-c", ADD, str(samuel_project.root)]
     counting = [subprocess.Popen(command) for _ in range(4)]
     assert [process.wait() for process in counting] == [0] * 4
     assert read_usage(samuel_project.root) == {"a": 200}
 
 
-def test_of_two_equals_the_one_in_use_is_suggested_first(
+def test_of_two_equal_abilities_the_one_used_more_is_suggested_first(
     samuel_project: SamuelProject,
     called: Callable[..., dict[str, Any]],
     enable: Callable[..., None],

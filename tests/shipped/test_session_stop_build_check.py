@@ -56,7 +56,9 @@ def test_each_changed_service_is_built_once_and_the_failing_line_is_proposed(
     assert built(samuel_project) == "built billing\nbuilt auth\n"
 
 
-def test_what_is_well_proposes_nothing(stop: Callable[..., dict[str, Any]], enable: Callable[..., None]) -> None:
+def test_build_check_proposes_nothing_if_all_builds_succeed(
+    stop: Callable[..., dict[str, Any]], enable: Callable[..., None]
+) -> None:
     enable("session_stop_build_check", BUILDS)
     assert stop(["services/billing/src/invoice.ts"]) == {
         "messages_to_user": ["Ran `./build billing` for what was changed.", "`./build billing`: success."]
@@ -66,7 +68,7 @@ def test_what_is_well_proposes_nothing(stop: Callable[..., dict[str, Any]], enab
 @pytest.mark.parametrize(
     "changed", [["README.md"], ["services/x"], ["../services/a/b"], ["services/$(id)/x"], ["services/-x/y"]]
 )
-def test_nothing_is_run_for_other_files(
+def test_build_check_runs_nothing_for_files_without_a_rule(
     samuel_project: SamuelProject,
     stop: Callable[..., dict[str, Any]],
     enable: Callable[..., None],
@@ -77,7 +79,7 @@ def test_nothing_is_run_for_other_files(
     assert built(samuel_project) == ""
 
 
-def test_absolute_paths_of_the_project_are_its_files(
+def test_build_check_accepts_absolute_paths_of_changed_files(
     samuel_project: SamuelProject, stop: Callable[..., dict[str, Any]], enable: Callable[..., None]
 ) -> None:
     enable("session_stop_build_check", BUILDS)
@@ -85,7 +87,7 @@ def test_absolute_paths_of_the_project_are_its_files(
     assert built(samuel_project) == "built billing\n"
 
 
-def test_a_dry_run_only_tells(
+def test_build_check_runs_nothing_in_a_dry_run(
     samuel_project: SamuelProject, stop: Callable[..., dict[str, Any]], enable: Callable[..., None]
 ) -> None:
     enable("session_stop_build_check", BUILDS)
@@ -128,7 +130,7 @@ def test_a_program_that_is_not_there_is_a_failed_build(
     assert stop()["messages_to_user"][1].startswith("`./no-such-program` could not be started: ")
 
 
-def test_a_build_runs_where_it_is_told(
+def test_a_build_runs_in_its_directory(
     samuel_project: SamuelProject, stop: Callable[..., dict[str, Any]], enable: Callable[..., None]
 ) -> None:
     config = (
@@ -141,7 +143,7 @@ def test_a_build_runs_where_it_is_told(
         assert (place / "here").read_text() == f"{place}\n"
 
 
-def test_commands_that_nobody_agreed_to_do_not_run(
+def test_build_check_does_not_run_commands_that_are_not_trusted(
     samuel_project: SamuelProject, stop: Callable[..., dict[str, Any]], enable: Callable[..., None]
 ) -> None:
     enable("session_stop_build_check", BUILDS)

@@ -44,7 +44,7 @@ def say(
     return fire
 
 
-def test_it_suggests_what_the_message_asks_for(say: Callable[..., dict[str, Any]]) -> None:
+def test_skill_activation_suggests_the_ability_that_a_message_asks_for(say: Callable[..., dict[str, Any]]) -> None:
     found = say("I need to run the full billing regression tests")
     (suggestion,) = found["suggested_abilities"]
     assert suggestion["id"] == "billing_regression"
@@ -55,28 +55,28 @@ def test_it_suggests_what_the_message_asks_for(say: Callable[..., dict[str, Any]
     ]
 
 
-def test_a_low_level_ability_has_no_type(say: Callable[..., dict[str, Any]]) -> None:
+def test_skill_activation_suggests_a_low_level_ability_without_a_type(say: Callable[..., dict[str, Any]]) -> None:
     found = say("send mail and notify customer")
     assert found["messages_to_user"] == ["You can use the ability `mail.send`: Sends an e-mail to a customer."]
 
 
-def test_nothing_is_suggested_for_another_environment(say: Callable[..., dict[str, Any]]) -> None:
+def test_skill_activation_suggests_nothing_of_another_environment(say: Callable[..., dict[str, Any]]) -> None:
     assert "suggested_abilities" in say("run the billing regression tests", environment="dev")
     assert "suggested_abilities" not in say("run the billing regression tests", environment="prod")
 
 
-def test_nor_for_another_scope(say: Callable[..., dict[str, Any]]) -> None:
+def test_skill_activation_suggests_nothing_of_another_scope(say: Callable[..., dict[str, Any]]) -> None:
     assert "suggested_abilities" not in say("run the billing regression tests", extra={"scope": "auth"})
 
 
 @pytest.mark.parametrize("message", ["", "What is the weather like?", '" OR 1 NEAR(', "word " * 200_000])
-def test_what_has_nothing_to_do_with_them_gets_no_suggestion(
+def test_skill_activation_suggests_nothing_for_an_unrelated_message(
     say: Callable[..., dict[str, Any]], message: str
 ) -> None:
     assert set(say(message)) <= {"logs"}
 
 
-def test_it_suggests_no_more_than_it_is_told(
+def test_skill_activation_suggests_at_most_its_limit(
     samuel_project: SamuelProject, enable: Callable[..., None], put: Callable[..., None]
 ) -> None:
     put({f".system/registry/low-level/{n}.yaml": _equal(f"report.{n}") for n in range(5)})
@@ -85,7 +85,7 @@ def test_it_suggests_no_more_than_it_is_told(
     assert [one["id"] for one in found["suggested_abilities"]] == ["report.0", "report.1"]
 
 
-def test_a_broken_registry_file_hides_nothing(
+def test_skill_activation_works_with_a_broken_registry_file(
     samuel_project: SamuelProject, say: Callable[..., dict[str, Any]], put: Callable[..., None]
 ) -> None:
     put({".system/registry/low-level/broken.yaml": "operation_key: [\n"})

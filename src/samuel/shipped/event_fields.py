@@ -1,4 +1,4 @@
-"""What every shipped hook asks of its event: what it is told, and what the caller said besides."""
+"""What the shipped hooks read from their events: their `config`, and fields that the caller may leave out."""
 
 from __future__ import annotations
 
@@ -11,30 +11,30 @@ from msgspec import UnsetType
 from samuel.decoding import convert
 from samuel.events import Event
 
-Told = TypeVar("Told", bound=msgspec.Struct)
+Rules = TypeVar("Rules", bound=msgspec.Struct)
 
 
-def told(event: Event, kind: type[Told]) -> Told:
-    """`config` of its YAML, which was checked when that was read."""
-    return convert({} if isinstance(event.plugin, UnsetType) else dict(event.plugin.config), kind)
+def config_of(event: Event, rules: type[Rules]) -> Rules:
+    """`config` of the hook's YAML. It was checked when the file was read."""
+    return convert({} if isinstance(event.plugin, UnsetType) else dict(event.plugin.config), rules)
 
 
-def besides(event: Event, key: str) -> Any:
-    """What the caller said under a name that the contract does not have; None if nothing."""
+def extra_field(event: Event, key: str) -> Any:
+    """A field that the caller sent and that the payload does not define; None if there is none."""
     return None if isinstance(event.extra, UnsetType) else event.extra.get(key)
 
 
 def environment() -> str:
-    """Where Samuel runs: dev, prod, …"""
+    """The environment that Samuel runs in: dev, prod, …"""
     return os.environ.get("SAMUEL_ENV", "")
 
 
-def given(value: str | UnsetType) -> str:
+def text_or_empty(value: str | UnsetType) -> str:
     return "" if isinstance(value, UnsetType) else value
 
 
-def line(text: str, most: int = 500) -> str:
-    """What somebody said, as one line that can be written down."""
-    said = " ".join(text.split())
-    said = "".join(one if one.isprintable() else "\N{REPLACEMENT CHARACTER}" for one in said[: most + 1])
-    return said if len(said) <= most else f"{said[: most - 1]}…"
+def one_line(text: str, max_length: int = 500) -> str:
+    """`text` on one line, without characters that cannot be printed, cut to `max_length`."""
+    words = " ".join(text.split())[: max_length + 1]
+    line = "".join(char if char.isprintable() else "\N{REPLACEMENT CHARACTER}" for char in words)
+    return line if len(line) <= max_length else f"{line[: max_length - 1]}…"

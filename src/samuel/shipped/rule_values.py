@@ -1,4 +1,4 @@
-"""The kinds of values that the rules have in common."""
+"""Kinds of values that the rules of several shipped hooks have in common."""
 
 from __future__ import annotations
 
@@ -8,40 +8,39 @@ from collections.abc import Iterator
 from samuel.config import kinds
 from samuel.config.reader import ConfigTable
 
-MOST = 1000  # entries of one list
+MAX_ENTRIES = 1000  # of one list
 
 
 def entries(table: ConfigTable, key: str) -> Iterator[ConfigTable]:
     """The tables in the list at `key`."""
-    listed = table.take(key, _tables, [])
-    for at, values in enumerate(listed):
-        yield table.entry(key, at, values)
+    for index, values in enumerate(table.take(key, _tables, [])):
+        yield table.entry(key, index, values)
 
 
 def expressions(value: object) -> tuple[str, ...]:
-    """Regular expressions, one or a list of them."""
-    found = kinds.patterns(value)
-    for one in found:
+    """Regular expressions: one, or a list of them."""
+    patterns = kinds.patterns(value)
+    for pattern in patterns:
         try:
-            re.compile(one)
+            re.compile(pattern)
         except (re.error, OverflowError, RecursionError) as error:
-            raise ValueError(f"must be a regular expression, and `{one[:80]}` is none: {error}") from None
-    return found
+            raise ValueError(f"must be a regular expression; `{pattern[:80]}` is not: {error}") from None
+    return patterns
 
 
 def sentence(value: object) -> str:
     """A text as one line."""
-    found = " ".join(kinds.text(value).split())
-    if not found:
+    text = " ".join(kinds.text(value).split())
+    if not text:
         raise ValueError("must not be empty")
-    return found
+    return text
 
 
 def _tables(value: object) -> list[dict[str, object]]:
-    listed = kinds.array(value)
-    if len(listed) > MOST:
-        raise ValueError(f"must have at most {MOST} entries, not {len(listed)}")
-    found = [one for one in listed if isinstance(one, dict)]
-    if len(found) < len(listed):
+    items = kinds.array(value)
+    if len(items) > MAX_ENTRIES:
+        raise ValueError(f"must have at most {MAX_ENTRIES} entries, not {len(items)}")
+    tables = [item for item in items if isinstance(item, dict)]
+    if len(tables) < len(items):
         raise ValueError("must be a list of tables")
-    return found
+    return tables

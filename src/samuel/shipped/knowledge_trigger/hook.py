@@ -1,30 +1,31 @@
-"""UserPromptSubmit: words that mean something known become a `new_intent` for knowledge routing."""
+"""UserPromptSubmit: phrases that stand for a known intent become a `new_intent` for knowledge routing."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from samuel.events import UserPromptSubmit
-from samuel.shipped.event_fields import besides, given, told
-from samuel.shipped.knowledge_trigger.rules import Intents, first_fitting
+from samuel.shipped.event_fields import config_of, extra_field, text_or_empty
+from samuel.shipped.knowledge_trigger.rules import Intents, first_match
 
-LONGEST = 2_000  # characters of the message that go along
-COMMAND = "cli_command"  # what the person ran last, if the caller says so
+MAX_SIGNAL = 2_000  # characters of each text that are passed on
+COMMAND = "cli_command"  # what the user ran last, if the caller sends it
 
 
 def hook(event: UserPromptSubmit) -> dict[str, Any]:
-    command = besides(event, COMMAND)
-    said = {"user_raw_input": event.user_message}
+    command = extra_field(event, COMMAND)
+    signals = {"user_raw_input": event.user_message}
     if isinstance(command, str) and command.strip():
-        said[COMMAND] = command
-    found = first_fitting(told(event, Intents), "\n".join(said.values()))
-    if found is None:
+        signals[COMMAND] = command
+    trigger = first_match(config_of(event, Intents), "\n".join(signals.values()))
+    if trigger is None:
         return {}
-    where = {"scope": found.scope, "topic": found.topic, "stage": found.stage or given(event.stage)}
+    stage = trigger.stage or text_or_empty(event.stage)
+    where = {"scope": trigger.scope, "topic": trigger.topic, "stage": stage}
     return {
         "new_intent": {
             **{key: value for key, value in where.items() if value},
-            "intent": found.intent,
-            "signals": {key: value[:LONGEST] for key, value in said.items()},
+            "intent": trigger.intent,
+            "signals": {key: value[:MAX_SIGNAL] for key, value in signals.items()},
         }
     }

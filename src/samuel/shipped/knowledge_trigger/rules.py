@@ -1,14 +1,14 @@
-"""Which words mean which intent: the rules of `knowledge_trigger`.
+"""The rules of `knowledge_trigger`: which phrases stand for which intent.
 
     config:
       intents:
-        - when: ["before I commit", "pre-?commit"]   # regular expressions; large and small letters are the same
+        - when: ["before I commit", "pre-?commit"]   # regular expressions, without regard to case
           intent: learn_which_checks_to_run_before_commit
           scope: execution.quality_gates
           topic: pre_commit_checks
           stage: understand
 
-The first that fits decides.
+The first that matches decides.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from samuel.config.reader import ConfigTable
 from samuel.events.event import Stage
 from samuel.shipped.rule_values import entries, expressions
 
-SEARCHED = 100_000  # characters of a text
+MAX_SEARCHED = 100_000  # characters of a text, from its beginning
 
 
 class Trigger(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
@@ -39,10 +39,10 @@ class Intents(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fi
 
 
 def read(table: ConfigTable) -> Intents:
-    found = []
+    triggers = []
     for entry in entries(table, "intents"):
         stage = entry.take("stage", kinds.one_of(*get_args(Stage)), "")
-        found.append(
+        triggers.append(
             Trigger(
                 when=entry.require("when", expressions, ()),
                 intent=entry.require("intent", kinds.name, ""),
@@ -51,11 +51,12 @@ def read(table: ConfigTable) -> Intents:
                 stage=stage,  # type: ignore[arg-type]  # one of the four
             )
         )
-    return Intents(tuple(found))
+    return Intents(tuple(triggers))
 
 
-def first_fitting(intents: Intents, text: str) -> Trigger | None:
-    said = text[:SEARCHED]
-    return next(
-        (one for one in intents.intents if any(re.search(when, said, re.IGNORECASE) for when in one.when)), None
-    )
+def first_match(intents: Intents, text: str) -> Trigger | None:
+    searched = text[:MAX_SEARCHED]
+    for trigger in intents.intents:
+        if any(re.search(pattern, searched, re.IGNORECASE) for pattern in trigger.when):
+            return trigger
+    return None

@@ -1,17 +1,17 @@
-"""Which calls of abilities are denied, and which are asked about: the rules of `policy_guard`.
+"""The rules of `policy_guard`: which calls of abilities are denied, and which need a confirmation.
 
     config:
       rules:
-        - decision: deny                  # deny, ask, or allow: go on without a look at the rules below
+        - decision: deny                  # deny, ask, or allow: skip the rules below
           reason: Production is written to by the release pipeline alone.
           operation_key: ["db.*", deploy] # globs; ability_id and ability_scope likewise
           environment: [prod, production]
         - decision: ask
           path: ["infra/**", "*.tf"]      # patterns as in a .gitignore, of the paths in the call's input
 
-The first rule that fits decides; a rule fits if all that it names does. One environment or path of a call is
-enough for a rule that says no; a rule that allows must fit all of its environments, and cannot go by paths: any
-word of an input could be a path. Only a text of several lines is content, unless it is a command.
+The first rule that matches decides; a rule matches if all of its conditions do. One environment or path of a call
+is enough for a rule that denies or asks. A rule that allows must match all environments of the call, and cannot
+name paths: any word of an input could be a path. Only a text of several lines is content, unless it is a command.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ NAMES = ("ability_id", "ability_scope", "operation_key")
 class Rule(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
     decision: Literal["deny", "ask", "allow"]
     reason: str = ""
-    match: dict[str, list[str]] = {}  # of NAMES: what the call is called by
+    match: dict[str, list[str]] = {}  # the keys are of NAMES
     environment: tuple[str, ...] = ()
     path: tuple[str, ...] = ()
 
@@ -45,25 +45,24 @@ class Policy(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fie
 
 
 class GuardedCall(msgspec.Struct, frozen=True):
-    """What the rules look at."""
+    """What the rules look at in a call."""
 
     field: Callable[[str], Any]
-    """The value of a field of the event; None where it does not say."""
+    """The value of a field of the event; None if it is not set."""
     environments: frozenset[str] = frozenset()
-    """Where it takes place, and where its input says that it should."""
+    """Where Samuel runs, and the environments that the call names."""
     paths: frozenset[str] = frozenset()
-    """What its input names, from the project's root."""
+    """The paths that the input names, relative to the project's root."""
 
 
 def read(table: ConfigTable) -> Policy:
-    found = []
+    rules = []
     for entry in entries(table, "rules"):
         decision = entry.require("decision", kinds.one_of("deny", "ask", ALLOW), "deny")
         if decision == ALLOW and "path" in entry:
-            entry.refuse(
-                "path", "a rule that allows cannot go by `path`: the input may name others", "leave it out"
-            )
-        found.append(
+            what = "a rule with `decision: allow` cannot have `path`: the input may name other paths too"
+            entry.refuse("path", what, "leave it out")
+        rules.append(
             Rule(
                 decision=decision,  # type: ignore[arg-type]  # one of these three
                 reason=entry.take("reason", sentence, ""),
@@ -72,15 +71,15 @@ def read(table: ConfigTable) -> Policy:
                 path=entry.take("path", kinds.patterns, ()),
             )
         )
-    return Policy(tuple(found))
+    return Policy(tuple(rules))
 
 
-def first_fitting(policy: Policy, call: GuardedCall) -> tuple[int, Rule] | None:
+def first_match(policy: Policy, call: GuardedCall) -> tuple[int, Rule] | None:
     """The rule that decides, with its number from 1."""
-    return next(((at, rule) for at, rule in enumerate(policy.rules, 1) if _fits(rule, call)), None)
+    return next(((number, rule) for number, rule in enumerate(policy.rules, 1) if _matches(rule, call)), None)
 
 
-def _fits(rule: Rule, call: GuardedCall) -> bool:
+def _matches(rule: Rule, call: GuardedCall) -> bool:
     return (
         holds(rule.match, call.field)
         and (not rule.environment or _in_environment(rule, call.environments))
@@ -88,8 +87,7 @@ def _fits(rule: Rule, call: GuardedCall) -> bool:
     )
 
 
-def _in_environment(rule: Rule, there: frozenset[str]) -> bool:
-    fitting = [
-        one for one in there if any(fnmatchcase(one.casefold(), glob.casefold()) for glob in rule.environment)
-    ]
-    return bool(fitting) and (rule.decision != ALLOW or len(fitting) == len(there))
+def _in_environment(rule: Rule, environments: frozenset[str]) -> bool:
+    globs = [glob.casefold() for glob in rule.environment]
+    matching = [name for name in environments if any(fnmatchcase(name.casefold(), glob) for glob in globs)]
+    return bool(matching) and (rule.decision != ALLOW or len(matching) == len(environments))

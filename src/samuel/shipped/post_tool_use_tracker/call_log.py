@@ -1,4 +1,4 @@
-"""`.system/logs/tool_call.md`: every call of an ability, for people to read."""
+"""`.system/logs/tool_call.md`: a readable entry for every call of an ability."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from msgspec import UnsetType
 from samuel.events import PostAbilityCall
 from samuel.files import log
 from samuel.paths import SYSTEM
-from samuel.shipped.event_fields import given, line
+from samuel.shipped.event_fields import one_line, text_or_empty
 
 NAME = "tool_call.md"
 FILE = f"{SYSTEM}/logs/{NAME}"
@@ -20,15 +20,14 @@ def append(root: Path, event: PostAbilityCall) -> None:
 
 
 def entry(event: PostAbilityCall) -> str:
-    took = "" if isinstance(event.duration_ms, UnsetType) else f"{event.duration_ms:g} ms"
-    said = {
-        "operation": given(event.operation_key),
-        "session": given(event.session_id),
-        "duration": took,
-        "input": given(event.input_summary),
-        "output": given(event.output_summary),
-        "record": given(event.tool_call_path),
+    fields = {
+        "operation": text_or_empty(event.operation_key),
+        "session": text_or_empty(event.session_id),
+        "duration": "" if isinstance(event.duration_ms, UnsetType) else f"{event.duration_ms:g} ms",
+        "input": text_or_empty(event.input_summary),
+        "output": text_or_empty(event.output_summary),
+        "record": text_or_empty(event.tool_call_path),
     }
-    lines = [f"- {key}: {line(value)}" for key, value in said.items() if value.strip()]
-    head = f"## {line(event.timestamp)} {line(event.ability_id, 100)}: {event.status}"
+    lines = [f"- {key}: {one_line(value)}" for key, value in fields.items() if value.strip()]
+    head = f"## {one_line(event.timestamp)} {one_line(event.ability_id, 100)}: {event.status}"
     return "\n".join([head, "", *lines, "", ""])

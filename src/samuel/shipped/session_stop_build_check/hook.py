@@ -1,4 +1,4 @@
-"""SessionStop: runs the builds of what was changed, and tells where they fail."""
+"""SessionStop: builds the files that were changed, and reports where a build fails."""
 
 from __future__ import annotations
 
@@ -13,39 +13,39 @@ from samuel.config.duration import format_duration
 from samuel.events import SessionStop
 from samuel.process import spawn
 from samuel.process.output import last_line
-from samuel.shipped.event_fields import line, told
+from samuel.shipped.event_fields import config_of, one_line
 from samuel.shipped.session_stop_build_check.failing_place import FailingLine, failing_place
-from samuel.shipped.session_stop_build_check.rules import Builds, BuildStep, steps
+from samuel.shipped.session_stop_build_check.rules import Builds, BuildStep, build_steps
 
 MARGIN = 1.0  # seconds to answer before the deadline
 OUTPUT_LIMIT = 256 * 1024 * 1024
-KEPT = 1024 * 1024  # bytes of output that are looked through: the end of it
+OUTPUT_TAIL = 1024 * 1024  # bytes at the end of the output that are searched
 
 
 class BuildResult(NamedTuple):
     step: BuildStep
-    why: str = ""  # it failed: how; "" is success
-    said: str = ""  # the line that says most
+    failure: str = ""  # how it failed; "" is success
+    message: str = ""  # the line of its output that explains the failure best
     place: FailingLine | None = None
 
 
 def hook(event: SessionStop) -> dict[str, Any]:
     root = Path(event.project_root)
-    given = [] if isinstance(event.changed_files, UnsetType) else event.changed_files
-    changed = [os.path.relpath(root / path, root) for path in given]
-    wanted = steps(told(event, Builds), changed)
-    if not wanted or event.dry_run:
-        names = ", ".join(f"`{step.shown}`" for step in wanted)
-        said = f"would run {names}" if wanted else "no build is meant for what was changed"
-        return {"logs": [{"level": "info", "message": said}]}
+    changed_files = [] if isinstance(event.changed_files, UnsetType) else event.changed_files
+    changed = [os.path.relpath(root / path, root) for path in changed_files]
+    steps = build_steps(config_of(event, Builds), changed)
+    if not steps or event.dry_run:
+        commands = ", ".join(f"`{step.command_line}`" for step in steps)
+        message = f"would run {commands}" if steps else "no rule in `builds` matches the changed files"
+        return {"logs": [{"level": "info", "message": message}]}
     until = time.monotonic() + event.deadline_ms / 1000 - MARGIN if event.deadline_ms else None
-    built = [_build(step, root, changed, until) for step in wanted]
-    failed = [one for one in built if one.why]
-    places = dict.fromkeys(one.place for one in failed if one.place)
+    results = [_build(step, root, changed, until) for step in steps]
+    failed = [result for result in results if result.failure]
+    places = dict.fromkeys(result.place for result in failed if result.place)
     return {
         "messages_to_user": [
-            f"Ran {' and '.join(f'`{step.shown}`' for step in wanted)} for what was changed.",
-            *map(_summary, built),
+            f"Ran {' and '.join(f'`{step.command_line}`' for step in steps)} for what was changed.",
+            *map(_summary, results),
             *(["Recommend fixing this before merging."] if failed else []),
         ],
         **({"follow_up_actions": [_open(place) for place in places]} if places else {}),
@@ -53,39 +53,40 @@ def hook(event: SessionStop) -> dict[str, Any]:
 
 
 def _build(step: BuildStep, root: Path, changed: list[str], until: float | None) -> BuildResult:
-    left = None if until is None else until - time.monotonic()
-    if left is not None and left <= 0:
-        return BuildResult(step, "was not run: there is no time left; `timeout` in the hook's file gives it more")
-    limit = min((seconds for seconds in (left, step.timeout) if seconds is not None), default=None)
-    ended = spawn.run(
+    time_left = None if until is None else until - time.monotonic()
+    if time_left is not None and time_left <= 0:
+        return BuildResult(step, "was not run: there is no time left; raise `timeout` in the hook's file")
+    limit = min((seconds for seconds in (time_left, step.timeout) if seconds is not None), default=None)
+    process = spawn.run(
         step.words,
         cwd=str(root / step.directory),
         env=os.environ,
         timeout=limit,
         output_limit=OUTPUT_LIMIT,
-        keep=KEPT,
+        keep=OUTPUT_TAIL,
     )
-    if ended.ended == "not_started":
-        return BuildResult(step, f"could not be started: {ended.why}")
-    output = (ended.stdout + b"\n" + ended.stderr).decode("utf-8", "replace")
-    if ended.ended == "exited" and ended.returncode == 0:
+    if process.ended == "not_started":
+        return BuildResult(step, f"could not be started: {process.why}")
+    output = (process.stdout + b"\n" + process.stderr).decode("utf-8", "replace")
+    if process.ended == "exited" and process.returncode == 0:
         return BuildResult(step)
-    why = f"failed with exit code {ended.returncode}"
-    if ended.ended == "timed_out" and limit is not None:
-        why = f"was ended after {format_duration(round(limit, 1))}"
-    elif ended.ended == "too_much_output":
-        why = "was ended: it said too much"
-    elif ended.returncode < 0:
-        why = f"was ended by signal {-ended.returncode}"
+    failure = f"failed with exit code {process.returncode}"
+    if process.ended == "timed_out" and limit is not None:
+        failure = f"was ended after {format_duration(round(limit, 1))}"
+    elif process.ended == "too_much_output":
+        failure = f"was ended: more than {OUTPUT_LIMIT // 1024**2} MiB of output"
+    elif process.returncode < 0:
+        failure = f"was ended by signal {-process.returncode}"
     place = failing_place(output, root, step.directory, changed)
-    return BuildResult(step, why, place.said if place else line(last_line(output, ""), 200), place)
+    return BuildResult(step, failure, place.message if place else one_line(last_line(output, ""), 200), place)
 
 
-def _summary(one: BuildResult) -> str:
-    if not one.why:
-        return f"`{one.step.shown}`: success."
-    where = f" at {one.place.path}:{one.place.line}" if one.place else ""
-    return f"`{one.step.shown}` {one.why}{where}" + (f": {one.said}" if one.said else ".")
+def _summary(result: BuildResult) -> str:
+    command = f"`{result.step.command_line}`"
+    if not result.failure:
+        return f"{command}: success."
+    where = f" at {result.place.path}:{result.place.line}" if result.place else ""
+    return f"{command} {result.failure}{where}" + (f": {result.message}" if result.message else ".")
 
 
 def _open(place: FailingLine) -> dict[str, Any]:

@@ -1,9 +1,9 @@
-"""Which commands check which files: the rules of `session_stop_build_check`.
+"""The rules of `session_stop_build_check`: which commands build which files.
 
 config:
   builds:
-    - paths: "services/{service}/**"     # patterns as in a .gitignore; {name} stands for one directory
-      command: npm run build:{service}   # for each service that was changed, once; without a shell
+    - paths: "services/{service}/**"     # patterns as in a .gitignore; {name} matches one directory
+      command: npm run build:{service}   # runs once for each service that was changed; without a shell
     - paths: ["*.py", "!docs/**"]
       command: [python3, -m, compileall, -q, src]
       directory: backend                 # where it runs, from the project's root
@@ -23,9 +23,9 @@ from samuel.config.reader import ConfigTable
 from samuel.files.globs import chosen
 from samuel.shipped.rule_values import entries
 
-# What a directory may be called to stand in a command: it can be no option, and means nothing to a shell.
-_PLAIN = re.compile(r"[A-Za-z0-9_@+][A-Za-z0-9_.@+-]*")
-_HOLE = re.compile(r"\{([a-z_]+)\}")
+# Names of directories that may be inserted into a command: not an option, and without meaning to a shell.
+_SAFE_NAME = re.compile(r"[A-Za-z0-9_@+][A-Za-z0-9_.@+-]*")
+_PLACEHOLDER = re.compile(r"\{([a-z_]+)\}")
 
 
 class Build(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
@@ -40,94 +40,96 @@ class Builds(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fie
 
 
 class BuildStep(msgspec.Struct, frozen=True):
-    """One command to run."""
+    """One command to run, its placeholders replaced."""
 
     words: tuple[str, ...]
     directory: str = ""
     timeout: float | None = None
 
     @property
-    def shown(self) -> str:
+    def command_line(self) -> str:
         return shlex.join(self.words)
 
 
 def read(table: ConfigTable) -> Builds:
-    found = []
+    builds = []
     for entry in entries(table, "builds"):
         build = Build(
             paths=entry.require("paths", path_patterns, ()),
-            command=entry.require("command", command_line, ()),
+            command=entry.require("command", command_words, ()),
             directory=entry.take("directory", directory, ""),
             timeout=entry.take("timeout", kinds.timeout, None),
         )
-        _check_holes(entry, build)
-        found.append(build)
-    return Builds(tuple(found))
+        _check_placeholders(entry, build)
+        builds.append(build)
+    return Builds(tuple(builds))
 
 
-def steps(builds: Builds, changed: Iterable[str]) -> list[BuildStep]:
-    """What to run for these files, given from the project's root: in the order of the rules, each command once."""
+def build_steps(rules: Builds, changed: Iterable[str]) -> list[BuildStep]:
+    """The commands to run for changed files, in the order of the rules, each command once."""
     files = list(changed)
-    found: dict[BuildStep, None] = {}
-    for build in builds.builds:
+    steps: dict[BuildStep, None] = {}
+    for build in rules.builds:
         for path in files:
-            if chosen(path, [_HOLE.sub("*", pattern) for pattern in build.paths]):
-                found.update(dict.fromkeys(_filled(build, path)))
-    return list(found)
+            if chosen(path, [_PLACEHOLDER.sub("*", pattern) for pattern in build.paths]):
+                steps.update(dict.fromkeys(_step_for(build, path)))
+    return list(steps)
 
 
-def _filled(build: Build, path: str) -> Iterator[BuildStep]:
-    """The build for one file, with the directories of its path in the holes; nothing if there is no such path."""
-    wanted = _holes(build.command, build.directory)
-    values = _directories(build.paths, path) if wanted else {}
-    if values.keys() >= wanted and all(_PLAIN.fullmatch(values[hole]) for hole in wanted):
-        words = tuple(_HOLE.sub(lambda hole: values[hole[1]], word) for word in build.command)
-        yield BuildStep(words, _HOLE.sub(lambda hole: values[hole[1]], build.directory), build.timeout)
+def _step_for(build: Build, path: str) -> Iterator[BuildStep]:
+    """The build of one file, with directories of its path as placeholders; nothing if one has no safe value."""
+    placeholders = _placeholders(build.command, build.directory)
+    values = _placeholder_values(build.paths, path) if placeholders else {}
+    if values.keys() >= placeholders and all(_SAFE_NAME.fullmatch(values[name]) for name in placeholders):
+        words = tuple(_PLACEHOLDER.sub(lambda match: values[match[1]], word) for word in build.command)
+        directory = _PLACEHOLDER.sub(lambda match: values[match[1]], build.directory)
+        yield BuildStep(words, directory, build.timeout)
 
 
-def _directories(paths: Iterable[str], path: str) -> dict[str, str]:
-    """What the holes of the last fitting pattern stand for in `path`."""
+def _placeholder_values(paths: Iterable[str], path: str) -> dict[str, str]:
+    """The directories of `path` at the placeholders of the patterns that match it; the last pattern counts."""
     parts = path.split("/")
-    found: dict[str, str] = {}
+    values: dict[str, str] = {}
     for pattern in paths:
-        if chosen(path, [_HOLE.sub("*", pattern)]):
+        if chosen(path, [_PLACEHOLDER.sub("*", pattern)]):
             names = pattern.lstrip("/").split("/")
             for name, part in zip(names, parts[:-1], strict=False):
-                if hole := _HOLE.fullmatch(name):
-                    found[hole[1]] = part
-    return found
+                if match := _PLACEHOLDER.fullmatch(name):
+                    values[match[1]] = part
+    return values
 
 
-def _holes(command: Iterable[str], directory: str) -> set[str]:
-    return {hole for text in (*command, directory) for hole in _HOLE.findall(text)}
+def _placeholders(command: Iterable[str], directory: str) -> set[str]:
+    return {name for text in (*command, directory) for name in _PLACEHOLDER.findall(text)}
 
 
-def _check_holes(entry: ConfigTable, build: Build) -> None:
-    """Each hole of the command must be one of every pattern, or nobody could fill it."""
-    for hole in sorted(_holes(build.command, build.directory)):
-        if any(hole not in _HOLE.findall(pattern) for pattern in build.paths if not pattern.startswith("!")):
-            key = "directory" if f"{{{hole}}}" in build.directory else "command"
-            entry.refuse(key, f"`{{{hole}}}` is not in all of `paths`", f"write it like services/{{{hole}}}/**")
+def _check_placeholders(entry: ConfigTable, build: Build) -> None:
+    """Each placeholder of the command must be in every pattern, or it has no value for some files."""
+    patterns = [pattern for pattern in build.paths if not pattern.startswith("!")]
+    for name in sorted(_placeholders(build.command, build.directory)):
+        if any(name not in _PLACEHOLDER.findall(pattern) for pattern in patterns):
+            key = "directory" if f"{{{name}}}" in build.directory else "command"
+            entry.refuse(key, f"`{{{name}}}` is not in all of `paths`", f"write it like services/{{{name}}}/**")
 
 
-# What the values must be
+# Kinds of values
 
 
 def path_patterns(value: object) -> tuple[str, ...]:
-    found = kinds.patterns(value)
-    for pattern in found:
-        before, hole, _ = pattern.rpartition("}")
-        if hole and "**" in before:
-            raise ValueError(f"must not have `**` before a directory with a name, as in `{pattern}`")
+    patterns = kinds.patterns(value)
+    for pattern in patterns:
+        before, brace, _ = pattern.rpartition("}")
+        if brace and "**" in before:
+            raise ValueError(f"must not have `**` before a `{{name}}`, as in `{pattern}`")
         for part in pattern.split("/"):
-            if _HOLE.search(part) and not _HOLE.fullmatch(part):
-                raise ValueError(f"must name whole directories, and `{part}` is a part of one")
-        if _HOLE.fullmatch(pattern.rstrip("/").rpartition("/")[2]):
-            raise ValueError(f"must go on behind the last directory: `{pattern.rstrip('/')}/**`")
-    return found
+            if _PLACEHOLDER.search(part) and not _PLACEHOLDER.fullmatch(part):
+                raise ValueError(f"must have a whole directory for each `{{name}}`, not `{part}`")
+        if _PLACEHOLDER.fullmatch(pattern.rstrip("/").rpartition("/")[2]):
+            raise ValueError(f"must continue after the last `{{name}}`: `{pattern.rstrip('/')}/**`")
+    return patterns
 
 
-def command_line(value: object) -> tuple[str, ...]:
+def command_words(value: object) -> tuple[str, ...]:
     words = kinds.words(value)
     if not words:
         raise ValueError("must name a program")

@@ -1,4 +1,4 @@
-"""UserPromptSubmit: which abilities a message asks for, as hints. Routing decides, and works without them."""
+"""UserPromptSubmit: suggests the abilities that a message asks for. They are hints: routing works without them."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from samuel.abilities.route import RouteCandidate
 from samuel.abilities.usage import read_usage
 from samuel.events import UserPromptSubmit
 from samuel.paths import User
-from samuel.shipped.event_fields import besides, environment, told
+from samuel.shipped.event_fields import config_of, environment, extra_field
 from samuel.shipped.skill_activation_prompt.rules import SuggestionRules
 
 
 def hook(event: UserPromptSubmit) -> dict[str, Any]:
     root, cache = Path(event.project_root), User.from_environment().cache
-    scope = besides(event, "scope")
+    scope = extra_field(event, "scope")
     abilities = registry.load(root, cache)
     with route.open_index(abilities, registry.cache_file(cache, root, "sqlite")) as index:
         routed = route.route(
@@ -29,18 +29,18 @@ def hook(event: UserPromptSubmit) -> dict[str, Any]:
             environment=environment(),
             scope=scope if isinstance(scope, str) else "",
             usage=read_usage(root),
-            limit=told(event, SuggestionRules).limit,
+            limit=config_of(event, SuggestionRules).limit,
         )
     if not routed.candidates:
         return {"logs": [{"level": "debug", "message": routed.nothing}]}
-    fitting = [(one, abilities.find(one.id)) for one in routed.candidates]
-    callable_here = [(one, ability) for one, ability in fitting if _refused(ability) is None]
+    matches = [(candidate, abilities.find(candidate.id)) for candidate in routed.candidates]
+    callable_here = [(candidate, ability) for candidate, ability in matches if _refused(ability) is None]
     if not callable_here:
-        refused = _refused(fitting[0][1])
+        refused = _refused(matches[0][1])
         assert refused is not None
         return {"messages_to_user": [f"What fits cannot run here: {refused.reason}; {refused.suggestion}"]}
     return {
-        "suggested_abilities": [_suggestion(one, ability) for one, ability in callable_here],
+        "suggested_abilities": [_suggestion(candidate, ability) for candidate, ability in callable_here],
         "messages_to_user": [_message(callable_here[0][1])],
     }
 
