@@ -61,7 +61,7 @@ def json_decoder(kind: Any = Any) -> Callable[[bytes], Any]:
     return msgspec.json.Decoder(kind).decode
 
 
-def msgpack_decoder(kind: type[T]) -> Callable[[bytes], T]:
+def msgpack_decoder(kind: type[T]) -> Callable[[bytes | memoryview], T]:
     build(kind)
     return msgspec.msgpack.Decoder(kind).decode
 

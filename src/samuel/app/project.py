@@ -275,7 +275,7 @@ class App:
         from samuel.sources.yaml_hooks import YamlHooks
 
         def answers(key: str, root: Path) -> DeclarationCache:
-            file = self.user.state / "answers" / f"{key}.json"
+            file = self.user.state / "declarations" / key
             return DeclarationCache(file, str(root), self.variables, self.user.cache, self._runtimes.python)
 
         return DiscoveryContext(

@@ -76,7 +76,7 @@ class Consent:
         """What samuel.toml may call the handlers that come with something agreed to."""
         if name.startswith("plugin:"):
             directory = name.removeprefix("plugin:")
-            last = stored_declarations(self._state / "answers" / f"{self._key}.json").get(name)
+            last = stored_declarations(self._state / "declarations" / self._key).get(name)
             return {titled(directory), *([last.owner] if last and last.owner else [])}
         file = Path(name)
         if str(file.parent) == paths.YAML_HOOKS:

@@ -14,7 +14,8 @@ import os
 import sys
 from pathlib import Path
 
-from samuel.files.survey import TooManyFiles, file_signature, survey
+from samuel.files import cache
+from samuel.files.survey import ITSELF, TooManyFiles, signature_if_exists, survey_place
 from samuel.hooks.match import holds
 from samuel.paths import Project, User, find_root, home_directory, home_problem
 from samuel.trust.repository import trust_key
@@ -41,12 +42,12 @@ def nobody_answers(arguments: list[str]) -> bool:
     event, environment, session = said
     try:
         root, user = find_root(Path()), User.from_environment()
-        known = marshal.loads(_file(root, user).read_bytes())
-        if known["stamp"] != _stamp(root, user, environment) or not _as_it_was(known["files"]):
+        known = cache.load(_file(root, user), marshal.loads, _stamp(root, user, environment))
+        if known is None or not _as_it_was(known["files"]):
             return False
         name = known["names"][event]
         row = known["events"][name]
-    except (OSError, ValueError, EOFError, TypeError, KeyError):  # not there, not ours, or not about this event
+    except (OSError, TypeError, KeyError):  # not ours, or not about this event
         return False
     data = b"" if sys.stdin is None or sys.stdin.isatty() else sys.stdin.buffer.read()
     named = b"session_id" in data or b"\\u00" in data  # or written with escapes
@@ -125,25 +126,17 @@ def _file(root: Path, user: User) -> Path:
     return user.state / "quick" / trust_key(root)
 
 
-def _stamp(root: Path, user: User, environment: str) -> tuple[str, ...]:
+def _stamp(root: Path, user: User, environment: str) -> str:
     """What the answer depends on besides files."""
-    said = environment or os.environ.get("SAMUEL_ENV", "")
-    return __version__, sys.version, str(root), str(user.home), said, os.environ.get("SAMUEL_TRUST", "")
+    name = environment or os.environ.get("SAMUEL_ENV", "")
+    return repr((__version__, sys.version, str(root), str(user.home), name, os.environ.get("SAMUEL_TRUST", "")))
 
 
 def _as_it_was(files: Mapping[str, Any]) -> bool:
-    return all(_seen(place) == before for place, before in files.items())
-
-
-def _seen(place: str) -> Any:
     try:
-        return survey(place)
-    except FileNotFoundError:
-        return {}
-    except NotADirectoryError:
-        return {"": file_signature(place)}
+        return all(survey_place(place) == before for place, before in files.items())
     except TooManyFiles:
-        return None
+        return False
 
 
 # The other side: with the engine at hand
@@ -154,7 +147,7 @@ def deciding(root: Path) -> dict[str, Any]:
     project, user = Project(root), User.from_environment()
     agreed = user.state / "trust" / f"{trust_key(root)}.json"
     files = (project.config, user.config, project.lock, user.lock, agreed)
-    return {str(file): _seen(str(file)) for file in files}
+    return {str(file): {ITSELF: own} if (own := signature_if_exists(file)) else {} for file in files}
 
 
 def remember(app: App, environment: str, before: Mapping[str, Any]) -> None:
@@ -170,12 +163,12 @@ def remember(app: App, environment: str, before: Mapping[str, Any]) -> None:
         if not chain.warnings and all(step.handler.match for step in chain.steps)
     }
     known = {
-        "stamp": _stamp(app.paths.root, app.user, environment),
         "files": {**files, **before},
         "names": {spelling: name for name in ALL for spelling in spellings(name)},
         "events": rows,
     }
-    _write(_file(app.paths.root, app.user), marshal.dumps(known))
+    stamp = _stamp(app.paths.root, app.user, environment)
+    cache.save(_file(app.paths.root, app.user), known, marshal.dumps, stamp)
 
 
 def row_of(event: EventType, matches: list[dict[str, Any]]) -> dict[str, Any]:
@@ -189,14 +182,3 @@ def row_of(event: EventType, matches: list[dict[str, Any]]) -> dict[str, Any]:
         "matches": matches,
         "empty": json.dumps(dict(event.composition.empty), separators=(",", ":")),
     }
-
-
-def _write(file: Path, data: bytes) -> None:
-    from samuel.files import atomic
-
-    try:
-        if not file.exists() or file.read_bytes() != data:
-            file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-            atomic.write_bytes(file, data, 0o600, durable=False)
-    except OSError:
-        pass  # the engine is asked the next time too

@@ -13,6 +13,7 @@ from pathlib import Path
 
 Signature = tuple[int, ...]
 
+ITSELF = ""  # the name of a place that is a file, among the files in it
 MOST_FILES = 5_000
 # Python's caches are left out: hooks run with a cache of their own elsewhere, so these are never read. Whatever
 # else lies beside them is not.
@@ -49,17 +50,35 @@ def survey(directory: str | Path, skip: Sequence[str] = ()) -> dict[str, Signatu
     return found
 
 
-def signature(found: os.stat_result) -> Signature:
-    return found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_ino, found.st_mode
+def survey_place(place: str) -> dict[str, Signature]:
+    """What `survey` has of a directory; of a file, its own signature under the name ""; {} where nothing is."""
+    try:
+        return survey(place)
+    except FileNotFoundError:
+        return {}
+    except NotADirectoryError:  # also where a directory above it is a file
+        return {ITSELF: own} if (own := signature_if_exists(place)) else {}
 
 
-def file_signature(path: str) -> Signature:
-    """Of one file by itself, as `survey` has it."""
+def signature(status: os.stat_result) -> Signature:
+    return status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino, status.st_mode
+
+
+def file_signature(path: str | Path) -> Signature:
+    """The signature of one file, as `survey` has it."""
     own = os.lstat(path)
     return signature(own) + (_target(path) if stat.S_ISLNK(own.st_mode) else ())
 
 
-def _target(link: str) -> Signature:
+def signature_if_exists(path: str | Path) -> Signature:
+    """The signature of one file; () if there is none."""
+    try:
+        return file_signature(path)
+    except (OSError, ValueError):  # ValueError: a NUL in the name
+        return ()
+
+
+def _target(link: str | Path) -> Signature:
     """A link stands for what it leads to as well."""
     try:
         return signature(os.stat(link))

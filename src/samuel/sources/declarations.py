@@ -17,10 +17,10 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
-from samuel.decoding import convert, decode_json
+from samuel.decoding import convert, msgpack_decoder
 from samuel.dialects import event_and_dialect
 from samuel.errors import UnknownEvent
-from samuel.files import atomic
+from samuel.files import cache
 from samuel.files.survey import Signature
 from samuel.hooks.handler import Outcome
 from samuel.hooks.package import Package
@@ -56,11 +56,8 @@ class FileDeclarations(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 def stored_declarations(file: Path) -> dict[str, FileDeclarations]:
-    """The last answers that a file holds, by path."""
-    try:
-        return decode_json(file.read_bytes(), dict[str, FileDeclarations])
-    except (OSError, UnicodeDecodeError, msgspec.MsgspecError):
-        return {}  # only a cache: the files are asked again
+    """The last answers that a cache file holds, by path. They are good for a newer Samuel too: no stamp."""
+    return cache.load(file, msgpack_decoder(dict[str, FileDeclarations])) or {}
 
 
 class DeclarationCache:
@@ -157,11 +154,7 @@ class DeclarationCache:
         return declared(reply.result, found)
 
     def _write(self) -> None:
-        try:
-            self._file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-            atomic.write_bytes(self._file, msgspec.json.encode(self._known), 0o600, durable=False)
-        except OSError:
-            pass  # asking again next time is all that is lost
+        cache.save(self._file, self._known, msgspec.msgpack.encode)
 
 
 def is_module(path: str, found: Signature) -> bool:

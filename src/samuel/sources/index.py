@@ -13,22 +13,20 @@ from pathlib import Path
 import msgspec
 
 from samuel.decoding import msgpack_decoder
-from samuel.files import atomic
-from samuel.files.survey import Signature, TooManyFiles, file_signature, survey
+from samuel.files import cache
+from samuel.files.survey import ITSELF, Signature, TooManyFiles, survey_place
 from samuel.hooks.handler import Handler, HandlerStatus
 from samuel.trust.permit import Permit
 from samuel.version import __version__
 
 
-class _Remembered(msgspec.Struct, array_like=True):
-    stamp: str
+class _CachedIndex(msgspec.Struct, array_like=True):
     directories: dict[str, dict[str, Signature]]
     objections: dict[str, dict[str, str]]
     handlers: list[Handler]
 
 
-FILE = ""  # the name of a place that is a file, among the files in it
-_decode = msgpack_decoder(_Remembered)
+_decode = msgpack_decoder(_CachedIndex)
 
 
 class HookIndex:
@@ -60,13 +58,10 @@ class HookIndex:
     def recall(self, permit: Permit) -> list[Handler] | None:
         """The handlers, if everything is as it was; the permit is told what it said of them."""
         self._found = _survey(self._places)
-        if self._fresh:
+        if self._fresh or self._found is None:
             return None
-        try:
-            known = _decode(self._file.read_bytes())
-        except (OSError, UnicodeDecodeError, msgspec.MsgspecError):
-            return None
-        if self._found is None or known.stamp != self._stamp:
+        known = cache.load(self._file, _decode, self._stamp)
+        if known is None:
             return None
         scripts = _survey([place for place in known.directories if place not in self._found])
         if scripts is None or known.directories != {**self._found, **scripts}:
@@ -87,18 +82,14 @@ class HookIndex:
         objections = {
             place: dict(permit.objections(place))
             for place, files in {**self._found, **scripts}.items()
-            if files and FILE not in files and place.startswith(self._own) and place not in self._others
+            if files and ITSELF not in files and place.startswith(self._own) and place not in self._others
         }
         # Files that changed while they were looked through are looked through again next time.
         if self._found != _survey(self._places):
             return
-        known = _Remembered(self._stamp, {**self._found, **scripts, **besides}, objections, list(handlers))
+        known = _CachedIndex({**self._found, **scripts, **besides}, objections, list(handlers))
         self.known = known.directories
-        try:
-            self._file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-            atomic.write_bytes(self._file, msgspec.msgpack.encode(known), 0o600, durable=False)
-        except (OSError, UnicodeEncodeError):
-            pass  # only a cache; and a name that is not UTF-8 cannot be written into it
+        cache.save(self._file, known, msgspec.msgpack.encode, self._stamp)
 
     def _scripts(self, handlers: Sequence[Handler]) -> list[str]:
         """Where the scripts of YAML hooks lie; of one in the project's root, the script itself."""
@@ -110,17 +101,10 @@ class HookIndex:
 
 
 def _survey(places: Iterable[str]) -> dict[str, dict[str, Signature]] | None:
-    found: dict[str, dict[str, Signature]] = {}
-    for place in places:
-        try:
-            found[place] = survey(place)
-        except FileNotFoundError:
-            found[place] = {}
-        except NotADirectoryError:
-            found[place] = {FILE: file_signature(place)} if os.path.isfile(place) else {}
-        except (OSError, TooManyFiles):
-            return None
-    return found
+    try:
+        return {place: survey_place(place) for place in places}
+    except (OSError, TooManyFiles):
+        return None
 
 
 def _linked(handler: Handler) -> bool:

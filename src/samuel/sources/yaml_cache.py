@@ -16,9 +16,9 @@ import msgspec
 from msgspec.structs import replace
 
 from samuel import paths
-from samuel.decoding import decode_msgpack
+from samuel.decoding import msgpack_decoder
 from samuel.errors import ConfigError, Problem
-from samuel.files import atomic
+from samuel.files import cache
 from samuel.files.survey import Signature, signature
 from samuel.printable import file_name
 from samuel.sources.shipped_hook import ShippedHooks
@@ -56,10 +56,8 @@ class YamlHookCache:
 
     @cached_property
     def _stored(self) -> _Stored:
-        try:
-            return decode_msgpack(self._file.read_bytes() if self._file else b"\x80", _Stored)
-        except (OSError, UnicodeDecodeError, msgspec.MsgspecError):
-            return _Stored()
+        # Without a stamp: what a file said when it was agreed to is good for a newer Samuel too.
+        return cache.load(self._file, msgpack_decoder(_Stored)) or _Stored()
 
     def look(self, root: Path) -> list[YamlHookFile]:
         """Every file there, in the order of the names."""
@@ -96,13 +94,7 @@ class YamlHookCache:
         return self._stored.files.get(path)
 
     def _write(self) -> None:
-        if self._file is None:
-            return
-        try:
-            self._file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-            atomic.write_bytes(self._file, msgspec.msgpack.encode(self._stored), 0o600, durable=False)
-        except OSError:
-            pass  # reading again next time is all that is lost
+        cache.save(self._file, self._stored, msgspec.msgpack.encode)
 
 
 def _listed(directory: Path) -> Iterator[tuple[str, str, os.stat_result]]:
