@@ -38,7 +38,7 @@ def test_failing_place_reads_the_formats_of_compilers(root: Path, output: str, d
     assert f"{found.path}:{found.line}" == place
 
 
-def test_failing_place_of_a_traceback_is_its_innermost_file_of_the_project(root: Path) -> None:
+def test_the_place_in_a_traceback_is_its_innermost_file_of_the_project(root: Path) -> None:
     output = f"""Traceback (most recent call last):
   File "{root}/tests/test_tax.py", line 4, in test
   File "tax.py", line 7, in rate
