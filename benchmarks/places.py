@@ -66,7 +66,7 @@ def dispatcher(root: Path, handlers: list[Handler], sink: Any = None) -> Dispatc
         permit=lambda handler: "",
         sink=sink or Nobody(),
         clock=SystemClock(),
-        place=ProjectFields(str(root), "ralph", lambda owner: str(root / owner), 16 * 1024),
+        project=ProjectFields(str(root), "ralph", lambda owner: str(root / owner), 16 * 1024),
     )
 
 

@@ -220,7 +220,7 @@ def fire(function: Callable[..., Any], event: Event | str, **fields: Any) -> Fir
         permit=lambda handler: "",
         sink=Recorder(),
         clock=SystemClock(),
-        place=ProjectFields(os.getcwd(), "ralph", lambda owner: "", Limits().handler_prompt_bytes),
+        project=ProjectFields(os.getcwd(), "ralph", lambda owner: "", Limits().handler_prompt_bytes),
     )
     try:
         return dispatcher.fire(given)

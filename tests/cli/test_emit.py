@@ -108,7 +108,7 @@ def test_a_wrong_hint_of_a_hook_without_a_verdict_is_a_warning(samuel, hook) -> 
     assert ran.code == 0
     assert ran.json == {"suggested_abilities": [{"id": "sure", "confidence": 1}], "messages_to_user": ["Hm."]}
     assert "warning: `a` `suggested_abilities[1]` left out: Object missing required field `id`" in ran.err
-    assert "the confidence of `sure` is 1.7, taken as 1: it is 0 to 1\n" in ran.err
+    assert "the confidence of `sure` is 1.7, taken as 1: it must be 0 to 1\n" in ran.err
 
 
 def test_a_verdict_in_the_wrong_shape_is_no_hint_and_makes_a_guard_fail(samuel, hook) -> None:

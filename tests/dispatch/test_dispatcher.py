@@ -1,4 +1,4 @@
-"""The dispatcher with functions in this process, and with whatever they can come up with."""
+"""The dispatcher with functions of this process: what handlers get, return and break."""
 
 from __future__ import annotations
 
@@ -33,20 +33,22 @@ def nested(depth: int) -> Any:
 
 
 class TestPrevious:
-    def test_it_is_the_composed_result_so_far_and_absent_for_the_first(
+    def test_previous_is_the_composed_result_so_far_and_absent_for_the_first(
         self, samuel_project: SamuelProject
     ) -> None:
-        seen = [
+        recorders = [
             Recorder("context.extra", name=f"h{n}", returns={"extras": [{"name": str(n), "content": ""}], "n": n})
             for n in range(3)
         ]
-        with samuel_project.open(handlers=seen) as app:
+        with samuel_project.open(handlers=recorders) as app:
             app.fire("context.extra", task={})
-        assert seen[0].events[0].previous is UNSET
-        assert seen[1].events[0].previous == {"extras": [{"name": "0", "content": ""}], "n": 0}
-        assert [extra["name"] for extra in seen[2].events[0].previous["extras"]] == ["0", "1"]
+        assert recorders[0].events[0].previous is UNSET
+        assert recorders[1].events[0].previous == {"extras": [{"name": "0", "content": ""}], "n": 0}
+        assert [extra["name"] for extra in recorders[2].events[0].previous["extras"]] == ["0", "1"]
 
-    def test_what_failed_or_said_nothing_is_no_part_of_it(self, samuel_project: SamuelProject) -> None:
+    def test_previous_does_not_contain_results_of_failed_or_silent_handlers(
+        self, samuel_project: SamuelProject
+    ) -> None:
         def broken(event: Any) -> Any:
             raise RuntimeError
 
@@ -63,7 +65,7 @@ class TestPrevious:
         assert "failed" not in last.events[0].previous["toon_blob"]
         assert "failed" not in fired.result["toon_blob"]
 
-    def test_it_is_absent_for_replace(self, samuel_project: SamuelProject) -> None:
+    def test_previous_is_absent_where_only_the_last_handler_runs(self, samuel_project: SamuelProject) -> None:
         gates = [
             Recorder("iteration.gate", name=name, returns={"continue": True, "mode": "implementation"})
             for name in "ab"
@@ -74,7 +76,7 @@ class TestPrevious:
 
 
 class TestReplace:
-    def test_only_the_last_runs(self, samuel_project: SamuelProject) -> None:
+    def test_replace_runs_only_the_last_handler(self, samuel_project: SamuelProject) -> None:
         gates = [
             Recorder("iteration.gate", name=name, returns={"continue": True, "mode": "discovery", "by": name})
             for name in "abc"
@@ -88,13 +90,13 @@ class TestReplace:
     @pytest.mark.parametrize(
         "answer", [{}, None, {"mode": "discovery"}, {"continue": "yes"}, {"continue": True, "mode": "other"}]
     )
-    def test_missing_keys_are_bad_output_and_stop(self, answer: Any) -> None:
+    def test_a_gate_without_its_required_keys_is_bad_output_and_stops(self, answer: Any) -> None:
         gate = Recorder("iteration.gate", returns=answer)
         fired = fire(gate, "iteration.gate", consec_fails=0, queue_size=1)
         assert fired.calls[0].outcome is Outcome.BAD_OUTPUT
         assert fired.stopped
 
-    def test_there_is_no_falling_back_also_where_it_is_not_strict(self, samuel_project: SamuelProject) -> None:
+    def test_a_failed_agent_handler_does_not_fall_back_to_another(self, samuel_project: SamuelProject) -> None:
         def broken(event: Any) -> Any:
             raise RuntimeError("gone")
 
@@ -128,7 +130,9 @@ FAULTS: dict[str, tuple[Answer, Outcome]] = {
 
 
 @pytest.mark.parametrize("fault", FAULTS)
-def test_nothing_a_function_does_escapes(samuel_project: SamuelProject, fault: str) -> None:
+def test_a_fault_of_a_function_becomes_an_outcome_and_the_chain_goes_on(
+    samuel_project: SamuelProject, fault: str
+) -> None:
     answer, outcome = FAULTS[fault]
     after = Recorder("context.extra", name="later")
     with samuel_project.open(handlers=[Recorder("context.extra", name="bad", returns=answer), after]) as app:
@@ -157,10 +161,10 @@ JSON = {
 
 
 @pytest.mark.parametrize("what", JSON)
-def test_nothing_a_process_writes_escapes(
+def test_odd_output_of_a_process_becomes_an_outcome_and_the_chain_goes_on(
     samuel_project: SamuelProject, py: Callable[[str, str], str], what: str
 ) -> None:
-    """None: it may be read or not, as long as it is one of the two, and the next handler gets it unharmed."""
+    """An outcome of None stands for either ok or bad_output; the next handler must run in both cases."""
     body, outcome = JSON[what]
     samuel_project.hook("bad", py("context.extra", body))
     samuel_project.hook("later", py("context.extra", "import json\njson.load(sys.stdin)"))
@@ -174,7 +178,7 @@ def test_nothing_a_process_writes_escapes(
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=60)
 @given(st.integers(1, 1500))
-def test_no_depth_is_just_deep_enough_to_break_what_comes_after(tmp_path: Path, depth: int) -> None:
+def test_a_result_nested_at_any_depth_does_not_break_later_handlers(tmp_path: Path, depth: int) -> None:
     after = Recorder("context.extra", name="b")
     project = SamuelProject(tmp_path / f"p{depth}") if not (tmp_path / f"p{depth}").exists() else None
     if project is None:
@@ -194,13 +198,13 @@ def test_no_depth_is_just_deep_enough_to_break_what_comes_after(tmp_path: Path, 
         max_leaves=20,
     )
 )
-def test_any_answer_becomes_an_outcome(value: Any) -> None:
+def test_any_return_value_becomes_an_outcome(value: Any) -> None:
     fired = fire(Recorder("UserPromptSubmit", returns=lambda event: value), "UserPromptSubmit", user_message="")
     assert fired.calls[0].outcome in set(Outcome)
 
 
 class TestBudget:
-    def test_extras_over_the_budget_are_cut_and_it_is_said(self, samuel_project: SamuelProject) -> None:
+    def test_extras_over_the_prompt_budget_are_cut_with_a_warning(self, samuel_project: SamuelProject) -> None:
         samuel_project.config("[limits]\nhandler_prompt_bytes = 10")
         long = Recorder(
             "context.extra",
@@ -217,7 +221,9 @@ class TestBudget:
         assert "`long` extras cut to 10 bytes; `handler_prompt_bytes` under [limits]" in fired.warnings[0]
         assert fired.ok
 
-    def test_a_blob_may_keep_what_was_there_before(self, samuel_project: SamuelProject) -> None:
+    def test_the_prompt_budget_does_not_count_the_text_of_earlier_handlers(
+        self, samuel_project: SamuelProject
+    ) -> None:
         samuel_project.config("[limits]\nhandler_prompt_bytes = 10")
         add = Recorder("context.task", returns=lambda e: {"toon_blob": e.previous["toon_blob"] + "x" * 20})
         with samuel_project.open(handlers=[add]) as app:
@@ -225,7 +231,7 @@ class TestBudget:
         assert fired.result["toon_blob"].count("x") == 10
         assert "1" * 50 in fired.result["toon_blob"]
 
-    def test_16_kib_unless_said_otherwise(
+    def test_the_prompt_budget_is_16_kib_by_default(
         self, samuel_project: SamuelProject, py: Callable[[str, str], str]
     ) -> None:
         body = 'print(\'{"extras": [{"name": "a", "content": "\' + \'x\' * 20000 + \'"}]}\')'
@@ -234,24 +240,24 @@ class TestBudget:
 
 
 class TestContext:
-    def test_data_goes_into_the_handlers_own_namespace_for_all_later_ones(
+    def test_data_goes_into_the_handlers_own_namespace_for_all_later_handlers(
         self, samuel_project: SamuelProject
     ) -> None:
-        one = Recorder("context.extra", name="one", returns={"data": {"A": 1, "B": {"x": 1}}})
+        first = Recorder("context.extra", name="one", returns={"data": {"A": 1, "B": {"x": 1}}})
         again = Recorder("context.extra", name="two", returns={"data": {"A": 2}})
         last = Recorder("context.extra", name="z")
-        with samuel_project.open(handlers=[one, again, last]) as app:
+        with samuel_project.open(handlers=[first, again, last]) as app:
             fired = app.fire(
                 "context.extra", task={}, context={"Plugins": {"one": {"A": 0, "Old": 1}}, "Mode": "m"}
             )
         expected = {"one": {"A": 1, "B": {"x": 1}, "Old": 1}, "two": {"A": 2}}
-        assert one.events[0].context["Plugins"] == {"one": {"A": 0, "Old": 1}}
+        assert first.events[0].context["Plugins"] == {"one": {"A": 0, "Old": 1}}
         assert last.events[0].context == {"Plugins": expected, "Mode": "m"}
         assert fired.context == {"Plugins": expected, "Mode": "m"}
         assert "data" not in fired.result
 
     @pytest.mark.parametrize("how", [{"ok": False}, {"extras": "wrong shape"}, {"error": "x"}])
-    def test_of_a_handler_that_was_not_ok_it_is_discarded(
+    def test_data_of_a_failed_handler_is_discarded(
         self, samuel_project: SamuelProject, how: dict[str, Any]
     ) -> None:
         bad = Recorder("context.extra", name="bad", returns={**how, "data": {"A": 1}})
@@ -259,14 +265,16 @@ class TestContext:
             fired = app.fire("context.extra", task={})
         assert fired.context.get("Plugins", {}) == {}
 
-    def test_no_other_namespace_can_be_written(self, samuel_project: SamuelProject) -> None:
+    def test_a_function_cannot_write_to_another_namespace_of_the_context(
+        self, samuel_project: SamuelProject
+    ) -> None:
         mine = {"context": {"Mode": "owned"}, "Plugins": {"x": 1}, "Mode": "owned", "data": {"Mode": "mine"}}
         with samuel_project.open(handlers=[Recorder("context.extra", name="sly", returns=mine)]) as app:
             before = app.context()
             fired = app.fire("context.extra", task={}, context=before)
         assert fired.context == {**before, "Plugins": {"sly": {"Mode": "mine"}}}
 
-    def test_a_process_cannot_reach_it_either(
+    def test_a_process_cannot_write_to_another_namespace_of_the_context(
         self, samuel_project: SamuelProject, py: Callable[[str, str], str]
     ) -> None:
         body = "import json\nprint(json.dumps({'plugin': {'name': 'default'}, 'data': {'A': 1}}))"
@@ -276,11 +284,11 @@ class TestContext:
 
 
 class TestWhatAHandlerGets:
-    def test_the_common_fields(self, samuel_project: SamuelProject) -> None:
-        seen = Recorder("context.extra")
-        with samuel_project.open(handlers=[seen], clock=FakeClock()) as app:
+    def test_a_handler_gets_the_common_fields(self, samuel_project: SamuelProject) -> None:
+        recorder = Recorder("context.extra")
+        with samuel_project.open(handlers=[recorder], clock=FakeClock()) as app:
             app.fire("context.extra", task={"id": "1"}, iteration=3, run_id="run-1")
-        (event,) = seen.events
+        (event,) = recorder.events
         assert (event.protocol, event.event_id, event.methodology) == (1, "evt-1", "ralph")
         assert event.timestamp == "2025-06-15T15:06:40.000Z"
         assert event.project_root == str(samuel_project.root)
@@ -288,20 +296,20 @@ class TestWhatAHandlerGets:
         assert event.plugin.name == "recorder"
         assert event.plugin.data_dir == str(samuel_project.root / ".samuel/run/plugins/recorder")
 
-    def test_the_configured_deadline(self, samuel_project: SamuelProject) -> None:
+    def test_a_handler_gets_its_configured_deadline(self, samuel_project: SamuelProject) -> None:
         samuel_project.config('[hooks."context.extra"]\ntimeout = "250ms"')
-        seen = Recorder("context.extra")
-        with samuel_project.open(handlers=[seen]) as app:
+        recorder = Recorder("context.extra")
+        with samuel_project.open(handlers=[recorder]) as app:
             app.fire("context.extra", task={})
-        assert seen.events[0].deadline_ms == 250
+        assert recorder.events[0].deadline_ms == 250
 
-    def test_ids_are_unique_and_a_given_one_is_kept(self, samuel_project: SamuelProject) -> None:
-        seen = Recorder("context.extra")
-        with samuel_project.open(handlers=[seen]) as app:
+    def test_event_ids_are_unique_and_an_id_of_the_caller_is_kept(self, samuel_project: SamuelProject) -> None:
+        recorder = Recorder("context.extra")
+        with samuel_project.open(handlers=[recorder]) as app:
             for _ in range(100):
                 app.fire("context.extra", task={})
             app.fire("context.extra", task={}, event_id="mine")
-        ids = [event.event_id for event in seen.events]
+        ids = [event.event_id for event in recorder.events]
         assert len(set(ids)) == 101
         assert ids[:100] == sorted(ids[:100])
         assert ids[-1] == "mine"
@@ -309,29 +317,29 @@ class TestWhatAHandlerGets:
     def test_the_idempotency_key_is_the_same_after_a_resume(self, samuel_project: SamuelProject) -> None:
         keys = []
         for _ in range(2):
-            one, two = Recorder("context.extra", name="one"), Recorder("context.extra", name="two")
-            with samuel_project.open(handlers=[one, two]) as app:
+            first, second = Recorder("context.extra", name="one"), Recorder("context.extra", name="two")
+            with samuel_project.open(handlers=[first, second]) as app:
                 app.fire("context.extra", task={}, run_id="run-1", iteration=2)
                 app.fire("context.extra", task={}, run_id="run-1", iteration=3)
-            keys.append([event.idempotency_key for seen in (one, two) for event in seen.events])
+            keys.append([event.idempotency_key for recorder in (first, second) for event in recorder.events])
         assert keys[0] == keys[1]
         assert len(set(keys[0])) == 4
 
-    def test_without_a_run_every_firing_has_its_own(self, samuel_project: SamuelProject) -> None:
-        seen = Recorder("context.extra")
-        with samuel_project.open(handlers=[seen]) as app:
+    def test_outside_of_a_run_each_event_has_its_own_idempotency_key(self, samuel_project: SamuelProject) -> None:
+        recorder = Recorder("context.extra")
+        with samuel_project.open(handlers=[recorder]) as app:
             app.fire("context.extra", task={})
             app.fire("context.extra", task={})
-        assert len({event.idempotency_key for event in seen.events}) == 2
+        assert len({event.idempotency_key for event in recorder.events}) == 2
 
 
 class TestFire:
-    def test_names_in_any_spelling_and_payloads(self, samuel_project: SamuelProject) -> None:
-        seen = Recorder("context_extra")
-        with samuel_project.open(handlers=[seen]) as app:
+    def test_fire_accepts_any_spelling_of_a_name_and_payload_objects(self, samuel_project: SamuelProject) -> None:
+        recorder = Recorder("context_extra")
+        with samuel_project.open(handlers=[recorder]) as app:
             app.fire("ContextExtra", task={"id": "1"})
             app.fire(samuel.events.ContextExtra(task={"id": "2"}))
-        assert [event.task["id"] for event in seen.events] == ["1", "2"]
+        assert [event.task["id"] for event in recorder.events] == ["1", "2"]
 
     @pytest.mark.parametrize(
         ("name", "fields", "says"),
@@ -342,17 +350,17 @@ class TestFire:
             ("quality.check", {"commands": [1]}, "commands"),
         ],
     )
-    def test_wrong_fields_are_said(
+    def test_fire_names_the_field_that_is_wrong(
         self, samuel_project: SamuelProject, name: str, fields: dict[str, Any], says: str
     ) -> None:
         with samuel_project.open() as app, pytest.raises(UsageError, match=says):
             app.fire(name, **fields)
 
-    def test_an_unknown_event_is_said(self, samuel_project: SamuelProject) -> None:
+    def test_fire_suggests_the_nearest_event_for_an_unknown_name(self, samuel_project: SamuelProject) -> None:
         with samuel_project.open() as app, pytest.raises(UnknownEvent, match=r"context\.extra"):
             app.fire("context.extr")
 
-    def test_with_nothing_at_all_every_event_has_an_answer(self, samuel_project: SamuelProject) -> None:
+    def test_every_event_succeeds_in_a_project_without_configuration(self, samuel_project: SamuelProject) -> None:
         from samuel.events import EVENTS
         from samuel.events.schema import sample
 
@@ -363,7 +371,7 @@ class TestFire:
             for event in EVENTS:
                 fields = sample(event)
                 if "agent" in fields:
-                    fields["agent"] = "scripted"  # the one that comes with Samuel
+                    fields["agent"] = "scripted"  # the agent that comes with Samuel
                 more = {"context": app.context()} if event.family == "loop" else {}
                 fired = app.fire(event.name, **fields, **more)
                 assert fired.ok, (event.name, fired)
@@ -371,7 +379,7 @@ class TestFire:
                 answered.update(call.handler.event for call in fired.calls if call.handler.name == "default")
         assert answered == set(names.LOOP) - {names.CONTEXT_EXTRA}
 
-    def test_without_tasks_there_is_nothing_to_loop_over(self, samuel_project: SamuelProject) -> None:
+    def test_before_loop_stops_when_there_are_no_tasks(self, samuel_project: SamuelProject) -> None:
         fired = samuel_project.fire("before:loop", prd_path=".samuel/run/prd.toon", max_iterations=1)
         assert fired.stopped
         assert fired.reason.endswith("`.samuel/run/prd.toon` has no tasks; `samuel run init --prd FILE` fills it")
@@ -393,7 +401,7 @@ def test_two_runs_with_a_fake_clock_leave_the_same_journal(samuel_project: Samue
     assert json.loads(texts[0].splitlines()[0])["event_id"] == "evt-1"
 
 
-def test_sinks_are_told_everything(samuel_project: SamuelProject) -> None:
+def test_a_sink_receives_every_event_call_and_outcome(samuel_project: SamuelProject) -> None:
     sink = Recorder()
     with samuel_project.open(handlers=[Recorder("context.task")], sinks=[sink]) as app:
         fired = app.fire("context.task", task={})
@@ -402,6 +410,6 @@ def test_sinks_are_told_everything(samuel_project: SamuelProject) -> None:
     assert sink.fired == [fired]
 
 
-def test_a_function_without_the_mark_is_refused(samuel_project: SamuelProject) -> None:
+def test_a_function_without_the_hook_decorator_is_refused(samuel_project: SamuelProject) -> None:
     with pytest.raises(UsageError, match=r"samuel\.hook"):
         samuel_project.open(handlers=[print])

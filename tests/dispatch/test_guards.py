@@ -39,23 +39,25 @@ def rewriter(name: str, **more: Any) -> Recorder:
 class TestRewriteThenGuard:
     def test_both_rewrites_arrive_and_the_guard_judges_the_final_input(self, call: Callable[..., Fired]) -> None:
         guard = Recorder(PRE, name="guard", role="guard", order=1, returns={"decision": "allow"})
-        one = rewriter("one", role="rewrite", order=2)
-        two = rewriter("two", role="rewrite", order=3)
-        fired = call(two, guard, one)
+        first = rewriter("one", role="rewrite", order=2)
+        second = rewriter("two", role="rewrite", order=3)
+        fired = call(second, guard, first)
         assert fired.result["tool_input"] == {"trail": ["one", "two"]}
         assert [event.tool_input for event in guard.events] == [{"trail": ["one", "two"]}]
         assert guard.events[0].phase == "guard"
-        assert [len(handler.events) for handler in (one, two)] == [1, 1]
+        assert [len(handler.events) for handler in (first, second)] == [1, 1]
         assert fired.ok
 
-    def test_those_who_ran_before_the_last_rewrite_are_called_once_more(self, call: Callable[..., Fired]) -> None:
+    def test_handlers_that_ran_before_the_last_rewrite_are_called_once_more(
+        self, call: Callable[..., Fired]
+    ) -> None:
         before = Recorder(PRE, name="before", order=1)
-        one, two = rewriter("one", order=2), rewriter("two", order=3)
+        first, second = rewriter("one", order=2), rewriter("two", order=3)
         after = Recorder(PRE, name="after", order=4)
-        fired = call(before, one, two, after)
+        fired = call(before, first, second, after)
         phases = {
             handler.__name__: [(event.phase is not UNSET, event.tool_input["trail"]) for event in handler.events]
-            for handler in (before, one, two, after)
+            for handler in (before, first, second, after)
         }
         assert phases == {
             "before": [(False, []), (True, ["one", "two"])],
@@ -64,7 +66,7 @@ class TestRewriteThenGuard:
             "after": [(False, ["one", "two"])],
         }
         assert fired.result["tool_input"] == {"trail": ["one", "two"]}
-        assert [(one.handler.name, one.phase) for one in fired.calls] == [
+        assert [(handler_call.handler.name, handler_call.phase) for handler_call in fired.calls] == [
             ("before", ""),
             ("one", ""),
             ("two", ""),
@@ -93,7 +95,7 @@ class TestRewriteThenGuard:
         [{"ok": False, "tool_input": {"trail": ["evil"]}}, {"error": "oh", "tool_input": {"trail": ["evil"]}}],
         ids=["not ok", "error"],
     )
-    def test_what_the_guard_did_not_see_is_not_in_the_result(
+    def test_a_rewrite_of_a_failed_handler_is_neither_shown_to_guards_nor_in_the_result(
         self, call: Callable[..., Fired], answer: Result
     ) -> None:
         guard = Recorder(PRE, name="guard", role="guard")
@@ -101,7 +103,7 @@ class TestRewriteThenGuard:
         assert guard.events[0].tool_input == {"trail": []}
         assert fired.result.get("tool_input", {"trail": []}) == {"trail": []}
 
-    def test_null_is_no_rewrite(self, call: Callable[..., Fired]) -> None:
+    def test_a_null_tool_input_is_not_a_rewrite(self, call: Callable[..., Fired]) -> None:
         fired = call(Recorder(PRE, name="null", returns={"tool_input": None}), rewriter("one", order=1))
         assert fired.result["tool_input"] == {"trail": ["one"]}
 
@@ -111,7 +113,9 @@ class TestRewriteThenGuard:
         )
         assert call(picky, rewriter("one", order=2)).denied
 
-    def test_on_real_processes(self, samuel_project: SamuelProject, py: Callable[[str, str], str]) -> None:
+    def test_rewrites_and_guards_of_real_processes(
+        self, samuel_project: SamuelProject, py: Callable[[str, str], str]
+    ) -> None:
         """The same with files: an executable of another dialect, a Python hook, and a guard."""
         samuel_project.hook(
             "one",
@@ -148,7 +152,7 @@ class TestRewriteThenGuard:
 
 class TestVerdicts:
     @pytest.mark.parametrize(
-        ("said", "decision"),
+        ("decisions", "decision"),
         [
             (["allow", "ask", "deny"], "deny"),
             (["deny", "allow"], "deny"),
@@ -156,25 +160,26 @@ class TestVerdicts:
             ([None, None], None),
         ],
     )
-    def test_deny_over_ask_over_allow(
-        self, call: Callable[..., Fired], said: list[str | None], decision: str | None
+    def test_deny_wins_over_ask_and_ask_over_allow(
+        self, call: Callable[..., Fired], decisions: list[str | None], decision: str | None
     ) -> None:
         handlers = [
-            Recorder(PRE, name=f"h{n}", returns={"decision": one} if one else None) for n, one in enumerate(said)
+            Recorder(PRE, name=f"h{n}", returns={"decision": decision} if decision else None)
+            for n, decision in enumerate(decisions)
         ]
         fired = call(*handlers)
         assert fired.result.get("decision") == decision
         assert fired.stopped is fired.denied is (decision == "deny")
 
-    def test_ask_with_nobody_to_ask_is_deny(self, call: Callable[..., Fired]) -> None:
+    def test_ask_denies_when_no_user_can_be_asked(self, call: Callable[..., Fired]) -> None:
         fired = call(Recorder(PRE, returns={"decision": "ask", "reason": "sure?"}))
         assert fired.denied
         assert fired.stopped
         assert "sure?" in fired.reason
-        assert "nobody to ask" in fired.reason
+        assert "no user could be asked" in fired.reason
 
     @pytest.mark.parametrize("answer", [True, False])
-    def test_ask_is_put_to_a_person(self, call: Callable[..., Fired], answer: bool) -> None:
+    def test_ask_asks_the_user_whose_reply_decides(self, call: Callable[..., Fired], answer: bool) -> None:
         questions: list[str] = []
 
         def ask(question: str) -> bool:
@@ -186,7 +191,7 @@ class TestVerdicts:
         assert fired.denied is not answer
         assert fired.ok is answer
 
-    def test_nobody_is_asked_about_what_is_denied_anyway(self, call: Callable[..., Fired]) -> None:
+    def test_the_user_is_not_asked_about_a_call_that_is_denied_anyway(self, call: Callable[..., Fired]) -> None:
         def ask(question: str) -> bool:
             raise AssertionError(question)
 
@@ -194,12 +199,14 @@ class TestVerdicts:
         assert call(Recorder(PRE, returns={"decision": "ask"}), no, ask=ask).denied
 
     @pytest.mark.parametrize("role", ["guard", None])
-    def test_deny_is_honoured_though_not_strict(self, call: Callable[..., Fired], role: str | None) -> None:
+    def test_a_denial_counts_though_the_handler_is_not_strict(
+        self, call: Callable[..., Fired], role: str | None
+    ) -> None:
         fired = call(Recorder(PRE, strict=False, role=role, returns={"decision": "deny", "reason": "because"}))
         assert fired.calls[0].outcome is Outcome.DENIED
         assert (fired.denied, fired.stopped, fired.ok, fired.reason) == (True, True, False, "because")
 
-    def test_repos_spelling(self, call: Callable[..., Fired]) -> None:
+    def test_an_error_that_begins_with_blocked_denies(self, call: Callable[..., Fired]) -> None:
         assert call(Recorder(PRE, returns={"error": "blocked: policy 7"})).reason == "blocked: policy 7"
 
     @pytest.mark.parametrize(
@@ -215,27 +222,33 @@ class TestVerdicts:
         assert "a guard that fails denies" in fired.reason
 
     @pytest.mark.parametrize("fault", [lambda e: 1 / 0, lambda e: {"ok": False}])
-    def test_anybody_else_that_fails_does_not(self, call: Callable[..., Fired], fault: Callable[..., Any]) -> None:
+    def test_a_handler_that_is_not_a_guard_and_fails_does_not_deny(
+        self, call: Callable[..., Fired], fault: Callable[..., Any]
+    ) -> None:
         fired = call(Recorder(PRE, returns=fault))
         assert not fired.denied
         assert len(fired.warnings) == 1
 
     @pytest.mark.parametrize("answer", [{"decision": "deny"}, {"blocked": True}])
     @pytest.mark.parametrize("event", ["SessionStart", "before:iteration"])
-    def test_a_denial_that_means_nothing_is_said(self, event: str, answer: dict[str, Any]) -> None:
+    def test_a_denial_of_an_event_that_cannot_be_denied_is_a_warning(
+        self, event: str, answer: dict[str, Any]
+    ) -> None:
         fields = {"task": {}} if event == "before:iteration" else {}
         fired = fire(samuel.hook(event)(lambda event: answer), event, **fields)
         assert fired.ok
         assert not fired.denied
-        assert f"said deny, but `{event}` cannot be denied" in fired.warnings[0]
+        assert f"returned deny, but `{event}` cannot be denied" in fired.warnings[0]
 
     @pytest.mark.parametrize("answer", [{"decision": "deny"}, {"blocked": True}, {"error": "blocked_by_policy"}])
-    def test_but_it_is_a_fault_of_one_that_must_not_fail(self, answer: dict[str, Any]) -> None:
+    def test_a_denial_by_a_strict_handler_stops_an_event_that_cannot_be_denied(
+        self, answer: dict[str, Any]
+    ) -> None:
         fired = fire(samuel.hook("SessionStop", strict=True)(lambda event: answer), "SessionStop")
         assert fired.stopped
         assert not {"decision", "blocked"} & set(fired.result)
 
-    def test_a_session_event_that_cannot_be_denied_is_not(self) -> None:
+    def test_a_denial_does_not_stop_a_turn_end(self) -> None:
         @samuel.hook("TurnEnd")
         def no(event: object) -> Result:
             return {"decision": "deny"}
@@ -245,12 +258,14 @@ class TestVerdicts:
 
 
 class TestFinishingOrders:
-    """Concurrent handlers may finish in any order; what comes of it is always the same."""
+    """Concurrent handlers may finish in any order; the result does not depend on it."""
 
     COUNT = 6
     ROUNDS = 1000
 
-    def test_the_same_result_and_verdict_over_1000_of_them(self, samuel_project: SamuelProject) -> None:
+    def test_concurrent_handlers_give_the_same_result_in_1000_finishing_orders(
+        self, samuel_project: SamuelProject
+    ) -> None:
         turns: list[int] = []  # whose turn it is to finish, first to last
         moved = threading.Condition()
         finished: list[int] = []
@@ -275,25 +290,25 @@ class TestFinishingOrders:
             return Recorder("UserPromptSubmit", name=f"h{number}", returns=answer)
 
         orders = random.Random(7)
-        seen = set()
-        came: list[tuple[Any, ...]] = []
+        orders_seen = set()
+        outcomes: list[tuple[Any, ...]] = []
         with samuel_project.open(handlers=[make(number) for number in range(self.COUNT)]) as app:
             for _ in range(self.ROUNDS):
                 finished.clear()
                 turns[:] = orders.sample(range(self.COUNT), self.COUNT)
                 fired = app.fire("UserPromptSubmit", user_message="hello")
                 assert finished == turns
-                seen.add(tuple(finished))
+                orders_seen.add(tuple(finished))
                 calls = [(call.handler.name, call.outcome, call.message) for call in fired.calls]
-                came.append((fired.result, fired.reason, fired.warnings, calls))
-        assert len(seen) > 500
-        assert all(one == came[0] for one in came)
-        result, reason, _, _ = came[0]
+                outcomes.append((fired.result, fired.reason, fired.warnings, calls))
+        assert len(orders_seen) > 500
+        assert all(outcome == outcomes[0] for outcome in outcomes)
+        result, reason, _, _ = outcomes[0]
         assert (result["decision"], reason) == ("deny", "1")
         assert result["messages_to_user"] == [str(number) for number in range(self.COUNT)]
         assert result["suggested_abilities"][0]["reason"] == "0"
 
-    def test_they_really_run_at_the_same_time(self, samuel_project: SamuelProject) -> None:
+    def test_handlers_of_a_merge_event_run_at_the_same_time(self, samuel_project: SamuelProject) -> None:
         together = threading.Barrier(5, timeout=300)
         handlers = [
             Recorder("TurnEnd", name=f"h{n}", returns=lambda event: {"met": together.wait() >= 0})
@@ -303,7 +318,7 @@ class TestFinishingOrders:
             fired = app.fire("TurnEnd", response="", turn_number=1)
         assert {call.outcome for call in fired.calls} == {Outcome.OK}
 
-    def test_they_see_no_previous(self, samuel_project: SamuelProject) -> None:
+    def test_concurrent_handlers_see_no_previous_result(self, samuel_project: SamuelProject) -> None:
         slow = Recorder("TurnEnd", name="a", returns=lambda event: {"x": [1]})
         late = Recorder("TurnEnd", name="b", returns=lambda event: time.sleep(0.05) or {"x": [2]})
         with samuel_project.open(handlers=[slow, late]) as app:

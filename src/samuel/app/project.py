@@ -134,7 +134,7 @@ class App:
             permit=self.permit,
             sink=_All((self.journal, HooksLog(self.paths.root, self.clock, self.warn), *sinks)),
             clock=self.clock,
-            place=Common(
+            project=Common(
                 str(self.paths.root),
                 self.methodology,
                 lambda owner: str(self.paths.data_dir(owner)),

@@ -1,4 +1,4 @@
-"""How much one handler may add to the prompt. More is cut, and said."""
+"""Cuts what one handler adds to the prompt to its byte budget, with a message about the cut."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ BLOBS = ("toon_blob", "md_blob")
 
 
 def keep(reply: Reply, previous: Mapping[str, Any] | None, budget: float) -> Reply:
-    """The reply with what it adds to the prompt cut to `budget` bytes."""
+    """`reply`, where what it adds to the prompt is cut to `budget` bytes."""
     limit = int(budget)
     result = reply.result
     cut = {**_cut_blobs(result, previous or {}, limit), **_cut_extras(result.get("extras") or (), limit)}
@@ -24,7 +24,7 @@ def keep(reply: Reply, previous: Mapping[str, Any] | None, budget: float) -> Rep
 
 
 def _cut_blobs(result: Mapping[str, Any], previous: Mapping[str, Any], limit: int) -> dict[str, Any]:
-    """A blob may keep all that was there before, and add to it."""
+    """The blobs that must be cut. The text of earlier handlers does not count against the limit."""
     cut = {}
     for name in BLOBS:
         if blob := result.get(name):
@@ -35,14 +35,15 @@ def _cut_blobs(result: Mapping[str, Any], previous: Mapping[str, Any], limit: in
 
 
 def _cut_extras(extras: Sequence[Mapping[str, Any]], limit: int) -> dict[str, Any]:
-    kept, left = [], limit
+    """The extras, cut so that they have `limit` bytes together; {} if they are short enough."""
+    shortened, left = [], limit
     for extra in extras:
         content = _shorten(extra["content"], left)
         left -= len(content.encode())
-        kept.append({**extra, "content": content})
-    return {} if kept == list(extras) else {"extras": kept}
+        shortened.append({**extra, "content": content})
+    return {} if shortened == list(extras) else {"extras": shortened}
 
 
 def _shorten(text: str, allowed: int) -> str:
-    """The first `allowed` bytes, never half a character."""
+    """The first `allowed` bytes of the text, without a partial character at the end."""
     return text.encode()[: max(allowed, 0)].decode("utf-8", "ignore")

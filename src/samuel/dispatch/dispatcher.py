@@ -1,6 +1,6 @@
-"""Calling the handlers of an event: the one place where that happens.
+"""Calls the handlers of an event; nothing else does.
 
-`fire` reads top to bottom: stamp the event, call the chain in the way its composition asks for, compose,
+`fire` reads top to bottom: stamp the event, call the chain in the way that its composition requires, compose,
 judge. The dispatcher is given everything it uses; it discovers nothing and nothing in it is global.
 """
 
@@ -17,7 +17,7 @@ from msgspec.structs import replace
 
 from samuel.clock import Clock, iso
 from samuel.dispatch import budget
-from samuel.dispatch.event_run import EventRun, understood, unusable, without_rewrite
+from samuel.dispatch.event_run import EventRun, only_denial, validated, without_rewrite
 from samuel.dispatch.judge import judge
 from samuel.dispatch.record import Fired, HandlerCall, Sink
 from samuel.events import Event, EventType, Plugin
@@ -32,27 +32,26 @@ from samuel.process.tree import kill_all
 from samuel.runtimes.base import Reply, Runtime
 
 PermitCheck = Callable[[Handler], str]  # "" or the reason why the handler may not run
-AskUser = Callable[[str], bool]  # puts a question to a person
+AskUser = Callable[[str], bool]  # asks the user a question; True is yes
 
-# Bound once: looking a member up on its enum costs as much as the rest of a comparison.
+# Looked up once: the lookup of an enum's member costs as much as the rest of a comparison.
 OK, LAST_ONLY = Outcome.OK, Arrange.LAST_ONLY
 UNAVAILABLE = {HandlerStatus.UNTRUSTED: Outcome.REFUSED, HandlerStatus.BROKEN: Outcome.NOT_STARTED}
 
 
 class ProjectFields(NamedTuple):
-    """What every event of one project has in common."""
+    """What the dispatcher writes into every event of a project."""
 
     project_root: str
     methodology: str
-    data_dir: Callable[[str], str]
-    prompt_bytes: int
+    data_dir: Callable[[str], str]  # of a plugin, by its name
+    prompt_bytes: int  # how much one handler may add to the prompt
     environment: str = ""
-    recipe: str = ""
-    """The recipe that this process was started in."""
+    recipe: str = ""  # the recipe that this process was started in
 
 
 class _BoundHandler(msgspec.Struct, frozen=True):
-    """A step of a chain with all that does not change between events."""
+    """A step of a chain, with everything that is the same for all events."""
 
     handler: Handler
     name: str
@@ -61,11 +60,13 @@ class _BoundHandler(msgspec.Struct, frozen=True):
     position: int
     strict: bool
     deadline_ms: int
-    budget: float  # bytes it may add to the prompt; built-ins keep themselves short
+    budget: float  # bytes it may add to the prompt; built-ins have limits of their own
     package: Package | None
 
 
 class Dispatcher:
+    """Fires events: calls their handlers and composes the results."""
+
     def __init__(
         self,
         *,
@@ -74,7 +75,7 @@ class Dispatcher:
         permit: PermitCheck,
         sink: Sink,
         clock: Clock,
-        place: ProjectFields,
+        project: ProjectFields,
         ask: AskUser | None = None,
     ) -> None:
         self._chains = chains
@@ -82,26 +83,34 @@ class Dispatcher:
         self._sink = sink
         self._clock = clock
         self._monotonic = clock.monotonic
-        self._place = place
+        self._project = project
         self._ask = ask
         self._runtimes = runtimes
-        self._seats: dict[str, tuple[_BoundHandler, ...]] = {}
-        self._filtered = {name for name, chain in chains.items() if any(s.handler.match for s in chain.steps)}
+        self._bound_chains: dict[str, tuple[_BoundHandler, ...]] = {}
+        self._filtered: set[str] = set()  # names of events with a handler that has a `match`
         self._threads: ThreadPoolExecutor | None = None
 
     def fire(self, event: Event) -> Fired:
-        """Call everyone who answers to `event`, in the resolved order, and compose what they say."""
+        """Call the handlers of `event` in the resolved order, and compose their results."""
         kind = BY_PAYLOAD[type(event)]
         started = self._monotonic()
         event = self._stamp(event)
         self._sink.begin(event)
-        told = EventRun(kind, event)
-        seats = self._seated(kind.name)
+        event_run = EventRun(kind, event)
+        handlers = self._bound_chain(kind.name)
         if kind.name in self._filtered:
-            seats = _interested(seats, event)
-        _ARRANGED[kind.composition.arrange](self, told, seats)
-        result = told.composed if told.composed is not None else kind.composition.empty
-        fired = judge(kind, told.event, result, told.calls, self._chains[kind.name].warnings, self._ask)
+            handlers = _matching(handlers, event)
+        match kind.composition.arrange:
+            case Arrange.IN_TURN:
+                self._in_turn(event_run, handlers)
+            case Arrange.LAST_ONLY:
+                self._in_turn(event_run, handlers[-1:])
+            case Arrange.TOGETHER:
+                self._together(event_run, handlers)
+            case Arrange.REWRITE_THEN_GUARD:
+                self._rewrite_then_guard(event_run, handlers)
+        result = event_run.composed if event_run.composed is not None else kind.composition.empty
+        fired = judge(kind, event_run.event, result, event_run.calls, self._chains[kind.name].warnings, self._ask)
         self._sink.end(event, fired, (self._monotonic() - started) * 1000)
         return fired
 
@@ -109,89 +118,86 @@ class Dispatcher:
         if self._threads is not None:
             self._threads.shutdown()
 
-    # The four ways to call a chain
+    # The ways to call a chain
 
-    def _in_turn(self, told: EventRun, seats: Sequence[_BoundHandler]) -> None:
-        for seat in seats:
-            told.take(self._call(seat, told, told.event))
+    def _in_turn(self, event_run: EventRun, handlers: Sequence[_BoundHandler]) -> None:
+        for bound in handlers:
+            event_run.record(self._call(bound, event_run, event_run.event))
 
-    def _last_only(self, told: EventRun, seats: Sequence[_BoundHandler]) -> None:
-        self._in_turn(told, seats[-1:])
-
-    def _together(self, told: EventRun, seats: Sequence[_BoundHandler]) -> None:
-        if len(seats) < 2:
-            self._in_turn(told, seats)
+    def _together(self, event_run: EventRun, handlers: Sequence[_BoundHandler]) -> None:
+        if len(handlers) < 2:
+            self._in_turn(event_run, handlers)
             return
         if self._threads is None:
             self._threads = ThreadPoolExecutor(max_workers=32, thread_name_prefix="samuel-handler")
         try:
-            # Whoever finishes first, the answers are taken in chain order.
-            calls = list(self._threads.map(lambda seat: self._call(seat, told, told.event), seats))
+            # `map` keeps the order of the chain, in whatever order the handlers finish.
+            calls = list(self._threads.map(lambda bound: self._call(bound, event_run, event_run.event), handlers))
         except BaseException:
-            # Ctrl-C reaches this thread alone; the others wait for processes that must end now.
+            # Ctrl-C is raised only in this thread; the others wait for processes, which must end now.
             self._threads.shutdown(wait=False, cancel_futures=True)
             self._threads = None
             kill_all()
             raise
-        told.take_all(calls)
+        event_run.record_all(calls)
 
-    def _rewrite_then_guard(self, told: EventRun, seats: Sequence[_BoundHandler]) -> None:
-        """Rewriters first; then everyone who has not seen the final input judges it."""
-        judged: dict[int, HandlerCall] = {}
+    def _rewrite_then_guard(self, event_run: EventRun, handlers: Sequence[_BoundHandler]) -> None:
+        """Call the rewriters first, then with the final input each handler that has not seen it."""
+        calls: dict[int, HandlerCall] = {}  # by position; of a handler that was called twice, the one that counts
         last_rewrite = 0
-        for seat in seats:
-            if seat.handler.role in (Role.GUARD, Role.OBSERVE):
+        for bound in handlers:
+            if bound.handler.role in (Role.GUARD, Role.OBSERVE):
                 continue
-            before = told.event
-            judged[seat.position] = told.take(self._call(seat, told, told.event))
-            if told.event is not before:
-                last_rewrite = seat.position
+            before = event_run.event
+            calls[bound.position] = event_run.record(self._call(bound, event_run, event_run.event))
+            if event_run.event is not before:
+                last_rewrite = bound.position
 
-        final = replace(told.event, phase="guard")
-        for seat in seats:
-            seen = judged.get(seat.position)
-            if seen and (seat.handler.role is Role.REWRITE or seat.position >= last_rewrite):
+        final = replace(event_run.event, phase="guard")
+        for bound in handlers:
+            earlier = calls.get(bound.position)
+            if earlier and (bound.handler.role is Role.REWRITE or bound.position >= last_rewrite):
                 continue
-            call = without_rewrite(self._call(seat, told, final), told.kind)
-            told.calls.append(call)
-            # A denial of an earlier input stands: a later rewrite is no reason to forget it.
-            if not (seen and seen.outcome is Outcome.DENIED):
-                judged[seat.position] = call
-        told.settle([judged[position] for position in sorted(judged)])
+            call = without_rewrite(self._call(bound, event_run, final), event_run.kind)
+            event_run.calls.append(call)
+            # A handler that denied an earlier input has denied the call, whatever it makes of the rewritten one.
+            if not (earlier and earlier.outcome is Outcome.DENIED):
+                calls[bound.position] = call
+        event_run.compose([calls[position] for position in sorted(calls)])
 
     # One call
 
-    def _call(self, seat: _BoundHandler, told: EventRun, event: Event) -> HandlerCall:
-        """Show the event to one handler: run it, understand what it says, record it."""
-        shown = replace(
+    def _call(self, bound: _BoundHandler, event_run: EventRun, event: Event) -> HandlerCall:
+        """Run one handler, validate its reply, and give the call to the sink."""
+        payload = replace(
             event,
-            deadline_ms=seat.deadline_ms,
-            plugin=seat.plugin,
-            previous=UNSET if told.composed is None else told.composed,
-            idempotency_key=f"{told.key}/{seat.name}",
+            deadline_ms=bound.deadline_ms,
+            plugin=bound.plugin,
+            previous=UNSET if event_run.composed is None else event_run.composed,
+            idempotency_key=f"{event_run.key}/{bound.name}",
         )
-        if event.recipe_name and seat.package is not None:
-            # A plugin's hooks were written beside its recipes, and know them by the names of their files.
-            shown = replace(shown, recipe_name=event.recipe_name.removeprefix(f"{seat.package.name}/"))
+        if event.recipe_name and bound.package is not None:
+            # The hooks of a plugin know its recipes by the names of their files.
+            payload = replace(payload, recipe_name=event.recipe_name.removeprefix(f"{bound.package.name}/"))
         monotonic = self._monotonic
         started = monotonic()
-        reply = seat.run(shown)
+        reply = bound.run(payload)
         duration_ms = (monotonic() - started) * 1000
-        # No opinion is an answer, except where there is only one handler and its answer is needed.
-        if reply.outcome is OK and (reply.result or told.kind.composition.arrange is LAST_ONLY):
-            reply = understood(told.kind, reply)
-            if seat.package is not None and (why := overreach(event, reply.result, seat.package.grants)):
+        # An empty result is valid, except where only one handler runs and its result is needed.
+        if reply.outcome is OK and (reply.result or event_run.kind.composition.arrange is LAST_ONLY):
+            reply = validated(event_run.kind, reply)
+            if bound.package is not None and (why := overreach(event, reply.result, bound.package.grants)):
                 reply = Reply(Outcome.REFUSED, message=why, stderr=reply.stderr)
-            elif reply.size > seat.budget:
-                reply = budget.keep(reply, told.composed, seat.budget)
+            elif reply.size > bound.budget:
+                reply = budget.keep(reply, event_run.composed, bound.budget)
         elif reply.outcome is not OK and reply.result:
-            reply = unusable(told.kind, reply)
+            reply = only_denial(event_run.kind, reply)
         call = HandlerCall(
-            seat.handler,
-            seat.position,
+            bound.handler,
+            bound.position,
             reply.outcome,
             duration_ms,
-            seat.strict,
+            bound.strict,
             reply.result,
             reply.message,
             reply.stderr,
@@ -201,7 +207,7 @@ class Dispatcher:
         return call
 
     def _runner(self, step: ChainStep) -> Callable[[Event], Reply]:
-        """What it takes to run one handler: nothing but a word if it cannot run, a permit each time if it can."""
+        """The function that runs one handler. It checks the permit at every call."""
         handler, timeout, permit = step.handler, step.timeout, self._permit
         runtime = self._runtimes.get(handler.runtime)
         if handler.status is not HandlerStatus.ACTIVE:
@@ -212,7 +218,7 @@ class Dispatcher:
             return lambda event: Reply(Outcome.NOT_STARTED, message=missing)
 
         call = runtime.call
-        if handler.function is not None:  # it came with this process: there is nobody to ask, and nothing to kill
+        if handler.function is not None:  # a function of this process needs no permit and cannot be killed
             return lambda event: call(handler, event, timeout)
 
         def run(event: Event) -> Reply:
@@ -220,7 +226,7 @@ class Dispatcher:
                 return Reply(Outcome.REFUSED, message=refusal)
             try:
                 return call(handler, event, timeout)
-            except Exception as error:  # noqa: BLE001  a fault of a runtime must not end what fired the event
+            except Exception as error:  # noqa: BLE001  a fault of a runtime must not end the caller of fire
                 return Reply(Outcome.CRASHED, message=f"{type(error).__name__}: {error}")
 
         return run
@@ -228,57 +234,51 @@ class Dispatcher:
     # Preparation
 
     def _stamp(self, event: Event) -> Event:
-        recipe = event.recipe_name if event.recipe_name is not UNSET else self._place.recipe or UNSET
+        recipe = event.recipe_name if event.recipe_name is not UNSET else self._project.recipe or UNSET
         return replace(
             event,
             recipe_name=recipe,
             recipe_full_name=recipe or UNSET,
             event_id=event.event_id or self._clock.new_id("evt"),
             timestamp=event.timestamp or iso(self._clock.now()),
-            project_root=self._place.project_root,
-            methodology=event.methodology or self._place.methodology,
-            environment=self._place.environment or UNSET,
+            project_root=self._project.project_root,
+            methodology=event.methodology or self._project.methodology,
+            environment=self._project.environment or UNSET,
         )
 
-    def _seated(self, name: str) -> tuple[_BoundHandler, ...]:
-        """The chain of an event, made ready the first time it is fired."""
-        seats = self._seats.get(name)
-        if seats is None:
+    def _bound_chain(self, name: str) -> tuple[_BoundHandler, ...]:
+        """The handlers of an event, bound the first time it is fired."""
+        handlers = self._bound_chains.get(name)
+        if handlers is None:
             chain = self._chains[name]
-            seats = tuple(self._seat(chain.event, step, at) for at, step in enumerate(chain.steps, start=1))
-            self._seats[name] = seats
-        return seats
+            handlers = tuple(self._bind(chain.event, step, at) for at, step in enumerate(chain.steps, start=1))
+            self._bound_chains[name] = handlers
+            if any(bound.handler.match for bound in handlers):
+                self._filtered.add(name)
+        return handlers
 
-    def _seat(self, kind: EventType, step: ChainStep, position: int) -> _BoundHandler:
-        # One that could not be asked for its events is called for this one: that is what is recorded of it.
+    def _bind(self, kind: EventType, step: ChainStep, position: int) -> _BoundHandler:
+        # The handler of a hook that could not list its events has none; the record of a call needs one.
         handler = step.handler if step.handler.event else replace(step.handler, event=kind.name)
         limited = kind.adds_to_prompt and handler.origin is not Origin.BUILT_IN
         return _BoundHandler(
             handler,
             handler.name,
             self._runner(step),
-            Plugin(handler.key, handler.config, self._place.data_dir(handler.key)),
+            Plugin(handler.key, handler.config, self._project.data_dir(handler.key)),
             position,
             step.strict,
             int(step.timeout * 1000),
-            self._place.prompt_bytes if limited else math.inf,
+            self._project.prompt_bytes if limited else math.inf,
             handler.package,
         )
 
 
-def _interested(seats: Sequence[_BoundHandler], event: Event) -> tuple[_BoundHandler, ...]:
-    """Without those whose `match` does not hold: they are not called, and nothing is recorded of them."""
+def _matching(handlers: Sequence[_BoundHandler], event: Event) -> tuple[_BoundHandler, ...]:
+    """The handlers whose `match` applies to the event; the others are neither called nor recorded."""
 
-    def said(name: str) -> object:
+    def field_value(name: str) -> object:
         value = getattr(event, name, None)
         return None if value is UNSET else value
 
-    return tuple(seat for seat in seats if holds(seat.handler.match, said))
-
-
-_ARRANGED: Mapping[Arrange, Callable[[Dispatcher, EventRun, Sequence[_BoundHandler]], None]] = {
-    Arrange.IN_TURN: Dispatcher._in_turn,
-    Arrange.LAST_ONLY: Dispatcher._last_only,
-    Arrange.TOGETHER: Dispatcher._together,
-    Arrange.REWRITE_THEN_GUARD: Dispatcher._rewrite_then_guard,
-}
+    return tuple(bound for bound in handlers if holds(bound.handler.match, field_value))

@@ -1,4 +1,4 @@
-"""One firing on its way: the event as the next handler sees it, and what was said so far."""
+"""The state of one event while its handlers run: the event as the next handler sees it, and the results so far."""
 
 from __future__ import annotations
 
@@ -11,32 +11,34 @@ from msgspec.structs import replace
 
 from samuel.decoding import convert
 from samuel.dispatch.record import HandlerCall
-from samuel.dispatch.salvage import salvaged
+from samuel.dispatch.salvage import salvage
 from samuel.events import Event, EventType, LoopEvent, names
 from samuel.events.compose import HandlerResult, verdict
 from samuel.events.explain import explained
 from samuel.hooks.handler import Outcome
 from samuel.runtimes.base import Reply
 
-# Bound once: looking a member up on its enum costs as much as the rest of a comparison.
+# Looked up once: the lookup of an enum's member costs as much as the rest of a comparison.
 OK, DENIED, FAILED = Outcome.OK, Outcome.DENIED, Outcome.FAILED
 
 
 class EventRun:
-    __slots__ = ("_answers", "_rewrites", "_step", "calls", "composed", "event", "key", "kind")
+    """One event on its way through its chain."""
+
+    __slots__ = ("_results", "_rewrites", "_step", "calls", "composed", "event", "key", "kind")
 
     def __init__(self, kind: EventType, event: Event) -> None:
         self.kind = kind
         self.event = event
         self.key = _idempotency_key(event, kind.name)
         self.calls: list[HandlerCall] = []
-        self.composed: dict[str, Any] | None = None  # None until somebody answered
-        self._answers: list[HandlerResult] = []
+        self.composed: dict[str, Any] | None = None  # None until a handler returned a result
+        self._results: list[HandlerResult] = []
         self._step = kind.composition.step
         self._rewrites = kind.composition.rewrites
 
-    def take(self, call: HandlerCall) -> HandlerCall:
-        """Note a call of a handler that runs in turn; what it rewrote and contributed holds for the next one."""
+    def record(self, call: HandlerCall) -> HandlerCall:
+        """Record a call of a handler that runs in turn; the next handler sees what it rewrote and contributed."""
         self.calls.append(call)
         result = call.result
         if not result or not (call.outcome is OK or self._usable(call)):
@@ -44,8 +46,8 @@ class EventRun:
         if self._step is not None:
             self.composed = self._step(self.composed or self.kind.composition.empty, result)
         else:
-            self._answers.append(_answer(call, self._rewrites))
-            self.composed = self.kind.composition.compose(self._answers)
+            self._results.append(_handler_result(call, self._rewrites))
+            self.composed = self.kind.composition.compose(self._results)
         if call.outcome is OK:
             if self._rewrites:
                 self.event = _rewritten(self.kind, self.event, result)
@@ -54,15 +56,15 @@ class EventRun:
                 self.event = replace(self.event, context=context)
         return call
 
-    def take_all(self, calls: list[HandlerCall]) -> None:
-        """Note the calls of handlers that ran at the same time."""
+    def record_all(self, calls: list[HandlerCall]) -> None:
+        """Record the calls of handlers that ran at the same time."""
         self.calls += calls
-        self.settle(calls)
+        self.compose(calls)
 
-    def settle(self, calls: Sequence[HandlerCall]) -> None:
-        """Compose the answers of exactly these calls."""
+    def compose(self, calls: Sequence[HandlerCall]) -> None:
+        """Compose the results of these calls only."""
         self.composed = self.kind.composition.compose(
-            [_answer(call, self._rewrites) for call in calls if self._usable(call)]
+            [_handler_result(call, self._rewrites) for call in calls if self._usable(call)]
         )
 
     def _usable(self, call: HandlerCall) -> bool:
@@ -70,56 +72,58 @@ class EventRun:
         return outcome is OK or outcome is DENIED or (outcome is FAILED and self.kind.composition.keeps_failed)
 
 
-_SAYS_NO = ("decision", "blocked", "error")
+_VERDICT_KEYS = ("decision", "blocked", "error")
 
 
-def understood(kind: EventType, reply: Reply) -> Reply:
-    """Check the shape of an answer, and read from it whether it is a yes."""
+def validated(kind: EventType, reply: Reply) -> Reply:
+    """`reply` with its result checked against the event's schema, and with the outcome that the result means."""
     try:
-        result, note = salvaged(kind, reply.result)
+        result, note = salvage(kind, reply.result)
     except msgspec.ValidationError as error:
         wrong = f"wrong shape: {explained(error, kind.result)}"
-        return unusable(kind, replace(reply, outcome=Outcome.BAD_OUTPUT, message=wrong))
+        return only_denial(kind, replace(reply, outcome=Outcome.BAD_OUTPUT, message=wrong))
     except RecursionError:
         return replace(reply, outcome=Outcome.BAD_OUTPUT, result={}, message="wrong shape: nested too deeply")
     if note:
         reply = replace(reply, result=result, message=note)
-    judged = _judged(kind, reply, result)
-    if note and judged is not reply:
-        return replace(judged, message=f"{judged.message} ({note})")
-    return judged
+    final = _with_outcome(kind, reply, result)
+    if note and final is not reply:
+        return replace(final, message=f"{final.message} ({note})")
+    return final
 
 
-def _judged(kind: EventType, reply: Reply, result: Mapping[str, Any]) -> Reply:
-    """The reply with the outcome that its result means."""
-    if result.keys().isdisjoint(_SAYS_NO) and result.get("ok", True):
+def _with_outcome(kind: EventType, reply: Reply, result: Mapping[str, Any]) -> Reply:
+    """`reply` with the outcome that its result means: denied, failed, or unchanged."""
+    if result.keys().isdisjoint(_VERDICT_KEYS) and result.get("ok", True):
         return reply
     if kind.name == names.AGENT_INVOKE:  # `blocked` there is about the task
         result = {key: value for key, value in result.items() if key != "blocked"}
-    found = verdict(result)
-    if found.decision == "deny" and kind.composition.can_deny:
-        return replace(reply, outcome=DENIED, message=found.reason or "denied without a reason")
-    if found.decision == "deny" and not result.get("error"):  # whoever wrote this believes that it was stopped
-        because = f": {found.reason}" if found.reason else ""
-        return replace(reply, outcome=FAILED, message=f"said deny, but `{kind.name}` cannot be denied{because}")
+    decision = verdict(result)
+    if decision.decision == "deny" and kind.composition.can_deny:
+        return replace(reply, outcome=DENIED, message=decision.reason or "denied without a reason")
+    if decision.decision == "deny" and not result.get("error"):  # the author expects that this stopped something
+        because = f": {decision.reason}" if decision.reason else ""
+        return replace(
+            reply, outcome=FAILED, message=f"returned deny, but `{kind.name}` cannot be denied{because}"
+        )
     if result.get("ok", True) and not result.get("error"):
         return reply
-    why = result.get("reason") or result.get("error") or "it said `ok: false`"
+    why = result.get("reason") or result.get("error") or "it returned `ok: false`"
     return replace(reply, outcome=FAILED, message=str(why))
 
 
-def unusable(kind: EventType, reply: Reply) -> Reply:
-    """Of an answer in the wrong shape, or of a handler that ended badly, a clear no is all that counts."""
-    found = verdict(reply.result)
-    if not kind.composition.can_deny or found.decision != "deny":
+def only_denial(kind: EventType, reply: Reply) -> Reply:
+    """A reply that cannot be used, because of its shape or of how the handler ended, without all but a denial."""
+    decision = verdict(reply.result)
+    if not kind.composition.can_deny or decision.decision != "deny":
         return replace(reply, result={})
-    reason = found.reason or "denied without a reason"
-    said = {"decision": "deny", "reason": reason}
-    return replace(reply, outcome=DENIED, result=said, message=f"{reason} ({reply.outcome}: {reply.message})")
+    reason = decision.reason or "denied without a reason"
+    denial = {"decision": "deny", "reason": reason}
+    return replace(reply, outcome=DENIED, result=denial, message=f"{reason} ({reply.outcome}: {reply.message})")
 
 
 def without_rewrite(call: HandlerCall, kind: EventType) -> HandlerCall:
-    """A rewrite in the guard phase comes too late: it is dropped, and said."""
+    """`call` without a rewrite, which comes too late in the guard phase, and with a message about it."""
     dropped = [name for name in kind.composition.rewrites if name in call.result]
     if not dropped:
         return call
@@ -127,32 +131,33 @@ def without_rewrite(call: HandlerCall, kind: EventType) -> HandlerCall:
     return replace(call, result=result, message=call.message or f"`{dropped[0]}` ignored: the input is final now")
 
 
-def _answer(call: HandlerCall, rewrites: Sequence[str]) -> HandlerResult:
+def _handler_result(call: HandlerCall, rewrites: Sequence[str]) -> HandlerResult:
     result = call.result
     if rewrites and call.outcome is not OK:
-        # It rewrote nothing for those after it, so it must not seem so to whoever fired the event either.
+        # Later handlers did not see this rewrite, so it must not be in the composed result either.
         result = {key: value for key, value in result.items() if key not in rewrites}
     return HandlerResult(call.handler.name, call.handler.origin, result)
 
 
 def _rewritten(kind: EventType, event: Event, result: Mapping[str, Any]) -> Event:
-    """The event with the fields that this answer replaces."""
-    given = [name for name in kind.composition.rewrites if result.get(name) is not None]
-    if not given:
+    """`event` with the fields that this result replaces."""
+    replaced = [name for name in kind.composition.rewrites if result.get(name) is not None]
+    if not replaced:
         return event
     checked = convert(result, kind.result)
-    return replace(event, **{name: getattr(checked, name) for name in given})
+    return replace(event, **{name: getattr(checked, name) for name in replaced})
 
 
 def _with_data(context: Mapping[str, Any], key: str, data: Mapping[str, Any] | None) -> Mapping[str, Any]:
+    """`context` with a handler's `data` merged into its own namespace."""
     plugins = context.get("Plugins", {})
     return {**context, "Plugins": {**plugins, key: {**plugins.get(key, {}), **(data or {})}}}
 
 
 def _idempotency_key(event: Event, name: str) -> str:
-    """The same for the same step of the same run, also when it is fired again after a crash."""
+    """A key that is the same when the same step of the same run is fired again after a crash."""
     if event.run_id is UNSET or name in (names.PRE_ABILITY_CALL, names.POST_ABILITY_CALL):
-        return event.event_id  # an ability may be called many times in a session: each is its own step
+        return event.event_id  # each call of an ability is a step of its own
     if isinstance(event, LoopEvent):
         return f"{event.run_id}/{event.iteration}/{name}"
     return f"{event.run_id}/{'' if event.session_id is UNSET else event.session_id}/{name}"

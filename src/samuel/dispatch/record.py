@@ -1,4 +1,4 @@
-"""What comes of firing an event: one record per call, and one for the whole."""
+"""The records of a fired event: one per call of a handler, and one for the whole event."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ SLOW_NOTE_MS = 50.0
 SLOW_WARNING_MS = 500.0
 
 
-# A built-in that waits for something else to end: the pause, the project's own checks.
-WAITING = (names.BEFORE_ITERATION, names.QUALITY_CHECK)
+# Events whose built-in handler waits: for the pause between iterations, for the project's checks.
+WITH_WAITING_BUILT_IN = (names.BEFORE_ITERATION, names.QUALITY_CHECK)
 
 
 def slowness(event: str, handler: str, duration_ms: float) -> str:
-    """How a call of `handler` that takes so long is flagged: "", `note` or `warning`. An agent takes its time."""
-    if event == names.AGENT_INVOKE or (handler == DEFAULT and event in WAITING):
+    """How a call that took `duration_ms` is flagged: "", `note` or `warning`. Agents are never flagged."""
+    if event == names.AGENT_INVOKE or (handler == DEFAULT and event in WITH_WAITING_BUILT_IN):
         return ""
     if duration_ms > SLOW_WARNING_MS:
         return "warning"
@@ -43,7 +43,7 @@ class HandlerCall(msgspec.Struct, frozen=True):
 
     @property
     def counts(self) -> bool:
-        """The handler did its work: what it returned may be used."""
+        """True when the handler ran to its end, so that its result may be used."""
         return self.outcome is Outcome.OK or self.outcome is Outcome.DENIED
 
     @property
@@ -53,11 +53,11 @@ class HandlerCall(msgspec.Struct, frozen=True):
 
 
 class Fired(msgspec.Struct, frozen=True, kw_only=True):
-    """What came of one event."""
+    """The outcome of one event."""
 
     event: Event
-    ok: bool  # nobody denied, nothing strict failed, and the composed result does not say no
-    stopped: bool  # a denial or a strict failure: what fired the event must not go on
+    ok: bool  # no denial, no strict failure, and no `ok: false` in the composed result
+    stopped: bool  # a denial or a strict failure: the caller must not continue
     result: Mapping[str, Any]
     calls: tuple[HandlerCall, ...] = ()
     warnings: tuple[str, ...] = ()
@@ -71,13 +71,13 @@ class Fired(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def messages(self) -> list[str]:
-        """What handlers want the person or a stopping agent to know. A loop's event may have anything there."""
-        said = [self.result.get(key) for key in ("messages_to_user", "follow_up_messages")]
-        return [str(message) for one in said if isinstance(one, list) for message in one]
+        """The messages of handlers to the user or to an agent that stops. Loop events may have any value there."""
+        lists = [self.result.get(key) for key in ("messages_to_user", "follow_up_messages")]
+        return [str(message) for messages in lists if isinstance(messages, list) for message in messages]
 
 
 class Sink(Protocol):
-    """Who wants to know what happens. The journal is one; a test's list is another."""
+    """Receives every event, call and outcome. The journal is a sink."""
 
     def begin(self, event: Event) -> None: ...
 

@@ -1,7 +1,7 @@
-"""What of a HookResult can still be used when an entry in it is wrong.
+"""Removes invalid entries from the lists of a HookResult, so that the rest of it can be used.
 
-One wrong entry in a list of hints must not cost a handler its verdict or its messages. Anything else in the wrong
-shape makes the whole answer bad: a list that is none, a verdict, an `ok`, a rewrite.
+One invalid entry in a list of hints must not cost a handler its verdict or its messages. Any other invalid value
+(a list that is not a list, a verdict, an `ok`, a rewrite) makes the whole result invalid.
 """
 
 from __future__ import annotations
@@ -24,35 +24,36 @@ LISTS: Mapping[str, type] = {
     "suggested_documents": SuggestedDocument,
     "follow_up_actions": FollowUpAction,
 }
-MOST_NOTES = 5
+MAX_NOTES = 5
 
 
 class Salvaged(NamedTuple):
+    """A valid result, and what was done to make it valid."""
+
     result: Mapping[str, Any]
-    note: str
-    """What was left out or changed; "" if nothing."""
+    note: str  # what was left out or changed; "" if nothing
 
 
-def salvaged(kind: EventType, result: Mapping[str, Any]) -> Salvaged:
-    """The result without the hints that are wrong; msgspec.ValidationError if something else is."""
+def salvage(kind: EventType, result: Mapping[str, Any]) -> Salvaged:
+    """`result` without its invalid hints; msgspec.ValidationError if something else in it is invalid."""
     notes: list[str] = []
     try:
         convert(result, kind.result)
     except msgspec.ValidationError:
         if kind.family != "session":
             raise
-        result = _without_wrong_hints(result, notes)
+        result = _without_invalid_hints(result, notes)
         convert(result, kind.result)
     if kind.family == "session" and result.get("suggested_abilities"):
-        result = _with_sane_confidence(result, notes)
+        result = _with_valid_confidence(result, notes)
     if not notes:
         return Salvaged(result, "")
-    shown = "; ".join(notes[:MOST_NOTES])
-    return Salvaged(result, f"{shown}; and {len(notes) - MOST_NOTES} more" if len(notes) > MOST_NOTES else shown)
+    listed = "; ".join(notes[:MAX_NOTES])
+    return Salvaged(result, f"{listed}; and {len(notes) - MAX_NOTES} more" if len(notes) > MAX_NOTES else listed)
 
 
-def _without_wrong_hints(result: Mapping[str, Any], notes: list[str]) -> dict[str, Any]:
-    """Without the entries that are wrong, and without a list of which nothing is left."""
+def _without_invalid_hints(result: Mapping[str, Any], notes: list[str]) -> dict[str, Any]:
+    """`result` without invalid entries, and without the lists that are empty then."""
     usable: dict[str, Any] = {}
     for key, value in result.items():
         if key in LISTS and isinstance(value, list):
@@ -73,16 +74,16 @@ def _fits(value: Any, kind: type, where: str, notes: list[str]) -> bool:
     return True
 
 
-def _with_sane_confidence(result: Mapping[str, Any], notes: list[str]) -> Mapping[str, Any]:
+def _with_valid_confidence(result: Mapping[str, Any], notes: list[str]) -> Mapping[str, Any]:
     suggestions = result["suggested_abilities"]
-    sane = []
+    valid = []
     for suggestion in suggestions:
         confidence = suggestion.get("confidence")
         if isinstance(confidence, int | float) and not 0 <= confidence <= 1:
             nearest = min(1, max(0, confidence))
             notes.append(
-                f"the confidence of `{suggestion['id']}` is {confidence}, taken as {nearest}: it is 0 to 1"
+                f"the confidence of `{suggestion['id']}` is {confidence}, taken as {nearest}: it must be 0 to 1"
             )
             suggestion = {**suggestion, "confidence": nearest}
-        sane.append(suggestion)
-    return {**result, "suggested_abilities": sane} if sane != suggestions else result
+        valid.append(suggestion)
+    return {**result, "suggested_abilities": valid} if valid != suggestions else result
