@@ -34,7 +34,7 @@ def lines(project: SamuelProject) -> list[dict[str, Any]]:
     return [json.loads(line) for line in (project.root / LOG).read_text().splitlines()]
 
 
-def test_a_line_a_call(samuel_project: SamuelProject, system: Path) -> None:
+def test_hooks_log_has_one_line_per_call(samuel_project: SamuelProject, system: Path) -> None:
     @hook("TurnEnd")
     def broken(event: Any) -> Any:
         raise RuntimeError("why")
@@ -63,12 +63,12 @@ def test_a_line_a_call(samuel_project: SamuelProject, system: Path) -> None:
     ]
 
 
-def test_built_ins_are_no_hooks(samuel_project: SamuelProject, system: Path) -> None:
+def test_hooks_log_has_no_lines_of_built_in_handlers(samuel_project: SamuelProject, system: Path) -> None:
     samuel_project.fire("quality.check", commands=[])
     assert not (system / "logs").exists()
 
 
-def test_it_begins_anew_when_it_is_long(samuel_project: SamuelProject, system: Path) -> None:
+def test_a_long_hooks_log_is_rotated(samuel_project: SamuelProject, system: Path) -> None:
     (system / "logs").mkdir()
     (samuel_project.root / LOG).write_bytes(b"x" * (MOST_BYTES + 1))
     for _ in range(2):
@@ -78,7 +78,9 @@ def test_it_begins_anew_when_it_is_long(samuel_project: SamuelProject, system: P
 
 
 @pytest.mark.parametrize("what", ["logs", "logs/hooks.log"])
-def test_links_are_not_followed(samuel_project: SamuelProject, system: Path, tmp_path: Path, what: str) -> None:
+def test_hooks_log_is_not_written_through_links(
+    samuel_project: SamuelProject, system: Path, tmp_path: Path, what: str
+) -> None:
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()
     (system / what).parent.mkdir(exist_ok=True)
@@ -88,7 +90,7 @@ def test_links_are_not_followed(samuel_project: SamuelProject, system: Path, tmp
     assert os.listdir(elsewhere) == []
 
 
-def test_a_pipe_does_not_hang(samuel_project: SamuelProject, system: Path) -> None:
+def test_a_pipe_in_place_of_hooks_log_does_not_block(samuel_project: SamuelProject, system: Path) -> None:
     (system / "logs").mkdir()
     os.mkfifo(samuel_project.root / LOG)
     assert len(fire(samuel_project, Recorder("TurnEnd"))) == 1

@@ -32,7 +32,9 @@ def text_of(project: SamuelProject) -> str:
 
 
 class TestRecords:
-    def test_one_of_the_event_one_per_call_one_of_the_end(self, samuel_project: SamuelProject) -> None:
+    def test_the_journal_has_a_record_of_the_event_of_each_call_and_of_the_end(
+        self, samuel_project: SamuelProject
+    ) -> None:
         def broken(event: Any) -> Any:
             raise RuntimeError("why")
 
@@ -42,7 +44,7 @@ class TestRecords:
         ]
         with samuel_project.open(handlers=handlers, clock=FakeClock()) as app:
             app.fire("context.extra", task={"id": "7"}, run_id="run-1", session_id="s-1")
-        event, one, two, end = records(samuel_project)
+        event, first, second, end = records(samuel_project)
         assert isinstance(event, EventRecord)
         assert (event.event_id, event.event, event.run_id, event.session_id) == (
             "evt-1",
@@ -51,18 +53,20 @@ class TestRecords:
             "s-1",
         )
         assert json.loads(bytes(event.payload))["task"] == {"id": "7"}
-        assert isinstance(one, CallRecord)
-        assert (one.event_id, one.handler, one.position, one.outcome) == ("evt-1", "a", 1, "ok")
-        assert (one.origin, one.runtime) == ("embedder", "inline")
-        assert one.result == {"extras": [], "data": {"x": 1}}
-        assert (two.outcome, two.strict, two.message) == ("crashed", True, "RuntimeError: why")
-        assert "raise RuntimeError" in two.stderr
-        assert len({one.call_id, two.call_id}) == 2
+        assert isinstance(first, CallRecord)
+        assert (first.event_id, first.handler, first.position, first.outcome) == ("evt-1", "a", 1, "ok")
+        assert (first.origin, first.runtime) == ("embedder", "inline")
+        assert first.result == {"extras": [], "data": {"x": 1}}
+        assert (second.outcome, second.strict, second.message) == ("crashed", True, "RuntimeError: why")
+        assert "raise RuntimeError" in second.stderr
+        assert len({first.call_id, second.call_id}) == 2
         assert isinstance(end, EndRecord)
         assert (end.event_id, end.ok, end.stopped) == ("evt-1", False, True)
         assert end.warnings == ("`b` crashed: RuntimeError: why",)
 
-    def test_a_hook_file_by_its_digest(self, samuel_project: SamuelProject, sh: Callable[[str, str], str]) -> None:
+    def test_the_record_of_a_call_has_the_digest_of_the_hook_file(
+        self, samuel_project: SamuelProject, sh: Callable[[str, str], str]
+    ) -> None:
         samuel_project.hook("a", sh("context.extra", "echo note >&2"))
         samuel_project.fire("context.extra", task={})
         first = records(samuel_project)[1]
@@ -73,7 +77,7 @@ class TestRecords:
         assert first.digest
         assert first.digest != second.digest
 
-    def test_a_samuel_inside_a_hook_says_whose_child_it_is(
+    def test_an_event_fired_inside_a_hook_has_its_parents_id(
         self, samuel_project: SamuelProject, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setenv("SAMUEL_EVENT_ID", "evt-outer")
@@ -113,7 +117,7 @@ class TestWhatIsLeftOut:
         assert "[1000000 bytes, sha256 " in text_of(samuel_project)
         assert "[500000 bytes, sha256 " in text_of(samuel_project)
 
-    def test_the_context_is_kept_by_its_hash(self, samuel_project: SamuelProject) -> None:
+    def test_the_context_is_recorded_by_its_hash(self, samuel_project: SamuelProject) -> None:
         with samuel_project.open() as app:
             for secret in ("one", "one", "two"):
                 app.fire("context.extra", task={}, context={"Plugins": {"x": secret * 10}})
@@ -124,7 +128,7 @@ class TestWhatIsLeftOut:
 
 
 class TestReading:
-    def test_a_torn_last_line_is_passed_over(self, samuel_project: SamuelProject) -> None:
+    def test_the_reader_skips_a_torn_last_line(self, samuel_project: SamuelProject) -> None:
         samuel_project.fire("context.extra", task={})
         (segment,) = segments(samuel_project.root)
         whole = segment.read_bytes()
@@ -132,26 +136,26 @@ class TestReading:
             segment.write_bytes(whole[:-cut])
             assert [type(record) for record in records(samuel_project)] == [EventRecord] + [EndRecord] * (cut == 1)
 
-    def test_garbage_is_passed_over(self, samuel_project: SamuelProject) -> None:
+    def test_the_reader_skips_lines_that_are_not_records(self, samuel_project: SamuelProject) -> None:
         samuel_project.fire("context.extra", task={})
         (segment,) = segments(samuel_project.root)
         garbage = b"\xff\x00\n{}\n[]\n" + b"[" * 100_000 + b'\n{"kind":"other"}\n'
         segment.write_bytes(garbage + segment.read_bytes() + garbage)
         assert len(records(samuel_project)) == 2
 
-    def test_it_can_be_read_while_it_is_written(self, samuel_project: SamuelProject) -> None:
-        found: list[int] = []
+    def test_the_journal_can_be_read_while_it_is_written(self, samuel_project: SamuelProject) -> None:
+        counts: list[int] = []
 
         def look(event: Any) -> None:
-            found.append(len(records(samuel_project)))
+            counts.append(len(records(samuel_project)))
 
         with samuel_project.open(handlers=[Recorder("context.extra", returns=look)]) as app:
             app.fire("context.extra", task={})
             app.fire("context.extra", task={})
-            assert found == [1, 4]  # the event is there before its first handler runs
+            assert counts == [1, 4]  # the event is there before its first handler runs
             assert len(records(samuel_project)) == 6
 
-    def test_newest_first_also_over_segments_and_processes(self, tmp_path: Path) -> None:
+    def test_records_of_several_segments_and_processes_are_read_newest_first(self, tmp_path: Path) -> None:
         clock = FakeClock()
         journals = [
             Journal(tmp_path, tmp_path / PLACE, clock, pytest.fail, segment_bytes=2_000, total_bytes=1_000_000)
@@ -167,13 +171,13 @@ class TestReading:
         assert len(at) == 20
         assert at == sorted(at, reverse=True)
 
-    def test_no_journal_is_an_empty_one(self, samuel_project: SamuelProject) -> None:
+    def test_a_journal_that_does_not_exist_reads_as_empty(self, samuel_project: SamuelProject) -> None:
         assert records(samuel_project) == []
 
 
 class TestThatCannotBeWritten:
     @pytest.mark.parametrize("how", ["file", "link", "dangling link"])
-    def test_it_costs_one_warning_and_never_the_event(
+    def test_a_journal_that_cannot_be_written_is_one_warning_and_the_event_goes_on(
         self, samuel_project: SamuelProject, tmp_path: Path, how: str
     ) -> None:
         place = samuel_project.root / PLACE
@@ -194,7 +198,7 @@ class TestThatCannotBeWritten:
         if how == "link":
             assert os.listdir(tmp_path / "elsewhere") == []
 
-    def test_links_in_it_are_not_followed(self, samuel_project: SamuelProject, tmp_path: Path) -> None:
+    def test_the_journal_is_not_written_through_links(self, samuel_project: SamuelProject, tmp_path: Path) -> None:
         place = samuel_project.root / PLACE
         place.mkdir(parents=True)
         (place / ".gitignore").symlink_to(tmp_path / "outside")
@@ -207,7 +211,7 @@ class TestThatCannotBeWritten:
         assert len(records(samuel_project)) == 2
 
     @pytest.mark.parametrize("task", [{"x": object()}, {"x": "\ud800"}], ids=["object", "surrogate"])
-    def test_one_record_that_cannot_be_encoded_does_not_end_it(
+    def test_a_record_that_cannot_be_encoded_does_not_end_the_journal(
         self, samuel_project: SamuelProject, task: dict[str, Any]
     ) -> None:
         with samuel_project.open() as app:
@@ -219,14 +223,14 @@ class TestThatCannotBeWritten:
 
 
 class TestSegments:
-    def test_only_the_owner_may_read_and_git_ignores_it(self, samuel_project: SamuelProject) -> None:
+    def test_only_the_owner_may_read_the_journal_and_git_ignores_it(self, samuel_project: SamuelProject) -> None:
         samuel_project.fire("context.extra", task={})
         (segment,) = segments(samuel_project.root)
         assert segment.stat().st_mode & 0o777 == 0o600
         assert segment.parent.stat().st_mode & 0o077 == 0
         assert (segment.parent.parent / ".gitignore").read_text() == "*\n"  # the whole of .samuel/run/
 
-    def test_a_process_that_fires_nothing_leaves_nothing(self, samuel_project: SamuelProject) -> None:
+    def test_a_process_that_fires_no_event_writes_no_segment(self, samuel_project: SamuelProject) -> None:
         samuel_project.open().close()
         assert not (samuel_project.root / ".samuel").exists()
 
@@ -246,17 +250,15 @@ class TestSegments:
         assert all(segment.stat().st_size < 13_000 for segment in segments(tmp_path))
         assert len(list(newest_first(tmp_path, tmp_path / PLACE))) == 50
 
-    def test_the_oldest_go_when_all_together_are_too_large(self, tmp_path: Path) -> None:
+    def test_the_oldest_segments_are_removed_when_all_together_are_too_large(self, tmp_path: Path) -> None:
         assert self.fill(tmp_path, 200, segment_bytes=10_000, total_bytes=50_000) == []
         assert sum(segment.stat().st_size for segment in segments(tmp_path)) < 55_000
-        kept = [record.event_id for record in newest_first(tmp_path, tmp_path / PLACE)]
-        assert kept == [f"evt-{number}" for number in range(199, 199 - len(kept), -1)]
-        assert len(kept) > 20
+        event_ids = [record.event_id for record in newest_first(tmp_path, tmp_path / PLACE)]
+        assert event_ids == [f"evt-{number}" for number in range(199, 199 - len(event_ids), -1)]
+        assert len(event_ids) > 20
 
-    def test_clock_that_was_set_back_makes_no_segment_per_process_and_keeps_the_order(
-        self, tmp_path: Path
-    ) -> None:
-        """Each step is what a process of its own does. One segment is full, then the clock goes back a year."""
+    def test_a_clock_that_was_set_back_does_not_change_the_order_of_records(self, tmp_path: Path) -> None:
+        """Each step stands for a process. One segment is full, then the clock is set back by a year."""
         self.fill(tmp_path, 10)
         for number, year in enumerate((-1, -1, -1, -1, 1), start=10):
             clock = FakeClock(1_750_000_000.0 + year * 365 * 86400 + number)
@@ -264,10 +266,10 @@ class TestSegments:
             journal.begin(TurnEnd(event_id=f"evt-{number}", response="x", turn_number=number))
             journal.close()
         assert len(segments(tmp_path)) == 2
-        written = [record.event_id for record in newest_first(tmp_path, tmp_path / PLACE)]
-        assert written == [f"evt-{number}" for number in reversed(range(15))]
+        event_ids = [record.event_id for record in newest_first(tmp_path, tmp_path / PLACE)]
+        assert event_ids == [f"evt-{number}" for number in reversed(range(15))]
 
-    def test_oldest_by_writing_goes_first_after_the_clock_was_set_back(self, tmp_path: Path) -> None:
+    def test_the_segment_written_first_is_removed_first_after_the_clock_was_set_back(self, tmp_path: Path) -> None:
         self.fill(tmp_path, 50, segment_bytes=10_000, total_bytes=50_000)
         clock = FakeClock(1_000_000_000.0)
         journal = Journal(tmp_path, tmp_path / PLACE, clock, pytest.fail, segment_bytes=10_000, total_bytes=50_000)
@@ -275,17 +277,19 @@ class TestSegments:
             clock.advance(1)
             journal.begin(TurnEnd(event_id=f"evt-{number}", response="x" * 900, turn_number=number))
         journal.close()
-        kept = [record.event_id for record in newest_first(tmp_path, tmp_path / PLACE)]
-        assert kept == [f"evt-{number}" for number in range(69, 69 - len(kept), -1)]
-        assert len(kept) > 20
+        event_ids = [record.event_id for record in newest_first(tmp_path, tmp_path / PLACE)]
+        assert event_ids == [f"evt-{number}" for number in range(69, 69 - len(event_ids), -1)]
+        assert len(event_ids) > 20
 
-    def test_processes_one_after_another_share_one(self, samuel_project: SamuelProject) -> None:
+    def test_processes_one_after_another_share_a_segment(self, samuel_project: SamuelProject) -> None:
         for number in range(5):
             samuel_project.fire("context.extra", task={"id": str(number)})
         assert len(segments(samuel_project.root)) == 1
         assert len(records(samuel_project)) == 10
 
-    def test_a_line_that_somebody_did_not_finish_costs_nobody_elses(self, samuel_project: SamuelProject) -> None:
+    def test_a_torn_line_of_a_killed_process_does_not_damage_later_lines(
+        self, samuel_project: SamuelProject
+    ) -> None:
         samuel_project.fire("context.extra", task={})
         (segment,) = segments(samuel_project.root)
         with segment.open("ab") as file:
@@ -294,7 +298,7 @@ class TestSegments:
         assert len(segments(samuel_project.root)) == 1
         assert len(records(samuel_project)) == 4
 
-    def test_one_that_was_removed_meanwhile_is_followed_by_another(self, tmp_path: Path) -> None:
+    def test_a_segment_that_was_removed_meanwhile_is_followed_by_another(self, tmp_path: Path) -> None:
         journal = Journal(tmp_path, tmp_path / PLACE, FakeClock(), pytest.fail)
         for number in range(2):
             journal.begin(TurnEnd(event_id=f"evt-{number}", response="", turn_number=1))
@@ -303,7 +307,7 @@ class TestSegments:
         journal.close()
         assert [record.event_id for record in newest_first(tmp_path, tmp_path / PLACE)] == ["evt-1"]
 
-    def test_what_others_may_read_is_not_written_to(self, samuel_project: SamuelProject) -> None:
+    def test_a_segment_that_others_may_read_is_not_appended_to(self, samuel_project: SamuelProject) -> None:
         place = samuel_project.root / PLACE
         place.mkdir(parents=True)
         (place / "9999.jsonl").write_text("came with a clone\n")
@@ -314,7 +318,9 @@ class TestSegments:
         assert len(segments(samuel_project.root)) == 3
         assert len(records(samuel_project)) == 2
 
-    def test_many_processes_at_once(self, samuel_project: SamuelProject) -> None:
+    def test_many_processes_append_at_the_same_time_without_losing_records(
+        self, samuel_project: SamuelProject
+    ) -> None:
         code = f"""
 import sys
 from pathlib import Path
@@ -339,13 +345,13 @@ sys.exit(len(warned))
             assert [process.wait(300) for process in processes] == [0] * 4
 
         run(10_000_000)
-        found = [record.event_id for record in records(samuel_project)]
-        assert sorted(found) == sorted(f"{p}-{n}" for p in range(4) for n in range(100))
+        event_ids = [record.event_id for record in records(samuel_project)]
+        assert sorted(event_ids) == sorted(f"{p}-{n}" for p in range(4) for n in range(100))
         run(60_000)  # now each makes room, while the others do too
         assert records(samuel_project)
 
 
-def test_the_real_clock_gives_times_of_today(samuel_project: SamuelProject) -> None:
+def test_records_have_the_time_of_the_system_clock(samuel_project: SamuelProject) -> None:
     before = SystemClock().now()
     samuel_project.fire("context.extra", task={})
     assert before <= records(samuel_project)[0].at <= SystemClock().now()

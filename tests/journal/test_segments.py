@@ -17,11 +17,11 @@ def test_next_name_sorts_after_all_others_whatever_the_time(tmp_path: Path) -> N
     ]
 
 
-def test_names_without_a_number_count_as_old(tmp_path: Path) -> None:
+def test_segment_names_without_a_number_count_as_old(tmp_path: Path) -> None:
     for name in ("9999.jsonl", "00000001-a.jsonl", "notes.txt", "123456789-b.jsonl"):
         (tmp_path / name).touch()
     assert oldest_first(str(tmp_path)) == ["123456789-b.jsonl", "9999.jsonl", "00000001-a.jsonl"]
 
 
-def test_numbers_end_where_their_width_does(tmp_path: Path) -> None:
+def test_segment_numbers_do_not_grow_beyond_eight_digits(tmp_path: Path) -> None:
     assert next_name(["99999999-x.jsonl"], "t").startswith("99999999-t-")

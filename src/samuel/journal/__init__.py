@@ -1,4 +1,4 @@
-"""What happened: written while it happens, read by everything that shows the past."""
+"""The journal of events: written while they happen, read by every command that shows the past."""
 
 from samuel.journal.reader import newest_first
 from samuel.journal.records import CallRecord, EndRecord, EventRecord, Record

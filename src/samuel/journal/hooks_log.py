@@ -1,7 +1,7 @@
-"""`.system/logs/hooks.log`: one JSON line a call, for whoever keeps the hooks of a repository.
+"""`.system/logs/hooks.log`: one JSON line per call, for the maintainers of a repository's hooks.
 
-The journal knows more; this is the short view that lies beside the hooks. It is written only where there is a
-`.system/`, and not being able to write it costs one warning, never the event.
+The journal has more; this is a short view that lies beside the hooks. It is written only where there is a
+`.system/`. A log that cannot be written is one warning; the events go on.
 """
 
 from __future__ import annotations
@@ -22,10 +22,12 @@ from samuel.hooks.handler import Origin
 from samuel.paths import SYSTEM
 
 NAME = "hooks.log"
-MOST_LOGS = 20  # of one result
+MAX_LOGS = 20  # entries of one result
 
 
 class Line(msgspec.Struct, omit_defaults=True):
+    """One call of a hook."""
+
     timestamp: str
     hook: str
     event: str
@@ -33,11 +35,11 @@ class Line(msgspec.Struct, omit_defaults=True):
     duration_ms: float
     session_id: str = ""
     message: str = ""
-    logs: list[dict[str, str]] = []  # what the hook wants logged
+    logs: list[dict[str, str]] = []  # the `logs` of the hook's result
 
 
 class HooksLog:
-    """The sink that writes it. The lines of an event go out together, when it is over."""
+    """The sink that writes hooks.log. The lines of an event are written together, when it ends."""
 
     def __init__(self, root: Path, clock: Clock, warn: Callable[[str], None]) -> None:
         self._root = root
@@ -80,9 +82,11 @@ def _line(at: str, event: Event, call: HandlerCall) -> Line:
 
 
 def _logs(call: HandlerCall) -> list[dict[str, str]]:
-    """Those of a result whose shape was checked; of any other there are none."""
-    said = call.result.get("logs")
-    if not isinstance(said, list):
+    """The `logs` of the result, as far as they are valid: only results of session events are checked for it."""
+    logs = call.result.get("logs")
+    if not isinstance(logs, list):
         return []
-    kept = [one for one in said if isinstance(one, dict)][:MOST_LOGS]
-    return [{"level": str(one.get("level", "info")), "message": str(one.get("message", ""))} for one in kept]
+    entries = [entry for entry in logs if isinstance(entry, dict)][:MAX_LOGS]
+    return [
+        {"level": str(entry.get("level", "info")), "message": str(entry.get("message", ""))} for entry in entries
+    ]

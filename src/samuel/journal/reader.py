@@ -1,4 +1,4 @@
-"""Reading the journal. A last line that is torn, or a line that is not ours, is passed over."""
+"""Reads the journal. A torn last line, or a line that is not a record, is skipped."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from samuel.journal.records import CallRecord, EndRecord, EventRecord, Record
 from samuel.journal.segments import oldest_first
 
 _decode = json_decoder(EventRecord | CallRecord | EndRecord)
-MOST = 64 * 1024 * 1024
+MAX_SEGMENT_BYTES = 64 * 1024 * 1024
 
 
-def newest_first(root: Path, place: Path) -> Iterator[Record]:
-    """Every record, the newest first. Segments are read one at a time, and only as far as somebody asks."""
-    parts = place.relative_to(root).parts
+def newest_first(root: Path, journal_dir: Path) -> Iterator[Record]:
+    """Every record, the newest first. Each segment is read only when the iteration reaches it."""
+    parts = journal_dir.relative_to(root).parts
     try:
         directory = open_inside(root, *parts, flags=os.O_RDONLY | os.O_DIRECTORY)
     except (FileNotFoundError, SamuelError):
@@ -39,7 +39,7 @@ def _segment(root: Path, parts: tuple[str, ...], name: str) -> Iterator[Record]:
     except (OSError, SamuelError):
         return
     with os.fdopen(fd, "rb") as file:
-        lines = file.read(MOST).split(b"\n")
+        lines = file.read(MAX_SEGMENT_BYTES).split(b"\n")
     for line in reversed(lines):
         try:
             record = _decode(line)

@@ -1,4 +1,4 @@
-"""The lines of the journal. One `event` when it is fired, one `call` per handler, one `end` when it is judged."""
+"""The lines of the journal: an `event` when it is fired, a `call` per handler, an `end` with the outcome."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ from msgspec import UNSET, Raw, UnsetType
 
 
 class EventRecord(msgspec.Struct, tag_field="kind", tag="event", omit_defaults=True):
+    """An event was fired."""
+
     event_id: str
     event: str
     at: float
@@ -20,6 +22,8 @@ class EventRecord(msgspec.Struct, tag_field="kind", tag="event", omit_defaults=T
 
 
 class CallRecord(msgspec.Struct, tag_field="kind", tag="call", omit_defaults=True):
+    """A handler was called."""
+
     call_id: str
     event_id: str
     event: str
@@ -39,6 +43,8 @@ class CallRecord(msgspec.Struct, tag_field="kind", tag="call", omit_defaults=Tru
 
 
 class EndRecord(msgspec.Struct, tag_field="kind", tag="end", omit_defaults=True):
+    """All handlers of an event were called, and its outcome is known."""
+
     event_id: str
     event: str
     at: float

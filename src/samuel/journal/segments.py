@@ -14,17 +14,17 @@ _LAST_NUMBER = 99_999_999
 
 
 def oldest_first(directory: int | str) -> list[str]:
-    """The names of all segments. What has no number, because somebody else put it there, counts as old."""
-    return sorted((name for name in os.listdir(directory) if name.endswith(".jsonl")), key=_place)
+    """The names of all segments. A name without a number, which Samuel did not write, counts as old."""
+    return sorted((name for name in os.listdir(directory) if name.endswith(".jsonl")), key=_sort_key)
 
 
 def next_name(existing: Iterable[str], time: str) -> str:
-    """A name for one more segment, which sorts after all others. The time in it is for people."""
+    """A name for a new segment, which sorts after all others. The time in it is only for people."""
     number = min(max((_number(name) for name in existing), default=0) + 1, _LAST_NUMBER)
     return f"{number:08d}-{time.replace(':', '')}-{os.getpid()}-{os.urandom(3).hex()}.jsonl"
 
 
-def _place(name: str) -> tuple[int, str]:
+def _sort_key(name: str) -> tuple[int, str]:
     return _number(name), name
 
 

@@ -1,8 +1,8 @@
-"""Writing the journal: append-only lines, readable while they are written, by any number of processes at once.
+"""Writes the journal: append-only lines, readable at any time, from any number of processes at once.
 
-All append to the newest segment, each time with one write, which the kernel does not mix with another's. A
-process that was killed half-way leaves a torn line; whoever opens the segment next ends it. A journal that cannot
-be written costs one warning, never the event.
+All processes append to the newest segment, each time with one write, which the kernel does not mix with another's.
+A process that is killed during a write leaves a torn line; the next process that opens the segment ends it with a
+newline. A journal that cannot be written is one warning; the events go on.
 """
 
 from __future__ import annotations
@@ -32,24 +32,24 @@ from samuel.journal.segments import next_name, oldest_first
 
 SEGMENT_BYTES = 8 * 1024 * 1024
 TOTAL_BYTES = 64 * 1024 * 1024
-# What took long is on disk as soon as it ended; what was quick goes with the end of its event, in one write.
+# A slow call is written as soon as it ended; quick ones are written with the end of their event, in one write.
 FLUSH_AFTER_SECONDS = 0.05
-# To look at the segment costs as much as to write to it.
-LOOK_AFTER_SECONDS = 0.05
+# Whether the segment is full is not checked at every write: the check costs as much as a write.
+CHECK_AFTER_SECONDS = 0.05
 
 NOT_ENCODABLE = (RecursionError, TypeError, ValueError, OverflowError, msgspec.MsgspecError)
-# A pipe in its place must not make us wait.
+# O_NONBLOCK: opening a pipe that has the name of a segment must not block.
 APPEND = os.O_RDWR | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
 LABELS = {origin: origin.label for origin in Origin}
 
 
 class Journal:
-    """The sink that writes everything down."""
+    """The sink that writes all events, calls and outcomes."""
 
     def __init__(
         self,
         root: Path,
-        place: Path,
+        journal_dir: Path,
         clock: Clock,
         warn: Callable[[str], None],
         parent_id: str = "",
@@ -57,7 +57,7 @@ class Journal:
         total_bytes: int = TOTAL_BYTES,
     ) -> None:
         self._root = root
-        self._parts = place.relative_to(root).parts
+        self._parts = journal_dir.relative_to(root).parts
         self._clock = clock
         self._warn = warn
         self._parent_id = parent_id
@@ -66,8 +66,8 @@ class Journal:
         self._lock = threading.Lock()
         self._waiting: list[bytes] = []
         self._flushed = 0.0
-        self._looked = 0.0  # when we last looked what others made of the segment
-        self._unseen = 0  # bytes of ours since then
+        self._checked = 0.0  # when the segment's size was last checked
+        self._unchecked_bytes = 0  # written by this process since then
         self._fd = -1
         self._broken = False
         self._encode = msgspec.json.Encoder().encode
@@ -77,7 +77,7 @@ class Journal:
         try:
             self._begin(event)
         except NOT_ENCODABLE as error:
-            self._left_out(error)
+            self._warn_not_encodable(error)
         self._flush()
 
     def _begin(self, event: Event) -> None:
@@ -86,7 +86,7 @@ class Journal:
         if isinstance(event, LoopEvent) and event.context:
             context = self._digest(event.context)
             instead["context"] = {}
-        shown = replace(event, **instead) if instead else event
+        redacted = replace(event, **instead) if instead else event
         self._add(
             EventRecord(
                 event.event_id,
@@ -96,7 +96,7 @@ class Journal:
                 event.session_id,
                 self._parent_id,
                 context,
-                msgspec.Raw(self._encode(shown)),
+                msgspec.Raw(self._encode(redacted)),
             )
         )
 
@@ -104,7 +104,7 @@ class Journal:
         try:
             self._called(event, call)
         except NOT_ENCODABLE as error:
-            self._left_out(error)
+            self._warn_not_encodable(error)
         if self._clock.monotonic() - self._flushed > FLUSH_AFTER_SECONDS:
             self._flush()
 
@@ -136,7 +136,7 @@ class Journal:
         try:
             self._end(event, fired, duration_ms)
         except NOT_ENCODABLE as error:
-            self._left_out(error)
+            self._warn_not_encodable(error)
         self._flush()
 
     def _end(self, event: Event, fired: Fired, duration_ms: float) -> None:
@@ -172,19 +172,19 @@ class Journal:
             self._flushed = now = self._clock.monotonic()
             if not lines or self._broken:
                 return
-            self._unseen += len(lines)
-            due = now - self._looked > LOOK_AFTER_SECONDS or self._unseen > self._segment_bytes // 100
+            self._unchecked_bytes += len(lines)
+            due = now - self._checked > CHECK_AFTER_SECONDS or self._unchecked_bytes > self._segment_bytes // 100
             try:
-                if self._fd < 0 or (due and self._full()):
+                if self._fd < 0 or (due and self._needs_new_segment()):
                     self._open_segment()
                 if (done := os.write(self._fd, lines)) < len(lines):
                     _write_all(self._fd, lines[done:])
             except (OSError, SamuelError) as error:
                 self._fail(f"{error}")
 
-    def _full(self) -> bool:
-        """No room in it, or none left of it: others make room by removing the oldest."""
-        self._looked, self._unseen = self._flushed, 0
+    def _needs_new_segment(self) -> bool:
+        """True when the segment is full, or was removed by another process to make room."""
+        self._checked, self._unchecked_bytes = self._flushed, 0
         now = os.fstat(self._fd)
         return now.st_size > self._segment_bytes or not now.st_nlink
 
@@ -194,10 +194,10 @@ class Journal:
             self._fd = -1
         above = make_dirs_inside(self._root, *self._parts[:-1], mode=0o755)
         try:
-            _ignore(above)
+            _write_gitignore(above)
         finally:
             os.close(above)
-        directory = make_dirs_inside(self._root, *self._parts)  # nobody else's to read
+        directory = make_dirs_inside(self._root, *self._parts)  # readable only by its owner
         try:
             self._fd = _open_newest(directory, self._segment_bytes)
             if self._fd < 0:
@@ -213,8 +213,8 @@ class Journal:
             self._last_context = (context, hashlib.sha256(self._encode(context)).hexdigest()[:16])
         return self._last_context[1]
 
-    def _left_out(self, error: Exception) -> None:
-        """Somebody fired an event with what is no plain data. The event goes on, and so does the journal."""
+    def _warn_not_encodable(self, error: Exception) -> None:
+        """An event or a result is not plain data. The event goes on, and so does the journal."""
         self._warn(f"the journal leaves out a record that cannot be encoded: {type(error).__name__}: {error}")
 
     def _fail(self, why: str) -> None:
@@ -223,8 +223,8 @@ class Journal:
             self._warn(f"the journal cannot be written: {why}")
 
 
-def _ignore(directory: int) -> None:
-    """What a run leaves behind does not belong into anybody's commit."""
+def _write_gitignore(directory: int) -> None:
+    """Keep the state of runs out of commits."""
     try:
         fd = os.open(".gitignore", os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o644, dir_fd=directory)
     except FileExistsError:
@@ -233,16 +233,16 @@ def _ignore(directory: int) -> None:
         file.write(b"*\n")
 
 
-def _open_newest(directory: int, most: int) -> int:
-    """The newest segment of ours, if there is room in it; else -1. What came with a clone is not ours."""
+def _open_newest(directory: int, max_bytes: int) -> int:
+    """The newest private segment of this user, if it has room; else -1. A segment from a clone is not private."""
     for name in reversed(oldest_first(directory)):
-        with suppress(OSError):  # gone meanwhile, or not for us to open
+        with suppress(OSError):  # it was removed meanwhile, or may not be opened
             fd = os.open(name, APPEND, dir_fd=directory)
-            found = os.fstat(fd)
-            private = stat.S_ISREG(found.st_mode) and found.st_uid == os.geteuid() and not found.st_mode & 0o077
-            if private and found.st_size <= most:
-                if found.st_size and os.pread(fd, 1, found.st_size - 1) != b"\n":
-                    os.write(fd, b"\n")  # whoever wrote last did not come to the end
+            status = os.fstat(fd)
+            private = stat.S_ISREG(status.st_mode) and status.st_uid == os.geteuid() and not status.st_mode & 0o077
+            if private and status.st_size <= max_bytes:
+                if status.st_size and os.pread(fd, 1, status.st_size - 1) != b"\n":
+                    os.write(fd, b"\n")  # a killed process left a torn line
                 return fd
             os.close(fd)
             if private:
@@ -250,15 +250,15 @@ def _open_newest(directory: int, most: int) -> int:
     return -1
 
 
-def _drop_oldest(directory: int, most: int) -> None:
-    """Keep the whole below its cap."""
+def _drop_oldest(directory: int, max_bytes: int) -> None:
+    """Remove the oldest segments until the rest has at most `max_bytes`."""
     sizes = {}
     for name in oldest_first(directory):
-        with suppress(FileNotFoundError):  # another process makes room too
+        with suppress(FileNotFoundError):  # another process removed it too
             sizes[name] = os.stat(name, dir_fd=directory, follow_symlinks=False).st_size
     total = sum(sizes.values())
     for name, size in sizes.items():
-        if total <= most:
+        if total <= max_bytes:
             return
         with suppress(FileNotFoundError):
             os.unlink(name, dir_fd=directory)
@@ -266,6 +266,6 @@ def _drop_oldest(directory: int, most: int) -> None:
 
 
 def _write_all(fd: int, data: bytes) -> None:
-    """A disk that fills up takes a part of it, and then gives the reason."""
+    """Write all of `data`. A disk that is full takes a part of it; the next write raises the error."""
     while data:
         data = data[os.write(fd, data) :]
