@@ -23,9 +23,12 @@ from samuel.process import procfs
 from samuel.process.ledger import LEDGER
 
 from . import forkserver
+from .length import FULL
 
-settings.register_profile("samuel", deadline=None)  # a busy machine is no failure
-settings.load_profile("samuel")
+# A busy machine is no failure: no deadlines. `make fuzz` loads `full` by pytest's option --hypothesis-profile.
+settings.register_profile("quick", deadline=None, max_examples=25)
+settings.register_profile("full", deadline=None, max_examples=200)
+settings.load_profile("full" if FULL else "quick")
 
 # A shell that runs the tests in the background makes them, and all that they start, ignore Ctrl-C.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:

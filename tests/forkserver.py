@@ -64,11 +64,12 @@ def running() -> Iterator[Path]:
         assert server.stdin is not None
         try:
             assert server.stdout.readline() == b"ready\n", "the fork server did not start"
+            server.wait()
             yield place
         finally:
             server.stdin.close()
+            server.stdout.read()  # until it has ended
             server.stdout.close()
-            server.wait()
 
 
 def serve(address: str) -> None:
@@ -76,6 +77,10 @@ def serve(address: str) -> None:
     listener = socket.socket(socket.AF_UNIX)
     listener.bind(address)
     listener.listen(64)
+    # An orphan: Samuel ends all children of its own process, and tests call it in theirs.
+    if os.fork():
+        os._exit(0)
+    os.setsid()
     sys.stdout.write("ready\n")
     sys.stdout.flush()
     while sys.stdin not in select.select([listener, sys.stdin], [], [])[0]:  # the caller closes it, or has ended

@@ -531,7 +531,7 @@ def test_any_context_is_an_event_or_a_usage_error(name: str, context: Any) -> No
     assert isinstance(event, Event)
 
 
-@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     st.dictionaries(st.sampled_from(["decision", "logs", "new_intent", "follow_up_actions", "error", "x"]), PLAIN)
 )

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from tests.cli.conftest import REAL, Samuel
+from tests.cli.conftest import Samuel
 
 NAMES = ("git", "bwrap", "podman", "docker", "env", "sh")
 COMMANDS = (
@@ -24,7 +24,7 @@ COMMANDS = (
 @pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
 @pytest.mark.parametrize("entry", ["", ".", "./bin", "PROJECT/bin"])
 def test_a_clone_s_own_programs_do_not_run_whatever_path_says(
-    put: Callable[..., Path], project: Path, machine: Path, entry: str, command: tuple[str, ...]
+    put: Callable[..., Path], project: Path, machine: Path, fast_samuel: Path, entry: str, command: tuple[str, ...]
 ) -> None:
     canary = machine / "canary"
     for name in NAMES:
@@ -37,7 +37,11 @@ def test_a_clone_s_own_programs_do_not_run_whatever_path_says(
         for name in NAMES[1:]:
             (project / "bin" / name).unlink()
     subprocess.run(
-        [*REAL, *command], env={**os.environ, "PATH": path}, cwd=project, capture_output=True, timeout=300
+        [fast_samuel / "samuel", *command],
+        env={**os.environ, "PATH": path},
+        cwd=project,
+        capture_output=True,
+        timeout=300,
     )
     assert not canary.exists(), canary.read_text()
 

@@ -176,7 +176,7 @@ def test_odd_output_of_a_process_becomes_an_outcome_and_the_chain_goes_on(
     assert later.outcome is Outcome.OK, later.stderr
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=60)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.integers(1, 1500))
 def test_a_result_nested_at_any_depth_does_not_break_later_handlers(tmp_path: Path, depth: int) -> None:
     after = Recorder("context.extra", name="b")
@@ -190,7 +190,6 @@ def test_a_result_nested_at_any_depth_does_not_break_later_handlers(tmp_path: Pa
     assert fired.calls[1].outcome is Outcome.OK
 
 
-@settings(max_examples=100)
 @given(
     st.recursive(
         st.one_of(st.none(), st.booleans(), st.integers(), st.floats(), st.text()),

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -314,23 +313,29 @@ def test_an_unreadable_answer_store_is_said_not_guessed(clone: SamuelProject) ->
         clone.open()
 
 
-def samuel(project: SamuelProject, *arguments: str) -> subprocess.CompletedProcess[str]:
-    command = Path(sys.executable).with_name("samuel")
-    env = {"PATH": os.environ["PATH"], "HOME": str(project.user.home), "NO_COLOR": "1"}
-    return subprocess.run(
-        [command, *arguments],
-        cwd=project.root,
-        env=env,
-        input="",
-        capture_output=True,
-        text=True,
-        timeout=60,
-        errors="replace",
-    )
+@pytest.fixture
+def samuel(clone: SamuelProject, fast_samuel: Path) -> Callable[..., subprocess.CompletedProcess[str]]:
+    """Run the program in the clone, with nobody at its standard input."""
+    env = {"PATH": os.environ["PATH"], "HOME": str(clone.user.home), "NO_COLOR": "1"}
+
+    def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [fast_samuel / "samuel", *arguments],
+            cwd=clone.root,
+            env=env,
+            input="",
+            capture_output=True,
+            text=True,
+            timeout=300,
+            errors="replace",
+        )
+
+    return run
 
 
-@pytest.mark.skipif(not Path(sys.executable).with_name("samuel").exists(), reason="the command is not installed")
-def test_the_command_line(clone: SamuelProject, canary: Path) -> None:
+def test_no_command_runs_anything_of_a_clone_before_it_is_trusted(
+    clone: SamuelProject, canary: Path, samuel: Callable[..., subprocess.CompletedProcess[str]]
+) -> None:
     fire = ("hooks", "fire", "context.extra", "--payload", '{"task": {"id": "1"}}')
     for arguments in (
         ("init",),
@@ -346,16 +351,16 @@ def test_the_command_line(clone: SamuelProject, canary: Path) -> None:
         ("trust",),  # nobody to ask: it must not take that for a yes
         fire,
     ):
-        done = samuel(clone, *arguments)
+        done = samuel(*arguments)
         assert done.returncode in (0, 1, 2), done
         assert "Traceback" not in done.stderr, done.stderr
         assert "\x1b" not in done.stdout + done.stderr, arguments
         assert os.listdir(canary) == [], arguments
-    assert samuel(clone, "trust", "--yes").returncode == 0
-    assert samuel(clone, *fire).returncode == 0
+    assert samuel("trust", "--yes").returncode == 0
+    assert samuel(*fire).returncode == 0
     assert "exec" in os.listdir(canary)
     (canary / "exec").unlink()
     hook = clone.root / ".samuel/hooks/evil"
     hook.write_text(hook.read_text() + "\n")
-    assert "refused" in samuel(clone, *fire).stdout
-    assert "trust" in samuel(clone, "hooks", "list").stdout
+    assert "refused" in samuel(*fire).stdout
+    assert "trust" in samuel("hooks", "list").stdout

@@ -15,14 +15,14 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
+from tests.length import at_length
 
 from samuel.events.catalogue import EVENTS
 from samuel.events.compose import Arrange
 
-FULL = os.environ.get("SAMUEL_STRESS") == "full"
 CONCURRENT = [event.name for event in EVENTS if event.composition.arrange is Arrange.TOGETHER]
-COMMANDS = 20 if FULL else 1  # for each concurrent event, with an empty home and with one that knows the hooks
-LIBRARY = 100 if FULL else 8  # for each way to use the library
+COMMANDS = at_length(1, 20)  # for each concurrent event, with an empty home and with one that knows the hooks
+LIBRARY = at_length(2, 100)  # for each way to use the library
 
 HOOKS = ("first", "second", "third", "fourth")
 

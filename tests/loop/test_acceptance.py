@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.length import at_length
 
 import samuel
 from samuel.clock import FakeClock
@@ -288,7 +289,6 @@ class TestTheTaskFile:
         assert loop.run().exit_reason == "queue_empty"
         assert loop.statuses() == {"1": "completed"}
 
-    @pytest.mark.slow
     def test_a_hundred_calls_at_once_inside_a_running_loop_lose_none(self, loop: LoopProject) -> None:
         loop.tasks("1")
         # Real processes and real locks; forked, because a hundred interpreters take their time to start.
@@ -416,7 +416,6 @@ class TestThePrompt:
         assert "prompt.md.j2:2: 'Nonesuch' is undefined" in loop.store.load()[0].last_failure
         assert not (loop.root / "seen-1.md").exists()
 
-    @pytest.mark.slow
     def test_the_context_of_an_iteration_stays_below_5_kb_for_a_mid_sized_repository(
         self, loop: LoopProject
     ) -> None:
@@ -456,9 +455,9 @@ class TestUsage:
         assert last.events[0].usage == run.usage
 
 
-@pytest.mark.slow
 def test_memory_is_flat(loop: LoopProject) -> None:
-    """The long form, over 1,000 iterations, is a benchmark."""
+    """A benchmark does the same over 1,000 iterations."""
+    step = at_length(20, 50)
     loop.configure("max_task_attempts = 9999\nmax_consecutive_failures = 9999")
     loop.tasks("1")
     shutil.rmtree(loop.root / ".git")  # git's processes are not ours, and take most of the time
@@ -467,7 +466,7 @@ def test_memory_is_flat(loop: LoopProject) -> None:
     @samuel.hook("agent.invoke")
     def agent(event: Any) -> dict[str, Any]:
         (loop.root / "work").write_text(str(event.iteration))
-        if event.iteration % 50 == 0:
+        if event.iteration % step == 0:
             gc.collect()
             pages = int(Path("/proc/self/statm").read_text().split()[1])
             sizes.append(pages * os.sysconf("SC_PAGE_SIZE"))
@@ -475,7 +474,7 @@ def test_memory_is_flat(loop: LoopProject) -> None:
 
     brief = Recorder("context.snapshot", order=100, returns=lambda event: brief.events.clear())
     with loop.project.open(trust_everything=True, handlers=[agent, brief]) as app:
-        app.loop(Stop()).run(200, "mine")
+        app.loop(Stop()).run(4 * step, "mine")
     assert sizes[3] - sizes[1] < 2 * 1024 * 1024, sizes
 
 

@@ -7,7 +7,6 @@ are split into parts, so that several workers share them.
 
 from __future__ import annotations
 
-import os
 import random
 import shutil
 import signal
@@ -17,15 +16,15 @@ import time
 from pathlib import Path
 
 import pytest
+from tests.length import FULL, at_length
 
 from samuel.loop.run import Run, RunFile
 from samuel.paths import User
 from samuel.tasks.store import TaskStore
 
-FULL = os.environ.get("SAMUEL_CRASH") == "full"
-OPERATION_PARTS = 48 if FULL else 16
-MOMENT_PARTS = 20 if FULL else 1
-MOMENTS_OF_A_PART = 10 if FULL else 6
+OPERATION_PARTS = at_length(16, 48)
+MOMENT_PARTS = at_length(1, 20)
+MOMENTS_OF_A_PART = at_length(6, 10)
 
 AGENT = """#!/bin/sh
 set -e
