@@ -3,18 +3,21 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+# Samuel and what it needs to run; and what its tests and pages need.
+INSTALLED := $(VENV)/.installed
 READY := $(VENV)/.ready
+PYTEST := $(BIN)/python -m pytest -n auto --dist worksteal
 
 # Tests start the command hundreds of times. A shell that forbids cached bytecode makes each start 1.5 times slower.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test lint bench crash stress coverage docs system clean
+.PHONY: demo test lint system full crash stress fuzz coverage bench docs clean
 
-demo: $(READY)
+demo: $(INSTALLED)
 	@$(BIN)/python examples/demo.py
 
 test: $(READY) system lint
-	$(BIN)/python -m pytest -n auto
+	$(PYTEST)
 
 # Containers and bubblewrap for the tests that need them: installed where that is possible, said where it is not.
 system:
@@ -26,16 +29,27 @@ lint: $(READY)
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-# The crash test at length: every write, fsync and rename, and 200 random moments.
+# All tests at length: what `make test` tries a sample of is tried completely. The three after it are parts of it.
+full: $(READY) system
+	SAMUEL_TESTS=full $(PYTEST)
+
+# The crash test: every write, fsync and rename, and 200 random moments.
 crash: $(READY)
-	SAMUEL_CRASH=full $(BIN)/python -m pytest -n auto tests/loop/test_crash.py
+	SAMUEL_TESTS=full $(PYTEST) tests/loop/test_crash.py
 
 # Types that are first used by many threads at once, in 500 fresh processes.
 stress: $(READY)
-	SAMUEL_STRESS=full $(BIN)/python -m pytest -s tests/engine/test_stress.py
+	SAMUEL_TESTS=full $(BIN)/python -m pytest -s tests/engine/test_stress.py
 
-coverage: $(READY)
-	$(BIN)/coverage run -m pytest
+# The tests of properties, with 200 examples each instead of 25.
+fuzz: $(READY)
+	SAMUEL_TESTS=full $(PYTEST) -m hypothesis
+
+# What the tests run in their own processes; the share that must be covered is in pyproject.toml.
+coverage: $(READY) system
+	$(BIN)/coverage erase
+	COVERAGE_PROCESS_START=pyproject.toml $(PYTEST)
+	$(BIN)/coverage combine --quiet
 	$(BIN)/coverage report --skip-covered
 
 bench: $(READY)
@@ -48,10 +62,13 @@ docs: $(READY)
 clean:
 	rm -rf $(VENV) site dist build .demo
 
-$(READY): pyproject.toml
+$(INSTALLED): pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
 		echo "Samuel needs Python 3.11 or newer; say which with: make $(MAKECMDGOALS) PYTHON=python3.12" >&2; exit 1; }
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade pip
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
+	@touch $(INSTALLED)
+
+$(READY): $(INSTALLED)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
 	@touch $(READY)

@@ -34,6 +34,10 @@ settings.load_profile("full" if FULL else "quick")
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
+# `make coverage` measures the processes of the tests; what they start takes its time and says its words as ever.
+if "PYTEST_XDIST_WORKER" in os.environ:
+    os.environ.pop("COVERAGE_PROCESS_START", None)
+
 TEST_MARK = "SAMUEL_TEST_MARK"
 
 Result = TypeVar("Result")
@@ -49,6 +53,17 @@ def py_script(event: str, body: str) -> str:
     """The same as a Python program, run by the interpreter that runs the tests."""
     asked = f"if sys.argv[1] == 'hook':\n    print({event!r})\n    sys.exit()\n"
     return f"#!{sys.executable} -S\nimport sys\n{asked}{body}\n"
+
+
+def pytest_xdist_auto_num_workers() -> int:
+    """Many tests wait for processes, containers and the disk: half as many workers again keep all cores busy."""
+    return max(2, (os.cpu_count() or 1) * 3 // 2)
+
+
+def pytest_sessionfinish() -> None:
+    if "coverage" in sys.modules and (measured := sys.modules["coverage"].Coverage.current()):
+        measured.stop()
+        measured.save()  # a worker of pytest-xdist does not end as programs do
 
 
 @pytest.fixture(autouse=True)
