@@ -2,12 +2,20 @@ from __future__ import annotations
 
 import pytest
 
-from samuel.relevance.confidence import ALIKE, PART, Form, Sentence, Term, confidence, rarity
+from samuel.relevance.confidence import (
+    PARTIAL_PHRASE_FACTOR,
+    SYNONYM_WEIGHT,
+    Form,
+    Sentence,
+    Term,
+    confidence,
+    rarity,
+)
 
 WEIGHTS = {"keywords": 1.0, "summary": 0.8}
 
 
-def asked(*words: str, weight: float = 1.0) -> Sentence:
+def terms(*words: str, weight: float = 1.0) -> Sentence:
     return sentence(*(term(word, weight) for word in words))
 
 
@@ -16,8 +24,8 @@ def term(word: str, weight: float = 1.0, **kind: bool) -> Term:
 
 
 def sentence(*terms: Term) -> Sentence:
-    said = frozenset(term.word for term in terms)
-    return Sentence(terms, said, said.union(*(term.forms for term in terms)))
+    stems = frozenset(term.word for term in terms)
+    return Sentence(terms, stems, stems.union(*(term.forms for term in terms)))
 
 
 def document(keywords: list[str], summary: str = "") -> dict[str, list[frozenset[str]]]:
@@ -27,8 +35,8 @@ def document(keywords: list[str], summary: str = "") -> dict[str, list[frozenset
     }
 
 
-def score(sentence: Sentence, found: dict[str, list[frozenset[str]]]) -> float:
-    return confidence(sentence, found, WEIGHTS).score
+def score(sentence: Sentence, document: dict[str, list[frozenset[str]]]) -> float:
+    return confidence(sentence, document, WEIGHTS).score
 
 
 def test_rarity_falls_with_the_number_of_documents_that_have_a_word() -> None:
@@ -42,78 +50,77 @@ def test_among_few_documents_a_word_that_most_have_still_says_something() -> Non
     assert rarity(3, 2) > 0.7
 
 
-def test_nothing_shared_is_nothing() -> None:
-    match = confidence(asked("weather"), document(["deploy"]), WEIGHTS)
+def test_without_a_shared_word_the_score_is_zero() -> None:
+    match = confidence(terms("weather"), document(["deploy"]), WEIGHTS)
     assert match.score == 0
     assert match.words == ()
 
 
-def test_words_that_are_missing_count_against_it() -> None:
-    one = document(["deploy"])
+def test_words_that_a_document_lacks_lower_its_score() -> None:
+    doc = document(["deploy"])
     assert (
-        score(asked("deploy"), one)
-        > score(asked("deploy", "pizza"), one)
-        > score(asked("deploy", "pizza", "x"), one)
+        score(terms("deploy"), doc)
+        > score(terms("deploy", "pizza"), doc)
+        > score(terms("deploy", "pizza", "x"), doc)
     )
 
 
 def test_a_phrase_is_worth_more_when_it_is_complete() -> None:
-    whole = score(asked("stack", "trace"), document(["stack trace"]))
-    half = score(asked("stack", "overflow"), document(["stack trace"]))
-    single = score(asked("stack", "overflow"), document(["stack"]))
+    whole = score(terms("stack", "trace"), document(["stack trace"]))
+    half = score(terms("stack", "overflow"), document(["stack trace"]))
+    single = score(terms("stack", "overflow"), document(["stack"]))
     assert whole > single > half
 
 
-def test_two_words_of_phrases_say_more_than_one() -> None:
-    found = document(["stack trace", "error message"])
-    assert score(asked("stack", "message"), found) > 1.5 * score(asked("stack", "overflow"), found)
+def test_words_of_two_phrases_score_higher_than_a_word_of_one() -> None:
+    doc = document(["stack trace", "error message"])
+    assert score(terms("stack", "message"), doc) > 1.5 * score(terms("stack", "overflow"), doc)
 
 
 def test_an_everyday_word_is_worth_less() -> None:
-    found = document(["stack trace", "error message"])
-    assert score(sentence(term("stack"), term("error", everyday=True)), found) < score(
-        asked("stack", "error"), found
-    )
+    doc = document(["stack trace", "error message"])
+    assert score(sentence(term("stack"), term("error", everyday=True)), doc) < score(terms("stack", "error"), doc)
 
 
 def test_everyday_words_that_are_a_whole_phrase_are_worth_as_much_as_others() -> None:
     load, test = (term(word, everyday=True) for word in ("load", "test"))
     assert score(sentence(load, test), document(["load test"])) == score(
-        asked("load", "test"), document(["load test"])
+        terms("load", "test"), document(["load test"])
     )
     assert score(sentence(load, test), document(["load", "test"])) < score(
-        asked("load", "test"), document(["load", "test"])
+        terms("load", "test"), document(["load", "test"])
     )
 
 
-def test_what_shows_that_something_else_is_wanted_counts_against_what_does_not_have_it() -> None:
+def test_an_off_topic_word_lowers_the_score_of_a_document_that_lacks_it() -> None:
     role = document(["role"])
-    wants_code = sentence(term("role"), term("regex", 0.4, elsewhere=True))
+    wants_code = sentence(term("role"), term("regex", 0.4, off_topic=True))
     assert score(wants_code, role) < score(sentence(term("role"), term("regex", 0.4)), role)
     assert score(wants_code, document(["role", "regex"])) > score(wants_code, role)
 
 
-def test_a_field_has_its_weight() -> None:
-    found = document(["deploy"], "deploy")
-    assert confidence(asked("deploy"), found, WEIGHTS).words == (("deploy", "keywords"),)
-    assert score(asked("deploy"), found) > score(asked("deploy"), document([], "deploy"))
+def test_a_word_scores_by_the_weight_of_its_field() -> None:
+    doc = document(["deploy"], "deploy")
+    assert confidence(terms("deploy"), doc, WEIGHTS).words == (("deploy", "keywords"),)
+    assert score(terms("deploy"), doc) > score(terms("deploy"), document([], "deploy"))
 
 
 def test_a_synonym_is_worth_less_than_the_word() -> None:
-    ship = Term("ship", {"ship": Form(), "deploi": Form(ALIKE, "deploy")}, 1.0)
+    ship = Term("ship", {"ship": Form(), "deploi": Form(SYNONYM_WEIGHT, "deploy")}, 1.0)
     other = confidence(sentence(ship), document(["deploi"]), WEIGHTS)
-    assert 0 < other.score < score(asked("ship"), document(["ship"]))
-    assert other.words == (("ship (deploy)", "keywords"),), "it says what it was found by"
+    assert 0 < other.score < score(terms("ship"), document(["ship"]))
+    assert other.words == (("ship (deploy)", "keywords"),), "the match names the synonym"
 
 
-def test_two_words_for_the_same_are_one_piece_of_evidence() -> None:
-    found = document(["translation"])
+def test_two_synonyms_of_the_same_word_count_once() -> None:
+    doc = document(["translation"])
     french, german = (
-        Term(word, {word: Form(), "translation": Form(ALIKE, "translation")}, 1.0) for word in ("fr", "de")
+        Term(word, {word: Form(), "translation": Form(SYNONYM_WEIGHT, "translation")}, 1.0)
+        for word in ("fr", "de")
     )
-    assert score(sentence(french, german), found) == pytest.approx(score(sentence(french), found))
+    assert score(sentence(french, german), doc) == pytest.approx(score(sentence(french), doc))
 
 
 @pytest.mark.parametrize("words", [["a"], ["a", "b"], [chr(97 + at) for at in range(26)]])
-def test_it_is_between_nothing_and_certain(words: list[str]) -> None:
-    assert PART / 2 < score(asked(*words), document(words)) < 1
+def test_the_score_of_a_complete_match_is_below_one(words: list[str]) -> None:
+    assert PARTIAL_PHRASE_FACTOR / 2 < score(terms(*words), document(words)) < 1

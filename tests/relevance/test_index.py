@@ -25,8 +25,8 @@ DOCUMENTS = [
 
 @pytest.fixture
 def index() -> Iterator[TextIndex]:
-    with TextIndex.build(DOCUMENTS, WEIGHTS) as made:
-        yield made
+    with TextIndex.build(DOCUMENTS, WEIGHTS) as text_index:
+        yield text_index
 
 
 def ids(index: TextIndex, text: str) -> list[str]:
@@ -38,33 +38,33 @@ def test_other_forms_of_a_word_are_found(index: TextIndex) -> None:
     assert ids(index, "tested the package")[0] == "tests"
 
 
-def test_words_that_developers_use_for_each_other_are_found(index: TextIndex) -> None:
+def test_synonyms_of_a_word_are_found(index: TextIndex) -> None:
     assert ids(index, "ship the service")[0] == "deploy"
     assert ids(index, "reverting to the previous version") == ["rollback"]
 
 
-def test_two_words_that_others_write_as_one_are_found(index: TextIndex) -> None:
+def test_two_words_find_the_compound_word_of_a_document(index: TextIndex) -> None:
     (hit,) = index.search("roll back!")
     assert hit.id == "rollback"
     assert hit.matched == {"keywords": ("roll back",)}
 
 
-def test_a_verb_of_two_words_means_what_one_word_means(index: TextIndex) -> None:
+def test_a_verb_of_two_words_finds_its_synonym_of_one_word(index: TextIndex) -> None:
     (hit,) = index.search("please go back!")
     assert (hit.id, hit.matched) == ("rollback", {"keywords": ("go back (rollback)",)})
 
 
-def test_one_slip_of_the_fingers_is_forgiven(index: TextIndex) -> None:
+def test_a_word_with_one_typing_error_is_found(index: TextIndex) -> None:
     (hit,) = index.search("the unit tests of the pacakge")
     assert hit.id == "tests"
     assert "pacakge (package)" in hit.matched["order"]
     assert ids(index, "depolyed") == ids(index, "deploiing") == ["deploy"]
 
 
-def test_a_word_of_its_own_is_no_slip() -> None:
+def test_a_common_word_is_not_taken_for_a_misspelt_one() -> None:
     with TextIndex.build([IndexedText("train", {"keywords": "models"})], WEIGHTS) as index:
         assert index.search("modells", floor=0)
-        assert index.search("modals", floor=0) == [], "it is known, and meant"
+        assert index.search("modals", floor=0) == [], "it is in a word list, so it was meant"
 
 
 def test_words_of_the_same_family_are_found() -> None:
@@ -74,11 +74,11 @@ def test_words_of_the_same_family_are_found() -> None:
         assert ids(index, "trainers") == ["train"]
 
 
-def test_who_wants_to_be_told_something_wants_nothing_done() -> None:
+def test_a_question_for_an_explanation_finds_only_documents_that_answer_questions() -> None:
     documents = [IndexedText("promote", {"keywords": "serving endpoint"})]
     with (
         TextIndex.build(documents, WEIGHTS) as things_to_do,
-        TextIndex.build(documents, WEIGHTS, answers=True) as answers,
+        TextIndex.build(documents, WEIGHTS, answers_questions=True) as answers,
     ):
         for text in ("What is an endpoint?", "how do I use an endpoint", "what's an endpoint"):
             assert ids(things_to_do, text) == []
@@ -86,14 +86,14 @@ def test_who_wants_to_be_told_something_wants_nothing_done() -> None:
         assert ids(things_to_do, "the endpoint") == ["promote"]
 
 
-def test_who_wants_code_written_wants_nothing_done() -> None:
+def test_a_request_for_code_finds_no_ability() -> None:
     with TextIndex.build([IndexedText("promote", {"keywords": "serving endpoint"})], WEIGHTS) as index:
         assert ids(index, "the endpoint of the client") == ["promote"]
         assert ids(index, "the endpoint of the class") == []
         assert ids(index, "the endpoint of src/client.py") == []
 
 
-def test_names_with_numbers_count_for_nothing(index: TextIndex) -> None:
+def test_names_with_numbers_do_not_change_the_score(index: TextIndex) -> None:
     assert index.search("deploy v14 exp219")[0].score == index.search("deploy")[0].score
 
 
@@ -104,11 +104,11 @@ def test_a_hit_says_which_words_were_found_where(index: TextIndex) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "the weather in Lisbon", "please do it now", "!?", "\0", "😀", "x" * 10_000])
-def test_what_nothing_is_about_finds_nothing(index: TextIndex, text: str) -> None:
+def test_a_text_that_no_document_is_about_finds_nothing(index: TextIndex, text: str) -> None:
     assert index.search(text) == []
 
 
-def test_one_sentence_of_many_is_enough(index: TextIndex) -> None:
+def test_one_matching_sentence_of_many_is_enough(index: TextIndex) -> None:
     text = "Good morning. I was on holiday, and Paris was lovely. Could you search the logs? Thanks a lot."
     assert ids(index, text) == ["logs"]
 
@@ -125,46 +125,46 @@ def test_a_megabyte_of_different_words_is_searched(index: TextIndex) -> None:
     assert ids(index, f"Search the logs.\n{noise}") == ["logs"]
 
 
-def test_those_that_are_not_admitted_make_room_for_others() -> None:
+def test_documents_that_are_not_admitted_make_room_for_others() -> None:
     with TextIndex.build([IndexedText(f"{n:03}", {"keywords": "deploy"}) for n in range(200)], WEIGHTS) as index:
         assert [hit.id for hit in index.search("deploy", 2, floor=0)] == ["000", "001"]
         later = index.search("deploy", 2, floor=0, admits=lambda id: id > "150")
         assert [hit.id for hit in later] == ["151", "152"]
 
 
-def test_the_order_they_were_given_in_means_nothing(index: TextIndex) -> None:
+def test_the_order_of_the_documents_does_not_change_the_hits(index: TextIndex) -> None:
     text = "deploy the service, search the logs, run the tests, roll back"
     with TextIndex.build([DOCUMENTS[at] for at in (3, 1, 4, 0, 2)], WEIGHTS) as shuffled:
         assert shuffled.search(text) == index.search(text)
 
 
-def test_it_is_kept_until_the_stamp_changes(tmp_path: Path) -> None:
+def test_a_cached_index_is_used_until_the_stamp_changes(tmp_path: Path) -> None:
     file = tmp_path / "deep" / "er" / "index.db"
-    made: list[str] = []
+    builds: list[str] = []
 
     def documents() -> list[IndexedText]:
-        made.append("again")
+        builds.append("again")
         return DOCUMENTS
 
     for stamp in ("one", "one", "two", "two"):
-        with TextIndex.kept(file, stamp, documents, WEIGHTS) as index:
+        with TextIndex.cached(file, stamp, documents, WEIGHTS) as index:
             assert ids(index, "search the logs") == ["logs"]
-    assert len(made) == 2
-    assert [one.name for one in file.parent.iterdir()] == ["index.db"], "nothing is left beside it"
+    assert len(builds) == 2
+    assert [path.name for path in file.parent.iterdir()] == ["index.db"], "no temporary file is left"
 
 
-def test_other_fields_are_another_index(tmp_path: Path) -> None:
+def test_a_cached_index_of_other_fields_is_not_used(tmp_path: Path) -> None:
     file = tmp_path / "index.db"
-    TextIndex.kept(file, "one", lambda: DOCUMENTS, WEIGHTS).close()
-    with TextIndex.kept(file, "one", lambda: DOCUMENTS, {"order": 1.0}) as index:
+    TextIndex.cached(file, "one", lambda: DOCUMENTS, WEIGHTS).close()
+    with TextIndex.cached(file, "one", lambda: DOCUMENTS, {"order": 1.0}) as index:
         assert ids(index, "pytest") == []
 
 
 @pytest.mark.parametrize("damage", ["empty", "garbage", "cut", "middle", "directory"])
-def test_a_damaged_file_is_made_anew(tmp_path: Path, damage: str) -> None:
+def test_a_damaged_cache_file_is_replaced(tmp_path: Path, damage: str) -> None:
     many = [*DOCUMENTS, *(IndexedText(f"z{n}", {"keywords": f"word{n} other{n}"}) for n in range(500))]
     file = tmp_path / "index.db"
-    TextIndex.kept(file, "one", lambda: many, WEIGHTS).close()
+    TextIndex.cached(file, "one", lambda: many, WEIGHTS).close()
     good = file.read_bytes()
     if damage == "empty":
         file.write_bytes(b"")
@@ -177,32 +177,32 @@ def test_a_damaged_file_is_made_anew(tmp_path: Path, damage: str) -> None:
     else:
         file.unlink()
         file.mkdir()
-    with TextIndex.kept(file, "one", lambda: many, WEIGHTS) as index:
+    with TextIndex.cached(file, "one", lambda: many, WEIGHTS) as index:
         assert ids(index, "search the logs") == ["logs"]
         assert ids(index, "word77 other77") == ["z77"]
 
 
-def test_a_place_that_cannot_exist_costs_nothing_but_time(tmp_path: Path) -> None:
+def test_a_cache_file_that_cannot_be_written_is_done_without(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     file = tmp_path / "file" / "index.db"
-    with TextIndex.kept(file, "one", lambda: DOCUMENTS, WEIGHTS) as index:
+    with TextIndex.cached(file, "one", lambda: DOCUMENTS, WEIGHTS) as index:
         assert ids(index, "search the logs") == ["logs"]
 
 
-def test_a_path_of_any_characters_is_a_path(tmp_path: Path) -> None:
+def test_the_path_of_the_cache_file_may_have_any_characters(tmp_path: Path) -> None:
     file = tmp_path / "a ?mode=memory#%41é" / "index.db"
-    TextIndex.kept(file, "one", lambda: DOCUMENTS, WEIGHTS).close()
+    TextIndex.cached(file, "one", lambda: DOCUMENTS, WEIGHTS).close()
     assert file.is_file()
 
 
 @pytest.fixture(scope="module")
 def shared() -> Iterator[TextIndex]:
-    with TextIndex.build(DOCUMENTS, WEIGHTS) as made:
-        yield made
+    with TextIndex.build(DOCUMENTS, WEIGHTS) as text_index:
+        yield text_index
 
 
 @given(st.text() | st.text("\"*^:(){}+-ORANDNOTEdeploylogs tests.'\n", max_size=200))
 def test_any_text_can_be_searched_for(shared: TextIndex, text: str) -> None:
-    found = shared.search(text, floor=0)
-    assert found == shared.search(text, floor=0)
-    assert all(0 < hit.score <= 1 for hit in found)
+    hits = shared.search(text, floor=0)
+    assert hits == shared.search(text, floor=0)
+    assert all(0 < hit.score <= 1 for hit in hits)

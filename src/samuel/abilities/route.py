@@ -64,7 +64,7 @@ def open_index(registry: Registry, file: Path | None = None) -> TextIndex:
     """The index to route with, in memory; or kept in `file` until the registry changes."""
     if file is None:
         return TextIndex.build(_documents(registry), WEIGHTS)
-    return TextIndex.kept(file, registry.stamp, lambda: _documents(registry), WEIGHTS)
+    return TextIndex.cached(file, registry.stamp, lambda: _documents(registry), WEIGHTS)
 
 
 def route(

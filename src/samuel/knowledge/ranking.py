@@ -55,9 +55,9 @@ def fitting_topics(
             yield IndexedText(_id(at), fields)
 
     if kept is None:
-        words = Words.build(documents(), TOPIC, answers=True)
+        words = Words.build(documents(), TOPIC, answers_questions=True)
     else:
-        words = Words.kept(kept.file, kept.stamp, documents, TOPIC, answers=True)
+        words = Words.cached(kept.file, kept.stamp, documents, TOPIC, answers_questions=True)
     with words:
         return _fitting(words, question, FLOOR, lambda id: int(id) in among)
 
@@ -69,7 +69,7 @@ def fitting_routes(routes: Sequence[Route], question: KnowledgeQuestion) -> dict
         for route in routes
     )
     documents = (IndexedText(_id(at), said) for at, said in enumerate(fields))
-    with Words.build(documents, SITUATION, answers=True) as words:
+    with Words.build(documents, SITUATION, answers_questions=True) as words:
         return _fitting(words, question, 0.0, lambda id: True)
 
 

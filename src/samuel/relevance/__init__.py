@@ -1,1 +1,1 @@
-"""Which of many short texts another text is about: full text, without any model and without any network."""
+"""Find which of many short texts a request is about: full-text search, without a model and without the network."""

@@ -1,11 +1,11 @@
 """How sure one can be that a sentence asks for a document: pure functions of the words they share.
 
 BM25 ranks, but its numbers mean nothing by themselves: the best of many bad documents looks like a good one. What
-counts here is which part of what was asked a document has, each word by how rare it is among all documents. A word
+counts here is which part of the sentence a document has, each word by how rare it is among all documents. A word
 that no document has counts against all of them.
 
-The numbers below were chosen on the development sets of tests/abilities/labelled, on two registries at a time, and
-tried on the third. Around them the results change little: what decides is the words in `english.py`.
+The weights below were chosen on the development sets of tests/abilities/labelled: on two registries at a time,
+then tried on the third. Results change little around these values; the word lists in `english.py` matter more.
 """
 
 from __future__ import annotations
@@ -15,26 +15,27 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 FLOOR = 0.3
-"""Below it nothing is offered. Lower, and soon one of twenty unrelated prompts finds something."""
+"""Documents with a lower score are not offered. With a lower floor, one of twenty unrelated prompts soon finds
+something."""
 
-UNKNOWN = 0.4
-"""The weight of a word that no document has. Often it is a name: less than a word that decides."""
+UNKNOWN_WEIGHT = 0.4
+"""The weight of a word that no document has. It is often a name, so it weighs less than a rare word."""
 
-EVERYDAY = 0.5
-"""What is left of the weight of a word that any request might have: `fix`, `file`, `error`."""
+EVERYDAY_FACTOR = 0.5
+"""Applied to the weight of a word that any request might have: `fix`, `file`, `error`."""
 
-ELSEWHERE = 2.0
-"""The weight of what shows that something else is wanted, in a document that does not have it: more than that of a
-word that decides, so that `what is a migration` does not migrate."""
+OFF_TOPIC_WEIGHT = 2.0
+"""The weight of a word that asks for code or an explanation, in a document that does not have it. It exceeds the
+weight of any other word, so that `what is a migration` does not find the ability that migrates."""
 
-ALIKE = 0.7
-"""What another word that means the same is worth, or the word that a misspelt one stands for."""
+SYNONYM_WEIGHT = 0.7
+"""The weight of a synonym, or of the word that a misspelt one stands for, relative to the word itself."""
 
-PART = 0.6
-"""What a word is worth when the rest of its phrase is missing: `stack` is not yet `stack trace`."""
+PARTIAL_PHRASE_FACTOR = 0.6
+"""Applied to a word when the rest of its phrase is missing: `stack` is not yet `stack trace`."""
 
-# How soon more words make no difference: one that decides is half of what many are.
-_ENOUGH = 1.0
+# How soon more words make no difference: one rare word gives half of the greatest possible certainty.
+_HALF_CERTAIN = 1.0
 
 # As if there were so many more documents, none of which has the word: a word that two of three documents have is
 # still a word that most texts do not have.
@@ -42,11 +43,11 @@ _PRIOR = 30
 
 
 class Form(NamedTuple):
-    """A stem that a word may be found by."""
+    """A stem by which a word may be found."""
 
-    worth: float = 1.0
+    weight: float = 1.0
     word: str = ""
-    """What it stands for; "" for the word itself."""
+    """The other word that has this stem: a synonym or a correction; "" for the word itself."""
 
 
 class Term(NamedTuple):
@@ -54,27 +55,27 @@ class Term(NamedTuple):
 
     word: str
     forms: Mapping[str, Form]
-    """By stem: its own, and those of words that mean the same."""
+    """By stem: its own, and those of its synonyms."""
     rarity: float
     everyday: bool = False
-    elsewhere: bool = False
+    off_topic: bool = False
 
     @property
     def weight(self) -> float:
-        return self.rarity * EVERYDAY if self.everyday or self.elsewhere else self.rarity
+        return self.rarity * EVERYDAY_FACTOR if self.everyday or self.off_topic else self.rarity
 
     @property
-    def missed(self) -> float:
+    def weight_if_missing(self) -> float:
         """Its weight in a document that does not have it."""
-        return ELSEWHERE if self.elsewhere else self.weight
+        return OFF_TOPIC_WEIGHT if self.off_topic else self.weight
 
 
 class Sentence(NamedTuple):
     terms: tuple[Term, ...]
-    said: frozenset[str]
+    stems: frozenset[str]
     """The stems of all its words."""
-    meant: frozenset[str]
-    """Those, and of what means the same: to see whether a phrase is complete."""
+    stems_with_synonyms: frozenset[str]
+    """Those, and the stems of synonyms: they decide whether a phrase is complete."""
 
 
 Phrases = Sequence[frozenset[str]]
@@ -84,7 +85,7 @@ Phrases = Sequence[frozenset[str]]
 class Match(NamedTuple):
     score: float = 0.0
     words: tuple[tuple[str, str], ...] = ()
-    """Each word that was found, with the field where it is worth most."""
+    """Each word of the sentence that the document has, with the field where it weighs most."""
 
 
 def rarity(documents: int, having: int) -> float:
@@ -96,55 +97,56 @@ def _inverse(documents: int, having: int) -> float:
     return math.log(1 + (documents + _PRIOR - having + 0.5) / (having + 0.5))
 
 
-def confidence(asked: Sentence, document: Mapping[str, Phrases], weights: Mapping[str, float]) -> Match:
-    """`weights` says what a word is worth in each field, up to 1.
+def confidence(sentence: Sentence, document: Mapping[str, Phrases], field_weights: Mapping[str, float]) -> Match:
+    """How sure it is that a sentence asks for a document, and the words that they share.
 
-    The score is how much of what was asked is there, times how much is made certain by it.
+    `field_weights` gives the weight of a word in each field, up to 1. The score is the share of the sentence that
+    the document covers, times how certain the shared words make it.
     """
-    places, spelt_out = _places(asked, document, weights)
+    places, complete_stems = _places(sentence, document, field_weights)
     words: list[tuple[str, str]] = []
-    certain: dict[str, float] = {}  # by stem: `french` and `german` are one `translation`
-    wanted = covered = 0.0
-    for term in asked.terms:
-        found = [(places[stem], form, stem) for stem, form in term.forms.items() if stem in places]
-        if not found:
-            wanted += term.missed
+    certainty: dict[str, float] = {}  # by stem: `french` and `german` are one `translation`
+    total = covered = 0.0
+    for term in sentence.terms:
+        matches = [(places[stem], form, stem) for stem, form in term.forms.items() if stem in places]
+        if not matches:
+            total += term.weight_if_missing
             continue
         # Everyday words that together are a phrase of the document, as `load test`, are no longer everyday.
-        weight = term.weight if spelt_out.isdisjoint(term.forms) else term.rarity
-        place, form, stem = max(found, key=lambda one: one[0].worth * one[1].worth)
-        wanted += weight
-        covered += weights[place.field] * form.worth * weight
-        certain[stem] = max(certain.get(stem, 0.0), place.worth * form.worth * weight)
+        weight = term.weight if complete_stems.isdisjoint(term.forms) else term.rarity
+        place, form, stem = max(matches, key=lambda match: match[0].weight * match[1].weight)
+        total += weight
+        covered += field_weights[place.field] * form.weight * weight
+        certainty[stem] = max(certainty.get(stem, 0.0), place.weight * form.weight * weight)
         words.append((f"{term.word} ({form.word})" if form.word else term.word, place.field))
     if not words:
         return Match()
-    sure = sum(certain.values())
-    return Match(math.sqrt(covered / wanted) * sure / (sure + _ENOUGH), tuple(words))
+    certain = sum(certainty.values())
+    return Match(math.sqrt(covered / total) * certain / (certain + _HALF_CERTAIN), tuple(words))
 
 
-class _Place(NamedTuple):
-    worth: float
+class _StemPlace(NamedTuple):
+    weight: float
     field: str
 
 
 def _places(
-    asked: Sentence, document: Mapping[str, Phrases], weights: Mapping[str, float]
-) -> tuple[dict[str, _Place], frozenset[str]]:
-    """For each stem that was asked for and is there, where it is worth most; and the stems of those phrases of
-    several words that were said word for word."""
-    places: dict[str, _Place] = {}
-    spelt_out: set[str] = set()
+    sentence: Sentence, document: Mapping[str, Phrases], field_weights: Mapping[str, float]
+) -> tuple[dict[str, _StemPlace], frozenset[str]]:
+    """For each stem that both have, the place where it weighs most; and the stems of those phrases of several
+    words that the sentence has word for word."""
+    places: dict[str, _StemPlace] = {}
+    complete_stems: set[str] = set()
     for field, phrases in document.items():
         for phrase in phrases:
-            shared = phrase & asked.meant
+            shared = phrase & sentence.stems_with_synonyms
             if not shared:
                 continue
             complete = len(shared) == len(phrase)
-            place = _Place(weights[field] * (1.0 if complete else PART), field)
+            place = _StemPlace(field_weights[field] * (1.0 if complete else PARTIAL_PHRASE_FACTOR), field)
             for stem in shared:
-                if stem not in places or places[stem].worth < place.worth:
+                if stem not in places or places[stem].weight < place.weight:
                     places[stem] = place
-            if complete and len(phrase) > 1 and phrase <= asked.said:
-                spelt_out |= phrase
-    return places, frozenset(spelt_out)
+            if complete and len(phrase) > 1 and phrase <= sentence.stems:
+                complete_stems |= phrase
+    return places, frozenset(complete_stems)

@@ -1,7 +1,7 @@
-"""What is known about English beforehand: words that say nothing, words that say little, and words for each other.
+"""Word lists of English: words without information, words with little of it, and synonyms.
 
-The lists are about English as developers speak it and about no project. What is special to a project belongs into
-its own keywords.
+The lists are about English as developers use it, and about no particular project. The words of a project belong
+into its keywords.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ wants was wasn way we week well went were weren what whatever when where whether
 whose why will wish with within without won would wouldn yeah yes yesterday yet you your yours yourself
 """
 
-# Words of any request, and of any talk: they say little about what it is for.
+# Words that occur in any request: they say little about what it is for.
 _EVERYDAY = """
 add allow app appear application apply bad base begin big block book bring bug build buy call care case cause
 chance change check choose clean clear close code command compare complete condition connect contain content
@@ -46,9 +46,9 @@ understand unit update user value version view visit voice wait walk warn warnin
 word work world worth wrong year
 """
 
-# Words of someone who wants code or a text written, or something explained. Where an ability does not have them,
-# it is not what is wanted, whatever else fits.
-_ELSEWHERE = """
+# Words of requests to write code or a text, or to explain something. An ability that does not have them is not
+# what such a request asks for, whatever else fits.
+_OFF_TOPIC = """
 abstract accessor algorithm align alphabet anchor arg argparse argument argv arithmetic array arrow assert
 assignment asterisk async asyncio attribute await axis backslash base64 bash bigint binary bit bitwise bold boolean
 border brace bracket breakpoint bytecode callback cast center centre char checkbox chess class click clipboard
@@ -74,7 +74,7 @@ tuple typescript typo ubuntu undefined underscore unicode unpack uppercase utf8 
 whitespace widget width wrapper write xml yaml yield zsh
 """
 
-# May be missing from a phrase that is otherwise complete.
+# A phrase is complete without these words.
 _LINKS = "a an and are as at by for from in into is it of on or our the this to with your"
 
 # A line is a group: each word of it, in any form, finds the others. Two words that belong together have a hyphen.
@@ -240,10 +240,10 @@ share percentage percent
 """
 
 SOURCE_FILE = "sourcefile"
-"""Stands for the name of any file of code in what is asked."""
+"""Stands for the name of any source file in a request."""
 
 STOP_WORDS = frozenset(_STOP.split())
 EVERYDAY_WORDS = frozenset(_EVERYDAY.split())
-ELSEWHERE_WORDS = frozenset({SOURCE_FILE, *_ELSEWHERE.split()})
+OFF_TOPIC_WORDS = frozenset({SOURCE_FILE, *_OFF_TOPIC.split()})
 LINKS = frozenset(_LINKS.split())
 SYNONYMS = tuple(tuple(word.replace("-", "") for word in line.split()) for line in _SYNONYMS.strip().splitlines())

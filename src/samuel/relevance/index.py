@@ -1,7 +1,7 @@
-"""An index of short texts in SQLite's full-text search, in memory or kept in a file.
+"""An index of short texts in SQLite's full-text search (FTS5), in memory or cached in a file.
 
-SQLite finds the documents that share words with a text and ranks them: BM25, over Porter's stems. How sure one can
-be of each of them is decided in `confidence.py`, from the stems that are kept of every document.
+SQLite finds the documents that share words with a text and ranks them: BM25, over Porter's stems. `confidence.py`
+decides how sure each of them is, from the stems that are stored of every document.
 """
 
 from __future__ import annotations
@@ -19,18 +19,18 @@ from typing import Any, NamedTuple, Self
 from urllib.parse import quote
 
 from samuel.relevance.confidence import FLOOR, Match, Phrases, confidence
-from samuel.relevance.english import ELSEWHERE_WORDS, EVERYDAY_WORDS, LINKS, SYNONYMS
-from samuel.relevance.question import EnglishWords, KnownStem, TextQuery, Vocabulary, understand
+from samuel.relevance.english import EVERYDAY_WORDS, LINKS, OFF_TOPIC_WORDS, SYNONYMS
+from samuel.relevance.question import EnglishWords, IndexedStem, TextQuery, Vocabulary, understand
 from samuel.relevance.words import words
 
 POOL = 64
-"""Documents that are looked at closely: the best by BM25."""
+"""Documents whose confidence is computed: the best by BM25."""
 
-# How many documents are ranked, about: words are added, the rarest first, until they have so many. A word that
-# thousands of documents have finds nothing that a rarer one does not find.
+# Documents that BM25 ranks, about: words are added to the query, the rarest first, until they have so many. A word
+# that thousands of documents have finds nothing that a rarer one does not find.
 _RANKED = 2_500
 
-_FORMAT = f"2 sqlite {sqlite3.sqlite_version}"  # which decides the stems
+_FORMAT = f"3 sqlite {sqlite3.sqlite_version}"  # which decides the stems
 _TOKENS = "tokenize = 'porter unicode61'"
 _AT_ONCE = 900  # values in one query: older versions of SQLite take no more than 999
 _FIELD, _PHRASE = "\x1f", "\n"
@@ -45,52 +45,52 @@ class IndexedText(NamedTuple):
 class Hit(NamedTuple):
     id: str
     score: float
-    """How sure it is that the text asks for this document: 0 to 1."""
+    """How sure it is that the text asks for this document, from 0 to 1."""
     matched: Mapping[str, tuple[str, ...]]
-    """The words of the text that were found, by the field where each is worth most."""
+    """The words of the text that the document has, by the field where each weighs most."""
 
 
-def anything(id: str) -> bool:
+def admit_all(id: str) -> bool:
     return True
 
 
 class TextIndex:
     """Documents, searchable until it is closed.
 
-    `weights` names their fields and says what a word is worth in each, up to 1. `answers` says that the documents
-    answer questions: of things to do, nobody wants one who only asks what something is.
+    `weights` names their fields and gives the weight of a word in each, up to 1. `answers_questions` says whether
+    a question such as `what is a migration` can ask for one of them: it can for documents, not for things to do.
     """
 
     def __init__(
-        self, database: sqlite3.Connection, weights: Mapping[str, float], *, answers: bool = False
+        self, database: sqlite3.Connection, weights: Mapping[str, float], *, answers_questions: bool = False
     ) -> None:
         self._database = database
         self._weights = weights
-        self._answers = answers
+        self._answers_questions = answers_questions
         self._rebuild: Callable[[], sqlite3.Connection] | None = None
 
     @classmethod
     def build(
-        cls, documents: Iterable[IndexedText], weights: Mapping[str, float], *, answers: bool = False
+        cls, documents: Iterable[IndexedText], weights: Mapping[str, float], *, answers_questions: bool = False
     ) -> TextIndex:
         database = sqlite3.connect(":memory:", isolation_level=None)
         _fill(database, documents, weights, "")
-        return cls(database, weights, answers=answers)
+        return cls(database, weights, answers_questions=answers_questions)
 
     @classmethod
-    def kept(
+    def cached(
         cls,
         file: Path,
         stamp: str,
         documents: Callable[[], Iterable[IndexedText]],
         weights: Mapping[str, float],
         *,
-        answers: bool = False,
+        answers_questions: bool = False,
     ) -> TextIndex:
-        """The index in `file` if it was made with this stamp; otherwise a new one, kept there for the next time.
+        """The index in `file` if it was made with this stamp; otherwise a new one, which is written there.
 
-        `stamp` must change when the documents do. A damaged file is made anew, and one that cannot be written
-        costs time and nothing else.
+        `stamp` must change when the documents do. A damaged file is replaced, and a file that cannot
+        be written only costs time.
         """
 
         def rebuild() -> sqlite3.Connection:
@@ -100,7 +100,7 @@ class TextIndex:
             database = _opened(file, weights, stamp)
         except sqlite3.Error:
             database = rebuild()
-        index = cls(database, weights, answers=answers)
+        index = cls(database, weights, answers_questions=answers_questions)
         index._rebuild = rebuild
         return index
 
@@ -114,9 +114,9 @@ class TextIndex:
         self.close()
 
     def search(
-        self, text: str, limit: int = 10, *, floor: float = FLOOR, admits: Callable[[str], bool] = anything
+        self, text: str, limit: int = 10, *, floor: float = FLOOR, admits: Callable[[str], bool] = admit_all
     ) -> list[Hit]:
-        """What any text asks for, the surest first and then by id; nothing below `floor`."""
+        """The documents that a text asks for, the surest first and then by id; none below `floor`."""
         try:
             return self._search(text, limit, floor, admits)
         except sqlite3.DatabaseError:
@@ -128,8 +128,10 @@ class TextIndex:
 
     def _search(self, text: str, limit: int, floor: float, admits: Callable[[str], bool]) -> list[Hit]:
         documents = int(_about(self._database)["documents"])
-        known = Vocabulary(documents, self._answers, english(), self._stems, self._having, self._spelt)
-        question = understand(text, known)
+        vocabulary = Vocabulary(
+            documents, self._answers_questions, english(), self._stem_words, self._find_stems, self._find_words
+        )
+        question = understand(text, vocabulary)
         hits = []
         for id, fields in self._pool(question, admits):
             matches = (confidence(sentence, fields, self._weights) for sentence in question.sentences)
@@ -159,39 +161,39 @@ class TextIndex:
             if not left:
                 return
 
-    def _stems(self, spoken: Iterable[str]) -> dict[str, str]:
-        return _stems(self._database, spoken)
+    def _stem_words(self, words: Iterable[str]) -> dict[str, str]:
+        return _stems(self._database, words)
 
-    def _having(self, stems: Iterable[str]) -> dict[str, KnownStem]:
+    def _find_stems(self, stems: Iterable[str]) -> dict[str, IndexedStem]:
         rows = self._rows("SELECT stem, documents, word FROM stems WHERE stem", stems)
-        return {stem: KnownStem(documents, word) for stem, documents, word in rows}
+        return {stem: IndexedStem(documents, word) for stem, documents, word in rows}
 
-    def _spelt(self, words: Iterable[str]) -> dict[str, str]:
+    def _find_words(self, words: Iterable[str]) -> dict[str, str]:
         return dict(self._rows("SELECT form, stem FROM forms WHERE form", words))
 
     def _rows(self, query: str, values: Iterable[str]) -> Iterator[tuple[Any, ...]]:
-        wanted = sorted(set(values))
-        for at in range(0, len(wanted), _AT_ONCE):
-            some = wanted[at : at + _AT_ONCE]
+        unique = sorted(set(values))
+        for at in range(0, len(unique), _AT_ONCE):
+            some = unique[at : at + _AT_ONCE]
             yield from self._database.execute(f"{query} IN ({', '.join('?' * len(some))})", some)
 
 
 @cache
 def english() -> EnglishWords:
-    """By the stems of SQLite, which are the same for every index."""
+    """The lists of `english.py` by SQLite's stems, which are the same for every index."""
     database = sqlite3.connect(":memory:", isolation_level=None)
     try:
-        stems = _stems(database, {*EVERYDAY_WORDS, *ELSEWHERE_WORDS, *chain(*SYNONYMS)})
+        stems = _stems(database, {*EVERYDAY_WORDS, *OFF_TOPIC_WORDS, *chain(*SYNONYMS)})
     finally:
         database.close()
-    alike: dict[str, dict[str, None]] = {}
+    synonyms: dict[str, dict[str, None]] = {}
     for group in SYNONYMS:
         for word in group:
-            alike.setdefault(stems[word], {}).update(dict.fromkeys(stems[other] for other in group))
+            synonyms.setdefault(stems[word], {}).update(dict.fromkeys(stems[other] for other in group))
     return EnglishWords(
         frozenset(stems[word] for word in EVERYDAY_WORDS),
-        frozenset(stems[word] for word in ELSEWHERE_WORDS),
-        {stem: tuple(other for other in others if other != stem) for stem, others in alike.items()},
+        frozenset(stems[word] for word in OFF_TOPIC_WORDS),
+        {stem: tuple(other for other in others if other != stem) for stem, others in synonyms.items()},
     )
 
 
@@ -216,7 +218,7 @@ def _phrases(stems: str) -> Phrases:
 
 
 def _opened(file: Path, weights: Mapping[str, float], stamp: str) -> sqlite3.Connection:
-    """The index in `file`; sqlite3.Error if there is none, or another one."""
+    """The index in `file`; sqlite3.Error if there is none, or one of other documents."""
     # Immutable: files are replaced whole and never written to, so there is nothing to lock.
     address = f"file:{quote(str(file))}?mode=ro&immutable=1"
     database = sqlite3.connect(address, uri=True, isolation_level=None)
@@ -239,7 +241,7 @@ def _rebuilt(
         os.chmod(temporary, 0o600)
         os.replace(temporary, file)
         return _opened(file, weights, stamp)
-    except (OSError, sqlite3.Error):  # no room, no right to write: then it is not kept
+    except (OSError, sqlite3.Error):  # no space, or no right to write: then it is not cached
         with suppress(OSError):
             os.unlink(temporary)
         database = sqlite3.connect(":memory:", isolation_level=None)
@@ -250,7 +252,7 @@ def _rebuilt(
 def _write(file: Path, documents: Iterable[IndexedText], weights: Mapping[str, float], stamp: str) -> None:
     database = sqlite3.connect(file, isolation_level=None)
     try:
-        database.execute("PRAGMA journal_mode = OFF")  # nobody sees it before it is whole
+        database.execute("PRAGMA journal_mode = OFF")  # the file is renamed into place when it is complete
         database.execute("PRAGMA synchronous = OFF")
         _fill(database, documents, weights, stamp)
     finally:
@@ -261,35 +263,35 @@ def _fill(
     database: sqlite3.Connection, documents: Iterable[IndexedText], weights: Mapping[str, float], stamp: str
 ) -> None:
     read = [
-        (one.id, [[words(line) for line in one.fields.get(field, "").splitlines()] for field in weights])
-        for one in sorted(documents, key=lambda one: one.id)
+        (document.id, [[words(line) for line in document.fields.get(field, "").splitlines()] for field in weights])
+        for document in sorted(documents, key=lambda document: document.id)
     ]
     stems = _stems(database, (word for _, fields in read for field in fields for line in field for word in line))
     having: Counter[str] = Counter()
-    columns = ", ".join(f"field{number}" for number in range(len(weights)))  # whatever the fields are called
+    columns = ", ".join(f"field{number}" for number in range(len(weights)))  # their own names may be words of SQL
     marks = ", ".join("?" * len(weights))
     database.execute("BEGIN")
     database.execute(f"CREATE VIRTUAL TABLE documents USING fts5({columns}, content = '', {_TOKENS})")
     database.execute("CREATE TABLE texts (doc INTEGER PRIMARY KEY, id TEXT, stems TEXT)")
     for doc, (id, fields) in enumerate(read):
-        spoken = [" ".join(word for line in field for word in line) for field in fields]
-        database.execute(f"INSERT INTO documents (rowid, {columns}) VALUES (?, {marks})", (doc, *spoken))
-        kept = [
+        texts = [" ".join(word for line in field for word in line) for field in fields]
+        database.execute(f"INSERT INTO documents (rowid, {columns}) VALUES (?, {marks})", (doc, *texts))
+        phrases = [
             [frozenset(stems[word] for word in line if word in stems and word not in LINKS) for line in field]
             for field in fields
         ]
-        packed = _FIELD.join(_PHRASE.join(" ".join(sorted(line)) for line in field) for field in kept)
+        packed = _FIELD.join(_PHRASE.join(" ".join(sorted(line)) for line in field) for field in phrases)
         database.execute("INSERT INTO texts VALUES (?, ?, ?)", (doc, id, packed))
-        having.update({stem for field in kept for line in field for stem in line})
+        having.update({stem for field in phrases for line in field for stem in line})
     database.execute("CREATE TABLE stems (stem TEXT PRIMARY KEY, documents INTEGER, word TEXT) WITHOUT ROWID")
-    written = {stem: word for word, stem in stems.items() if stem in having}
+    word_of = {stem: word for word, stem in stems.items() if stem in having}
     database.executemany(
-        "INSERT INTO stems VALUES (?, ?, ?)", ((stem, count, written[stem]) for stem, count in having.items())
+        "INSERT INTO stems VALUES (?, ?, ?)", ((stem, count, word_of[stem]) for stem, count in having.items())
     )
     database.execute("CREATE TABLE forms (form TEXT PRIMARY KEY, stem TEXT) WITHOUT ROWID")
     forms = {stem: stem for stem in having} | {word: stem for word, stem in stems.items() if stem in having}
     database.executemany("INSERT INTO forms VALUES (?, ?)", forms.items())
-    database.execute("CREATE TABLE about (what TEXT PRIMARY KEY, said TEXT)")
+    database.execute("CREATE TABLE about (name TEXT PRIMARY KEY, value TEXT)")
     about = {"made of": _made_of(weights, stamp), "documents": str(len(read))}
     database.executemany("INSERT INTO about VALUES (?, ?)", about.items())
     database.execute("COMMIT")
@@ -300,17 +302,18 @@ def _made_of(weights: Mapping[str, float], stamp: str) -> str:
 
 
 def _about(database: sqlite3.Connection) -> dict[str, str]:
-    return dict(database.execute("SELECT what, said FROM about"))
+    return dict(database.execute("SELECT name, value FROM about"))
 
 
-def _stems(database: sqlite3.Connection, spoken: Iterable[str]) -> dict[str, str]:
-    """SQLite's own, so that there is no second stemmer to keep in step: each word is a document for a moment."""
-    listed = sorted(set(spoken))
+def _stems(database: sqlite3.Connection, words: Iterable[str]) -> dict[str, str]:
+    """Each word with its stem. SQLite's own tokenizer computes it, so that there is no second stemmer to keep in
+    step: for a moment, each word is a document."""
+    listed = sorted(set(words))
     database.execute("BEGIN")
     try:
-        database.execute(f"CREATE VIRTUAL TABLE temp.spoken USING fts5(word, {_TOKENS})")
-        database.execute("CREATE VIRTUAL TABLE temp.stemmed USING fts5vocab(temp, spoken, instance)")
-        database.executemany("INSERT INTO temp.spoken (rowid, word) VALUES (?, ?)", enumerate(listed))
+        database.execute(f"CREATE VIRTUAL TABLE temp.words USING fts5(word, {_TOKENS})")
+        database.execute("CREATE VIRTUAL TABLE temp.stemmed USING fts5vocab(temp, words, instance)")
+        database.executemany("INSERT INTO temp.words (rowid, word) VALUES (?, ?)", enumerate(listed))
         return {listed[doc]: stem for stem, doc in database.execute("SELECT term, doc FROM temp.stemmed")}
     finally:
         database.execute("ROLLBACK")

@@ -6,18 +6,18 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
-from samuel.relevance.confidence import ALIKE, UNKNOWN, Form, Sentence, Term, rarity
-from samuel.relevance.spelling import relatives, slips
+from samuel.relevance.confidence import SYNONYM_WEIGHT, UNKNOWN_WEIGHT, Form, Sentence, Term, rarity
+from samuel.relevance.spelling import one_slip_away, relatives
 from samuel.relevance.words import LONGEST_SENTENCE, informative, sentences
 
-# Sentences that are looked at: what is asked stands at the beginning or at the end of a long text.
+# Sentences that are read of a long text: the request stands at its beginning or at its end.
 _FIRST, _LAST = 48, 16
 
 # Words of one text that are looked up as misspelt.
-_MISSPELT = 16
+_MOST_CORRECTIONS = 16
 
-# Who begins so wants to be told something, and nothing done.
-_WANTS_TO_KNOW = {("what", verb) for verb in ("is", "are", "do", "does")} | {("how", "do"), ("how", "does")}
+# A sentence that begins like this asks for an explanation, not for something to be done.
+_ASKS_FOR_EXPLANATION = {("what", verb) for verb in ("is", "are", "do", "does")} | {("how", "do"), ("how", "does")}
 
 MOST_WORDS = 64
 """Words that one text is searched by: the rarest."""
@@ -26,127 +26,129 @@ MOST_WORDS = 64
 class TextQuery(NamedTuple):
     sentences: tuple[Sentence, ...]
     words: tuple[tuple[str, int], ...]
-    """What to search by, with how many documents have it, the rarest first. Each is of letters and digits."""
+    """Words to search by, each with the number of documents that have it, the rarest first. They consist of
+    letters and digits."""
 
 
 class EnglishWords(NamedTuple):
     """The lists of `english.py`, by stem."""
 
     everyday: frozenset[str]
-    elsewhere: frozenset[str]
-    alike: Mapping[str, tuple[str, ...]]
+    off_topic: frozenset[str]
+    synonyms: Mapping[str, tuple[str, ...]]
 
 
-class KnownStem(NamedTuple):
+class IndexedStem(NamedTuple):
     """A stem that documents have."""
 
     documents: int
     word: str
-    """One that has this stem."""
+    """A word that has this stem."""
 
 
 class Vocabulary(NamedTuple):
     """What an index knows about words."""
 
     documents: int
-    answers: bool
-    """Whether its documents answer questions; otherwise who only wants to be told something asks for none."""
+    answers_questions: bool
+    """Whether a question for an explanation can ask for one of its documents."""
     english: EnglishWords
-    stems: Callable[[Iterable[str]], Mapping[str, str]]
-    having: Callable[[Iterable[str]], Mapping[str, KnownStem]]
+    stem_words: Callable[[Iterable[str]], Mapping[str, str]]
+    """Each word with its stem."""
+    find_stems: Callable[[Iterable[str]], Mapping[str, IndexedStem]]
     """Those of the stems that any document has."""
-    spelt: Callable[[Iterable[str]], Mapping[str, str]]
-    """The stems of those words that any document has, as they are written."""
+    find_words: Callable[[Iterable[str]], Mapping[str, str]]
+    """Those of the words that any document has, as they are written, each with its stem."""
 
 
-def understand(text: str, known: Vocabulary) -> TextQuery:
-    spoken = sentences(text)
-    whole = tuple(word for sentence in spoken for word in sentence)
-    if len(spoken) > 1 and len(whole) <= LONGEST_SENTENCE:
-        spoken.append(whole)  # two short sentences may be one question
-    if len(spoken) > _FIRST + _LAST:
-        spoken = spoken[:_FIRST] + spoken[-_LAST:]
-    reading = _Reading(spoken, known)
-    read = [reading.sentence(one) for one in spoken]
-    return TextQuery(tuple(one for one in read if one.terms), reading.searchable())
+def understand(text: str, vocabulary: Vocabulary) -> TextQuery:
+    texts = sentences(text)
+    all_words = tuple(word for sentence in texts for word in sentence)
+    if len(texts) > 1 and len(all_words) <= LONGEST_SENTENCE:
+        texts.append(all_words)  # two short sentences may be one question
+    if len(texts) > _FIRST + _LAST:
+        texts = texts[:_FIRST] + texts[-_LAST:]
+    reader = _QuestionReader(texts, vocabulary)
+    read = [reader.sentence(words) for words in texts]
+    return TextQuery(tuple(sentence for sentence in read if sentence.terms), reader.searchable())
 
 
-class _Reading:
-    def __init__(self, spoken: Sequence[Sequence[str]], known: Vocabulary) -> None:
-        vocabulary: set[str] = set()
-        for sentence in spoken:
-            vocabulary.update(sentence)
-            vocabulary.update(map("".join, pairwise(sentence)))
-        self._known = known
-        self._alike = known.english.alike
-        self._stems = known.stems(vocabulary)
-        said = set(self._stems.values())
-        self._having = dict(known.having({*said, *(other for one in said for other in self._alike.get(one, ()))}))
-        self._misspelt = _MISSPELT
+class _QuestionReader:
+    def __init__(self, texts: Sequence[Sequence[str]], vocabulary: Vocabulary) -> None:
+        words: set[str] = set()
+        for sentence in texts:
+            words.update(sentence)
+            words.update(map("".join, pairwise(sentence)))
+        self._vocabulary = vocabulary
+        self._synonyms = vocabulary.english.synonyms
+        self._stems = vocabulary.stem_words(words)
+        own = set(self._stems.values())
+        candidates = {*own, *(synonym for stem in own for synonym in self._synonyms.get(stem, ()))}
+        self._indexed = dict(vocabulary.find_stems(candidates))
+        self._corrections_left = _MOST_CORRECTIONS
         self._terms: dict[str, Term] = {}
         self._searchable: dict[str, int] = {}
 
-    def sentence(self, spoken: tuple[str, ...]) -> Sentence:
-        terms: dict[str, Term] = {}  # by stem: a word that is said twice is asked for once
-        after = 0
-        for at, word in enumerate(spoken):
-            if at < after:
+    def sentence(self, words: tuple[str, ...]) -> Sentence:
+        terms: dict[str, Term] = {}  # by stem: a word that occurs twice counts once
+        next_at = 0
+        for at, word in enumerate(words):
+            if at < next_at:
                 continue
-            pair = spoken[at : at + 2]
+            pair = words[at : at + 2]
             joined = "".join(pair)
-            if len(pair) == 2 and self._is_one(pair, self._stems.get(joined, "")):
+            if len(pair) == 2 and self._is_compound(pair, self._stems.get(joined, "")):
                 terms.setdefault(self._stems[joined], self._term(joined, pair))
-                after = at + 2
+                next_at = at + 2
             elif informative(word) and word in self._stems:
                 terms.setdefault(self._stems[word], self._term(word, (word,)))
-        said = frozenset(self._stems[word] for word in spoken if word in self._stems) | terms.keys()
-        meant = said.union(*(term.forms for term in terms.values()))
-        if terms and not self._known.answers and spoken[:2] in _WANTS_TO_KNOW:
-            terms[""] = Term(" ".join(spoken[:2]), {}, 0.0, elsewhere=True)
-        return Sentence(tuple(terms.values()), said, meant)
+        stems = frozenset(self._stems[word] for word in words if word in self._stems) | terms.keys()
+        stems_with_synonyms = stems.union(*(term.forms for term in terms.values()))
+        if terms and not self._vocabulary.answers_questions and words[:2] in _ASKS_FOR_EXPLANATION:
+            terms[""] = Term(" ".join(words[:2]), {}, 0.0, off_topic=True)
+        return Sentence(tuple(terms.values()), stems, stems_with_synonyms)
 
     def searchable(self) -> tuple[tuple[str, int], ...]:
-        rarest = sorted(self._searchable.items(), key=lambda one: (one[1], one[0]))
+        rarest = sorted(self._searchable.items(), key=lambda item: (item[1], item[0]))
         return tuple(rarest[:MOST_WORDS])
 
-    def _is_one(self, pair: Sequence[str], stem: str) -> bool:
-        """`roll back` is `rollback`, where a document has that; and `turn off` means something anywhere."""
-        return stem in self._having or (stem in self._alike and not all(map(informative, pair)))
+    def _is_compound(self, pair: Sequence[str], stem: str) -> bool:
+        """Whether two words are read as one: `roll back` where a document has `rollback`, `turn off` anywhere."""
+        return stem in self._indexed or (stem in self._synonyms and not all(map(informative, pair)))
 
-    def _term(self, word: str, spoken: Sequence[str]) -> Term:
+    def _term(self, word: str, parts: Sequence[str]) -> Term:
         own = self._stems[word]
         if own not in self._terms:
-            self._terms[own] = self._read(word, spoken)
+            self._terms[own] = self._new_term(word, parts)
         return self._terms[own]
 
-    def _read(self, word: str, spoken: Sequence[str]) -> Term:
-        english, own = self._known.english, self._stems[word]
-        said = [own]
-        if own not in self._having:  # who writes `rolled back` means a rollback too
-            said += [self._stems[part] for part in spoken if informative(part) and part in self._stems]
-        known = [stem for stem in dict.fromkeys((*said, *self._alike.get(own, ()))) if stem in self._having]
-        known = known or self._guessed(word, own)
-        forms = dict.fromkeys(said, Form())
-        for stem in known:
-            had = self._having[stem]
-            self._searchable[had.word] = had.documents
-            forms.setdefault(stem, Form(ALIKE, had.word))
-        rare = [rarity(self._known.documents, self._having[stem].documents) for stem in known]
-        if not rare:
-            rare = [0.0 if any(map(str.isdecimal, word)) else UNKNOWN]  # `v2`, `4711x`: which one, not what
-        elsewhere = own in english.elsewhere
-        weight = rare[0] if own in known else max(rare)
-        return Term(" ".join(spoken), forms, weight, own in english.everyday, elsewhere)
+    def _new_term(self, word: str, parts: Sequence[str]) -> Term:
+        english, own = self._vocabulary.english, self._stems[word]
+        own_stems = [own]
+        if own not in self._indexed:  # `rolled back` may mean a rollback too
+            own_stems += [self._stems[part] for part in parts if informative(part) and part in self._stems]
+        candidates = dict.fromkeys((*own_stems, *self._synonyms.get(own, ())))
+        indexed = [stem for stem in candidates if stem in self._indexed] or self._related(word, own)
+        forms = dict.fromkeys(own_stems, Form())
+        for stem in indexed:
+            documents, indexed_word = self._indexed[stem]
+            self._searchable[indexed_word] = documents
+            forms.setdefault(stem, Form(SYNONYM_WEIGHT, indexed_word))
+        rarities = [rarity(self._vocabulary.documents, self._indexed[stem].documents) for stem in indexed]
+        if not rarities:
+            rarities = [0.0 if any(map(str.isdecimal, word)) else UNKNOWN_WEIGHT]  # `v2` says which one, not what
+        weight = rarities[0] if own in indexed else max(rarities)
+        return Term(" ".join(parts), forms, weight, own in english.everyday, own in english.off_topic)
 
-    def _guessed(self, word: str, own: str) -> list[str]:
-        """What a word that no document has may stand for."""
-        english = self._known.english
-        if own in english.everyday or own in english.elsewhere or own in english.alike:
-            return []  # a word that is well known, and meant
-        related = self._known.having(relatives(own))
-        if not related and self._misspelt and (forms := {*slips(word), *slips(own)}):
-            self._misspelt -= 1
-            meant = self._known.having(set(self._known.spelt(forms).values()))
-            related = dict(sorted(meant.items(), key=lambda one: (-one[1].documents, one[0]))[:1])
-        self._having.update(related)
+    def _related(self, word: str, own: str) -> list[str]:
+        """The stems that a word may stand for that no document has: of its family, or else its correction."""
+        english = self._vocabulary.english
+        if own in english.everyday or own in english.off_topic or own in english.synonyms:
+            return []  # a common word, spelt as it was meant
+        related = self._vocabulary.find_stems(relatives(own))
+        if not related and self._corrections_left and (forms := {*one_slip_away(word), *one_slip_away(own)}):
+            self._corrections_left -= 1
+            corrections = self._vocabulary.find_stems(set(self._vocabulary.find_words(forms).values()))
+            related = dict(sorted(corrections.items(), key=lambda item: (-item[1].documents, item[0]))[:1])
+        self._indexed.update(related)
         return sorted(related)

@@ -1,4 +1,4 @@
-"""Other forms of a word that documents may have instead: for a word that none of them has."""
+"""Forms that documents may have instead of a word that none of them has."""
 
 from __future__ import annotations
 
@@ -9,8 +9,11 @@ SHORTEST = 6
 """Shorter words have too many neighbours that mean something else."""
 
 
-def slips(word: str) -> Iterator[str]:
-    """All that is one slip of the fingers away from a word. Its first letter is mostly right."""
+def one_slip_away(word: str) -> Iterator[str]:
+    """Everything that one typing error turns into this word: a letter too few, too many, wrong, or two swapped.
+
+    The first letter is taken as right, which it mostly is.
+    """
     if len(word) < SHORTEST or not word.isalpha():
         return
     for at in range(1, len(word) + 1):
@@ -26,7 +29,7 @@ def slips(word: str) -> Iterator[str]:
 
 
 def relatives(stem: str) -> Iterator[str]:
-    """What comes from the same word: `retrain` and `train`, `tester` and `test`."""
+    """Stems of the same family: `retrain` and `train`, `tester` and `test`."""
     for ending in ("er", "or"):
         if len(stem) > len(ending) + 3 and stem.endswith(ending):
             yield stem.removesuffix(ending)

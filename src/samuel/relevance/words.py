@@ -1,4 +1,4 @@
-"""From any text to its words, the same way for what is searched and for what is asked.
+"""Split any text into words, in the same way for documents and for requests.
 
 A prompt may be anything: a megabyte, operators of a query language, emoji, NUL. Only what comes out of here ever
 reaches the index, and that is letters and digits.
@@ -13,12 +13,12 @@ from collections.abc import Iterator
 from samuel.relevance.english import SOURCE_FILE, STOP_WORDS
 
 LONGEST_WORD = 40
-"""Longer ones are digests, keys and base64: nobody asks by them."""
+"""Longer ones are digests, keys and base64, and left out."""
 
 LONGEST_SENTENCE = 40
-"""In words. A pasted log is one endless line: it is looked at in pieces."""
+"""In words. A pasted log is one endless line, which is read in pieces of this length."""
 
-# What is asked stands at the beginning or at the end of a long text.
+# The request stands at the beginning or at the end of a long text.
 _HEAD, _TAIL = 12_000, 4_000
 
 _WORD = re.compile(r"[^\W_]+")
@@ -37,14 +37,14 @@ def words(text: str) -> list[str]:
     """`runTests for api_v2, déjà vu` is run, tests, for, api, v2, deja, vu."""
     text = _SHORTENED.sub(lambda end: " is" if end[1] else "", text)
     text = _HUMP.sub(lambda name: _BEFORE_HUMP.sub(" ", name[0]), text)
-    found: list[str] = []
+    result: list[str] = []
     for match in _WORD.finditer(_folded(text)):
         word = match[0]
         if _UNSPACED.search(word):
-            found += _pairs(word)
+            result += _pairs(word)
         elif len(word) <= LONGEST_WORD:
-            found.append(word)
-    return found
+            result.append(word)
+    return result
 
 
 def informative(word: str) -> bool:
@@ -53,22 +53,23 @@ def informative(word: str) -> bool:
 
 
 def sentences(text: str) -> list[tuple[str, ...]]:
-    """The words of each sentence of what matters in a text; none twice, as in a pasted log."""
+    """The words of each sentence at the beginning and the end of a text; of equal ones, as in a log, the first."""
     if len(text) > _HEAD + _TAIL:
         text = f"{text[:_HEAD]}\n{text[-_TAIL:]}"
     text = _SOURCE.sub(SOURCE_FILE, text)
-    found: dict[tuple[str, ...], None] = {}
+    unique: dict[tuple[str, ...], None] = {}
     for sentence in _SENTENCE_END.split(text):
-        spoken = words(sentence)
-        for at in range(0, len(spoken), LONGEST_SENTENCE):
-            found[tuple(spoken[at : at + LONGEST_SENTENCE])] = None
-    return list(found)
+        sentence_words = words(sentence)
+        for at in range(0, len(sentence_words), LONGEST_SENTENCE):
+            unique[tuple(sentence_words[at : at + LONGEST_SENTENCE])] = None
+    return list(unique)
 
 
 def _folded(text: str) -> str:
     if text.isascii():
         return text.lower()
-    bare = (one for one in unicodedata.normalize("NFKD", text.casefold()) if not unicodedata.combining(one))
+    characters = unicodedata.normalize("NFKD", text.casefold())
+    bare = (character for character in characters if not unicodedata.combining(character))
     return unicodedata.normalize("NFKC", "".join(bare))
 
 
