@@ -11,7 +11,7 @@ SKILLS = [{"Name": "acme/tools/review", "Description": "Reviews {{ it }}.", "Pat
 
 
 @pytest.mark.parametrize("template", ["prompt.md.j2", "discovery-prompt.md.j2"])
-def test_by_name_and_description(samuel_project: SamuelProject, template: str) -> None:
+def test_the_prompt_lists_skills_by_name_and_description(samuel_project: SamuelProject, template: str) -> None:
     with samuel_project.open() as app:
         context = app.context()
     without = {key: value for key, value in context["State"].items() if key != "Skills"}

@@ -14,7 +14,7 @@ from samuel.skills.text_files import MOST, choose
 GOOD = "---\nname: review\ndescription: Reviews a change.\n---\nHow.\n"
 
 
-def told(place: Any) -> list[tuple[str, Origin, HandlerStatus]]:
+def listed(place: Any) -> list[tuple[str, Origin, HandlerStatus]]:
     return [(one.name, one.origin, one.status) for one in place.find()]
 
 
@@ -30,7 +30,7 @@ def everywhere(place: Any) -> None:
 
 def test_the_project_comes_first_and_shadows_what_has_the_same_name(place: Any) -> None:
     everywhere(place)
-    assert told(place) == [
+    assert listed(place) == [
         ("review", Origin.PROJECT, HandlerStatus.ACTIVE),
         ("review", Origin.PROJECT, HandlerStatus.SHADOWED),
         ("acme/tools/review", Origin.PROJECT_PLUGIN, HandlerStatus.ACTIVE),
@@ -44,7 +44,7 @@ def test_the_project_comes_first_and_shadows_what_has_the_same_name(place: Any) 
     assert choose(found, "review", "skill").path == first
 
 
-def test_one_that_is_broken_hides_nothing_and_is_listed_with_the_reason(place: Any) -> None:
+def test_a_broken_skill_shadows_nothing_and_is_listed_with_the_reason(place: Any) -> None:
     file = place.put(".samuel/skills/review/SKILL.md", "---\nname: review\n---\n")
     place.skill(".samuel/skills/review", base=place.home)
     broken, working = place.find()
@@ -53,7 +53,7 @@ def test_one_that_is_broken_hides_nothing_and_is_listed_with_the_reason(place: A
     assert choose(place.find(), "review", "skill").origin is Origin.USER
 
 
-def test_what_a_skill_says(place: Any) -> None:
+def test_every_field_of_a_skill_is_read(place: Any) -> None:
     place.put(
         ".samuel/skills/pdf/SKILL.md",
         "---\nname: pdf\ndescription: |\n  Reads\n  PDFs.\nlicense: MIT\ncompatibility: needs poppler\n"
@@ -82,20 +82,23 @@ def test_what_a_skill_says(place: Any) -> None:
         ("---\nname: ''\ndescription: d\n---\n", "SKILL.md:2: `name` must be text"),
         ("---\nname: 3\ndescription: d\n---\n", "SKILL.md:2: `name` must be text, not 3"),
         ("---\nname: x\ndescription: [d]\n---\n", "SKILL.md:3: `description` must be text"),
-        ("---\nname: Review\ndescription: d\n---\n", "SKILL.md:2: `Review` is no name of a skill"),
-        ("---\nname: a--b\ndescription: d\n---\n", "SKILL.md:2: `a--b` is no name of a skill"),
-        ("---\nname: -a\ndescription: d\n---\n", "SKILL.md:2: `-a` is no name of a skill"),
-        ("---\nname: ../x\ndescription: d\n---\n", "SKILL.md:2: `../x` is no name of a skill"),
-        (f"---\nname: {'a' * 65}\ndescription: d\n---\n", "SKILL.md:2: `name` has 65 characters, 64 is the most"),
+        ("---\nname: Review\ndescription: d\n---\n", "SKILL.md:2: `Review` is not a valid skill name"),
+        ("---\nname: a--b\ndescription: d\n---\n", "SKILL.md:2: `a--b` is not a valid skill name"),
+        ("---\nname: -a\ndescription: d\n---\n", "SKILL.md:2: `-a` is not a valid skill name"),
+        ("---\nname: ../x\ndescription: d\n---\n", "SKILL.md:2: `../x` is not a valid skill name"),
+        (
+            f"---\nname: {'a' * 65}\ndescription: d\n---\n",
+            "SKILL.md:2: `name` has 65 characters, at most 64 are allowed",
+        ),
         (
             f"---\nname: x\ndescription: {'d' * 1025}\n---\n",
-            "SKILL.md:3: `description` has 1025 characters, 1024 is the most",
+            "SKILL.md:3: `description` has 1025 characters, at most 1024 are allowed",
         ),
         ("---\nname: &a x\ndescription: *a\n---\n", "SKILL.md:2: anchors and aliases"),
         ("x" * 1_100_000, "larger than"),
     ],
 )
-def test_what_no_skill_can_be(place: Any, text: str, says: str) -> None:
+def test_an_invalid_skill_is_broken_with_the_line_and_the_reason(place: Any, text: str, says: str) -> None:
     place.put(".samuel/skills/x/SKILL.md", text)
     (one,) = place.find()
     assert one.status is HandlerStatus.BROKEN
@@ -104,23 +107,23 @@ def test_what_no_skill_can_be(place: Any, text: str, says: str) -> None:
         choose([one], "x", "skill")
 
 
-def test_a_name_that_is_not_its_directorys_is_a_warning(place: Any) -> None:
+def test_a_skill_whose_name_differs_from_its_directory_gets_a_warning(place: Any) -> None:
     place.put(".samuel/skills/other/SKILL.md", GOOD)
     (one,) = place.find()
     assert (one.name, one.status) == ("other", HandlerStatus.ACTIVE)
-    assert one.warnings == ("its `name` is `review`, and its directory is called `other`",)
+    assert one.warnings == ("its `name` is `review`, but its directory is `other`",)
 
 
-def test_what_is_odd_in_the_rest_is_a_warning(place: Any) -> None:
+def test_wrong_values_of_optional_fields_are_warnings(place: Any) -> None:
     head = "license: 3\nmetadata: x\nallowed-tools: {a: b}\ncompatibility: " + "c" * 501
     place.put(".samuel/skills/review/SKILL.md", GOOD.replace("\n---\nHow", f"\n{head}\n---\nHow"))
     (one,) = place.find()
     assert one.status is HandlerStatus.ACTIVE
     assert one.warnings == (
-        "`license` is no text",
+        "`license` is not text",
         "`compatibility` has more than 500 characters",
-        "`metadata` is no mapping",
-        "`allowed-tools` is no list of tools",
+        "`metadata` is not a mapping",
+        "`allowed-tools` is not a list of tools",
     )
 
 
@@ -140,7 +143,7 @@ class TestNames:
         for name in ("reviewer/review", "acme/tools/review", "acme@tools/review"):
             assert choose(found, name, "skill").name == "reviewer/review"
 
-    def test_the_simple_name_is_not_a_plugins(self, place: Any) -> None:
+    def test_a_plugins_skill_is_not_found_without_the_plugins_name(self, place: Any) -> None:
         place.skill("skills/review", base=place.plugin("acme@tools"))
         with pytest.raises(UsageError, match="did you mean `acme/tools/review`"):
             choose(place.find(), "tools/review", "skill")
@@ -148,19 +151,19 @@ class TestNames:
     @pytest.mark.parametrize(
         "name", ["", "..", "../x", "a/../b", "/etc/passwd", "a//b", "a/", ".", "a\x1b[2J", "a\n"]
     )
-    def test_what_is_no_name_is_refused(self, place: Any, name: str) -> None:
+    def test_an_invalid_skill_name_is_refused(self, place: Any, name: str) -> None:
         place.skill(".samuel/skills/review")
-        with pytest.raises(UsageError, match="is no name of a skill"):
+        with pytest.raises(UsageError, match="is not a valid skill name"):
             choose(place.find(), name, "skill")
 
-    def test_one_that_is_not_there(self, place: Any) -> None:
+    def test_an_unknown_skill_is_refused_with_the_nearest_name(self, place: Any) -> None:
         place.skill(".samuel/skills/review")
         with pytest.raises(UsageError, match=r"there is no skill `reveiw`\ndid you mean `review`\?"):
             choose(place.find(), "reveiw", "skill")
-        with pytest.raises(UsageError, match="`samuel skill list` shows"):
+        with pytest.raises(UsageError, match="`samuel skill list` lists them"):
             choose([], "reveiw", "skill")
 
-    def test_a_directory_with_a_name_that_cannot_be_shown(self, place: Any) -> None:
+    def test_a_skill_directory_with_an_unprintable_name_is_broken(self, place: Any) -> None:
         for name in ("a\x1b[2J", os.fsdecode(b"a\xff")):
             place.put(f".samuel/skills/{name}/SKILL.md", GOOD)
         assert [one.status for one in place.find()] == [HandlerStatus.BROKEN, HandlerStatus.BROKEN]
@@ -171,34 +174,34 @@ class TestLinks:
     """What a link of a clone leads to, a key perhaps, would be told to the agent."""
 
     @pytest.mark.parametrize("link", [".samuel/skills", ".samuel/skills/x", ".samuel/skills/x/SKILL.md"])
-    def test_one_that_leads_out_of_a_project_is_refused(self, place: Any, tmp_path: Path, link: str) -> None:
+    def test_a_link_out_of_the_project_is_refused(self, place: Any, tmp_path: Path, link: str) -> None:
         self.outside(place, tmp_path)
         self.link(place.root / link, tmp_path / self.target(link))
         assert [one for one in place.find() if one.status is HandlerStatus.ACTIVE] == []
         assert "secret" not in str(place.find())
 
     @pytest.mark.parametrize("link", ["skills", "skills/x", "skills/x/SKILL.md"])
-    def test_nor_out_of_a_plugin(self, place: Any, tmp_path: Path, link: str) -> None:
+    def test_a_link_out_of_a_plugin_is_refused(self, place: Any, tmp_path: Path, link: str) -> None:
         self.outside(place, tmp_path)
         self.link(place.plugin("acme@tools") / link, tmp_path / self.target(link))
         assert [one for one in place.find() if one.status is HandlerStatus.ACTIVE] == []
 
-    def test_one_that_stays_inside_is_followed(self, place: Any) -> None:
+    def test_a_link_within_the_project_is_followed(self, place: Any) -> None:
         place.skill("tools/x")
         self.link(place.root / ".samuel/skills/x", place.root / "tools/x")
-        assert told(place) == [("x", Origin.PROJECT, HandlerStatus.ACTIVE)]
+        assert listed(place) == [("x", Origin.PROJECT, HandlerStatus.ACTIVE)]
 
-    def test_the_users_own_may_lead_where_they_like(self, place: Any, tmp_path: Path) -> None:
+    def test_links_of_the_users_own_skills_may_lead_anywhere(self, place: Any, tmp_path: Path) -> None:
         self.outside(place, tmp_path)
         self.link(place.home / ".samuel/skills", tmp_path / "outside")
-        assert told(place) == [("x", Origin.USER, HandlerStatus.ACTIVE)]
+        assert listed(place) == [("x", Origin.USER, HandlerStatus.ACTIVE)]
 
-    def test_a_loop_of_links_ends(self, place: Any) -> None:
+    def test_a_loop_of_links_in_the_skills_ends(self, place: Any) -> None:
         self.link(place.home / ".samuel/skills/x", place.home / ".samuel/skills")
         self.link(place.root / ".samuel/skills/x/SKILL.md", place.root / ".samuel/skills/x/SKILL.md")
         assert all(one.status is HandlerStatus.BROKEN for one in place.find())
 
-    def test_a_pipe_does_not_hang(self, place: Any) -> None:
+    def test_a_named_pipe_as_skill_file_does_not_hang(self, place: Any) -> None:
         (place.root / ".samuel/skills/x").mkdir(parents=True)
         os.mkfifo(place.root / ".samuel/skills/x/SKILL.md")
         assert [one.status for one in place.find()] == [HandlerStatus.BROKEN]
@@ -217,10 +220,10 @@ class TestLinks:
 def test_a_project_that_is_the_home_directory_has_no_second_set(place: Any) -> None:
     place.home = place.root
     place.skill(".samuel/skills/review")
-    assert told(place) == [("review", Origin.PROJECT, HandlerStatus.ACTIVE)]
+    assert listed(place) == [("review", Origin.PROJECT, HandlerStatus.ACTIVE)]
 
 
-def test_so_many_and_no_more(place: Any) -> None:
+def test_a_directory_with_too_many_skills_is_cut_with_a_reason(place: Any) -> None:
     for number in range(MOST + 3):
         place.skill(f".samuel/skills/s{number:04}")
     found = place.find()
@@ -230,20 +233,20 @@ def test_so_many_and_no_more(place: Any) -> None:
 
 
 class TestForThePrompt:
-    def test_name_description_and_file(self, place: Any) -> None:
+    def test_the_prompt_gets_name_description_and_file_of_active_skills(self, place: Any) -> None:
         place.skill(".samuel/skills/review", "Reviews.")
         place.put(".samuel/skills/broken/SKILL.md", "")
         home = place.skill(".samuel/skills/pdf", "Reads.", base=place.home)
         listing = for_prompt(place.find(), place.root, 1000)
-        assert listing.shown == [
+        assert listing.listed == [
             {"Name": "review", "Description": "Reviews.", "Path": ".samuel/skills/review/SKILL.md"},
             {"Name": "pdf", "Description": "Reads.", "Path": str(home)},
         ]
         assert listing.left_out == ()
 
-    def test_what_there_is_no_room_for_is_told(self, place: Any) -> None:
+    def test_skills_that_exceed_the_limit_of_the_prompt_are_named(self, place: Any) -> None:
         for name in "abc":
             place.skill(f".samuel/skills/{name}", "x" * 900)
         listing = for_prompt(place.find(), place.root, 2000)
-        assert [one["Name"] for one in listing.shown] == ["a", "b"]
+        assert [one["Name"] for one in listing.listed] == ["a", "b"]
         assert listing.left_out == ("c",)

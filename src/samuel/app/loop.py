@@ -95,7 +95,7 @@ def skills(app: App) -> list[dict[str, str]]:
     listing = for_prompt(found, app.paths.root, app.config.limits.handler_prompt_bytes)
     if listing.left_out:
         app.warn(f"skills left out of the prompt, too long together: {', '.join(listing.left_out)}")
-    return listing.shown
+    return listing.listed
 
 
 def loop(app: App, stop: Stop, *, timings: bool, dry_run: bool) -> Loop:

@@ -8,15 +8,19 @@ from pathlib import Path
 from samuel.hooks.handler import HandlerStatus
 from samuel.plugins.installed import InstalledPlugin
 from samuel.skills.recipe import Recipe, name_of, recipe
-from samuel.skills.text_files import shadowing, shelves, texts
+from samuel.skills.text_files import read_directory, shadow_reasons, text_directories
 
 FOLDER = "recipes"
 
 
 def find_recipes(root: Path, home: Path, plugins: Sequence[InstalledPlugin]) -> list[Recipe]:
-    """The highest precedence first, with those that are broken or shadowed. `plugins` are those that take part."""
-    found = [recipe(text) for shelf in shelves(FOLDER, root, home, plugins) for text in texts(shelf, name_of)]
+    """All recipes, broken and shadowed ones too, the highest precedence first. `plugins` are the usable ones."""
+    recipes = [
+        recipe(text_file)
+        for directory in text_directories(FOLDER, root, home, plugins)
+        for text_file in read_directory(directory, name_of)
+    ]
     return [
-        one._replace(status=HandlerStatus.SHADOWED, reason=why) if why else one
-        for one, why in zip(found, shadowing(found), strict=True)
+        item._replace(status=HandlerStatus.SHADOWED, reason=why) if why else item
+        for item, why in zip(recipes, shadow_reasons(recipes), strict=True)
     ]

@@ -9,42 +9,44 @@ from typing import NamedTuple
 from samuel.hooks.handler import HandlerStatus
 from samuel.plugins.installed import InstalledPlugin
 from samuel.skills.skill import Skill, name_of, skill
-from samuel.skills.text_files import shadowing, shelves, texts
+from samuel.skills.text_files import read_directory, shadow_reasons, text_directories
 
 FOLDER = "skills"
 
 
 def find_skills(root: Path, home: Path, plugins: Sequence[InstalledPlugin]) -> list[Skill]:
-    """The highest precedence first, with those that are broken or shadowed. `plugins` are those that take part."""
-    found = [
-        skill(text) for shelf in shelves(FOLDER, root, home, plugins) for text in texts(shelf, name_of, deepest=2)
+    """All skills, broken and shadowed ones too, the highest precedence first. `plugins` are the usable ones."""
+    skills = [
+        skill(text_file)
+        for directory in text_directories(FOLDER, root, home, plugins)
+        for text_file in read_directory(directory, name_of, deepest=2)
     ]
     return [
-        one._replace(status=HandlerStatus.SHADOWED, reason=why) if why else one
-        for one, why in zip(found, shadowing(found), strict=True)
+        item._replace(status=HandlerStatus.SHADOWED, reason=why) if why else item
+        for item, why in zip(skills, shadow_reasons(skills), strict=True)
     ]
 
 
 class Listing(NamedTuple):
     """The skills as the prompt's template sees them."""
 
-    shown: list[dict[str, str]]
+    listed: list[dict[str, str]]
     left_out: tuple[str, ...]
-    """The names of those that there was no more room for."""
+    """The names of the skills that exceed the limit."""
 
 
-def for_prompt(found: Iterable[Skill], root: Path, most: int) -> Listing:
-    """Name, description and file of those that work, within a number of bytes."""
-    shown: list[dict[str, str]] = []
+def for_prompt(skills: Iterable[Skill], root: Path, bytes_left: int) -> Listing:
+    """Name, description and file of the active skills, as many as fit into a number of bytes."""
+    listed: list[dict[str, str]] = []
     left_out: list[str] = []
-    for one in found:
-        if one.status is not HandlerStatus.ACTIVE:
+    for item in skills:
+        if item.status is not HandlerStatus.ACTIVE:
             continue
-        inside = one.path.is_relative_to(root)
-        path = str(one.path.relative_to(root) if inside else one.path)
-        most -= len(f"{one.name}{one.description}{path}".encode())
-        if most < 0:
-            left_out.append(one.name)
+        inside = item.path.is_relative_to(root)
+        path = str(item.path.relative_to(root) if inside else item.path)
+        bytes_left -= len(f"{item.name}{item.description}{path}".encode())
+        if bytes_left < 0:
+            left_out.append(item.name)
         else:
-            shown.append({"Name": one.name, "Description": one.description, "Path": path})
-    return Listing(shown, tuple(left_out))
+            listed.append({"Name": item.name, "Description": item.description, "Path": path})
+    return Listing(listed, tuple(left_out))

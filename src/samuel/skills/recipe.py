@@ -10,14 +10,14 @@ from samuel.errors import ConfigError, Problem
 from samuel.files.frontmatter import FrontMatter
 from samuel.hooks.handler import HandlerStatus, Origin
 from samuel.prompts.render import render, shipped, used_names
-from samuel.skills.recipe_arguments import Argument, declared, filled
+from samuel.skills.recipe_arguments import Argument, fill_arguments, read_arguments
 from samuel.skills.text_files import TextFile
 from samuel.skills.tool_lists import tool_names
 
 ENDING = ".md"
 TOOLS = ("allowed_tools", "allowed-tools")
 _SKILLS = "skills.md.j2"
-_OWN_LIST = "State.Skills"  # a recipe that says itself what it wants to say of them
+_OWN_LIST = "State.Skills"  # a recipe that uses it lists the skills itself
 SYNTAX = "recipes are Jinja2 templates: {{ name }}, {% if name %}...{% endif %}, {{ name | default('x', true) }}"
 
 
@@ -26,14 +26,14 @@ class Recipe(NamedTuple):
     path: Path
     origin: Origin
     title: str = ""
-    """Its front matter's own name for it."""
+    """The `name` in its front matter."""
     description: str = ""
     arguments: tuple[Argument, ...] | None = None
-    """None: it declares none, and takes those that its text uses."""
+    """None if it declares none: then it takes the names that its text uses."""
     allowed_tools: tuple[str, ...] | None = None
     agent: str = ""
     more: Mapping[str, Any] = {}
-    """What other tools have in a front matter, as it is."""
+    """Keys of the front matter that are other tools', unchanged."""
     body: str = ""
     body_line: int = 1
     status: HandlerStatus = HandlerStatus.ACTIVE
@@ -43,23 +43,25 @@ class Recipe(NamedTuple):
     def name(self) -> str:
         return self.names[0]
 
-    def prompt(self, context: Mapping[str, Any], given: Mapping[str, str]) -> str:
+    def prompt(self, context: Mapping[str, Any], arguments: Mapping[str, str]) -> str:
         """The text with the context's names and its arguments filled in; below it, the skills of the project."""
         # Empty lines in place of the front matter: the lines in messages are then those of the file.
         text = "\n" * (self.body_line - 1) + self.body
         try:
-            values = filled(self.arguments, given, used_names(text, str(self.path)), self.name)
+            values = fill_arguments(self.arguments, arguments, used_names(text, str(self.path)), self.name)
             rendered = render(text, {**context, **values}, str(self.path)).lstrip("\n")
         except ConfigError as error:
-            raise ConfigError([problem._replace(hint=_hint(problem.hint)) for problem in error.problems]) from None
+            raise ConfigError(
+                [problem._replace(hint=_with_hint(problem.hint)) for problem in error.problems]
+            ) from None
         if _OWN_LIST in self.body:
             return rendered
         skills = render(shipped(_SKILLS), context, _SKILLS)
         return f"{rendered.rstrip()}\n{skills}" if skills.strip() else rendered
 
 
-def _hint(said: str) -> str:
-    return f"{said}; arguments are given with `--arg`" if said else SYNTAX
+def _with_hint(hint: str) -> str:
+    return f"{hint}; pass arguments with `--arg`" if hint else SYNTAX
 
 
 def name_of(parts: tuple[str, ...]) -> str:
@@ -67,26 +69,26 @@ def name_of(parts: tuple[str, ...]) -> str:
     return "/".join(parts)[: -len(ENDING)] if parts[-1].endswith(ENDING) else ""
 
 
-def recipe(text: TextFile) -> Recipe:
-    """What a file says; broken, with the reason, where it says something that cannot be."""
-    found = Recipe(text.names, text.path, text.origin)
-    if text.document is None:
-        return found._replace(status=HandlerStatus.BROKEN, reason=str(text.problem))
-    found = found._replace(body=text.document.body, body_line=text.document.body_line)
+def recipe(text_file: TextFile) -> Recipe:
+    """The recipe that a file defines; a broken one, with the reason, if a field has a wrong value."""
+    result = Recipe(text_file.names, text_file.path, text_file.origin)
+    if text_file.document is None:
+        return result._replace(status=HandlerStatus.BROKEN, reason=str(text_file.problem))
+    result = result._replace(body=text_file.document.body, body_line=text_file.document.body_line)
     try:
-        return found._replace(**_head(text.document, str(text.path)))
+        return result._replace(**_head(text_file.document, str(text_file.path)))
     except ConfigError as error:
-        return found._replace(status=HandlerStatus.BROKEN, reason=str(error.problems[0]))
+        return result._replace(status=HandlerStatus.BROKEN, reason=str(error.problems[0]))
 
 
 def _head(document: FrontMatter, file: str) -> dict[str, Any]:
-    said = dict(document.head)
+    head = dict(document.head)
 
     def refused(key: str, what: str) -> ConfigError:
         return ConfigError([Problem(what, file, document.lines.get(key, 1))])
 
     def text(key: str) -> str:
-        value = said.pop(key, None)
+        value = head.pop(key, None)
         if value is not None and not isinstance(value, str):
             raise refused(key, f"`{key}` must be text, not {value!r}")
         return " ".join((value or "").split())
@@ -95,11 +97,11 @@ def _head(document: FrontMatter, file: str) -> dict[str, Any]:
     tools = None
     for key in TOOLS:
         try:
-            tools = tool_names(said.pop(key)) if key in said else tools
+            tools = tool_names(head.pop(key)) if key in head else tools
         except ValueError as error:
             raise refused(key, f"`{key}` {error}") from None
     try:
-        arguments = declared(said.pop("arguments", None), said.pop("defaults", None))
+        arguments = read_arguments(head.pop("arguments", None), head.pop("defaults", None))
     except ValueError as error:
         raise refused("arguments" if "arguments" in document.lines else "defaults", str(error)) from None
     return {
@@ -108,5 +110,5 @@ def _head(document: FrontMatter, file: str) -> dict[str, Any]:
         "agent": agent,
         "arguments": arguments,
         "allowed_tools": tools,
-        "more": said,
+        "more": head,
     }

@@ -35,7 +35,7 @@ class Skill(NamedTuple):
 
     @property
     def name(self) -> str:
-        """What it is called by: its directory's name, after the plugin's if it came with one."""
+        """The name that it is displayed by: that of its directory, after the plugin's if it belongs to one."""
         return self.names[0]
 
 
@@ -44,29 +44,29 @@ def name_of(parts: tuple[str, ...]) -> str:
     return parts[0] if len(parts) == 2 and parts[1] == FILE else ""
 
 
-def skill(text: TextFile) -> Skill:
-    """What a file says; broken, with the reason, where it leaves out what every skill has."""
-    found = Skill(text.names, text.path, text.origin)
-    if text.document is None:
-        return found._replace(status=HandlerStatus.BROKEN, reason=str(text.problem))
-    document, directory = text.document, text.path.parent.name
-    if problem := _problem(document, str(text.path)):
-        return found._replace(status=HandlerStatus.BROKEN, reason=str(problem), body=document.body)
-    said = document.head
-    metadata = said.get("metadata")
-    return found._replace(
-        description=" ".join(said["description"].split()),
-        license=_text(said.get("license")),
-        compatibility=_text(said.get("compatibility")),
+def skill(text_file: TextFile) -> Skill:
+    """The skill that a file defines; a broken one, with the reason, if a required field is missing."""
+    result = Skill(text_file.names, text_file.path, text_file.origin)
+    if text_file.document is None:
+        return result._replace(status=HandlerStatus.BROKEN, reason=str(text_file.problem))
+    document, directory = text_file.document, text_file.path.parent.name
+    if problem := _problem(document, str(text_file.path)):
+        return result._replace(status=HandlerStatus.BROKEN, reason=str(problem), body=document.body)
+    head = document.head
+    metadata = head.get("metadata")
+    return result._replace(
+        description=" ".join(head["description"].split()),
+        license=_text(head.get("license")),
+        compatibility=_text(head.get("compatibility")),
         metadata=metadata if isinstance(metadata, dict) else {},
-        allowed_tools=_tools(said.get("allowed-tools")),
+        allowed_tools=_tools(head.get("allowed-tools")),
         body=document.body,
-        warnings=tuple(_warnings(said, directory)),
+        warnings=tuple(_warnings(head, directory)),
     )
 
 
 def _problem(document: FrontMatter, file: str) -> Problem | None:
-    """What keeps it from being used: an agent chooses by the name and the description, so both must be there."""
+    """Why a skill cannot be used: agents choose by name and description, so both are required."""
     if not document.head:
         hint = "begin the file with `---`, `name: ...`, `description: ...`, `---`"
         return Problem("it has no front matter", file, 1, hint)
@@ -76,27 +76,27 @@ def _problem(document: FrontMatter, file: str) -> Problem | None:
             what = f"`{key}` must be text, not {value!r}" if value is not None else f"`{key}` is missing"
             return Problem(what, file, line, f"add `{key}: ...` to its front matter")
         if len(value) > longest:
-            return Problem(f"`{key}` has {len(value)} characters, {longest} is the most", file, line)
+            return Problem(f"`{key}` has {len(value)} characters, at most {longest} are allowed", file, line)
     if not _NAME.fullmatch(document.head["name"]):
-        what = f"`{document.head['name']}` is no name of a skill"
-        return Problem(what, file, document.lines["name"], "lower-case letters, digits and single hyphens")
+        what = f"`{document.head['name']}` is not a valid skill name"
+        return Problem(what, file, document.lines["name"], "use lower-case letters, digits and single hyphens")
     return None
 
 
-def _warnings(said: Mapping[str, Any], directory: str) -> list[str]:
-    found = []
-    if said["name"] != directory:
-        found.append(f"its `name` is `{said['name']}`, and its directory is called `{directory}`")
+def _warnings(head: Mapping[str, Any], directory: str) -> list[str]:
+    warnings = []
+    if head["name"] != directory:
+        warnings.append(f"its `name` is `{head['name']}`, but its directory is `{directory}`")
     for key in ("license", "compatibility"):
-        if key in said and not isinstance(said[key], str):
-            found.append(f"`{key}` is no text")
-    if len(_text(said.get("compatibility"))) > LONGEST_COMPATIBILITY:
-        found.append(f"`compatibility` has more than {LONGEST_COMPATIBILITY} characters")
-    if "metadata" in said and not isinstance(said["metadata"], dict):
-        found.append("`metadata` is no mapping")
-    if said.get("allowed-tools") is not None and _tools(said["allowed-tools"]) is None:
-        found.append("`allowed-tools` is no list of tools")
-    return found
+        if key in head and not isinstance(head[key], str):
+            warnings.append(f"`{key}` is not text")
+    if len(_text(head.get("compatibility"))) > LONGEST_COMPATIBILITY:
+        warnings.append(f"`compatibility` has more than {LONGEST_COMPATIBILITY} characters")
+    if "metadata" in head and not isinstance(head["metadata"], dict):
+        warnings.append("`metadata` is not a mapping")
+    if head.get("allowed-tools") is not None and _tools(head["allowed-tools"]) is None:
+        warnings.append("`allowed-tools` is not a list of tools")
+    return warnings
 
 
 def _text(value: Any) -> str:

@@ -1,7 +1,7 @@
-"""Where texts for agents lie, in which precedence, and what they are called: for skills, and for recipes as well.
+"""The directories and files that skills and recipes are read from, in which precedence and under which names.
 
-A text of a clone goes to an agent, so a link in a project or a plugin may not lead out of it. One that cannot be
-read is listed with the reason and hides nothing.
+Their text goes to an agent, so a symbolic link in a project or a plugin may not lead out of it. A file that cannot
+be read is listed with the reason and shadows nothing.
 """
 
 from __future__ import annotations
@@ -20,23 +20,23 @@ from samuel.nearest import did_you_mean
 from samuel.plugins.installed import LOCAL, InstalledPlugin
 from samuel.printable import file_name
 
-MOST = 500  # texts on one shelf
-DEEPEST = 6  # directories below a shelf
+MOST = 500  # texts in one directory
+DEEPEST = 6  # levels of directories
 
-_OF_PLUGIN = {True: Origin.PROJECT_PLUGIN, False: Origin.USER_PLUGIN}
+_PLUGIN_ORIGIN = {True: Origin.PROJECT_PLUGIN, False: Origin.USER_PLUGIN}
 
 
 class TextDirectory(NamedTuple):
     base: Path
-    """What a link on it may not lead out of, unless it is the user's own."""
+    """A link may not lead out of it, unless the directory is the user's own."""
     folder: str
     origin: Origin
     prefixes: tuple[str, ...] = ("",)
-    """What its texts are called by: `org/repo/`. The first is the one that is shown."""
+    """What the names of its texts begin with, as `org/repo/`. The first one is displayed."""
 
 
 class TextFile(NamedTuple):
-    """One file, read; or the reason why it could not be."""
+    """The content of a file, or the reason why it could not be read."""
 
     names: tuple[str, ...]
     path: Path
@@ -46,35 +46,48 @@ class TextFile(NamedTuple):
 
 
 NameOf = Callable[[tuple[str, ...]], str]
-"""From the parts of a path below a shelf to a name; "" for a file that is no text of this kind."""
+"""The name of a text, from the parts of its path below the directory; "" for a file of another kind."""
 
 
-def shelves(folder: str, root: Path, home: Path, plugins: Sequence[InstalledPlugin]) -> list[TextDirectory]:
-    """The highest precedence first: the project's own, its plugins', the user's own, their plugins'."""
+def text_directories(
+    folder: str, root: Path, home: Path, plugins: Sequence[InstalledPlugin]
+) -> list[TextDirectory]:
+    """The directories of one kind of text, the highest precedence first.
+
+    The project's own, its plugins', the user's own, their plugins'.
+    """
     local = [plugin for plugin in plugins if plugin.location == LOCAL]
     others = [plugin for plugin in plugins if plugin.location != LOCAL]
-    found = [*_own(folder, root, Origin.PROJECT), *_of_plugins(folder, local)]
+    directories = [*_own(folder, root, Origin.PROJECT), *_of_plugins(folder, local)]
     if home.resolve() != root.resolve():
-        found += _own(folder, home, Origin.USER)
-    return [*found, *_of_plugins(folder, others)]
+        directories += _own(folder, home, Origin.USER)
+    return [*directories, *_of_plugins(folder, others)]
 
 
-def texts(shelf: TextDirectory, name_of: NameOf, deepest: int = DEEPEST) -> list[TextFile]:
-    """Everything on one shelf, by name."""
-    top = shelf.base / shelf.folder
-    found: list[TextFile] = []
-    if not _may_enter(shelf, top):
-        return [_unread(shelf, shelf.folder, top, "it is a link that leads out", "put a directory in its place")]
-    for parts in _files(shelf, top, (), deepest):
+def read_directory(directory: TextDirectory, name_of: NameOf, deepest: int = DEEPEST) -> list[TextFile]:
+    """Every text of one directory, by name."""
+    top = directory.base / directory.folder
+    text_files: list[TextFile] = []
+    if not _may_enter(directory, top):
+        return [
+            _unread(
+                directory,
+                directory.folder,
+                top,
+                "it is a symbolic link that leads out",
+                "replace it by a directory",
+            )
+        ]
+    for parts in _files(directory, top, (), deepest):
         name = name_of(parts)
         if not name:
             continue
-        if len(found) == MOST:
-            what = f"more than {MOST} lie in `{top}`; this one and those after it are left out"
-            found.append(_unread(shelf, name, top.joinpath(*parts), what, "keep fewer"))
+        if len(text_files) == MOST:
+            what = f"`{top}` has more than {MOST}; this one and those after it are left out"
+            text_files.append(_unread(directory, name, top.joinpath(*parts), what, "remove some"))
             break
-        found.append(_text(shelf, name, top.joinpath(*parts)))
-    return found
+        text_files.append(_text(directory, name, top.joinpath(*parts)))
+    return text_files
 
 
 class ShownText(Protocol):
@@ -90,35 +103,35 @@ class ShownText(Protocol):
     def reason(self) -> str: ...
 
 
-One = TypeVar("One", bound=ShownText)
+AnyText = TypeVar("AnyText", bound=ShownText)
 
 
-def shadowing(found: Iterable[ShownText]) -> list[str]:
-    """For each of these, highest precedence first: why it is not the one of its name; "" if it is."""
+def shadow_reasons(texts: Iterable[ShownText]) -> list[str]:
+    """Why each text is shadowed by one of the same name; "" if it is not. They come highest precedence first."""
     first: dict[str, Path] = {}
     reasons = []
-    for one in found:
-        name, works = one.names[0], one.status is HandlerStatus.ACTIVE
+    for text in texts:
+        name, works = text.names[0], text.status is HandlerStatus.ACTIVE
         hidden = works and name in first
         reasons.append(f"`{first[name]}` has the same name and comes first" if hidden else "")
         if works:
-            first.setdefault(name, one.path)
+            first.setdefault(name, text.path)
     return reasons
 
 
-def choose(found: Sequence[One], asked: str, kind: str) -> One:
-    """The one of this name. The name is only ever compared: it is never made into a path."""
-    if not asked.isprintable() or any(part in ("", ".", "..") for part in asked.split("/")):
-        raise UsageError(f"{asked!r} is no name of a {kind}", f"`samuel {kind} list` shows the names")
-    for name in (asked, asked.replace("@", "/", 1)):
-        known = [one for one in found if name in one.names]
-        if working := next((one for one in known if one.status is HandlerStatus.ACTIVE), None):
+def choose(texts: Sequence[AnyText], wanted_name: str, kind: str) -> AnyText:
+    """The text of this name. The name is only ever compared: it never becomes part of a path."""
+    if not wanted_name.isprintable() or any(part in ("", ".", "..") for part in wanted_name.split("/")):
+        raise UsageError(f"{wanted_name!r} is not a valid {kind} name", f"`samuel {kind} list` lists them")
+    for name in (wanted_name, wanted_name.replace("@", "/", 1)):
+        same_name = [text for text in texts if name in text.names]
+        if working := next((text for text in same_name if text.status is HandlerStatus.ACTIVE), None):
             return working
-        if known:
-            raise SamuelError(f"the {kind} `{asked}` cannot be used: {known[0].reason}")
-    names = (name for one in found for name in one.names)
-    hint = did_you_mean(asked, names, f"`samuel {kind} list` shows those that are there")
-    raise UsageError(f"there is no {kind} `{asked}`", hint)
+        if same_name:
+            raise SamuelError(f"the {kind} `{wanted_name}` cannot be used: {same_name[0].reason}")
+    names = (name for text in texts for name in text.names)
+    hint = did_you_mean(wanted_name, names, f"`samuel {kind} list` lists them")
+    raise UsageError(f"there is no {kind} `{wanted_name}`", hint)
 
 
 def _own(folder: str, base: Path, origin: Origin) -> list[TextDirectory]:
@@ -130,7 +143,7 @@ def _of_plugins(folder: str, plugins: Iterable[InstalledPlugin]) -> list[TextDir
         TextDirectory(
             plugin.directory,
             folder,
-            _OF_PLUGIN[plugin.location == LOCAL],
+            _PLUGIN_ORIGIN[plugin.location == LOCAL],
             tuple(dict.fromkeys((f"{plugin.name}/", f"{plugin.title}/"))),
         )
         for plugin in plugins
@@ -138,44 +151,44 @@ def _of_plugins(folder: str, plugins: Iterable[InstalledPlugin]) -> list[TextDir
 
 
 def _files(
-    shelf: TextDirectory, directory: Path, parts: tuple[str, ...], deepest: int
+    directory: TextDirectory, folder: Path, parts: tuple[str, ...], deepest: int
 ) -> Iterator[tuple[str, ...]]:
-    """The files below a directory, by name, as the parts of their paths."""
+    """The files below `folder`, by name, as the parts of their paths."""
     try:
-        names = sorted(name for name in os.listdir(directory) if not name.startswith("."))
+        names = sorted(name for name in os.listdir(folder) if not name.startswith("."))
     except (FileNotFoundError, NotADirectoryError, PermissionError):
         return
     for name in names:
-        path = directory / name
-        if not os.path.isdir(path):  # which never raises
+        path = folder / name
+        if not os.path.isdir(path):  # never raises
             yield (*parts, name)
-        elif len(parts) + 1 < deepest and _may_enter(shelf, path):
-            yield from _files(shelf, path, (*parts, name), deepest)
+        elif len(parts) + 1 < deepest and _may_enter(directory, path):
+            yield from _files(directory, path, (*parts, name), deepest)
 
 
-def _may_enter(shelf: TextDirectory, path: Path) -> bool:
-    return shelf.origin is Origin.USER or _real(path).is_relative_to(_real(shelf.base))
+def _may_enter(directory: TextDirectory, path: Path) -> bool:
+    return directory.origin is Origin.USER or _real(path).is_relative_to(_real(directory.base))
 
 
-def _text(shelf: TextDirectory, name: str, path: Path) -> TextFile:
+def _text(directory: TextDirectory, name: str, path: Path) -> TextFile:
     if not name.isprintable() or name != file_name(name):
-        return _unread(shelf, name, path, "its name has characters that cannot be shown", "rename it")
+        return _unread(directory, name, path, "its name has characters that cannot be shown", "rename it")
     try:
-        document = parse(_read(shelf, path), str(path))
+        document = parse(_read(directory, path), str(path))
     except ConfigError as error:
-        return TextFile(_names(shelf, name), path, shelf.origin, problem=error.problems[0])
+        return TextFile(_names(directory, name), path, directory.origin, problem=error.problems[0])
     except (SamuelError, OSError) as error:
         why = error.message if isinstance(error, SamuelError) else f"it cannot be read: {error.strerror}"
-        return _unread(shelf, name, path, why)
-    return TextFile(_names(shelf, name), path, shelf.origin, document)
+        return _unread(directory, name, path, why)
+    return TextFile(_names(directory, name), path, directory.origin, document)
 
 
-def _read(shelf: TextDirectory, path: Path) -> bytes:
-    """Links are followed first and then no more, so that what was checked is what is read."""
+def _read(directory: TextDirectory, path: Path) -> bytes:
+    """The content of a file. Links are resolved first and not followed again: what was checked is read."""
     real = _real(path)
-    top = real.parent if shelf.origin is Origin.USER else _real(shelf.base)
+    top = real.parent if directory.origin is Origin.USER else _real(directory.base)
     if not real.is_relative_to(top):
-        raise SamuelError("it is a link that leads out")
+        raise SamuelError("it is a symbolic link that leads out")
     return read_inside(top, *real.relative_to(top).parts, limit=LARGEST)
 
 
@@ -184,11 +197,14 @@ def _real(path: Path) -> Path:
     return Path(os.path.realpath(path))
 
 
-def _unread(shelf: TextDirectory, name: str, path: Path, what: str, hint: str = "") -> TextFile:
+def _unread(directory: TextDirectory, name: str, path: Path, what: str, hint: str = "") -> TextFile:
     return TextFile(
-        _names(shelf, file_name(name)), path, shelf.origin, problem=Problem(what, file_name(str(path)), 0, hint)
+        _names(directory, file_name(name)),
+        path,
+        directory.origin,
+        problem=Problem(what, file_name(str(path)), 0, hint),
     )
 
 
-def _names(shelf: TextDirectory, name: str) -> tuple[str, ...]:
-    return tuple(f"{prefix}{name}" for prefix in shelf.prefixes)
+def _names(directory: TextDirectory, name: str) -> tuple[str, ...]:
+    return tuple(f"{prefix}{name}" for prefix in directory.prefixes)

@@ -81,7 +81,7 @@ class TestShow:
     def test_a_name_is_never_a_path(self, samuel, kitchen, name):
         ran = samuel("recipe", "show", name)
         assert (ran.code, ran.out) == (2, "")
-        assert "is no name of a recipe" in ran.err
+        assert "is not a valid recipe name" in ran.err
 
     def test_one_that_is_not_there(self, samuel, kitchen):
         assert samuel("recipe", "show", "reveiw") == (

@@ -50,8 +50,7 @@ def test_a_name_that_does_not_fit_is_a_warning(samuel, project, put):
     ran = samuel("skill", "list")
     assert ran.code == 0
     assert ran.err == (
-        "warning: `PROJECT/.samuel/skills/other/SKILL.md`: its `name` is `review`, and its directory is called "
-        "`other`\n"
+        "warning: `PROJECT/.samuel/skills/other/SKILL.md`: its `name` is `review`, but its directory is `other`\n"
     )
 
 
@@ -73,7 +72,7 @@ def test_show(samuel, skills):
     ("name", "code", "says"),
     [
         ("reveiw", 2, "there is no skill `reveiw`\ndid you mean `review`?"),
-        ("../x", 2, "'../x' is no name of a skill"),
+        ("../x", 2, "'../x' is not a valid skill name"),
         (
             "bad",
             1,

@@ -25,7 +25,7 @@ def reviewed(kitchen: Any) -> Any:
 
 
 class TestCodeReview:
-    def test_what_it_brings(self, reviewed: Any) -> None:
+    def test_the_review_plugin_brings_its_recipes_skills_and_hooks(self, reviewed: Any) -> None:
         with reviewed.open() as app:
             (skill,) = find_skills(app.paths.root, app.user.home, app.plugins.usable)
             hooks = [one for one in app.found if one.owner == "code-review"]
@@ -101,7 +101,7 @@ class TestCodeReview:
         (line,) = log.read_text().splitlines()
         assert line.endswith(f" {ran.session_id} review: 1 must, 0 should, 1 nit")
 
-    def test_another_recipe_leaves_none(self, reviewed: Any) -> None:
+    def test_another_recipe_than_review_leaves_no_line_behind(self, reviewed: Any) -> None:
         reviewed.recipe("other", "Do it.\n")
         assert reviewed.run("other").messages == ()
         assert not (reviewed.root / ".samuel/run/plugins/code-review/reviews.log").exists()
@@ -117,7 +117,7 @@ def test_notes_has_no_manifest_and_works(kitchen: Any) -> None:
 
 
 class TestPython:
-    def test_says_which_python_and_what_it_needs(self, samuel_project: SamuelProject) -> None:
+    def test_python_context_names_the_version_and_the_dependencies(self, samuel_project: SamuelProject) -> None:
         self.project(samuel_project)
         with samuel_project.open() as app:
             fired = app.fire("context.extra", task={}, context=app.context())
@@ -126,13 +126,13 @@ class TestPython:
             "python": {"Venv": ".venv", "PyVersion": "3.12.1", "Requirements": ["attrs==1", "click"], "More": 1}
         }
 
-    def test_says_nothing_where_there_is_none(self, samuel_project: SamuelProject) -> None:
+    def test_python_context_is_empty_without_a_python_project(self, samuel_project: SamuelProject) -> None:
         samuel_project.plugin(EXAMPLES / "python-context", "acme@python")
         with samuel_project.open() as app:
             fired = app.fire("context.extra", task={}, context=app.context())
         assert (fired.warnings, fired.context["Plugins"]) == ((), {})
 
-    def test_reads_a_project_table_as_well(self, samuel_project: SamuelProject) -> None:
+    def test_python_context_reads_a_project_table_too(self, samuel_project: SamuelProject) -> None:
         samuel_project.plugin(EXAMPLES / "python-context", "acme@python")
         text = '[project]\nname = "x"\nrequires-python = ">=3.11"\ndependencies = ["click>=8"]\n'
         (samuel_project.root / "pyproject.toml").write_text(text)
@@ -150,7 +150,7 @@ class TestPython:
 
 
 @pytest.mark.parametrize("hook", ["code-review/hooks/validate-diff", "notes/hooks/remember"])
-def test_the_shell_agrees_with_their_spelling(hook: str) -> None:
+def test_the_shell_accepts_the_syntax_of_the_hook_scripts(hook: str) -> None:
     shell = (EXAMPLES / hook).read_text().split("\n", 1)[0].rpartition("/")[2].rpartition(" ")[2]
     subprocess.run([shell, "-n", str(EXAMPLES / hook)], check=True)
 

@@ -54,9 +54,9 @@ class TestPlaces:
     @pytest.mark.parametrize(
         "name", ["../r", "/r", "r/../r", "./r", "", "r/", "a\x00b", "r\x1b", ".samuel/recipes/../../x"]
     )
-    def test_a_name_is_never_a_path(self, tmp_path: Path, name: str) -> None:
+    def test_a_recipe_name_is_never_a_path(self, tmp_path: Path, name: str) -> None:
         one = read(tmp_path, "x")
-        with pytest.raises(UsageError, match="is no name of a recipe"):
+        with pytest.raises(UsageError, match="is not a valid recipe name"):
             choose([one], name, "recipe")
 
     def test_a_link_out_of_the_project_is_not_followed(self, tmp_path: Path) -> None:
@@ -69,7 +69,7 @@ class TestPlaces:
 
 
 class TestFrontMatter:
-    def test_all_of_it(self, tmp_path: Path) -> None:
+    def test_every_field_of_a_recipe_is_read(self, tmp_path: Path) -> None:
         one = read(
             tmp_path,
             "---\nname: Review it\ndescription: >\n  Review\n  a branch\nagent: codex\n"
@@ -91,7 +91,7 @@ class TestFrontMatter:
         assert one.allowed_tools == ("Read", "Bash(git diff:*)")
         assert one.more == {"allowed_commands": ["git"], "hooks": {"turn_end": {"once": True}}}
 
-    def test_arguments_as_a_list(self, tmp_path: Path) -> None:
+    def test_arguments_may_be_declared_as_a_list(self, tmp_path: Path) -> None:
         text = "---\narguments:\n- name: a\n  description: An a\n- b\n---\n"
         assert read(tmp_path, text).arguments == (Argument("a", "An a"), Argument("b"))
 
@@ -103,7 +103,9 @@ class TestFrontMatter:
             ("other: 1", None),
         ],
     )
-    def test_no_tools_is_not_the_same_as_none_said(self, tmp_path: Path, said: str, tools: Any) -> None:
+    def test_an_empty_list_of_tools_differs_from_a_missing_one(
+        self, tmp_path: Path, said: str, tools: Any
+    ) -> None:
         assert read(tmp_path, f"---\n{said}\n---\n").allowed_tools == tools
 
     @pytest.mark.parametrize(
@@ -113,15 +115,15 @@ class TestFrontMatter:
             ("a: 1\ndescription: 3", 3, "`description` must be text, not 3"),
             ("agent: {a: b}", 2, "`agent` must be text"),
             ("allowed_tools: 3", 2, "`allowed_tools` must be a list of tools"),
-            ("allowed_tools: [--dangerously-skip-permissions]", 2, "which is no tool"),
-            ("allowed_tools: Read, --verbose", 2, "which is no tool"),
-            ('allowed_tools: ["Read\\x00"]', 2, "which is no tool"),
+            ("allowed_tools: [--dangerously-skip-permissions]", 2, "which is not a tool name"),
+            ("allowed_tools: Read, --verbose", 2, "which is not a tool name"),
+            ('allowed_tools: ["Read\\x00"]', 2, "which is not a tool name"),
             ("arguments: 3", 2, "`arguments` must be a mapping or a list"),
-            ("arguments: [3]", 2, "an argument is called 3"),
-            ("arguments: {a-b: x}", 2, "an argument is called 'a-b'"),
-            ("arguments: {../x: x}", 2, "an argument is called '../x'"),
-            ("arguments: {Project: x}", 2, "cannot be called `Project`"),
-            ("arguments: {self: x}", 2, "cannot be called `self`"),
+            ("arguments: [3]", 2, "3 is not a valid argument name"),
+            ("arguments: {a-b: x}", 2, "'a-b' is not a valid argument name"),
+            ("arguments: {../x: x}", 2, "'../x' is not a valid argument name"),
+            ("arguments: {Project: x}", 2, "cannot be named `Project`"),
+            ("arguments: {self: x}", 2, "cannot be named `self`"),
             ("arguments: [a, a]", 2, "has `a` twice"),
             ("arguments: {a: [x]}", 2, "`a` must be a mapping"),
             ("arguments: {a: {required: 'yes'}}", 2, "`required` of `a` must be true or false"),
@@ -129,7 +131,9 @@ class TestFrontMatter:
             ("a: &a 1", 2, "anchors and aliases"),
         ],
     )
-    def test_what_cannot_be_is_listed_with_its_line(self, tmp_path: Path, head: str, line: int, says: str) -> None:
+    def test_an_invalid_recipe_is_listed_with_the_line_and_the_reason(
+        self, tmp_path: Path, head: str, line: int, says: str
+    ) -> None:
         one = read(tmp_path, f"---\n{head}\n---\nText\n")
         assert one.status is HandlerStatus.BROKEN
         assert one.reason.startswith(f"{one.path}:{line}: ")
@@ -147,31 +151,31 @@ arguments:
 ---
 """
 
-    def test_both_spellings_and_the_context(self, tmp_path: Path) -> None:
+    def test_a_recipe_renders_arguments_in_both_spellings_and_the_context(self, tmp_path: Path) -> None:
         text = self.ARGUMENTS + "{{ branch }} {{.base}} {{ n + 1 }} of {{ Project.Name }}\n"
         assert read(tmp_path, text).prompt(CONTEXT, {"branch": "x"}) == "x main 3 of demo\n"
 
-    def test_an_argument_may_be_called_what_the_engine_calls_its_own(self, tmp_path: Path) -> None:
+    def test_an_argument_may_have_the_name_of_a_rendering_parameter(self, tmp_path: Path) -> None:
         text = "---\narguments: [name, text, context, more]\n---\n{{ name }}{{ text }}{{ context }}{{ more }}"
         given = {"name": "a", "text": "b", "context": "c", "more": "d"}
         assert read(tmp_path, text).prompt(CONTEXT, given) == "abcd"
 
-    def test_a_value_is_text_and_no_template(self, tmp_path: Path) -> None:
+    def test_the_value_of_an_argument_is_not_rendered_as_a_template(self, tmp_path: Path) -> None:
         text = self.ARGUMENTS + "{{ branch }}"
         assert read(tmp_path, text).prompt(CONTEXT, {"branch": "{{ Project.Name }}"}) == "{{ Project.Name }}"
 
-    def test_what_is_missing_is_said_with_what_it_is(self, tmp_path: Path) -> None:
+    def test_a_missing_argument_is_named_with_its_description(self, tmp_path: Path) -> None:
         with pytest.raises(UsageError) as caught:
             read(tmp_path, self.ARGUMENTS).prompt(CONTEXT, {"base": "x"})
         assert str(caught.value) == (
             "the recipe `r` needs an argument that was not given: `branch`: What to review\nadd `--arg branch=...`"
         )
 
-    def test_one_that_it_does_not_have(self, tmp_path: Path) -> None:
+    def test_an_unknown_argument_is_refused_with_the_nearest_name(self, tmp_path: Path) -> None:
         with pytest.raises(UsageError, match=r"no argument `brnach`\ndid you mean `branch`\?"):
             read(tmp_path, self.ARGUMENTS).prompt(CONTEXT, {"brnach": "x"})
 
-    def test_one_that_declares_none_takes_what_its_text_uses(self, tmp_path: Path) -> None:
+    def test_a_recipe_without_declared_arguments_takes_those_its_text_uses(self, tmp_path: Path) -> None:
         one = read(tmp_path, "Say {{.what}} in {{ Project.Name }}")
         assert one.prompt(CONTEXT, {"what": "hi"}) == "Say hi in demo"
         with pytest.raises(UsageError, match=r"no argument `waht`\ndid you mean `what`\?"):
@@ -188,7 +192,7 @@ arguments:
             ('---\na: b\n---\n{{bash "git" "status"}}', 4, ""),
         ],
     )
-    def test_what_is_wrong_is_said_with_the_files_line(
+    def test_a_template_error_names_the_line_of_the_recipe_file(
         self, tmp_path: Path, text: str, line: int, says: str
     ) -> None:
         one = read(tmp_path, text)
@@ -199,7 +203,7 @@ arguments:
         assert says in problem.what
         assert "Jinja2" in problem.hint or "`--arg`" in problem.hint
 
-    def test_it_cannot_do_anything_but_render(self, tmp_path: Path) -> None:
+    def test_a_recipe_template_cannot_reach_python_internals(self, tmp_path: Path) -> None:
         one = read(tmp_path, "{{ cycler.__init__.__globals__.os.system('true') }}")
         with pytest.raises(ConfigError):
             one.prompt(CONTEXT, {})

@@ -49,7 +49,7 @@ def witness(event):
 
 
 class TestEveryPayload:
-    def test_has_the_recipes_name_and_one_session(self, kitchen: Any) -> None:
+    def test_every_event_of_a_recipe_has_its_name_and_one_session(self, kitchen: Any) -> None:
         kitchen.recipe("github/review", REVIEW)
         seen = Recorder()
         ran = kitchen.run("github/review", branch="x", options={"sinks": [seen]})
@@ -59,7 +59,7 @@ class TestEveryPayload:
         assert {one["recipe_name"] for one in fired} == {"github/review"}
         assert {one["session_id"] for one in fired} == {ran.session_id}
 
-    def test_is_what_a_hook_is_shown(self, kitchen: Any, tmp_path: Path) -> None:
+    def test_the_recipe_name_reaches_a_hook(self, kitchen: Any, tmp_path: Path) -> None:
         kitchen.recipe("review", REVIEW)
         kitchen.project.python_hook("witness", WITNESS)
         assert kitchen.run("review", branch="x").ok
@@ -67,7 +67,7 @@ class TestEveryPayload:
         assert [one["event"] for one in shown] == [name for name in SESSION if name != "agent.invoke"]
         assert {one["recipe_name"] for one in shown} == {"review"}
 
-    def test_has_none_outside_of_a_recipe(self, kitchen: Any, tmp_path: Path) -> None:
+    def test_events_outside_of_a_recipe_have_no_recipe_name(self, kitchen: Any, tmp_path: Path) -> None:
         kitchen.project.python_hook("witness", WITNESS)
         with kitchen.open() as app:
             for event in ("SessionStart", "before:loop"):
@@ -77,7 +77,7 @@ class TestEveryPayload:
         assert [one["event"] for one in shown] == ["SessionStart", "before:loop"]
         assert not any("recipe_name" in one for one in shown)
 
-    def test_also_in_the_other_protocol(self, kitchen: Any, sh: Any) -> None:
+    def test_the_recipe_name_reaches_a_kodelet_hook(self, kitchen: Any, sh: Any) -> None:
         kitchen.recipe("review", REVIEW)
         kitchen.project.hook("theirs", sh("turn_end", "cat > ../theirs.json"))
         ran = kitchen.run("review", branch="x")
@@ -87,14 +87,14 @@ class TestEveryPayload:
 
 
 class TestTheAgent:
-    def test_gets_the_recipes_text_and_nothing_else(self, kitchen: Any) -> None:
+    def test_the_agent_gets_the_recipes_text_and_nothing_else(self, kitchen: Any) -> None:
         kitchen.recipe("review", REVIEW)
         ran = kitchen.run("review", branch="x")
         assert (ran.exit_code, ran.stdout, ran.changed_files) == (0, "Review x of project.\n", ("made.txt",))
         assert Path(ran.stdout_path).read_text() == ran.stdout
         assert ("output", {"chunk": b"Review x of project.\n"}) in kitchen.seen
 
-    def test_handlers_may_still_change_the_prompt(self, kitchen: Any) -> None:
+    def test_handlers_may_change_the_prompt_of_a_recipe(self, kitchen: Any) -> None:
         kitchen.recipe("review", REVIEW)
         adds = Recorder(
             "before:agent.invoke", order=300, returns=lambda event: {"prompt": event.prompt + "More.\n"}
@@ -111,7 +111,7 @@ class TestTheAgent:
         kitchen.run("review", branch="x", options={"handlers": [gives, takes]})
         assert takes.events[0].context["Plugins"] == {"gives": {"a": 1}}
 
-    def test_is_inside_a_run_and_cannot_trust_anything(self, kitchen: Any) -> None:
+    def test_the_agent_of_a_recipe_is_inside_a_run_and_cannot_trust_anything(self, kitchen: Any) -> None:
         kitchen.recipe("review", REVIEW)
         kitchen.agent("samuel trust --yes; echo code $?; env | grep ^SAMUEL_ | sort\n")
         ran = kitchen.run("review", branch="x")
@@ -120,7 +120,7 @@ class TestTheAgent:
         assert f"SAMUEL_SESSION_ID={ran.session_id}" in ran.stdout
         assert "SAMUEL_RECIPE=review" in ran.stdout
 
-    def test_its_failure_is_the_runs(self, kitchen: Any) -> None:
+    def test_a_failing_agent_fails_the_recipe(self, kitchen: Any) -> None:
         kitchen.recipe("review", REVIEW)
         kitchen.agent("echo no >&2; exit 7\n")
         seen = Recorder()
@@ -129,18 +129,18 @@ class TestTheAgent:
         assert [one["event"] for one in payloads(seen)] == SESSION
 
     @pytest.mark.parametrize(("head", "chosen", "agent"), [("", "", "mine"), ("agent: filed", "", "filed")])
-    def test_is_the_recipes_choice_before_the_projects(
+    def test_the_recipe_chooses_the_agent_before_the_project(
         self, kitchen: Any, head: str, chosen: str, agent: str
     ) -> None:
         kitchen.recipe("review", f"---\n{head}\n---\nText\n")
         assert kitchen.run("review", chosen).agent == agent
 
-    def test_is_the_persons_choice_before_all(self, kitchen: Any) -> None:
+    def test_the_agent_option_has_precedence_over_the_recipe(self, kitchen: Any) -> None:
         kitchen.recipe("review", "---\nagent: nobody\n---\nText\n")
         ran = kitchen.run("review", "filed")
         assert (ran.agent, ran.stdout) == ("filed", "Text\n")
 
-    def test_two_at_once_do_not_read_each_others_prompt(self, kitchen: Any) -> None:
+    def test_two_recipes_at_once_do_not_read_each_others_prompt(self, kitchen: Any) -> None:
         """Each session has files of its own."""
         kitchen.recipe("a", "First.\n")
         kitchen.recipe("b", "Second.\n")
@@ -149,7 +149,7 @@ class TestTheAgent:
         assert Path(first.stdout_path).read_text() == "First.\n"
         assert Path(kitchen.root, f".samuel/run/prompts/{first.session_id}.md").read_text() == "First.\n"
 
-    def test_may_be_the_scripted_one(self, kitchen: Any) -> None:
+    def test_a_recipe_can_run_the_scripted_agent(self, kitchen: Any) -> None:
         kitchen.recipe("review", REVIEW)
         kitchen.put(".samuel/scripted/recipe/run.sh", "cat > told.txt\n")
         ran = kitchen.run("review", "scripted", branch="x")
@@ -157,7 +157,7 @@ class TestTheAgent:
         assert (kitchen.root / "told.txt").read_text() == "Review x of project.\n"
         assert ran.changed_files == ("told.txt",)
 
-    def test_works_where_there_was_no_state_yet(self, kitchen: Any) -> None:
+    def test_a_recipe_runs_in_a_project_without_state(self, kitchen: Any) -> None:
         kitchen.project.config(
             '[methodology.ralph]\nagent = "mine"\n[methodology.other]\nagent = "mine"\n'
             '[agents.mine]\ncommand = ["./agent.sh"]\nprompt = "stdin"\n'
@@ -167,7 +167,7 @@ class TestTheAgent:
 
 
 class TestWhoMayStopIt:
-    def test_a_guard_of_the_prompt(self, kitchen: Any, sh: Any) -> None:
+    def test_a_guard_that_denies_the_prompt_stops_the_recipe(self, kitchen: Any, sh: Any) -> None:
         kitchen.recipe("review", REVIEW)
         kitchen.project.hook("no", sh("user_message_send", """echo '{"blocked": true, "reason": "not today"}'"""))
         seen = Recorder()
@@ -181,7 +181,7 @@ class TestWhoMayStopIt:
         ]
         assert not (kitchen.root / "made.txt").exists()
 
-    def test_a_strict_handler_that_fails(self, kitchen: Any) -> None:
+    def test_a_strict_handler_that_fails_stops_the_recipe(self, kitchen: Any) -> None:
         kitchen.recipe("review", REVIEW)
         strict = Recorder("before:agent.invoke", strict=True, returns={"ok": False, "reason": "no"})
         seen = Recorder()
@@ -190,11 +190,11 @@ class TestWhoMayStopIt:
         assert ran.stopped
         assert [one["event"] for one in payloads(seen)] == ["before:agent.invoke"]
 
-    def test_a_text_that_says_nothing(self, kitchen: Any) -> None:
+    def test_an_empty_prompt_stops_the_recipe(self, kitchen: Any) -> None:
         kitchen.recipe("empty", "---\ndescription: x\n---\n\n")
         assert kitchen.run("empty").stopped == "there is no prompt: its text is empty"
 
-    def test_nobody_to_run_the_agent(self, kitchen: Any) -> None:
+    def test_a_recipe_without_a_handler_for_agent_invoke_fails(self, kitchen: Any) -> None:
         kitchen.recipe("review", REVIEW)
         with (kitchen.root / "samuel.toml").open("a") as config:
             config.write('[hooks."agent.invoke"]\nhandlers = []\n')
@@ -202,7 +202,7 @@ class TestWhoMayStopIt:
         assert (ran.exit_code, ran.ok) == (None, False)
         assert ran.stopped.startswith("no handler runs on `agent.invoke`")
 
-    def test_an_agent_that_removes_the_repository(self, kitchen: Any) -> None:
+    def test_an_agent_that_removes_the_repository_fails_the_recipe(self, kitchen: Any) -> None:
         subprocess.run(["git", "init", "-q", "."], cwd=kitchen.root, check=True)
         kitchen.recipe("review", REVIEW)
         kitchen.agent("rm -rf .git\n")
@@ -210,13 +210,13 @@ class TestWhoMayStopIt:
         assert (ran.exit_code, ran.ok) == (0, False)
         assert ran.stopped.startswith(f"the git repository `{kitchen.root}/.git` cannot be used: ")
 
-    def test_an_agent_that_makes_a_repository(self, kitchen: Any) -> None:
+    def test_an_agent_may_create_the_repository(self, kitchen: Any) -> None:
         kitchen.recipe("review", REVIEW)
         kitchen.agent("git init -q .; echo changed > made.txt\n")
         ran = kitchen.run("review", branch="x")
         assert (ran.ok, "made.txt" in ran.changed_files) == (True, True)
 
-    def test_an_agent_that_nobody_agreed_to_is_refused(self, kitchen: Any) -> None:
+    def test_an_untrusted_agent_is_refused(self, kitchen: Any) -> None:
         kitchen.recipe("review", REVIEW)
         seen = Recorder()
         ran = kitchen.run("review", branch="x", options={"trust_everything": False, "sinks": [seen]})
@@ -225,7 +225,7 @@ class TestWhoMayStopIt:
         assert payloads(seen)[-1]["event"] == "SessionEnd"
         assert not (kitchen.root / "made.txt").exists()
 
-    def test_somebody_who_interrupts_it_gets_the_sessions_end_all_the_same(self, kitchen: Any) -> None:
+    def test_an_interrupted_recipe_still_fires_the_end_of_the_session(self, kitchen: Any) -> None:
         kitchen.recipe("review", REVIEW)
 
         def interrupted(event: Any) -> None:
@@ -237,34 +237,34 @@ class TestWhoMayStopIt:
         assert [one["event"] for one in payloads(seen)][-2:] == ["TurnEnd", "SessionEnd"]
 
 
-def test_a_sandbox_with_keys_that_are_not_ours_is_used_without_them(kitchen: Any) -> None:
+def test_unknown_keys_of_a_sandbox_are_ignored(kitchen: Any) -> None:
     kitchen.recipe("review", REVIEW)
     answers = Recorder("before:agent.invoke", returns={"sandbox": {"kind": "host", "note": "mine"}})
     assert kitchen.run("review", branch="x", options={"handlers": [answers]}).ok
 
 
 class TestAllowedTools:
-    def test_an_agent_that_cannot_be_held_to_them_is_told_and_so_is_the_person(self, kitchen: Any) -> None:
+    def test_tools_that_an_agent_cannot_be_limited_to_are_a_variable_and_a_warning(self, kitchen: Any) -> None:
         kitchen.recipe("look", "---\nallowed_tools: [Read, 'Bash(git log:*)']\n---\nLook.\n")
         kitchen.agent('printf %s "$SAMUEL_ALLOWED_TOOLS"\n')
         assert kitchen.run("look").stdout == "Read\nBash(git log:*)"
         note = "the agent `mine` cannot be held to the tools Read, Bash(git log:*)"
         assert ("warning", {"text": note}) in kitchen.seen
 
-    def test_a_handler_cannot_take_the_limit_away(self, kitchen: Any) -> None:
+    def test_a_handler_cannot_remove_the_limit_of_tools(self, kitchen: Any) -> None:
         kitchen.recipe("look", "---\nallowed_tools: [Read]\n---\nLook.\n")
         kitchen.agent('printf %s "$SAMUEL_ALLOWED_TOOLS"\n')
         loosens = Recorder("before:agent.invoke", returns={"env": {"SAMUEL_ALLOWED_TOOLS": "Bash"}})
         assert kitchen.run("look", options={"handlers": [loosens]}).stdout == "Read"
 
-    def test_without_a_list_nothing_is_said(self, kitchen: Any) -> None:
+    def test_a_recipe_without_allowed_tools_does_not_limit_them(self, kitchen: Any) -> None:
         kitchen.recipe("look", "Look.\n")
         kitchen.agent('printf %s "${SAMUEL_ALLOWED_TOOLS-unset}"\n')
         assert kitchen.run("look").stdout == "unset"
         assert not [facts for kind, facts in kitchen.seen if kind == "warning"]
 
 
-def test_what_handlers_say_to_the_person_and_what_went_wrong_in_them(kitchen: Any, sh: Any) -> None:
+def test_messages_and_warnings_of_handlers_are_reported(kitchen: Any, sh: Any) -> None:
     kitchen.recipe("review", REVIEW)
     kitchen.project.hook("speaks", sh("TurnEnd", """echo '{"messages_to_user": ["3 findings"]}'"""))
     kitchen.project.hook("breaks", sh("SessionStop", "exit 3"))

@@ -11,15 +11,15 @@ from samuel.plugins.contents import RECIPES, SKILLS
 from samuel.prompts.render import used_names
 from samuel.skills import recipe as recipes
 from samuel.skills import skill as skills
-from samuel.skills.text_files import TextDirectory, texts
+from samuel.skills.text_files import TextDirectory, read_directory
 
 
 def unusable(directory: Path) -> Iterator[Problem]:
-    for text in texts(TextDirectory(directory, SKILLS, Origin.PROJECT_PLUGIN), skills.name_of, deepest=2):
+    for text in read_directory(TextDirectory(directory, SKILLS, Origin.PROJECT_PLUGIN), skills.name_of, deepest=2):
         skill = skills.skill(text)
         if skill.status is HandlerStatus.BROKEN:
             yield text.problem or Problem(skill.reason)
-    for text in texts(TextDirectory(directory, RECIPES, Origin.PROJECT_PLUGIN), recipes.name_of):
+    for text in read_directory(TextDirectory(directory, RECIPES, Origin.PROJECT_PLUGIN), recipes.name_of):
         recipe = recipes.recipe(text)
         if recipe.status is HandlerStatus.BROKEN:
             yield text.problem or Problem(recipe.reason)
