@@ -11,7 +11,7 @@ import msgspec
 from measure import Row, at_most, take_turns
 from places import executable, project
 
-from samuel.app import App
+from samuel.app import App, Overrides
 from samuel.events import ContextExtra
 from samuel.process.environment import clean
 from samuel.trust.items import review
@@ -29,7 +29,7 @@ def run(scratch: Path) -> Iterator[Row]:
     event = ContextExtra(task={"id": "1", "title": "x" * 800})
     with project(scratch) as root:
         program = noop(root / ".samuel/hooks/noop")
-        with App(root, trust_everything=True) as app:
+        with App(root, overrides=Overrides(trust_everything=True)) as app:
             app.trust.agree(agreed(root), at="", root=str(root))
         with App(root) as app:
             fired = app.fire(event)

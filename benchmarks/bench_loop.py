@@ -14,7 +14,7 @@ from measure import Row, Times, at_most, take_turns
 from places import project
 
 import samuel
-from samuel.app import App
+from samuel.app import App, Overrides
 from samuel.loop.stop import Stop
 from samuel.process import environment
 from samuel.tasks.store import TaskStore
@@ -49,7 +49,7 @@ def _measure(root: Path, what: str, rounds: int) -> Iterator[Row]:
     time.sleep(1.1)
     bare = [_command(root, command) for command in BARE]
     bare[1]()
-    with App(root, trust_everything=True, handlers=[agent(root, change=0)]) as app:
+    with App(root, overrides=Overrides(trust_everything=True), handlers=[agent(root, change=0)]) as app:
         started = time.perf_counter()
         iterations(app)
         cold = time.perf_counter() - started
@@ -60,7 +60,7 @@ def _measure(root: Path, what: str, rounds: int) -> Iterator[Row]:
         f"an iteration over {what}, nothing known, vs ls-files + status + grep + log", Times(cold, cold), total, 2
     )
     yield at_most(f"an iteration over {what}, nothing changed, vs the same", ours, total, 2)
-    with App(root, trust_everything=True, handlers=[agent(root, change=5)]) as app:
+    with App(root, overrides=Overrides(trust_everything=True), handlers=[agent(root, change=5)]) as app:
         ours, status = take_turns(lambda: iterations(app, SOME), bare[1], rounds=rounds, warm_up=1)
         ours = Times(ours.p50 / SOME, ours.p95 / SOME)
     yield at_most(f"an iteration over {what} after 5 changed files, vs git status", ours, status, 1.5)
@@ -68,7 +68,7 @@ def _measure(root: Path, what: str, rounds: int) -> Iterator[Row]:
 
 def _long(root: Path) -> Row:
     prepare(root)
-    with App(root, trust_everything=True, handlers=[agent(root, change=0)]) as app:
+    with App(root, overrides=Overrides(trust_everything=True), handlers=[agent(root, change=0)]) as app:
         iterations(app, 50)
         before = resident()
         iterations(app, LONG)

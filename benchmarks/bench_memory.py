@@ -10,7 +10,7 @@ from pathlib import Path
 from measure import Row
 from places import inline, project
 
-from samuel.app import App
+from samuel.app import App, Overrides
 from samuel.events import ContextExtra
 
 
@@ -20,7 +20,7 @@ def run(scratch: Path) -> Iterator[Row]:
         (root / ".samuel/hooks/note.py").write_text(
             'import samuel\n@samuel.hook("context.extra")\ndef note(event):\n    return {"extras": []}\n'
         )
-        with App(root, trust_everything=True) as app:
+        with App(root, overrides=Overrides(trust_everything=True)) as app:
             for _ in range(2_000):
                 app.fire(event)
             before = resident()

@@ -10,7 +10,7 @@ from pathlib import Path
 from measure import Row, at_least, below, take_turns
 from places import project
 
-from samuel.app import App
+from samuel.app import App, Overrides
 from samuel.events import ContextExtra
 
 HOOK = """
@@ -26,7 +26,7 @@ def run(scratch: Path) -> Iterator[Row]:
     event = ContextExtra(task={"id": "1", "title": "x" * 700})
     with project(scratch) as root:
         (root / ".samuel/hooks/note.py").write_text(HOOK)
-        with App(root, trust_everything=True) as app:
+        with App(root, overrides=Overrides(trust_everything=True)) as app:
             assert app.fire(event).result["extras"]
 
             def spawn() -> None:

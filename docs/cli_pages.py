@@ -7,6 +7,7 @@ from collections.abc import Iterable
 import click
 from page import NOTE
 
+from samuel.cli.json_input import MAX_BYTES, METAVAR
 from samuel.cli.lazy import LazyGroup
 from samuel.cli.root import samuel
 
@@ -78,6 +79,9 @@ def cli_page() -> str:
         "Every command takes `--json`; its answer is described under [JSON output](json-output.md). [Exit "
         "codes](exit-codes.md) are the same everywhere: 0 ok, 1 the answer is no or it failed, 2 usage or "
         "configuration, 3 a bug in Samuel.\n",
+        f"An option that takes `{METAVAR}` takes JSON in four ways: the JSON itself if it begins with `{{` or "
+        "`[`, `FILE` or `@FILE`, or `-` for stdin. A file is named from the current directory, or from the one of "
+        f"`-C`; JSON has at most {MAX_BYTES // 1024**2} MiB.\n",
     ]
     for name, command, ctx in commands(samuel, "samuel", None):
         parts.append(f"## {name}\n\n```text\n{command.get_help(ctx)}\n```\n")

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from samuel import events
-    from samuel.app import App, open
+    from samuel.app import App, Machine, Overrides, open
     from samuel.dispatch.record import Fired, HandlerCall
     from samuel.errors import ConfigError, SamuelError, UnknownEvent, UsageError
     from samuel.hooks.decorator import hook
@@ -28,7 +28,9 @@ _WHERE = {
     "ConfigError": "samuel.errors",
     "Fired": "samuel.dispatch.record",
     "HandlerCall": "samuel.dispatch.record",
+    "Machine": "samuel.app",
     "Outcome": "samuel.hooks.handler",
+    "Overrides": "samuel.app",
     "SamuelError": "samuel.errors",
     "UnknownEvent": "samuel.errors",
     "UsageError": "samuel.errors",
@@ -41,7 +43,9 @@ __all__ = [
     "ConfigError",
     "Fired",
     "HandlerCall",
+    "Machine",
     "Outcome",
+    "Overrides",
     "SamuelError",
     "UnknownEvent",
     "UsageError",

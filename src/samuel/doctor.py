@@ -52,9 +52,9 @@ def examine(root: Path, open_app: Callable[..., App]) -> Examination:
     try:
         with open_app(root, fresh=True) as app:
             chains = app.chains
-            findings += [*_hooks(app.found), *_environment(app), *_plugins(app), *_chains(chains.values())]
+            findings += [*_hooks(app.handlers), *_environment(app), *_plugins(app), *_chains(chains.values())]
             findings += [*_abilities(app), *_knowledge(root)]
-            if any(handler.runtime == "oci" for handler in app.found) or _sandboxed(app):
+            if any(handler.runtime == "oci" for handler in app.handlers) or _sandboxed(app):
                 findings += _containers(app.user)
             findings += [Finding("warning", warning) for warning in app.warnings]
     except ConfigError as error:

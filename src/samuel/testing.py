@@ -36,7 +36,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from samuel.clock import FakeClock
+from samuel.clock import Clock, FakeClock
 from samuel.hooks.decorator import hook
 
 # pytest loads this module in every project that has Samuel installed, so the engine is imported when it is used.
@@ -160,11 +160,23 @@ class SamuelProject:
         store.agree(here, at="", root=str(self.root))
         store.revoke([item.name for item in items if item.state == "gone"])
 
-    def open(self, **options: Any) -> App:
-        """Open the project; the options are those of `samuel.open`. It is closed with the test at the latest."""
-        from samuel.app import App
+    def open(
+        self,
+        *,
+        user: User | None = None,
+        clock: Clock | None = None,
+        environment: str = "",
+        methodology: str = "",
+        trust_everything: bool | None = None,
+        **options: Any,
+    ) -> App:
+        """Open the project. `options` are those of `samuel.open`; it is closed with the test at the latest."""
+        from samuel.app import App, Machine, Overrides
+        from samuel.clock import SystemClock
 
-        app = App(self.root, **{"user": self.user, **options})
+        overrides = Overrides(environment=environment, methodology=methodology, trust_everything=trust_everything)
+        machine = Machine(user=user or self.user, clock=clock or SystemClock())
+        app = App(self.root, **{"overrides": overrides, "machine": machine, **options})
         self._opened.append(app)
         return app
 
@@ -209,11 +221,12 @@ def fire(function: Callable[..., Any], event: Event | str, **fields: Any) -> Fir
     from samuel.hooks.order import resolve
     from samuel.runtimes.inline import InlineRuntime
 
-    given = event if isinstance(event, Event) else payload(event, fields)
-    kind = BY_PAYLOAD[type(given)]
-    handlers = [one for one in embedded([function]) if event_type(one.event) is kind]
+    typed_event = event if isinstance(event, Event) else payload(event, fields)
+    kind = BY_PAYLOAD[type(typed_event)]
+    handlers = [handler for handler in embedded([function]) if event_type(handler.event) is kind]
     if not handlers:
-        raise UsageError(f"`{getattr(function, '__name__', function)}` is no handler of `{kind.name}`")
+        name = getattr(function, "__name__", function)
+        raise UsageError(f"`{name}` does not handle `{kind.name}`", f'add "{kind.name}" to its `@samuel.hook`')
     dispatcher = Dispatcher(
         chains={kind.name: resolve(kind, handlers, NOTHING_SAID)},
         runtimes={"inline": InlineRuntime()},
@@ -223,6 +236,6 @@ def fire(function: Callable[..., Any], event: Event | str, **fields: Any) -> Fir
         project=ProjectFields(os.getcwd(), "ralph", lambda owner: "", Limits().handler_prompt_bytes),
     )
     try:
-        return dispatcher.fire(given)
+        return dispatcher.fire(typed_event)
     finally:
         dispatcher.close()

@@ -201,3 +201,33 @@ def test_printing_the_shell_completion_script_ends_with_exit_code_0(
     ran = samuel()
     assert ran.code == 0
     assert "complete -o nosort -F _samuel_completion samuel" in ran.out
+
+
+@pytest.mark.parametrize(
+    ("words", "as_json"),
+    [
+        (("boom", "--json"), True),
+        (("boom", "--text", "x", "--json"), True),
+        (("boom", "--text", "--json"), False),
+        (("boom", "--text=--json"), False),
+        (("boom", "--", "--json"), False),
+        (("-C", "--json", "boom"), False),
+        (("boom", "--unknown", "--json"), True),
+        (("no-such-command", "--json"), True),
+    ],
+)
+def test_json_counts_as_an_option_and_not_as_the_value_of_another(samuel, monkeypatch, words, as_json):
+    @click.command()
+    @click.option("--json", is_flag=True)
+    @click.option("--text", default="")
+    @click.argument("more", nargs=-1)
+    def boom(json: bool, text: str, more: tuple[str, ...]) -> None:
+        raise SamuelError("it failed")
+
+    module = types.ModuleType("boom")
+    module.boom = boom  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "boom", module)
+    monkeypatch.setitem(COMMANDS, "boom", CommandEntry("boom:boom", "Fails."))
+    ran = samuel(*words)
+    assert ran.code in (1, 2)
+    assert bool(ran.out) is as_json

@@ -188,7 +188,7 @@ def test_a_hook_that_fires_its_own_event_comes_to_an_end(samuel, hook, project: 
     hook("a", "SessionEnd", "", "timeout: 10m\n", body=again)
     assert samuel("emit", "SessionEnd", stdin="{}").code == 0
     assert (project / "calls").read_text().count("\n") == 10
-    assert "Samuel runs hooks that run Samuel, 10 deep" in (project / "errors").read_text()
+    assert "hooks run Samuel, which runs hooks, 10 levels deep" in (project / "errors").read_text()
 
 
 def test_a_rewrite_is_in_the_result(samuel, hook) -> None:

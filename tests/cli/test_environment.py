@@ -146,7 +146,7 @@ class TestPayload:
         def tell(event) -> None:
             seen.append(event.environment)
 
-        with library.open(project, handlers=[tell], environment="prod") as app:
+        with library.open(project, handlers=[tell], overrides=library.Overrides(environment="prod")) as app:
             app.fire("SessionStart")
         assert seen == ["prod"]
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from samuel.app import App
+from samuel.app import App, Machine
 from samuel.errors import ConfigError, UnsafePath
 from samuel.hooks.handler import HandlerStatus, Outcome
 from samuel.journal import newest_first
@@ -102,7 +102,7 @@ def clone(tmp_path: Path, origin: Path, canary: Path, git: Git, samuel_project: 
 def use(project: SamuelProject) -> None:
     """Open, list, fire: all that a person does in a project before they look closer."""
     with project.open() as app:
-        assert app.found
+        assert app.handlers
         app.fire("context.extra", task={"id": "1"}, context=app.context())
         app.fire("UserPromptSubmit", user_message="hello")
         app.fire("PreAbilityCall", ability_id="shell", tool_input={"command": "ls"})
@@ -120,7 +120,7 @@ def test_nothing_runs_before_its_owner_agreed(clone: SamuelProject, canary: Path
 
 def test_everything_is_listed_with_the_reason(clone: SamuelProject) -> None:
     with clone.open() as app:
-        found = {handler.name: handler for handler in app.found if handler.name != "default"}
+        found = {handler.name: handler for handler in app.handlers if handler.name != "default"}
     for name in ("evil", "evil_py", "evil_kodelet", "evil_yaml"):
         assert found[name].status is HandlerStatus.UNTRUSTED
         assert "samuel trust" in found[name].reason
@@ -149,7 +149,7 @@ def test_a_pipe_and_a_loop_of_links_neither_run_nor_hang(clone: SamuelProject, c
     use(clone)
     assert os.listdir(canary) == ["yaml"]  # which does not lie beside them
     with clone.open() as app:
-        assert {handler.name: handler.status for handler in app.found}["evil"] is HandlerStatus.UNTRUSTED
+        assert {handler.name: handler.status for handler in app.handlers}["evil"] is HandlerStatus.UNTRUSTED
 
 
 @pytest.mark.parametrize(
@@ -278,7 +278,7 @@ class TestOnceAgreed:
             "-q",
             "../tree",
         )
-        with App(tmp_path / "tree", user=clone.user) as app:
+        with App(tmp_path / "tree", machine=Machine(user=clone.user)) as app:
             assert {call.outcome for call in app.fire("context.extra", task={}).calls} == {Outcome.OK}
 
     def test_another_clone_does_not(

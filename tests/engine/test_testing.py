@@ -122,7 +122,7 @@ class TestFire:
         assert len(fire(seen, "TurnEnd", response="", turn_number=1).calls) == 1
 
     def test_a_function_of_another_event_or_without_the_mark_is_refused(self) -> None:
-        with pytest.raises(UsageError, match="no handler of `TurnEnd`"):
+        with pytest.raises(UsageError, match="does not handle `TurnEnd`"):
             fire(Recorder("context.extra", name="f"), "TurnEnd", response="", turn_number=1)
         with pytest.raises(UsageError, match=r"samuel\.hook"):
             fire(print, "context.extra", task={})

@@ -46,7 +46,7 @@ prompt = "stdin"
 # Runs the loop with a disk that kills its own process at the n-th operation (0: never).
 DRIVER = """
 import os, signal, sys
-from samuel.app import App
+from samuel.app import App, Machine, Overrides
 from samuel.files.atomic import Disk
 from samuel.loop.stop import Stop
 
@@ -61,7 +61,7 @@ class Deadly(Disk):
                 os.kill(os.getpid(), signal.SIGKILL)
         return super().__getattribute__(name)
 
-with App(".", disk=Deadly(), trust_everything=True) as app:
+with App(".", machine=Machine(disk=Deadly()), overrides=Overrides(trust_everything=True)) as app:
     run = app.loop(Stop()).run(25, "mine")
 print(run.exit_reason, Deadly.count)
 """

@@ -29,14 +29,14 @@ WITHOUT_VARIABLES = "env -u SAMUEL_RUN_ID -u SAMUEL_STEP -u SAMUEL_TASK_ID -u SA
 SAMUEL = f"{sys.executable} -P -m samuel"
 LOOP = """
 import sys
-from samuel.app import App
+from samuel.app import App, Overrides
 from samuel.loop.stop import Stop
 
 def watch(kind, facts):
     if kind == "warning":
         print(facts["text"])
 
-with App(".", trust_everything=True, watch=watch) as app:
+with App(".", overrides=Overrides(trust_everything=True), watch=watch) as app:
     print(app.loop(Stop()).run(int(sys.argv[1]), "mine").exit_reason)
 """
 
@@ -163,7 +163,7 @@ class TestOtherMethodologies:
     def at_work(self, loop: LoopProject) -> Iterator[None]:
         """Meanwhile an agent of `ralph` works."""
         loop.agent("touch began; while [ ! -e go ]; do sleep 0.05; done\n" + CLAIM)
-        start = LOOP.replace('App(".", ', 'App(".", methodology="ralph", ')
+        start = LOOP.replace("Overrides(", 'Overrides(methodology="ralph", ')
         with subprocess.Popen(
             [sys.executable, "-c", start, "1"], cwd=loop.root, stdout=subprocess.PIPE, text=True
         ) as process:

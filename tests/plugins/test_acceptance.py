@@ -205,7 +205,7 @@ def test_hooks_are_prefixed_looked_up_by_name_and_shadowed_by_precedence(
         (place / ".kodelet/hooks/same").chmod(0o755)
     assert samuel("trust", "--yes")[0] == 0
     with App(root) as app:
-        found = {(one.name, one.origin): one.status for one in app.found if one.name.endswith("same")}
+        found = {(one.name, one.origin): one.status for one in app.handlers if one.name.endswith("same")}
         assert [step.handler.name for step in app.chains["TurnEnd"].steps] == ["org/repo/same", "same"]
     assert found == {
         ("same", Origin.PROJECT): HandlerStatus.ACTIVE,

@@ -39,7 +39,7 @@ if "agree" in sys.argv:
         listed = look_up(app.config.distributions)
         app.trust.agree([(trust_name(one.name), one.digest, one.text.encode()) for one in listed], at="", root="")
 with samuel.open(".") as app:
-    found = [[one.name, one.event, one.origin.label, str(one.status), one.reason] for one in app.found]
+    found = [[one.name, one.event, one.origin.label, str(one.status), one.reason] for one in app.handlers]
     fired = app.fire("context.extra", task={})
     print(json.dumps({
         "found": [one for one in found if one[0] != "default"],

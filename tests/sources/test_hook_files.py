@@ -17,7 +17,7 @@ Script = Callable[[str, str], str]
 
 def found(project: SamuelProject) -> list[Handler]:
     with project.open() as app:
-        return [handler for handler in app.found if handler.origin is not Origin.BUILT_IN]
+        return [handler for handler in app.handlers if handler.origin is not Origin.BUILT_IN]
 
 
 def one(project: SamuelProject, name: str) -> Handler:
@@ -417,7 +417,7 @@ def test_a_project_in_a_home_behind_a_link_has_one_set_of_hooks(
     samuel_project.hook("mine", sh("SessionStart", ""))
     (tmp_path / "link").symlink_to(samuel_project.root)
     with samuel_project.open(user=replace(samuel_project.user, home=tmp_path / "link")) as app:
-        assert [handler.origin for handler in app.found if handler.name == "mine"] == [Origin.PROJECT]
+        assert [handler.origin for handler in app.handlers if handler.name == "mine"] == [Origin.PROJECT]
 
     def test_by_removing_it(self, samuel_project: SamuelProject) -> None:
         guard = samuel_project.hook("guard", self.GUARD)

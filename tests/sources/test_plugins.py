@@ -58,7 +58,7 @@ def lint(make: Make) -> Path:
 
 
 def of(app: App, owner: str) -> list[Handler]:
-    return [one for one in app.found if one.owner == owner]
+    return [one for one in app.handlers if one.owner == owner]
 
 
 def echo(event: str) -> str:
@@ -252,7 +252,9 @@ def test_a_linked_one_may_change_between_runs_and_not_within_one(
     (plugins / "lint").unlink()
     (plugins / "lint").symlink_to(lint.parent)  # another place is another thing
     with samuel_project.open() as app:
-        assert HandlerStatus.ACTIVE not in {one.status for one in app.found if one.origin is Origin.PROJECT_PLUGIN}
+        assert HandlerStatus.ACTIVE not in {
+            one.status for one in app.handlers if one.origin is Origin.PROJECT_PLUGIN
+        }
 
 
 def test_what_is_known_is_recalled_without_asking(samuel_project: SamuelProject, make: Make) -> None:

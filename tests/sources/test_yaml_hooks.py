@@ -54,7 +54,7 @@ class Yaml:
 
     def found(self, **options: Any) -> dict[str, Handler]:
         with self.project.open(**options) as app:
-            return {one.file: one for one in app.found if one.file}
+            return {one.file: one for one in app.handlers if one.file}
 
     def one(self, **options: Any) -> Handler:
         (handler,) = self.found(**options).values()
@@ -559,7 +559,7 @@ class TestKnown:
             "import sys, samuel\n"
             f"from samuel.paths import User\n"
             f"app = samuel.open({str(yaml.project.root)!r})\n"
-            "print([one.file for one in app.found if one.file], 'yaml' in sys.modules)\n"
+            "print([one.file for one in app.handlers if one.file], 'yaml' in sys.modules)\n"
         )
         env = {**os.environ, "HOME": str(yaml.project.user.home)}
         done = subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True, check=True)
@@ -595,7 +595,7 @@ class TestKnown:
         yaml.project.trust()
         for _ in range(2):  # read, and then remembered
             with yaml.project.open() as app:
-                mine = [one for one in app.found if one.origin is Origin.PROJECT]
+                mine = [one for one in app.handlers if one.origin is Origin.PROJECT]
                 assert len(mine) == many
                 assert {one.status for one in mine} == {HandlerStatus.ACTIVE}
                 fired = app.fire("PostAbilityCall", ability_id="ability_711", status="success")

@@ -1,4 +1,4 @@
-"""What of an opened project only abilities need: what their programs and agents are run with."""
+"""What of an opened project only abilities need: how their programs and agents are run."""
 
 from __future__ import annotations
 
@@ -6,18 +6,18 @@ import os
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
-from samuel.abilities.execution import nesting as family
-from samuel.abilities.execution import trust as agreed
+from samuel.abilities.execution import nesting
+from samuel.abilities.execution import trust as ability_trust
 from samuel.abilities.execution.call_store import CallStore
 from samuel.abilities.execution.execute import AbilityRunner
 from samuel.abilities.execution.perform import AgentOutput, Performer
 from samuel.abilities.execution.program import ProgramSettings
 from samuel.abilities.model import Ability
 from samuel.abilities.registry import Registry
-from samuel.agents import process_files as desk
+from samuel.agents import process_files
 from samuel.agents.check import missing_in
 from samuel.agents.table import find
-from samuel.app.session import following
+from samuel.app.session import recording_fire
 from samuel.dispatch.record import Fired
 from samuel.events import Event
 from samuel.files.inside import make_dirs_inside
@@ -31,15 +31,13 @@ if TYPE_CHECKING:
 
 
 def execution(app: App, registry: Registry, fire: Callable[[Event], Fired], session: str = "") -> AbilityRunner:
-    """`fire` is how events of the calls are fired; `session` is the id of the one they belong to."""
+    """The runner of this project's abilities. `fire` fires the events of its calls, in the session `session`."""
     root = app.paths.root
 
     def ask(ability: str, prompt: str, env: Mapping[str, str], own: Mapping[str, str]) -> AgentOutput:
-        return _ask(
-            app,
-            AgentSession(app.workplace, following(app, app.warn), app.context, ability=ability, env=env, own=own),
-            prompt,
-        )
+        fire = recording_fire(app, app.warn)
+        session = AgentSession(app.workplace, fire, app.context, ability=ability, env=env, own=own)
+        return _ask(app, session, prompt)
 
     machine = ProgramSettings(
         root, _variables(app), os.environ, app.user.cache, app.config.limits.handler_output_bytes
@@ -53,15 +51,15 @@ def execution(app: App, registry: Registry, fire: Callable[[Event], Fired], sess
         refusal=lambda ability: _refusal(app, ability),
         environment=app.environment,
         session=session,
-        parent=os.environ.get(family.VARIABLE, ""),
+        parent=os.environ.get(nesting.VARIABLE, ""),
         run_id=os.environ.get("SAMUEL_RUN_ID", ""),
-        # An ability that calls others is one piece of work with them: who trusts everything trusts those too.
+        # An ability and those that it calls are one piece of work, so they share SAMUEL_TRUST=all.
         handed_on={TRUST: "all"} if os.environ.get(TRUST) == "all" else {},
     )
 
 
 def _refusal(app: App, ability: Ability) -> str:
-    why = agreed.refusal(ability, app.paths.root, app.permit)
+    why = ability_trust.refusal(ability, app.paths.root, app.permit)
     if why and os.environ.get(TRUST_WITHHELD):
         reason, _, _ = why.partition("; ")
         hint = "SAMUEL_TRUST=all is not handed on to the agents and hooks of a command"
@@ -70,23 +68,23 @@ def _refusal(app: App, ability: Ability) -> str:
 
 
 def _variables(app: App) -> dict[str, str]:
-    """With a `samuel` on PATH that is this one, for abilities that call others."""
+    """Environment variables with this `samuel` first on PATH, for abilities that call others."""
     state = app.state.relative_to(app.paths.root)
     os.close(make_dirs_inside(app.paths.root, str(state), mode=0o755))
-    path = f"{desk.put_samuel(app.state)}{os.pathsep}{app.variables['PATH']}"
+    path = f"{process_files.put_samuel(app.state)}{os.pathsep}{app.variables['PATH']}"
     return {**app.variables, "PATH": path, "SAMUEL_PROJECT_ROOT": str(app.paths.root)}
 
 
 def _ask(app: App, session: AgentSession, prompt: str) -> AgentOutput:
-    """What would fail later is said before any hook is told that a session begins."""
+    """What the agent answers. What would make it fail is checked before hooks are told that a session begins."""
     place = app.workplace
     chosen = find(session.agent, place.agents)
     why = missing_in(chosen, place.settings.sandbox, place.confinement)
     why = why or place.refusal(commands.of_agent(session.agent, place.agents, place.root))
-    return AgentOutput(session.agent, error=why) if why else _said(session.run(prompt))
+    return AgentOutput(session.agent, error=why) if why else _output(session.run(prompt))
 
 
-def _said(ran: SessionResult) -> AgentOutput:
+def _output(ran: SessionResult) -> AgentOutput:
     error = f"stopped: {ran.stopped}" if ran.stopped else ""
     if not error and ran.exit_code:
         error = f"the agent ended with {ending(ran.exit_code, ran.stderr)}"

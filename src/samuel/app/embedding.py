@@ -1,4 +1,4 @@
-"""What a program gives to an opened project: events as plain fields, handlers as functions."""
+"""What a program passes to an opened project: events as plain fields, handlers as functions."""
 
 from __future__ import annotations
 
@@ -36,10 +36,10 @@ def embedded(functions: Iterable[Callable[..., Any]]) -> list[Handler]:
     """Functions of the program that opened the project, as handlers."""
     handlers = []
     for position, function in enumerate(functions):
-        found = declarations([(getattr(function, "__name__", type(function).__name__), function)])
-        if not found:
+        declared_events = declarations([(getattr(function, "__name__", type(function).__name__), function)])
+        if not declared_events:
             raise UsageError(f"`{function!r}` is not marked with `@samuel.hook`")
-        for name, _, declared in found:
+        for name, _, declared in declared_events:
             try:
                 settings = _checked(declared)
             except ValueError as error:

@@ -8,8 +8,8 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any
 
-from samuel.abilities.execution import trust as agreed
-from samuel.app.session import following
+from samuel.abilities.execution import trust as ability_trust
+from samuel.app.session import recording_fire
 from samuel.files.atomic import Disk
 from samuel.loop.loop import Loop
 from samuel.loop.steps import Steps
@@ -57,21 +57,21 @@ def workplace(app: App, watch: Watch | None, disk: Disk) -> Workplace:
             app.user.cache,
             app.environment,
             app.config.limits.handler_prompt_bytes,
-            lambda ability: agreed.refusal(ability, app.paths.root, app.permit),
+            lambda ability: ability_trust.refusal(ability, app.paths.root, app.permit),
         ),
     )
 
 
 def context(app: App, skills: list[dict[str, str]]) -> dict[str, Any]:
     """The PromptContext outside of a run."""
-    settings = app.workplace.settings
+    settings = app.config.chosen(app.methodology)
     return PromptContext(
         Samuel=SamuelNames(),
         Project=ProjectNames(app.paths.root.name, str(app.paths.root)),
         Methodology=MethodologyNames(app.methodology),
         Iteration=IterationNames(),
         Config={
-            "agent": app.workplace.agent,
+            "agent": settings.agent_for(app.personal.agent),
             "quality_checks": list(settings.quality_checks),
             "max_iterations": settings.max_iterations,
             "max_task_attempts": settings.max_task_attempts,
@@ -91,15 +91,15 @@ def context(app: App, skills: list[dict[str, str]]) -> dict[str, Any]:
 
 def skills(app: App) -> list[dict[str, str]]:
     """What the agent is told of skills: names and descriptions, within what one handler may add."""
-    found = find_skills(app.paths.root, app.user.home, app.plugins.usable)
-    listing = for_prompt(found, app.paths.root, app.config.limits.handler_prompt_bytes)
+    available = find_skills(app.paths.root, app.user.home, app.plugins.usable)
+    listing = for_prompt(available, app.paths.root, app.config.limits.handler_prompt_bytes)
     if listing.left_out:
         app.warn(f"skills left out of the prompt, too long together: {', '.join(listing.left_out)}")
     return listing.listed
 
 
 def loop(app: App, stop: Stop, *, timings: bool, dry_run: bool) -> Loop:
-    fire = following(app, lambda line: app.workplace.watch("message", {"text": line}))
+    fire = recording_fire(app, lambda line: app.workplace.watch("message", {"text": line}))
     replacements = [
         warning
         for chain in app.chains.values()
@@ -121,7 +121,7 @@ def loop(app: App, stop: Stop, *, timings: bool, dry_run: bool) -> Loop:
 def _pinned(app: App) -> dict[str, Any]:
     """What a reader of the run's manifest wants to know: who answers to what, and what was agreed to."""
     return {
-        "agreed": app.agreed,
+        "agreed": app.trust_stamp,
         "chains": {
             name: [{"handler": step.handler.name, "digest": step.handler.digest} for step in chain.steps]
             for name, chain in app.chains.items()

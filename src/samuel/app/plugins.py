@@ -1,4 +1,4 @@
-"""The plugins of an opened project and of its user, read when somebody asks."""
+"""The plugins of an opened project and of its user, read when they are first asked for."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Plugins:
 
     @cached_property
     def of_project(self) -> list[InstalledPlugin]:
-        """Whatever their state."""
+        """The project's plugins, whatever their state."""
         from samuel.plugins import lock
         from samuel.plugins.installed import LOCAL, look
 
@@ -39,7 +39,7 @@ class Plugins:
 
     @cached_property
     def of_user(self) -> list[InstalledPlugin]:
-        """A project that *is* the home directory has no second set of them."""
+        """The user's own plugins; none if the project is the home directory itself."""
         if self._user.home.resolve() == self._project.root:
             return []
         from samuel.plugins import lock
@@ -53,24 +53,26 @@ class Plugins:
 
     @property
     def usable(self) -> list[InstalledPlugin]:
-        """Those that take part: agreed to, enabled, without a problem; the project's first."""
+        """Those whose hooks run: trusted, enabled, without a problem; the project's first."""
         from samuel.sources.plugins import package_of
 
         environments = self._user.environments
-        agreed = [one for one in self.of_project if not self._permit.package(package_of(one, environments))]
-        return [one for one in (*agreed, *self.of_user) if not one.problems and self._enabled(one)]
+        trusted = [
+            plugin for plugin in self.of_project if not self._permit.package(package_of(plugin, environments))
+        ]
+        return [plugin for plugin in (*trusted, *self.of_user) if not plugin.problems and self._enabled(plugin)]
 
     @property
     def untrusted(self) -> list[InstalledPlugin]:
-        """Those of the project that nobody agreed to as they are."""
+        """The project's plugins whose present content the user has not trusted."""
         from samuel.sources.plugins import package_of
 
         environments = self._user.environments
-        return [one for one in self.of_project if self._permit.package(package_of(one, environments))]
+        return [plugin for plugin in self.of_project if self._permit.package(package_of(plugin, environments))]
 
     @property
     def missing(self) -> list[str]:
-        """What samuel.lock names and is not there, such as in a fresh clone."""
+        """The names of plugins that samuel.lock lists and that are not installed, as in a fresh clone."""
         return [entry.name for entry in self.missing_entries]
 
     @cached_property
@@ -90,13 +92,13 @@ class Plugins:
 
     @property
     def stamp(self) -> str:
-        """Changes with whatever, besides their files, decides about plugins."""
-        said = [_stamp(self._project.lock), _stamp(self._user.lock), self._settings]
-        return hashlib.sha256(repr(said).encode()).hexdigest()
+        """Changes when the lock files or the settings do, which together with their files decide about plugins."""
+        inputs = [_stamp(self._project.lock), _stamp(self._user.lock), self._settings]
+        return hashlib.sha256(repr(inputs).encode()).hexdigest()
 
     def _enabled(self, plugin: InstalledPlugin) -> bool:
-        said = self._settings.get(plugin.name) or self._settings.get(plugin.title)
-        return said is None or said.enabled
+        settings = self._settings.get(plugin.name) or self._settings.get(plugin.title)
+        return settings is None or settings.enabled
 
 
 def _stamp(file: Path) -> tuple[int, ...]:

@@ -9,23 +9,23 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
+from msgspec.structs import replace
+
 from samuel import paths
+from samuel.app.chains import Chains
 from samuel.app.embedding import embedded, payload
+from samuel.app.options import Machine, Overrides
 from samuel.app.plugins import Plugins
-from samuel.clock import Clock, SystemClock
-from samuel.config import environment as of_machine
+from samuel.config import environment as configured_environment
 from samuel.config import load as load_config
 from samuel.config import load_personal
-from samuel.config.model import Config
-from samuel.dispatch.dispatcher import AskUser, Dispatcher
-from samuel.dispatch.dispatcher import ProjectFields as Common
+from samuel.dispatch.dispatcher import AskUser, Dispatcher, ProjectFields
 from samuel.dispatch.record import Fired, Sink
-from samuel.errors import ConfigError, SamuelError, UsageError
-from samuel.events import EVENTS, Event
-from samuel.files.atomic import DISK, Disk
+from samuel.errors import SamuelError, UsageError
+from samuel.events import Event, LoopEvent
+from samuel.events.catalogue import BY_PAYLOAD
 from samuel.files.inside import refuse_links
 from samuel.hooks.handler import Handler, HandlerStatus
-from samuel.hooks.order import Chain, resolve
 from samuel.journal import Journal
 from samuel.journal.hooks_log import HooksLog
 from samuel.loop.defaults import built_in
@@ -61,54 +61,35 @@ class App:
         *,
         search: bool = True,
         handlers: Iterable[Callable[..., Any]] = (),
-        user: paths.User | None = None,
-        clock: Clock | None = None,
         sinks: Iterable[Sink] = (),
-        warn: Callable[[str], None] | None = None,
         ask: AskUser | None = None,
-        trust_everything: bool | None = None,
-        config: Config | None = None,
-        methodology: str = "",
-        environment: str = "",
+        warn: Callable[[str], None] | None = None,
         watch: Watch | None = None,
-        disk: Disk = DISK,
+        overrides: Overrides | None = None,
+        machine: Machine | None = None,
         fresh: bool = False,
     ) -> None:
         """Open the project at or above `root`; with `search` false, exactly there.
 
-        `handlers` are functions marked with `@samuel.hook` that run in this process. `ask` puts a question to a
-        person, for hooks whose verdict is "ask"; without it, ask means deny. `trust_everything` overrides
-        SAMUEL_TRUST. `config` is used instead of samuel.toml. `environment` (dev, prod, …) overrides SAMUEL_ENV
-        and the settings. `watch` is told what a loop does while it does it. `fresh` looks at every hook again:
-        what was found before is good while the files are the same, but a machine may have lost a runtime since.
+        `handlers` are functions marked with `@samuel.hook` that run in this process. `sinks` are told of every
+        event and every call. `ask` puts a question to a person, for hooks whose verdict is "ask"; without it, ask
+        means deny. `warn` gets each warning about the project itself; without it they are in `warnings`. `watch`
+        is told what a loop does while it does it. `overrides` are settings that replace those of the project,
+        `machine` replaces the user's directories, the clock and the disk. `fresh` looks at every hook again: what
+        was found before is good while the files are the same, but a machine may have lost a runtime since.
         """
         self.paths = paths.Project(paths.find_root(Path(root)) if search else Path(root).resolve())
         _check(self.paths.root)
-        self.user = user or paths.User.from_environment()
-        self.clock = clock or SystemClock()
+        overrides, machine = overrides or Overrides(), machine or Machine()
+        self.user, self.clock = machine.user, machine.clock
         self.warnings: list[str] = []
         self.warn = warn or self.warnings.append
-        refuse_links(self.paths.root, paths.HOME, *paths.HOOK_DIRS, ".kodelet", ".samuel/run")
-        refuse_links(self.paths.root, paths.SYSTEM, paths.YAML_HOOKS)
-        self.config = config or load_config(self.paths.config)
-        self.personal = load_personal(self.user.config)
-        self.methodology = methodology or self.config.default_methodology
-        self.environment = environment or of_machine(self.personal, self.config)
-        self.state = self.paths.state(self.methodology, several=self.config.several)
-        refuse_links(self.paths.root, str(self.state.relative_to(self.paths.root)))
-        self._watch, self._disk, self._fresh = watch, disk, fresh
-
-        self.trust = TrustStore(self.user.state / "trust", trust_key(self.paths.root))
-        everything = self._trusts_everything() if trust_everything is None else trust_everything
-        # The stamp before the agreements: what is remembered under it may be older than it says, never wider.
-        self.agreed = "everything" if everything else str(self.trust.stamp())
-        self.permit = Permit(self.paths.root, self.trust.pin(), everything=everything)
+        self._watch, self._disk, self._fresh = watch, machine.disk, fresh
+        self._configure(overrides)
+        self._pin_trust(overrides.trust_everything)
         self.plugins = Plugins(self.paths, self.user, self.config.plugins, self.permit)
 
-        set_here = {"PYTHONPYCACHEPREFIX": str(self.user.cache / "pycache"), DEPTH: str(_depth() + 1)}
-        if self.environment:  # whatever said so: hooks ask for it, and so does a Samuel that they start
-            set_here["SAMUEL_ENV"] = self.environment
-        self.variables = clean(set_here, pass_names=self.config.pass_env)
+        self.variables = self._variables()
         self._runtimes = Runtimes(
             Setting(self.paths.root, self.variables, os.environ, self.user.cache, self.config.limits, self.clock)
         )
@@ -121,8 +102,8 @@ class App:
         )
         try:
             own = built_in(lambda: self.workplace, self.config.chosen(self.methodology))
-            self.found = self._find([*own, *embedded(handlers)])
-            self.chains = self._resolve(self.found)
+            self.handlers = self._discover([*own, *embedded(handlers)])
+            self.chains = Chains(self.handlers, self.config, self.methodology, self.trust.let_go)
             for name in self.plugins.missing:
                 self.warn(f"samuel.lock names `{name}`, which is not installed; run `samuel plugin install`")
         except BaseException:
@@ -132,17 +113,45 @@ class App:
             chains=self.chains,
             runtimes=self._runtimes,
             permit=self.permit,
-            sink=_All((self.journal, HooksLog(self.paths.root, self.clock, self.warn), *sinks)),
+            sink=_CombinedSink((self.journal, HooksLog(self.paths.root, self.clock, self.warn), *sinks)),
             clock=self.clock,
-            project=Common(
-                str(self.paths.root),
-                self.methodology,
-                lambda owner: str(self.paths.data_dir(owner)),
-                self.config.limits.handler_prompt_bytes,
-                recipe=os.environ.get("SAMUEL_RECIPE", ""),
-                environment=self.environment,
-            ),
+            project=self._project_fields(),
             ask=ask,
+        )
+
+    def _configure(self, overrides: Overrides) -> None:
+        root = self.paths.root
+        refuse_links(root, paths.HOME, *paths.HOOK_DIRS, ".kodelet", ".samuel/run")
+        refuse_links(root, paths.SYSTEM, paths.YAML_HOOKS)
+        self.config = overrides.config or load_config(self.paths.config)
+        self.personal = load_personal(self.user.config)
+        self.methodology = overrides.methodology or self.config.default_methodology
+        self.environment = overrides.environment or configured_environment(self.personal, self.config)
+        self.state = self.paths.state(self.methodology, several=self.config.several)
+        refuse_links(root, str(self.state.relative_to(root)))
+
+    def _pin_trust(self, trust_everything: bool | None) -> None:
+        self.trust = TrustStore(self.user.state / "trust", trust_key(self.paths.root))
+        everything = self._trusts_everything() if trust_everything is None else trust_everything
+        # The stamp before the agreements: what is remembered under it may be older than it says, never wider.
+        self.trust_stamp = "everything" if everything else str(self.trust.stamp())
+        self.permit = Permit(self.paths.root, self.trust.pin(), everything=everything)
+
+    def _variables(self) -> dict[str, str]:
+        """The environment variables that hooks and quality commands see."""
+        set_here = {"PYTHONPYCACHEPREFIX": str(self.user.cache / "pycache"), DEPTH: str(_depth() + 1)}
+        if self.environment:  # for hooks, and for a Samuel that they start
+            set_here["SAMUEL_ENV"] = self.environment
+        return clean(set_here, pass_names=self.config.pass_env)
+
+    def _project_fields(self) -> ProjectFields:
+        return ProjectFields(
+            str(self.paths.root),
+            self.methodology,
+            lambda owner: str(self.paths.data_dir(owner)),
+            self.config.limits.handler_prompt_bytes,
+            recipe=os.environ.get("SAMUEL_RECIPE", ""),
+            environment=self.environment,
         )
 
     def _trusts_everything(self) -> bool:
@@ -156,16 +165,25 @@ class App:
         """Fire an event: a payload, or a name in any spelling with the payload's fields."""
         return self.dispatcher.fire(event if isinstance(event, Event) else payload(event, fields))
 
-    def unheard(self, fired: Fired | None = None) -> list[str]:
-        """Hooks that are broken before they could say what they are for: it may be any event.
+    def with_context(self, event: Event) -> Event:
+        """The event with the PromptContext, if it has a field for it and a handler that would read it."""
+        if not isinstance(event, LoopEvent) or event.context:
+            return event
+        chain = self.chains[BY_PAYLOAD[type(event)].name]
+        return replace(event, context=self.context()) if chain.steps else event
 
-        Without those that `fired` tells of itself.
+    def unasked_hooks(self, fired: Fired | None = None) -> list[str]:
+        """A warning for each hook that is broken and could not be asked for its events: it may be any event.
+
+        Without those that were called for `fired`: it reports them itself.
         """
         called = {(call.handler.path, call.handler.name) for call in fired.calls} if fired else set()
         return [
-            f"broken, so not run: `{one.name}`: {one.reason}"
-            for one in self.found
-            if one.status is HandlerStatus.BROKEN and not one.event and (one.path, one.name) not in called
+            f"broken, so not run: `{handler.name}`: {handler.reason}"
+            for handler in self.handlers
+            if handler.status is HandlerStatus.BROKEN
+            and not handler.event
+            and (handler.path, handler.name) not in called
         ]
 
     @cached_property
@@ -193,11 +211,11 @@ class App:
 
         return loop.loop(self, stop, timings=timings, dry_run=dry_run)
 
-    def keeper(self, confirm: Callable[[str], bool] | None = None) -> SessionRecorder:
-        """Who fires the events of sessions and keeps what comes of them. `confirm` asks before a command runs."""
+    def session_recorder(self, confirm: Callable[[str], bool] | None = None) -> SessionRecorder:
+        """Fires the events of sessions and stores what hooks return. `confirm` asks before a command runs."""
         from samuel.app import session
 
-        return session.keeper(self, confirm)
+        return session.recorder(self, confirm)
 
     def close(self) -> None:
         """End the workers and close the journal."""
@@ -226,16 +244,16 @@ class App:
                 *(base / place for base in both for place in paths.PLUGIN_DIRS),
             ],
             self.paths.root,
-            f"{self.agreed} {self.plugins.stamp} {self.environment} {self._named_by_settings}",
+            f"{self.trust_stamp} {self.plugins.stamp} {self.environment} {self._named_by_settings}",
             fresh=self._fresh,
         )
 
-    def _find(self, own: list[Handler]) -> tuple[Handler, ...]:
-        if not self.config.distributions and (known := self.index.recall(self.permit)) is not None:
-            return (*known, *own)
+    def _discover(self, own: list[Handler]) -> tuple[Handler, ...]:
+        if not self.config.distributions and (indexed := self.index.recall(self.permit)) is not None:
+            return (*indexed, *own)
         from samuel.sources.discover import discover
 
-        return discover(self.place(), own)
+        return discover(self.discovery_context(), own)
 
     @cached_property
     def yaml_files(self) -> YamlHookCache:
@@ -268,7 +286,7 @@ class App:
 
         return Environment(self.environment, self._named_by_settings, of_hooks, of_abilities)
 
-    def place(self) -> DiscoveryContext:
+    def discovery_context(self) -> DiscoveryContext:
         """What discovery looks at, for this project and this user."""
         from samuel.sources.declarations import DeclarationCache
         from samuel.sources.discover import DiscoveryContext
@@ -295,29 +313,8 @@ class App:
             looked_through=self.index,
         )
 
-    def _resolve(self, found: Iterable[Handler]) -> dict[str, Chain]:
-        by_event: dict[str, list[Handler]] = {}
-        for handler in found:
-            by_event.setdefault(handler.event, []).append(handler)
-        unasked = by_event.get("", [])  # their events are not known, but samuel.toml may name them
-        file, everybody = str(self.config.file or ""), tuple(found)
-        chains = {
-            event.name: resolve(
-                event,
-                [*by_event.get(event.name, ()), *unasked],
-                self.config.settings(event.name, self.methodology),
-                file,
-                everybody=everybody,
-                let_go=self.trust.let_go,
-            )
-            for event in EVENTS
-        }
-        if problems := [problem for chain in chains.values() for problem in chain.problems]:
-            raise ConfigError(problems)
-        return chains
 
-
-class _All:
+class _CombinedSink:
     """Several sinks as one."""
 
     def __init__(self, sinks: tuple[Sink, ...]) -> None:
@@ -337,12 +334,12 @@ class _All:
 
 
 def _depth() -> int:
-    """A hook that fires the event it answers to would go on until nothing is left of the machine."""
-    said = os.environ.get(DEPTH, "")
-    depth = int(said) if said.isdecimal() and len(said) < 9 else 0
+    """How many Samuels are around this one. A limit, since a hook may fire the event that it handles."""
+    variable = os.environ.get(DEPTH, "")
+    depth = int(variable) if variable.isdecimal() and len(variable) < 9 else 0
     if depth >= DEEPEST:
-        what = f"Samuel runs hooks that run Samuel, {DEEPEST} deep"
-        raise SamuelError(what, "look for a hook that fires the event it answers to")
+        what = f"hooks run Samuel, which runs hooks, {DEEPEST} levels deep"
+        raise SamuelError(what, "look for a hook that fires the event it handles")
     return depth
 
 

@@ -1,6 +1,6 @@
 """The configured agent as a ranker of abilities.
 
-It is told to use no tools, or else confined; it works outside of the project, and has a deadline.
+It is told to use no tools, or else confined in a sandbox; it works outside of the project, with a deadline.
 """
 
 from __future__ import annotations
@@ -33,32 +33,32 @@ from samuel.trust import commands
 if TYPE_CHECKING:
     from samuel.app.project import App
 
-MOST_REMEMBERED = 500  # answers
+MAX_CACHED = 500  # answers
 
 
 def ranker(app: App, registry: Registry) -> Ranker:
-    """Asks the agent that the project or the person configured; the same question is asked once."""
+    """Asks the agent that the project or the user configured; rankings are cached."""
     name = app.workplace.agent
-    remembered = _Remembered(app.user.cache / "rankings" / f"{_digest(str(app.paths.root))}.json")
+    cache = _RankingCache(app.user.cache / "rankings" / f"{_digest(str(app.paths.root))}.json")
 
     def rank(text: str, abilities: Sequence[Ability], limit: int) -> Ranking:
-        asked = ranking.prompt(text, abilities, limit)
-        key = _digest(asked, registry.stamp, name, repr(find(name, app.workplace.agents).command))
-        known = remembered.answer(key)
-        if known is not None and set(known) <= {ability.id for ability in abilities}:
-            return Ranking(name, tuple(known))
+        prompt = ranking.prompt(text, abilities, limit)
+        key = _digest(prompt, registry.stamp, name, repr(find(name, app.workplace.agents).command))
+        cached_ids = cache.ids(key)
+        if cached_ids is not None and set(cached_ids) <= {ability.id for ability in abilities}:
+            return Ranking(name, tuple(cached_ids))
         try:
-            ids = ranking.ids_in(_ask(app, name, asked), abilities, limit)
+            ids = ranking.ids_in(_ask(app, name, prompt), abilities, limit)
         except (SamuelError, NotRunnable, OSError, ValueError) as error:
             return Ranking(name, problem=str(error.message if isinstance(error, SamuelError) else error))
-        remembered.add(key, ids)
+        cache.add(key, ids)
         return Ranking(name, ids)
 
     return rank
 
 
 def _ask(app: App, name: str, prompt: str) -> str:
-    """What the agent says to a prompt. It works in an empty directory, so there is nothing for it to change."""
+    """What the agent prints for a prompt. It works in an empty directory, so it can change nothing."""
     place = app.workplace
     agent = _from_anywhere(find(name, place.agents), place.root)
     sandbox = _sandbox(agent, place.root)
@@ -107,18 +107,18 @@ def _sandbox(agent: Agent, root: Path) -> Sandbox:
     return Sandbox(kind="bwrap", network=True, volumes=[f"{root}:{root}:ro"])
 
 
-class _Remembered:
-    """Answers by the digest of everything that they depend on, the newest last."""
+class _RankingCache:
+    """Rankings by the digest of everything that they depend on, the newest last."""
 
     def __init__(self, file: Path) -> None:
         self._file = file
 
-    def answer(self, key: str) -> list[str] | None:
+    def ids(self, key: str) -> list[str] | None:
         return self._load().get(key)
 
     def add(self, key: str, ids: Sequence[str]) -> None:
-        known = {**self._load(), key: list(ids)}
-        newest = dict(list(known.items())[-MOST_REMEMBERED:])
+        rankings = {**self._load(), key: list(ids)}
+        newest = dict(list(rankings.items())[-MAX_CACHED:])
         self._file.parent.mkdir(parents=True, exist_ok=True)
         atomic.write_bytes(self._file, msgspec.json.encode(newest), 0o600, durable=False)
 

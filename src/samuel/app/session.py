@@ -1,4 +1,4 @@
-"""What of an opened project only sessions need: who does what hooks propose, and who keeps it."""
+"""What of an opened project only sessions need: storing what hooks return, and running their follow-up actions."""
 
 from __future__ import annotations
 
@@ -29,43 +29,44 @@ if TYPE_CHECKING:
 COMMAND_SECONDS = 300.0
 
 
-def keeper(app: App, confirm: Callable[[str], bool] | None = None) -> SessionRecorder:
+def recorder(app: App, confirm: Callable[[str], bool] | None = None) -> SessionRecorder:
+    """Fires the events of sessions and stores what hooks return. `confirm` asks before a command runs."""
     files = ChangedFiles(Git(app.paths.root, app.variables), app.warn)
-    return SessionRecorder(app.fire, SessionStore(app.paths.root), _desk(app, confirm), app.clock, files)
+    return SessionRecorder(app.fire, SessionStore(app.paths.root), _actions(app, confirm), app.clock, files)
 
 
-def following(app: App, tell: Callable[[str], None]) -> Callable[[Event], Fired]:
-    """Fires like the project does, and keeps what hooks say for sessions in which an agent works by itself.
+def recording_fire(app: App, tell: Callable[[str], None]) -> Callable[[Event], Fired]:
+    """Like `app.fire`, and stores what hooks return in the event's session: an agent works there by itself.
 
-    `tell` gets a line for each thing they propose. That something cannot be kept is told, and no more: the hooks
-    were asked, and the work goes on.
+    `tell` gets a line for each follow-up action that hooks propose. A session that cannot be stored is told as
+    well and changes nothing else: the hooks have run, and the work goes on.
     """
-    kept_by = keeper(app)
+    session_recorder = recorder(app)
 
     def fire(event: Event) -> Fired:
         fired = app.fire(event)
         if event.session_id is UNSET or event.dry_run:
             return fired
         try:
-            for one in kept_by.keep(event.session_id, fired).follow_ups:
-                tell(described(one))
+            for follow_up in session_recorder.keep(event.session_id, fired).follow_ups:
+                tell(described(follow_up))
         except (SamuelError, OSError) as error:
-            tell(f"what hooks said is not kept: {error}")
+            tell(f"the results of hooks were not stored in the session: {error}")
         return fired
 
     return fire
 
 
-def _desk(app: App, confirm: Callable[[str], bool] | None) -> FollowUpActions:
+def _actions(app: App, confirm: Callable[[str], bool] | None) -> FollowUpActions:
     allowed = commands.allowed(app.config)
     refusal = app.permit.text(allowed[0], allowed[1]) if allowed else ""
 
     def add_task(title: str) -> str:
         store = TaskStore(app.state, app.user.record(app.state))
         who = asker(os.environ, store.seal, all_enclosing(app.user.live))
-        # Once, also when it is done: a hook that says the same at every prompt would keep a run going for ever.
-        if known := [task.id for task in store.load() if task.title == title]:
-            return known[0]
+        # Once, also when it is done: a hook that proposes it at every prompt would keep a run going for ever.
+        if same_title := [task.id for task in store.load() if task.title == title]:
+            return same_title[0]
         *_, task = store.change(
             lambda tasks: who.enqueue(tasks, title, priority="medium", complexity="medium", depends_on=()),
             trusted=who.trusted,
@@ -76,11 +77,11 @@ def _desk(app: App, confirm: Callable[[str], bool] | None) -> FollowUpActions:
         ended = spawn.run(words, cwd=str(app.paths.root), env=app.variables, timeout=COMMAND_SECONDS)
         if ended.ended != "exited":
             return CommandResult(False, ended.why or ended.ended.replace("_", " "))
-        said = (ended.stdout + b"\n" + ended.stderr).decode("utf-8", "replace")
+        output = (ended.stdout + b"\n" + ended.stderr).decode("utf-8", "replace")
         return CommandResult(
-            ended.returncode == 0, f"exit code {ended.returncode}: {last_line(said, 'it said nothing')}"
+            ended.returncode == 0, f"exit code {ended.returncode}: {last_line(output, 'it printed nothing')}"
         )
 
     if refusal:
-        return FollowUpActions(add_task, run, (), confirm, f"it waits: {refusal}")
+        return FollowUpActions(add_task, run, (), confirm, f"not run: {refusal}")
     return FollowUpActions(add_task, run, app.config.allow_commands, confirm)

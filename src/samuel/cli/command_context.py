@@ -1,4 +1,4 @@
-"""Where a command works, and with what: the directory it was called for, its output, and the project opened."""
+"""What every command is given: the directory it was called for, its output, and how to open the project."""
 
 from __future__ import annotations
 
@@ -32,24 +32,39 @@ class CommandContext:
         except FileNotFoundError:
             raise UsageError("the current directory does not exist any more", "change to another one") from None
 
-    def open(self, root: Path | None = None, **settings: Any) -> App:
-        """Open the project. Nothing in it runs that its owner did not agree to."""
-        from samuel.app import App  # the engine, which `hooks log` and the like do without
+    def open(self, root: Path | None = None, *, environment: str = "", **options: Any) -> App:
+        """Open the project; `options` are those of `App`. Only what its owner trusts can run in it."""
+        from samuel.app import App, Overrides  # the engine, which `hooks log` and the like do without
         from samuel.process.tree import own_all_children
 
-        own_all_children()  # nobody but Samuel starts processes in this program
-        return App(root or self.root, search=False, ask=self.confirm, **settings)
+        own_all_children()  # only Samuel starts processes in this program
+        options.setdefault("overrides", Overrides(environment=environment))
+        return App(root or self.root, search=False, ask=self.confirm, **options)
+
+    def offer_trust(self, *, yes: bool = False) -> None:
+        """Before the project is opened: ask about what is not trusted in it, or trust it at once with `yes`.
+
+        Where there is nobody to ask, nothing happens: what is not trusted does not run.
+        """
+        if not yes and (not self.out.asks or inside_a_run()):
+            return
+        from samuel.cli.consent import Consent, ask_for_each, readable  # reads every kind of file that could run
+
+        consent = Consent(self.root)
+        pending = [item for item in consent.pending() if readable(item)]
+        if agreed := pending if yes else ask_for_each(self.out, consent, pending):
+            consent.agree(agreed)
 
     @property
     def confirm(self) -> Callable[[str], bool] | None:
-        """Puts a question to the person, if there is one."""
+        """Asks the person a yes-or-no question; None where there is nobody to ask."""
         return _confirm if self.out.asks else None
 
 
 def inside_a_run() -> str:
     """The id of the run or session that this process is part of; "" outside of one.
 
-    By its variables, or by its ancestors: whoever dropped the variables is still below the run.
+    By its variables, or by its parent processes: a process without the variables is still below the run.
     """
     from samuel.process.live import enclosing  # msgspec, which `--help` does without
 
@@ -60,9 +75,9 @@ def _confirm(question: str) -> bool:
     return click.confirm(safe(question), err=True)
 
 
-# Its value is read by the edge, which must know it also when the rest of the command line is wrong.
-json_option = click.option("--json", is_flag=True, expose_value=False, help="Answer with one JSON object.")
+# Its value is read by `edge.py`, which must know it also when the rest of the command line is wrong.
+json_option = click.option("--json", is_flag=True, expose_value=False, help="Print the result as one JSON object.")
 
 env_option = click.option(
-    "--env", "environment", metavar="NAME", default="", help="The environment of this command: dev, prod, …"
+    "--env", "environment", metavar="NAME", default="", help="The environment to run in: dev, prod, …"
 )

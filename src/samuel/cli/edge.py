@@ -32,7 +32,7 @@ def run(arguments: Sequence[str]) -> int:
 
 
 def _run(arguments: Sequence[str]) -> int:
-    out = Output(json="--json" in arguments)
+    out = Output(json=_asks_for_json(arguments))
     _open_what_is_closed()
     _never_fail_to_encode()
     try:
@@ -67,6 +67,32 @@ def _run(arguments: Sequence[str]) -> int:
         from samuel.cli.bug import report  # slow to import, and hopefully never needed
 
         return out.fail(report(arguments, error))
+
+
+def _asks_for_json(arguments: Sequence[str]) -> bool:
+    """Is `--json` one of the options? Not if it is the value of another option or stands after `--`.
+
+    Found without click's parser, because the answer also decides how its errors are shown.
+    """
+    if "--json" not in arguments:
+        return False
+    command: click.Command | None = samuel
+    words = iter(arguments)
+    for word in words:
+        if word in ("--json", "--"):
+            return word == "--json"
+        if word.startswith("-"):
+            if _takes_value(command, word):
+                next(words, None)
+        elif isinstance(command, click.Group):
+            command = command.get_command(click.Context(command), word)
+    return False
+
+
+def _takes_value(command: click.Command | None, option: str) -> bool:
+    """Does this option of the command have its value in the next word?"""
+    options = [param for param in command.params if isinstance(param, click.Option)] if command else []
+    return any(option in (*param.opts, *param.secondary_opts) and not param.is_flag for param in options)
 
 
 _MORE_MEMORY = "end other programs, or raise the limits of this process (`ulimit -a` shows them)"

@@ -11,10 +11,10 @@ from msgspec import UNSET
 from samuel.cli import emit_fast as quick
 from samuel.cli.command_context import CommandContext, env_option
 from samuel.cli.firing import fire
-from samuel.decoding import decode_json
+from samuel.cli.json_input import parse_json, read_stdin
 from samuel.dialects.yaml_context import event_from_context
 from samuel.errors import UsageError
-from samuel.events import LoopEvent, event_type
+from samuel.events import event_type
 
 # What agents' own hooks understand: 2 stops them, any other fault is told and passed over.
 DENY, FAULT = 2, 1
@@ -48,11 +48,9 @@ def emit(here: CommandContext, event: str, session: str | None, environment: str
         fired_event = msgspec.structs.replace(fired_event, session_id=session)
     before = quick.deciding(here.root)
     with here.open(environment=environment) as app:
-        if isinstance(fired_event, LoopEvent) and not fired_event.context:
-            fired_event = msgspec.structs.replace(fired_event, context=app.context())
-        fired = fire(here, app, fired_event)
+        fired = fire(here, app, app.with_context(fired_event))
         quick.remember(app, environment, before)  # the next time the engine may not be needed
-    here.out.warn(*fired.warnings, *app.unheard(fired), *app.warnings)
+    here.out.warn(*fired.warnings, *app.unasked_hooks(fired), *app.warnings)
     here.out.line(msgspec.json.encode(fired.result))
     if fired.stopped:
         if fired.reason not in fired.messages:  # which were told already
@@ -62,13 +60,6 @@ def emit(here: CommandContext, event: str, session: str | None, environment: str
 
 
 def _context() -> Any:
-    """What stdin says; nothing where a person sits in front of it."""
-    data = b"" if sys.stdin.isatty() else sys.stdin.buffer.read()
-    if not data.strip():
-        return {}
-    try:
-        return decode_json(data)
-    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
-        raise UsageError(
-            f"the context on stdin is not JSON: {error}", 'write it like {"session_id": "s1"}'
-        ) from None
+    """The JSON on stdin; an empty object if stdin is empty or a terminal."""
+    data = b"" if sys.stdin.isatty() else read_stdin()
+    return parse_json(data, "the context on stdin") if data.strip() else {}

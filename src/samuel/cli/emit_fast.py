@@ -155,7 +155,7 @@ def remember(app: App, environment: str, before: Mapping[str, Any]) -> None:
     from samuel.events.names import ALL, spellings
 
     files = app.index.known
-    if files is None or app.config.distributions or app.warnings or app.unheard():
+    if files is None or app.config.distributions or app.warnings or app.unasked_hooks():
         return
     rows = {
         name: row_of(chain.event, [step.handler.match for step in chain.steps])

@@ -21,6 +21,6 @@ def fire(here: CommandContext, app: App, event: Event) -> Fired:
         fired = app.fire(event)
         here.out.tell(*fired.messages)
         return fired
-    kept = app.keeper(here.confirm).fire(event.session_id, event)
+    kept = app.session_recorder(here.confirm).fire(event.session_id, event)
     words.tell(here.out, kept)
     return kept.fired

@@ -80,4 +80,4 @@ def _fire(app: App, event: Event) -> list[str]:
 
 
 def _untrusted(app: App) -> list[str]:
-    return sorted({one.path or one.name for one in app.found if one.status is HandlerStatus.UNTRUSTED})
+    return sorted({one.path or one.name for one in app.handlers if one.status is HandlerStatus.UNTRUSTED})

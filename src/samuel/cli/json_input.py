@@ -1,52 +1,91 @@
-"""JSON and text that a command is given: in a file, on stdin, or on the command line itself."""
+"""JSON and text that a command is given: on the command line itself, in a file, or on stdin.
+
+Every option that takes JSON takes it in the same four ways: the JSON itself if it begins with `{` or `[`, `@FILE`,
+`FILE`, or `-` for stdin.
+"""
 
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import click
+import msgspec
+
+from samuel.decoding import decode_json
 from samuel.errors import UsageError
-from samuel.files.json import InvalidJson, parse
+from samuel.files.json import too_deep
 
-LARGEST = 16 * 1024 * 1024
+MAX_BYTES = 16 * 1024 * 1024
+METAVAR = "JSON|FILE|-"
 
-
-def text(said: str) -> str:
-    """The text; `-` stands for stdin. What is not UTF-8 in it could be written into no record."""
-    found = _stdin().decode(errors="replace") if said == "-" else said
-    return found.encode(errors="replace").decode()
+Option = Callable[[Callable[..., Any]], Callable[..., Any]]
 
 
-def json_object(where: str, option: str) -> Any:
-    """The JSON of a file, of stdin (`-`), or of the command line if it begins with a brace."""
-    if where.lstrip().startswith("{"):
-        data, name = where.encode(errors="replace"), f"`{option}`"
-    elif where == "-":
-        data, name = _stdin(), "stdin"
-    else:
-        data, name = _file(where, option), f"`{where}`"
+def json_input_option(flag: str, name: str, *, help: str, default: str = "") -> Option:
+    """A click option for JSON; `read_json` reads its value."""
+    return click.option(flag, name, metavar=METAVAR, default=default, help=help)
+
+
+def read_json(value: str, option: str, directory: Path) -> Any:
+    """The JSON value that an option was given. Files are named from `directory`."""
+    if value.lstrip().startswith(("{", "[")):
+        return parse_json(_limited(value.encode(errors="replace"), f"`{option}`"), f"`{option}`")
+    if value == "-":
+        return parse_json(read_stdin(), "stdin")
+    name = value.removeprefix("@")
+    if not name.strip():
+        raise UsageError(f"`{option}` is empty", EXAMPLE)
+    return parse_json(_read_file(directory / name, name, option), f"`{name}`")
+
+
+def read_json_object(value: str, option: str, directory: Path) -> dict[str, Any]:
+    """Like `read_json`, for an option that takes an object."""
+    json_value = read_json(value, option, directory)
+    if not isinstance(json_value, dict):
+        raise UsageError(f"`{option}` must be a JSON object", EXAMPLE)
+    return json_value
+
+
+def parse_json(data: bytes, source: str) -> Any:
+    """The JSON value of `data`; a UsageError that names its source if it is not JSON."""
     try:
-        return parse(data)
-    except InvalidJson as error:
-        raise UsageError(f"{name}: {error}", 'write an object like {"name": "value"}') from None
+        value = decode_json(data)
+    except RecursionError:
+        raise UsageError(f"{source} is nested too deeply", "make it flatter") from None
+    except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+        raise UsageError(f"{source} is not JSON: {error}", EXAMPLE) from None
+    if too_deep(value, data):
+        raise UsageError(f"{source} is nested too deeply", "make it flatter")
+    return value
 
 
-def _file(where: str, option: str) -> bytes:
+def read_text(value: str) -> str:
+    """The text of an argument; `-` stands for stdin. What is not UTF-8 is replaced: no record could hold it."""
+    text = read_stdin().decode(errors="replace") if value == "-" else value
+    return text.encode(errors="replace").decode()
+
+
+def read_stdin() -> bytes:
+    return _limited(sys.stdin.buffer.read(MAX_BYTES + 1), "stdin")
+
+
+EXAMPLE = """write an object like '{"name": "value"}'"""
+
+
+def _read_file(path: Path, name: str, option: str) -> bytes:
     try:
-        with Path(where).open("rb") as file:
-            return _limited(file.read(LARGEST + 1), f"`{where}`")
+        with path.open("rb") as file:
+            return _limited(file.read(MAX_BYTES + 1), f"`{name}`")
     except (OSError, ValueError) as error:
         why = getattr(error, "strerror", None) or str(error)
-        hint = f"`{option}` takes a file, `-` for stdin, or the JSON itself"
-        raise UsageError(f"`{where}` cannot be read: {why}", hint) from None
+        hint = f"`{option}` takes JSON that begins with {{ or [, the name of a file, or `-` for stdin"
+        raise UsageError(f"cannot read the file `{name}`: {why}", hint) from None
 
 
-def _stdin() -> bytes:
-    return _limited(sys.stdin.buffer.read(LARGEST + 1), "stdin")
-
-
-def _limited(data: bytes, name: str) -> bytes:
-    if len(data) > LARGEST:
-        raise UsageError(f"{name} is larger than {LARGEST} bytes", "give less")
+def _limited(data: bytes, source: str) -> bytes:
+    if len(data) > MAX_BYTES:
+        raise UsageError(f"{source} has more than {MAX_BYTES} bytes", "make it smaller")
     return data

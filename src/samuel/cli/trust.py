@@ -96,7 +96,9 @@ def _agree(here: CommandContext, consent: Consent, pending: Sequence[TrustItem],
 def _broken(here: CommandContext) -> list[str]:
     """Now they may be asked which events they are for: better here than at the first event."""
     with here.open() as app:
-        return [f"`{one.name}` is broken: {one.reason}" for one in app.found if one.status is HandlerStatus.BROKEN]
+        return [
+            f"`{one.name}` is broken: {one.reason}" for one in app.handlers if one.status is HandlerStatus.BROKEN
+        ]
 
 
 def _chosen(here: CommandContext, names: Sequence[str], items: Sequence[TrustItem]) -> Sequence[TrustItem]:

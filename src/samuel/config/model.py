@@ -114,6 +114,10 @@ class Methodology:
     sandbox: SandboxSettings = field(default_factory=SandboxSettings)
     pilot: Pilot = field(default_factory=Pilot)
 
+    def agent_for(self, preferred: str) -> str:
+        """The agent that works: the one of samuel.toml, else the one that the user prefers, else claude."""
+        return self.agent or preferred or "claude"
+
 
 @dataclass(frozen=True)
 class Limits:

@@ -252,9 +252,9 @@ class Dispatcher:
         if handlers is None:
             chain = self._chains[name]
             handlers = tuple(self._bind(chain.event, step, at) for at, step in enumerate(chain.steps, start=1))
-            self._bound_chains[name] = handlers
             if any(bound.handler.match for bound in handlers):
-                self._filtered.add(name)
+                self._filtered.add(name)  # first: a thread that gets the bound chain must see this too
+            self._bound_chains[name] = handlers
         return handlers
 
     def _bind(self, kind: EventType, step: ChainStep, position: int) -> _BoundHandler:

@@ -71,7 +71,7 @@ class Workplace:
 
     @property
     def agent(self) -> str:
-        return self.settings.agent or self.preferred_agent or "claude"
+        return self.settings.agent_for(self.preferred_agent)
 
     def refusal(self, text: commands.CommandText | None) -> str:
         """Why a command line that came with the project may not run; "" if it may."""

@@ -122,9 +122,9 @@ class TestCreate:
     @pytest.mark.parametrize(
         ("given", "message"),
         [
-            ("missing.json", "error: `missing.json` cannot be read: No such file or directory"),
-            ("{oops", "error: `--input`: not JSON: "),
-            ("-", "error: stdin: not JSON: "),
+            ("missing.json", "error: cannot read the file `missing.json`: No such file or directory"),
+            ("{oops", "error: `--input` is not JSON: "),
+            ("-", "error: stdin is not JSON: "),
         ],
     )
     def test_an_input_that_cannot_be_read(self, samuel, shop, given, message):

@@ -69,15 +69,15 @@ def test_the_handler_sees_the_payload_and_the_context(samuel, put):
     ("payload", "why"),
     [
         ("{bad", "`--payload` is not JSON: "),
-        ("", "`--payload` is not JSON: "),
+        ("", "`--payload` is empty\n"),
         ("[]", "`--payload` must be a JSON object\n"),
-        ("[" * 5000, "`--payload` is not JSON: "),
-        ("@nope", "cannot read `nope`: No such file or directory\n"),
-        ("@.", "cannot read `.`: Is a directory\n"),
+        ("[" * 5000, "`--payload` is nested too deeply\n"),
+        ("@nope", "cannot read the file `nope`: No such file or directory\n"),
+        ("@.", "cannot read the file `.`: Is a directory\n"),
         ('{"nope": 1}', "`quality.check` has no field `nope`\n"),
         ('{"commands": 1}', "`quality.check`: Expected `array`, got `int` - at `$.commands`\n"),
-        ('{"event": "TurnEnd"}', "the payload is one of `TurnEnd`, not of `quality.check`\n"),
-        ('{"event": 5}', "the payload is one of `5`, not of `quality.check`\n"),
+        ('{"event": "TurnEnd"}', "the payload is for the event `TurnEnd`, not for `quality.check`\n"),
+        ('{"event": 5}', "the payload is for the event `5`, not for `quality.check`\n"),
     ],
 )
 def test_payloads_that_are_wrong(samuel, payload: str, why: str):
@@ -91,7 +91,7 @@ def test_invalid_utf8_on_stdin(project):
         [*REAL, "hooks", "fire", "quality.check", "--payload", "-"], input=b'{"a": "\xff"}', capture_output=True
     )
     assert (done.returncode, done.stdout) == (2, b"")
-    assert done.stderr.startswith(b"error: `--payload` is not JSON: ")
+    assert done.stderr.startswith(b"error: stdin is not JSON: ")
 
 
 def test_an_unknown_event(samuel):
@@ -106,11 +106,10 @@ def test_what_cannot_be_taken_back_must_be_meant(samuel, project):
     assert samuel("hooks", "fire", "agent.invoke") == (
         2,
         "",
-        "error: firing `agent.invoke` does what cannot be taken back\nadd `--really` if you mean it\n",
+        "error: the handlers of `agent.invoke` do what cannot be undone\nadd `--really` to fire it all the same\n",
     )
-    assert (
-        samuel("hooks", "fire", "agent.invoke", "--json").json["error"]["hint"] == "add `--really` if you mean it"
-    )
+    hint = samuel("hooks", "fire", "agent.invoke", "--json").json["error"]["hint"]
+    assert hint == "add `--really` to fire it all the same"
 
 
 def test_a_clone_is_not_run(samuel, project, guard):

@@ -96,7 +96,7 @@ def test_what_cannot_be_kept_does_not_end_the_run(samuel, hooked):
     write(hooked.root, ".samuel/run/sessions", "in the way")
     ran = samuel("run", "start", "--yes")
     assert ran.code == 0
-    assert "what hooks said is not kept: " in ran.out
+    assert "the results of hooks were not stored in the session: " in ran.out
     assert hooked.statuses == ["completed", "completed"]
 
 

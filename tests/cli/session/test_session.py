@@ -172,7 +172,7 @@ class TestFollowUps:
             {"kind": "run_command", "payload": {"command": f"touch {name}"}} for name in ("allowed", "other")
         ]
         first, second = self.propose(samuel, hook, *actions)
-        assert (first["state"], first["note"]) == ("done", "exit code 0: it said nothing")
+        assert (first["state"], first["note"]) == ("done", "exit code 0: it printed nothing")
         assert second["state"] == "queued"
         assert Path("allowed").exists()
         assert not Path("other").exists()
@@ -192,7 +192,7 @@ class TestFollowUps:
         put("samuel.toml", '[session]\nallow_commands = ["false", "no-such-program"]\n')
         actions = [{"kind": "run_command", "payload": {"command": name}} for name in ("false", "no-such-program")]
         first, second = self.propose(samuel, hook, *actions)
-        assert (first["state"], first["note"]) == ("failed", "exit code 1: it said nothing")
+        assert (first["state"], first["note"]) == ("failed", "exit code 1: it printed nothing")
         assert second["state"] == "failed"
         assert "was not found on PATH" in second["note"]
 
@@ -222,7 +222,7 @@ class TestDo:
 
     def test_one_of_them(self, samuel, waiting) -> None:
         ran = samuel("session", "do", "2", "--yes")
-        assert ran == (0, "follow-up 2, run_command `touch b`: done: exit code 0: it said nothing\n", "")
+        assert ran == (0, "follow-up 2, run_command `touch b`: done: exit code 0: it printed nothing\n", "")
         assert (Path("a").exists(), Path("b").exists()) == (False, True)
         assert samuel("session", "do", "2", "--yes").code == 2
 
@@ -243,7 +243,7 @@ class TestDo:
     def test_dropped(self, samuel, waiting) -> None:
         assert samuel("session", "do", "--drop", "1").out == "follow-up 1, run_command `touch a`: dropped\n"
         assert samuel("session", "do", "--drop").out.count("dropped") == 2
-        assert samuel("session", "do") == (0, "nothing waits\n", "")
+        assert samuel("session", "do") == (0, "no follow-up action is pending\n", "")
 
     def test_not_by_the_agent_of_a_run(self, samuel, waiting, monkeypatch) -> None:
         monkeypatch.setenv("SAMUEL_RUN_ID", "run-7")
@@ -348,7 +348,7 @@ def test_a_list_that_nobody_agreed_to_is_named(samuel, hook, put) -> None:
     hook("SessionStop", {"follow_up_actions": [{"kind": "run_command", "payload": {"command": "touch x"}}]})
     put("samuel.toml", '[session]\nallow_commands = ["touch x"]\n')
     samuel("session", "start")
-    assert "it waits: not trusted: nobody agreed to `session:commands` yet" in samuel("session", "stop").err
+    assert "not run: not trusted: nobody agreed to `session:commands` yet" in samuel("session", "stop").err
 
 
 def test_emit_keeps_what_hooks_say_for_routing(samuel, hook) -> None:

@@ -28,7 +28,7 @@ class TestCodeReview:
     def test_the_review_plugin_brings_its_recipes_skills_and_hooks(self, reviewed: Any) -> None:
         with reviewed.open() as app:
             (skill,) = find_skills(app.paths.root, app.user.home, app.plugins.usable)
-            hooks = [one for one in app.found if one.owner == "code-review"]
+            hooks = [one for one in app.handlers if one.owner == "code-review"]
         assert [one.name for one in reviewed.find()] == ["code-review/deploy", "code-review/review"]
         assert (skill.name, skill.status, skill.warnings) == ("code-review/code-review", HandlerStatus.ACTIVE, ())
         assert [(one.name, one.event, one.status) for one in hooks] == [

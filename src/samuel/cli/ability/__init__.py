@@ -22,7 +22,7 @@ COMMANDS = {
     "lint": CommandEntry("samuel.cli.ability.lint:lint", "Say what is wrong with the registry and ABILITY.md."),
     "create": CommandEntry("samuel.cli.ability.create:create", "Check a call, and prepare it."),
     "run": CommandEntry("samuel.cli.ability.run:run", "Run a call that was prepared, through its hooks."),
-    "call": CommandEntry("samuel.cli.ability.call:call", "Check a call, and run it at once."),
+    "call": CommandEntry("samuel.cli.ability.call:call", "Check a call and run it."),
     "delete": CommandEntry("samuel.cli.ability.delete:delete", "Remove a call and its record."),
 }
 

@@ -2,9 +2,9 @@ from __future__ import annotations
 
 import click
 
-from samuel.cli import json_input as given
 from samuel.cli.ability.open_call import created, input_option, intent_option, opened
 from samuel.cli.command_context import CommandContext, env_option, json_option
+from samuel.cli.json_input import read_json, read_text
 from samuel.cli.session.options import session_option
 
 
@@ -16,7 +16,7 @@ from samuel.cli.session.options import session_option
 @env_option
 @json_option
 @click.pass_obj
-def create(here: CommandContext, id: str, given_input: str, intent: str, session: str, environment: str) -> int:
+def create(here: CommandContext, id: str, input_json: str, intent: str, session: str, environment: str) -> int:
     """Check a call, and prepare it.
 
     Answers with a JSON object: `available` with the key for `run`, or `unavailable` with the reason.
@@ -24,9 +24,9 @@ def create(here: CommandContext, id: str, given_input: str, intent: str, session
     \b
         samuel ability create billing_regression --input input.json
     """
-    value = given.json_object(given_input, "--input")
+    value = read_json(input_json, "--input", here.directory)
     with opened(here, id, session, environment) as calling:
-        call = calling.execution.create(id, value, given.text(intent))
+        call = calling.execution.create(id, value, read_text(intent))
     if here.out.json:
         return here.out.answer(created(call), ok=not call.refused, warnings=calling.app.warnings)
     here.out.warn(*calling.app.warnings)

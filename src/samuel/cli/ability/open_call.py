@@ -1,4 +1,4 @@
-"""What `create`, `run`, `call` and `delete` share: the project opened for a call, and what came of it."""
+"""What `create`, `run`, `call` and `delete` share: the project opened for a call, and the result of a call."""
 
 from __future__ import annotations
 
@@ -15,18 +15,21 @@ from samuel import config, paths
 from samuel.abilities.execution.call_store import CallStore
 from samuel.abilities.execution.execute import AbilityRunner, CallResult, CreatedCall
 from samuel.abilities.model import PromptImplementation
-from samuel.app import App
+from samuel.app import App, Overrides
 from samuel.app.ability import execution
 from samuel.cli.ability import abilities
 from samuel.cli.command_context import CommandContext
 from samuel.cli.firing import fire
+from samuel.cli.json_input import json_input_option
 from samuel.cli.session.options import VARIABLE
 from samuel.config.model import Config
 
-input_option = click.option(
-    "--input", "given_input", metavar="FILE|-|JSON", default="{}", help="The input, a JSON object; {} without."
+input_option = json_input_option(
+    "--input", "input_json", default="{}", help="The input, a JSON object; {} by default."
 )
-intent_option = click.option("--intent", metavar="TEXT", default="", help="What for; it is kept in the record.")
+intent_option = click.option(
+    "--intent", metavar="TEXT", default="", help="Why it is called; stored in the record. `-` reads stdin."
+)
 
 
 class Calling(NamedTuple):
@@ -39,10 +42,10 @@ def opened(here: CommandContext, name: str, session: str, environment: str) -> I
     """The project, opened to call the ability of this name."""
     registry = abilities(here)
     session = session or os.environ.get(VARIABLE, "")
-    found = registry.by_name.get(name)
-    how = found.implementation if found else None
-    seconds = how.timeout if isinstance(how, PromptImplementation) else None
-    with here.open(environment=environment, config=_settings(here, seconds)) as app:
+    ability = registry.by_name.get(name)
+    implementation = ability.implementation if ability else None
+    seconds = implementation.timeout if isinstance(implementation, PromptImplementation) else None
+    with here.open(overrides=Overrides(config=_settings(here, seconds), environment=environment)) as app:
         yield Calling(app, execution(app, registry, lambda event: fire(here, app, event), session))
 
 
@@ -62,7 +65,7 @@ def created(call: CreatedCall) -> dict[str, Any]:
 
 
 def answer(here: CommandContext, ended: CallResult, app: App) -> int:
-    """The output alone on stdout, for whoever uses it; all there is to know with `--json`."""
+    """Print the output alone on stdout, or the whole result with `--json`; returns the exit code."""
     call, out = ended.call, here.out
     warnings = [*ended.warnings, *app.warnings]
     record = CallStore(app.paths.root).path(call.key)

@@ -13,9 +13,9 @@ from samuel.abilities.registry import Registry, cache_file
 from samuel.abilities.route import AbilityRouting, RouteCandidate, open_index
 from samuel.abilities.route import route as find
 from samuel.abilities.usage import read_usage
-from samuel.cli import json_input as given
 from samuel.cli.ability import abilities, problems
 from samuel.cli.command_context import CommandContext, env_option, inside_a_run, json_option
+from samuel.cli.json_input import read_text
 from samuel.cli.session.options import session_of, session_option
 from samuel.config.model import Config
 from samuel.decoding import convert
@@ -47,7 +47,7 @@ def route(here: CommandContext, text: str, scope: str, limit: int, session: str,
         _ranker(here, settings, registry) as ranker,
     ):
         routed = find(
-            given.text(text),
+            read_text(text),
             registry,
             index,
             environment=_environment(environment, settings),

@@ -11,7 +11,7 @@ COMMANDS = {
     "explain": CommandEntry(
         "samuel.cli.hooks.explain:explain", "Show who answers to an event, in what order, and why."
     ),
-    "fire": CommandEntry("samuel.cli.hooks.fire:fire", "Fire an event, and show what came of it."),
+    "fire": CommandEntry("samuel.cli.hooks.fire:fire", "Fire an event and show the result of its hooks."),
     "validate": CommandEntry(
         "samuel.cli.hooks.validate:validate", "Check every YAML hook, and say what is wrong."
     ),

@@ -28,7 +28,7 @@ def explain(here: CommandContext, event: str, environment: str) -> int:
     only_one_runs = kind.composition.arrange is Arrange.LAST_ONLY
     with here.open(environment=environment) as app:
         chain = app.chains[kind.name]
-        idle = [one for one in app.found if _is_idle(one, chain)]
+        idle = [one for one in app.handlers if _is_idle(one, chain)]
         moves = [(step, move(step, chain, app.config, app.methodology)) for step in chain.steps]
         others = [one.handler for one in chain.left_out] if only_one_runs else []
         alternatives = [(one, instead(one, kind.name, app.config, app.methodology)) for one in others]

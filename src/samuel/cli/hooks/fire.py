@@ -1,9 +1,7 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import click
@@ -11,45 +9,46 @@ import msgspec
 
 from samuel.app import App
 from samuel.app.embedding import payload
-from samuel.cli.command_context import CommandContext, env_option, inside_a_run, json_option
-from samuel.cli.consent import Consent, ask_for_each, readable
-from samuel.decoding import decode_json
+from samuel.cli.command_context import CommandContext, env_option, json_option
+from samuel.cli.json_input import json_input_option, read_json_object
 from samuel.dispatch.record import Fired
 from samuel.errors import UsageError
-from samuel.events import EventType, LoopEvent, canonical, event_type
+from samuel.events import EventType, canonical, event_type
 from samuel.events.schema import sample
 from samuel.hooks.handler import HandlerStatus
 
 
 @click.command()
 @click.argument("event")
-@click.option("--payload", "given", metavar="JSON|@FILE|-", default="{}", help="The event's fields.")
-@click.option("--really", is_flag=True, help="Fire an event that does what cannot be taken back.")
+@json_input_option("--payload", "payload_json", default="{}", help="The event's fields; {} by default.")
+@click.option("--really", is_flag=True, help="Fire an event whose handlers do what cannot be undone.")
 @env_option
 @json_option
 @click.pass_obj
-def fire(here: CommandContext, event: str, given: str, really: bool, environment: str) -> int:
-    """Fire an event, and show what came of it.
+def fire(here: CommandContext, event: str, payload_json: str, really: bool, environment: str) -> int:
+    """Fire an event and show the result of its hooks.
 
-    Fields that are needed and not given get samples. Hooks of a repository run only if you trust them.
+    Required fields that are missing in the payload get sample values. Hooks of a repository run only if you
+    trust them.
 
     \b
         samuel hooks fire quality.check --payload '{"commands": ["pytest -q"]}'
     """
     kind = event_type(event)
     if kind.irreversible and not really:
-        raise UsageError(f"firing `{kind.name}` does what cannot be taken back", "add `--really` if you mean it")
-    fields = _own(kind, _read(here, given))
+        raise UsageError(
+            f"the handlers of `{kind.name}` do what cannot be undone", "add `--really` to fire it all the same"
+        )
+    fields = _without_name(kind, read_json_object(payload_json, "--payload", here.directory))
     samples = {name: value for name, value in sample(kind).items() if name not in fields}
     fired_event = payload(kind.name, {**samples, **fields})
     notes = [f"`{name}` was not given; the sample is {json.dumps(value)}" for name, value in samples.items()]
 
-    with _opened(here, environment) as app:
-        if isinstance(fired_event, LoopEvent) and "context" not in fields:
-            fired_event = msgspec.structs.replace(fired_event, context=app.context())
+    here.offer_trust()
+    with here.open(environment=environment) as app:
         notes += _untrusted(app)
-        fired = app.fire(fired_event)
-        notes += app.unheard(fired)
+        fired = app.fire(fired_event if "context" in fields else app.with_context(fired_event))
+        notes += app.unasked_hooks(fired)
     warnings = [*notes, *fired.warnings, *app.warnings]
     here.out.warn(*warnings)
     here.out.object(_plain(kind, fired, warnings))
@@ -74,52 +73,20 @@ def _plain(kind: EventType, fired: Fired, warnings: Sequence[str]) -> dict[str, 
     }
 
 
-def _read(here: CommandContext, given: str) -> Any:
-    """`--payload` as a value: JSON, `@file`, or `-` for stdin."""
-    try:
-        if given == "-":
-            text = sys.stdin.buffer.read()
-        elif given.startswith("@"):
-            text = (here.directory / Path(given[1:])).read_bytes()
-        else:
-            text = given.encode(errors="surrogateescape")
-    except OSError as error:
+def _without_name(kind: EventType, fields: dict[str, Any]) -> dict[str, Any]:
+    """The fields without the event's name: a payload that was copied from the journal has it."""
+    name = fields.pop("event", kind.name)
+    if not isinstance(name, str) or canonical(name) != kind.name:
         raise UsageError(
-            f"cannot read `{given[1:]}`: {error.strerror}", "`--payload @FILE` names a file"
-        ) from None
-    try:
-        return decode_json(text)
-    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
-        raise UsageError(f"`--payload` is not JSON: {error}", _LIKE) from None
-
-
-def _own(kind: EventType, fields: Any) -> dict[str, Any]:
-    """The fields, without the event's name: a payload out of the journal may carry it."""
-    if not isinstance(fields, dict):
-        raise UsageError("`--payload` must be a JSON object", _LIKE)
-    said = fields.pop("event", kind.name)
-    if not isinstance(said, str) or canonical(said) != kind.name:
-        raise UsageError(f"the payload is one of `{said}`, not of `{kind.name}`", "fire the event it belongs to")
+            f"the payload is for the event `{name}`, not for `{kind.name}`", "fire the event it belongs to"
+        )
     return fields
 
 
-_LIKE = """write it like '{"commands": ["true"]}', `@file` or `-`"""
-
-
-def _opened(here: CommandContext, environment: str) -> App:
-    """The project, after its owner was asked about what is new in it."""
-    app = here.open(environment=environment)
-    if not here.out.asks or inside_a_run() or not _untrusted(app):
-        return app
-    app.close()
-    consent = Consent(app.paths.root)
-    if agreed := ask_for_each(here.out, consent, [item for item in consent.pending() if readable(item)]):
-        consent.agree(agreed)
-    return here.open(environment=environment)
-
-
 def _untrusted(app: App) -> list[str]:
-    names = dict.fromkeys(f"`{one.name}`" for one in app.found if one.status is HandlerStatus.UNTRUSTED)
+    names = dict.fromkeys(
+        f"`{handler.name}`" for handler in app.handlers if handler.status is HandlerStatus.UNTRUSTED
+    )
     if not names:
         return []
     return [f"not trusted, so not run: {', '.join(names)}; `samuel trust` shows the content and asks"]

@@ -53,7 +53,7 @@ def _rows(app: App) -> list[dict[str, str | int | None]]:
             rows.append(_row(handler, event, handler.effective_order, status, reason))
         placed |= {_identity(step.handler) for step in steps}
         placed |= {_identity(one.handler) for one in chain.left_out}
-    for one in (handler for handler in app.found if _identity(handler) not in placed):
+    for one in (handler for handler in app.handlers if _identity(handler) not in placed):
         rows.append(_row(one, one.event, one.effective_order if one.event else None, one.status, one.reason))
     return rows
 

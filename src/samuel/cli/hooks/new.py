@@ -43,7 +43,7 @@ def new(here: CommandContext, name: str, event: str, lang: str, as_yaml: bool) -
     warnings = _trust(Consent(root), written)
     with here.open() as app:  # it is asked which event it is for, now rather than at the first event
         shown = files[0].name
-        for one in app.found:
+        for one in app.handlers:
             if shown in (one.file, os.path.relpath(one.path or "/", root)) and one.status is HandlerStatus.BROKEN:
                 warnings.append(f"`{one.name}` is broken: {one.reason}")
 

@@ -23,7 +23,7 @@ def register(here: CommandContext, environment: str) -> int:
     """
     with here.open(environment=environment) as app:
         found = registration(app.yaml_files.look(app.paths.root), app.environment_here, app.paths.root)
-        idle = {one.file: one for one in app.found if one.file and one.status in IDLE}
+        idle = {one.file: one for one in app.handlers if one.file and one.status in IDLE}
     here.out.warn(*(f"`{one.name}` is {one.status}: {one.reason}" for one in idle.values()), *app.warnings)
     here.out.object(found)
     return 0

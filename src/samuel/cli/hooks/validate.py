@@ -27,7 +27,7 @@ def validate(here: CommandContext, environment: str) -> int:
         samuel hooks validate
     """
     with here.open(environment=environment) as app:
-        states = {one.file: one for one in app.found}
+        states = {one.file: one for one in app.handlers}
         reads = app.yaml_files.look(app.paths.root)
         found = [_examined(read, states[read.file], app.paths.root) for read in reads if read.file in states]
     rows = [tuple(str(one[column]) or "-" for column in COLUMNS) for one in found]

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 import click
 
 from samuel import paths
-from samuel.cli import json_input as given
 from samuel.cli.command_context import CommandContext, json_option
+from samuel.cli.json_input import json_input_option, read_json, read_text
 from samuel.cli.knowledge import base
 from samuel.cli.session.options import session_of, session_option
 from samuel.errors import UsageError
@@ -16,11 +16,11 @@ from samuel.knowledge.route import route as find
 
 @click.command()
 @click.argument("text", required=False, default="")
-@click.option("--intent", "where", metavar="FILE|-|JSON", default="", help="A `new_intent`, as hooks give it.")
+@json_input_option("--intent", "intent_json", help="An intent, as hooks return it in `new_intent`.")
 @session_option
 @json_option
 @click.pass_obj
-def route(here: CommandContext, text: str, where: str, session: str) -> int:
+def route(here: CommandContext, text: str, intent_json: str, session: str) -> int:
     """Find the documents for what is wanted, and say why.
 
     By a text, an intent, or both. With a session, the intent and the documents that its hooks suggest count too.
@@ -29,13 +29,13 @@ def route(here: CommandContext, text: str, where: str, session: str) -> int:
     \b
         samuel knowledge route "which checks run before a commit?"
     """
-    if text == "-" and where == "-":
+    if text == "-" and intent_json == "-":
         raise UsageError("the text and the intent cannot both be on stdin", "put one of them into a file")
     known = base(here)
     within = session_of(here, session)
-    intent = given.json_object(where, "--intent") if where else within.intent
+    intent = read_json(intent_json, "--intent", here.directory) if intent_json else within.intent
     cache = paths.User.from_environment().cache
-    routed = find(known, text=given.text(text), intent=intent, suggested=within.documents, cache=cache)
+    routed = find(known, text=read_text(text), intent=intent, suggested=within.documents, cache=cache)
     place = str(known.root.relative_to(here.root))
     data = {
         "root": place,

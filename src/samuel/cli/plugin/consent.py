@@ -92,7 +92,7 @@ def broken(here: CommandContext, plugins: Iterable[InstalledPlugin], store: Stor
         return []
     names, told = {plugin.name for plugin in plugins}, (HandlerStatus.BROKEN, HandlerStatus.DISABLED)
     with here.open() as app:
-        own = [one for one in app.found if one.owner in names]
+        own = [one for one in app.handlers if one.owner in names]
     found = [one for one in own if one.status in told]
     if store is not None and store.location == LOCAL:
         store.record_hooks(

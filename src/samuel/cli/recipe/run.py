@@ -8,11 +8,10 @@ import click
 from samuel.agents.check import missing_in
 from samuel.agents.table import find
 from samuel.app import App
-from samuel.app.session import following
+from samuel.app.session import recording_fire
 from samuel.cli.command_context import CommandContext, env_option, json_option
 from samuel.cli.recipe import recipes
 from samuel.cli.run.display import PlainDisplay
-from samuel.cli.run.preflight import agree
 from samuel.cli.signals import ended_by_signals
 from samuel.errors import SamuelError, UsageError
 from samuel.loop.agent_session import SessionResult
@@ -42,12 +41,12 @@ def run(
     """
     arguments = _arguments(given)
     if not dry_run:
-        agree(here, yes)
+        here.offer_trust(yes=yes)
     heard = _RecipeOutput(shown=not here.out.json)
     with here.open(watch=heard, environment=environment) as app:
         recipe = choose(recipes(app), name, "recipe")
         prompt = recipe.prompt(app.context(), arguments)
-        session = session_of(app.workplace, following(app, here.out.tell), app.context, recipe, agent)
+        session = session_of(app.workplace, recording_fire(app, here.out.tell), app.context, recipe, agent)
         if dry_run:
             data = {"recipe": recipe.name, "agent": session.agent, "prompt": prompt}
             return here.out.answer(data, prompt.rstrip("\n"), warnings=app.warnings)

@@ -8,9 +8,8 @@ from typing import Any
 from samuel import config, paths
 from samuel.agents.check import missing_in
 from samuel.agents.table import find
-from samuel.app import App
+from samuel.app import App, Overrides
 from samuel.cli.command_context import CommandContext
-from samuel.cli.consent import Consent, ask_for_each, readable
 from samuel.cli.run import known_methodology, state_directory
 from samuel.config.model import Config, Pilot
 from samuel.dispatch.record import Sink
@@ -35,8 +34,9 @@ def make_ready(
 ) -> App:
     """The project, opened for a run, or an error that says what is missing."""
     settings = _settings(here, methodology, pilot)
-    agree(here, yes)
-    app = here.open(methodology=methodology, watch=watch, sinks=[sink], config=settings, environment=environment)
+    here.offer_trust(yes=yes)
+    overrides = Overrides(config=settings, methodology=methodology, environment=environment)
+    app = here.open(overrides=overrides, watch=watch, sinks=[sink])
     try:
         place = app.workplace
         place.tasks.load()
@@ -91,25 +91,15 @@ def _settings(here: CommandContext, methodology: str, pilot: dict[str, Any] | No
     if pilot is None:
         return loaded
     chosen = loaded.chosen(name)
-    given = {key: value for key, value in pilot.items() if value is not None}
+    options = {key: value for key, value in pilot.items() if value is not None}
     flying = dataclasses.replace(
-        chosen, pilot=Pilot(**{**dataclasses.asdict(chosen.pilot), **given, "enabled": True})
+        chosen, pilot=Pilot(**{**dataclasses.asdict(chosen.pilot), **options, "enabled": True})
     )
     return dataclasses.replace(loaded, methodology={**loaded.methodology, name: flying})
 
 
-def agree(here: CommandContext, yes: bool) -> None:
-    """Offer to trust what is new: at once with --yes, by asking on a terminal."""
-    consent = Consent(here.root)
-    pending = [item for item in consent.pending() if readable(item)]
-    if pending and yes:
-        consent.agree(pending)
-    elif pending and here.out.asks and (agreed := ask_for_each(here.out, consent, pending)):
-        consent.agree(agreed)
-
-
 def _untrusted(app: App, agent: str) -> str:
-    """The checks and the agent's command come with the repository: they need somebody's word."""
+    """Why the checks or the agent's command, which come with the repository, may not run; "" if they may."""
     for name, digest, _ in texts(app.config):
         if name in (f"checks:{app.methodology}", f"agent:{agent}") and (why := app.permit.text(name, digest)):
             return f"{why}, or `samuel run start --yes`"

@@ -42,5 +42,5 @@ def answer(here: CommandContext, app: App, kept: RecordedEvent, done: str) -> in
         "follow_ups": [msgspec.to_builtins(one) for one in kept.follow_ups],
     }
     said = f"stopped: {fired.reason}" if fired.stopped else done
-    warnings = [*fired.warnings, *app.unheard(fired), *app.warnings]
+    warnings = [*fired.warnings, *app.unasked_hooks(fired), *app.warnings]
     return here.out.answer(data, said, ok=not fired.stopped, warnings=warnings)

@@ -32,11 +32,13 @@ def do(here: CommandContext, numbers: tuple[int, ...], drop: bool, yes: bool, id
     chosen = _chosen(session, numbers)
     confirm = (lambda _: True) if yes else here.confirm
     with here.open() as app:
-        keeper = app.keeper(confirm)
-        became = keeper.drop(session, chosen) if drop else keeper.do(session, chosen)
-    text = "\n".join(map(described, became)) or "nothing waits"
-    ok = all(one.state in (DONE, DROPPED) for one in became)
-    return here.out.answer([msgspec.to_builtins(one) for one in became], text, ok=ok, warnings=app.warnings)
+        recorder = app.session_recorder(confirm)
+        changed = recorder.drop(session, chosen) if drop else recorder.do(session, chosen)
+    text = "\n".join(map(described, changed)) or "no follow-up action is pending"
+    ok = all(follow_up.state in (DONE, DROPPED) for follow_up in changed)
+    return here.out.answer(
+        [msgspec.to_builtins(follow_up) for follow_up in changed], text, ok=ok, warnings=app.warnings
+    )
 
 
 def _chosen(session: Session, numbers: tuple[int, ...]) -> list[FollowUp]:

@@ -21,5 +21,5 @@ def end(here: CommandContext, id: str, environment: str) -> int:
     """
     session = chosen(here, id)
     with here.open(environment=environment) as app:
-        kept = app.keeper(here.confirm).fire(session.id, SessionEnd())
+        kept = app.session_recorder(here.confirm).fire(session.id, SessionEnd())
     return words.answer(here, app, kept, f"session `{session.id}` has ended")

@@ -3,8 +3,8 @@ from __future__ import annotations
 import click
 from msgspec import UNSET
 
-from samuel.cli import json_input as given
 from samuel.cli.command_context import CommandContext, env_option, json_option
+from samuel.cli.json_input import read_text
 from samuel.cli.session import display as words
 from samuel.cli.session.options import chosen, id_option, stage_option
 from samuel.events import UserPromptSubmit
@@ -31,11 +31,11 @@ def prompt(
     """
     session = chosen(here, id)
     event = UserPromptSubmit(
-        user_message=given.text(text),
+        user_message=read_text(text),
         files_touched=list(files) if files else UNSET,
         stage=stage or UNSET,
     )
     with here.open(environment=environment) as app:
-        kept = app.keeper(here.confirm).fire(session.id, event)
+        kept = app.session_recorder(here.confirm).fire(session.id, event)
     said = "\n".join(words.hints(kept.session)) or "the hooks suggest nothing"
     return words.answer(here, app, kept, said)

@@ -19,5 +19,5 @@ def start(here: CommandContext, id: str, environment: str) -> int:
     """
     with here.open(environment=environment) as app:
         id = id or app.clock.new_id("sess")
-        kept = app.keeper(here.confirm).begin(id)
+        kept = app.session_recorder(here.confirm).begin(id)
     return words.answer(here, app, kept, f"session `{id}` has begun")

@@ -28,5 +28,5 @@ def stop(here: CommandContext, files: tuple[str, ...], changed: tuple[str, ...],
     session = chosen(here, id)
     with here.open(environment=environment) as app:
         paths = [file_name(path) for path in (*changed, *files)]
-        kept = app.keeper(here.confirm).fire(session.id, SessionStop(changed_files=paths or UNSET))
+        kept = app.session_recorder(here.confirm).fire(session.id, SessionStop(changed_files=paths or UNSET))
     return words.answer(here, app, kept, f"session `{session.id}` has stopped")
