@@ -24,7 +24,7 @@ LINE = 100
 APP = ("fire", "context", "close")
 APP_ATTRIBUTES = """\
 Attributes: `warnings`, a list of what a person should know about the project; `config`, the settings of
-samuel.toml; `found`, all handlers whatever their state; `chains`, by the name of the event, the handlers in the
+samuel.toml; `handlers`, all handlers whatever their state; `chains`, by the name of the event, the handlers in the
 order in which they are called.
 """
 

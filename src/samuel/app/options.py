@@ -12,30 +12,27 @@ from samuel.files.atomic import DISK, Disk
 
 @dataclass(frozen=True, kw_only=True)
 class Overrides:
-    """Settings that hold for one opened project, instead of those of its files and of the environment."""
+    """Settings for one opened project, instead of those of its files and of the environment.
+
+    `config` replaces samuel.toml, `methodology` its `default_methodology`. `environment` (dev, prod, …) replaces
+    SAMUEL_ENV and the settings. `trust_everything` replaces SAMUEL_TRUST: true runs every hook, false only those
+    that the user trusts.
+    """
 
     config: Config | None = None
-    """Instead of samuel.toml."""
-
     methodology: str = ""
-    """Instead of `default_methodology`."""
-
     environment: str = ""
-    """dev, prod, …: instead of SAMUEL_ENV and the settings."""
-
     trust_everything: bool | None = None
-    """Instead of SAMUEL_TRUST: True runs every hook, False only those that the user trusts."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Machine:
-    """What of this machine a project uses; tests replace it."""
+    """What a project uses of the machine; tests replace it.
+
+    `user` is where the user's home, state and cache directories are, `clock` gives time, ids and sleep, `disk`
+    writes the files of a run.
+    """
 
     user: paths.User = field(default_factory=paths.User.from_environment)
-    """The user's home, state and cache directories."""
-
     clock: Clock = field(default_factory=SystemClock)
-    """Time, ids and sleep."""
-
     disk: Disk = DISK
-    """How the files of a run are written."""
