@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 import subprocess
@@ -12,6 +11,9 @@ from pathlib import Path
 
 import pytest
 
+from samuel.decoding import msgpack_decoder
+from samuel.files import file_cache
+from samuel.files.keyed_cache import KeyedCache
 from samuel.process.containers import engine, probe
 from samuel.process.reason import NotRunnable
 
@@ -131,8 +133,10 @@ class TestWhatItNeedsHere:
         assert found is not None
         right = engine.limited_flags(found, network=False, cache=tmp_path)
         file = tmp_path / probe.CACHE
-        ((key, flags),) = json.loads(file.read_text()).items()
-        file.write_text(json.dumps({key: [flags[0], [*flags[1], "--privileged"], *flags[2:]]}))
+        ((key, flags),) = (file_cache.load(file, msgpack_decoder(dict[str, probe.Flags])) or {}).items()
+        planted = flags._replace(after=(*flags.after, "--privileged"))
+        KeyedCache(file, probe.Flags).add(key, planted)
+        assert KeyedCache(file, probe.Flags).get(key) == planted
         probe._known.clear()
         assert engine.limited_flags(found, network=False, cache=tmp_path) == right
 

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import json
 import os
 import sys
 from collections.abc import Callable
@@ -8,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from samuel.decoding import msgpack_decoder
+from samuel.files import file_cache
 from samuel.process import interpreter, shim
 from samuel.process.interpreter import PRELUDE, command
 from samuel.process.reason import NotRunnable
@@ -268,7 +269,8 @@ class TestAShim:
         shim._known.clear()  # another process
         assert self.python(file, tmp_path / "cache") == sys.executable
         assert count() == 1
-        assert list(json.loads((tmp_path / "cache" / shim.CACHE).read_text()).values()) == [sys.executable]
+        cached = file_cache.load(tmp_path / "cache" / shim.CACHE, msgpack_decoder(dict[str, str])) or {}
+        assert list(cached.values()) == [sys.executable]
 
     def test_is_asked_again_when_its_answer_may_differ(
         self, hook: Hook, count: Callable[[], int], monkeypatch: pytest.MonkeyPatch

@@ -6,7 +6,6 @@ Where the programs are not there the tests skip, and say so; with CI set that is
 from __future__ import annotations
 
 import functools
-import json
 import os
 import platform
 import shutil
@@ -21,10 +20,11 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, NoReturn
 
-import msgspec
 import pytest
 
+from samuel.decoding import msgpack_decoder
 from samuel.errors import UsageError
+from samuel.files import file_cache
 from samuel.process import environment, spawn
 from samuel.process import sandbox as confine
 from samuel.process.containers import probe
@@ -341,9 +341,9 @@ two lines"
     def test_what_works_here_is_found_once_and_remembered(self, image: str, place: confine.Workspace) -> None:
         assert place.cache is not None
         assert confine.missing(Box("oci", image), place) == ""
-        stored = json.loads((place.cache / probe.CACHE).read_text())
+        stored = file_cache.load(place.cache / probe.CACHE, msgpack_decoder(dict[str, probe.Flags])) or {}
         podman = shutil.which("podman") or ""
-        assert msgspec.convert(list(stored.values()), list[probe.Flags]) == [probe.known(podman, True, None)]
+        assert list(stored.values()) == [probe.known(podman, True, None)]
 
     def test_one_that_a_killed_samuel_left_ends_before_the_next_starts(
         self, image: str, place: confine.Workspace

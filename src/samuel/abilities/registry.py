@@ -6,7 +6,6 @@ what was read is kept in the user's cache for as long as every file is the same.
 
 from __future__ import annotations
 
-import hashlib
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
@@ -20,7 +19,7 @@ from samuel.abilities.tables import FILE, LARGEST, AbilityRow, AbilityTables, re
 from samuel.config import kinds
 from samuel.decoding import msgpack_decoder
 from samuel.errors import ConfigError, Problem, SamuelError, UsageError
-from samuel.files import atomic, yaml
+from samuel.files import file_cache, yaml
 from samuel.files.inside import read_inside
 from samuel.files.survey import Signature, signature
 from samuel.nearest import SpellingHints, did_you_mean
@@ -76,44 +75,33 @@ def load(root: Path, cache: Path | None = None) -> Registry:
     reading = _Reading(root, found)
     registry = reading.registry()
     if file and found == _survey(root):  # what changed meanwhile is read again next time
-        _remember(file, _Remembered(__version__, found, reading.elsewhere, registry))
+        cached = _CachedRegistry(found, reading.elsewhere, registry)
+        file_cache.save(file, cached, msgspec.msgpack.encode, __version__)
     return registry
 
 
 def cache_file(cache: Path, root: Path, ending: str) -> Path:
     """Where something about a project's registry is kept."""
-    return cache / "abilities" / f"{_digest(str(root))}.{ending}"
+    return cache / "abilities" / f"{file_cache.digest_of(str(root))}.{ending}"
 
 
-class _Remembered(msgspec.Struct, array_like=True):
-    version: str
+class _CachedRegistry(msgspec.Struct, array_like=True):
     found: dict[str, Signature]
     elsewhere: dict[str, Signature]
     """Files outside of the registry that ABILITY.md names."""
     registry: Registry
 
 
-_decode = msgpack_decoder(_Remembered)
+_decode = msgpack_decoder(_CachedRegistry)
 
 
 def _recall(file: Path, root: Path, found: Mapping[str, Signature]) -> Registry | None:
-    try:
-        known = _decode(file.read_bytes())
-    except (OSError, ValueError, RecursionError):  # msgspec's own errors are ValueErrors
+    cached = file_cache.load(file, _decode, __version__)
+    if cached is None or cached.found != found:
         return None
-    if known.version != __version__ or known.found != found:
+    if any(_signature(root / path) != before for path, before in cached.elsewhere.items()):
         return None
-    if any(_signature(root / path) != seen for path, seen in known.elsewhere.items()):
-        return None
-    return known.registry
-
-
-def _remember(file: Path, known: _Remembered) -> None:
-    try:
-        file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        atomic.write_bytes(file, msgspec.msgpack.encode(known), 0o600, durable=False)
-    except (OSError, UnicodeEncodeError):
-        pass  # only a cache; and a name that is not UTF-8 cannot be written into it
+    return cached.registry
 
 
 def _survey(root: Path) -> dict[str, Signature]:
@@ -152,7 +140,8 @@ class _Reading:
         abilities = self._with_executions(abilities)
         abilities = self._with_rows(abilities, tables.rows)
         whole = sorted(abilities.values(), key=lambda one: one.id)
-        stamp = _digest(__version__, repr(sorted(self._found.items())), repr(sorted(self.elsewhere.items())))
+        signatures = (repr(sorted(files.items())) for files in (self._found, self.elsewhere))
+        stamp = file_cache.digest_of(__version__, *signatures)
         return Registry(tuple(whole), tuple(self._problems), tables.rows, stamp)
 
     def _tables(self) -> AbilityTables:
@@ -272,8 +261,3 @@ def _is_in(path: str, folder: str) -> bool:
 
 def _reason(error: SamuelError | OSError) -> str:
     return error.message if isinstance(error, SamuelError) else f"it cannot be read: {error.strerror}"
-
-
-def _digest(*texts: str) -> str:
-    whole = hashlib.sha256("\0".join(texts).encode(errors="surrogateescape"))
-    return whole.hexdigest()[:32]

@@ -5,15 +5,12 @@ It is told to use no tools, or else confined in a sandbox; it works outside of t
 
 from __future__ import annotations
 
-import hashlib
 import shutil
 import tempfile
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
-
-import msgspec
 
 from samuel.abilities import ranking
 from samuel.abilities.model import Ability
@@ -23,35 +20,33 @@ from samuel.agents.agent import TOOLS, Agent
 from samuel.agents.check import missing_in
 from samuel.agents.invoke import invoke
 from samuel.agents.table import find
-from samuel.decoding import decode_json
 from samuel.errors import SamuelError
 from samuel.events import Sandbox
-from samuel.files import atomic
+from samuel.files.file_cache import digest_of
+from samuel.files.keyed_cache import KeyedCache
 from samuel.process.reason import NotRunnable
 from samuel.trust import commands
 
 if TYPE_CHECKING:
     from samuel.app.project import App
 
-MAX_CACHED = 500  # answers
-
 
 def ranker(app: App, registry: Registry) -> Ranker:
     """Asks the agent that the project or the user configured; rankings are cached."""
     name = app.workplace.agent
-    cache = _RankingCache(app.user.cache / "rankings" / f"{_digest(str(app.paths.root))}.json")
+    rankings = KeyedCache(app.user.cache / "rankings" / digest_of(str(app.paths.root)), list[str])
 
     def rank(text: str, abilities: Sequence[Ability], limit: int) -> Ranking:
         prompt = ranking.prompt(text, abilities, limit)
-        key = _digest(prompt, registry.stamp, name, repr(find(name, app.workplace.agents).command))
-        cached_ids = cache.ids(key)
+        key = digest_of(prompt, registry.stamp, name, repr(find(name, app.workplace.agents).command))
+        cached_ids = rankings.get(key)
         if cached_ids is not None and set(cached_ids) <= {ability.id for ability in abilities}:
             return Ranking(name, tuple(cached_ids))
         try:
             ids = ranking.ids_in(_ask(app, name, prompt), abilities, limit)
         except (SamuelError, NotRunnable, OSError, ValueError) as error:
             return Ranking(name, problem=str(error.message if isinstance(error, SamuelError) else error))
-        cache.add(key, ids)
+        rankings.add(key, list(ids))
         return Ranking(name, ids)
 
     return rank
@@ -105,29 +100,3 @@ def _sandbox(agent: Agent, root: Path) -> Sandbox:
     if agent.limited is not None:
         return Sandbox(kind="host")
     return Sandbox(kind="bwrap", network=True, volumes=[f"{root}:{root}:ro"])
-
-
-class _RankingCache:
-    """Rankings by the digest of everything that they depend on, the newest last."""
-
-    def __init__(self, file: Path) -> None:
-        self._file = file
-
-    def ids(self, key: str) -> list[str] | None:
-        return self._load().get(key)
-
-    def add(self, key: str, ids: Sequence[str]) -> None:
-        rankings = {**self._load(), key: list(ids)}
-        newest = dict(list(rankings.items())[-MAX_CACHED:])
-        self._file.parent.mkdir(parents=True, exist_ok=True)
-        atomic.write_bytes(self._file, msgspec.json.encode(newest), 0o600, durable=False)
-
-    def _load(self) -> dict[str, list[str]]:
-        try:
-            return decode_json(self._file.read_bytes(), dict[str, list[str]])
-        except (OSError, msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
-            return {}
-
-
-def _digest(*texts: str) -> str:
-    return hashlib.sha256("\0".join(texts).encode(errors="surrogateescape")).hexdigest()[:32]

@@ -14,7 +14,7 @@ import os
 import sys
 from pathlib import Path
 
-from samuel.files import cache
+from samuel.files import file_cache
 from samuel.files.survey import ITSELF, TooManyFiles, signature_if_exists, survey_place
 from samuel.hooks.match import holds
 from samuel.paths import Project, User, find_root, home_directory, home_problem
@@ -42,7 +42,7 @@ def nobody_answers(arguments: list[str]) -> bool:
     event, environment, session = said
     try:
         root, user = find_root(Path()), User.from_environment()
-        known = cache.load(_file(root, user), marshal.loads, _stamp(root, user, environment))
+        known = file_cache.load(_file(root, user), marshal.loads, _stamp(root, user, environment))
         if known is None or not _as_it_was(known["files"]):
             return False
         name = known["names"][event]
@@ -168,7 +168,7 @@ def remember(app: App, environment: str, before: Mapping[str, Any]) -> None:
         "events": rows,
     }
     stamp = _stamp(app.paths.root, app.user, environment)
-    cache.save(_file(app.paths.root, app.user), known, marshal.dumps, stamp)
+    file_cache.save(_file(app.paths.root, app.user), known, marshal.dumps, stamp)
 
 
 def row_of(event: EventType, matches: list[dict[str, Any]]) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from typing import Any, Generic, TypeVar
 import msgspec
 
 from samuel.decoding import msgpack_decoder
-from samuel.files import cache
+from samuel.files import file_cache
 
 V = TypeVar("V")
 
@@ -30,7 +30,7 @@ class KeyedCache(Generic[V]):
 
     def add(self, key: str, value: V) -> None:
         values = {**self._load(), key: value}
-        cache.save(self._file, dict(list(values.items())[-MOST_VALUES:]), msgspec.msgpack.encode)
+        file_cache.save(self._file, dict(list(values.items())[-MOST_VALUES:]), msgspec.msgpack.encode)
 
     def _load(self) -> dict[str, V]:
-        return cache.load(self._file, self._decode) or {}
+        return file_cache.load(self._file, self._decode) or {}

@@ -6,7 +6,6 @@ cache, with what tells whether a file changed; and beside it the index of their 
 
 from __future__ import annotations
 
-import hashlib
 import os
 from collections.abc import Iterable
 from pathlib import Path
@@ -14,8 +13,8 @@ from pathlib import Path
 import msgspec
 
 from samuel.decoding import msgpack_decoder
-from samuel.files import atomic
-from samuel.files.survey import Signature, signature
+from samuel.files import file_cache
+from samuel.files.survey import Signature, signature_if_exists
 from samuel.knowledge.model import RouteFile, TopicEntry
 from samuel.knowledge.routes import read_routes
 from samuel.version import __version__
@@ -26,12 +25,7 @@ class _Kept(msgspec.Struct, array_like=True):
     said: RouteFile
 
 
-class _Stored(msgspec.Struct, array_like=True):
-    version: str = __version__
-    files: dict[str, _Kept] = {}
-
-
-_decode = msgpack_decoder(_Stored)
+_decode = msgpack_decoder(dict[str, _Kept])
 
 
 class RouteCache:
@@ -39,17 +33,18 @@ class RouteCache:
 
     def __init__(self, root: Path, cache: Path | None = None) -> None:
         self._root = root
-        self._place = cache and cache / "knowledge" / _digest(str(root.absolute()))
+        self._file = cache and cache / "knowledge" / f"{file_cache.digest_of(str(root.absolute()))}.msgpack"
         self._seen: dict[str, Signature] = {}
 
     @property
     def index(self) -> Path | None:
         """Where the index of their words is kept."""
-        return self._place and self._place.with_suffix(".sqlite")
+        return self._file and self._file.with_suffix(".sqlite")
 
     def stamp(self, indexes: Iterable[TopicEntry]) -> str:
         """Changes when any of these does, or its file, as it was when it was read."""
-        return _digest(__version__, *(f"{index}{self._seen.get(index.route_file)}" for index in indexes))
+        parts = (f"{index}{self._seen.get(index.route_file)}" for index in indexes)
+        return file_cache.digest_of(__version__, *parts)
 
     def read(self, paths: Iterable[str]) -> dict[str, RouteFile]:
         """What each of these says, by path."""
@@ -78,29 +73,11 @@ class RouteCache:
         return {place for place in places if Path(os.path.realpath(self._root / place)) == above / place}
 
     def _signature(self, path: str) -> Signature:
-        try:
-            return signature(os.lstat(f"{self._root}/{path}"))
-        except OSError:
-            return ()
+        return signature_if_exists(f"{self._root}/{path}")
 
     def _recalled(self) -> dict[str, _Kept]:
-        try:
-            stored = _decode(self._place.with_suffix(".msgpack").read_bytes()) if self._place else _Stored()
-        except (OSError, ValueError, RecursionError):  # msgspec's own errors are ValueErrors
-            return {}
-        return stored.files if stored.version == __version__ else {}
+        return file_cache.load(self._file, _decode, __version__) or {}
 
     def _remember(self, known: dict[str, _Kept]) -> None:
-        if self._place is None:
-            return
         there = {path: kept for path, kept in known.items() if self._signature(path)}
-        try:
-            self._place.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-            data = msgspec.msgpack.encode(_Stored(files=there))
-            atomic.write_bytes(self._place.with_suffix(".msgpack"), data, 0o600, durable=False)
-        except (OSError, UnicodeEncodeError):
-            pass  # reading again next time is all that is lost
-
-
-def _digest(*parts: str) -> str:
-    return hashlib.sha256("\0".join(parts).encode("utf-8", "surrogateescape")).hexdigest()[:32]
+        file_cache.save(self._file, there, msgspec.msgpack.encode, __version__)

@@ -11,11 +11,13 @@ import json
 import os
 from pathlib import Path
 
+from samuel.files.keyed_cache import KeyedCache
+from samuel.files.survey import signature_if_exists
 from samuel.process import environment
 from samuel.process.reason import NotRunnable
 from samuel.process.spawn import run
 
-CACHE = "interpreters.json"
+CACHE = "interpreters"
 _ASK = "import sys; sys.stdout.write(sys.executable)"
 _TIMEOUT = 30.0
 _STEERING = ("PYENV_VERSION", "PYENV_ROOT", "ASDF_PYTHON_VERSION", "ASDF_DATA_DIR", "ASDF_DIR")
@@ -34,10 +36,11 @@ def is_shim(interpreter: str) -> bool:
 def behind(shim: str, path: str, cache_dir: Path | None = None) -> str:
     """The real interpreter, or NotRunnable when the shim does not name one."""
     key = _key(shim)
-    python = _known.get(key) or _load(cache_dir).get(key, "")
+    interpreters = KeyedCache(cache_dir and cache_dir / CACHE, str)
+    python = _known.get(key) or interpreters.get(key) or ""
     if not os.access(python, os.X_OK):  # never asked, or uninstalled since
         python = _ask(shim, path)
-        _save(cache_dir, {**_load(cache_dir), key: python})
+        interpreters.add(key, python)
     _known[key] = python
     return python
 
@@ -54,14 +57,8 @@ def _key(shim: str) -> str:
         os.path.join(os.path.dirname(os.path.dirname(shim)), "version"),  # pyenv global
         os.path.expanduser("~/.tool-versions"),  # asdf
     )
-    return json.dumps([shim, *map(_age, steering), *(os.environ.get(name, "") for name in _STEERING)])
-
-
-def _age(file: str) -> int:
-    try:
-        return os.stat(file).st_mtime_ns
-    except OSError:
-        return 0
+    files = [signature_if_exists(file) for file in steering]
+    return json.dumps([shim, files, [os.environ.get(name, "") for name in _STEERING]])
 
 
 def _ask(shim: str, path: str) -> str:
@@ -72,27 +69,3 @@ def _ask(shim: str, path: str) -> str:
         return python
     said = asked.stderr.decode(errors="replace").strip().splitlines()
     raise NotRunnable(f"`{shim}` does not lead to a Python: {asked.why or (said or [asked.ended])[-1]}")
-
-
-def _load(cache_dir: Path | None) -> dict[str, str]:
-    if cache_dir is None:
-        return {}
-    try:
-        found = json.loads((cache_dir / CACHE).read_bytes())
-    except (OSError, ValueError):  # not there yet, or somebody wrote in it: it is only a cache
-        return {}
-    return (
-        {key: value for key, value in found.items() if isinstance(value, str)} if isinstance(found, dict) else {}
-    )
-
-
-def _save(cache_dir: Path | None, answers: dict[str, str]) -> None:
-    if cache_dir is None:
-        return
-    temporary = cache_dir / f".{CACHE}.{os.getpid()}"
-    try:
-        cache_dir.mkdir(parents=True, exist_ok=True)
-        temporary.write_text(json.dumps(answers, indent=1))
-        os.replace(temporary, cache_dir / CACHE)
-    except OSError:  # a read-only home: then each process asks once
-        pass

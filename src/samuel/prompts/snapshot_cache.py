@@ -9,31 +9,27 @@ time and nothing else.
 
 from __future__ import annotations
 
-import hashlib
 import os
-import zlib
 from pathlib import Path
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple
 
 import msgspec
 
 from samuel.clock import Clock
-from samuel.decoding import decode_msgpack
-from samuel.files import atomic
+from samuel.decoding import msgpack_decoder
+from samuel.files import file_cache
 from samuel.prompts import file_table as tables
 from samuel.prompts.file_facts import FactsReader, FileFacts
 from samuel.prompts.file_list import FileList, Last
 from samuel.prompts.file_table import FileTable
 from samuel.prompts.parallel_read import read_many
 
-VERSION = 1
-"""Part of the files' names: a newer Samuel starts afresh instead of guessing what an older one meant."""
+VERSION = "1"
+"""Of the format: a newer Samuel starts afresh instead of guessing what an older one meant."""
 
 # A file that changed within this time could change again under the same timestamp, or has changed since we asked
 # git about it: what is known of it is used now and not believed later. In nanoseconds.
 SETTLES = 50_000_000
-
-CachedT = TypeVar("CachedT", bound=msgspec.Struct)
 
 
 class Tracked(msgspec.Struct, array_like=True):
@@ -65,12 +61,11 @@ class Cache:
 
     def __init__(self, directory: Path, root: Path) -> None:
         self._root = root
-        name = hashlib.sha256(os.fsencode(os.path.realpath(root))).hexdigest()[:24]
-        self._tracked = directory / "snapshots" / f"{name}.{VERSION}.tracked"
+        name = file_cache.digest_of(os.path.realpath(root))
+        self._tracked = directory / "snapshots" / f"{name}.tracked"
         self._loose = self._tracked.with_suffix(".loose")
-        self._stored = _load(self._tracked, Tracked)
-        self.loose = _load(self._loose, Loose)
-        self._loose_before = msgspec.msgpack.encode(self.loose)
+        self._stored = file_cache.load(self._tracked, msgpack_decoder(Tracked), VERSION) or Tracked()
+        self.loose = file_cache.load(self._loose, msgpack_decoder(Loose), VERSION) or Loose()
 
     @property
     def last(self) -> Last:
@@ -87,9 +82,7 @@ class Cache:
 
     def save(self) -> None:
         """The loose ones: they and the commits are small, and written whenever something changed."""
-        now = msgspec.msgpack.encode(self.loose)
-        if now != self._loose_before:
-            _save(self._loose, now)
+        file_cache.save(self._loose, self.loose, msgspec.msgpack.encode, VERSION)
 
     def _retrack(self, known: FileTable, found: FileList, reader: FactsReader, settled_before: int) -> FileTable:
         """A new table of the clean files, with the rows of the old one that are still about the same content."""
@@ -111,7 +104,7 @@ class Cache:
             else:  # gone since git looked
                 index_stamp = b""
         stored = Tracked(index_stamp, found.changed, tables.encode(table), b"\0".join(blobs))
-        _save(self._tracked, msgspec.msgpack.encode(stored))
+        file_cache.save(self._tracked, stored, msgspec.msgpack.encode, VERSION)
         return table
 
     def _apply_loose(
@@ -154,22 +147,3 @@ class Cache:
 
 def _stamp(seen: os.stat_result) -> str:
     return f"{seen.st_size} {seen.st_mtime_ns} {seen.st_ctime_ns} {seen.st_ino}"
-
-
-def _load(file: Path, kind: type[CachedT]) -> CachedT:
-    try:
-        data = file.read_bytes()
-        # Written without fsync, so a power cut may tear it.
-        if zlib.crc32(memoryview(data)[4:]) == int.from_bytes(data[:4], "big"):
-            return decode_msgpack(memoryview(data)[4:], kind)
-    except (OSError, msgspec.MsgspecError, UnicodeDecodeError):
-        pass
-    return kind()
-
-
-def _save(file: Path, data: bytes) -> None:
-    try:
-        file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)  # the names of files are nobody else's to read
-        atomic.write_bytes(file, zlib.crc32(data).to_bytes(4, "big") + data, 0o600, durable=False)
-    except OSError:  # no room or no permission: the next time takes longer
-        pass

@@ -20,7 +20,7 @@ from msgspec.structs import replace
 from samuel.decoding import convert, msgpack_decoder
 from samuel.dialects import event_and_dialect
 from samuel.errors import UnknownEvent
-from samuel.files import cache
+from samuel.files import file_cache
 from samuel.files.survey import Signature
 from samuel.hooks.handler import Outcome
 from samuel.hooks.package import Package
@@ -57,7 +57,7 @@ class FileDeclarations(msgspec.Struct, frozen=True, omit_defaults=True):
 
 def stored_declarations(file: Path) -> dict[str, FileDeclarations]:
     """The last answers that a cache file holds, by path. They are good for a newer Samuel too: no stamp."""
-    return cache.load(file, msgpack_decoder(dict[str, FileDeclarations])) or {}
+    return file_cache.load(file, msgpack_decoder(dict[str, FileDeclarations])) or {}
 
 
 class DeclarationCache:
@@ -154,7 +154,7 @@ class DeclarationCache:
         return declared(reply.result, found)
 
     def _write(self) -> None:
-        cache.save(self._file, self._known, msgspec.msgpack.encode)
+        file_cache.save(self._file, self._known, msgspec.msgpack.encode)
 
 
 def is_module(path: str, found: Signature) -> bool:

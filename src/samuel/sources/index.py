@@ -13,7 +13,7 @@ from pathlib import Path
 import msgspec
 
 from samuel.decoding import msgpack_decoder
-from samuel.files import cache
+from samuel.files import file_cache
 from samuel.files.survey import ITSELF, Signature, TooManyFiles, survey_place
 from samuel.hooks.handler import Handler, HandlerStatus
 from samuel.trust.permit import Permit
@@ -60,7 +60,7 @@ class HookIndex:
         self._found = _survey(self._places)
         if self._fresh or self._found is None:
             return None
-        known = cache.load(self._file, _decode, self._stamp)
+        known = file_cache.load(self._file, _decode, self._stamp)
         if known is None:
             return None
         scripts = _survey([place for place in known.directories if place not in self._found])
@@ -89,7 +89,7 @@ class HookIndex:
             return
         known = _CachedIndex({**self._found, **scripts, **besides}, objections, list(handlers))
         self.known = known.directories
-        cache.save(self._file, known, msgspec.msgpack.encode, self._stamp)
+        file_cache.save(self._file, known, msgspec.msgpack.encode, self._stamp)
 
     def _scripts(self, handlers: Sequence[Handler]) -> list[str]:
         """Where the scripts of YAML hooks lie; of one in the project's root, the script itself."""

@@ -18,7 +18,7 @@ from msgspec.structs import replace
 from samuel import paths
 from samuel.decoding import msgpack_decoder
 from samuel.errors import ConfigError, Problem
-from samuel.files import cache
+from samuel.files import file_cache
 from samuel.files.survey import Signature, signature
 from samuel.printable import file_name
 from samuel.sources.shipped_hook import ShippedHooks
@@ -57,7 +57,7 @@ class YamlHookCache:
     @cached_property
     def _stored(self) -> _Stored:
         # Without a stamp: what a file said when it was agreed to is good for a newer Samuel too.
-        return cache.load(self._file, msgpack_decoder(_Stored)) or _Stored()
+        return file_cache.load(self._file, msgpack_decoder(_Stored)) or _Stored()
 
     def look(self, root: Path) -> list[YamlHookFile]:
         """Every file there, in the order of the names."""
@@ -94,7 +94,7 @@ class YamlHookCache:
         return self._stored.files.get(path)
 
     def _write(self) -> None:
-        cache.save(self._file, self._stored, msgspec.msgpack.encode)
+        file_cache.save(self._file, self._stored, msgspec.msgpack.encode)
 
 
 def _listed(directory: Path) -> Iterator[tuple[str, str, os.stat_result]]:

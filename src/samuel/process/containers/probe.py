@@ -12,17 +12,15 @@ import itertools
 import json
 import os
 import shutil
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
-import msgspec
-
-from samuel.decoding import decode_json
-from samuel.files import atomic
+from samuel.files.keyed_cache import KeyedCache
+from samuel.files.survey import signature_if_exists
 from samuel.process.spawn import Finished
 
-CACHE = "containers.json"
+CACHE = "containers"
 LIMITS = ("memory", "pids")
 DIRECT = "direct"
 _LONGEST = 300  # characters of one refusal
@@ -68,14 +66,14 @@ def _last_line(said: str) -> str:
 
 def known(program: str, network: bool, cache: Path | None, *, limits: bool = False) -> Flags | None:
     key = _key(program, network, limits)
-    flags = _known.get(key) or _load(cache).get(key)
+    flags = _known.get(key) or _cached(cache).get(key)
     return flags if flags and flags._replace(refused=()) in _candidates(program, network, limits) else None
 
 
 def _remember(flags: Flags, key: str, cache: Path | None) -> Flags:
     _known[key] = flags
-    if (stored := _load(cache)).get(key) != flags:
-        _save(cache, {**stored, key: flags})
+    if (cached := _cached(cache)).get(key) != flags:
+        cached.add(key, flags)
     return flags
 
 
@@ -105,30 +103,8 @@ _SBIN = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"  # where 
 def _key(program: str, network: bool, limits: bool) -> str:
     """Everything that the answer depends on and that changes with an update."""
     parts = (program, *(found for name in ("runc", "crun") if (found := shutil.which(name, path=_SBIN))))
-    return json.dumps([os.geteuid(), network, limits, *((part, _age(part)) for part in parts)])
+    return json.dumps([os.geteuid(), network, limits, *((part, signature_if_exists(part)) for part in parts)])
 
 
-def _age(file: str) -> int:
-    try:
-        return os.stat(file).st_mtime_ns
-    except OSError:
-        return 0
-
-
-def _load(cache: Path | None) -> dict[str, Flags]:
-    if cache is None:
-        return {}
-    try:
-        return decode_json((cache / CACHE).read_bytes(), dict[str, Flags])
-    except (OSError, ValueError, RecursionError, msgspec.MsgspecError):  # not there or not ours: only a cache
-        return {}
-
-
-def _save(cache: Path | None, flags: Mapping[str, Flags]) -> None:
-    if cache is None:
-        return
-    try:
-        cache.mkdir(parents=True, exist_ok=True)
-        atomic.write_text(cache / CACHE, json.dumps(flags, indent=1), durable=False)
-    except OSError:  # a read-only home: then each process tries once
-        pass
+def _cached(cache: Path | None) -> KeyedCache[Flags]:
+    return KeyedCache(cache and cache / CACHE, Flags)

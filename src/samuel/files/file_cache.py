@@ -52,8 +52,8 @@ def save(file: Path | None, value: T, encode: Callable[[T], bytes], stamp: str =
         pass
 
 
-def name_for(*parts: str) -> str:
-    """A file name, or a key, for what these texts identify."""
+def digest_of(*parts: str) -> str:
+    """32 hexadecimal digits for these texts: the name of a cache file, a key or a stamp."""
     return hashlib.sha256("\0".join(parts).encode("utf-8", "surrogateescape")).hexdigest()[:32]
 
 
