@@ -1,4 +1,4 @@
-"""What a plugin may do: what is enough, what goes beyond, and what an answer may change."""
+"""Capabilities of plugins: which grants cover a request, and which results need more than was granted."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ WALLED = Sandbox(kind="oci", image="a", network=False, volumes=["/a:/a"])
         ((), "docs", False),
     ],
 )
-def test_a_path_is_covered_by_itself_and_what_is_above_it(
+def test_a_granted_path_covers_itself_and_everything_below_it(
     granted: tuple[str, ...], path: str, answer: bool
 ) -> None:
     assert covers(granted, path) is answer
 
 
 @pytest.mark.parametrize(
-    ("asked", "granted", "missing"),
+    ("requested", "granted", "missing"),
     [
         (Capabilities(), Capabilities(), []),
         (Capabilities(read=("src",)), Capabilities(write=("src",)), []),
@@ -45,11 +45,13 @@ def test_a_path_is_covered_by_itself_and_what_is_above_it(
         (Capabilities(env=("A", "B")), Capabilities(env=("B",)), ["env: A"]),
     ],
 )
-def test_what_goes_beyond_a_grant_is_named(asked: Capabilities, granted: Capabilities, missing: list[str]) -> None:
-    assert beyond(asked, granted) == missing
+def test_beyond_lists_what_was_requested_and_not_granted(
+    requested: Capabilities, granted: Capabilities, missing: list[str]
+) -> None:
+    assert beyond(requested, granted) == missing
 
 
-def test_answering_to_the_agent_call_needs_exec() -> None:
+def test_a_handler_of_agent_invoke_needs_exec() -> None:
     assert "exec" in binding_refusal("agent.invoke", NOTHING)
     assert binding_refusal("agent.invoke", Capabilities(exec=True)) == ""
     assert binding_refusal("quality.check", NOTHING) == ""
@@ -67,10 +69,12 @@ BAD: list[dict[str, Any]] = [
     {"sandbox": {"kind": "bwrap", "network": False}},
     {"sandbox": {"kind": "nonsense"}},
     {"sandbox": {"kind": "oci", "image": "a", "network": True}},
-    {"sandbox": {"kind": "oci", "image": "a"}},  # what is left out has its default, and that is a network
+    {"sandbox": {"kind": "oci", "image": "a"}},  # a field that is left out has its default: network
     {"sandbox": {"kind": "oci", "image": "evil", "network": False}},
     {"sandbox": {"kind": "oci", "image": "a", "network": False, "volumes": ["/a:/a", "/:/host"]}},
-    {"sandbox": {"kind": "oci", "image": "a", "network": False, "volumes": []}},  # it may have covered something
+    {
+        "sandbox": {"kind": "oci", "image": "a", "network": False, "volumes": []}
+    },  # the dropped volume may have covered something
 ]
 FINE: list[dict[str, Any]] = [
     {},
@@ -82,19 +86,19 @@ FINE: list[dict[str, Any]] = [
 
 
 @pytest.mark.parametrize("result", BAD)
-def test_without_exec_nothing_that_decides_which_code_runs_can_be_changed(result: dict[str, Any]) -> None:
+def test_a_result_that_changes_which_code_runs_needs_exec(result: dict[str, Any]) -> None:
     event = BeforeAgentInvoke(agent="claude", env={"A": "1"}, sandbox=WALLED)
     assert "`exec` is not granted" in overreach(event, result, NOTHING)
     assert overreach(event, result, Capabilities(exec=True)) == ""
 
 
 @pytest.mark.parametrize("result", FINE)
-def test_the_rest_can(result: dict[str, Any]) -> None:
+def test_a_result_that_does_not_change_which_code_runs_needs_no_exec(result: dict[str, Any]) -> None:
     event = BeforeAgentInvoke(agent="claude", env={"A": "1"}, sandbox=WALLED)
     assert overreach(event, result, NOTHING) == ""
 
 
-SHOWN = {"KEY": "$KEY", "FROM_A_HOOK": "1", "SAMUEL_RUN_ID": "run_1"}
+ENV = {"KEY": "$KEY", "FROM_A_HOOK": "1", "SAMUEL_RUN_ID": "run_1"}
 
 
 @pytest.mark.parametrize("grants", [NOTHING, Capabilities(exec=True), Capabilities(env=("TOK",))])
@@ -102,46 +106,46 @@ SHOWN = {"KEY": "$KEY", "FROM_A_HOOK": "1", "SAMUEL_RUN_ID": "run_1"}
 def test_a_reference_to_a_variable_of_the_host_needs_env_for_that_variable(
     grants: Capabilities, name: str
 ) -> None:
-    event = BeforeAgentInvoke(agent="claude", env=SHOWN)
-    refusal = overreach(event, {"env": {**SHOWN, name: "$SECRET"}}, grants)
+    event = BeforeAgentInvoke(agent="claude", env=ENV)
+    refusal = overreach(event, {"env": {**ENV, name: "$SECRET"}}, grants)
     assert refusal == "it passes on the host's `SECRET`, and the capability `env` does not name it"
-    assert overreach(event, {"env": {**SHOWN, name: "$SECRET"}}, Capabilities(env=("SECRET",))) == ""
+    assert overreach(event, {"env": {**ENV, name: "$SECRET"}}, Capabilities(env=("SECRET",))) == ""
 
 
-def test_a_reference_that_was_there_is_not_one_to_hand_on_under_another_name() -> None:
-    event = BeforeAgentInvoke(agent="claude", env=SHOWN)
-    assert "host's `KEY`" in overreach(event, {"env": {**SHOWN, "OTHER": "$KEY"}}, NOTHING)
+def test_a_host_variable_cannot_be_passed_on_under_another_name() -> None:
+    event = BeforeAgentInvoke(agent="claude", env=ENV)
+    assert "host's `KEY`" in overreach(event, {"env": {**ENV, "OTHER": "$KEY"}}, NOTHING)
 
 
 @pytest.mark.parametrize("name", ["ANTHROPIC_BASE_URL", "HTTPS_PROXY", "PIP_INDEX_URL", "SSH_AUTH_SOCK", "ANY"])
-def test_a_variable_of_the_agent_is_set_only_by_name(name: str) -> None:
-    event = BeforeAgentInvoke(agent="claude", env=SHOWN)
-    change = {"env": {**SHOWN, name: "http://evil.example"}}
+def test_a_plugin_may_set_only_variables_that_env_names(name: str) -> None:
+    event = BeforeAgentInvoke(agent="claude", env=ENV)
+    change = {"env": {**ENV, name: "http://evil.example"}}
     assert f"sets the agent's `{name}`" in overreach(event, change, NOTHING)
     assert overreach(event, change, Capabilities(env=(name,))) == ""
     assert overreach(event, change, Capabilities(exec=True)) == ""
 
 
 @pytest.mark.parametrize("name", ["PATH", "LD_PRELOAD", "PAGER", "NPM_CONFIG_SCRIPT_SHELL", "SAMUEL_MODE"])
-def test_a_name_in_env_is_not_enough_where_it_decides_which_code_runs(name: str) -> None:
-    event = BeforeAgentInvoke(agent="claude", env=SHOWN)
-    assert "`exec` is not granted" in overreach(event, {"env": {**SHOWN, name: "x"}}, Capabilities(env=(name,)))
+def test_a_loader_variable_needs_exec_though_env_names_it(name: str) -> None:
+    event = BeforeAgentInvoke(agent="claude", env=ENV)
+    assert "`exec` is not granted" in overreach(event, {"env": {**ENV, name: "x"}}, Capabilities(env=(name,)))
 
 
-def test_a_variable_that_somebody_else_set_is_not_to_be_dropped() -> None:
-    event = BeforeAgentInvoke(agent="claude", env=SHOWN)
+def test_a_variable_that_another_hook_set_cannot_be_dropped() -> None:
+    event = BeforeAgentInvoke(agent="claude", env=ENV)
     assert "drops the agent's `FROM_A_HOOK`" in overreach(event, {"env": {}}, NOTHING)
-    # What the agent gets anyway may be left out: no answer can take it away.
+    # Variables that the agent gets anyway may be left out: no result can remove them.
     assert overreach(event, {"env": {"FROM_A_HOOK": "1"}}, NOTHING) == ""
 
 
 @pytest.mark.parametrize("value", ["x$SECRET", "${SECRET}", "$SECRET ", "$$SECRET", "$1"])
-def test_what_is_not_resolved_is_a_plain_value(value: str) -> None:
-    event = BeforeAgentInvoke(agent="claude", env=SHOWN)
-    assert overreach(event, {"env": {**SHOWN, "TOK": value}}, Capabilities(env=("TOK",))) == ""
+def test_a_value_that_is_not_a_reference_needs_no_grant_for_the_host(value: str) -> None:
+    event = BeforeAgentInvoke(agent="claude", env=ENV)
+    assert overreach(event, {"env": {**ENV, "TOK": value}}, Capabilities(env=("TOK",))) == ""
 
 
-def test_an_image_of_its_own_choice_is_another_program() -> None:
+def test_another_image_needs_exec() -> None:
     for kind in ("host", "bwrap"):
         event = BeforeAgentInvoke(agent="claude", sandbox=Sandbox(kind=kind))
         change = {"sandbox": {"kind": "oci", "image": "evil"}}
@@ -158,5 +162,5 @@ def test_dropping_a_loader_variable_counts_as_changing_it() -> None:
     assert "PATH" in overreach(event, {"env": {}}, NOTHING)
 
 
-def test_other_events_have_nothing_of_the_kind() -> None:
+def test_results_of_other_events_are_not_checked_for_agent_changes() -> None:
     assert overreach(QualityCheck(commands=[]), {"agent": "other"}, NOTHING) == ""

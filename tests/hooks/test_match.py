@@ -1,4 +1,4 @@
-"""The filters of a YAML hook: each by itself, and all together."""
+"""The filters below `match` of a YAML hook."""
 
 from __future__ import annotations
 
@@ -42,18 +42,18 @@ def fits(match: dict[str, Any], **fields: Any) -> bool:
         ({"ability_id": ["billing_*"], "operation_key": ["*.regression"], "min_duration_ms": 1}, True),
     ],
 )
-def test_a_call(match: dict[str, Any], expected: bool) -> None:
+def test_filters_on_an_ability_call(match: dict[str, Any], expected: bool) -> None:
     assert fits(match, **CALL) is expected
 
 
-def test_what_the_registry_says_of_a_scope_counts_instead_of_names() -> None:
+def test_scopes_of_the_registry_are_matched_instead_of_names() -> None:
     assert fits({"ability_scope": ["payments"]}, **CALL, extra={"ability_scope": ["billing", "payments"]})
     assert fits({"ability_scope": ["payments"]}, **CALL, extra={"ability_scope": "payments"})
     assert not fits({"ability_scope": ["workflow.*"]}, **CALL, extra={"ability_scope": ["billing"]})
     assert fits({"ability_scope": ["*"]}, **CALL, extra={"ability_scope": []})
 
 
-def test_what_an_event_does_not_say_is_nothing() -> None:
+def test_a_field_that_the_event_lacks_counts_as_empty() -> None:
     assert fits({"operation_key": ["*"]})
     assert not fits({"operation_key": ["a*"]})
     assert fits({"min_duration_ms": 0})
@@ -63,7 +63,7 @@ def test_what_an_event_does_not_say_is_nothing() -> None:
     assert not fits({"status": ["success"]})
 
 
-def test_words_of_a_list() -> None:
+def test_filters_on_stage_status_and_recipe_name() -> None:
     assert fits({"stage": ["plan", "act"]}, stage="act")
     assert not fits({"stage": ["plan"]}, stage="act")
     assert fits({"status": ["failure"]}, status="failure")
@@ -84,7 +84,7 @@ def test_words_of_a_list() -> None:
         ([], False),
     ],
 )
-def test_changed_paths(changed: list[str], expected: bool) -> None:
+def test_a_filter_on_changed_paths(changed: list[str], expected: bool) -> None:
     match = {"only_if_changed_paths": ["services/**", "apps/**"]}
     assert fits(match, changed_files=changed, project_root="/project") is expected
 
@@ -94,7 +94,7 @@ def test_every_filter_looks_at_a_field_of_some_event() -> None:
         assert any(field in event.payload.__struct_fields__ for event in EVENTS), field
 
 
-def test_in_words() -> None:
+def test_filters_as_text() -> None:
     assert (
         words({"ability_scope": ["a.*", "b"], "min_duration_ms": 5}) == "ability_scope a.* or b, min_duration_ms 5"
     )
@@ -108,7 +108,7 @@ PLAIN = st.recursive(
 
 
 @given(st.dictionaries(st.sampled_from([*FIELDS.values(), "project_root"]), PLAIN))
-def test_whatever_an_event_says(fields: dict[str, Any]) -> None:
+def test_filters_accept_any_value_of_a_field(fields: dict[str, Any]) -> None:
     match = {
         "ability_id": ["a*"],
         "ability_scope": ["b*"],
@@ -121,5 +121,5 @@ def test_whatever_an_event_says(fields: dict[str, Any]) -> None:
     changed = fields.get("changed_files")
     if isinstance(changed, list):
         match["only_if_changed_paths"] = ["**"]
-    for name, wanted in match.items():
-        assert holds({name: wanted}, fields.get) in (True, False)
+    for name, value in match.items():
+        assert holds({name: value}, fields.get) in (True, False)

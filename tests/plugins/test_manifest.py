@@ -263,7 +263,7 @@ with at most one `/` inside
     F:18: `quality.check` is provided, but nothing is bound to it (for example: [hooks] "quality.check" = "...")
     F:21: `contxt_extra` is not an event (did you mean `context.extra`?)
     F:22: `role` must be one of `rewrite`, `guard`, `observe`, not `judge`
-    F:22: answering to `agent.invoke` starts programs, and the capability `exec` is not granted \
+    F:22: a handler of `agent.invoke` starts programs, and the capability `exec` is not granted \
 (ask for it: [capabilities] exec = true)
     F:22: unknown key `ordr` in `hooks."agent.invoke"` (did you mean `order`?)
     F:25: `enabled` cannot be a setting (in samuel.toml it switches the whole plugin off)

@@ -64,6 +64,6 @@ class Chains(Mapping[str, Chain]):
             candidates,
             settings,
             str(self._config.file or ""),
-            everybody=self._handlers,
-            let_go=self._removed_names,
+            all_handlers=self._handlers,
+            removed_names=self._removed_names,
         )

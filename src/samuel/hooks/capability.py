@@ -1,7 +1,8 @@
-"""What a plugin may do besides reading its payload and writing to its own data_dir.
+"""What a plugin may do beyond reading its payload and writing to its own data_dir.
 
-Declared in its manifest, agreed to when it is added, and checked again at every call: by the walls around a
-process, the mounts of a container, the host functions of a module, and here for what an answer may change.
+Capabilities are declared in the manifest, agreed to when the plugin is added, and checked at every call: by the
+walls around a process, the mounts of a container, the host functions of a module, and here for what a result may
+change.
 """
 
 from __future__ import annotations
@@ -16,8 +17,8 @@ from samuel.process.environment import referenced
 
 READ, WRITE, EXEC, NETWORK, ENV = "filesystem.read", "filesystem.write", "exec", "network", "env"
 
-# Whoever sets these decides which code runs in the agent's process, whatever the agent is. `SAMUEL_` is for the
-# `samuel` that the agent calls: which run it belongs to, and which tools the agent is held to.
+# Variables that decide which code runs in the agent's process, whatever the agent is. `SAMUEL_` variables tell the
+# `samuel` that the agent calls which run it belongs to and which tools the agent may use.
 LOADER_NAMES = frozenset(
     (
         *("PATH", "NODE_OPTIONS", "NODE_PATH", "BASH_ENV", "ENV", "SHELLOPTS", "IFS", "PERL5OPT", "PERL5LIB"),
@@ -29,13 +30,15 @@ LOADER_PREFIXES = ("LD_", "DYLD_", "PYTHON", "GIT_", "BASH_FUNC_", "npm_config_"
 
 
 class Capabilities(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What a plugin requests, or what it was granted."""
+
     read: tuple[str, ...] = msgspec.field(default=(), name=READ)
     """Paths of the project; `.` is all of it."""
     write: tuple[str, ...] = msgspec.field(default=(), name=WRITE)
-    """Paths of the project, read as well as written. One that ends in `/` is made if it is missing."""
+    """Paths of the project, to read and to write. A path that ends in `/` is created if it is missing."""
     exec: bool = False
-    """May decide which programs run: answer to agent.invoke, change the agent, its loader variables, its sandbox;
-    from a module, start programs."""
+    """May decide which programs run: handle agent.invoke, change the agent, its loader variables or its sandbox;
+    a module may start programs."""
     network: bool | tuple[str, ...] = False
     """Yes or no for processes and containers, a list of hosts for modules."""
     env: tuple[str, ...] = ()
@@ -43,14 +46,14 @@ class Capabilities(msgspec.Struct, frozen=True, omit_defaults=True):
 
     @property
     def hosts(self) -> tuple[str, ...]:
-        """The hosts that are listed; none when it is yes or no."""
+        """The hosts that `network` lists; () when it is true or false."""
         return self.network if isinstance(self.network, tuple) else ()
 
     def lines(self) -> list[str]:
-        """For a person to read before they agree, one capability a line."""
-        return [f"{name}: {said}" for name, said in self._said()]
+        """One line per capability, for the user to read before they agree."""
+        return [f"{name}: {value}" for name, value in self._values()]
 
-    def _said(self) -> Iterator[tuple[str, str]]:
+    def _values(self) -> Iterator[tuple[str, str]]:
         for name, paths in ((READ, self.read), (WRITE, self.write)):
             if paths:
                 yield name, ", ".join("the whole project" if path == "." else path for path in paths)
@@ -65,32 +68,32 @@ class Capabilities(msgspec.Struct, frozen=True, omit_defaults=True):
 NOTHING = Capabilities()
 
 
-def beyond(asked: Capabilities, granted: Capabilities) -> list[str]:
-    """What of `asked` is not in `granted`, in words; nothing when it is enough."""
-    missing = [f"{READ}: {path}" for path in asked.read if not covers((*granted.read, *granted.write), path)]
-    missing += [f"{WRITE}: {path}" for path in asked.write if not covers(granted.write, path)]
-    if asked.exec and not granted.exec:
+def beyond(requested: Capabilities, granted: Capabilities) -> list[str]:
+    """One line per capability in `requested` that is not in `granted`."""
+    missing = [f"{READ}: {path}" for path in requested.read if not covers((*granted.read, *granted.write), path)]
+    missing += [f"{WRITE}: {path}" for path in requested.write if not covers(granted.write, path)]
+    if requested.exec and not granted.exec:
         missing.append(f"{EXEC}: yes")
-    if asked.network and granted.network is not True:
-        missing += [f"{NETWORK}: {host}" for host in asked.hosts or ("yes",) if host not in granted.hosts]
-    return missing + [f"{ENV}: {name}" for name in asked.env if name not in granted.env]
+    if requested.network and granted.network is not True:
+        missing += [f"{NETWORK}: {host}" for host in requested.hosts or ("yes",) if host not in granted.hosts]
+    return missing + [f"{ENV}: {name}" for name in requested.env if name not in granted.env]
 
 
 def covers(granted: Sequence[str], path: str) -> bool:
-    """Is `path`, relative to the project and made of plain names, one of these or below one?"""
-    wanted = f"{path.strip('/')}/"
-    return any(place == "." or wanted.startswith(f"{place.strip('/')}/") for place in granted)
+    """True if `path`, relative to the project and without `..`, is one of the granted paths or below one."""
+    prefix = f"{path.strip('/')}/"
+    return any(root == "." or prefix.startswith(f"{root.strip('/')}/") for root in granted)
 
 
 def binding_refusal(event: str, granted: Capabilities) -> str:
     """Why a handler of this event may not be called; "" if it may."""
     if event == names.AGENT_INVOKE and not granted.exec:
-        return f"answering to `{event}` starts programs, and the capability `{EXEC}` is not granted"
+        return f"a handler of `{event}` starts programs, and the capability `{EXEC}` is not granted"
     return ""
 
 
 def overreach(event: Event, result: Mapping[str, Any], granted: Capabilities) -> str:
-    """Why an answer goes beyond what was granted; "" if it does not. `event` is what the handler was shown."""
+    """Why a result needs more than was granted; "" if it does not. `event` is what the handler received."""
     if not isinstance(event, BeforeAgentInvoke):
         return ""
     env = result.get("env")
@@ -109,10 +112,10 @@ def overreach(event: Event, result: Mapping[str, Any], granted: Capabilities) ->
 
 
 def _changes(before: Mapping[str, str], after: Mapping[str, Any]) -> dict[str, str | None]:
-    """Each variable with another value than before; None for one that was left out.
+    """The variables whose value changes; the value is None for a variable that is dropped.
 
-    Leaving out what the agent gets anyway changes nothing: the run's own names, and the host's variables that its
-    adapter names, which are in the payload as references to themselves.
+    Dropping a variable that the agent gets anyway changes nothing: those of the run, and the host's variables that
+    its adapter names, which are in the payload as references to themselves.
     """
     changed: dict[str, str | None] = {}
     for name in sorted({*before, *after}):
@@ -124,11 +127,11 @@ def _changes(before: Mapping[str, str], after: Mapping[str, Any]) -> dict[str, s
 
 
 def _unnamed(changes: Mapping[str, str | None], granted: Capabilities) -> str:
-    """Why `env` is not enough for these variables; "" if it is.
+    """Why the capability `env` does not allow these changes; "" if it does.
 
-    Which variables redirect an agent (its model's address, a proxy, a registry) differs from agent to agent, so
-    a list of the harmless ones is what the plugin asks for. Where a plugin may decide which programs run, it may
-    set any of them; but a value of the host's is never its to hand on unasked.
+    Which variables redirect an agent (the address of its model, a proxy, a registry) differs from agent to agent,
+    so a plugin must name each variable that it sets. A plugin with `exec` may set any variable, but even that one
+    may not pass on a value of the host's environment that `env` does not name.
     """
     for name, value in changes.items():
         if host_name := referenced(value or ""):
@@ -147,16 +150,16 @@ def _is_loader(name: str) -> bool:
 _WALLS = {"host": 0, "bwrap": 1, "oci": 2}
 
 
-def _looser(wanted: Mapping[str, Any], now: Sandbox) -> bool:
-    """Anything that is not clearly as tight as before, or tighter: better walls, no network.
+def _looser(sandbox: Mapping[str, Any], now: Sandbox) -> bool:
+    """True unless `sandbox` is clearly as strict as `now`, or stricter: better walls, no network.
 
-    Volumes stay as they are: one that is left out may have covered another, or made part of it read-only. So does
-    the image, also for an agent that is not in one yet: what runs in it is the image's program.
+    Volumes must not change: a volume that is dropped may have covered another, or made a part of it read-only. Nor
+    may the image, even for an agent that does not run in one yet: it brings the program that runs.
     """
-    kind = str(wanted.get("kind", "host"))  # what an answer leaves out has its default, also the network
+    kind = str(sandbox.get("kind", "host"))  # a field that the result leaves out has its default, also `network`
     if _WALLS.get(kind, -1) < _WALLS.get(now.kind, 0):
         return True
-    other_image = kind == "oci" and wanted.get("image") != now.image
-    more_network = bool(wanted.get("network", True)) and not now.network
-    other_volumes = list(wanted.get("volumes") or ()) != list(now.volumes)
+    other_image = kind == "oci" and sandbox.get("image") != now.image
+    more_network = bool(sandbox.get("network", True)) and not now.network
+    other_volumes = list(sandbox.get("volumes") or ()) != list(now.volumes)
     return other_image or more_network or other_volumes

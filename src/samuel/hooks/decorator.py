@@ -1,6 +1,6 @@
-"""`@samuel.hook` marks a function as a handler. It registers nothing: whoever loads it looks for the mark.
+"""`@samuel.hook` marks a function as a handler. It registers nothing: the code that loads the file finds the mark.
 
-This module is imported by every hook file, so it imports nothing that is slow to import.
+Every hook file imports this module, so it imports nothing that is slow to import.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ MARK = "__samuel_hooks__"
 
 
 class Declaration(NamedTuple):
-    """What a decorator said of a function."""
+    """The arguments of a decorator, for one event."""
 
     event: str
     order: int | None = None
@@ -34,7 +34,7 @@ def hook(
     The function is called with the event, whose fields are attributes, and returns a mapping or None.
     """
     if not events or not all(isinstance(event, str) for event in events):
-        raise TypeError('say which event: `@samuel.hook("context.extra")`')
+        raise TypeError('name at least one event: `@samuel.hook("context.extra")`')
 
     def mark(function: F) -> F:
         declared = [Declaration(event, order, strict, timeout, role) for event in events]
@@ -45,7 +45,7 @@ def hook(
 
 
 def declarations(named: Iterable[tuple[str, Any]]) -> list[tuple[str, Callable[..., Any], Declaration]]:
-    """The marked functions among `named` things, in the order they were defined."""
+    """The marked functions among `named` values, in the order in which they were defined."""
     return [
         (name, value, declared)
         for name, value in named

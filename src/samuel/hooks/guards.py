@@ -1,7 +1,7 @@
-"""Which handlers are guards: a guard that cannot be run closes its event, anybody else's absence is a warning.
+"""Which handlers are guards: a guard that cannot run denies its event; another handler that cannot is a warning.
 
-On an event that can be denied every handler may deny, so all of them are guards there, except those whose role
-says that they only rewrite or observe. Elsewhere a guard is what says so: `role = "guard"`, `blocking: true`.
+On an event that can be denied every handler may deny, so all of them are guards there, except those whose role is
+to rewrite or to observe. On other events a handler is a guard only with `role = "guard"` or `blocking: true`.
 """
 
 from __future__ import annotations
@@ -10,29 +10,29 @@ from samuel.events import EventType
 from samuel.hooks.handler import Handler, HandlerStatus, Origin, Outcome, Role
 
 NOT_RUN = (Outcome.NOT_STARTED, Outcome.REFUSED)
-"""The outcomes of a handler that never got to see the event."""
+"""The outcomes of a handler that never saw the event."""
 
 
 def may_deny(event: EventType, role: Role | None, *, blocking: bool = False) -> bool:
-    """Whether a handler of `event` that says this of itself is a guard."""
+    """True if a handler of `event` with this role is a guard."""
     return blocking or role is Role.GUARD or (event.composition.can_deny and role is None)
 
 
 def is_guard(handler: Handler, event: EventType) -> bool:
-    """Whether `handler` may be what keeps `event` from going through."""
+    """True if `handler` may deny `event`."""
     return may_deny(event, handler.role, blocking=handler.blocking)
 
 
 def holds_everywhere(handler: Handler, event: EventType) -> bool:
-    """Whether this is a guard of the user's own, which no samuel.toml of a clone can leave out or replace."""
+    """True for a guard from the user's home directory, which no project's samuel.toml can leave out or replace."""
     own = handler.origin in (Origin.USER, Origin.USER_PLUGIN)
     return own and event.composition.can_deny and is_guard(handler, event)
 
 
 def closes(handler: Handler, event: EventType) -> bool:
-    """Whether a handler of unknown events must be taken for a guard of `event`.
+    """True if a handler whose events are unknown must be treated as a guard of `event`.
 
-    A file that nobody could ask, or may ask yet, can be for any event. Where that could be a guard, it is one.
+    A hook file that cannot be asked for its events, or may not be asked yet, can be for any event.
     """
     unavailable = handler.status in (HandlerStatus.UNTRUSTED, HandlerStatus.BROKEN)
     return not handler.event and not handler.hookless and unavailable and is_guard(handler, event)

@@ -1,4 +1,4 @@
-"""Who answers: one handler, as it was found, with everything needed to order it, permit it and run it."""
+"""A handler of an event, with everything that is needed to order it, to permit it and to run it."""
 
 from __future__ import annotations
 
@@ -26,11 +26,12 @@ class Origin(IntEnum):
 
     @property
     def label(self) -> str:
+        """The origin as text, like `project plugin`."""
         return self.name.lower().replace("_", " ")
 
 
 class Role(StrEnum):
-    """What a handler of a call's input is for. Without one it is called in both phases."""
+    """What a handler of PreAbilityCall does. A handler without a role is called in both phases."""
 
     REWRITE = "rewrite"
     GUARD = "guard"
@@ -38,7 +39,7 @@ class Role(StrEnum):
 
 
 class Outcome(StrEnum):
-    """How one call of a handler ended. Exactly one of these comes of it."""
+    """How one call of a handler ended."""
 
     OK = "ok"
     DENIED = "denied"
@@ -51,7 +52,7 @@ class Outcome(StrEnum):
 
 
 class HandlerStatus(StrEnum):
-    """What became of a handler that was found."""
+    """Whether a handler that was found can run."""
 
     ACTIVE = "active"
     BROKEN = "broken"
@@ -61,47 +62,48 @@ class HandlerStatus(StrEnum):
 
 
 class Handler(msgspec.Struct, frozen=True, kw_only=True):
-    """One handler for one event. `event` is empty while nobody may ask the file which event it is for."""
+    """One handler for one event. `event` is "" while the file may not be asked, or cannot be, for its events."""
 
     name: str
     event: str
     origin: Origin
     runtime: str  # a key of the table of runtimes
     owner: str = ""  # the plugin, file or distribution it came with; its key in samuel.toml and in the context
-    path: str = ""  # the file, for those that are one; a bare name is a program of the user's
-    arguments: tuple[str, ...] = ()  # what it is started with
-    file: str = ""  # where it is declared, for those that a file of their own describes
-    runs: tuple[str, ...] = ()  # for these: the files of the project that are run, which must be as agreed too
-    digest: str = ""  # of its content; of the file that declares it
-    function: Any = None  # the callable, for those that run in this process
-    module: str = ""  # what to import, for those that are installed
+    path: str = ""  # the file that is run, if there is one; a bare name is looked up on PATH
+    arguments: tuple[str, ...] = ()  # the command line arguments it is started with
+    file: str = ""  # the file that declares it, for a YAML hook
+    runs: tuple[str, ...] = ()  # the files of the project that a YAML hook runs, which must be trusted too
+    digest: str = ""  # of its content; for a YAML hook, of the file that declares it
+    function: Any = None  # the callable, for a handler that runs in this process
+    module: str = ""  # the module to import, for an installed distribution
     entry: str = ""  # what to call in it: a function's name, a subcommand
-    dialect: str = ""  # the protocol it speaks; "" is Samuel's own
-    order: int | None = None  # None: nobody gave one
+    dialect: str = ""  # the protocol it uses, a key of DIALECTS; "" is Samuel's own
+    order: int | None = None  # None: the default
     strict: bool | None = None
     timeout: float | None = None
     role: Role | None = None
-    blocking: bool = False  # a fault of it denies, whatever samuel.toml says of its event
-    match: dict[str, Any] = {}  # which of the events it wants to see; nothing: all of them
+    blocking: bool = False  # its faults deny, whatever samuel.toml sets for the event
+    match: dict[str, Any] = {}  # filters on the event's fields; {}: it is called for every event
     config: dict[str, Any] = {}
-    package: Package | None = None  # the plugin it belongs to; None: nobody limits what it may do
-    declared: int = 0  # its position among those declared together
-    hookless: bool = False  # it answers to no event, and is only listed: a plugin with skills and no hooks
+    package: Package | None = None  # the plugin it belongs to; None: it has no capabilities to check
+    declared: int = 0  # its position in the file that declares it
+    hookless: bool = False  # it handles no event and is only listed: a plugin with skills and no hooks
     status: HandlerStatus = HandlerStatus.ACTIVE
     reason: str = ""  # why it is not active, and what to do about it
 
     @property
     def key(self) -> str:
-        """The name its `data` and its data_dir go under."""
+        """The name of its namespace in the context, and of its data_dir."""
         return self.owner or self.name
 
     @property
     def reference(self) -> str:
-        """A plugin's handler as `plugin:hook`, whatever its runtime calls."""
+        """A plugin's handler as samuel.toml may name it: `plugin:hook`."""
         return f"{self.owner}:{self.name.removeprefix(self.owner + '/')}"
 
     @property
     def effective_order(self) -> int:
+        """Its order number, or the default for its origin."""
         if self.order is not None:
             return self.order
         return BUILT_IN_ORDER if self.origin is Origin.BUILT_IN else DEFAULT_ORDER

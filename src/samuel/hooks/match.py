@@ -1,7 +1,7 @@
-"""Which events a hook wants to see: the filters below `match` in a YAML hook. All of them must hold.
+"""The filters below `match` in a YAML hook: the hook is called only if all of them match the event.
 
-A filter looks at one field of the event. What the event does not say is an empty text, no file, or no time at all.
-The filters are plain values, and little is imported: `samuel emit` asks this before the engine is loaded.
+A filter looks at one field of the event. A field that the event lacks counts as empty text, an empty list, or 0.
+The filters are plain values, and little is imported: `samuel emit` evaluates them before the engine is loaded.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from typing import Any
 
-    Field = Callable[[str], Any]  # the value of an event's field; None where the event does not say
+    Field = Callable[[str], Any]  # the value of an event's field; None where the event lacks it
 
-# The field of the event that a filter is about: an event without it cannot be filtered so.
+# The field of the event that each filter looks at; an event without that field cannot have the filter.
 FIELDS = {
     "ability_id": "ability_id",
     "ability_scope": "ability_id",
@@ -29,20 +29,21 @@ FIELDS = {
     "stage": "stage",
     "recipe_name": "recipe_name",
 }
-SCOPE = "ability_scope"  # what `extra` of an event may say: the scopes that the registry gives an ability
+SCOPE = "ability_scope"  # key of `extra`: the scopes that the registry gives the ability
 
 
 def holds(match: Mapping[str, Any], field: Field) -> bool:
-    return all(_RULES[name](wanted, field) for name, wanted in match.items())
+    """True if all filters match the event whose fields `field` returns."""
+    return all(_RULES[name](value, field) for name, value in match.items())
 
 
 def words(match: Mapping[str, Any]) -> str:
-    """For a person to read: `ability_scope billing.*, min_duration_ms 500`."""
-    return ", ".join(f"{name} {_shown(wanted)}" for name, wanted in match.items())
+    """The filters as text: `ability_scope billing.*, min_duration_ms 500`."""
+    return ", ".join(f"{name} {_text_of(value)}" for name, value in match.items())
 
 
-def _shown(wanted: Any) -> str:
-    return " or ".join(wanted) if isinstance(wanted, (list, tuple)) else str(wanted)
+def _text_of(value: Any) -> str:
+    return " or ".join(value) if isinstance(value, (list, tuple)) else str(value)
 
 
 def _glob(name: str) -> Callable[[Sequence[str], Field], bool]:
@@ -50,12 +51,12 @@ def _glob(name: str) -> Callable[[Sequence[str], Field], bool]:
 
 
 def _scope(globs: Sequence[str], field: Field) -> bool:
-    """The registry's scopes, if the caller knows them; else the names of the call, and what they begin with."""
-    said = (field("extra") or {}).get(SCOPE)
-    if isinstance(said, str):
-        return _fits([said], globs)
-    if isinstance(said, (list, tuple)):
-        return _fits([_text(one) for one in said], globs)
+    """Match the registry's scopes, if the event has them; else the ability's id and the prefixes of its key."""
+    scopes = (field("extra") or {}).get(SCOPE)
+    if isinstance(scopes, str):
+        return _fits([scopes], globs)
+    if isinstance(scopes, (list, tuple)):
+        return _fits([_text(scope) for scope in scopes], globs)
     key = _text(field("operation_key")).split(".")
     beginnings = [".".join(key[:end]) for end in range(1, len(key) + 1)]
     return _fits([_text(field("ability_id")), *beginnings], globs)
@@ -65,9 +66,9 @@ def _fits(names: Sequence[str], globs: Sequence[str]) -> bool:
     return any(fnmatchcase(name, glob) for glob in globs for name in names or [""])
 
 
-def _took(least: float, field: Field) -> bool:
-    took = field("duration_ms")
-    return (took if isinstance(took, (int, float)) else 0) >= least
+def _duration(minimum: float, field: Field) -> bool:
+    duration_ms = field("duration_ms")
+    return (duration_ms if isinstance(duration_ms, (int, float)) else 0) >= minimum
 
 
 def _changed(patterns: Sequence[str], field: Field) -> bool:
@@ -76,7 +77,7 @@ def _changed(patterns: Sequence[str], field: Field) -> bool:
 
 
 def _relative(path: str, root: str) -> str:
-    """As the patterns mean it: from the project's root."""
+    """The path relative to the project, as in the patterns."""
     path = os.path.normpath(path)
     return path.removeprefix(f"{root}/") if root else path
 
@@ -93,7 +94,7 @@ _RULES: Mapping[str, Callable[[Any, Field], bool]] = {
     "ability_id": _glob("ability_id"),
     "ability_scope": _scope,
     "operation_key": _glob("operation_key"),
-    "min_duration_ms": _took,
+    "min_duration_ms": _duration,
     "only_if_changed_paths": _changed,
     "status": _one_of("status"),
     "stage": _one_of("stage"),

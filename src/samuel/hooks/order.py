@@ -1,13 +1,14 @@
-"""The resolved chain of an event: a pure function of what was found and what samuel.toml says.
+"""The resolved chain of an event: a pure function of the handlers found and of samuel.toml.
 
-1. `handlers = [...]` is the whole chain, in that order. Only a guard of the user's own, from their home directory,
-   cannot be left out: it runs first.
-2. Without it: ascending order number; the built-in has 100, everything else 200 unless somebody gave it one.
-3. At the same number: lower origin first, so the project has the last word; then by the name of the plugin or
-   file they come with, then as declared there.
-4. Two that were *given* the same number: the one nearer to the project, then the one declared later, replaces
-   the other, with a warning. Those merely left at 200 all run, and one that cannot run replaces nobody. Nobody
-   replaces a guard of the user's own.
+1. `handlers = [...]` is the whole chain, in that order. Only a guard from the user's home directory cannot be left
+   out: it runs first.
+2. Without `handlers`: ascending order number. The built-in has 100; every other handler has 200 unless its
+   manifest, its file, its decorator or samuel.toml sets another.
+3. At the same number: lower origin first, so that the project has the last word; then by the name of the plugin or
+   file that a handler comes with, then in the order of declaration.
+4. Of two handlers for which the same number was *set*, the one nearer to the project, then the one declared later,
+   replaces the other, with a warning. Handlers with the default 200 all run, a handler that cannot run does not
+   replace another, and a guard from the user's home directory is never replaced.
 """
 
 from __future__ import annotations
@@ -20,13 +21,13 @@ from samuel.config.model import DEFAULT, REST, EventSettings, HandlerRef
 from samuel.errors import Problem
 from samuel.events import EventType
 from samuel.events.compose import Arrange
-from samuel.hooks.absent import Absent
 from samuel.hooks.guards import closes, holds_everywhere
 from samuel.hooks.handler import Handler, HandlerStatus, Origin, Role
+from samuel.hooks.missing_names import MissingNames
 
 
 class ChainStep(NamedTuple):
-    """One handler in its place, with the settings that hold there."""
+    """A handler at its position in the chain, with its settings there."""
 
     handler: Handler
     order: int | None  # None: `handlers` put it here
@@ -43,41 +44,46 @@ class LeftOut(NamedTuple):
 
 
 class Chain(NamedTuple):
+    """The handlers that run on an event, in order, and what was decided about the others."""
+
     event: EventType
     steps: tuple[ChainStep, ...]
     left_out: tuple[LeftOut, ...] = ()
     warnings: tuple[str, ...] = ()
     problems: tuple[Problem, ...] = ()
-    missing: tuple[str, ...] = ()  # of the warnings, those about names that stand for nobody
+    missing: tuple[str, ...] = ()  # those of the warnings that are about names in samuel.toml that no handler has
 
 
 def resolve(
     event: EventType,
-    found: Iterable[Handler],
+    handlers: Iterable[Handler],
     settings: EventSettings,
     file: str = "",
     *,
-    everybody: Sequence[Handler] = (),
-    let_go: Callable[[], Collection[str]] = tuple,
+    all_handlers: Sequence[Handler] = (),
+    removed_names: Callable[[], Collection[str]] = tuple,
 ) -> Chain:
-    """The chain of `event`. `found` may be in any order: the answer is the same.
+    """The chain of `event`. It does not depend on the order of `handlers`.
 
-    `everybody` are the handlers of all events, and `let_go` gives the names of what its owner removed: they tell
-    why a name in samuel.toml stands for nobody.
+    `all_handlers` (those of all events) and `removed_names` (of handlers that the user removed) only serve to
+    explain names in samuel.toml that no handler of the event has.
     """
-    known = sorted((one for one in found if one.event in (event.name, "")), key=_place)
-    mine = [one for one in known if _takes_part(one, event)]
+    candidates = sorted((handler for handler in handlers if handler.event in (event.name, "")), key=_sort_key)
+    participants = [handler for handler in candidates if _takes_part(handler, event)]
     problems: list[Problem] = []
-    absent = Absent(event, file, _names(known), everybody, let_go)
-    missing = [str(absent.in_order(key, settings.order_lines.get(key, 0))) for key in absent.among(settings.order)]
+    missing_names = MissingNames(event, file, _names(candidates), all_handlers, removed_names)
+    missing = [
+        str(missing_names.problem_in_order(key, settings.order_lines.get(key, 0)))
+        for key in missing_names.missing(settings.order)
+    ]
     warnings: list[str] = []
 
     replaced: dict[int, str] = {}  # why, by handler
 
     if settings.handlers is not None:
-        steps = _as_listed(event, settings, known, mine, problems, absent, missing)
+        steps = _listed_chain(event, settings, candidates, participants, problems, missing_names, missing)
     else:
-        steps = _by_number(event, settings, mine, warnings, replaced)
+        steps = _numbered_chain(event, settings, participants, warnings, replaced)
 
     if event.composition.arrange is Arrange.LAST_ONLY and len(steps) > 1:
         last = steps[-1].handler
@@ -91,18 +97,22 @@ def resolve(
 
     running = {id(step.handler) for step in steps}
     unnamed = "`handlers` in samuel.toml does not name it"
-    left_out = tuple(LeftOut(one, replaced.get(id(one), unnamed)) for one in mine if id(one) not in running)
+    left_out = tuple(
+        LeftOut(handler, replaced.get(id(handler), unnamed))
+        for handler in participants
+        if id(handler) not in running
+    )
     return Chain(event, tuple(steps), left_out, (*missing, *warnings), tuple(problems), tuple(missing))
 
 
-def _place(handler: Handler) -> tuple[int, str, int, str]:
-    """Rule 3, and what makes the answer independent of the order of discovery."""
+def _sort_key(handler: Handler) -> tuple[int, str, int, str]:
+    """Rule 3; sorting by it also makes the chain independent of the order of discovery."""
     return handler.origin, handler.key, handler.declared, handler.name
 
 
 def _takes_part(handler: Handler, event: EventType) -> bool:
-    # A hook that was trusted and has changed, or cannot be started, keeps its place: it is refused there, and
-    # a guard's refusal denies. Leaving it out would turn a broken guard into no guard.
+    # A hook that was trusted and has changed, or that cannot be started, stays in the chain and is refused there;
+    # a refused guard denies. Leaving it out would remove a guard because it is broken.
     if handler.event:
         return handler.status in (HandlerStatus.ACTIVE, HandlerStatus.UNTRUSTED, HandlerStatus.BROKEN)
     return closes(handler, event)
@@ -111,13 +121,13 @@ def _takes_part(handler: Handler, event: EventType) -> bool:
 # Rule 1
 
 
-def _as_listed(
+def _listed_chain(
     event: EventType,
     settings: EventSettings,
-    known: Sequence[Handler],
-    mine: Sequence[Handler],
+    candidates: Sequence[Handler],
+    participants: Sequence[Handler],
     problems: list[Problem],
-    absent: Absent,
+    missing_names: MissingNames,
     missing: list[str],
 ) -> list[ChainStep]:
     steps: list[ChainStep] = []
@@ -128,79 +138,110 @@ def _as_listed(
         if ref.use == REST:
             rest_at = len(steps)
             continue
-        meant = _meant(ref.use, event, known)
-        if not meant and ref.use != DEFAULT:  # an event with no built-in has a no-op in its place
-            problem = absent.in_handlers(ref)
+        named_handlers = _named_handlers(ref.use, event, candidates)
+        if not named_handlers and ref.use != DEFAULT:  # `default` of an event without a built-in does nothing
+            problem = missing_names.problem_in_handlers(ref)
             missing.append(str(problem))
-            meant = absent.stand_in(ref, problem)
-        for handler in meant:
+            named_handlers = missing_names.stand_in(ref, problem)
+        for handler in named_handlers:
             if id(handler) in named:
-                problems.append(_twice(ref, event, handler, absent.file))
+                problems.append(_twice(ref, event, handler, missing_names.file))
             named.add(id(handler))
             steps.append(_step(event, handler, settings, None, f"`handlers` names `{ref.use}`", ref))
     if rest_at is not None:
         rest = sorted(
-            (one for one in mine if id(one) not in named), key=lambda one: _number(one, settings.order)[0]
+            (handler for handler in participants if id(handler) not in named),
+            key=lambda handler: _number(handler, settings.order)[0],
         )
         steps[rest_at:rest_at] = [
-            _step(event, one, settings, None, '`"..."` in `handlers` stands for it') for one in rest
+            _step(event, handler, settings, None, '`"..."` in `handlers` stands for it') for handler in rest
         ]
         return steps
-    own = [handler for handler in mine if id(handler) not in named and holds_everywhere(handler, event)]
+    own = [handler for handler in participants if id(handler) not in named and holds_everywhere(handler, event)]
     why = "a guard of your own, which `handlers` cannot leave out"
     return [*(_step(event, handler, settings, None, why) for handler in own), *steps]
 
 
-def _meant(use: str, event: EventType, known: Sequence[Handler]) -> list[Handler]:
-    """The handlers that an item of `handlers` names: one, or all that one owner has for this event."""
+def _named_handlers(use: str, event: EventType, candidates: Sequence[Handler]) -> list[Handler]:
+    """The handlers that an item of `handlers` names: a single one, or all of an owner for this event."""
     if use == DEFAULT:
-        return [one for one in known if one.origin is Origin.BUILT_IN and one.event == event.name]
-    exact = [one for one in known if use == one.name]
-    found = exact or [one for one in known if use in (one.owner, f"{one.owner}:{one.entry}", one.reference)]
-    # An unasked file of that name is meant too: it is refused in its place rather than forgotten.
-    found = found or [one for one in known if not one.event and use.startswith(f"{one.owner}:")]
+        return [
+            handler for handler in candidates if handler.origin is Origin.BUILT_IN and handler.event == event.name
+        ]
+    exact = [handler for handler in candidates if use == handler.name]
+    matching = exact or [
+        handler
+        for handler in candidates
+        if use in (handler.owner, f"{handler.owner}:{handler.entry}", handler.reference)
+    ]
+    # So does a hook file whose events are unknown: it is refused in its place rather than left out.
+    matching = matching or [
+        handler for handler in candidates if not handler.event and use.startswith(f"{handler.owner}:")
+    ]
     return [
-        one for one in found if one.status in (HandlerStatus.ACTIVE, HandlerStatus.UNTRUSTED, HandlerStatus.BROKEN)
+        handler
+        for handler in matching
+        if handler.status in (HandlerStatus.ACTIVE, HandlerStatus.UNTRUSTED, HandlerStatus.BROKEN)
     ]
 
 
 # Rules 2 to 4
 
 
-def _by_number(
+def _numbered_chain(
     event: EventType,
     settings: EventSettings,
-    mine: Sequence[Handler],
+    participants: Sequence[Handler],
     warnings: list[str],
     replaced: dict[int, str],
 ) -> list[ChainStep]:
-    placed = [_Placed(handler, *_number(handler, settings.order)) for handler in mine]
-    slots: dict[int, tuple[str, list[_Placed]]] = {}
-    for one in placed:  # in rule 3's order, so the later of two is the one that stays
-        if not (one.key or one.handler.order is not None or one.handler.origin is Origin.BUILT_IN):
-            continue  # nobody gave it this number
-        if one.handler.status is not HandlerStatus.ACTIVE or holds_everywhere(one.handler, event):
-            continue  # one is refused in its place, and whoever works there goes on working; the other always runs
-        holder_key, holders = slots.get(one.number, ("", []))
-        if one.key and one.key == holder_key:  # one line of samuel.toml may place several handlers: they all run
-            holders.append(one)
+    numbered = [_NumberedHandler(handler, *_number(handler, settings.order)) for handler in participants]
+    slots: dict[int, tuple[str, list[_NumberedHandler]]] = {}
+    for numbered_handler in numbered:  # in the order of rule 3, so the later of two stays
+        if not (
+            numbered_handler.key
+            or numbered_handler.handler.order is not None
+            or numbered_handler.handler.origin is Origin.BUILT_IN
+        ):
+            continue  # it has the default number
+        if numbered_handler.handler.status is not HandlerStatus.ACTIVE or holds_everywhere(
+            numbered_handler.handler, event
+        ):
+            continue  # a handler that cannot run replaces no other; a guard of the user is never replaced
+        holder_key, holders = slots.get(numbered_handler.number, ("", []))
+        if (
+            numbered_handler.key and numbered_handler.key == holder_key
+        ):  # handlers that one line of samuel.toml places all run
+            holders.append(numbered_handler)
             continue
         for loser in holders:
-            replaced[id(loser.handler)] = f"`{one.handler.name}` was given the same order, {one.number}"
-            warnings.append(_replacement(event, loser.handler, one.handler, one.number))
-        slots[one.number] = (one.key, [one])
-    ordered = sorted((one for one in placed if id(one.handler) not in replaced), key=attrgetter("number"))
-    return [_step(event, one.handler, settings, one.number, _why_there(one)) for one in ordered]
+            replaced[id(loser.handler)] = (
+                f"`{numbered_handler.handler.name}` was given the same order, {numbered_handler.number}"
+            )
+            warnings.append(_replacement(event, loser.handler, numbered_handler.handler, numbered_handler.number))
+        slots[numbered_handler.number] = (numbered_handler.key, [numbered_handler])
+    ordered = sorted(
+        (numbered_handler for numbered_handler in numbered if id(numbered_handler.handler) not in replaced),
+        key=attrgetter("number"),
+    )
+    return [
+        _step(
+            event, numbered_handler.handler, settings, numbered_handler.number, _reason_for_place(numbered_handler)
+        )
+        for numbered_handler in ordered
+    ]
 
 
-class _Placed(NamedTuple):
+class _NumberedHandler(NamedTuple):
+    """A handler with its order number."""
+
     handler: Handler
     number: int
-    key: str  # of `[hooks."<event>".order]`, if that is what gave it the number
+    key: str  # of `[hooks."<event>".order]`, if that set the number; else ""
 
 
 def _number(handler: Handler, order: Mapping[str, int]) -> tuple[int, str]:
-    """A handler's number, and the key of samuel.toml that gave it; the exact name before the owner's."""
+    """A handler's number, and the key of samuel.toml that set it; the exact name wins over the owner's."""
     names = (DEFAULT,) if handler.origin is Origin.BUILT_IN else (handler.name, handler.reference, handler.owner)
     for key in names if order else ():
         if key in order:
@@ -208,7 +249,7 @@ def _number(handler: Handler, order: Mapping[str, int]) -> tuple[int, str]:
     return handler.effective_order, ""
 
 
-# Settings, and words for people
+# Settings, and messages
 
 
 def _step(
@@ -219,12 +260,12 @@ def _step(
     why: str,
     ref: HandlerRef | None = None,
 ) -> ChainStep:
-    """Nearest word first: the `handlers` table, samuel.toml for the event, the handler, the catalogue."""
-    asked = ref or _NO_REF
+    """The step of a handler. Its settings come from `handlers`, the event's table, the handler, the catalogue."""
+    overrides = ref or _NO_REF
     # A guard that fails must deny, whatever is set for its event.
-    must = handler.blocking or handler.role is Role.GUARD
-    strict = must or _first(asked.strict, settings.strict, handler.strict, default=event.strict)
-    timeout = _first(asked.timeout, settings.timeout, handler.timeout, default=event.timeout)
+    always_strict = handler.blocking or handler.role is Role.GUARD
+    strict = always_strict or _first(overrides.strict, settings.strict, handler.strict, default=event.strict)
+    timeout = _first(overrides.timeout, settings.timeout, handler.timeout, default=event.timeout)
     return ChainStep(handler, order, strict, timeout, why)
 
 
@@ -232,24 +273,24 @@ _NO_REF = HandlerRef(use="")
 T = TypeVar("T")
 
 
-def _first(*given: T | None, default: T) -> T:
-    for value in given:
+def _first(*values: T | None, default: T) -> T:
+    for value in values:
         if value is not None:
             return value
     return default
 
 
-def _why_there(placed: _Placed) -> str:
-    handler, number, key = placed
+def _reason_for_place(numbered: _NumberedHandler) -> str:
+    handler, number, key = numbered
     if not handler.event:
-        return "it could not be asked which events it is for, so it closes this one"
+        return "it could not be asked for its events, so it counts as a guard of this one"
     if key:
         return f"samuel.toml gives `{key}` order {number}"
     if handler.origin is Origin.BUILT_IN:
         return f"the built-in has order {number}"
     if handler.order is not None:
         return f"it asks for order {number}"
-    return f"nobody gave it an order: {number}"
+    return f"it has the default order {number}"
 
 
 def _replacement(event: EventType, loser: Handler, winner: Handler, number: int) -> str:
@@ -260,7 +301,7 @@ def _replacement(event: EventType, loser: Handler, winner: Handler, number: int)
 
 
 def _built_in_last(event: EventType, steps: Sequence[ChainStep], refs: Sequence[HandlerRef], file: str) -> Problem:
-    """Whoever puts a handler in front of the built-in wants it to run, and here it would not."""
+    """The problem of a list that ends with the built-in: the handlers before it would never run."""
     names = ", ".join(f"`{step.handler.name}`" for step in steps[:-1])
     what = f"only the last handler of `{event.name}` runs: with `default` at the end, {names} would not"
     hint = f'name the one that should run: handlers = ["{steps[0].handler.name}"] or handlers = ["default"]'
@@ -272,6 +313,6 @@ def _twice(ref: HandlerRef, event: EventType, handler: Handler, file: str) -> Pr
     return Problem(what, file, ref.line, "keep one of the two")
 
 
-def _names(known: Sequence[Handler]) -> set[str]:
-    names = {name for one in known for name in (one.name, one.owner) if name}
-    return {DEFAULT, *names, *(one.reference for one in known if one.package)}
+def _names(candidates: Sequence[Handler]) -> set[str]:
+    names = {name for handler in candidates for name in (handler.name, handler.owner) if name}
+    return {DEFAULT, *names, *(handler.reference for handler in candidates if handler.package)}

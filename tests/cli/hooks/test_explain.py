@@ -8,7 +8,7 @@ CHAIN = """\
 quality.check (all-ok + concatenate)
    HANDLER  ORDER  ORIGIN    RUNTIME  STRICT  TIMEOUT  STATUS  WHY
 1  default  100    built in  inline   yes     5m       active  the built-in has order 100
-2  guard    200    project   exec     yes     5m       active  nobody gave it an order: 200
+2  guard    200    project   exec     yes     5m       active  it has the default order 200
 
 To move one, in samuel.toml:
 
@@ -94,7 +94,7 @@ GATE = """\
 REPLACED = """\
 iteration.gate (replace)
    HANDLER  ORDER  ORIGIN   RUNTIME  STRICT  TIMEOUT  STATUS  WHY
-1  gate     200    project  exec     yes     30s      active  nobody gave it an order: 200
+1  gate     200    project  exec     yes     30s      active  it has the default order 200
 left out: `default`: only the last handler of `iteration.gate` runs, and that is `gate`
 
 To let another one run, in samuel.toml:

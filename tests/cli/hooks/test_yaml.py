@@ -330,12 +330,12 @@ class TestNew:
         assert "will not run before you agree to what lies beside it: `scripts/hooks/other.sh`" in ran.err
 
 
-def test_list_and_explain_show_them(samuel, hook) -> None:
+def test_explain_shows_the_filters_of_a_yaml_hook(samuel, hook) -> None:
     hook(more="match: {ability_scope: 'billing.*', min_duration_ms: 500}\nblocking: true\n")
     samuel("trust", "--yes")
     assert samuel("hooks", "explain", "PostAbilityCall").out.splitlines()[2].split() == [
         *("1", "h", "200", "project", "exec", "yes", "30s", "active"),
-        *("nobody", "gave", "it", "an", "order:", "200;", "only", "if", "ability_scope", "billing.*,"),
+        *("it", "has", "the", "default", "order", "200;", "only", "if", "ability_scope", "billing.*,"),
         *("min_duration_ms", "500"),
     ]
     (step,) = samuel("hooks", "explain", "PostAbilityCall", "--json").json["data"]["chain"]
