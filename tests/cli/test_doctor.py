@@ -107,7 +107,7 @@ def test_hook_health(samuel, put, machine, project):
         "error",
         "`broken` (project) is broken: `PROJECT/.samuel/hooks/broken hook` failed: exit code 3",
     ) in said
-    assert ("note", "`off` (project) is disabled: `off.disable` lies beside it") in said
+    assert ("note", "`off` (project) is disabled: `off.disable` is beside it") in said
     assert (
         "warning",
         "`new` (project) is untrusted: not trusted: nobody agreed to `.kodelet/hooks/new` yet; "

@@ -68,7 +68,7 @@ class TestHookFiles:
         [
             ("#!/no/such/interpreter\n", "names the interpreter `/no/such/interpreter`, which does not exist"),
             ("#!/usr/bin/env no-such-program\n", "needs `no-such-program`, which was not found"),
-            ("#!/bin/sh\nexec sleep 60\n", "; it has to print the names of its events and end"),
+            ("#!/bin/sh\nexec sleep 60\n", "; it has to print the names of its events and exit"),
             ("#!/bin/sh\nexit 3\n", "failed: exit code 3"),
             ("#!/bin/sh\necho PreAbilityCal\n", "did you mean `PreAbilityCall`?"),
         ],

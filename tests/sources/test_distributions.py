@@ -86,7 +86,7 @@ def run(samuel_project: SamuelProject, tmp_path: Path, site: Path) -> Callable[.
     return run
 
 
-def test_listed_agreed_changed(
+def test_a_listed_distribution_runs_once_trusted_and_is_refused_after_a_change(
     samuel_project: SamuelProject,
     tmp_path: Path,
     site: Path,
@@ -128,7 +128,7 @@ def test_listed_agreed_changed(
     assert not canary.exists()
 
 
-def test_one_that_cannot_be_loaded_is_listed(
+def test_a_distribution_that_cannot_be_loaded_is_listed_as_broken(
     samuel_project: SamuelProject, site: Path, run: Callable[..., Any]
 ) -> None:
     samuel_project.config('distributions = ["acme-hooks"]')

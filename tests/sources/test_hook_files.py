@@ -49,7 +49,9 @@ def counting(samuel_project: SamuelProject, tmp_path: Path) -> Counting:
 
 
 class TestAsking:
-    def test_once_and_then_remembered(self, samuel_project: SamuelProject, counting: Counting) -> None:
+    def test_a_hook_file_is_asked_once_for_its_events(
+        self, samuel_project: SamuelProject, counting: Counting
+    ) -> None:
         counting.write()
         for _ in range(3):
             assert one(samuel_project, "counting").event == "context.extra"
@@ -66,7 +68,7 @@ class TestAsking:
         ids=["touched", "another mode", "replaced by a copy", "changed"],
     )
     @pytest.mark.parametrize("user", [False, True], ids=["project", "user"])
-    def test_again_when_the_file_is_another(
+    def test_a_hook_file_is_asked_again_after_a_change(
         self,
         samuel_project: SamuelProject,
         counting: Counting,
@@ -87,7 +89,7 @@ class TestAsking:
         found(samuel_project)
         assert counting() == 2
 
-    def test_one_file_that_changed_does_not_cost_the_others(
+    def test_only_the_changed_hook_file_is_asked_again(
         self, samuel_project: SamuelProject, counting: Counting, sh: Script
     ) -> None:
         for number in range(5):
@@ -97,7 +99,7 @@ class TestAsking:
         found(samuel_project)
         assert counting() == 5
 
-    def test_at_the_same_time(self, samuel_project: SamuelProject, tmp_path: Path) -> None:
+    def test_hook_files_are_asked_concurrently(self, samuel_project: SamuelProject, tmp_path: Path) -> None:
         """Two hooks that each wait for the other: asked one after the other, none would answer."""
         for me, other in (("a", "b"), ("b", "a")):
             samuel_project.hook(
@@ -107,7 +109,9 @@ class TestAsking:
             )
         assert [handler.status for handler in found(samuel_project)] == [HandlerStatus.ACTIVE] * 2
 
-    def test_for_a_while_and_no_longer(self, samuel_project: SamuelProject, sh: Script, marked: object) -> None:
+    def test_a_hook_file_that_does_not_answer_is_ended(
+        self, samuel_project: SamuelProject, sh: Script, marked: object
+    ) -> None:
         samuel_project.hook("good", sh("context.extra", ""))
         for number in range(2):
             samuel_project.hook(f"slow{number}", "#!/bin/sh\nsleep 600\n")
@@ -116,13 +120,15 @@ class TestAsking:
         assert handlers["slow0"].status is HandlerStatus.BROKEN
         assert "did not answer within 10s" in handlers["slow0"].reason
 
-    def test_a_problem_is_not_remembered(self, samuel_project: SamuelProject, tmp_path: Path) -> None:
+    def test_a_hook_file_with_a_problem_is_asked_again(
+        self, samuel_project: SamuelProject, tmp_path: Path
+    ) -> None:
         samuel_project.hook("needs", f"#!/bin/sh\ncat {tmp_path}/needed\n")
         assert one(samuel_project, "needs").status is HandlerStatus.BROKEN
         (tmp_path / "needed").write_text("context.extra\n")
         assert one(samuel_project, "needs").status is HandlerStatus.ACTIVE
 
-    def test_several_events(self, samuel_project: SamuelProject) -> None:
+    def test_a_script_may_print_several_events(self, samuel_project: SamuelProject) -> None:
         script = (
             '#!/bin/sh\nif [ "$1" = hook ]; then echo context.extra; echo before_loop agent_stop; exit; fi\n'
             'echo "{\\"event\\": \\"$SAMUEL_EVENT\\"}"\n'
@@ -149,7 +155,9 @@ class TestAsking:
             ("", "empty"),
         ],
     )
-    def test_what_is_wrong_is_said(self, samuel_project: SamuelProject, text: str, says: str) -> None:
+    def test_the_reason_names_what_is_wrong_with_a_script(
+        self, samuel_project: SamuelProject, text: str, says: str
+    ) -> None:
         samuel_project.hook("wrong", text)
         handler = one(samuel_project, "wrong")
         assert handler.status is HandlerStatus.BROKEN
@@ -157,7 +165,9 @@ class TestAsking:
 
 
 class TestNames:
-    def test_name_disable_beside_it_disables(self, samuel_project: SamuelProject, sh: Script) -> None:
+    def test_a_hook_is_disabled_by_a_file_name_disable_beside_it(
+        self, samuel_project: SamuelProject, sh: Script
+    ) -> None:
         file = samuel_project.hook("a", sh("context.extra", ""))
         samuel_project.hook("a.disable", "", executable=False)
         handler = one(samuel_project, "a")
@@ -183,7 +193,9 @@ class TestNames:
             (place / "same").unlink()
             samuel_project.trust()
 
-    def test_shadowed_ones_say_by_whom(self, samuel_project: SamuelProject, sh: Script) -> None:
+    def test_a_shadowed_hook_names_the_file_that_shadows_it(
+        self, samuel_project: SamuelProject, sh: Script
+    ) -> None:
         mine = samuel_project.hook("a", sh("context.extra", ""))
         samuel_project.hook("a", sh("context.extra", ""), where=samuel_project.user.home / ".samuel/hooks")
         (shadowed,) = [handler for handler in found(samuel_project) if handler.status is HandlerStatus.SHADOWED]
@@ -191,7 +203,7 @@ class TestNames:
         assert str(mine) in shadowed.reason
 
     @pytest.mark.parametrize("state", ["broken", "untrusted", "disabled"])
-    def test_one_that_does_not_work_hides_none_that_does(
+    def test_a_broken_hook_does_not_shadow_a_working_one(
         self, samuel_project: SamuelProject, sh: Script, state: str
     ) -> None:
         samuel_project.hook(
@@ -206,7 +218,7 @@ class TestNames:
             samuel_project.hook("a.disable", "")
         assert samuel_project.fire("context.extra", task={}).result["from"] == "user"
 
-    def test_helper_files_are_no_hooks(self, samuel_project: SamuelProject, sh: Script) -> None:
+    def test_helper_files_are_not_hooks(self, samuel_project: SamuelProject, sh: Script) -> None:
         samuel_project.hook("a", sh("context.extra", ""))
         for name, text in (
             ("helper.py", "VALUE = 1\n"),
@@ -219,7 +231,7 @@ class TestNames:
         (samuel_project.root / ".samuel/hooks/lib").mkdir()
         assert [handler.name for handler in found(samuel_project)] == ["a"]
 
-    def test_a_script_that_somebody_forgot_to_make_executable_is_listed(
+    def test_a_script_that_is_not_executable_is_listed_as_broken(
         self, samuel_project: SamuelProject, sh: Script
     ) -> None:
         samuel_project.hook("a", sh("context.extra", ""), executable=False)
@@ -227,7 +239,7 @@ class TestNames:
         assert handler.status is HandlerStatus.BROKEN
         assert "chmod +x" in handler.reason
 
-    def test_a_link_to_nowhere_is_listed(self, samuel_project: SamuelProject, tmp_path: Path) -> None:
+    def test_a_dangling_link_is_listed_as_broken(self, samuel_project: SamuelProject, tmp_path: Path) -> None:
         where = samuel_project.user.home / ".samuel/hooks"
         where.mkdir(parents=True)
         (where / "gone").symlink_to(tmp_path / "nowhere")
@@ -236,7 +248,7 @@ class TestNames:
 
 
 class TestPythonFiles:
-    def test_what_the_decorator_says(self, samuel_project: SamuelProject) -> None:
+    def test_the_decorator_sets_order_role_timeout_and_strictness(self, samuel_project: SamuelProject) -> None:
         samuel_project.python_hook(
             "facts",
             """
@@ -275,21 +287,21 @@ class TestPythonFiles:
             ("import samuel, os\nos._exit(3)\n", "exit code 3"),
         ],
     )
-    def test_what_is_wrong_is_said(self, samuel_project: SamuelProject, text: str, says: str) -> None:
+    def test_the_reason_names_what_is_wrong_with_a_python_file(
+        self, samuel_project: SamuelProject, text: str, says: str
+    ) -> None:
         samuel_project.python_hook("wrong", text)
         (handler,) = found(samuel_project)
         assert handler.status is HandlerStatus.BROKEN
         assert says in handler.reason
 
     @pytest.mark.parametrize("wrong", ["role='guard', timeout='30'", "role='gard'"])
-    def test_a_guard_with_a_slip_in_its_declaration_denies(
-        self, samuel_project: SamuelProject, wrong: str
-    ) -> None:
+    def test_a_guard_with_a_wrong_declaration_denies(self, samuel_project: SamuelProject, wrong: str) -> None:
         text = f"import samuel\n@samuel.hook('PreAbilityCall', {wrong})\ndef wrong(event): ...\n"
         samuel_project.python_hook("wrong", text)
         assert samuel_project.fire("PreAbilityCall", ability_id="x").denied
 
-    def test_helpers_of_another_directory_are_out_of_reach(self, samuel_project: SamuelProject) -> None:
+    def test_a_python_hook_cannot_import_from_another_hook_directory(self, samuel_project: SamuelProject) -> None:
         """They are none of what was looked at when this hook was permitted."""
         here, there = (samuel_project.root / name / "hooks" for name in (".samuel", ".kodelet"))
         text = "import samuel\n@samuel.hook('SessionStart')\ndef {0}(event):\n    import far\n    return {{}}\n"
@@ -301,12 +313,14 @@ class TestPythonFiles:
             outcomes = {call.handler.name: call.outcome for call in app.fire("SessionStart").calls}
         assert outcomes == {"one": "ok", "two": "crashed"}
 
-    def test_one_that_is_executable_is_a_program(self, samuel_project: SamuelProject, py: Script) -> None:
+    def test_an_executable_python_file_is_run_as_a_program(
+        self, samuel_project: SamuelProject, py: Script
+    ) -> None:
         samuel_project.hook("tool.py", py("context.extra", "print('{\"x\": 1}')"))
         assert one(samuel_project, "tool.py").runtime == "exec"
         assert samuel_project.fire("context.extra", task={}).result["x"] == 1
 
-    def test_helpers_beside_it(self, samuel_project: SamuelProject) -> None:
+    def test_a_python_hook_can_import_helpers_beside_it(self, samuel_project: SamuelProject) -> None:
         samuel_project.hook("helper.py", "VALUE = 41\n", executable=False)
         samuel_project.python_hook(
             "uses",
@@ -334,7 +348,7 @@ class TestKeepingItsPlace:
     @pytest.mark.parametrize(
         "breaking", ["import samuel\nraise RuntimeError\n", "import samuel\n", "def\nsamuel\n"]
     )
-    def test_a_guard_that_broke_denies(self, samuel_project: SamuelProject, breaking: str) -> None:
+    def test_a_guard_that_no_longer_works_denies(self, samuel_project: SamuelProject, breaking: str) -> None:
         samuel_project.python_hook("guard", self.GUARD)
         assert not samuel_project.fire("PreAbilityCall", ability_id="x").denied
         samuel_project.python_hook("guard", breaking)
@@ -342,7 +356,9 @@ class TestKeepingItsPlace:
         assert fired.denied
         assert [call.outcome for call in fired.calls] == ["not_started"]
 
-    def test_one_that_lost_its_x_bit_keeps_its_place(self, samuel_project: SamuelProject, sh: Script) -> None:
+    def test_a_hook_that_lost_its_execute_bit_keeps_its_place(
+        self, samuel_project: SamuelProject, sh: Script
+    ) -> None:
         samuel_project.config('[hooks.PreAbilityCall]\nhandlers = [{ use = "guard", strict = true }]')
         file = samuel_project.hook("guard", sh("PreAbilityCall", """echo '{"decision": "allow"}'"""))
         assert not samuel_project.fire("PreAbilityCall", ability_id="x").denied
@@ -354,7 +370,7 @@ class TestKeepingItsPlace:
 
 
 class TestSamuelToml:
-    def test_a_name_that_is_no_handler_is_said_with_its_line(
+    def test_an_unknown_handler_in_samuel_toml_is_reported_with_its_line(
         self, samuel_project: SamuelProject, sh: Script
     ) -> None:
         samuel_project.hook("notify", sh("context.extra", ""))
@@ -370,7 +386,7 @@ class TestSamuelToml:
         assert handler.status is HandlerStatus.BROKEN
         assert "pip install no-such-distribution" in handler.reason
 
-    def test_an_installed_one_needs_an_agreement(self, samuel_project: SamuelProject) -> None:
+    def test_an_installed_distribution_must_be_trusted_before_it_runs(self, samuel_project: SamuelProject) -> None:
         samuel_project.config('distributions = ["pytest"]')  # any that is there, with no hooks in it
         assert "no entry point in the group `samuel.hooks`" in one(samuel_project, "pytest").reason
 
@@ -380,7 +396,9 @@ class TestDisablingAGuard:
 
     GUARD = '#!/bin/sh\n[ "$1" = hook ] && echo PreAbilityCall\nexit 0\n'
 
-    def test_by_a_file_beside_it(self, samuel_project: SamuelProject) -> None:
+    def test_a_guard_disabled_by_a_file_beside_it_denies_until_that_is_trusted(
+        self, samuel_project: SamuelProject
+    ) -> None:
         guard = samuel_project.hook("guard", self.GUARD)
         assert one(samuel_project, "guard").status is HandlerStatus.ACTIVE
         guard.with_name("guard.disable").touch()
@@ -391,7 +409,9 @@ class TestDisablingAGuard:
         samuel_project.trust()
         assert one(samuel_project, "guard").status is HandlerStatus.DISABLED
 
-    def test_by_another_name(self, samuel_project: SamuelProject) -> None:
+    def test_a_guard_disabled_by_renaming_denies_until_that_is_trusted(
+        self, samuel_project: SamuelProject
+    ) -> None:
         guard = samuel_project.hook("guard", self.GUARD)
         assert one(samuel_project, "guard").status is HandlerStatus.ACTIVE
         guard.rename(guard.with_name("guard.disable"))
@@ -400,9 +420,21 @@ class TestDisablingAGuard:
         samuel_project.trust()
         assert one(samuel_project, "guard").status is HandlerStatus.DISABLED
 
+    def test_a_removed_guard_denies_until_that_is_trusted(self, samuel_project: SamuelProject) -> None:
+        guard = samuel_project.hook("guard", self.GUARD)
+        assert one(samuel_project, "guard").status is HandlerStatus.ACTIVE
+        guard.unlink()
+        missing = one(samuel_project, "guard")
+        assert (missing.event, missing.status) == ("PreAbilityCall", HandlerStatus.BROKEN)
+        assert "is gone" in missing.reason
+        samuel_project.trust()
+        assert found(samuel_project) == []
+
 
 @pytest.mark.parametrize("user", [False, True], ids=["project", "user"])
-def test_a_name_that_is_not_utf8_is_said(samuel_project: SamuelProject, sh: Script, user: bool) -> None:
+def test_a_hook_file_with_a_name_that_is_not_utf8_is_listed_as_broken(
+    samuel_project: SamuelProject, sh: Script, user: bool
+) -> None:
     where = (samuel_project.user.home if user else samuel_project.root) / ".samuel/hooks"
     samuel_project.hook("good", sh("SessionStart", ""), where=where)
     samuel_project.hook(os.fsdecode(b"bad\xff"), sh("SessionStart", ""), where=where)
@@ -418,13 +450,3 @@ def test_a_project_in_a_home_behind_a_link_has_one_set_of_hooks(
     (tmp_path / "link").symlink_to(samuel_project.root)
     with samuel_project.open(user=replace(samuel_project.user, home=tmp_path / "link")) as app:
         assert [handler.origin for handler in app.handlers if handler.name == "mine"] == [Origin.PROJECT]
-
-    def test_by_removing_it(self, samuel_project: SamuelProject) -> None:
-        guard = samuel_project.hook("guard", self.GUARD)
-        assert one(samuel_project, "guard").status is HandlerStatus.ACTIVE
-        guard.unlink()
-        missing = one(samuel_project, "guard")
-        assert (missing.event, missing.status) == ("PreAbilityCall", HandlerStatus.BROKEN)
-        assert "is gone" in missing.reason
-        samuel_project.trust()
-        assert found(samuel_project) == []

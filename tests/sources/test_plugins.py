@@ -136,7 +136,7 @@ def test_nothing_of_a_plugin_runs_before_its_owner_agreed(samuel_project: Samuel
     assert [call.outcome for call in fired.calls if call.handler.owner == "lint"] == [Outcome.REFUSED]
 
 
-def test_one_changed_byte_and_it_is_refused_in_its_place(samuel_project: SamuelProject, lint: Path) -> None:
+def test_a_plugin_with_one_changed_byte_is_refused_in_its_place(samuel_project: SamuelProject, lint: Path) -> None:
     there = samuel_project.plugin(lint)
     with samuel_project.open() as app:
         assert app.fire("PreAbilityCall", ability_id="x").denied
@@ -164,7 +164,7 @@ def test_a_broken_manifest_of_a_guard_denies(samuel_project: SamuelProject, lint
     assert fired.calls[0].outcome is Outcome.NOT_STARTED
 
 
-def test_a_plugin_that_is_gone_is_missed(samuel_project: SamuelProject, lint: Path) -> None:
+def test_a_removed_plugin_is_refused_in_its_place(samuel_project: SamuelProject, lint: Path) -> None:
     there = samuel_project.plugin(lint)
     samuel_project.open().close()
     there.rename(there.with_name(".hidden"))
@@ -177,7 +177,7 @@ def test_a_plugin_that_is_gone_is_missed(samuel_project: SamuelProject, lint: Pa
         assert not app.fire("PreAbilityCall", ability_id="x").denied
 
 
-def test_a_disabled_one_is_listed_and_does_not_run(samuel_project: SamuelProject, lint: Path) -> None:
+def test_a_disabled_plugin_is_listed_and_does_not_run(samuel_project: SamuelProject, lint: Path) -> None:
     samuel_project.plugin(lint)
     samuel_project.config("[plugins.lint]\nenabled = false\n")
     with samuel_project.open() as app:
@@ -233,7 +233,7 @@ def test_an_order_may_name_one_hook_of_a_plugin(samuel_project: SamuelProject, l
             assert [step.order for step in app.chains["context.extra"].steps] == [7]
 
 
-def test_a_linked_one_may_change_between_runs_and_not_within_one(
+def test_a_linked_plugin_may_change_between_runs_and_not_within_one(
     samuel_project: SamuelProject, lint: Path
 ) -> None:
     plugins = samuel_project.root / ".samuel" / "plugins"
@@ -257,7 +257,9 @@ def test_a_linked_one_may_change_between_runs_and_not_within_one(
         }
 
 
-def test_what_is_known_is_recalled_without_asking(samuel_project: SamuelProject, make: Make) -> None:
+def test_unchanged_plugins_are_recalled_without_asking_their_files(
+    samuel_project: SamuelProject, make: Make
+) -> None:
     hook = '#!/bin/sh\nif [ "$1" = hook ]; then echo asked >> "$HOME/asked"; echo context.extra; fi\n'
     samuel_project.plugin(make("p", {"hooks/one": hook}), "org@p")
     for _ in range(3):
@@ -269,7 +271,7 @@ def test_what_is_known_is_recalled_without_asking(samuel_project: SamuelProject,
     assert asked.read_text() == "asked\n"
 
 
-def test_a_lock_that_names_more_than_there_is_is_said(samuel_project: SamuelProject) -> None:
+def test_a_plugin_of_samuel_lock_that_is_not_installed_is_reported(samuel_project: SamuelProject) -> None:
     (samuel_project.root / "samuel.lock").write_text(
         'version = 1\n[[plugin]]\nname = "org/guard"\nsource = "https://example.invalid/org/guard.git"\n'
     )
@@ -278,7 +280,7 @@ def test_a_lock_that_names_more_than_there_is_is_said(samuel_project: SamuelProj
         assert "samuel plugin install" in app.warnings[0]
 
 
-def test_the_lock_can_only_narrow(samuel_project: SamuelProject, make: Make) -> None:
+def test_samuel_lock_can_only_narrow_the_grants_of_a_plugin(samuel_project: SamuelProject, make: Make) -> None:
     asks = MANIFEST + '\n[capabilities]\nexec = true\n"filesystem.read" = ["."]\n'
     samuel_project.plugin(make("lint", {"scripts/extra.sh": EXTRA, "scripts/guard.sh": GUARD}, asks))
     (samuel_project.root / "samuel.lock").write_text(

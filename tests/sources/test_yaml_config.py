@@ -23,7 +23,9 @@ def greet(event):
         ("greet.py", FUNCTION, "{kind: python, function: 'scripts/hooks/greet.py:greet'}"),
     ],
 )
-def test_it_is_told_what_its_file_says(samuel_project: SamuelProject, file: str, text: str, handler: str) -> None:
+def test_a_handler_receives_the_config_of_its_yaml_file(
+    samuel_project: SamuelProject, file: str, text: str, handler: str
+) -> None:
     root = samuel_project.root
     (root / "scripts/hooks").mkdir(parents=True)
     (root / "scripts/hooks" / file).write_text(text)

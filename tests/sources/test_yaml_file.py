@@ -37,7 +37,7 @@ def least(more: str = "", event: str = "PostAbilityCall") -> str:
     return f"id: h\nevent_type: {event}\n{HANDLER}\n{dedent(more)}"
 
 
-def test_the_least_there_can_be() -> None:
+def test_a_yaml_hook_needs_only_id_event_and_handler() -> None:
     assert read(least()) == YamlHook(
         id="h",
         events=("PostAbilityCall",),
@@ -48,7 +48,7 @@ def test_the_least_there_can_be() -> None:
     )
 
 
-def test_everything() -> None:
+def test_a_yaml_hook_with_every_key_is_read() -> None:
     hook = read("""
         id: my-hook.v2
         event_type: [pre_ability_call, PostAbilityCall]
@@ -99,21 +99,21 @@ def test_everything() -> None:
 
 
 @pytest.mark.parametrize("name", ALL)
-def test_any_event_in_any_spelling(name: str) -> None:
+def test_a_yaml_hook_accepts_every_spelling_of_every_event(name: str) -> None:
     for spelled in spellings(name):
         assert read(least(event=f'"{spelled}"')).events == (name,)
 
 
-def test_what_is_empty_says_nothing() -> None:
+def test_keys_without_a_value_are_ignored() -> None:
     assert read(least("match:\n  # nothing yet\neffects:\nsummary:\n")) == read(least())
 
 
 class TestHandlers:
-    def test_a_command_is_split_into_words(self) -> None:
+    def test_the_command_of_a_yaml_hook_is_split_into_words(self) -> None:
         hook = read(least().replace("./h.sh", "\"./h.sh -x 'a b' $HOME\""))
         assert hook.words == ("./h.sh", "-x", "a b", "$HOME")
 
-    def test_with_a_shell_it_stays_one(self) -> None:
+    def test_a_command_with_shell_is_not_split(self) -> None:
         hook = read("id: h\nevent_type: TurnEnd\nhandler: {kind: script, shell: true, command: 'a | b'}")
         assert (hook.words, hook.shell, hook.command) == (("a | b",), True, "a | b")
 
@@ -126,12 +126,14 @@ class TestHandlers:
             ("function: run, file: scripts/h.py", "scripts/h.py", "", "run"),
         ],
     )
-    def test_python(self, handler: str, file: str, module: str, function: str) -> None:
+    def test_a_python_handler_names_a_file_or_a_module(
+        self, handler: str, file: str, module: str, function: str
+    ) -> None:
         hook = read(f"id: h\nevent_type: TurnEnd\nhandler: {{kind: python, {handler}}}")
         assert (hook.file, hook.module, hook.function) == (file, module, function)
         assert hook.command == f"{file or module}:{function}"
 
-    def test_builtin(self) -> None:
+    def test_a_builtin_handler_is_one_of_the_shipped_hooks(self) -> None:
         hook = read("id: h\nevent_type: PreAbilityCall\nhandler: {kind: builtin, name: policy_guard}")
         assert (hook.kind, hook.command) == ("builtin", "policy_guard")
 
@@ -165,7 +167,7 @@ class TestHandlers:
             ("[a]", "3: `handler` must be a table, not an array"),
         ],
     )
-    def test_wrong(self, handler: str, said: str) -> None:
+    def test_a_wrong_handler_is_refused_with_its_line(self, handler: str, said: str) -> None:
         assert wrong(f"id: h\nevent_type: TurnEnd\nhandler: {handler}\n")[0].startswith(said)
 
 
@@ -198,7 +200,7 @@ class TestHandlers:
         (least("match:\n  stage: later"), "5: `stage` must be one of `understand`, `plan`, `act`, `review`"),
         (least(event="PostAbilityCal"), "2: `PostAbilityCal` is not an event (did you mean `PostAbilityCall`?)"),
         (least(event="extension.x"), "2: `extension.x` is reserved for later"),
-        (least(event="[TurnEnd, turn_end]"), "2: `turn_end` stands there twice (keep one of the two)"),
+        (least(event="[TurnEnd, turn_end]"), "2: `turn_end` is listed twice (keep one of the two)"),
         (least(event="7"), "2: `event_type` must be a string that is not empty, or a list of them"),
         (least().replace("id: h", "id: default"), "1: `id` must not be `default`"),
         (least().replace("id: h", "id: a b"), "1: `id` must be made of letters"),
@@ -206,7 +208,7 @@ class TestHandlers:
         (least().replace("id: h", f"id: {'a' * 101}"), "1: `id` must be made of letters"),
     ],
 )
-def test_wrong(text: str, said: str) -> None:
+def test_a_wrong_value_in_a_yaml_hook_is_refused_with_its_line(text: str, said: str) -> None:
     assert wrong(text)[0].startswith(said)
 
 
@@ -223,15 +225,15 @@ def test_wrong(text: str, said: str) -> None:
         ("PreAbilityCall", "status: success", "5: `status` looks at `status`"),
         ("PostAbilityCall", "only_if_changed_paths: x", "5: `only_if_changed_paths` looks at `changed_files`"),
         ("context.extra", "operation_key: x", "5: `operation_key` looks at `operation_key`"),
-        ("agent.invoke", "stage: act", "4: one handler alone answers to `agent.invoke`, so it cannot choose when"),
-        ("iteration.gate", "stage: act", "4: one handler alone answers to `iteration.gate`"),
+        ("agent.invoke", "stage: act", "4: only one handler answers `agent.invoke`, so it cannot be filtered"),
+        ("iteration.gate", "stage: act", "4: only one handler answers `iteration.gate`"),
     ],
 )
-def test_a_filter_that_the_event_cannot_have(event: str, filter: str, said: str) -> None:
+def test_a_filter_on_a_field_that_the_event_does_not_have_is_refused(event: str, filter: str, said: str) -> None:
     assert wrong(least(f"match:\n  {filter}", event))[0].startswith(said)
 
 
-def test_all_problems_are_told_at_once_in_the_order_of_the_file() -> None:
+def test_all_problems_of_a_yaml_hook_are_reported_at_once() -> None:
     said = wrong("""
         id: a b
         event_type: Nothing
@@ -260,13 +262,13 @@ VALUES = st.recursive(
 
 
 @given(st.dictionaries(KEYS, VALUES, max_size=10))
-def test_any_values(values: dict[str, Any]) -> None:
+def test_any_values_in_a_yaml_hook_are_read_or_refused(values: dict[str, Any]) -> None:
     """JSON is YAML too."""
     with suppress(ConfigError):
         read_hook(msgspec.json.encode(values), FILE, SHIPPED_HOOKS)
 
 
 @given(st.text(max_size=200) | st.binary(max_size=200))
-def test_any_text(text: str | bytes) -> None:
+def test_any_text_of_a_yaml_hook_is_read_or_refused(text: str | bytes) -> None:
     with suppress(ConfigError):
         read_hook(text.encode(errors="replace") if isinstance(text, str) else text, FILE, SHIPPED_HOOKS)

@@ -89,13 +89,13 @@ class TestRunning:
         assert seen["cli_command"] == "make"  # what the caller said besides, and never over what we say
         assert "extra" not in seen
 
-    def test_without_a_session_there_is_an_empty_id(self, yaml: Yaml) -> None:
+    def test_a_yaml_script_without_a_session_gets_an_empty_session_id(self, yaml: Yaml) -> None:
         yaml.hook()
         yaml.project.trust()
         yaml.fire()
         assert yaml.seen()["session_id"] == ""
 
-    def test_arguments_come_as_words_and_no_shell_looks_at_them(self, yaml: Yaml) -> None:
+    def test_arguments_of_a_yaml_script_are_passed_without_a_shell(self, yaml: Yaml) -> None:
         yaml.script("scripts/args.sh", '#!/bin/sh\nprintf "%s|" "$@" > args\n')
         yaml.file(
             "h.yaml",
@@ -110,7 +110,7 @@ class TestRunning:
         assert (yaml.project.root / "args").read_text() == "a b|$HOME|;|touch|hacked|"
         assert not (yaml.project.root / "hacked").exists()
 
-    def test_a_shell_if_it_asks_for_one(self, yaml: Yaml) -> None:
+    def test_a_yaml_script_with_shell_runs_in_a_shell(self, yaml: Yaml) -> None:
         yaml.file(
             "h.yaml",
             """
@@ -122,14 +122,14 @@ class TestRunning:
         yaml.project.trust()
         assert yaml.fire().result == {"a": 1}
 
-    def test_a_program_of_the_users(self, yaml: Yaml) -> None:
+    def test_a_yaml_hook_may_run_a_program_of_the_path(self, yaml: Yaml) -> None:
         yaml.script("tools/h.py", "import json; print(json.dumps({'a': 1}))", 0o644)
         command = json.dumps([Path(sys.executable).name, "tools/h.py"])
         yaml.file("h.yaml", f"id: h\nevent_type: PostAbilityCall\nhandler: {{kind: script, command: {command}}}\n")
         yaml.project.trust()
         assert yaml.fire().result == {"a": 1}
 
-    def test_a_program_that_is_not_there(self, yaml: Yaml) -> None:
+    def test_a_yaml_hook_whose_program_is_missing_fails(self, yaml: Yaml) -> None:
         yaml.file(
             "h.yaml", "id: h\nevent_type: PostAbilityCall\nhandler: {kind: script, command: no-such-thing}\n"
         )
@@ -139,7 +139,7 @@ class TestRunning:
         assert call.message.startswith("`no-such-thing` was not found on PATH")
 
     @pytest.mark.parametrize("function", ["tools/h.py:run", "tools.h:run"])
-    def test_python_in_a_worker(self, yaml: Yaml, function: str) -> None:
+    def test_a_python_function_of_a_yaml_hook_runs_in_a_worker(self, yaml: Yaml, function: str) -> None:
         text = "import os\n\ndef run(event):\n    return {'who': event.ability_id, 'pid': os.getpid()}\n"
         yaml.script("tools/h.py", text, 0o644)
         yaml.file(
@@ -153,7 +153,7 @@ class TestRunning:
         (yaml.project.root / "tools/h.py").write_text(f"{text}\n# changed\n")
         assert yaml.fire().calls[0].outcome is Outcome.REFUSED
 
-    def test_a_module_that_is_installed(self, yaml: Yaml) -> None:
+    def test_a_yaml_hook_may_call_an_installed_module(self, yaml: Yaml) -> None:
         function = "json:loads"  # not of much use as a hook, but surely there
         yaml.file(
             "h.yaml", f"id: h\nevent_type: PostAbilityCall\nhandler: {{kind: python, function: '{function}'}}\n"
@@ -163,7 +163,7 @@ class TestRunning:
         assert call.outcome is Outcome.CRASHED
         assert "TypeError: the JSON object must be str" in call.message
 
-    def test_one_that_does_not_come_with_samuel(self, yaml: Yaml) -> None:
+    def test_a_yaml_hook_with_an_unknown_builtin_is_broken(self, yaml: Yaml) -> None:
         yaml.file("h.yaml", "id: h\nevent_type: PostAbilityCall\nhandler: {kind: builtin, name: policy_gard}\n")
         yaml.project.trust()
         handler = yaml.one()
@@ -172,27 +172,27 @@ class TestRunning:
             "`policy_gard` is not a hook that comes with Samuel (did you mean `policy_guard`?)" in handler.reason
         )
 
-    def test_several_events(self, yaml: Yaml) -> None:
+    def test_a_yaml_hook_may_have_several_events(self, yaml: Yaml) -> None:
         yaml.hook(event="[PostAbilityCall, turn_end]", answer='{"a": 1}')
         yaml.project.trust()
         assert yaml.fire().result == {"a": 1}
         assert yaml.project.fire("TurnEnd", response="x", turn_number=1).result == {"a": 1}
 
-    def test_a_loop_event(self, yaml: Yaml) -> None:
+    def test_a_yaml_hook_may_handle_an_event_of_the_loop(self, yaml: Yaml) -> None:
         yaml.hook(event="context.extra", answer='{"extras": [{"name": "a", "content": "b"}]}')
         yaml.project.trust()
         fired = yaml.project.fire("context.extra", task={"id": "1"})
         assert fired.result["extras"] == [{"name": "a", "content": "b"}]
         assert yaml.seen()["task"] == {"id": "1"}
 
-    def test_a_timeout_of_its_own(self, yaml: Yaml) -> None:
+    def test_the_timeout_of_a_yaml_hook_ends_it(self, yaml: Yaml) -> None:
         yaml.hook(more="timeout: 50ms\n")
         yaml.script("scripts/hooks/h.sh", "#!/bin/sh\nsleep 60\n")
         yaml.project.trust()
         (call,) = yaml.fire().calls
         assert (call.outcome, call.message) == (Outcome.TIMED_OUT, "killed after 0.05s")
 
-    def test_order_and_samuel_toml(self, yaml: Yaml) -> None:
+    def test_samuel_toml_overrides_the_order_of_a_yaml_hook(self, yaml: Yaml) -> None:
         for id, order in (("a", 300), ("b", 100), ("c", 200)):
             yaml.hook(id, more=f"order: {order}\n")
         yaml.project.trust()
@@ -200,7 +200,7 @@ class TestRunning:
         yaml.project.config("[hooks.PostAbilityCall]\nhandlers = ['a', 'b']\n")
         assert [call.handler.name for call in yaml.fire().calls] == ["a", "b"]
 
-    def test_a_prompt_of_a_megabyte(self, yaml: Yaml) -> None:
+    def test_a_yaml_script_receives_a_prompt_of_a_megabyte(self, yaml: Yaml) -> None:
         yaml.hook(event="UserPromptSubmit", answer='{"messages_to_user": ["seen"]}')
         yaml.project.trust()
         message = "long — " * 130_000
@@ -210,7 +210,7 @@ class TestRunning:
 
 
 class TestMatching:
-    def test_one_that_does_not_match_is_not_called_and_not_recorded(self, yaml: Yaml) -> None:
+    def test_a_yaml_hook_that_does_not_match_is_not_called_and_not_recorded(self, yaml: Yaml) -> None:
         yaml.hook(more="match: {ability_id: 'billing_*', min_duration_ms: 100}\n")
         yaml.project.trust()
         seen = Recorder()
@@ -221,7 +221,7 @@ class TestMatching:
             app.fire("PostAbilityCall", ability_id="billing_x", status="success", duration_ms=500)
             assert [call.handler.name for call in seen.calls] == ["h"]
 
-    def test_changed_paths(self, yaml: Yaml) -> None:
+    def test_a_yaml_hook_can_match_changed_paths(self, yaml: Yaml) -> None:
         yaml.hook(
             event="SessionStop", more="match:\n  only_if_changed_paths: ['services/**']\n", answer='{"a": 1}'
         )
@@ -231,13 +231,13 @@ class TestMatching:
             assert yaml.project.fire("SessionStop", changed_files=changed).result == expected
         assert yaml.project.fire("SessionStop").result == {}
 
-    def test_the_scope_that_the_caller_knows(self, yaml: Yaml) -> None:
+    def test_a_yaml_hook_can_match_the_scope_that_the_caller_sends(self, yaml: Yaml) -> None:
         yaml.hook(more="match: {ability_scope: payments}\n", answer='{"a": 1}')
         yaml.project.trust()
         assert yaml.fire().result == {}
         assert yaml.fire(extra={"ability_scope": ["payments"]}).result == {"a": 1}
 
-    def test_a_guard_that_does_not_match_judges_nothing(self, yaml: Yaml) -> None:
+    def test_a_yaml_guard_that_does_not_match_decides_nothing(self, yaml: Yaml) -> None:
         yaml.hook(event="PreAbilityCall", more="match: {ability_id: deploy}\n", answer='{"decision": "deny"}')
         yaml.project.trust()
         assert not yaml.guard().stopped
@@ -249,7 +249,9 @@ class TestVerdicts:
         "answer", ['{"decision": "deny"}', '{"blocked": true}', '{"error": "blocked_by_policy"}']
     )
     @pytest.mark.parametrize("blocking", ["", "blocking: true\n"])
-    def test_an_explicit_verdict_always_denies(self, yaml: Yaml, answer: str, blocking: str) -> None:
+    def test_an_explicit_deny_of_a_yaml_hook_denies_with_or_without_blocking(
+        self, yaml: Yaml, answer: str, blocking: str
+    ) -> None:
         yaml.hook(event="PreAbilityCall", more=blocking, answer=answer)
         yaml.project.trust()
         assert yaml.guard().denied
@@ -266,7 +268,7 @@ class TestVerdicts:
         ids=["crash", "timeout", "bad output", "error", "wrong shape"],
     )
     @pytest.mark.parametrize("event", ["PreAbilityCall", "UserPromptSubmit", "SessionStop"])
-    def test_a_fault_denies_if_it_is_blocking_and_warns_otherwise(
+    def test_a_failure_of_a_yaml_hook_denies_if_it_is_blocking_and_warns_otherwise(
         self, yaml: Yaml, script: str, event: str
     ) -> None:
         # samuel.toml cannot talk a blocking hook out of it
@@ -285,7 +287,7 @@ class TestVerdicts:
             assert fired.denied is (blocking and event != "SessionStop")
             assert len(fired.warnings) == 1
 
-    def test_blocking_is_for_that_handler_alone(self, yaml: Yaml) -> None:
+    def test_blocking_applies_only_to_its_own_hook(self, yaml: Yaml) -> None:
         yaml.hook("a", "PreAbilityCall", "blocking: true\n")
         yaml.hook("b", "PreAbilityCall")
         yaml.script("scripts/hooks/b.sh", "#!/bin/sh\nexit 1\n")
@@ -294,7 +296,9 @@ class TestVerdicts:
 
 
 class TestEnvironments:
-    def test_one_that_is_for_others(self, yaml: Yaml, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_a_yaml_hook_of_another_environment_is_disabled(
+        self, yaml: Yaml, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
         yaml.hook(more="environments: [dev, staging]\n")
         yaml.project.trust()
         handler = yaml.one()
@@ -309,7 +313,7 @@ class TestEnvironments:
         assert yaml.one().status is HandlerStatus.DISABLED
         assert yaml.one(environment="dev").status is HandlerStatus.ACTIVE
 
-    def test_disabled(self, yaml: Yaml) -> None:
+    def test_a_disabled_yaml_hook_is_listed_and_does_not_run(self, yaml: Yaml) -> None:
         yaml.hook(more="enabled: false\n")
         yaml.project.trust()
         assert yaml.one().status is HandlerStatus.DISABLED
@@ -318,7 +322,7 @@ class TestEnvironments:
 
 
 class TestProblems:
-    def test_a_broken_file_is_listed_and_hides_nothing(self, yaml: Yaml) -> None:
+    def test_a_broken_yaml_hook_is_listed_and_hides_no_other(self, yaml: Yaml) -> None:
         yaml.hook("good", answer='{"a": 1}')
         yaml.file("bad.yaml", "id: bad\nevent_type: Nothing\n")
         yaml.file("tabs.yml", "id: x\n\tevent_type: y\n")
@@ -340,7 +344,9 @@ class TestProblems:
             ("empty.yaml", lambda path: path.touch(), "`event_type` is missing"),
         ],
     )
-    def test_odd_files(self, yaml: Yaml, name: str, make: Callable[[Path], object], said: str) -> None:
+    def test_a_yaml_hook_that_is_not_a_readable_file_is_broken(
+        self, yaml: Yaml, name: str, make: Callable[[Path], object], said: str
+    ) -> None:
         yaml.hook("good")
         make(yaml.project.root / ".system/hooks" / name)
         yaml.project.trust()
@@ -349,7 +355,7 @@ class TestProblems:
         assert said in handler.reason
         assert yaml.fire().calls[0].outcome is Outcome.OK
 
-    def test_a_name_that_is_not_utf8(self, yaml: Yaml) -> None:
+    def test_a_yaml_hook_with_a_name_that_is_not_utf8_is_broken(self, yaml: Yaml) -> None:
         yaml.hook("good")
         directory = os.fsencode(yaml.project.root / ".system/hooks")
         with open(os.path.join(directory, b"\xff.yaml"), "wb") as file:
@@ -357,14 +363,14 @@ class TestProblems:
         (odd,) = [one for one in yaml.found().values() if one.name != "good"]
         assert odd.status is HandlerStatus.BROKEN
 
-    def test_the_directory_is_a_link(self, yaml: Yaml, tmp_path: Path) -> None:
+    def test_a_yaml_hook_directory_that_is_a_link_is_refused(self, yaml: Yaml, tmp_path: Path) -> None:
         yaml.hook()
         (yaml.project.root / ".system").rename(tmp_path / "elsewhere")
         (yaml.project.root / ".system").symlink_to(tmp_path / "elsewhere")
         with pytest.raises(UnsafePath, match="symbolic link"):
             yaml.project.open()
 
-    def test_two_with_the_same_id(self, yaml: Yaml) -> None:
+    def test_the_second_yaml_hook_with_the_same_id_is_broken(self, yaml: Yaml) -> None:
         yaml.hook("h", answer='{"a": 1}')
         yaml.project.trust()
         # It comes first by name, but nobody agreed to it.
@@ -380,7 +386,7 @@ class TestProblems:
         outcomes = [(call.handler.file, call.outcome) for call in yaml.fire().calls]
         assert (".system/hooks/h.yaml", Outcome.NOT_STARTED) in outcomes  # it worked once: it keeps its place
 
-    def test_a_script_that_is_not_there_or_not_executable(self, yaml: Yaml) -> None:
+    def test_a_yaml_hook_whose_script_is_missing_or_not_executable_is_broken(self, yaml: Yaml) -> None:
         yaml.hook()
         script = yaml.project.root / "scripts/hooks/h.sh"
         script.chmod(0o644)
@@ -390,7 +396,9 @@ class TestProblems:
         yaml.project.trust()
         assert yaml.one().reason == f"`{script}` does not exist"
 
-    def test_the_same_name_as_a_hook_file(self, yaml: Yaml, sh: Callable[[str, str], str]) -> None:
+    def test_of_one_name_hook_files_of_samuel_come_first_then_yaml_hooks_then_kodelet(
+        self, yaml: Yaml, sh: Callable[[str, str], str]
+    ) -> None:
         """`.samuel/hooks/` comes first, `.kodelet/hooks/` last."""
         yaml.hook("one", answer='{"from": "yaml"}')
         kodelet = yaml.project.root / ".kodelet/hooks"
@@ -402,14 +410,14 @@ class TestProblems:
 
 
 class TestTrust:
-    def test_nothing_runs_before_its_owner_agreed(self, yaml: Yaml) -> None:
+    def test_an_untrusted_yaml_hook_does_not_run(self, yaml: Yaml) -> None:
         yaml.hook()
         (call,) = yaml.fire().calls
         assert call.outcome is Outcome.REFUSED
         assert "nobody agreed to `.system/hooks/h.yaml` yet" in call.message
         assert not (yaml.project.root / "seen.json").exists()
 
-    def test_what_must_be_agreed_to(self, yaml: Yaml) -> None:
+    def test_trusting_a_yaml_hook_includes_its_scripts_and_the_files_beside_them(self, yaml: Yaml) -> None:
         yaml.hook("a")
         yaml.script("scripts/hooks/lib/helper.sh", "true")
         yaml.script("check.sh", "#!/bin/sh\n")
@@ -439,7 +447,9 @@ class TestTrust:
             "sh -c 'test $# = 0 && sh tools/given.sh'",
         ],
     )
-    def test_what_a_program_is_given_is_agreed_to_as_well(self, yaml: Yaml, command: str, more: str) -> None:
+    def test_files_in_the_arguments_of_a_program_must_be_trusted(
+        self, yaml: Yaml, command: str, more: str
+    ) -> None:
         self.agreed_to(yaml, f"{json.dumps(command)}{more}")
 
     @pytest.mark.parametrize(
@@ -450,10 +460,10 @@ class TestTrust:
             "[sh, -c, 'exec sh \"lib dir/given.sh\"']",
         ],
     )
-    def test_also_as_words(self, yaml: Yaml, words: str) -> None:
+    def test_files_in_a_command_given_as_a_list_must_be_trusted(self, yaml: Yaml, words: str) -> None:
         self.agreed_to(yaml, words)
 
-    def test_a_module_too(self, yaml: Yaml) -> None:
+    def test_a_project_module_after_dash_m_must_be_trusted(self, yaml: Yaml) -> None:
         yaml.script("tools/given.py", "open('ran', 'w')\n")
         python = json.dumps([sys.executable, "-m", "tools.given"])
         yaml.file("h.yaml", f"id: h\nevent_type: PostAbilityCall\nhandler: {{kind: script, command: {python}}}\n")
@@ -496,7 +506,7 @@ class TestTrust:
         ids=["script", "beside", "yaml", "switched off", "another event", "broken", "gone"],
     )
     @pytest.mark.parametrize("how", ["blocking: true\n", "role: guard\n"])
-    def test_one_that_was_tampered_with_is_refused_in_its_place(
+    def test_a_yaml_hook_that_was_tampered_with_is_refused_in_its_place(
         self, yaml: Yaml, change: Callable[[Path], object], how: str
     ) -> None:
         yaml.hook(event="PreAbilityCall", more=how + "match: {ability_id: 'a*'}\n")
@@ -509,7 +519,7 @@ class TestTrust:
         assert not yaml.guard(ability_id="other").stopped  # its place is where its filters put it
         assert not (yaml.project.root / "hacked").exists()
 
-    def test_what_was_agreed_to_again_works_again(self, yaml: Yaml) -> None:
+    def test_a_changed_yaml_hook_works_again_once_trusted(self, yaml: Yaml) -> None:
         yaml.hook()
         yaml.project.trust()
         yaml.fire()
@@ -521,7 +531,7 @@ class TestTrust:
         yaml.project.trust()
         assert yaml.found() == {}
 
-    def test_a_script_that_changes_while_the_project_is_open(self, yaml: Yaml) -> None:
+    def test_a_script_that_changes_while_the_project_is_open_is_refused(self, yaml: Yaml) -> None:
         yaml.hook()
         yaml.project.trust()
         with yaml.project.open() as app:
@@ -530,7 +540,7 @@ class TestTrust:
             yaml.script("scripts/hooks/h.sh", "#!/bin/sh\ntouch hacked\n")
             assert app.fire("PostAbilityCall", **fields).calls[0].outcome is Outcome.REFUSED
 
-    def test_a_file_that_an_argument_names_later(self, yaml: Yaml) -> None:
+    def test_a_file_named_by_an_argument_and_created_later_must_be_trusted(self, yaml: Yaml) -> None:
         yaml.file("h.yaml", "id: h\nevent_type: PostAbilityCall\nhandler: {kind: script, command: sh late.sh}\n")
         yaml.project.trust()
         assert yaml.fire().calls[0].outcome is Outcome.CRASHED  # it is not there
@@ -538,7 +548,7 @@ class TestTrust:
         assert yaml.fire().calls[0].outcome is Outcome.REFUSED
         assert not (yaml.project.root / "hacked").exists()
 
-    def test_words_that_are_no_files_need_no_agreement(self, yaml: Yaml) -> None:
+    def test_arguments_that_are_not_files_need_no_trust(self, yaml: Yaml) -> None:
         (yaml.project.root / "src").mkdir()
         yaml.file(
             "h.yaml",
@@ -551,7 +561,7 @@ class TestTrust:
 
 
 class TestKnown:
-    def test_yaml_is_not_even_imported_while_nothing_changes(self, yaml: Yaml) -> None:
+    def test_pyyaml_is_not_imported_while_no_file_changes(self, yaml: Yaml) -> None:
         yaml.hook()
         yaml.project.trust()
         yaml.found()
@@ -565,7 +575,7 @@ class TestKnown:
         done = subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True, check=True)
         assert done.stdout == "['.system/hooks/h.yaml'] False\n"
 
-    def test_only_what_changed_is_read_again(self, yaml: Yaml, tmp_path: Path) -> None:
+    def test_only_changed_yaml_files_are_parsed_again(self, yaml: Yaml, tmp_path: Path) -> None:
         first, second = yaml.hook("a"), yaml.hook("b")
         store = tmp_path / "known"
         before = {read.file: read for read in YamlHookCache(SHIPPED_HOOKS, store).look(yaml.project.root)}
@@ -578,7 +588,7 @@ class TestKnown:
         assert after[".system/hooks/a.yaml"].hook == before[".system/hooks/a.yaml"].hook
 
     @pytest.mark.parametrize("content", [b"", b"\xc1", b"[]", b"\x81\xa5files\x01"])
-    def test_a_damaged_store_is_forgotten(self, yaml: Yaml, tmp_path: Path, content: bytes) -> None:
+    def test_a_damaged_cache_of_yaml_hooks_is_ignored(self, yaml: Yaml, tmp_path: Path, content: bytes) -> None:
         yaml.hook()
         store = tmp_path / "known"
         store.write_bytes(content)

@@ -310,7 +310,7 @@ class App:
             python=self._runtimes.python,
             project_answers=answers(trust_key(self.paths.root), self.paths.root),
             user_answers=answers("user", self.user.home),
-            looked_through=self.index,
+            hook_index=self.index,
         )
 
 

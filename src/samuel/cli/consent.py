@@ -81,7 +81,7 @@ class Consent:
         file = Path(name)
         if str(file.parent) == paths.YAML_HOOKS:
             read = YamlHookCache(SHIPPED_HOOKS, self._state / "yaml" / self._key).last(str(self.root / name))
-            hooks = (read.hook, read.good) if read else ()
+            hooks = (read.hook, read.last_trusted) if read else ()
             return {file.stem, *(hook.id for hook in hooks if hook)}
         return {file.name, file.stem} if str(file.parent) in paths.HOOK_DIRS else set()
 

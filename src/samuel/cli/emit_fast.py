@@ -154,7 +154,7 @@ def remember(app: App, environment: str, before: Mapping[str, Any]) -> None:
     """Keep what is needed to answer without the engine, if the answer depends on nothing but files."""
     from samuel.events.names import ALL, spellings
 
-    files = app.index.known
+    files = app.index.watched_files
     if files is None or app.config.distributions or app.warnings or app.unasked_hooks():
         return
     rows = {

@@ -1,8 +1,8 @@
-"""What hook files say they are for.
+"""The handlers that hook files declare.
 
-A file is asked once (`<file> hook`, or by loading it in a worker); the answer is kept in the user's state
-directory for as long as the file stays the same. The last answer of a file that has changed is kept too: a
-guard that was tampered with, or broken, keeps its place in the chain, and is refused there.
+A file is asked once (`<file> hook`, or by loading it in a worker); the answer is cached in the user's state
+directory until the file changes. The last answer of a changed file is kept too: a guard that was tampered with, or
+that broke, keeps its place in the chain and is refused there.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from samuel.process.reason import NotRunnable
 from samuel.runtimes.exec import ending
 from samuel.runtimes.python import PythonRuntime
 
-# A good hook answers at once; on a busy machine "at once" is seconds, and that must not make it a broken one.
+# A hook answers within milliseconds; on a busy machine it may take seconds, and is not broken for that.
 ASK_SECONDS = 10.0
 LOAD_SECONDS = 30.0  # a Python file imports what it needs before it can say anything
 ASK_BYTES = 64 * 1024
@@ -73,58 +73,59 @@ class DeclarationCache:
         self._python = python
 
     @cached_property
-    def _known(self) -> dict[str, FileDeclarations]:
+    def _stored(self) -> dict[str, FileDeclarations]:
         """Read when first needed: with nothing changed, nobody asks."""
         return stored_declarations(self._file)
 
     def last(self, path: str) -> FileDeclarations | None:
         """The last answer of a file, also if the file is another one by now."""
-        return self._known.get(path)
+        return self._stored.get(path)
 
     def keep(self, path: str, answer: FileDeclarations) -> None:
         """Note what something that is not a hook file said."""
-        if self._known.get(path) != answer:
-            self._known[path] = answer
+        if self._stored.get(path) != answer:
+            self._stored[path] = answer
             self._write()
 
     def ask(
         self, files: Iterable[tuple[str, Signature]], package: Package | None = None
     ) -> dict[str, FileDeclarations]:
         """The answer of each file. Those not asked before are asked at the same time, a plugin's in its walls."""
-        wanted = list(files)
-        unknown = [
-            (path, found)
-            for path, found in wanted
-            if (known := self._known.get(path)) is None or known.signature != found
+        files_asked = list(files)
+        changed = [
+            (path, signature)
+            for path, signature in files_asked
+            if (stored := self._stored.get(path)) is None or stored.signature != signature
         ]
-        if not unknown:
-            return {path: self._known[path] for path, _ in wanted}
-        with ThreadPoolExecutor(max_workers=min(len(unknown), 2 * (os.cpu_count() or 1))) as threads:
-            answers = threads.map(lambda one: self._ask(one[0], one[1], package), unknown)
-            fresh = {path: answer for (path, _), answer in zip(unknown, answers, strict=True)}
+        if not changed:
+            return {path: self._stored[path] for path, _ in files_asked}
+        with ThreadPoolExecutor(max_workers=min(len(changed), 2 * (os.cpu_count() or 1))) as threads:
+            answers = threads.map(lambda file: self._ask(file[0], file[1], package), changed)
+            fresh = {path: answer for (path, _), answer in zip(changed, answers, strict=True)}
         # A problem is not kept: it may come from what the file needs, and be gone the next time.
-        self._known.update((path, answer) for path, answer in fresh.items() if not answer.problem)
+        self._stored.update((path, answer) for path, answer in fresh.items() if not answer.problem)
         self._write()
-        return {path: fresh.get(path) or self._known[path] for path, _ in wanted}
+        return {path: fresh.get(path) or self._stored[path] for path, _ in files_asked}
 
-    def _ask(self, path: str, found: Signature, package: Package | None) -> FileDeclarations:
-        return self._load(path, found, package) if is_module(path, found) else self._run(path, found, package)
+    def _ask(self, path: str, signature: Signature, package: Package | None) -> FileDeclarations:
+        ask = self._load if is_module(path, signature) else self._run
+        return ask(path, signature, package)
 
-    def _run(self, path: str, found: Signature, package: Package | None) -> FileDeclarations:
+    def _run(self, path: str, signature: Signature, package: Package | None) -> FileDeclarations:
         """`<file> hook` prints the names of its events."""
         try:
             finished = self._walled(path, package) if package else self._free(path)
         except NotRunnable as error:
-            return FileDeclarations(found, problem=str(error))
+            return FileDeclarations(signature, problem=str(error))
         if finished.ended == "timed_out":
             what = f"`{path} hook` did not answer within {ASK_SECONDS:g}s"
-            return FileDeclarations(found, problem=f"{what}; it has to print the names of its events and end")
+            return FileDeclarations(signature, problem=f"{what}; it has to print the names of its events and exit")
         if finished.ended != "exited":
-            return FileDeclarations(found, problem=f"`{path} hook`: {finished.why or 'too much output'}")
+            return FileDeclarations(signature, problem=f"`{path} hook`: {finished.why or 'too much output'}")
         if finished.returncode != 0:
-            said = ending(finished.returncode, finished.stderr.decode("utf-8", "replace"))
-            return FileDeclarations(found, problem=f"`{path} hook` failed: {said}")
-        return _named(path, found, finished.stdout.decode("utf-8", "replace").split())
+            reason = ending(finished.returncode, finished.stderr.decode("utf-8", "replace"))
+            return FileDeclarations(signature, problem=f"`{path} hook` failed: {reason}")
+        return _named(path, signature, finished.stdout.decode("utf-8", "replace").split())
 
     def _free(self, path: str) -> spawn.Finished:
         argv = self._command(path, self._environment["PATH"], str(self._cache / "pycache"))
@@ -146,46 +147,46 @@ class DeclarationCache:
     def _command(self, path: str, search: str, pycache: str) -> list[str]:
         return interpreter.command(path, "hook", path=search, pycache=pycache, cache_dir=self._cache)
 
-    def _load(self, path: str, found: Signature, package: Package | None) -> FileDeclarations:
+    def _load(self, path: str, signature: Signature, package: Package | None) -> FileDeclarations:
         reply = self._python.describe(path, f"discovery:{os.path.dirname(path)}", LOAD_SECONDS, package)
         if reply.outcome is not Outcome.OK:
             why = last_line(reply.message, str(reply.outcome))
-            return FileDeclarations(found, problem=f"cannot be loaded: {why}")
-        return declared(reply.result, found)
+            return FileDeclarations(signature, problem=f"cannot be loaded: {why}")
+        return declared(reply.result, signature)
 
     def _write(self) -> None:
-        file_cache.save(self._file, self._known, msgspec.msgpack.encode)
+        file_cache.save(self._file, self._stored, msgspec.msgpack.encode)
 
 
-def is_module(path: str, found: Signature) -> bool:
+def is_module(path: str, signature: Signature) -> bool:
     """A `.py` file that is not executable is loaded, not run."""
-    return path.endswith(".py") and bool(found) and not found[4] & 0o111
+    return path.endswith(".py") and bool(signature) and not signature[4] & 0o111
 
 
-def declared(described: Mapping[str, Any], found: Signature = ()) -> FileDeclarations:
-    """What a worker found in a module, with its events in our spelling."""
+def declared(described: Mapping[str, Any], signature: Signature = ()) -> FileDeclarations:
+    """The handlers that a worker found in a module, with the events in Samuel's spelling."""
     try:
-        said = convert(described.get("declared", ()), tuple[HandlerDeclaration, ...])
+        declarations = convert(described.get("declared", ()), tuple[HandlerDeclaration, ...])
     except msgspec.ValidationError as error:
-        return FileDeclarations(found, problem=f"`@samuel.hook` was given something wrong: {error}")
+        return FileDeclarations(signature, problem=f"`@samuel.hook` has a wrong argument: {error}")
     functions = []
-    for one in said:
+    for declaration in declarations:
         try:
-            event, _ = event_and_dialect(one.event)
+            event, _ = event_and_dialect(declaration.event)
         except UnknownEvent as error:
-            return FileDeclarations(found, problem=f"`{one.function}`: {error.message}; {error.hint}")
-        functions.append(replace(one, event=event))
+            return FileDeclarations(signature, problem=f"`{declaration.function}`: {error.message}; {error.hint}")
+        functions.append(replace(declaration, event=event))
     if not functions:
         return FileDeclarations(
-            found, problem="no function in it is marked with `@samuel.hook`; a script needs `chmod +x`"
+            signature, problem="no function in it is marked with `@samuel.hook`; a script needs `chmod +x`"
         )
-    return FileDeclarations(found, tuple(functions))
+    return FileDeclarations(signature, tuple(functions))
 
 
-def _named(path: str, found: Signature, names: list[str]) -> FileDeclarations:
+def _named(path: str, signature: Signature, names: list[str]) -> FileDeclarations:
     if not names:
         return FileDeclarations(
-            found, problem=f"`{path} hook` printed nothing; it must print the name of an event"
+            signature, problem=f"`{path} hook` printed nothing; it must print the name of an event"
         )
     events: dict[str, HandlerDeclaration] = {}
     for name in names[:100]:
@@ -193,7 +194,7 @@ def _named(path: str, found: Signature, names: list[str]) -> FileDeclarations:
             event, dialect = event_and_dialect(name)
         except UnknownEvent as error:
             return FileDeclarations(
-                found, problem=f"`{path} hook` printed `{name[:80]}`, which is not an event; {error.hint}"
+                signature, problem=f"`{path} hook` printed `{name[:80]}`, which is not an event; {error.hint}"
             )
         events.setdefault(event, HandlerDeclaration(event, dialect=dialect))
-    return FileDeclarations(found, tuple(events.values()))
+    return FileDeclarations(signature, tuple(events.values()))

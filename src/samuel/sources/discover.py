@@ -1,6 +1,6 @@
-"""Where handlers are found, and which of two with the same name is heard.
+"""Where handlers are found, and which of two with the same name is active.
 
-Nothing here is run that its owner did not agree to: files are listed, and only trusted ones are asked.
+Files are listed, and only trusted ones are asked for their events: nothing runs without the user's agreement.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ from samuel.trust.permit import Permit
 
 
 class DiscoveryContext(NamedTuple):
-    """What the sources look at."""
+    """What the sources search, and with which settings."""
 
     root: Path
     home: Path
     distributions: Sequence[str]
     plugins: Callable[[], Sequence[InstalledPlugin]]  # the project's
-    missing_plugins: Callable[[], Sequence[LockedPlugin]]  # those that samuel.lock names and are not there
+    missing_plugins: Callable[[], Sequence[LockedPlugin]]  # those in samuel.lock that are not installed
     user_plugins: Callable[[], Sequence[InstalledPlugin]]
     plugin_settings: Mapping[str, PluginSettings]
     environments: Path  # of Python plugins
@@ -41,12 +41,12 @@ class DiscoveryContext(NamedTuple):
     python: PythonRuntime
     project_answers: DeclarationCache
     user_answers: DeclarationCache
-    looked_through: HookIndex
+    hook_index: HookIndex
 
 
-def project_hooks(place: DiscoveryContext) -> list[Handler]:
-    """Hook files of ours, YAML hooks, hook files of others; then what of them was agreed to and is gone."""
-    permit, answers, root = place.permit, place.project_answers, place.root
+def project_hooks(context: DiscoveryContext) -> list[Handler]:
+    """Hook files of Samuel, YAML hooks, hook files of kodelet; then those that were trusted and are gone."""
+    permit, answers, root = context.permit, context.project_answers, context.root
 
     def in_files(directory: str) -> list[Handler]:
         where = str(root / directory)
@@ -55,53 +55,55 @@ def project_hooks(place: DiscoveryContext) -> list[Handler]:
     ours, theirs = paths.HOOK_DIRS
     return [
         *in_files(ours),
-        *place.yaml_hooks.find(),
+        *context.yaml_hooks.find(),
         *in_files(theirs),
         *hook_files.gone(root, Origin.PROJECT, answers, permit.gone),
-        *place.yaml_hooks.gone(),
+        *context.yaml_hooks.gone(),
     ]
 
 
-def project_plugins(place: DiscoveryContext) -> list[Handler]:
-    there, answers, permit = place.plugins(), place.project_answers, place.permit
-    found = plugins.find(there, Origin.PROJECT_PLUGIN, place.plugin_settings, place.environments, answers, permit)
-    gone = plugins.gone(permit.agreed_names(), there, answers)
+def project_plugins(context: DiscoveryContext) -> list[Handler]:
+    installed_plugins, answers, permit = context.plugins(), context.project_answers, context.permit
+    handlers = plugins.find(
+        installed_plugins, Origin.PROJECT_PLUGIN, context.plugin_settings, context.environments, answers, permit
+    )
+    gone = plugins.gone(permit.agreed_names(), installed_plugins, answers)
     owners = {handler.owner for handler in gone}
-    absent = plugins.absent(place.missing_plugins(), place.plugin_settings)
-    return [*found, *gone, *(handler for handler in absent if handler.owner not in owners)]
+    absent = plugins.absent(context.missing_plugins(), context.plugin_settings)
+    return [*handlers, *gone, *(handler for handler in absent if handler.owner not in owners)]
 
 
-def user_plugins(place: DiscoveryContext) -> list[Handler]:
-    there = place.user_plugins()
+def user_plugins(context: DiscoveryContext) -> list[Handler]:
+    installed_plugins = context.user_plugins()
     return plugins.find(
-        there,
+        installed_plugins,
         Origin.USER_PLUGIN,
-        place.plugin_settings,
-        place.environments,
-        place.user_answers,
-        place.permit,
+        context.plugin_settings,
+        context.environments,
+        context.user_answers,
+        context.permit,
     )
 
 
-def user_hooks(place: DiscoveryContext) -> list[Handler]:
-    """The user's own need no agreement. A project that *is* the home directory has no second set of them."""
-    if place.home.resolve() == place.root:
+def user_hooks(context: DiscoveryContext) -> list[Handler]:
+    """The user's own hook files, which need no agreement; none if the project is the home directory."""
+    if context.home.resolve() == context.root:
         return []
     return [
         handler
         for directory in paths.HOOK_DIRS
         for handler in hook_files.in_directory(
-            str(place.home / directory),
+            str(context.home / directory),
             Origin.USER,
-            place.user_answers,
+            context.user_answers,
             lambda directory: {},
-            place.permit.digests,
+            context.permit.digests,
         )
     ]
 
 
-def installed(place: DiscoveryContext) -> list[Handler]:
-    return distributions.find(place.distributions, place.python, place.permit.text, place.project_answers)
+def installed(context: DiscoveryContext) -> list[Handler]:
+    return distributions.find(context.distributions, context.python, context.permit.text, context.project_answers)
 
 
 # Highest precedence first. A new source is a function and a line here.
@@ -114,25 +116,27 @@ FILES: tuple[Callable[[DiscoveryContext], list[Handler]], ...] = (
 OTHERS: tuple[Callable[[DiscoveryContext], list[Handler]], ...] = (installed,)
 
 
-def discover(place: DiscoveryContext, given: Sequence[Handler] = ()) -> tuple[Handler, ...]:
-    """Everything found, whatever its state. `given` are the handlers that live in this process."""
-    files = place.looked_through.recall(place.permit)
+def discover(context: DiscoveryContext, in_process: Sequence[Handler] = ()) -> tuple[Handler, ...]:
+    """All handlers that are found, whatever their status. `in_process` are those that live in this process."""
+    files = context.hook_index.recall(context.permit)
     if files is None:
-        files = _shadowed([handler for source in FILES for handler in source(place)])
-        also = [place.root / folder for folder in REGISTRY] if place.yaml_hooks.asked_abilities else []
-        place.looked_through.remember(files, place.permit, also)
-    return (*files, *(handler for source in OTHERS for handler in source(place)), *given)
+        files = _shadowed([handler for source in FILES for handler in source(context)])
+        registry_folders = (
+            [context.root / folder for folder in REGISTRY] if context.yaml_hooks.asked_abilities else []
+        )
+        context.hook_index.remember(files, context.permit, registry_folders)
+    return (*files, *(handler for source in OTHERS for handler in source(context)), *in_process)
 
 
-def _shadowed(found: Sequence[Handler]) -> list[Handler]:
-    """A hook or a plugin hides those of the same name further down. One that does not work hides nothing."""
-    heard: dict[tuple[bool, str], str] = {}
+def _shadowed(handlers: Sequence[Handler]) -> list[Handler]:
+    """A hook or a plugin shadows those of the same name with lower precedence, unless it does not work."""
+    first_of_name: dict[tuple[bool, str], str] = {}
     result = []
-    for handler in found:
+    for handler in handlers:
         if handler.status is HandlerStatus.ACTIVE:
             package = handler.package
             where = (handler.file or handler.path) if package is None else package.directory
-            first = heard.setdefault((package is not None, handler.owner), where)
+            first = first_of_name.setdefault((package is not None, handler.owner), where)
             if first != where:
                 why = f"`{first}` has the same name and comes first"
                 handler = replace(handler, status=HandlerStatus.SHADOWED, reason=why)

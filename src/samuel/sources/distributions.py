@@ -1,7 +1,7 @@
 """Handlers of installed Python distributions: entry points in the group `samuel.hooks`.
 
-Only distributions that samuel.toml lists take part, and since samuel.toml may have come with a clone, only after
-their owner agreed. A distribution is looked for where packages are installed, never in the project itself.
+Only distributions in `distributions` of samuel.toml are used, and only after the user trusted them, since
+samuel.toml may come from a clone. They are searched where packages are installed, never in the project itself.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 GROUP = "samuel.hooks"
 
 
-class Listed(NamedTuple):
-    """A distribution that samuel.toml names: what it is, in words that can be agreed to."""
+class ListedDistribution(NamedTuple):
+    """A distribution that samuel.toml names, and the text that a user trusts."""
 
     name: str
     text: str  # "" when it is not installed
@@ -40,28 +40,28 @@ class Listed(NamedTuple):
         return digest_text(self.text)
 
 
-def look_up(names: Iterable[str]) -> list[Listed]:
-    """Reads metadata only; imports nothing of the distributions."""
+def look_up(names: Iterable[str]) -> list[ListedDistribution]:
+    """The distributions of these names. Only their metadata is read; nothing of them is imported."""
     if not (names := tuple(names)):
         return []
     from importlib.metadata import Distribution  # slow to import, and most projects list none
 
-    installed = [path for path in sys.path if path.rstrip("/").endswith(("site-packages", "dist-packages"))]
-    found = []
+    search_path = [path for path in sys.path if path.rstrip("/").endswith(("site-packages", "dist-packages"))]
+    listed = []
     for name in names:
-        distribution = next(iter(Distribution.discover(name=name, path=installed)), None)
+        distribution = next(iter(Distribution.discover(name=name, path=search_path)), None)
         if distribution is None:
-            found.append(Listed(name, ""))
+            listed.append(ListedDistribution(name, ""))
             continue
         points = tuple(point for point in distribution.entry_points if point.group == GROUP)
         lines = [f"{name} {distribution.version}", *sorted(f"{point.name} = {point.value}" for point in points)]
         lines += _editable(distribution)
-        found.append(Listed(name, "\n".join(lines) + "\n", points))
-    return found
+        listed.append(ListedDistribution(name, "\n".join(lines) + "\n", points))
+    return listed
 
 
 def _editable(distribution: Distribution) -> list[str]:
-    """An editable install runs the files of a work tree, perhaps of this very clone: they are part of it."""
+    """An editable install runs the files of a work tree, perhaps of this clone, so their digest is included."""
     try:
         origin = json.loads(distribution.read_text("direct_url.json") or "{}")
         if not origin.get("dir_info", {}).get("editable"):
@@ -100,8 +100,8 @@ def find(
     return handlers
 
 
-def _refused(listed: Listed, answers: DeclarationCache, why: str) -> list[Handler]:
-    """Not agreed to, or not any more: in the places it had when it was."""
+def _refused(listed: ListedDistribution, answers: DeclarationCache, why: str) -> list[Handler]:
+    """The handlers of a distribution that is not trusted (any more), in the places that they had when it was."""
     places: list[Handler] = []
     for point in listed.entry_points:
         if last := answers.last(_remembered(listed, point)):
@@ -110,7 +110,7 @@ def _refused(listed: Listed, answers: DeclarationCache, why: str) -> list[Handle
     return refused or [_unavailable(listed, HandlerStatus.UNTRUSTED, why)]
 
 
-def _load(listed: Listed, python: PythonRuntime, answers: DeclarationCache) -> list[Handler]:
+def _load(listed: ListedDistribution, python: PythonRuntime, answers: DeclarationCache) -> list[Handler]:
     handlers: list[Handler] = []
     for point in sorted(listed.entry_points, key=lambda point: point.name):
         reply = python.describe(point.value, f"{Origin.DISTRIBUTION.name}:{listed.name}", LOAD_SECONDS)
@@ -124,22 +124,24 @@ def _load(listed: Listed, python: PythonRuntime, answers: DeclarationCache) -> l
     return handlers
 
 
-def _declared(listed: Listed, point: EntryPoint, answer: FileDeclarations, first: int) -> list[Handler]:
+def _declared(
+    listed: ListedDistribution, point: EntryPoint, answer: FileDeclarations, first: int
+) -> list[Handler]:
     return [
         replace(
-            declared_handler(said, listed.name, Origin.DISTRIBUTION, first + position),
+            declared_handler(declaration, listed.name, Origin.DISTRIBUTION, first + position),
             module=point.value,
             digest=listed.digest,
         )
-        for position, said in enumerate(answer.declared)
+        for position, declaration in enumerate(answer.declared)
     ]
 
 
-def _remembered(listed: Listed, point: EntryPoint) -> str:
+def _remembered(listed: ListedDistribution, point: EntryPoint) -> str:
     return f"{trust_name(listed.name)}:{point.name}"
 
 
-def _unavailable(listed: Listed, status: HandlerStatus, reason: str) -> Handler:
+def _unavailable(listed: ListedDistribution, status: HandlerStatus, reason: str) -> Handler:
     return Handler(
         name=listed.name,
         event="",

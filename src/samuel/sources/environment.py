@@ -1,7 +1,7 @@
-"""Where Samuel runs (dev, prod, …), and who takes part there.
+"""The environment that Samuel runs in (dev, prod, …), and which hooks are active in it.
 
-Names compare without case. A hook for some environments waits for one of them, except that a guard holds wherever
-it is not certain that one is elsewhere: no environment is set, or nothing here knows the one that is.
+Names compare without case. A hook with `environments` is active in those alone. A guard is also active if the
+environment is uncertain: none is set, or no setting, hook or ability uses its name.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ class Environment:
     def __init__(
         self, name: str = "", settings: Iterable[str] = (), hooks: Names = list, abilities: Names = list
     ) -> None:
-        """`settings`, `hooks` and `abilities` give the names that these use; each is asked only if it matters."""
+        """`settings`, `hooks` and `abilities` give the names that these use; each is called only if it matters."""
         self.name = name
         self._settings = settings
         self._hooks = hooks
@@ -29,7 +29,7 @@ class Environment:
 
     @cached_property
     def is_known(self) -> bool:
-        """Whether some setting, hook or ability has a name for where this is."""
+        """Whether some setting, hook or ability uses the name of this environment."""
         if not self.name:
             return False
         if _among(self.name, self._settings) or _among(self.name, self._hooks()):
@@ -38,17 +38,17 @@ class Environment:
         return _among(self.name, self._abilities())
 
     def holds(self, hook: YamlHook, event: str) -> bool:
-        """Whether a hook takes part here on one of its events."""
+        """Whether a hook is active here for one of its events."""
         if not hook.environments or _among(self.name, hook.environments):
             return True
         return may_deny(event_type(event), hook.role, blocking=hook.blocking) and not self.is_known
 
-    def elsewhere(self, hook: YamlHook) -> str:
-        """Why a hook takes part on none of its events here; "" if it does on some."""
+    def inactive(self, hook: YamlHook) -> str:
+        """Why a hook is active for none of its events here; "" if it is for some."""
         if any(self.holds(hook, event) for event in hook.events):
             return ""
         here = f"this is `{self.name}`" if self.name else "no environment is set"
-        return f"it is for {' and '.join(f'`{one}`' for one in hook.environments)}, and {here}; {HOW}"
+        return f"it is for {' and '.join(f'`{name}`' for name in hook.environments)}, and {here}; {HOW}"
 
 
 REGISTRY = (".system/registry/high-level", ".system/registry/low-level")  # where abilities name environments
@@ -56,4 +56,4 @@ HOW = "`--env`, SAMUEL_ENV, or `environment` in ~/.samuel/config.toml or samuel.
 
 
 def _among(name: str, names: Iterable[str]) -> bool:
-    return name.casefold() in {one.casefold() for one in names}
+    return name.casefold() in {other.casefold() for other in names}

@@ -1,8 +1,8 @@
 """Standalone hooks: the files in `.samuel/hooks/` and `.kodelet/hooks/`, of a project and of its user.
 
-An executable is a hook by the `hook`/`run` protocol. A `.py` file that is not executable and mentions Samuel is a
-module with `@samuel.hook` functions. Anything else is a helper of one of these, such as a README, unless it looks
-like a hook that is not executable by mistake: a script or a program, or a file that was a hook before.
+An executable file speaks the `hook`/`run` protocol. A `.py` file that is not executable and mentions Samuel is a
+module with `@samuel.hook` functions. Any other file is a helper, such as a README, unless it looks like a hook
+that is not executable by mistake: a script or a program, or a file that was a hook before.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from samuel.trust.permit import refusal
 class HookFile(NamedTuple):
     name: str
     path: str
-    found: Signature
+    signature: Signature
     status: HandlerStatus = HandlerStatus.ACTIVE
     reason: str = ""
 
@@ -44,9 +44,9 @@ def in_directory(
     digests: Digests,
     package: Package | None = None,
 ) -> list[Handler]:
-    """The hooks in one directory; `objections` says which of its files may not run.
+    """The handlers of the hook files in one directory; `objections` says which files are not trusted.
 
-    Those of a plugin are asked within its walls.
+    The files of a plugin (`package`) are asked for their events within its walls.
     """
     handlers: list[Handler] = []
     files = _listing(directory)
@@ -56,56 +56,57 @@ def in_directory(
         return [_unavailable(HookFile(name, directory, ()), origin, HandlerStatus.BROKEN, why)]
     if not files:
         return []
-    objected = objections(directory)
+    refused_files = objections(directory)
 
     def last_answer(path: str) -> FileDeclarations | None:
-        """What a file said when it was a hook, as long as nobody agreed to what it is now."""
+        """What a file declared when it was a hook, as long as its new content is not trusted."""
         last = answers.last(path)
-        return last if last and (refusal(os.path.basename(path), objected) or _was_executable(last)) else None
+        return last if last and (refusal(os.path.basename(path), refused_files) or _was_executable(last)) else None
 
-    found = list(_candidates(files, last_answer))
-    why_not = {one.path: refusal(os.path.basename(one.path), objected) for one in found}
-    ready = [one for one in found if one.status is HandlerStatus.ACTIVE and not why_not[one.path]]
-    said = answers.ask(((one.path, one.found) for one in ready), package)
-    for one in found:
-        why, last = why_not[one.path], answers.last(one.path.removesuffix(DISABLED))
-        # Disabling a hook is a change like any other: until it is agreed to, one that worked stays, refused.
-        if one.status is HandlerStatus.DISABLED and not (why and last):
-            handlers.append(_unavailable(one, origin, one.status, one.reason))
+    hook_files = list(_candidates(files, last_answer))
+    why_not = {file.path: refusal(os.path.basename(file.path), refused_files) for file in hook_files}
+    ready = [file for file in hook_files if file.status is HandlerStatus.ACTIVE and not why_not[file.path]]
+    declarations = answers.ask(((file.path, file.signature) for file in ready), package)
+    for file in hook_files:
+        why, last = why_not[file.path], answers.last(file.path.removesuffix(DISABLED))
+        # Disabling is a change like any other: until it is trusted, a hook that worked keeps its place, refused.
+        if file.status is HandlerStatus.DISABLED and not (why and last):
+            handlers.append(_unavailable(file, origin, file.status, file.reason))
         elif why:
-            both = f"{why}; besides, {one.reason}" if one.status is HandlerStatus.BROKEN else why
-            handlers += _out_of_order(one, origin, last, HandlerStatus.UNTRUSTED, both)
-        elif one.status is HandlerStatus.BROKEN:
-            handlers += _out_of_order(one, origin, last, HandlerStatus.BROKEN, one.reason)
-        elif problem := said[one.path].problem:
-            handlers += _out_of_order(one, origin, last, HandlerStatus.BROKEN, problem)
+            reason = f"{why}; also, {file.reason}" if file.status is HandlerStatus.BROKEN else why
+            handlers += _refused(file, origin, last, HandlerStatus.UNTRUSTED, reason)
+        elif file.status is HandlerStatus.BROKEN:
+            handlers += _refused(file, origin, last, HandlerStatus.BROKEN, file.reason)
+        elif problem := declarations[file.path].problem:
+            handlers += _refused(file, origin, last, HandlerStatus.BROKEN, problem)
         else:
-            digest = digests.of(one.path, one.found)
-            handlers += [replace(each, digest=digest) for each in _declared(one, origin, said[one.path])]
+            digest = digests.of(file.path, file.signature)
+            declared = _declared(file, origin, declarations[file.path])
+            handlers += [replace(handler, digest=digest) for handler in declared]
     return handlers
 
 
 def candidates(directory: str) -> list[str]:
-    """The paths of what may be hooks in a directory, as far as can be told without asking them."""
-    there = _candidates(_listing(directory) or {}, lambda path: None)
-    return [one.path for one in there if one.status is not HandlerStatus.DISABLED]
+    """The paths of files in a directory that may be hooks, as far as can be told without running them."""
+    files = _candidates(_listing(directory) or {}, lambda path: None)
+    return [file.path for file in files if file.status is not HandlerStatus.DISABLED]
 
 
 def gone(
     base: Path, origin: Origin, answers: DeclarationCache, agreed: Callable[[str], list[str]]
 ) -> list[Handler]:
-    """Hooks that worked and are not there any more: missing at their places until their owner agrees to that."""
+    """The handlers of trusted hook files that were removed: refused until the user confirms that."""
     handlers: list[Handler] = []
-    for place in paths.HOOK_DIRS:
-        for path in agreed(str(base / place)):
+    for directory in paths.HOOK_DIRS:
+        for path in agreed(str(base / directory)):
             name, last = os.path.basename(path), answers.last(path)
             if last is None or os.path.isfile(path + DISABLED):
-                continue  # a helper, or renamed: then it is found under its new name
-            one = HookFile(
+                continue  # a helper, or disabled by a new name: then it is listed under that name
+            file = HookFile(
                 name.removesuffix(".py") if is_module(path, last.signature) else name, path, last.signature
             )
-            why = "it was agreed to and is gone; bring it back, or run `samuel trust` to agree that it is gone"
-            handlers += _out_of_order(one, origin, last, HandlerStatus.BROKEN, why)
+            why = "it was trusted and is gone; restore it, or run `samuel trust` to confirm that it was removed"
+            handlers += _refused(file, origin, last, HandlerStatus.BROKEN, why)
     return handlers
 
 
@@ -123,24 +124,25 @@ def _listing(directory: str) -> dict[str, os.DirEntry[str]] | None:
 def _candidates(
     files: Mapping[str, os.DirEntry[str]], last_answer: Callable[[str], FileDeclarations | None]
 ) -> Iterator[HookFile]:
-    """What may be a hook. A file that was one stays one until its owner agrees to what it is now."""
+    """The files that may be hooks. A file that was one stays one until its new content is trusted."""
     for name in sorted(files):
         path = files[name].path
         if name.endswith("~"):
             continue
-        if name != (shown := file_name(name)):  # it could be named in no payload, journal or agreement
-            yield HookFile(shown, file_name(path), (), HandlerStatus.BROKEN, "its name is not UTF-8; rename it")
+        if name != (printable_name := file_name(name)):  # no payload, journal or agreement can hold the name
+            why = "its name is not UTF-8; rename it"
+            yield HookFile(printable_name, file_name(path), (), HandlerStatus.BROKEN, why)
             continue
         try:
-            found = signature(files[name].stat())
+            file_signature = signature(files[name].stat())
         except OSError:
             yield HookFile(
                 name, path, (), HandlerStatus.BROKEN, f"`{path}` is a link to something that does not exist"
             )
             continue
-        mode, last = found[4], last_answer(path)
+        mode, last = file_signature[4], last_answer(path)
         if stat.S_ISDIR(mode):
-            continue  # of helpers
+            continue  # a directory of helpers
         if not stat.S_ISREG(mode):
             if last:
                 yield HookFile(
@@ -148,33 +150,36 @@ def _candidates(
                 )
             continue
         if name.endswith(DISABLED):
-            if name.removesuffix(DISABLED) not in files:
-                shown = name.removesuffix(DISABLED)
-                yield HookFile(shown, path, found, HandlerStatus.DISABLED, f"the file is named `{name}`")
+            if (hook_name := name.removesuffix(DISABLED)) not in files:
+                why = f"the file is named `{name}`"
+                yield HookFile(hook_name, path, file_signature, HandlerStatus.DISABLED, why)
         elif name + DISABLED in files:
-            yield HookFile(name, path, found, HandlerStatus.DISABLED, f"`{name}{DISABLED}` lies beside it")
+            why = f"`{name}{DISABLED}` is beside it"
+            yield HookFile(name, path, file_signature, HandlerStatus.DISABLED, why)
         elif mode & 0o111:
-            yield HookFile(name, path, found)
+            yield HookFile(name, path, file_signature)
         else:
-            yield from _not_executable(name, path, found, last)
+            yield from _not_executable(name, path, file_signature, last)
 
 
-def _not_executable(name: str, path: str, found: Signature, last: FileDeclarations | None) -> Iterator[HookFile]:
-    looks = _looks_like(path)
-    if looks is UNREADABLE:
-        yield HookFile(
-            name, path, found, HandlerStatus.BROKEN, f"`{path}` cannot be read; `chmod +r {quote(path)}`"
-        )
-    elif looks is MODULE:
-        yield HookFile(name.removesuffix(".py"), path, found)
+def _not_executable(
+    name: str, path: str, file_signature: Signature, last: FileDeclarations | None
+) -> Iterator[HookFile]:
+    kind = _probable_kind(path)
+    make_executable = f"it is not executable; `chmod +x {quote(path)}`"
+    if kind is UNREADABLE:
+        why = f"`{path}` cannot be read; `chmod +r {quote(path)}`"
+        yield HookFile(name, path, file_signature, HandlerStatus.BROKEN, why)
+    elif kind is MODULE:
+        yield HookFile(name.removesuffix(".py"), path, file_signature)
     elif last and _was_executable(last):
-        yield HookFile(name, path, found, HandlerStatus.BROKEN, f"it is not executable; `chmod +x {quote(path)}`")
+        yield HookFile(name, path, file_signature, HandlerStatus.BROKEN, make_executable)
     elif last:
-        yield HookFile(name.removesuffix(".py"), path, found, HandlerStatus.BROKEN, "it declares no hook any more")
-    elif looks is PROGRAM:
-        otherwise = "; if it is no hook but a helper, put it into a directory of its own"
-        why = f"it is not executable; `chmod +x {quote(path)}`{otherwise}"
-        yield HookFile(name, path, found, HandlerStatus.BROKEN, why)
+        why = "it no longer declares a hook"
+        yield HookFile(name.removesuffix(".py"), path, file_signature, HandlerStatus.BROKEN, why)
+    elif kind is PROGRAM:
+        why = f"{make_executable}; if it is a helper and not a hook, move it into a subdirectory"
+        yield HookFile(name, path, file_signature, HandlerStatus.BROKEN, why)
 
 
 def _was_executable(answer: FileDeclarations) -> bool:
@@ -184,8 +189,8 @@ def _was_executable(answer: FileDeclarations) -> bool:
 MODULE, PROGRAM, HELPER, UNREADABLE = "module", "program", "helper", "unreadable"
 
 
-def _looks_like(path: str) -> str:
-    """What a file that is not executable was probably meant to be. It is read, never run."""
+def _probable_kind(path: str) -> str:
+    """What a file that is not executable is probably meant to be. It is read, never run."""
     try:
         fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
         with os.fdopen(fd, "rb") as file:
@@ -197,43 +202,50 @@ def _looks_like(path: str) -> str:
     return PROGRAM if text.startswith((b"#!", b"\x7fELF")) else HELPER
 
 
-def _declared(one: HookFile, origin: Origin, answer: FileDeclarations) -> list[Handler]:
+def _declared(file: HookFile, origin: Origin, answer: FileDeclarations) -> list[Handler]:
+    module = is_module(file.path, file.signature)
     return [
-        declared_handler(said, one.name, origin, position, path=one.path, module=is_module(one.path, one.found))
-        for position, said in enumerate(answer.declared)
+        declared_handler(declaration, file.name, origin, position, path=file.path, module=module)
+        for position, declaration in enumerate(answer.declared)
     ]
 
 
 def declared_handler(
-    said: HandlerDeclaration, owner: str, origin: Origin, position: int, *, path: str = "", module: bool = True
+    declaration: HandlerDeclaration,
+    owner: str,
+    origin: Origin,
+    position: int,
+    *,
+    path: str = "",
+    module: bool = True,
 ) -> Handler:
     """The handler that a declaration describes."""
     status, reason = HandlerStatus.ACTIVE, ""
     timeout, role = None, None
-    if said.timeout is not None:
+    if declaration.timeout is not None:
         try:
-            timeout = parse_duration(said.timeout)
+            timeout = parse_duration(declaration.timeout)
         except ValueError as error:
             status, reason = HandlerStatus.BROKEN, f"`timeout` {error}"
-    if said.role is not None:
+    if declaration.role is not None:
         try:
-            role = Role(said.role)
+            role = Role(declaration.role)
         except ValueError:
-            # It may have been meant to be a guard: one that does not work denies.
-            why = f"`role` must be one of {', '.join(Role)}, not `{said.role}`"
+            # It may have been meant to be a guard, and a broken guard denies.
+            why = f"`role` must be one of {', '.join(Role)}, not `{declaration.role}`"
             status, reason, role = HandlerStatus.BROKEN, why, Role.GUARD
-    name = owner if said.function in ("", owner.replace("-", "_")) else f"{owner}:{said.function}"
+    name = owner if declaration.function in ("", owner.replace("-", "_")) else f"{owner}:{declaration.function}"
     return Handler(
         name=name,
-        event=said.event,
+        event=declaration.event,
         origin=origin,
         runtime="python" if module else "exec",
         owner=owner,
         path=path,
-        entry=said.function if module else "run",
-        dialect=said.dialect,
-        order=said.order,
-        strict=said.strict,
+        entry=declaration.function if module else "run",
+        dialect=declaration.dialect,
+        order=declaration.order,
+        strict=declaration.strict,
         timeout=timeout,
         role=role,
         declared=position,
@@ -242,25 +254,25 @@ def declared_handler(
     )
 
 
-def _out_of_order(
-    one: HookFile, origin: Origin, last: FileDeclarations | None, status: HandlerStatus, why: str
+def _refused(
+    file: HookFile, origin: Origin, last: FileDeclarations | None, status: HandlerStatus, why: str
 ) -> list[Handler]:
-    """Not to be run: in the place it had when it worked, if it ever did."""
-    places = _declared(one, origin, last) if last is not None else []
+    """Handlers that must not run, in the places of the last declarations; without those, an entry for lists."""
+    places = _declared(file, origin, last) if last is not None else []
     if not places:
-        return [_unavailable(one, origin, status, why)]
+        return [_unavailable(file, origin, status, why)]
     return [replace(handler, status=status, reason=why) for handler in places]
 
 
-def _unavailable(one: HookFile, origin: Origin, status: HandlerStatus, reason: str) -> Handler:
-    module = is_module(one.path, one.found)
+def _unavailable(file: HookFile, origin: Origin, status: HandlerStatus, reason: str) -> Handler:
+    module = is_module(file.path, file.signature)
     return Handler(
-        name=one.name,
+        name=file.name,
         event="",
         origin=origin,
         runtime="python" if module else "exec",
-        owner=one.name,
-        path=one.path,
+        owner=file.name,
+        path=file.path,
         status=status,
         reason=reason,
     )

@@ -1,7 +1,7 @@
-"""What the directories of hooks and plugins held when they were last looked through.
+"""The handlers that were found in the directories of hooks and plugins, cached until a file there changes.
 
-As long as every file in them is the same, and the same is agreed to, the answer is the same: then nothing is read,
-hashed or asked again. A hook with a problem is looked at each time, since the problem may be gone.
+While every file and every agreement stays the same, nothing is read, hashed or asked again. If a handler is
+broken, nothing is cached, since its problem may go away without a change of these files.
 """
 
 from __future__ import annotations
@@ -34,70 +34,76 @@ class HookIndex:
         self,
         file: Path,
         hooks: Sequence[Path],
-        others: Sequence[Path],
-        own: Path,
-        agreed: str,
+        other_directories: Sequence[Path],
+        root: Path,
+        stamp: str,
         *,
         fresh: bool = False,
     ) -> None:
-        """`own` is the project: what lies below it needs a permit. `others` are agreed to in another way.
+        """`root` is the project: hooks below it need a permit. Plugins and YAML hooks, in `other_directories`, are
+        trusted in another way.
 
-        `agreed` changes when the agreements do, or anything else that the answer depends on. A `fresh` one recalls
-        nothing: the machine may have lost what a handler needs.
+        `stamp` changes with the agreements and with everything else that the handlers depend on. With `fresh`
+        nothing is recalled: the machine may have lost what a handler needs.
         """
         self._file = file
-        self._others = {str(directory) for directory in others}
-        self._places = [*map(str, hooks), *self._others]
-        self._own = f"{own}/"
-        self._stamp = f"{__version__} {agreed}"
+        self._other_directories = {str(directory) for directory in other_directories}
+        self._directories = [*map(str, hooks), *self._other_directories]
+        self._project_prefix = f"{root}/"
+        self._stamp = f"{__version__} {stamp}"
         self._fresh = fresh
-        self._found: dict[str, dict[str, Signature]] | None = None
-        self.known: dict[str, dict[str, Signature]] | None = None
-        """All files that the answer depends on, if it depends on nothing else."""
+        self._surveyed: dict[str, dict[str, Signature]] | None = None
+        self.watched_files: dict[str, dict[str, Signature]] | None = None
+        """All files that the handlers depend on; None if they depend on more than files."""
 
     def recall(self, permit: Permit) -> list[Handler] | None:
-        """The handlers, if everything is as it was; the permit is told what it said of them."""
-        self._found = _survey(self._places)
-        if self._fresh or self._found is None:
+        """The cached handlers, if no file changed; the permit gets back its objections to them."""
+        self._surveyed = _survey(self._directories)
+        if self._fresh or self._surveyed is None:
             return None
-        known = file_cache.load(self._file, _decode, self._stamp)
-        if known is None:
+        cached_index = file_cache.load(self._file, _decode, self._stamp)
+        if cached_index is None:
             return None
-        scripts = _survey([place for place in known.directories if place not in self._found])
-        if scripts is None or known.directories != {**self._found, **scripts}:
+        scripts = _survey([place for place in cached_index.directories if place not in self._surveyed])
+        if scripts is None or cached_index.directories != {**self._surveyed, **scripts}:
             return None
-        self.known = known.directories
-        for directory, objections in known.objections.items():
-            permit.recall(directory, known.directories[directory], objections)
-        return known.handlers
+        self.watched_files = cached_index.directories
+        for directory, objections in cached_index.objections.items():
+            permit.recall(directory, cached_index.directories[directory], objections)
+        return cached_index.handlers
 
-    def remember(self, handlers: Sequence[Handler], permit: Permit, also: Sequence[Path] = ()) -> None:
-        """`also` are directories besides those of hooks that the answer depends on."""
-        # What a link leads to is not looked through.
-        if self._found is None or any(one.status is HandlerStatus.BROKEN or _linked(one) for one in handlers):
+    def remember(self, handlers: Sequence[Handler], permit: Permit, more_directories: Sequence[Path] = ()) -> None:
+        """Cache the handlers. They also depend on the files in `more_directories`."""
+        if self._surveyed is None:
             return
-        scripts, besides = _survey(self._scripts(handlers)), _survey(map(str, also))
-        if scripts is None or besides is None:
+        # The files of a linked plugin are not surveyed.
+        if any(handler.status is HandlerStatus.BROKEN or _linked(handler) for handler in handlers):
+            return
+        scripts, others = _survey(self._scripts(handlers)), _survey(map(str, more_directories))
+        if scripts is None or others is None:
             return
         objections = {
-            place: dict(permit.objections(place))
-            for place, files in {**self._found, **scripts}.items()
-            if files and ITSELF not in files and place.startswith(self._own) and place not in self._others
+            directory: dict(permit.objections(directory))
+            for directory, files in {**self._surveyed, **scripts}.items()
+            if files and ITSELF not in files and self._needs_permit(directory)
         }
-        # Files that changed while they were looked through are looked through again next time.
-        if self._found != _survey(self._places):
+        # If a file changed meanwhile, the handlers may be those of its old content.
+        if self._surveyed != _survey(self._directories):
             return
-        known = _CachedIndex({**self._found, **scripts, **besides}, objections, list(handlers))
-        self.known = known.directories
-        file_cache.save(self._file, known, msgspec.msgpack.encode, self._stamp)
+        new_index = _CachedIndex({**self._surveyed, **scripts, **others}, objections, list(handlers))
+        self.watched_files = new_index.directories
+        file_cache.save(self._file, new_index, msgspec.msgpack.encode, self._stamp)
+
+    def _needs_permit(self, directory: str) -> bool:
+        return directory.startswith(self._project_prefix) and directory not in self._other_directories
 
     def _scripts(self, handlers: Sequence[Handler]) -> list[str]:
-        """Where the scripts of YAML hooks lie; of one in the project's root, the script itself."""
-        places = set()
+        """The directories of the scripts of YAML hooks; for a script in the project's root, the script itself."""
+        directories = set()
         for path in {path for handler in handlers for path in handler.runs}:
             directory = os.path.dirname(path)
-            places.add(path if f"{directory}/" == self._own else directory)
-        return sorted(places)
+            directories.add(path if f"{directory}/" == self._project_prefix else directory)
+        return sorted(directories)
 
 
 def _survey(places: Iterable[str]) -> dict[str, dict[str, Signature]] | None:

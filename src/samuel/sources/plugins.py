@@ -1,7 +1,7 @@
 """Handlers of plugins: what a manifest binds, and the executables in a plugin's `hooks/`.
 
-A plugin that was agreed to and has changed, is broken or is gone keeps its handlers' places in the chains, and is
-refused there. Its manifest may be read before anybody agreed: reading runs nothing.
+A trusted plugin that has changed, is broken or is gone keeps its handlers' places in the chains, and is refused
+there. Its manifest is read before it is trusted: reading runs nothing.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ from samuel.trust.permit import Permit
 
 AGREEMENT = "plugin:"
 RUNTIMES = {SKILL: "exec", PYTHON: "python", WASM: "wasm", OCI: "oci"}
-_NOTHING_SAID = PluginSettings()
+_DEFAULT_SETTINGS = PluginSettings()
 
 
 def package_of(plugin: InstalledPlugin, environments: Path) -> Package:
-    """What the plugin's handlers share. A linked one is where it really is: that is what its walls let in."""
+    """What the plugin's handlers share. The directory of a linked plugin is the real one, which its walls open."""
     locked = plugin.locked
     return Package(
         name=plugin.name,
@@ -58,21 +58,26 @@ def find(
     answers: DeclarationCache,
     permit: Permit,
 ) -> list[Handler]:
-    """The handlers of these plugins, each with its state."""
+    """The handlers of these plugins, each with its status."""
     handlers: list[Handler] = []
     for plugin in plugins:
-        said = settings.get(plugin.name) or settings.get(plugin.title) or _NOTHING_SAID
+        plugin_settings = settings.get(plugin.name) or settings.get(plugin.title) or _DEFAULT_SETTINGS
         package = package_of(plugin, environments)
-        found = _of_one(plugin, package, said, origin, answers, permit)
-        config = {**plugin.manifest.config, **said.config}
-        handlers += [replace(one, package=package, config=config, declared=at) for at, one in enumerate(found)]
+        own_handlers = _of_plugin(plugin, package, plugin_settings, origin, answers, permit)
+        config = {**plugin.manifest.config, **plugin_settings.config}
+        handlers += [
+            replace(handler, package=package, config=config, declared=at)
+            for at, handler in enumerate(own_handlers)
+        ]
     return handlers
 
 
-def gone(agreed: Sequence[str], there: Iterable[InstalledPlugin], answers: DeclarationCache) -> list[Handler]:
-    """Plugins that were agreed to and are not there: missing at their places until somebody agrees to that."""
-    present = {plugin.agreement for plugin in there}
-    why = "it was agreed to and is gone; `samuel plugin install` brings it back, `samuel trust` lets it go"
+def gone(
+    agreed: Sequence[str], installed_plugins: Iterable[InstalledPlugin], answers: DeclarationCache
+) -> list[Handler]:
+    """The handlers of trusted plugins that are gone: refused in their places until the user confirms that."""
+    present = {plugin.agreement for plugin in installed_plugins}
+    why = "it was trusted and is gone; `samuel plugin install` restores it, `samuel trust` confirms its removal"
     return [
         handler
         for name in agreed
@@ -82,11 +87,11 @@ def gone(agreed: Sequence[str], there: Iterable[InstalledPlugin], answers: Decla
 
 
 def absent(entries: Iterable[LockedPlugin], settings: Mapping[str, PluginSettings]) -> list[Handler]:
-    """Plugins that samuel.lock names and that were never here, as in a fresh clone: their guards are refused.
+    """Plugins of samuel.lock that are not installed, as in a fresh clone: their guards are refused.
 
-    The lock says what they answer to. Where it does not, they could be for any event.
+    The lock names their events. If it does not, they could be for any event.
     """
-    why = "samuel.lock names it, and it is not installed; run `samuel plugin install`"
+    why = "it is in samuel.lock and not installed; run `samuel plugin install`"
     handlers: list[Handler] = []
     for entry in entries:
         hooks = (LockedHook(event="", name=entry.name),) if entry.hooks is None else entry.hooks
@@ -112,34 +117,38 @@ def absent(entries: Iterable[LockedPlugin], settings: Mapping[str, PluginSetting
 
 
 def _owner(entry: LockedPlugin, hook: LockedHook) -> str:
-    """The name of the plugin, which its hooks' names begin with: that of its manifest, or the one in the lock."""
+    """The plugin's name, which the names of its hooks begin with: that of its manifest, or the one in the lock."""
     if hook.name == entry.name or hook.name.startswith(f"{entry.name}/"):
         return entry.name
     return hook.name.partition("/")[0]
 
 
-def _of_one(
+def _of_plugin(
     plugin: InstalledPlugin,
     package: Package,
-    said: PluginSettings,
+    plugin_settings: PluginSettings,
     origin: Origin,
     answers: DeclarationCache,
     permit: Permit,
 ) -> list[Handler]:
-    if not said.enabled:
+    if not plugin_settings.enabled:
         why = f"`enabled = false` in samuel.toml; `samuel plugin enable {plugin.title}` turns it on"
         places = _remembered(plugin.agreement, origin, answers, HandlerStatus.DISABLED, why)
-        return places or _in_words(plugin, origin, HandlerStatus.DISABLED, why)
+        return places or _refused(plugin, origin, HandlerStatus.DISABLED, why)
     untrusted = permit.package(package) if origin is Origin.PROJECT_PLUGIN else ""
-    if why := untrusted or "; ".join(str(problem) for problem in plugin.problems) or _lacking(plugin, package):
+    if (
+        why := untrusted
+        or "; ".join(str(problem) for problem in plugin.problems)
+        or _missing_part(plugin, package)
+    ):
         status = HandlerStatus.UNTRUSTED if untrusted else HandlerStatus.BROKEN
         places = _remembered(plugin.agreement, origin, answers, status, why)
-        return places or _in_words(plugin, origin, status, why)
+        return places or _refused(plugin, origin, status, why)
     bound = _bound(plugin, package, origin)
-    files = _files(plugin, package, origin, answers, permit.digests, {one.path for one in bound})
-    found = [*bound, *files]
-    answers.keep(plugin.agreement, _answer(found))
-    return found
+    files = _files(plugin, package, origin, answers, permit.digests, {handler.path for handler in bound})
+    handlers = [*bound, *files]
+    answers.keep(plugin.agreement, _answer(handlers))
+    return handlers
 
 
 def _bound(plugin: InstalledPlugin, package: Package, origin: Origin) -> list[Handler]:
@@ -190,14 +199,16 @@ def _files(
     directory = os.path.join(package.directory, "hooks")
     if not os.path.isdir(directory):
         return []
-    found = hook_files.in_directory(directory, origin, answers, lambda _: {}, digests, package)
+    handlers = hook_files.in_directory(directory, origin, answers, lambda _: {}, digests, package)
     return [
-        replace(one, name=f"{plugin.name}/{one.name}", owner=plugin.name) for one in found if one.path not in bound
+        replace(handler, name=f"{plugin.name}/{handler.name}", owner=plugin.name)
+        for handler in handlers
+        if handler.path not in bound
     ]
 
 
-def _lacking(plugin: InstalledPlugin, package: Package) -> str:
-    """What it needs besides its files, and is not there."""
+def _missing_part(plugin: InstalledPlugin, package: Package) -> str:
+    """What a plugin needs apart from its files and is missing; "" if it has everything."""
     again = f"`samuel plugin install` or `samuel plugin add --force` gets it ({plugin.title})"
     if plugin.manifest.kind == OCI and not package.image:
         return f"samuel.lock does not say which image it runs; {again}"
@@ -208,12 +219,15 @@ def _lacking(plugin: InstalledPlugin, package: Package) -> str:
     return ""
 
 
-def _in_words(plugin: InstalledPlugin, origin: Origin, status: HandlerStatus, why: str) -> list[Handler]:
-    """The places that its manifest asks for, and one line for hooks that nobody asked: it is always listed."""
+def _refused(plugin: InstalledPlugin, origin: Origin, status: HandlerStatus, why: str) -> list[Handler]:
+    """A plugin that must not run, so that its files cannot be asked: the handlers of its manifest, refused.
+
+    If its files may declare more, or there are no such handlers, an entry for lists too.
+    """
     package = Package(name=plugin.name, directory=str(plugin.directory), kind=plugin.manifest.kind)
-    places = [replace(one, status=status, reason=why) for one in _bound(plugin, package, origin)]
-    unasked = _unasked(plugin, {one.path for one in places})
-    if places and not unasked:
+    places = [replace(handler, status=status, reason=why) for handler in _bound(plugin, package, origin)]
+    more_hooks = _may_have_more_hooks(plugin, {handler.path for handler in places})
+    if places and not more_hooks:
         return places
     listed = Handler(
         name=plugin.name,
@@ -224,13 +238,13 @@ def _in_words(plugin: InstalledPlugin, origin: Origin, status: HandlerStatus, wh
         path=str(plugin.directory),
         status=status,
         reason=why,
-        hookless=not unasked,
+        hookless=not more_hooks,
     )
     return [*places, listed]
 
 
-def _unasked(plugin: InstalledPlugin, bound: set[str]) -> bool:
-    """Whether it may have hooks that its manifest does not bind: only the files themselves know their events."""
+def _may_have_more_hooks(plugin: InstalledPlugin, bound: set[str]) -> bool:
+    """Whether it may have hooks that its manifest does not bind: only the files can tell their events."""
     files = hook_files.candidates(os.path.join(plugin.directory, "hooks"))
     return bool(plugin.problems) or not bound.issuperset(files)
 
@@ -238,13 +252,15 @@ def _unasked(plugin: InstalledPlugin, bound: set[str]) -> bool:
 # The places a plugin's handlers had when it last worked
 
 
-def _answer(found: Sequence[Handler]) -> FileDeclarations:
+def _answer(handlers: Sequence[Handler]) -> FileDeclarations:
     places = [
-        HandlerDeclaration(one.event, one.name, order=one.order, strict=one.strict, role=one.role)
-        for one in found
-        if one.event
+        HandlerDeclaration(
+            handler.event, handler.name, order=handler.order, strict=handler.strict, role=handler.role
+        )
+        for handler in handlers
+        if handler.event
     ]
-    return FileDeclarations((), tuple(places), owner=found[0].owner if found else "")
+    return FileDeclarations((), tuple(places), owner=handlers[0].owner if handlers else "")
 
 
 def _remembered(

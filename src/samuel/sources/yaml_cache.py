@@ -1,7 +1,8 @@
-"""The files of `.system/hooks/`, each read once for as long as it stays the same.
+"""The YAML files of `.system/hooks/`, each parsed once until it changes.
 
-Kept in the user's state directory, with what each said when it last was agreed to: a hook that was tampered with,
-or broken, keeps its place in the chain, and is refused there. While nothing changes, YAML is not even imported.
+The cache is in the user's state directory. It also holds each hook as it was when it was last trusted: a hook that
+was tampered with, or that broke, keeps its place in the chain and is refused there. While no file changes, PyYAML
+is not imported.
 """
 
 from __future__ import annotations
@@ -26,12 +27,12 @@ from samuel.sources.yaml_hook import YamlHook
 from samuel.trust.digests import read_file
 from samuel.version import __version__
 
-ENDINGS = (".yaml", ".yml")
-LARGEST = 1024 * 1024
+SUFFIXES = (".yaml", ".yml")
+MAX_BYTES = 1024 * 1024
 
 
 class YamlHookFile(msgspec.Struct, frozen=True, omit_defaults=True):
-    """One file, as it was read: what it says, or what is wrong with it."""
+    """One file: the hook that it declares, or its problems."""
 
     file: str  # relative to the project
     path: str
@@ -39,7 +40,7 @@ class YamlHookFile(msgspec.Struct, frozen=True, omit_defaults=True):
     digest: str = ""
     hook: YamlHook | None = None
     problems: tuple[Problem, ...] = ()
-    good: YamlHook | None = None  # what it said when it last was agreed to, and took part
+    last_trusted: YamlHook | None = None  # the hook when it was last trusted and enabled
 
 
 class _Stored(msgspec.Struct):
@@ -48,7 +49,7 @@ class _Stored(msgspec.Struct):
 
 
 class YamlHookCache:
-    """What is known of the YAML hooks of one repository; without a file, only until the end."""
+    """The YAML hooks of one repository; without `file` the cache is not saved."""
 
     def __init__(self, shipped_hooks: ShippedHooks, file: Path | None = None) -> None:
         self._shipped_hooks = shipped_hooks
@@ -56,41 +57,40 @@ class YamlHookCache:
 
     @cached_property
     def _stored(self) -> _Stored:
-        # Without a stamp: what a file said when it was agreed to is good for a newer Samuel too.
+        # Without a stamp: the last trusted hook of a file must survive an update of Samuel.
         return file_cache.load(self._file, msgpack_decoder(_Stored)) or _Stored()
 
     def look(self, root: Path) -> list[YamlHookFile]:
-        """Every file there, in the order of the names."""
-        known, fresh = self._stored.files, self._stored.version == __version__
-        found = []
+        """Every YAML file of the project, sorted by name."""
+        cached_files, same_version = self._stored.files, self._stored.version == __version__
+        hook_files = []
         changed = False
         for name, path, status in _listed(root / paths.YAML_HOOKS):
-            file, sign = f"{paths.YAML_HOOKS}/{name}", signature(status)
-            before = known.get(path)
-            if before is None or before.signature != sign or not fresh:
-                known[path] = replace(
-                    _read(file, path, sign, self._shipped_hooks), good=before.good if before else None
-                )
+            file, file_signature = f"{paths.YAML_HOOKS}/{name}", signature(status)
+            cached = cached_files.get(path)
+            if cached is None or cached.signature != file_signature or not same_version:
+                hook_file = _read(file, path, file_signature, self._shipped_hooks)
+                cached_files[path] = replace(hook_file, last_trusted=cached.last_trusted if cached else None)
                 changed = True
-            found.append(known[path])
+            hook_files.append(cached_files[path])
         if changed:
             self._stored.version = __version__
             self._write()
-        return found
+        return hook_files
 
-    def agreed(self, said: Iterable[tuple[str, YamlHook | None]]) -> None:
-        """What files, by path, say while they are agreed to; None takes one out."""
-        known, changed = self._stored.files, False
-        for path, hook in said:
-            before = known[path]
-            if before.good != hook:
-                known[path] = replace(before, good=hook)
+    def save_trusted(self, hooks: Iterable[tuple[str, YamlHook | None]]) -> None:
+        """Save the hooks of trusted files, by path; None for one that is disabled."""
+        cached_files, changed = self._stored.files, False
+        for path, hook in hooks:
+            cached = cached_files[path]
+            if cached.last_trusted != hook:
+                cached_files[path] = replace(cached, last_trusted=hook)
                 changed = True
         if changed:
             self._write()
 
     def last(self, path: str) -> YamlHookFile | None:
-        """What was known of a file, also if it is gone."""
+        """The cached state of a file, even if the file is gone."""
         return self._stored.files.get(path)
 
     def _write(self) -> None:
@@ -100,50 +100,51 @@ class YamlHookCache:
 def _listed(directory: Path) -> Iterator[tuple[str, str, os.stat_result]]:
     try:
         with os.scandir(directory) as entries:
-            found = sorted((entry.name, entry) for entry in entries if _is_one(entry.name))
+            hook_files = sorted((entry.name, entry) for entry in entries if _is_hook_name(entry.name))
     except (FileNotFoundError, NotADirectoryError):
         return
-    for name, entry in found:
+    for name, entry in hook_files:
         try:
             status = entry.stat(follow_symlinks=False)
-        except FileNotFoundError:  # gone meanwhile
+        except FileNotFoundError:  # removed in the meantime
             continue
         if not stat.S_ISDIR(status.st_mode):
             yield file_name(name), file_name(entry.path), status
 
 
 def overlooked(root: Path) -> list[str]:
-    """What somebody may take for hooks, and nobody reads: in a directory of its own, or with another ending."""
+    """Entries of `.system/hooks/` that look like hooks and are not read: directories, and files like `x.YAML`."""
     try:
         with os.scandir(root / paths.YAML_HOOKS) as entries:
-            names = [entry.name for entry in entries if entry.is_dir() or not _is_one(entry.name)]
+            names = [entry.name for entry in entries if entry.is_dir() or not _is_hook_name(entry.name)]
     except (FileNotFoundError, NotADirectoryError):
         return []
-    known = [name for name in names if "." not in name or name.lower().endswith(ENDINGS)]
-    return [f"{paths.YAML_HOOKS}/{file_name(name)}" for name in sorted(known)]
+    similar = [name for name in names if "." not in name or name.lower().endswith(SUFFIXES)]
+    return [f"{paths.YAML_HOOKS}/{file_name(name)}" for name in sorted(similar)]
 
 
-def _is_one(name: str) -> bool:
-    return name.endswith(ENDINGS) and not name.startswith(".")
+def _is_hook_name(name: str) -> bool:
+    return name.endswith(SUFFIXES) and not name.startswith(".")
 
 
-def _read(file: str, path: str, found: Signature, shipped_hooks: ShippedHooks) -> YamlHookFile:
-    mode = found[4]
+def _read(file: str, path: str, file_signature: Signature, shipped_hooks: ShippedHooks) -> YamlHookFile:
+    mode = file_signature[4]
     if stat.S_ISLNK(mode):
-        return _wrong(file, path, found, "it is a symbolic link", "put the file itself there")
+        return _problem(file, path, file_signature, "it is a symbolic link", "put the file itself there")
     if not stat.S_ISREG(mode):
-        return _wrong(file, path, found, "it is not a regular file", "put a plain file there")
-    # Read once: what is understood is what is agreed to, whatever happens to the file meanwhile.
-    digest, data = read_file(path, LARGEST + 1)
+        return _problem(file, path, file_signature, "it is not a regular file", "put a plain file there")
+    # Read once: the digest that is trusted is of the bytes that are parsed, even if the file changes meanwhile.
+    digest, data = read_file(path, MAX_BYTES + 1)
     if not digest:
-        return _wrong(file, path, found, "it cannot be read", "its name must be UTF-8, and yours to read")
-    from samuel.sources.yaml_file import read_hook  # with PyYAML, which known files do without
+        hint = "its name must be UTF-8, and you need the permission to read it"
+        return _problem(file, path, file_signature, "it cannot be read", hint)
+    from samuel.sources.yaml_file import read_hook  # imports PyYAML, which cached files do without
 
     try:
-        return YamlHookFile(file, path, found, digest, read_hook(data, file, shipped_hooks))
+        return YamlHookFile(file, path, file_signature, digest, read_hook(data, file, shipped_hooks))
     except ConfigError as error:
-        return YamlHookFile(file, path, found, digest, problems=error.problems)
+        return YamlHookFile(file, path, file_signature, digest, problems=error.problems)
 
 
-def _wrong(file: str, path: str, found: Signature, what: str, hint: str) -> YamlHookFile:
-    return YamlHookFile(file, path, found, problems=(Problem(what, file, 0, hint),))
+def _problem(file: str, path: str, file_signature: Signature, what: str, hint: str) -> YamlHookFile:
+    return YamlHookFile(file, path, file_signature, problems=(Problem(what, file, 0, hint),))

@@ -1,8 +1,8 @@
 """What a YAML hook runs: the program, the function, and the files of the project that are part of it.
 
-A script runs with whatever lies beside it, so that is agreed to as well; of one in the project's root, the script
-alone. The same holds for the files that a program is given: `python3 scripts/check.py`. The program itself, if it
-is one of the user's, is theirs.
+A script can load the files beside it, so they must be trusted as well; of a script in the project's root, only the
+script. The same holds for files in the arguments of a program: `python3 scripts/check.py`. A program outside the
+project belongs to the user and needs no trust.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from samuel.dialects import yaml_context
 from samuel.files.modules import module_file
 from samuel.sources.yaml_hook import BUILTIN, PYTHON, YamlHook
 
-_APART = re.compile(r"""[\s"'`=;|&<>()]+""")  # where a shell would end a word
+_WORD_BREAK = re.compile(r"""[\s"'`=;|&<>()]+""")  # where a shell would end a word
 
 
 def command(hook: YamlHook, root: Path) -> dict[str, Any]:
-    """The fields of a handler that say what is run."""
+    """The fields of `Handler` that say what is run."""
     if hook.kind == BUILTIN:
         return {"runtime": "python", "module": hook.module, "entry": hook.function}
     if hook.kind == PYTHON:
@@ -32,24 +32,24 @@ def command(hook: YamlHook, root: Path) -> dict[str, Any]:
     return {"runtime": "exec", "dialect": yaml_context.NAME, **_script(hook, root)}
 
 
-def lacking(runs: Mapping[str, Any]) -> str:
-    """What a command needs and is not there; "" if it can be run."""
-    path = runs.get("path", "")
+def missing_program(command_fields: Mapping[str, Any]) -> str:
+    """Why the program of a command cannot be run; "" if it can."""
+    path = command_fields.get("path", "")
     if not os.path.isabs(path):
-        return ""  # a program of the user's, or a module: found out when it is called
+        return ""  # a program of the user, or a module: looked up when it is called
     if not os.path.isfile(path):
         return f"`{path}` does not exist" if not os.path.lexists(path) else f"`{path}` is not a file"
-    if runs["runtime"] == "exec" and not os.access(path, os.X_OK):
+    if command_fields["runtime"] == "exec" and not os.access(path, os.X_OK):
         return f"`{path}` is not executable; `chmod +x {path}`"
     return ""
 
 
 def _function(hook: YamlHook, root: Path) -> dict[str, Any]:
     file = hook.file or module_file(hook.module, root)
-    found: dict[str, Any] = {"runtime": "python", "entry": hook.function}
+    fields: dict[str, Any] = {"runtime": "python", "entry": hook.function}
     if not file:
-        return {**found, "module": hook.module}
-    return {**found, "path": str(root / file), "runs": (str(root / file),)}
+        return {**fields, "module": hook.module}
+    return {**fields, "path": str(root / file), "runs": (str(root / file),)}
 
 
 def _script(hook: YamlHook, root: Path) -> dict[str, Any]:
@@ -64,7 +64,7 @@ def _script(hook: YamlHook, root: Path) -> dict[str, Any]:
 
 
 def _named(words: Iterable[str], root: Path) -> Iterator[str]:
-    """The files of the project that these words name, now or once they are there."""
+    """The files of the project that these words name, whether they exist yet or not."""
     pieces = [piece for word in words for piece in _pieces(word)]
     modules = [after for before, after in pairwise(pieces) if before == "-m"]
     for name in dict.fromkeys([*pieces, *(module_file(name, root) for name in modules)]):
@@ -76,6 +76,6 @@ def _named(words: Iterable[str], root: Path) -> Iterator[str]:
 def _pieces(word: str) -> Iterator[str]:
     """A word may be a command itself, as after `bash -c`, or hold a name, as in `--file=name`."""
     yield word
-    with suppress(ValueError):  # a quotation that is not closed
+    with suppress(ValueError):  # an unclosed quote
         yield from shlex.split(word)
-    yield from _APART.split(word)
+    yield from _WORD_BREAK.split(word)

@@ -1,16 +1,16 @@
-"""From the text of a `.system/hooks/*.yaml` to what it says, or everything that is wrong with it.
+"""Parses a `.system/hooks/*.yaml` into a hook, or into the list of everything that is wrong with it.
 
-    id, event_type                      who it is, and what it is for: one event, or a list of them
-    enabled, environments               whether it takes part, and where
-    order, timeout, role, blocking      its place; with `blocking` a fault of it denies
-    match                               which of these events it wants to see (hooks/match.py)
+    id, event_type                      its name, and its events: one, or a list of them
+    enabled, environments               whether it is active, and where
+    order, timeout, role, blocking      its place in the chain; with `blocking` its failure denies
+    match                               which of these events it receives (hooks/match.py)
     handler: kind: script               command, shell
              kind: python               function, file
              kind: builtin              name: one of those that come with Samuel (shipped/table.py)
-    config                              what the handler is told, as `plugin.config` of its events
+    config                              settings of the handler, `plugin.config` of its events
     summary, effects                    for people
 
-Nothing of it is run or looked for here.
+Nothing is run, and no file is looked up.
 """
 
 from __future__ import annotations
@@ -52,17 +52,17 @@ _MODULE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(?:\.[A-Za-z_][A-Za-z0-9_]*)*")
 
 
 def read_hook(data: bytes, file: str, shipped_hooks: ShippedHooks) -> YamlHook:
-    """ConfigError with everything that is wrong with it."""
+    """The hook; ConfigError with everything that is wrong with the file."""
     document = yaml.load(data, file)
     report = ProblemReport(Path(file), document.lines)
-    # `match:` with nothing but comments below it says nothing.
+    # `match:` with nothing but comments below it has no value.
     top = report.read({key: value for key, value in document.mapping().items() if value is not None})
-    spelled, known = _events(top)
+    spelled, events = _events(top)
     handler = _handler(top, shipped_hooks)
     shipped = shipped_hooks.get(handler["command"]) if handler["kind"] == BUILTIN else None
-    found = YamlHook(
+    hook = YamlHook(
         id=top.require("id", name, ""),
-        events=tuple(event.name for event in known),
+        events=tuple(event.name for event in events),
         spelled=spelled,
         enabled=top.take("enabled", kinds.flag, True),
         environments=top.take("environments", kinds.patterns, ()),
@@ -70,44 +70,44 @@ def read_hook(data: bytes, file: str, shipped_hooks: ShippedHooks) -> YamlHook:
         role=top.take("role", role, Role.OBSERVE if shipped and shipped.only_suggests else None),
         order=top.take("order", kinds.integer, None),
         timeout=top.take("timeout", kinds.timeout, None),
-        match=_match(top, known),
+        match=_match(top, events),
         summary=" ".join(top.take("summary", kinds.text, "").split()),
-        config=_config(top, known, handler, shipped),
+        config=_config(top, events, handler, shipped),
         required_key=shipped.required_key if shipped else "",
         **handler,
     )
-    top.take("effects", kinds.anything, None)  # words for people and models; nothing comes of them
+    top.take("effects", kinds.anything, None)  # documentation for people and models
     report.finish()
-    return found
+    return hook
 
 
 def _events(top: ConfigTable) -> tuple[tuple[str, ...], list[EventType]]:
     spelled = top.require("event_type", kinds.patterns, ())
-    known: list[EventType] = []
-    for one in spelled:
+    events: list[EventType] = []
+    for name in spelled:
         try:
-            event = event_type(one)
+            event = event_type(name)
         except UnknownEvent as error:
             top.refuse("event_type", error.message, error.hint)
             continue
-        if event in known:
-            top.refuse("event_type", f"`{shown(one)}` stands there twice", "keep one of the two")
-        known.append(event)
-    return spelled, known
+        if event in events:
+            top.refuse("event_type", f"`{shown(name)}` is listed twice", "keep one of the two")
+        events.append(event)
+    return spelled, events
 
 
 def _match(top: ConfigTable, events: list[EventType]) -> dict[str, Any]:
     table = top.table("match")
-    found = {key: value for key, kind in FILTERS.items() if (value := table.take(key, kind, None)) is not None}
+    filters = {key: value for key, kind in FILTERS.items() if (value := table.take(key, kind, None)) is not None}
     for event in events:
-        if found and event.composition.arrange is Arrange.LAST_ONLY:
-            what = f"one handler alone answers to `{event.name}`, so it cannot choose when"
+        if filters and event.composition.arrange is Arrange.LAST_ONLY:
+            what = f"only one handler answers `{event.name}`, so it cannot be filtered"
             top.refuse("match", what, "leave `match` out")
-        for key in found:
+        for key in filters:
             if FIELDS[key] not in event.payload.__struct_fields__:
                 what = f"`{key}` looks at `{FIELDS[key]}`, which `{event.name}` does not have"
                 table.refuse(key, what, f"`samuel hooks schema {event.name}` lists what it has")
-    return found
+    return filters
 
 
 def _handler(top: ConfigTable, shipped_hooks: ShippedHooks) -> dict[str, Any]:
@@ -160,15 +160,15 @@ def _check_program(table: ConfigTable, words: tuple[str, ...]) -> None:
 
 
 def _python(table: ConfigTable) -> dict[str, Any]:
-    said, file = table.require("function", kinds.name, ""), table.take("file", python_file, "")
-    if not said:
+    target, file = table.require("function", kinds.name, ""), table.take("file", python_file, "")
+    if not target:
         return {"command": ""}
-    where, _, function = said.rpartition(":")
+    where, _, function = target.rpartition(":")
     if file and where:
         table.refuse("file", "both `function` and `file` say where it is", "keep one of the two")
     elif not file and not where:
         hint = "`package.module:function`, or `scripts/hooks/name.py:function`"
-        table.refuse("function", f"`{shown(said)}` does not say where it is", hint)
+        table.refuse("function", f"`{shown(target)}` does not say where it is", hint)
     elif not _FUNCTION.fullmatch(function):
         table.refuse("function", f"`{shown(function)}` cannot be the name of a function")
     elif not file and is_file(where):
@@ -244,9 +244,9 @@ def globs(value: object) -> list[str]:
     return list(kinds.patterns(value))
 
 
-def words_of(*known: str) -> Callable[[object], list[str]]:
-    one = kinds.one_of(*known)
-    return lambda value: [one(item) for item in globs(value)]
+def words_of(*words: str) -> Callable[[object], list[str]]:
+    check = kinds.one_of(*words)
+    return lambda value: [check(item) for item in globs(value)]
 
 
 def role(value: object) -> Role:
@@ -270,10 +270,10 @@ def command_line(value: object) -> str | tuple[str, ...]:
 
 def python_file(value: object) -> str:
     """A path below the project's root, as plain names."""
-    found = kinds.inner_path(value)
-    if not found.endswith(".py"):
+    path = kinds.inner_path(value)
+    if not path.endswith(".py"):
         raise ValueError("must name a `.py` file")
-    return found
+    return path
 
 
 FILTERS: dict[str, Callable[[object], Any]] = {

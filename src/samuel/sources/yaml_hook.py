@@ -1,4 +1,4 @@
-"""What one `.system/hooks/*.yaml` says: the record that is kept, so that a known file need not be read again."""
+"""The hook that one `.system/hooks/*.yaml` declares, as it is cached."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class YamlHook(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     module: str = ""  # python: or a module to import; builtin: `module:function`
     function: str = ""
     enabled: bool = True
-    environments: tuple[str, ...] = ()  # those it takes part in; all, if there are none
+    environments: tuple[str, ...] = ()  # where it is active; everywhere if empty
     blocking: bool = False
     role: Role | None = None  # from the file; a builtin that only suggests is an observer without saying so
     order: int | None = None
@@ -34,13 +34,13 @@ class YamlHook(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     summary: str = ""
 
     def switched_off(self, file: str) -> str:
-        """Why it takes part nowhere; "" if it does somewhere."""
+        """Why it is active in no environment; "" if it is in some."""
         if not self.enabled:
             return f"`enabled: false` in {file}; `samuel hooks enable {self.id}` turns it on"
-        return self.unset(file)
+        return self.unconfigured(file)
 
-    def unset(self, file: str) -> str:
-        """What a hook that comes with Samuel must be told first; "" if it has something to do."""
+    def unconfigured(self, file: str) -> str:
+        """Why a hook that comes with Samuel has nothing to do yet; "" if it has."""
         if not self.required_key or self.config.get(self.required_key):
             return ""
         return f"it has nothing to do: `{self.required_key}` below `config` in {file} is empty"

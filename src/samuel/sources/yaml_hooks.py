@@ -1,7 +1,7 @@
-"""The hooks of a project that are declared in `.system/hooks/*.yaml`, each with its state.
+"""The handlers that a project declares in `.system/hooks/*.yaml`, each with its status.
 
-Reading a file runs nothing, so it may be read before anybody agreed to it. What it names is run only when its
-owner agreed to the file and to those scripts.
+Parsing a file runs nothing, so it is done before the file is trusted. What the file names runs only when the user
+trusts both the file and its scripts.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from samuel.printable import file_name
 from samuel.sources.environment import Environment
 from samuel.sources.shipped_hook import ShippedHooks
 from samuel.sources.yaml_cache import YamlHookCache, YamlHookFile
-from samuel.sources.yaml_command import command, lacking
+from samuel.sources.yaml_command import command, missing_program
 from samuel.sources.yaml_hook import YamlHook
 from samuel.trust.items import with_neighbours
 from samuel.trust.permit import Permit
 
-GONE = "it was agreed to and is gone; bring it back, or run `samuel trust` to agree that it is gone"
+GONE = "it was trusted and is gone; restore it, or run `samuel trust` to confirm that it was removed"
 
 
 class YamlHooks:
@@ -34,76 +34,77 @@ class YamlHooks:
         self,
         root: Path,
         environment: Environment,
-        known: YamlHookCache,
+        hook_cache: YamlHookCache,
         permit: Permit,
     ) -> None:
         self._root = root
         self._environment = environment
-        self._known = known
+        self._hook_cache = hook_cache
         self._permit = permit
 
     def find(self) -> list[Handler]:
-        """In the order of the files' names."""
-        objections = cache(self._permit.objections)  # of each directory of scripts once, not once a hook
-        found: list[tuple[YamlHookFile, list[Handler]]] = []
-        agreed: list[tuple[str, YamlHook | None]] = []
-        for read in self._known.look(self._root):
+        """The handlers of all files, in the order of the files' names."""
+        objections = cache(self._permit.objections)  # once per directory of scripts, not once per hook
+        by_file: list[tuple[YamlHookFile, list[Handler]]] = []
+        trusted: list[tuple[str, YamlHook | None]] = []
+        for read in self._hook_cache.look(self._root):
             if read.hook is None:
                 why = "; ".join(str(problem) for problem in read.problems)
-                found.append((read, self._out_of_order(read, HandlerStatus.BROKEN, why)))
+                by_file.append((read, self._refused(read, HandlerStatus.BROKEN, why)))
                 continue
             handlers = self._handlers(read.hook, read)
             untrusted = self._permit.declared(handlers[0], objections)
             if not untrusted:
-                agreed.append((read.path, read.hook if read.hook.enabled else None))
-            found.append((read, self._judged(read.hook, read, handlers, untrusted)))
-        self._known.agreed(agreed)
-        return self._heard_once(found)
+                trusted.append((read.path, read.hook if read.hook.enabled else None))
+            by_file.append((read, self._with_status(read.hook, read, handlers, untrusted)))
+        self._hook_cache.save_trusted(trusted)
+        return self._one_per_id(by_file)
 
     @property
     def asked_abilities(self) -> bool:
-        """Whether what was found depends on the registry of abilities."""
+        """Whether the handlers depend on the registry of abilities."""
         return self._environment.asked_abilities
 
     def gone(self) -> list[Handler]:
-        """Those that took part and whose files are not there any more."""
-        there = (self._known.last(path) for path in self._permit.gone(str(self._root / paths.YAML_HOOKS)))
+        """The handlers of trusted files that were removed, each refused in its place."""
+        removed = (self._hook_cache.last(path) for path in self._permit.gone(str(self._root / paths.YAML_HOOKS)))
         return [
             handler
-            for last in there
-            if last is not None and self._good(last)
-            for handler in self._out_of_order(last, HandlerStatus.BROKEN, GONE)
+            for last in removed
+            if last is not None and self._last_trusted(last)
+            for handler in self._refused(last, HandlerStatus.BROKEN, GONE)
         ]
 
-    def _judged(
+    def _with_status(
         self, hook: YamlHook, read: YamlHookFile, handlers: list[Handler], untrusted: str
     ) -> list[Handler]:
-        missing = lacking(command(hook, self._root))
-        refused = f"{untrusted}; besides, {missing}" if untrusted and missing else untrusted
-        if untrusted and self._good(read):
-            # Whatever was changed, also if it was switched off: until that is agreed to it stays, refused.
-            return self._out_of_order(read, HandlerStatus.UNTRUSTED, refused)
-        if idle := hook.switched_off(read.file) or self._environment.elsewhere(hook):
-            return _with(handlers, HandlerStatus.DISABLED, idle)
+        missing = missing_program(command(hook, self._root))
+        reason = f"{untrusted}; also, {missing}" if untrusted and missing else untrusted
+        if untrusted and self._last_trusted(read):
+            # A trusted hook that changed (even to disabled) keeps its place in the chain and is refused until the
+            # user trusts the new version.
+            return self._refused(read, HandlerStatus.UNTRUSTED, reason)
+        if inactive := hook.switched_off(read.file) or self._environment.inactive(hook):
+            return _with(handlers, HandlerStatus.DISABLED, inactive)
         here = self._here(hook, handlers)
         if untrusted:
-            return _with(here, HandlerStatus.UNTRUSTED, refused)
+            return _with(here, HandlerStatus.UNTRUSTED, reason)
         return _with(here, HandlerStatus.BROKEN, missing) if missing else here
 
-    def _good(self, read: YamlHookFile) -> YamlHook | None:
-        """What it was when it last was agreed to, if it took part in this environment."""
-        good = read.good
-        if good is None or good.switched_off(read.file) or self._environment.elsewhere(good):
+    def _last_trusted(self, read: YamlHookFile) -> YamlHook | None:
+        """The hook as it was last trusted, if it was active in this environment."""
+        hook = read.last_trusted
+        if hook is None or hook.switched_off(read.file) or self._environment.inactive(hook):
             return None
-        return good
+        return hook
 
     def _here(self, hook: YamlHook, handlers: list[Handler]) -> list[Handler]:
-        """Those that take part in this environment."""
-        return [one for one in handlers if self._environment.holds(hook, one.event)]
+        """The handlers that are active in this environment."""
+        return [handler for handler in handlers if self._environment.holds(hook, handler.event)]
 
     def _handlers(self, hook: YamlHook, read: YamlHookFile) -> list[Handler]:
-        """One for each of its events."""
-        runs = command(hook, self._root)
+        """One handler for each event of the hook."""
+        command_fields = command(hook, self._root)
         return [
             Handler(
                 name=hook.id,
@@ -119,41 +120,41 @@ class YamlHooks:
                 match=hook.match,
                 config=hook.config,
                 declared=position,
-                **runs,
+                **command_fields,
             )
             for position, event in enumerate(hook.events)
         ]
 
-    def _out_of_order(self, read: YamlHookFile, status: HandlerStatus, why: str) -> list[Handler]:
-        """Not to be run: in the place it had when it last took part, or else just listed."""
-        good = self._good(read)
-        if good is None:
+    def _refused(self, read: YamlHookFile, status: HandlerStatus, why: str) -> list[Handler]:
+        """Handlers that must not run, in the places of the last trusted hook; without one, an entry for lists."""
+        hook = self._last_trusted(read)
+        if hook is None:
             return [_listed(read, status, why)]
-        return _with(self._here(good, self._handlers(good, read)), status, why)
+        return _with(self._here(hook, self._handlers(hook, read)), status, why)
 
-    def _heard_once(self, found: Iterable[tuple[YamlHookFile, list[Handler]]]) -> list[Handler]:
-        """Of several with the same id the first that works is heard; one that does not work hides nothing."""
-        heard: dict[str, YamlHookFile] = {}
-        entries = list(found)
+    def _one_per_id(self, by_file: Iterable[tuple[YamlHookFile, list[Handler]]]) -> list[Handler]:
+        """Of several hooks with the same id only the first that works is active; a broken one hides none."""
+        first_of_id: dict[str, YamlHookFile] = {}
+        entries = list(by_file)
         for read, handlers in sorted(
             entries, key=lambda entry: entry[1][0].status is not HandlerStatus.ACTIVE
         ):  # stable
             if handlers[0].status in (HandlerStatus.ACTIVE, HandlerStatus.UNTRUSTED):
-                heard.setdefault(handlers[0].name, read)
+                first_of_id.setdefault(handlers[0].name, read)
         result: list[Handler] = []
         for read, handlers in entries:
-            first = heard.get(handlers[0].name, read)
+            first = first_of_id.get(handlers[0].name, read)
             if first is not read and handlers[0].status in (HandlerStatus.ACTIVE, HandlerStatus.UNTRUSTED):
-                why = f"`{first.file}` has the id `{handlers[0].name}` too; give one of them another"
-                handlers = self._out_of_order(read, HandlerStatus.BROKEN, why)
+                why = f"`{first.file}` has the id `{handlers[0].name}` too; give one of them another id"
+                handlers = self._refused(read, HandlerStatus.BROKEN, why)
             result += handlers
         return result
 
 
 def files(root: Path, shipped_hooks: ShippedHooks) -> list[tuple[str, Path]]:
-    """What somebody must agree to before the YAML hooks of a project run: the files by name, each with its path.
+    """The files that must be trusted before the YAML hooks of a project run, by name, each with its path.
 
-    With a script goes what lies beside it; of one in the project's root, the script alone.
+    All files in the directory of a script count; of a script in the project's root, only the script.
     """
     reads = YamlHookCache(shipped_hooks).look(root)
     scripts = {path for read in reads if read.hook for path in command(read.hook, root).get("runs", ())}

@@ -74,7 +74,7 @@ def test_fresh_clone_refuses_the_guards_of_its_missing_plugins(
     shutil.rmtree(machine / "state")
     ran = samuel("emit", "PreAbilityCall", stdin=CALL)
     assert ran.code == 2
-    assert "samuel.lock names it, and it is not installed; run `samuel plugin install`" in ran.json["reason"]
+    assert "it is in samuel.lock and not installed; run `samuel plugin install`" in ran.json["reason"]
     assert samuel("emit", "UserPromptSubmit", stdin='{"user_message": "hi"}').code == 0
     works(samuel)
     assert samuel("plugin", "install", "--yes").code == 0

@@ -70,7 +70,7 @@ def _switch(here: CommandContext, id: str, *, on: bool, environment: str = "") -
             pass
     else:
         warnings.append(f"`{read.file}` is not trusted yet; `samuel trust` shows it and asks")
-    if on and (idle := app.environment_here.elsewhere(read.hook) or read.hook.unset(read.file)):
+    if on and (idle := app.environment_here.inactive(read.hook) or read.hook.unconfigured(read.file)):
         warnings.append(f"`{id}` does not run here: {idle}")
     return here.out.answer(data, f"{state} `{id}` in {read.file}", warnings=warnings)
 
@@ -92,7 +92,7 @@ def _named(app: App, id: str) -> YamlHookFile:
 
 def _names(read: YamlHookFile) -> tuple[str, ...]:
     """By which somebody may mean a file that cannot be read: its own, and the id it had."""
-    return Path(read.file).stem, read.good.id if read.good else ""
+    return Path(read.file).stem, read.last_trusted.id if read.last_trusted else ""
 
 
 def _written(app: App, read: YamlHookFile, on: bool) -> bytes:

@@ -10,7 +10,7 @@ from samuel.cli.output import OutputTable
 from samuel.errors import Problem
 from samuel.hooks.handler import Handler, HandlerStatus
 from samuel.sources.yaml_cache import YamlHookFile, overlooked
-from samuel.sources.yaml_command import command, lacking
+from samuel.sources.yaml_command import command, missing_program
 
 NONE = "there is no YAML hook: .system/hooks/*.yaml; `samuel hooks list --shipped` shows those you can enable"
 COLUMNS = ("file", "id", "events", "status", "reason")
@@ -46,7 +46,7 @@ def _examined(read: YamlHookFile, handler: Handler, root: Path) -> dict[str, Any
         problems.append(Problem(reason, read.file))
     # Also of one that nobody trusts yet: looking for a file runs nothing.
     waits = status is not HandlerStatus.BROKEN and read.hook is not None and read.hook.enabled
-    if waits and read.hook and (missing := lacking(command(read.hook, root))):
+    if waits and read.hook and (missing := missing_program(command(read.hook, root))):
         problems.append(Problem(missing, read.file))
     return {
         "file": read.file,
