@@ -42,7 +42,7 @@ SAYS_NO = {
     "samuel hooks validate": "a YAML hook is broken",
     "samuel hooks enable": "its file cannot be changed by a program, or two hooks have that id",
     "samuel hooks disable": "its file cannot be changed by a program, or two hooks have that id",
-    "samuel session start": "the session has begun already",
+    "samuel session start": "the session has already begun",
     "samuel session prompt": "a hook denied the prompt, or no session is open",
     "samuel session stop": "a blocking hook failed, or no session is open",
     "samuel session end": "a blocking hook failed, or no session is open",

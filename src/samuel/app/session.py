@@ -16,7 +16,7 @@ from samuel.process.git.git import Git
 from samuel.process.live import all_enclosing
 from samuel.process.output import last_line
 from samuel.sessions.changed_files import ChangedFiles
-from samuel.sessions.follow_up import CommandResult, FollowUpActions, described
+from samuel.sessions.follow_up import CommandResult, FollowUpActions, describe
 from samuel.sessions.recorder import SessionRecorder
 from samuel.sessions.store import SessionStore
 from samuel.tasks.rights import asker
@@ -49,7 +49,7 @@ def recording_fire(app: App, tell: Callable[[str], None]) -> Callable[[Event], F
             return fired
         try:
             for follow_up in session_recorder.keep(event.session_id, fired).follow_ups:
-                tell(described(follow_up))
+                tell(describe(follow_up))
         except (SamuelError, OSError) as error:
             tell(f"the results of hooks were not stored in the session: {error}")
         return fired

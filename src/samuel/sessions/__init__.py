@@ -1,1 +1,1 @@
-"""What a session has gathered: messages, hints for routing, and what hooks propose to do next."""
+"""Sessions: the messages, the hints for routing and the follow-up actions that hooks returned."""

@@ -1,4 +1,4 @@
-"""What a session changes: the work tree when it begins, and which files are other ones later."""
+"""The files that a session changes: the work tree is recorded when it begins and compared later."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ class ChangedFiles:
         self._git = git
         self._warn = warn
 
-    def look(self) -> WorkTreeState | None:
-        """The work tree as it is now; nothing where git cannot say."""
+    def current_state(self) -> WorkTreeState | None:
+        """The state of the work tree now; None where git cannot tell."""
         try:
             tree = self._git.work_tree() if self._git.available and self._git.is_repository else None
         except SamuelError:
             return None
-        # A name that is not UTF-8 could not be written down.
+        # Names that are not UTF-8 cannot be stored in JSON.
         return tree if tree is None or all(path.isprintable() for path in tree.differing) else None
 
     def changed(self, since: WorkTreeState) -> list[str]:
-        """Committed or not; what Samuel itself writes is left out."""
+        """The files that changed since then, committed or not, without those that Samuel itself writes."""
         try:
-            found = self._git.changed_since(since)
+            paths = self._git.changed_since(since)
         except SamuelError as error:
-            self._warn(f"what was changed is not known: {error.message}")
+            self._warn(f"cannot tell which files changed: {error.message}")
             return []
-        return [file_name(path) for path in found if not path.startswith(OF_THE_MOMENT)]
+        return [file_name(path) for path in paths if not path.startswith(OF_THE_MOMENT)]

@@ -1,4 +1,4 @@
-"""One session, and what each event adds to it: a record, and a pure function."""
+"""The record of one session, and the pure function that adds the result of an event to it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from samuel.events import compose, names
 from samuel.process.git.git import WorkTreeState
 
-# Of each kind the newest are kept: a session may last for days.
+# Limits: a session may last for days. Of each kind the newest stay.
 MOST_MESSAGES = 200
 MOST_HINTS = 50
 MOST_FOLLOW_UPS = 200
@@ -27,7 +27,7 @@ class Message(msgspec.Struct, frozen=True):
 
 
 class FollowUp(msgspec.Struct, frozen=True):
-    """Something that a hook proposes. Nothing is done by itself."""
+    """An action that a hook proposes. None is carried out without permission."""
 
     number: int
     kind: str  # open_file, run_command, create_task
@@ -35,7 +35,7 @@ class FollowUp(msgspec.Struct, frozen=True):
     at: str
     event: str
     state: str = QUEUED
-    note: str = ""  # what became of it, or what it waits for
+    note: str = ""  # the result, or what it waits for
 
     @property
     def waits(self) -> bool:
@@ -47,17 +47,15 @@ class Session(msgspec.Struct, frozen=True):
     started: str
     stopped: str = ""
     ended: str = ""
-    refused: str = ""  # why a hook stopped it at its start; it is over then
-    stage: str = ""  # where the work stood when somebody last said so
+    refused: str = ""  # why a hook refused its start, which ends it
+    stage: str = ""  # the last stage of work that an event reported
     messages: tuple[Message, ...] = ()
-    # What hooks said to routing since the last prompt, as plain values of a HookResult.
+    # What hooks suggested to routing since the last prompt, as plain values of a HookResult.
     suggestions: tuple[dict[str, Any], ...] = ()  # abilities
     documents: tuple[dict[str, Any], ...] = ()
     intent: dict[str, Any] | None = None
     follow_ups: tuple[FollowUp, ...] = ()
-    tree: WorkTreeState | None = (
-        None  # the work tree when it began: what differs from it later was changed meanwhile
-    )
+    tree: WorkTreeState | None = None  # the work tree when it began, to tell later which files changed
 
     @property
     def state(self) -> str:
@@ -65,13 +63,13 @@ class Session(msgspec.Struct, frozen=True):
 
     @property
     def last_number(self) -> int:
-        return max((one.number for one in self.follow_ups), default=0)
+        return max((action.number for action in self.follow_ups), default=0)
 
 
-def heard(session: Session, event: str, result: Mapping[str, Any], at: str, stage: str = "") -> Session:
-    """The session with what came of one more event. A new prompt begins with new hints."""
+def add_result(session: Session, event: str, result: Mapping[str, Any], at: str, stage: str = "") -> Session:
+    """The session with the result of one more event. A new prompt discards the hints so far."""
     before = replace(session, suggestions=(), documents=(), intent=None) if event == _PROMPT else session
-    both = compose.merge(
+    merged = compose.merge(
         [
             compose.HandlerResult("", 0, {"suggested_abilities": list(before.suggestions)}),
             compose.HandlerResult("", 0, {"suggested_abilities": result.get("suggested_abilities") or []}),
@@ -81,10 +79,10 @@ def heard(session: Session, event: str, result: Mapping[str, Any], at: str, stag
     return replace(
         before,
         messages=(*before.messages, *messages)[-MOST_MESSAGES:],
-        suggestions=tuple(both.get("suggested_abilities", ()))[-MOST_HINTS:],
+        suggestions=tuple(merged.get("suggested_abilities", ()))[-MOST_HINTS:],
         documents=_by_path((*before.documents, *(result.get("suggested_documents") or ()))),
         intent=result.get("new_intent") or before.intent,
-        follow_ups=_each_once((*before.follow_ups, *_proposed(before, event, result, at))),
+        follow_ups=_without_repeats((*before.follow_ups, *_proposed(before, event, result, at))),
         stopped=at if event == names.SESSION_STOP else "" if event == _PROMPT else before.stopped,
         ended=at if event == names.SESSION_END else before.ended,
         stage=stage or before.stage,
@@ -95,8 +93,8 @@ _PROMPT = names.USER_PROMPT_SUBMIT
 
 
 def _by_path(documents: Iterable[dict[str, Any]]) -> tuple[dict[str, Any], ...]:
-    """Each once: what was said last of it."""
-    return tuple({str(one.get("path")): one for one in documents}.values())[-MOST_HINTS:]
+    """Each document once, with its latest entry."""
+    return tuple({str(document.get("path")): document for document in documents}.values())[-MOST_HINTS:]
 
 
 def _proposed(session: Session, event: str, result: Mapping[str, Any], at: str) -> Iterable[FollowUp]:
@@ -106,13 +104,13 @@ def _proposed(session: Session, event: str, result: Mapping[str, Any], at: str) 
         yield FollowUp(number, str(action["kind"]), {**beside, **(action.get("payload") or {})}, at, event)
 
 
-def _each_once(follow_ups: Iterable[FollowUp]) -> tuple[FollowUp, ...]:
-    """Of those that wait for somebody, what was said last: hooks may say the same at every turn."""
-    seen: list[tuple[str, dict[str, Any]]] = []
-    kept: list[FollowUp] = []
-    for one in reversed(list(follow_ups)):
-        if one.waits and (one.kind, one.payload) in seen:
+def _without_repeats(follow_ups: Iterable[FollowUp]) -> tuple[FollowUp, ...]:
+    """Of equal actions that wait, only the newest: hooks may propose the same at every turn."""
+    waiting: list[tuple[str, dict[str, Any]]] = []
+    newest_first: list[FollowUp] = []
+    for action in reversed(list(follow_ups)):
+        if action.waits and (action.kind, action.payload) in waiting:
             continue
-        seen.append((one.kind, one.payload))
-        kept.append(one)
-    return tuple(reversed(kept))[-MOST_FOLLOW_UPS:]
+        waiting.append((action.kind, action.payload))
+        newest_first.append(action)
+    return tuple(reversed(newest_first))[-MOST_FOLLOW_UPS:]

@@ -19,7 +19,7 @@ from samuel.files.lock import held
 from samuel.paths import Project
 from samuel.sessions.session import Session
 
-MOST_SESSIONS = 500  # the oldest go when there are more
+MOST_SESSIONS = 500  # the oldest are removed when there are more
 LIMIT = 64 * 1024 * 1024
 WAIT = 30.0  # a change takes milliseconds
 
@@ -34,7 +34,7 @@ class SessionStore:
         self._parts = self._directory.relative_to(root).parts
 
     def load(self, id: str) -> Session | None:
-        """The session of this id, if it ever began."""
+        """The session of this id; None if it never began."""
         try:
             data = read_inside(self._root, *self._parts, _file(id), limit=LIMIT)
         except FileNotFoundError:
@@ -43,10 +43,10 @@ class SessionStore:
             return decode_json(data, Session)
         except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
             where = str(self._directory / _file(id))
-            raise ConfigError([Problem(f"this is no session: {error}", where, 0, "remove it")]) from None
+            raise ConfigError([Problem(f"not a valid session: {error}", where, 0, "remove it")]) from None
 
     def change(self, id: str, function: Callable[[Session | None], Session]) -> Session:
-        """Replace the session by what `function` makes of it, with nobody else in between; gives the new one."""
+        """Replace the session by what `function` returns, under a lock; returns the new one."""
         directory = make_dirs_inside(self._root, *self._parts)
         try:
             with held(self._directory / ".lock", wait=WAIT, note="changing a session"):
@@ -63,10 +63,10 @@ class SessionStore:
 
     def latest(self) -> Session:
         """The open session that began last."""
-        found = [session for session in self.all() if not session.ended]
-        if not found:
+        open_sessions = [session for session in self.all() if not session.ended]
+        if not open_sessions:
             raise SamuelError("no session is open", "`samuel session start` begins one")
-        return max(found, key=lambda session: session.started)
+        return max(open_sessions, key=lambda session: session.started)
 
     def named(self, id: str) -> Session:
         """The session of this id, or the latest one without an id; an error if there is none."""
@@ -78,16 +78,16 @@ class SessionStore:
         return session
 
     def all(self) -> list[Session]:
-        """Those that can be read: a file that is no session is in nobody's way but its own."""
-        found = []
+        """All sessions that can be read; other files are skipped."""
+        sessions = []
         for id in self.ids():
             with suppress(ConfigError):
                 if session := self.load(id):
-                    found.append(session)
-        return found
+                    sessions.append(session)
+        return sessions
 
     def ids(self) -> list[str]:
-        """Of those whose file is named after them; a session with an odd id is found by that id alone."""
+        """The ids of sessions whose file has their name; one whose file is named by a digest is not listed."""
         try:
             names = os.listdir(self._directory)
         except FileNotFoundError:
@@ -96,7 +96,7 @@ class SessionStore:
 
 
 def _file(id: str) -> str:
-    """An id is the caller's: what could not be a file's name goes by its digest."""
+    """The caller chooses the id: one that cannot be a file name is replaced by its digest."""
     if _PLAIN.fullmatch(id):
         return f"{id}{_ENDING}"
     return f".{hashlib.sha256(id.encode(errors='replace')).hexdigest()[:32]}{_ENDING}"

@@ -108,7 +108,7 @@ def test_wrong_words(samuel) -> None:
     assert samuel("session", "show").code == 1
     assert samuel("session", "end", "--id", "x").code == 2
     samuel("session", "start", "--id", "x")
-    assert samuel("session", "start", "--id", "x").err.startswith("error: the session `x` has begun already\n")
+    assert samuel("session", "start", "--id", "x").err.startswith("error: the session `x` has already begun\n")
     assert samuel("session", "prompt").code == 2
 
 

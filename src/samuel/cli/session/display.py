@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 
 def tell(out: Output, kept: RecordedEvent) -> None:
     """What hooks want the person to know, and what they propose."""
-    from samuel.sessions.follow_up import described  # with the sessions room, which `emit` may do without
+    from samuel.sessions.follow_up import describe  # with the sessions room, which `emit` may do without
 
-    out.tell(*kept.fired.messages, *map(described, kept.follow_ups))
+    out.tell(*kept.fired.messages, *map(describe, kept.follow_ups))
 
 
 def hints(session: Session) -> list[str]:

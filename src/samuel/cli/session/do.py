@@ -7,7 +7,7 @@ from samuel.cli.command_context import CommandContext, json_option
 from samuel.cli.consent import refuse_inside_a_run
 from samuel.cli.session.options import chosen_or_last, id_option
 from samuel.errors import UsageError
-from samuel.sessions.follow_up import described
+from samuel.sessions.follow_up import describe
 from samuel.sessions.session import DONE, DROPPED, QUEUED, FollowUp, Session
 
 
@@ -34,7 +34,7 @@ def do(here: CommandContext, numbers: tuple[int, ...], drop: bool, yes: bool, id
     with here.open() as app:
         recorder = app.session_recorder(confirm)
         changed = recorder.drop(session, chosen) if drop else recorder.do(session, chosen)
-    text = "\n".join(map(described, changed)) or "no follow-up action is pending"
+    text = "\n".join(map(describe, changed)) or "no follow-up action is pending"
     ok = all(follow_up.state in (DONE, DROPPED) for follow_up in changed)
     return here.out.answer(
         [msgspec.to_builtins(follow_up) for follow_up in changed], text, ok=ok, warnings=app.warnings

@@ -7,7 +7,7 @@ from samuel.cli.command_context import CommandContext, json_option
 from samuel.cli.output import OutputTable
 from samuel.cli.session.display import hints
 from samuel.cli.session.options import chosen_or_last, id_option
-from samuel.sessions.follow_up import described
+from samuel.sessions.follow_up import describe
 
 
 @click.command()
@@ -25,7 +25,7 @@ def show(here: CommandContext, id: str) -> int:
     data.pop("tree", None)  # how we tell what changed, and nobody's reading
     data["state"] = session.state
     blocks: list[str | OutputTable] = [f"session `{session.id}`, {session.state}, began {session.started}"]
-    blocks += [*hints(session), *map(described, session.follow_ups)]
+    blocks += [*hints(session), *map(describe, session.follow_ups)]
     if session.messages:
         rows = [(one.at, one.event, one.text) for one in session.messages]
         blocks.append(OutputTable(("time", "event", "message"), rows))
