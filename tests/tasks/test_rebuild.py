@@ -8,14 +8,14 @@ import pytest
 from msgspec.structs import replace
 
 from samuel.tasks.graph import fit
-from samuel.tasks.rebuild import Speech, rebuild
+from samuel.tasks.rebuild import AllowedChanges, rebuild
 from samuel.tasks.task import Task
 
 OWN = Task(id="1", title="One", status="in_progress", attempts=2, last_failure="quality_failed: red", iteration=4)
 OTHER = Task(id="2", title="Two", description="do it", depends_on=("1",))
 DONE = Task(id="3", title="Three", status="completed", completed_at="2026-01-01T00:00:00Z")
 BEFORE = (OWN, OTHER, DONE)
-AGENT = Speech(own=("1",), adds=True, source="agent", iteration=4)
+AGENT = AllowedChanges(own=("1",), adds=True, source="agent", iteration=4)
 
 
 def after(**own: Any) -> tuple[Task, ...]:
@@ -90,7 +90,7 @@ class TestWhatIsPutBack:
 
     def test_a_check_may_say_nothing_at_all(self) -> None:
         claimed = (replace(OWN, claimed=True), OTHER, DONE, Task(id="4", title="More"))
-        rebuilt = rebuild(BEFORE, claimed, Speech())
+        rebuilt = rebuild(BEFORE, claimed, AllowedChanges())
         assert rebuilt.tasks == BEFORE
         assert rebuilt.put_back == ("task `1`: claimed was set to True", "the new task `4` is left out")
 

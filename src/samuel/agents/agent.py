@@ -24,7 +24,7 @@ class AgentHome(NamedTuple):
     """Names another place for it."""
     default: str
     """Its place below the user's home."""
-    kept: tuple[str, ...]
+    readable: tuple[str, ...]
     """What it needs to read there: settings and credentials."""
 
 

@@ -11,7 +11,7 @@ from shlex import quote
 from samuel import paths
 from samuel.agents.agent import Agent
 from samuel.process import environment, spawn
-from samuel.process import sandbox as confine
+from samuel.process import sandbox as sandboxes
 from samuel.process.reason import NotRunnable
 
 SCRIPTED = "scripted"
@@ -25,15 +25,15 @@ def missing(agent: Agent, path: str, root: Path = Path()) -> str:
     if agent.name == SCRIPTED:
         return _step_not_executable(root)
     if "/" not in program:
-        found = shutil.which(program, path=path) is not None
+        installed = shutil.which(program, path=path) is not None
         where = "which is not on PATH"
     elif (root / program).is_file():
         if os.access(root / program, os.X_OK):
             return ""
         return f"the agent `{agent.name}` cannot run `{program}`: permission denied; `chmod +x {quote(program)}`"
     else:
-        found, where = False, "which does not exist"
-    return "" if found else f"the agent `{agent.name}` needs `{program}`, {where}" + _install(agent)
+        installed, where = False, "which does not exist"
+    return "" if installed else f"the agent `{agent.name}` needs `{program}`, {where}" + _install(agent)
 
 
 def _step_not_executable(root: Path) -> str:
@@ -44,8 +44,8 @@ def _step_not_executable(root: Path) -> str:
     steps = root / paths.SCRIPTED
     for file in sorted([*steps.glob("*"), *steps.glob("*/[0-9]*")]):
         if file.is_file() and not os.access(file, os.X_OK) and _is_script(file):
-            shown = str(file.relative_to(root))
-            return f"the agent `{SCRIPTED}` cannot run `{shown}`: permission denied; `chmod +x {quote(shown)}`"
+            path = str(file.relative_to(root))
+            return f"the agent `{SCRIPTED}` cannot run `{path}`: permission denied; `chmod +x {quote(path)}`"
     return ""
 
 
@@ -54,17 +54,17 @@ def _is_script(file: Path) -> bool:
         return opened.read(2) == b"#!"
 
 
-def missing_in(agent: Agent, sandbox: confine.SandboxRequest, place: confine.Workspace) -> str:
+def missing_in(agent: Agent, sandbox: sandboxes.SandboxRequest, place: sandboxes.Workspace) -> str:
     """The same for a sandbox: first whether it works at all, then whether the program is there inside."""
     path = place.host.get("PATH") or environment.DEFAULT_PATH
-    if sandbox.kind == confine.HOST or (agent.name == SCRIPTED and _step_not_executable(place.root)):
+    if sandbox.kind == sandboxes.HOST or (agent.name == SCRIPTED and _step_not_executable(place.root)):
         return missing(agent, path, place.root)
-    if why := confine.missing(sandbox, place):
+    if why := sandboxes.missing(sandbox, place):
         return why
     program = agent.command[0]
     look = ["/bin/sh", "-c", 'command -v "$0" >/dev/null', program]
     try:
-        with confine.confined(look, sandbox, place, environment.clean(base=place.host)) as command:
+        with sandboxes.confined(look, sandbox, place, environment.clean(base=place.host)) as command:
             looked = spawn.run(
                 command.argv, cwd=str(place.root), env=command.env, timeout=_TIMEOUT, pass_fds=command.pass_fds
             )
@@ -81,9 +81,9 @@ def version(agent: Agent, host: Mapping[str, str], root: Path) -> str:
     if not agent.version:
         return ""
     env = environment.clean(base=host)
-    asked = spawn.run(agent.version, cwd=str(root), env=env, timeout=_TIMEOUT, output_limit=_TOO_MUCH)
-    said = asked.stdout.decode("utf-8", "replace").strip().splitlines()
-    return said[0] if asked.ended == "exited" and asked.returncode == 0 and said else ""
+    finished = spawn.run(agent.version, cwd=str(root), env=env, timeout=_TIMEOUT, output_limit=_TOO_MUCH)
+    stdout_lines = finished.stdout.decode("utf-8", "replace").strip().splitlines()
+    return stdout_lines[0] if finished.ended == "exited" and finished.returncode == 0 and stdout_lines else ""
 
 
 def _install(agent: Agent) -> str:

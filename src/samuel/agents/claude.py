@@ -17,18 +17,18 @@ def usage(lines: Iterable[bytes]) -> AgentUsage:
 
     `modelUsage` counts every request, `usage` only those of the main conversation; the cost is of all.
     """
-    found: AgentUsage = {}
+    usage: AgentUsage = {}
     for result in objects(lines, "result"):
         models = table(result.get("modelUsage")).values()
         entries = [_entry(table(model), _OF_ALL) for model in models]
         entries = entries or [_entry(table(result.get("usage")), _OF_MAIN)]
-        found = tally(entries, result.get("total_cost_usd"))
-    return found
+        usage = tally(entries, result.get("total_cost_usd"))
+    return usage
 
 
 def _entry(counts: dict[str, Any], names: tuple[str, ...]) -> tuple[int, int, int]:
-    read, written, cached, stored = (count(counts.get(name)) for name in names)
-    return read + cached + stored, written, cached
+    read, output, cached, stored = (count(counts.get(name)) for name in names)
+    return read + cached + stored, output, cached
 
 
 _REPORT = ("--output-format", "stream-json", "--verbose")
@@ -36,9 +36,9 @@ _REPORT = ("--output-format", "stream-json", "--verbose")
 
 def limited(tools: Sequence[str]) -> tuple[str, ...]:
     """It is given these tools only, and what is not allowed of them is denied: there is nobody to ask."""
-    given = dict.fromkeys(tool.partition("(")[0] for tool in tools)
+    tool_names = dict.fromkeys(tool.partition("(")[0] for tool in tools)
     # With `=`: the name of a tool can then never be read as an option.
-    allowed = (f"--tools={','.join(given)}", f"--allowedTools={','.join(tools)}", "--permission-mode=dontAsk")
+    allowed = (f"--tools={','.join(tool_names)}", f"--allowedTools={','.join(tools)}", "--permission-mode=dontAsk")
     return ("claude", "-p", *(word for word in allowed if word != "--allowedTools="), *_REPORT)
 
 

@@ -18,11 +18,11 @@ def usage(lines: Iterable[bytes]) -> AgentUsage:
     first = next(iter(rest), b"")
     if first.strip() == b"{":
         return _of_document(_head(chain([first], rest)))
-    found: AgentUsage = {}
+    usage: AgentUsage = {}
     for result in objects(chain([first], rest), "result"):
         stats = table(result.get("stats"))
-        found = tally([(stats.get("input_tokens"), stats.get("output_tokens"), stats.get("cached"))])
-    return found
+        usage = tally([(stats.get("input_tokens"), stats.get("output_tokens"), stats.get("cached"))])
+    return usage
 
 
 def _of_document(document: bytes) -> AgentUsage:

@@ -9,11 +9,11 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import NamedTuple
 
-from samuel.agents import process_files as desk
+from samuel.agents import process_files
 from samuel.agents.agent import PROMPT, PROMPT_FILE, TOOLS, Agent, AgentUsage
 from samuel.agents.variables import assemble
 from samuel.files.bounded_log import BoundedLog
-from samuel.process import sandbox as confine
+from samuel.process import sandbox as sandboxes
 from samuel.process import spawn
 from samuel.process.reason import NotRunnable
 
@@ -51,7 +51,7 @@ def invoke(
     *,
     prompt: str,
     env: Mapping[str, str],
-    sandbox: confine.SandboxRequest,
+    sandbox: sandboxes.SandboxRequest,
     root: Path,
     state: Path,
     iteration: int,
@@ -69,21 +69,21 @@ def invoke(
     `on_output` as it comes. `session` names the files of a process that belongs to no iteration.
     """
     root, state = root.absolute(), state.absolute()
-    label = desk.label(iteration, session)
+    label = process_files.label(iteration, session)
     command, unheld = _command(agent, env)
-    argv, stdin = _told(agent, command, prompt, state, label)
-    if sandbox.kind != confine.HOST:
+    argv, stdin = _with_prompt(agent, command, prompt, state, label)
+    if sandbox.kind != sandboxes.HOST:
         variables = {**variables, **agent.confined}
-    full, notes = assemble(agent, env, environment, variables, desk.put_samuel(state))
+    full, notes = assemble(agent, env, environment, variables, process_files.put_samuel(state))
     left: list[str] = []
     homes = _homes(agent, environment)
-    place = confine.Workspace(root, state, environment, cache, _SAMUEL, homes, report=left.append)
-    log = desk.log(state, label)
+    place = sandboxes.Workspace(root, state, environment, cache, _SAMUEL, homes, report=left.append)
+    log = process_files.log(state, label)
     errors = log.with_suffix(".err")
     with (
-        desk.fresh(log) as stdout,
-        desk.fresh(errors) as stderr,
-        confine.confined(argv, sandbox, place, full) as confined,
+        process_files.fresh(log) as stdout,
+        process_files.fresh(errors) as stderr,
+        sandboxes.confined(argv, sandbox, place, full) as confined,
     ):
         finished = spawn.run(
             confined.argv,
@@ -99,7 +99,7 @@ def invoke(
             stderr_to=BoundedLog(stderr, errors).write,
             keep=TAIL,
         )
-        usage = agent.usage(desk.lines(stdout)) if agent.usage else {}
+        usage = agent.usage(process_files.lines(stdout)) if agent.usage else {}
     if finished.ended == "not_started":
         raise NotRunnable(f"the agent `{agent.name}` was not started: {finished.why}", agent.install)
     return Invoked(
@@ -124,12 +124,14 @@ def _command(agent: Agent, env: Mapping[str, str]) -> tuple[tuple[str, ...], lis
     return agent.command, [f"the agent `{agent.name}` cannot be held to the tools {', '.join(tools) or 'none'}"]
 
 
-def _told(agent: Agent, command: tuple[str, ...], prompt: str, state: Path, label: str) -> tuple[list[str], bytes]:
+def _with_prompt(
+    agent: Agent, command: tuple[str, ...], prompt: str, state: Path, label: str
+) -> tuple[list[str], bytes]:
     """The argv and the stdin that carry the prompt."""
     if agent.prompt == "stdin":
         return list(command), prompt.encode()
     if agent.prompt == "file":
-        file = str(desk.put_prompt(state, label, prompt))
+        file = str(process_files.put_prompt(state, label, prompt))
         return [word.replace(PROMPT_FILE, file) for word in command], b""
     if prompt.startswith("-"):  # a list, or words of a plugin: never an option of the agent's program
         prompt = f"\n{prompt}"
@@ -143,9 +145,9 @@ def _told(agent: Agent, command: tuple[str, ...], prompt: str, state: Path, labe
     return argv, b""
 
 
-def _homes(agent: Agent, host: Mapping[str, str]) -> tuple[confine.Private, ...]:
+def _homes(agent: Agent, host: Mapping[str, str]) -> tuple[sandboxes.Private, ...]:
     return tuple(
-        confine.Private(host.get(home.variable) or os.path.join(host["HOME"], home.default), home.kept)
+        sandboxes.Private(host.get(home.variable) or os.path.join(host["HOME"], home.default), home.readable)
         for home in agent.homes
         if home.variable in host or "HOME" in host
     )

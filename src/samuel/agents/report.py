@@ -16,23 +16,23 @@ def objects(lines: Iterable[bytes], kind: str) -> Iterator[dict[str, Any]]:
         if quoted not in line:
             continue
         try:
-            found = json.loads(line)
+            value = json.loads(line)
         except (ValueError, RecursionError):
             continue
-        if isinstance(found, dict) and found.get("type") == kind:
-            yield found
+        if isinstance(value, dict) and value.get("type") == kind:
+            yield value
 
 
 def tally(entries: Iterable[tuple[object, object, object]], cost: object = None) -> AgentUsage:
     """The sum of (input, output, cached) triples. Input counts everything that was read, from the cache or not."""
-    read = written = cached = 0
+    read = output = cached = 0
     for entry in entries:
-        read, written, cached = (
-            have + count(more) for have, more in zip((read, written, cached), entry, strict=True)
+        read, output, cached = (
+            have + count(more) for have, more in zip((read, output, cached), entry, strict=True)
         )
     usage: AgentUsage = {}
-    if read or written:
-        usage = {"input_tokens": read, "output_tokens": written}
+    if read or output:
+        usage = {"input_tokens": read, "output_tokens": output}
     if cached:
         usage["cached_tokens"] = cached
     if isinstance(cost, int | float) and not isinstance(cost, bool) and cost > 0:

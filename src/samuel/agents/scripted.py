@@ -29,7 +29,7 @@ def main(arguments: list[str], environ: Mapping[str, str]) -> int:
         return 2
     steps = Path(arguments[0]).absolute()
     prompt = Path(arguments[1]).read_bytes() if arguments[1:] else sys.stdin.buffer.read()
-    doing, name = _asked(environ)
+    doing, name = _work_and_step(environ)
     step = find(steps, name, environ.get("SAMUEL_ATTEMPT", "1"), default=name != "discovery")
     if step is None:
         print(f"scripted: `{steps}` has no step for {doing}", file=sys.stderr)
@@ -41,7 +41,7 @@ def main(arguments: list[str], environ: Mapping[str, str]) -> int:
     return code
 
 
-def _asked(environ: Mapping[str, str]) -> tuple[str, str]:
+def _work_and_step(environ: Mapping[str, str]) -> tuple[str, str]:
     """What it is to do, in words, and the name of the step. An ability may be called within all else."""
     if ability := environ.get("SAMUEL_ABILITY_ID"):
         return f"ability {ability}", ability
@@ -101,8 +101,8 @@ def _report(*files: Path) -> None:
     """As claude's stream does: one line of JSON at the end."""
     for file in files:
         if file.exists():
-            said = json.loads(file.read_bytes())
-            result = {"type": "result", "total_cost_usd": said.pop("cost_usd", 0), "usage": said}
+            usage = json.loads(file.read_bytes())
+            result = {"type": "result", "total_cost_usd": usage.pop("cost_usd", 0), "usage": usage}
             print(json.dumps(result), flush=True)
             return
 

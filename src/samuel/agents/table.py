@@ -44,6 +44,6 @@ def find(name: str, settings: Mapping[str, AgentSettings]) -> Agent:
         return configured(settings[name])
     if name in AGENTS:
         return AGENTS[name]
-    known = sorted({*AGENTS, *settings})
-    others = f"the agents are {', '.join(known)}; add your own as [agents.{name}] in samuel.toml"
-    raise UsageError(f"there is no agent `{name}`", did_you_mean(name, known, others))
+    names = sorted({*AGENTS, *settings})
+    others = f"the agents are {', '.join(names)}; add your own as [agents.{name}] in samuel.toml"
+    raise UsageError(f"there is no agent `{name}`", did_you_mean(name, names, others))

@@ -22,16 +22,16 @@ class Variables(NamedTuple):
 
 
 def assemble(
-    agent: Agent, env: Mapping[str, str], host: Mapping[str, str], given: Mapping[str, str], programs: Path
+    agent: Agent, env: Mapping[str, str], host: Mapping[str, str], run_variables: Mapping[str, str], programs: Path
 ) -> Variables:
-    """The clean set, what the agent may have of the host's, the event's `env`, and what is `given` for this run.
+    """The clean set, what the agent may have of the host's, the event's `env`, and `run_variables`.
 
     `programs` comes first on PATH.
     """
     resolved, notes = _resolve(env, host)
-    found = environment.clean({**resolved, **given}, pass_names=agent.env, base=host)
-    found["PATH"] = f"{programs}{os.pathsep}{found['PATH']}"
-    return Variables(found, notes)
+    variables = environment.clean({**resolved, **run_variables}, pass_names=agent.env, base=host)
+    variables["PATH"] = f"{programs}{os.pathsep}{variables['PATH']}"
+    return Variables(variables, notes)
 
 
 def _resolve(env: Mapping[str, str], host: Mapping[str, str]) -> Variables:

@@ -57,29 +57,29 @@ class FactsReader:
     def look(self, path: bytes) -> os.stat_result | None:
         """A regular file's own stat; None for anything else, and for nothing at all."""
         try:
-            found = os.stat(path, dir_fd=self._root, follow_symlinks=False)
+            file_stat = os.stat(path, dir_fd=self._root, follow_symlinks=False)
         except OSError:
             return None
-        return found if stat.S_ISREG(found.st_mode) else None
+        return file_stat if stat.S_ISREG(file_stat.st_mode) else None
 
     def read(self, path: bytes) -> tuple[os.stat_result, FileFacts] | None:
         """What it holds, with the stat of exactly what was read. None: it is gone, or no regular file."""
         try:
             fd = os.open(path, _FLAGS, dir_fd=self._root)
         except PermissionError:  # it counts, but we cannot say more
-            found = self.look(path)
-            return (found, _unread(found.st_size, text=False)) if found else None
+            file_stat = self.look(path)
+            return (file_stat, _unread(file_stat.st_size, text=False)) if file_stat else None
         except OSError:
             return None
         try:
-            found = os.fstat(fd)
-            if not stat.S_ISREG(found.st_mode):
+            file_stat = os.fstat(fd)
+            if not stat.S_ISREG(file_stat.st_mode):
                 return None
-            if found.st_size > HUGE:
+            if file_stat.st_size > HUGE:
                 start = os.read(fd, _SNIFFED)
-                return found, _unread(found.st_size, text=b"\0" not in start)
-            buffer = self._buffer if found.st_size <= _SMALL else bytearray(found.st_size)
-            return found, count(buffer, os.readv(fd, [buffer]), path.endswith(b".rs"))
+                return file_stat, _unread(file_stat.st_size, text=b"\0" not in start)
+            buffer = self._buffer if file_stat.st_size <= _SMALL else bytearray(file_stat.st_size)
+            return file_stat, count(buffer, os.readv(fd, [buffer]), path.endswith(b".rs"))
         except OSError:
             return None
         finally:
@@ -111,8 +111,8 @@ def _unread(size: int, text: bool) -> FileFacts:
 
 def main() -> None:
     with FactsReader(Path(sys.argv[1])) as reader:
-        found = (reader.read(path) for path in sys.stdin.buffer.read().split(b"\0"))
-        rows = [None if read is None else (read[0].st_ctime_ns, tuple(read[1])) for read in found]
+        facts = (reader.read(path) for path in sys.stdin.buffer.read().split(b"\0"))
+        rows = [None if read is None else (read[0].st_ctime_ns, tuple(read[1])) for read in facts]
     marshal.dump(rows, sys.stdout.buffer)
 
 

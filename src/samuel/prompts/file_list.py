@@ -117,7 +117,7 @@ def _walk(root: bytes) -> Iterator[bytes]:
 
 def _signature(index: Path) -> bytes:
     try:
-        found = os.stat(index)
+        index_stat = os.stat(index)
     except OSError:
         return b""
-    return repr((found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_ino)).encode()
+    return repr((index_stat.st_size, index_stat.st_mtime_ns, index_stat.st_ctime_ns, index_stat.st_ino)).encode()

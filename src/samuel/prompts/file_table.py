@@ -84,8 +84,8 @@ class FileTable:
         for number, count in zip(self.languages, self.lines, strict=True):
             if count > 0:
                 lines[number] += count
-        found = [(NAMES[number], files[number], lines[number]) for number in files if number != GONE]
-        return sorted(found, key=lambda row: (-row[2], row[0]))
+        languages = [(NAMES[number], files[number], lines[number]) for number in files if number != GONE]
+        return sorted(languages, key=lambda row: (-row[2], row[0]))
 
     def largest(self, most: int) -> list[tuple[bytes, int, int | None]]:
         """Text files: path, size, and lines where they were counted."""
@@ -110,13 +110,13 @@ class FileTable:
 
     def shallowest(self, most: int) -> list[bytes]:
         """From the top of the tree down."""
-        found: list[bytes] = []
+        paths: list[bytes] = []
         for depth in sorted(set(self.depths) - {GONE}):
             row = self.depths.find(depth)
-            while row >= 0 and len(found) < most:
-                found.append(self.paths[row])
+            while row >= 0 and len(paths) < most:
+                paths.append(self.paths[row])
                 row = self.depths.find(depth, row + 1)
-        return found
+        return paths
 
     def _most(self, rows: list[int], column: array[int], most: int) -> list[int]:
         """The rows with the highest numbers, ties by path. Sorts only those that can be among them."""

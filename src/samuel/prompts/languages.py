@@ -100,8 +100,8 @@ def describe(path: bytes) -> Described:
     if rules is None or extension == b"pyi":
         return Described(language, NEITHER, b"")
     family = _FAMILY[language] + (directory + b"/" if rules.beside else b"")
-    if found := rules.tests.fullmatch(stem):
-        return Described(language, TEST, family + found[found.lastindex or 0])
+    if match := rules.tests.fullmatch(stem):
+        return Described(language, TEST, family + match[match.lastindex or 0])
     if _for_tests(directory):
         return Described(language, TEST if rules.plain else NEITHER, family + stem)
     if language == "Rust" and stem == b"tests":  # `queue/tests.rs` is the test of `queue.rs`

@@ -13,7 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from samuel.process import environment, spawn
-from samuel.prompts import file_facts as facts
+from samuel.prompts import file_facts
 from samuel.prompts.file_facts import FactsReader, FileFacts
 
 HEAD_START = 3_000
@@ -33,8 +33,8 @@ def read_many(root: Path, reader: FactsReader, paths: Sequence[bytes]) -> Iterat
     with ThreadPoolExecutor(1) as pool:
         other = pool.submit(_elsewhere, root, paths[half:])
         yield from _here(reader, paths[:half])
-        found = other.result()
-    yield from _here(reader, paths[half:]) if found is None else found
+        other_half = other.result()
+    yield from _here(reader, paths[half:]) if other_half is None else other_half
 
 
 def _here(reader: FactsReader, paths: Sequence[bytes]) -> Iterator[ReadFiles | None]:
@@ -47,7 +47,7 @@ def _elsewhere(root: Path, paths: Sequence[bytes]) -> list[ReadFiles | None] | N
     """None: it did not work out, for whatever reason."""
     done = spawn.run(
         # Isolated, and without packages: the file needs nothing but the standard library.
-        [sys.executable, "-I", "-S", facts.__file__, str(root)],
+        [sys.executable, "-I", "-S", file_facts.__file__, str(root)],
         cwd=str(root),
         env=environment.clean(),
         stdin=b"\0".join(paths),

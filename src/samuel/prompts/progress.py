@@ -25,7 +25,7 @@ from samuel.files import atomic
 from samuel.files.inside import open_inside
 from samuel.files.named_errors import errors_naming
 from samuel.printable import safe
-from samuel.prompts.toon_tables import shown
+from samuel.prompts.toon_tables import one_line
 
 ROTATE_PAST = 500
 KEPT_LINES = 250
@@ -121,13 +121,13 @@ def rotate(path: Path, archive_dir: Path, disk: atomic.Disk = atomic.DISK) -> Pa
 
 def context(path: Path, budget: int = BUDGET) -> str:
     """progress-context.md: what was learned, completed and looked at, newest first. Empty when there is none."""
-    found: dict[str, dict[str, None]] = {"learning": {}, "completed": {}, "area": {}}
+    texts_by_kind: dict[str, dict[str, None]] = {"learning": {}, "completed": {}, "area": {}}
     for kind, text in _newest_first(path):
-        found[kind].setdefault(text)
+        texts_by_kind[kind].setdefault(text)
     sections = (
-        ("Learnings", list(found["learning"]), MOST_LEARNINGS, 0.6),
-        ("Completed", list(found["completed"]), MOST_COMPLETIONS, 0.25),
-        ("Areas analysed", list(found["area"]), MOST_AREAS, 0.15),
+        ("Learnings", list(texts_by_kind["learning"]), MOST_LEARNINGS, 0.6),
+        ("Completed", list(texts_by_kind["completed"]), MOST_COMPLETIONS, 0.25),
+        ("Areas analysed", list(texts_by_kind["area"]), MOST_AREAS, 0.15),
     )
     parts, spare = [], 0.0
     for title, texts, most, share in sections:
@@ -143,7 +143,7 @@ def _section(title: str, texts: list[str], most: int, allowed: float) -> str:
     lines: list[str] = []
     allowed -= len(f"## {title}\n- (99999 older)\n\n")
     for text in texts[:most]:
-        line = f"- {shown(text, 240)}\n"
+        line = f"- {one_line(text, 240)}\n"
         allowed -= len(line.encode())
         if allowed < 0:
             break
@@ -167,10 +167,10 @@ def _newest_first(path: Path) -> Iterator[tuple[str, str]]:
             if (done := _DONE.match(line)) and not named:
                 yield "completed", f"task {done[1]}"
             named = False
-        elif found := _LINE.fullmatch(line):
-            kind = _KINDS[found[1].lower()]
+        elif match := _LINE.fullmatch(line):
+            kind = _KINDS[match[1].lower()]
             named |= kind == "completed"
-            yield kind, found[2].strip()
+            yield kind, match[2].strip()
 
 
 def _archives(directory: Path) -> Iterator[Path]:

@@ -13,7 +13,7 @@ from samuel.prompts.file_facts import FactsReader
 from samuel.prompts.file_list import look
 from samuel.prompts.file_table import FileTable
 from samuel.prompts.snapshot_cache import Cache, Loose
-from samuel.prompts.toon_tables import TableSection, compact, shown
+from samuel.prompts.toon_tables import TableSection, compact, one_line
 
 CLOCK = SystemClock()
 
@@ -85,12 +85,12 @@ class Snapshot:
 
 def take(root: Path, git: Git, cache: Path, clock: Clock = CLOCK) -> Snapshot:
     """Look at the project. `cache` is a directory outside of it: what was read last time is not read again."""
-    kept = Cache(cache, root)
-    found = look(root, git, kept.last)
+    snapshot_cache = Cache(cache, root)
+    files = look(root, git, snapshot_cache.last)
     with FactsReader(root) as reader:
-        table, loose = kept.refresh(found, reader, clock)
-    commits = _commits(kept.loose, git, found.head)
-    kept.save()
+        table, loose = snapshot_cache.refresh(files, reader, clock)
+    commits = _commits(snapshot_cache.loose, git, files.head)
+    snapshot_cache.save()
     languages = tuple(Language(*row) for row in table.by_language())
     gaps, gap_count = table.gaps(MOST_GAPS)
     marked = table.marked()
@@ -98,16 +98,16 @@ def take(root: Path, git: Git, cache: Path, clock: Clock = CLOCK) -> Snapshot:
         files=sum(language.files for language in languages),
         lines=sum(language.lines for language in languages),
         changed=len(loose),
-        head=found.head,
-        branch=found.branch,
-        cut=found.cut,
+        head=files.head,
+        branch=files.branch,
+        cut=files.cut,
         languages=languages,
         largest=tuple(Large(os.fsdecode(path), size, lines) for path, size, lines in table.largest(MOST_LARGEST)),
         gaps=tuple(os.fsdecode(path) for path in gaps),
         gap_count=gap_count,
         todos=tuple(Todos(os.fsdecode(path), *counts) for path, *counts in marked[:MOST_TODOS]),
         todo_count=len(marked),
-        listed=_listed(table, loose + kept.loose.touched),
+        listed=_listed(table, loose + snapshot_cache.loose.touched),
         commits=commits,
     )
 
@@ -118,20 +118,20 @@ def to_toon(snapshot: Snapshot, budget: int = BUDGET) -> str:
     if snapshot.cut:
         about["more_files"] = True
     if snapshot.head:
-        about |= {"branch": shown(snapshot.branch) or "(detached)", "changed_files": snapshot.changed}
+        about |= {"branch": one_line(snapshot.branch) or "(detached)", "changed_files": snapshot.changed}
     languages = [language._asdict() for language in snapshot.languages]
-    largest = [{**large._asdict(), "path": shown(large.path)} for large in snapshot.largest]
-    todos = [{**todo._asdict(), "path": shown(todo.path)} for todo in snapshot.todos]
-    commits = [{**commit._asdict(), "subject": shown(commit.subject, 72)} for commit in snapshot.commits]
+    largest = [{**large._asdict(), "path": one_line(large.path)} for large in snapshot.largest]
+    todos = [{**todo._asdict(), "path": one_line(todo.path)} for todo in snapshot.todos]
+    commits = [{**commit._asdict(), "subject": one_line(commit.subject, 72)} for commit in snapshot.commits]
     return compact(
         {"project": about},
         [
             TableSection("languages", languages, len(languages), 0.12),
             TableSection("commits", commits, len(commits), 0.22),
             TableSection("largest", largest, len(largest), 0.18),
-            TableSection("test_gaps", [shown(path) for path in snapshot.gaps], snapshot.gap_count, 0.18),
+            TableSection("test_gaps", [one_line(path) for path in snapshot.gaps], snapshot.gap_count, 0.18),
             TableSection("todos", todos, snapshot.todo_count, 0.15),
-            TableSection("files_by_directory", [shown(path) for path in snapshot.listed], snapshot.files, 0.15),
+            TableSection("files_by_directory", [one_line(path) for path in snapshot.listed], snapshot.files, 0.15),
         ],
         budget,
     )
@@ -145,12 +145,12 @@ def _listed(table: FileTable, first: list[bytes]) -> tuple[str, ...]:
     return tuple(os.fsdecode(path) for path in chosen)
 
 
-def _commits(kept: Loose, git: Git, head: str) -> tuple[SnapshotCommit, ...]:
+def _commits(loose: Loose, git: Git, head: str) -> tuple[SnapshotCommit, ...]:
     """The last commits, and (in `kept`) what they touched: asked again only when there is a new one."""
-    if kept.head != head:
+    if loose.head != head:
         log = git.log(MOST_COMMITS) if head else []
-        kept.head = head
-        kept.commits = [commit[:3] for commit in log]
+        loose.head = head
+        loose.commits = [commit[:3] for commit in log]
         touched = (os.fsencode(path) for commit in log for path in commit.paths)
-        kept.touched = list(dict.fromkeys(touched))[:MOST_FILES]
-    return tuple(SnapshotCommit(*commit) for commit in kept.commits)
+        loose.touched = list(dict.fromkeys(touched))[:MOST_FILES]
+    return tuple(SnapshotCommit(*commit) for commit in loose.commits)

@@ -18,7 +18,7 @@ import msgspec
 from samuel.clock import Clock
 from samuel.decoding import msgpack_decoder
 from samuel.files import file_cache
-from samuel.prompts import file_table as tables
+from samuel.prompts import file_table
 from samuel.prompts.file_facts import FactsReader, FileFacts
 from samuel.prompts.file_list import FileList, Last
 from samuel.prompts.file_table import FileTable
@@ -71,30 +71,32 @@ class Cache:
     def last(self) -> Last:
         return Last(self._stored.index_stamp, frozenset(self._stored.changed))
 
-    def refresh(self, found: FileList, reader: FactsReader, clock: Clock) -> Current:
+    def refresh(self, files: FileList, reader: FactsReader, clock: Clock) -> Current:
         """The table of all that is there now, after reading what changed."""
         settled_before = int(clock.now() * 1e9) - SETTLES
-        table = tables.decode(self._stored.table) if self._stored.table else FileTable()
-        if found.clean is not None:
-            table = self._retrack(table, found, reader, settled_before)
-        newest = self._apply_loose(table, found, reader, settled_before)
+        table = file_table.decode(self._stored.table) if self._stored.table else FileTable()
+        if files.clean is not None:
+            table = self._retrack(table, files, reader, settled_before)
+        newest = self._apply_loose(table, files, reader, settled_before)
         return Current(table, newest)
 
     def save(self) -> None:
         """The loose ones: they and the commits are small, and written whenever something changed."""
         file_cache.save(self._loose, self.loose, msgspec.msgpack.encode, VERSION)
 
-    def _retrack(self, known: FileTable, found: FileList, reader: FactsReader, settled_before: int) -> FileTable:
+    def _retrack(
+        self, old_table: FileTable, files: FileList, reader: FactsReader, settled_before: int
+    ) -> FileTable:
         """A new table of the clean files, with the rows of the old one that are still about the same content."""
-        assert found.clean is not None
-        table, index_stamp, blobs = FileTable(), found.index_stamp, []
-        rows = dict(zip(known.paths, enumerate(self._stored.blobs.split(b"\0")), strict=False))
-        new = [path for path, blob in found.clean.items() if path not in rows or rows[path][1] != blob]
+        assert files.clean is not None
+        table, index_stamp, blobs = FileTable(), files.index_stamp, []
+        rows = dict(zip(old_table.paths, enumerate(self._stored.blobs.split(b"\0")), strict=False))
+        new = [path for path, blob in files.clean.items() if path not in rows or rows[path][1] != blob]
         read = read_many(self._root, reader, new)
-        for path, blob in found.clean.items():
+        for path, blob in files.clean.items():
             row, about = rows.get(path, (0, b""))
             if about == blob:
-                table.copy(known, row)
+                table.copy(old_table, row)
                 blobs.append(blob)
             elif counted := next(read):
                 settled = counted[0] < settled_before
@@ -103,23 +105,23 @@ class Cache:
                 index_stamp = index_stamp if settled else b""
             else:  # gone since git looked
                 index_stamp = b""
-        stored = Tracked(index_stamp, found.changed, tables.encode(table), b"\0".join(blobs))
+        stored = Tracked(index_stamp, files.changed, file_table.encode(table), b"\0".join(blobs))
         file_cache.save(self._tracked, stored, msgspec.msgpack.encode, VERSION)
         return table
 
     def _apply_loose(
-        self, table: FileTable, found: FileList, reader: FactsReader, settled_before: int
+        self, table: FileTable, file_list: FileList, reader: FactsReader, settled_before: int
     ) -> list[bytes]:
         files, newest = {}, []
-        rows = table.rows() if found.changed else {}
-        for path in (*found.changed, *found.untracked):
+        rows = table.rows() if file_list.changed else {}
+        for path in (*file_list.changed, *file_list.untracked):
             row = rows.get(path)
-            known = self._look_again(path, reader, settled_before)
-            if known is None:
+            current = self._look_again(path, reader, settled_before)
+            if current is None:
                 if row is not None:
                     table.remove(row)
                 continue
-            modified, stamp, facts = known
+            modified, stamp, facts = current
             files[path] = stamp, facts
             newest.append((-modified, path))
             if row is None:
@@ -132,17 +134,17 @@ class Cache:
     def _look_again(
         self, path: bytes, reader: FactsReader, settled_before: int
     ) -> tuple[int, str, FileFacts] | None:
-        seen = reader.look(path)
-        if seen is None:
+        file_stat = reader.look(path)
+        if file_stat is None:
             return None
-        known = self.loose.files.get(path)
-        if known is not None and known[0] == _stamp(seen):
-            return seen.st_mtime_ns, *known
+        cached = self.loose.files.get(path)
+        if cached is not None and cached[0] == _stamp(file_stat):
+            return file_stat.st_mtime_ns, *cached
         read = reader.read(path)
         if read is None:
             return None
-        seen, facts = read
-        return seen.st_mtime_ns, _stamp(seen) if seen.st_ctime_ns < settled_before else "", facts
+        file_stat, facts = read
+        return file_stat.st_mtime_ns, _stamp(file_stat) if file_stat.st_ctime_ns < settled_before else "", facts
 
 
 def _stamp(seen: os.stat_result) -> str:

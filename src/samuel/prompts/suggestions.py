@@ -55,16 +55,16 @@ def hints_of(results: Sequence[Fired], budget: int) -> Hints:
     best: dict[str, Mapping[str, Any]] = {}
     for fired in results:
         for call in fired.calls:
-            kept, warnings = _within_budget(call, budget)
-            for suggestion in kept[ABILITIES]:
-                known = best.get(suggestion["id"])
-                if known is None or _confidence(suggestion) > _confidence(known):
+            suggestions, warnings = _within_budget(call, budget)
+            for suggestion in suggestions[ABILITIES]:
+                better = best.get(suggestion["id"])
+                if better is None or _confidence(suggestion) > _confidence(better):
                     best[suggestion["id"]] = suggestion
             hints = hints._replace(
-                documents=(*hints.documents, *kept[DOCUMENTS]), warnings=(*hints.warnings, *warnings)
+                documents=(*hints.documents, *suggestions[DOCUMENTS]), warnings=(*hints.warnings, *warnings)
             )
         hints = hints._replace(intent=fired.result.get(INTENT) or hints.intent)
-    return hints._replace(abilities=tuple(sorted(best.values(), key=lambda one: -_confidence(one))))
+    return hints._replace(abilities=tuple(sorted(best.values(), key=lambda suggestion: -_confidence(suggestion))))
 
 
 @dataclass(frozen=True)
@@ -136,13 +136,16 @@ class SuggestionWriter:
 
     def _read_first(self, base: Path | None, hints: Hints, warnings: list[str]) -> list[str]:
         if base is None:
-            found, refused = examined(self.root, suggested_of(hints.documents))
+            documents, refused = examined(self.root, suggested_of(hints.documents))
             warnings += refused
-            return [f"- `{hint.path}`: {hint.reason}" for hint in found]
+            return [f"- `{hint.path}`: {hint.reason}" for hint in documents]
         routed = route(read_base(base), intent=hints.intent, suggested=hints.documents, cache=self.cache)
         warnings += routed.reported
         place = base.relative_to(self.root)
-        return [f"- `{place / one.path}`: {_line(one.doc_usage or one.reasons[-1])}" for one in routed.documents]
+        return [
+            f"- `{place / document.path}`: {_line(document.doc_usage or document.reasons[-1])}"
+            for document in routed.documents
+        ]
 
 
 def _intent(intent: Mapping[str, Any]) -> str:
@@ -153,9 +156,9 @@ def _intent(intent: Mapping[str, Any]) -> str:
 
 def _within_budget(call: HandlerCall, budget: int) -> tuple[dict[str, list[Mapping[str, Any]]], list[str]]:
     """What a handler suggests, as much of it as it may add to a prompt; and a warning about the rest."""
-    kept: dict[str, list[Mapping[str, Any]]] = {ABILITIES: [], DOCUMENTS: []}
+    suggestions: dict[str, list[Mapping[str, Any]]] = {ABILITIES: [], DOCUMENTS: []}
     dropped = 0
-    for key, entries in kept.items():
+    for key, entries in suggestions.items():
         for entry in call.result.get(key) or ():
             budget -= len(msgspec.json.encode(entry))
             if budget < 0:
@@ -163,14 +166,14 @@ def _within_budget(call: HandlerCall, budget: int) -> tuple[dict[str, list[Mappi
             else:
                 entries.append(entry)
     if not dropped:
-        return kept, []
+        return suggestions, []
     limit = "`handler_prompt_bytes` under [limits] sets the limit"
-    return kept, [f"{dropped} suggestions of `{call.handler.name}` left out of the prompt; {limit}"]
+    return suggestions, [f"{dropped} suggestions of `{call.handler.name}` left out of the prompt; {limit}"]
 
 
 def _confidence(suggestion: Mapping[str, Any]) -> float:
-    given = suggestion.get("confidence")
-    return 0.5 if given is None else float(given)
+    confidence = suggestion.get("confidence")
+    return 0.5 if confidence is None else float(confidence)
 
 
 def _line(text: str) -> str:

@@ -11,7 +11,7 @@ from typing import Any
 
 import toons
 
-from samuel.prompts.toon_tables import TableSection, compact, shown
+from samuel.prompts.toon_tables import TableSection, compact, one_line
 
 Task = Mapping[str, Any]
 
@@ -45,7 +45,7 @@ def implementation(
     if guardrails:
         head["guardrails"] = dict(guardrails)
     by_id = {str(other.get("id")): other for other in tasks}
-    wanted = [
+    dependencies = [
         by_id.get(str(id), {"id": id, "title": "", "status": "unknown"}) for id in _listed(task.get("depends_on"))
     ]
     parent = task.get("parent_id") or ""
@@ -58,7 +58,7 @@ def implementation(
     return compact(
         head,
         [
-            TableSection("depends_on", [_row(other) for other in wanted], len(wanted), 0.4),
+            TableSection("depends_on", [_row(other) for other in dependencies], len(dependencies), 0.4),
             TableSection("siblings", [_row(other) for other in siblings[:MOST_SIBLINGS]], len(siblings), 0.3),
             TableSection(
                 "recent_completions", [_done(other) for other in done[:MOST_COMPLETIONS]], len(done), 0.3
@@ -95,16 +95,16 @@ def _completed(tasks: Sequence[Task]) -> list[Task]:
 
 def _row(task: Task) -> dict[str, str]:
     return {
-        "id": shown(str(task.get("id"))),
-        "title": shown(str(task.get("title") or ""), 72),
+        "id": one_line(str(task.get("id"))),
+        "title": one_line(str(task.get("title") or ""), 72),
         "status": str(task.get("status") or "pending"),
     }
 
 
 def _done(task: Task) -> dict[str, str]:
     return {
-        "id": shown(str(task.get("id"))),
-        "title": shown(str(task.get("title") or ""), 72),
+        "id": one_line(str(task.get("id"))),
+        "title": one_line(str(task.get("title") or ""), 72),
         "commit": str(task.get("commit_sha") or "")[:10],
     }
 

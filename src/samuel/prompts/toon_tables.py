@@ -27,21 +27,21 @@ def compact(head: dict[str, Any], sections: Sequence[TableSection], budget: int)
     parts, left_out, spare = dict(head), {}, 0.0
     for section in sections:
         allowed = section.share * room + spare
-        shown, part = _fit(section, allowed)
-        spare = allowed - (_size(part) if shown else 0)
-        if shown:
+        row_count, part = _fit(section, allowed)
+        spare = allowed - (_size(part) if row_count else 0)
+        if row_count:
             parts |= part
-        if shown < section.total:
-            left_out[section.name] = section.total - shown
+        if row_count < section.total:
+            left_out[section.name] = section.total - row_count
     if left_out:
         parts["left_out"] = left_out
     return toons.dumps(parts)
 
 
-def shown(text: str, most: int = 160) -> str:
+def one_line(text: str, most: int = 160) -> str:
     """Text by strangers (names, subjects) on one line, with nothing in it that moves a cursor or is no text."""
     if not text.isprintable():
-        text = _NOT_SHOWN.sub(lambda found: ascii(found[0])[1:-1], text)
+        text = _NOT_SHOWN.sub(lambda match: ascii(match[0])[1:-1], text)
     return text if len(text) <= most else f"{text[: most - 1]}…"
 
 
@@ -66,11 +66,11 @@ def _part(section: TableSection, count: int) -> dict[str, Any]:
 
 def by_directory(paths: Sequence[str]) -> dict[str, list[str]]:
     """`{directory: [names]}`: a directory is spelled once, however many of its files are named."""
-    found: dict[str, list[str]] = {}
+    names_by_directory: dict[str, list[str]] = {}
     for path in paths:
         directory, _, name = path.rpartition("/")
-        found.setdefault(directory or ".", []).append(name)
-    return found
+        names_by_directory.setdefault(directory or ".", []).append(name)
+    return names_by_directory
 
 
 def _size(part: dict[str, Any]) -> int:

@@ -2,7 +2,7 @@
 
 task.py         one task
 prd_file.py     .samuel/run/prd.toon <-> tasks
-mend.py         what is wrong with a prd.toon that cannot be read
+prd_problems.py what is wrong with a prd.toon that cannot be read
 graph.py        ids and dependencies that fit together
 store.py        the file under its lock
 queue.py        which task is next

@@ -110,14 +110,14 @@ def _field(name: str, value: str) -> dict[str, Any]:
 
 def _ids(text: str) -> tuple[str, ...]:
     """`1.1, Task 2 and T003 (the parser)`; () if one of them is no id."""
-    found = []
+    ids = []
     for part in re.split(r",|;|&|\band\b", text):
         words = re.sub(r"^\W*(?:tasks?|steps?|items?)\s+", "", part.strip(), flags=re.IGNORECASE).split()
         id = words[0].strip("`*#.:()") if words else ""
         if not re.search(r"\d", id):
             return ()
-        found.append(id)
-    return tuple(found)
+        ids.append(id)
+    return tuple(ids)
 
 
 def _priority(text: str) -> str:

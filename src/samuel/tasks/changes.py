@@ -26,36 +26,36 @@ from samuel.tasks.task import PRIORITIES, Task, Tasks, find
 
 
 def begin(tasks: Tasks, id: str, *, iteration: int) -> tuple[Task, ...]:
-    task = _one(tasks, id, OPEN, "begun")  # one in progress is begun again after a crash
+    task = _task_in_status(tasks, id, OPEN, "begun")  # one in progress is begun again after a crash
     return _put(tasks, task, status="in_progress", iteration=iteration, claimed=False)
 
 
 def claim(tasks: Tasks, id: str, *, commit: str = "") -> tuple[Task, ...]:
     """The agent's word that it is done: it may be given twice, and it counts when the checks agree."""
-    task = _one(tasks, id, ("in_progress",), "claimed")
+    task = _task_in_status(tasks, id, ("in_progress",), "claimed")
     return _put(tasks, task, claimed=True, commit_sha=commit or task.commit_sha)
 
 
 def fail(tasks: Tasks, id: str, *, failure: str, max_attempts: int) -> tuple[Task, ...]:
     """An attempt that came to nothing. Its reason goes into the next attempt's prompt, or stays with the block."""
-    task = _one(tasks, id, ("in_progress",), "failed")
+    task = _task_in_status(tasks, id, ("in_progress",), "failed")
     attempts = task.attempts + 1
     status = "blocked" if attempts >= max_attempts else "pending"
     return _put(tasks, task, status=status, attempts=attempts, claimed=False, last_failure=_text(failure))
 
 
 def complete(tasks: Tasks, id: str, *, at: str, commit: str = "") -> tuple[Task, ...]:
-    task = _one(tasks, id, OPEN, "completed")
+    task = _task_in_status(tasks, id, OPEN, "completed")
     return _put(tasks, task, status="completed", completed_at=at, commit_sha=commit or task.commit_sha)
 
 
 def skip(tasks: Tasks, id: str, *, reason: str) -> tuple[Task, ...]:
-    task = _one(tasks, id, (*OPEN, "blocked"), "skipped")
+    task = _task_in_status(tasks, id, (*OPEN, "blocked"), "skipped")
     return _put(tasks, task, status="skipped", claimed=False, last_failure=_reason(reason))
 
 
 def block(tasks: Tasks, id: str, *, reason: str) -> tuple[Task, ...]:
-    task = _one(tasks, id, OPEN, "blocked")
+    task = _task_in_status(tasks, id, OPEN, "blocked")
     return _put(tasks, task, status="blocked", claimed=False, last_failure=_reason(reason))
 
 
@@ -96,7 +96,7 @@ def enqueue(
     return (*tasks, new)
 
 
-def _one(tasks: Tasks, id: str, statuses: Iterable[str], become: str) -> Task:
+def _task_in_status(tasks: Tasks, id: str, statuses: Iterable[str], become: str) -> Task:
     task = find(tasks, id)
     if task.status in statuses:
         return task
@@ -108,7 +108,7 @@ def _one(tasks: Tasks, id: str, statuses: Iterable[str], become: str) -> Task:
 
 def _put(tasks: Tasks, task: Task, **fields: Any) -> tuple[Task, ...]:
     new = replace(task, **fields)
-    return tuple(new if one is task else one for one in tasks)
+    return tuple(new if other is task else other for other in tasks)
 
 
 def _reason(text: str) -> str:

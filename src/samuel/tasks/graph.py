@@ -15,24 +15,24 @@ def problems(tasks: Tasks, file: str = "", lines: Sequence[int] = ()) -> list[Pr
     """Everything that does not fit; `lines` says where each task stands."""
     if fit(tasks):
         return []
-    found = [*_ids(tasks), *_references(tasks), *_cycles(tasks)]
+    graph_problems = [*_ids(tasks), *_references(tasks), *_cycles(tasks)]
     where = dict(enumerate(lines))
-    return [Problem(what, file, where.get(index, 0), hint) for index, what, hint in sorted(found)]
+    return [Problem(what, file, where.get(index, 0), hint) for index, what, hint in sorted(graph_problems)]
 
 
 def fit(tasks: Tasks) -> bool:
     """A quick yes, where every task refers only to tasks above it, as they nearly always do; or a perhaps."""
-    seen: set[str] = set()
+    earlier_ids: set[str] = set()
     for task in tasks:
-        if task.id in seen or not task.id or task.id != task.id.strip():
+        if task.id in earlier_ids or not task.id or task.id != task.id.strip():
             return False
-        if (task.parent_id and task.parent_id not in seen) or not seen.issuperset(task.depends_on):
+        if (task.parent_id and task.parent_id not in earlier_ids) or not earlier_ids.issuperset(task.depends_on):
             return False
-        seen.add(task.id)
+        earlier_ids.add(task.id)
     return True
 
 
-GraphProblem = tuple[int, str, str]  # the position of the task, what is wrong, how to mend it
+GraphProblem = tuple[int, str, str]  # the position of the task, what is wrong, how to fix it
 
 
 def _ids(tasks: Tasks) -> Iterator[GraphProblem]:
@@ -48,7 +48,7 @@ def _references(tasks: Tasks) -> Iterator[GraphProblem]:
     ids = {task.id for task in tasks}
     hints = SpellingHints()
     for index, task in enumerate(tasks):
-        referred = [("depends on", one) for one in task.depends_on]
+        referred = [("depends on", id) for id in task.depends_on]
         referred += [("has the parent", task.parent_id)] if task.parent_id else []
         for how, other in referred:
             if other not in ids:

@@ -23,8 +23,7 @@ import toons
 
 from samuel.decoding import convert
 from samuel.errors import ConfigError, Problem
-from samuel.tasks import graph
-from samuel.tasks import prd_problems as mend
+from samuel.tasks import graph, prd_problems
 from samuel.tasks.task import COLUMNS, LISTS, Task, Tasks
 
 NAME = "prd.toon"
@@ -48,24 +47,24 @@ def decode(text: str, file: str = NAME) -> PrdDocument:
     try:
         table = toons.loads(text).get("tasks")
     except toons.ToonDecodeError as error:
-        raise ConfigError(mend.unreadable(text, error, file)) from None
+        raise ConfigError(prd_problems.unreadable(text, error, file)) from None
     except AttributeError:  # a list or a plain value
         table = None
-    header = mend.HEADER.search(text)
+    header = prd_problems.HEADER.search(text)
     if table == [] and not header:  # an empty list has more than one spelling, and nothing to keep
         return EMPTY
     if not header:
-        raise ConfigError([mend.no_table(file)])
+        raise ConfigError([prd_problems.no_table(file)])
     before, rest = text[: header.start()], text[header.end() + 1 :]
     rows, after = _split(rest, len(table))
     columns = tuple(table[0]) if table else COLUMNS
     if nested := [name for name, value in table[0].items() if isinstance(value, dict | list)] if table else []:
-        raise ConfigError([mend.nested(nested, file, before.count("\n") + 1)])
+        raise ConfigError([prd_problems.nested(nested, file, before.count("\n") + 1)])
     try:
         tasks = _tasks(table, columns)
         problems = [] if graph.fit(tasks) else graph.problems(tasks, file, _line_numbers(before, rows))
     except msgspec.ValidationError:
-        problems = mend.bad_cells(table, file, _line_numbers(before, rows))
+        problems = prd_problems.bad_cells(table, file, _line_numbers(before, rows))
     if problems:
         raise ConfigError(problems)
     return PrdDocument(tasks, columns, before, rows, after)
@@ -77,26 +76,26 @@ def encode(tasks: Tasks, old: PrdDocument = EMPTY) -> str:
     columns = (*COLUMNS, *extras)
     texts = list(zip(old.tasks, old.rows, strict=True))
     above = {task.id: row.rpartition("\n")[0] for task, row in texts if "\n" in row}
-    kept = {id(task): row for task, row in texts} if columns == old.columns else {}
+    row_texts = {id(task): row for task, row in texts} if columns == old.columns else {}
 
-    changed = [task for task in tasks if id(task) not in kept]
+    changed = [task for task in tasks if id(task) not in row_texts]
     names, lines = _table(changed, columns)
     for task, line in zip(changed, lines, strict=True):
-        kept[id(task)] = f"{above[task.id]}\n{line}" if task.id in above else line
+        row_texts[id(task)] = f"{above[task.id]}\n{line}" if task.id in above else line
     header = f"tasks[{len(tasks)}]{{{names}}}:"
-    return old.before + "\n".join([header, *(kept[id(task)] for task in tasks), old.after])
+    return old.before + "\n".join([header, *(row_texts[id(task)] for task in tasks), old.after])
 
 
 def _split(rest: str, count: int) -> tuple[tuple[str, ...], str]:
     """The text behind the header as `count` rows, each with the comments above it, and what follows them."""
     lines = rest.split("\n")
-    if not mend.COMMENT.search(f"\n{rest}"):
+    if not prd_problems.COMMENT.search(f"\n{rest}"):
         return tuple(lines[:count]), "\n".join(lines[count:])
     rows: list[str] = []
     begin = end = 0
     while len(rows) < count:
         end += 1
-        if not mend.COMMENT.match(f"\n{lines[end - 1]}\n"):
+        if not prd_problems.COMMENT.match(f"\n{lines[end - 1]}\n"):
             rows.append("\n".join(lines[begin:end]))
             begin = end
     return tuple(rows), "\n".join(lines[end:])
@@ -158,7 +157,7 @@ def _table(tasks: Tasks, columns: Sequence[str]) -> tuple[str, list[str]]:
     try:
         _tasks(read, columns)
     except msgspec.ValidationError:
-        raise ConfigError(mend.bad_cells(read, "", [0] * len(read))) from None
+        raise ConfigError(prd_problems.bad_cells(read, "", [0] * len(read))) from None
     return names, [_BARE_ID.sub(r'  "\1",', line) for line in lines]
 
 

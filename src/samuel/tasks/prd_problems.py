@@ -1,4 +1,4 @@
-"""What is wrong with a prd.toon that cannot be read: all of it, where it stands, and how to mend it.
+"""What is wrong with a prd.toon that cannot be read: all of it, where it stands, and how to fix it.
 
 Only a broken file comes here, so it may take its time.
 """
@@ -23,7 +23,7 @@ COMMENT = re.compile(r"\n[ \t\r]*[#\n]")  # the line after a line end is one, or
 _CELLS = 'a cell with a comma, a quote or a colon stands in double quotes, a quote within them is `\\"`'
 _TYPES = get_type_hints(Task)
 _CHOICES: dict[str, Sequence[str]] = {"status": STATUSES, "priority": PRIORITIES}
-_WANTED = {
+_EXPECTED = {
     str: ("text", 'put it in double quotes, like "1.10": without them it is a number'),
     int: ("a whole number", "write one like 3, without quotes"),
     bool: ("true or false", "write one of them, without quotes"),
@@ -42,38 +42,38 @@ def nested(names: Sequence[str], file: str, line: int) -> Problem:
 
 def unreadable(text: str, error: toons.ToonDecodeError, file: str) -> list[Problem]:
     """Why toons refused the file. It stops at the first mistake; this looks at each row by itself."""
-    found: list[Problem] = []
+    problems: list[Problem] = []
     if header := HEADER.search(text):
         rows = _rows(text, header)
         if int(header[1]) != len(rows):
             at = text.count("\n", 0, header.start()) + 1
             what = f"the header counts {header[1]} tasks, but the table has {len(rows)}"
             hint = f"bring back the missing row, or write `tasks[{len(rows)}]` if this is all of them"
-            found.append(Problem(what, file, at, hint))
+            problems.append(Problem(what, file, at, hint))
         for line, row in rows:
             try:
                 toons.loads(f"tasks[1]{{{header[2]}}}:\n{row}\n")
             except toons.ToonDecodeError as refused:
-                found.append(Problem(f"this row cannot be read: {_why(refused)}", file, line, _CELLS))
+                problems.append(Problem(f"this row cannot be read: {_why(refused)}", file, line, _CELLS))
     elif not re.search(r"^tasks\b", text, re.MULTILINE):
-        found.append(no_table(file))
-    return found or [
+        problems.append(no_table(file))
+    return problems or [
         Problem(_why(error), file, error.line or 0, "https://toonformat.dev shows how TOON is written")
     ]
 
 
 def bad_cells(rows: Sequence[dict[str, Any]], file: str, lines: Sequence[int]) -> list[Problem]:
     """The cells that do not hold what their columns ask for; null stands for a column's default."""
-    found: list[Problem] = []
+    problems: list[Problem] = []
     for line, row in zip(lines, rows, strict=True):
         for name in sorted({"id", "title"} - set(row)):
-            found.append(Problem(f"the task has no `{name}`", file, line, "every task needs an id and a title"))
+            problems.append(Problem(f"the task has no `{name}`", file, line, "every task needs an id and a title"))
         for name, value in row.items():
             try:
                 convert(value, _TYPES[name])
             except msgspec.ValidationError:
-                found.append(_refused(name, value)._replace(file=file, line=line))
-    return found
+                problems.append(_refused(name, value)._replace(file=file, line=line))
+    return problems
 
 
 def _refused(name: str, value: Any) -> Problem:
@@ -82,8 +82,8 @@ def _refused(name: str, value: Any) -> Problem:
         return Problem(f"`{value}` is no {name}", hint=hint)
     if name in LISTS:
         return Problem(f"`{name}` must be text, not {value!r}", hint='write "1.10", and several as "1.10|1.11"')
-    wanted, hint = _WANTED[_TYPES[name]]
-    return Problem(f"`{name}` must be {wanted}, not {value!r}", hint=hint)
+    expected, hint = _EXPECTED[_TYPES[name]]
+    return Problem(f"`{name}` must be {expected}, not {value!r}", hint=hint)
 
 
 def _rows(text: str, header: re.Match[str]) -> list[tuple[int, str]]:

@@ -13,11 +13,17 @@ from msgspec.structs import replace
 
 from samuel.tasks.task import COLUMNS, Task, Tasks
 
-SHOWN = ("status", "claimed", "attempts", "iteration", "priority")  # short values, worth a word in a warning
-SPOKEN_STATUSES = ("skipped", "blocked")
+NAMED_COLUMNS = (
+    "status",
+    "claimed",
+    "attempts",
+    "iteration",
+    "priority",
+)  # short values, worth a word in a warning
+AGENT_STATUSES = ("skipped", "blocked")
 
 
-class Speech(NamedTuple):
+class AllowedChanges(NamedTuple):
     """What may be said: about which tasks, and how many new ones may be added."""
 
     own: Collection[str] = ()
@@ -38,49 +44,53 @@ class Rebuilt(NamedTuple):
     """Why nothing that was said could be read; the tasks are those of before then."""
 
 
-def rebuild(before: Tasks, after: Tasks, speech: Speech) -> Rebuilt:
-    """The tasks of `before` with what `speech` allows of `after`.
+def rebuild(before: Tasks, after: Tasks, allowed_changes: AllowedChanges) -> Rebuilt:
+    """The tasks of `before` with what `allowed_changes` allows of `after`.
 
     Rows that are the same are the objects of `after`, so that a task file keeps their text. The result fits
     together if `before` and `after` do.
     """
     changed = {task.id: task for task in after}
-    known = {task.id for task in before}
+    ids_before = {task.id for task in before}
     tasks: list[Task] = []
     put_back: list[str] = []
     for task in before:
         now = changed.get(task.id)
-        kept = _spoken(task, now) if now is not None and task.id in speech.own else task
-        tasks.append(now if now == kept and now is not None else kept)
-        if now != kept:
-            put_back.append(_described(kept, now))
-    common = [task.id for task in after if task.id in known]
+        allowed = _with_allowed_change(task, now) if now is not None and task.id in allowed_changes.own else task
+        tasks.append(now if now == allowed and now is not None else allowed)
+        if now != allowed:
+            put_back.append(_described(allowed, now))
+    common = [task.id for task in after if task.id in ids_before]
     if common != [task.id for task in before if task.id in changed]:
         put_back.append("the order of the tasks was changed")
-    added = list(_added([task for task in after if task.id not in known], known, speech, put_back))
+    added = list(
+        _added([task for task in after if task.id not in ids_before], ids_before, allowed_changes, put_back)
+    )
     return Rebuilt((*tasks, *added), tuple(put_back), len(added))
 
 
-def _spoken(task: Task, now: Task) -> Task:
+def _with_allowed_change(task: Task, now: Task) -> Task:
     """The task with what its agent said about it: a claim, or why it is skipped or blocked."""
     if task.status != "in_progress":
         return task
-    if now.status in SPOKEN_STATUSES:
+    if now.status in AGENT_STATUSES:
         # The failure of an earlier attempt is no reason: whoever only changed the status gave none.
         has_reason = bool(now.last_failure.strip()) and now.last_failure != task.last_failure
-        said = replace(task, status=now.status, claimed=False, last_failure=now.last_failure)
-        return said if has_reason else task
+        ended = replace(task, status=now.status, claimed=False, last_failure=now.last_failure)
+        return ended if has_reason else task
     if now.claimed or now.status == "completed":
         return replace(task, claimed=True, commit_sha=now.commit_sha)
     return task
 
 
-def _added(rows: list[Task], known: set[str], speech: Speech, put_back: list[str]) -> Iterator[Task]:
+def _added(
+    rows: list[Task], ids_before: set[str], allowed_changes: AllowedChanges, put_back: list[str]
+) -> Iterator[Task]:
     """New rows as `samuel run enqueue` would have made them: nobody has worked on them yet."""
-    most = len(rows) if speech.max_new_tasks is None else speech.max_new_tasks
-    allowed = rows[:most] if speech.adds else []
+    most = len(rows) if allowed_changes.max_new_tasks is None else allowed_changes.max_new_tasks
+    allowed = rows[:most] if allowed_changes.adds else []
     put_back += (f"the new task `{row.id}` is left out" for row in rows[len(allowed) :])
-    there = {*known, *(row.id for row in allowed)}
+    there = {*ids_before, *(row.id for row in allowed)}
     for row in allowed:
         task = replace(
             row,
@@ -90,8 +100,8 @@ def _added(rows: list[Task], known: set[str], speech: Speech, put_back: list[str
             completed_at="",
             commit_sha="",
             last_failure="",
-            source=speech.source,
-            iteration=speech.iteration,
+            source=allowed_changes.source,
+            iteration=allowed_changes.iteration,
             parent_id=row.parent_id if row.parent_id in there else "",
             depends_on=tuple(id for id in row.depends_on if id in there),
         )
@@ -107,8 +117,8 @@ def _described(task: Task, now: Task | None) -> str:
     if task.claimed and now.status == "completed":
         return f"task `{task.id}` was marked completed without a check, which is a claim at most"
     names = [name for name in (*COLUMNS, "extra") if getattr(task, name) != getattr(now, name)]
-    changes = [f"{name} was set to {getattr(now, name)}" for name in names if name in SHOWN]
-    others = [name for name in names if name not in SHOWN]
+    changes = [f"{name} was set to {getattr(now, name)}" for name in names if name in NAMED_COLUMNS]
+    others = [name for name in names if name not in NAMED_COLUMNS]
     if others:
         changes.append(f"{', '.join(others)} {'was' if len(others) == 1 else 'were'} changed")
     return f"task `{task.id}`: {', '.join(changes)}"

@@ -165,10 +165,10 @@ class AgentAsker:
         raise SamuelError(f"this is inside the run `{self.run}`, which cannot {verb} task `{id}`", hint)
 
     def _within_the_limit(self, tasks: Tasks) -> None:
-        found = [task for task in tasks if task.source == DISCOVERY and task.iteration == self.iteration]
-        if self.max_new_tasks is not None and len(found) >= self.max_new_tasks:
+        discovered = [task for task in tasks if task.source == DISCOVERY and task.iteration == self.iteration]
+        if self.max_new_tasks is not None and len(discovered) >= self.max_new_tasks:
             raise SamuelError(
-                f"this discovery has found {len(found)} tasks, and {self.max_new_tasks} is the most",
+                f"this discovery has found {len(discovered)} tasks, and {self.max_new_tasks} is the most",
                 "end this turn; the next discovery can find more",
             )
 

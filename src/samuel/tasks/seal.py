@@ -18,7 +18,7 @@ from msgspec.structs import replace
 from samuel.decoding import decode_json
 from samuel.files import atomic
 from samuel.process import procfs
-from samuel.tasks.rebuild import Rebuilt, Speech, rebuild
+from samuel.tasks.rebuild import AllowedChanges, Rebuilt, rebuild
 from samuel.tasks.task import Task
 
 FILE = "tasks.json"
@@ -40,11 +40,11 @@ class Seal(msgspec.Struct, frozen=True, kw_only=True):
     put_back: tuple[str, ...] = ()  # undone already, by somebody else's change, and not yet reported
 
     @property
-    def speech(self) -> Speech:
+    def allowed_changes(self) -> AllowedChanges:
         if self.step != "agent":
-            return Speech()
+            return AllowedChanges()
         discovers = self.mode == DISCOVERY
-        return Speech(
+        return AllowedChanges(
             own=self.own,
             adds=True,
             max_new_tasks=self.max_new_tasks if discovers else None,
@@ -67,7 +67,7 @@ class Seal(msgspec.Struct, frozen=True, kw_only=True):
         return replace(self, tasks=tuple(tasks), pid=os.getpid(), born=procfs.born(os.getpid()))
 
     def rebuild(self, tasks: Iterable[Task]) -> Rebuilt:
-        rebuilt = rebuild(self.tasks, tuple(tasks), self.speech)
+        rebuilt = rebuild(self.tasks, tuple(tasks), self.allowed_changes)
         return rebuilt._replace(put_back=(*self.put_back, *rebuilt.put_back))
 
     def with_change(self, rebuilt: Rebuilt, changed: Iterable[Task]) -> Seal:
@@ -117,5 +117,5 @@ class SealFile:
             return None
 
 
-def _same(one: Seal, other: Seal) -> bool:
-    return (one.run_id, one.iteration, one.step) == (other.run_id, other.iteration, other.step)
+def _same(seal: Seal, other: Seal) -> bool:
+    return (seal.run_id, seal.iteration, seal.step) == (other.run_id, other.iteration, other.step)
