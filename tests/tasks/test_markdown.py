@@ -257,7 +257,7 @@ def test_what_may_have_been_meant() -> None:
     found, notes = parse(text, "prd.md")
     assert [task.id for task in found] == ["1"]
     assert notes == (
-        "prd.md:3: `### Two` has no number, so it is no task",
+        "prd.md:3: `### Two` has no number, so it is not read as a task",
         "prd.md:5: `- [ ] 3 Three` is in no section for tasks",
     )
 
@@ -282,7 +282,7 @@ def test_what_commonmark_takes_for_text_or_code_is_no_task_and_a_note_says_so() 
         ("1", "- [ ] 2 Indented by six: Markdown goes on with the words of One")
     ]
     assert [note.split(":")[1:2] + note.split(" is part of ")[1:] for note in notes] == [
-        [line, f"{block} in Markdown, so it is no task: {hint}"]
+        [line, f"{block} in Markdown, so it is not read as a task: {hint}"]
         for line, block, hint in [
             ("3", "the paragraph above", "indent it like the items around it, or put an empty line above it"),
             ("6", "the paragraph above", "indent it like the items around it, or put an empty line above it"),
@@ -378,9 +378,9 @@ def test_all_that_is_wrong_is_named() -> None:
         (2, "this item cannot be read"),
         (4, "this item cannot be read"),
     ]
-    assert problems("## Tasks\n### 1 One\nPriority: urgent\n") == [(2, "`urgent` is no priority")]
+    assert problems("## Tasks\n### 1 One\nPriority: urgent\n") == [(2, "`urgent` is not a valid priority")]
     assert problems("## Tasks\n### 1 One\nDepends on: 1.5\n### 2 Two\n### 2 Three\n") == [
-        (2, "task `1` depends on `1.5`, which is no task here"),
+        (2, "task `1` depends on `1.5`, which does not exist"),
         (4, "the id `2` is there 2 times"),
         (5, "the id `2` is there 2 times"),
     ]

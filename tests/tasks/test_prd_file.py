@@ -197,15 +197,15 @@ def test_the_wrong_values() -> None:
     ) == [
         (2, "`id` must be text, not 1.1"),
         (3, "`title` must be text, not 2048"),
-        (3, "`dnoe` is no status"),
+        (3, "`dnoe` is not a valid status"),
         (3, "`depends_on` must be text, not 2"),
-        (4, "`compleed` is no status"),
+        (4, "`compleed` is not a valid status"),
         (4, "`depends_on` must be text, not 0"),
         (5, "the task has no `id`"),
     ]
     columns = "id,title,priority,claimed,attempts,x"
     assert problems(rows('  "1",A,urgent,maybe,2.5,1', columns=columns)) == [
-        (2, "`urgent` is no priority"),
+        (2, "`urgent` is not a valid priority"),
         (2, "`claimed` must be true or false, not 'maybe'"),
         (2, "`attempts` must be a whole number, not 2.5"),
     ]
@@ -215,16 +215,16 @@ def test_the_wrong_values() -> None:
 def test_ids_that_do_not_fit_together() -> None:
     text = rows('  "1",A,pending,"9"', '  "1",B,pending,""', '  " ",C,pending,""', '  "12",D,pending,"122|1"')
     assert problems(text) == [
-        (2, "task `1` depends on `9`, which is no task here"),
+        (2, "task `1` depends on `9`, which does not exist"),
         (2, "the id `1` is there 2 times"),
         (3, "the id `1` is there 2 times"),
         (4, "the id ' ' is empty or has blanks around it"),
-        (5, "task `12` depends on `122`, which is no task here"),
+        (5, "task `12` depends on `122`, which does not exist"),
     ]
     parent = rows('  "1",A,2', '  "2",B,"1"', '  "3",C,"4"', columns="id,title,parent_id").replace("A,2", 'A,"2"')
     assert problems(parent) == [
         (2, "tasks are their own parents: `1` -> `2` -> `1`"),
-        (4, "task `3` has the parent `4`, which is no task here"),
+        (4, "task `3` has the parent `4`, which does not exist"),
     ]
 
 

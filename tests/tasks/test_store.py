@@ -66,7 +66,7 @@ def test_a_change_that_does_not_fit_together_is_not_written(tmp_path: Path) -> N
     before = store.path.read_bytes()
     with pytest.raises(ConfigError, match="depends on `9`"):
         store.change(lambda tasks: [*tasks, Task(id="3", title="", depends_on=("9",))])
-    with pytest.raises(ConfigError, match="`done` is no status"):
+    with pytest.raises(ConfigError, match="`done` is not a valid status"):
         store.change(lambda tasks: [*tasks, Task(id="3", title="", status="done")])  # type: ignore[arg-type]
     with pytest.raises(ZeroDivisionError):
         store.change(lambda tasks: [tasks[1 // 0]])

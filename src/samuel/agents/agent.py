@@ -1,4 +1,4 @@
-"""What Samuel knows about an agent: a program that reads a prompt, works in the current directory, and exits."""
+"""An agent: a program that reads a prompt, works in the current directory, and exits."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Agent:
     """How it gets the prompt. An argument is for short ones: Linux takes 128 KiB and not a byte more."""
 
     env: tuple[str, ...] = ()
-    """The host's variables that it receives besides the clean set: its keys, and where it finds its model."""
+    """The host's variables that it receives on top of the clean set: API keys, and where its model is."""
 
     confined: Mapping[str, str] = field(default_factory=dict)
     """Variables it gets in a sandbox only."""

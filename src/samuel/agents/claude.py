@@ -35,7 +35,7 @@ _REPORT = ("--output-format", "stream-json", "--verbose")
 
 
 def limited(tools: Sequence[str]) -> tuple[str, ...]:
-    """It is given these tools only, and what is not allowed of them is denied: there is nobody to ask."""
+    """The argv for these tools only. Anything else is denied: no person is there to ask."""
     tool_names = dict.fromkeys(tool.partition("(")[0] for tool in tools)
     # With `=`: the name of a tool can then never be read as an option.
     allowed = (f"--tools={','.join(tool_names)}", f"--allowedTools={','.join(tools)}", "--permission-mode=dontAsk")

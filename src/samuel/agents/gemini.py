@@ -48,7 +48,7 @@ def _head(lines: Iterable[bytes]) -> bytes:
 
 AGENT = Agent(
     name="gemini",
-    # Without --skip-trust a folder that nobody trusted by hand turns `yolo` back into asking.
+    # Without --skip-trust, `yolo` asks again in a folder that was not trusted interactively.
     command=("gemini", "--approval-mode", "yolo", "--skip-trust", "-o", "stream-json"),
     env=(
         *("GEMINI_API_KEY", "GOOGLE_API_KEY", "GEMINI_MODEL", "GOOGLE_GEMINI_BASE_URL"),

@@ -87,7 +87,7 @@ def _do(step: Path, prompt: bytes) -> int:
 
 def _run(argv: list[str], prompt: bytes) -> int:
     _say(f"running {os.path.basename(argv[-1])}")
-    # This is a program of its own, not a part of Samuel's process; whoever started it ends its whole tree.
+    # This is a program of its own, not a part of Samuel's process; its parent ends its whole process tree.
     try:
         code = subprocess.run(argv, input=prompt, check=False).returncode
     except OSError as error:

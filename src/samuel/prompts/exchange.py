@@ -17,7 +17,7 @@ class RenderRequest(msgspec.Struct):
     memory: int
     """Bytes of address space."""
     seconds: int
-    """Of computing, not of waiting: a busy machine is no reason to give up."""
+    """CPU seconds, not wall time: a busy machine must not make a template fail."""
 
 
 class Rendered(msgspec.Struct, omit_defaults=True):

@@ -15,7 +15,7 @@ from types import TracebackType
 from typing import NamedTuple
 
 HUGE = 4 * 1024 * 1024
-"""Larger files are data, whatever they are called: they have a size, and their lines are not counted."""
+"""Larger files count as data: they have a size, and their lines are not counted."""
 
 _SMALL = 128 * 1024
 _SNIFFED = 8000  # git's own test: what has a NUL within these is binary

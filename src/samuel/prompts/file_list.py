@@ -23,7 +23,7 @@ SKIPPED = frozenset(
 )
 """What a .gitignore would have named, had there been one."""
 OWN = b".samuel/run/"
-"""Samuel's own notes are not part of the project, unless somebody committed them."""
+"""Samuel's own state is not part of the project, unless it was committed."""
 
 
 class Last(NamedTuple):
@@ -85,7 +85,7 @@ def _tracked(git: Git, changed: frozenset[bytes]) -> tuple[dict[bytes, bytes], l
             continue
         if about[:1] == b"H":
             clean[path] = about[9:-2]
-        else:  # skip-worktree or assume-unchanged: git takes somebody's word for it, and we do not
+        else:  # skip-worktree or assume-unchanged: git trusts the flag, and we do not
             unsure.append(path)
     return clean, unsure
 

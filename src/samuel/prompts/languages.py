@@ -53,7 +53,7 @@ class Rules(NamedTuple):
     tests: re.Pattern[bytes]
     """A test's name; the group that matched is what it tests."""
     untested: re.Pattern[bytes]
-    """Names that nobody writes a test for: entry points, re-exports, settings."""
+    """Names that need no test of their own: entry points, re-exports, settings."""
     beside: bool = False
     """A test lies in the directory of what it tests; elsewhere it is the test of something else."""
     plain: bool = False

@@ -44,7 +44,7 @@ def _here(reader: FactsReader, paths: Sequence[bytes]) -> Iterator[ReadFiles | N
 
 
 def _elsewhere(root: Path, paths: Sequence[bytes]) -> list[ReadFiles | None] | None:
-    """None: it did not work out, for whatever reason."""
+    """The other half, or None if the second process failed."""
     done = spawn.run(
         # Isolated, and without packages: the file needs nothing but the standard library.
         [sys.executable, "-I", "-S", file_facts.__file__, str(root)],

@@ -9,7 +9,7 @@ Samuel appends one entry an iteration:
     - area: src/parser
 
 The comment holds the entry's key: a resumed run that appends the same entry again finds it and does nothing.
-Agents and people write into the file too, in whatever shape. What looks like one of the three kinds of lines is
+Agents and people write into the file too, in any form. What looks like one of the three kinds of lines is
 read as one (`* **Learned**: …`, `AREA: …`); everything else is kept and not read.
 """
 
@@ -86,7 +86,7 @@ def append(path: Path, entry: ProgressEntry) -> bool:
         before = os.pread(fd, _READ, max(0, size - _READ))
         if _mark(entry.key).encode() in before:
             return False
-        # What somebody left without a line break must not swallow the heading.
+        # An entry without a final line break must not swallow the heading.
         gap = b"" if not before or before.endswith(b"\n") else b"\n"
         with errors_naming(path):
             os.write(fd, gap + str(entry).encode(errors="backslashreplace"))

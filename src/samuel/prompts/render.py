@@ -2,8 +2,8 @@
 
 `{{.Plugins.python.Venv}}` (Go's spelling) works as well as `{{ Plugins.python.Venv }}`.
 
-A template needs nobody's agreement, so it must not be able to do harm. A shipped one is rendered here, any other
-in a process of its own with limits on memory, computing and output.
+A template runs without the user's consent, so it must not be able to do harm. A shipped one is rendered here, any
+other in a process of its own with limits on memory, CPU time and output.
 """
 
 from __future__ import annotations

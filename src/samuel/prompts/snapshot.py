@@ -146,7 +146,7 @@ def _listed(table: FileTable, first: list[bytes]) -> tuple[str, ...]:
 
 
 def _commits(loose: Loose, git: Git, head: str) -> tuple[SnapshotCommit, ...]:
-    """The last commits, and (in `kept`) what they touched: asked again only when there is a new one."""
+    """The last commits, and (in `loose`) what they touched: asked again only when there is a new one."""
     if loose.head != head:
         log = git.log(MOST_COMMITS) if head else []
         loose.head = head

@@ -1,4 +1,4 @@
-"""What is known of a project's files from the last time, kept outside of the project.
+"""Facts about a project's files from the last snapshot, cached outside of the project.
 
     tracked   what git vouches for: a table, good for as long as git's index is the same file
     loose     what git does not vouch for: changed and untracked files, each by its size, times and inode
@@ -147,5 +147,5 @@ class Cache:
         return file_stat.st_mtime_ns, _stamp(file_stat) if file_stat.st_ctime_ns < settled_before else "", facts
 
 
-def _stamp(seen: os.stat_result) -> str:
-    return f"{seen.st_size} {seen.st_mtime_ns} {seen.st_ctime_ns} {seen.st_ino}"
+def _stamp(file_stat: os.stat_result) -> str:
+    return f"{file_stat.st_size} {file_stat.st_mtime_ns} {file_stat.st_ctime_ns} {file_stat.st_ino}"

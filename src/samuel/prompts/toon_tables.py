@@ -39,7 +39,7 @@ def compact(head: dict[str, Any], sections: Sequence[TableSection], budget: int)
 
 
 def one_line(text: str, most: int = 160) -> str:
-    """Text by strangers (names, subjects) on one line, with nothing in it that moves a cursor or is no text."""
+    """Untrusted text (names, subjects) as one line, with control characters escaped."""
     if not text.isprintable():
         text = _NOT_SHOWN.sub(lambda match: ascii(match[0])[1:-1], text)
     return text if len(text) <= most else f"{text[: most - 1]}…"

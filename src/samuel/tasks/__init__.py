@@ -8,5 +8,5 @@ store.py        the file under its lock
 queue.py        which task is next
 changes.py      the changes, as pure functions
 rights.py       who may ask for which change
-markdown.py     a PRD in Markdown -> tasks; outline.py and annotations.py are its eyes
+markdown.py     a PRD in Markdown -> tasks, by outline.py, entries.py and annotations.py
 """

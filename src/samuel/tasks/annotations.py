@@ -72,7 +72,7 @@ def _annotation(brackets: re.Match[str], fields: dict[str, Any]) -> str:
 def body(lines: Iterable[tuple[str, bool]]) -> tuple[list[str], dict[str, Any]]:
     """The lines below a title (and whether each is code): what remains as text, and the fields that were named.
 
-    ValueError says which line names a priority that is none.
+    Raises ValueError for a line with an unknown priority.
     """
     text: list[str] = []
     fields: dict[str, Any] = {}
@@ -109,7 +109,7 @@ def _field(name: str, value: str) -> dict[str, Any]:
 
 
 def _ids(text: str) -> tuple[str, ...]:
-    """`1.1, Task 2 and T003 (the parser)`; () if one of them is no id."""
+    """`1.1, Task 2 and T003 (the parser)`; () if any of them is not an id."""
     ids = []
     for part in re.split(r",|;|&|\band\b", text):
         words = re.sub(r"^\W*(?:tasks?|steps?|items?)\s+", "", part.strip(), flags=re.IGNORECASE).split()
@@ -125,7 +125,7 @@ def _priority(text: str) -> str:
     if re.fullmatch(r"p[0-3]", word):
         return PRIORITIES[int(word[1])]
     if word not in PRIORITIES:
-        raise ValueError(f"`{text}` is no priority")
+        raise ValueError(f"`{text}` is not a valid priority")
     return word
 
 

@@ -80,7 +80,7 @@ def enqueue(
         raise UsageError("the task has no title", "say in a few words what is to be done")
     if priority not in PRIORITIES:
         hint = did_you_mean(priority, PRIORITIES, f"one of {', '.join(PRIORITIES)}")
-        raise UsageError(f"`{priority}` is no priority", hint)
+        raise UsageError(f"`{priority}` is not a valid priority", hint)
     needed = tuple(dict.fromkeys(depends_on))
     for id in needed:
         find(tasks, id)
@@ -113,12 +113,12 @@ def _put(tasks: Tasks, task: Task, **fields: Any) -> tuple[Task, ...]:
 
 def _reason(text: str) -> str:
     if not text.strip():
-        raise UsageError("the reason is empty", "say why, for whoever looks at it later")
+        raise UsageError("the reason is empty", "say why, for the person who reads it later")
     return _text(text).strip()
 
 
 def _text(text: str) -> str:
-    """Text for the file: bytes that were no text when they came in are shown, not kept."""
+    """Text for the file: bytes that are not UTF-8 are replaced."""
     return text.encode(errors="replace").decode()
 
 

@@ -1,4 +1,4 @@
-"""Do the tasks fit together? Ids are there once, what they refer to is there, and nothing waits for itself."""
+"""Whether the tasks form a valid graph: unique ids, references that exist, no cycles."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from samuel.tasks.task import Tasks
 
 
 def problems(tasks: Tasks, file: str = "", lines: Sequence[int] = ()) -> list[Problem]:
-    """Everything that does not fit; `lines` says where each task stands."""
+    """Every problem of the graph; `lines` holds the line of each task."""
     if fit(tasks):
         return []
     graph_problems = [*_ids(tasks), *_references(tasks), *_cycles(tasks)]
@@ -21,7 +21,7 @@ def problems(tasks: Tasks, file: str = "", lines: Sequence[int] = ()) -> list[Pr
 
 
 def fit(tasks: Tasks) -> bool:
-    """A quick yes, where every task refers only to tasks above it, as they nearly always do; or a perhaps."""
+    """True if every task refers only to tasks above it, as nearly all files do; False means: look closer."""
     earlier_ids: set[str] = set()
     for task in tasks:
         if task.id in earlier_ids or not task.id or task.id != task.id.strip():
@@ -52,8 +52,8 @@ def _references(tasks: Tasks) -> Iterator[GraphProblem]:
         referred += [("has the parent", task.parent_id)] if task.parent_id else []
         for how, other in referred:
             if other not in ids:
-                hint = hints.did_you_mean(other, ids, "name a task that is there, or take it out")
-                yield index, f"task `{task.id}` {how} `{other}`, which is no task here", hint
+                hint = hints.did_you_mean(other, ids, "name an existing task, or remove it")
+                yield index, f"task `{task.id}` {how} `{other}`, which does not exist", hint
 
 
 def _cycles(tasks: Tasks) -> Iterator[GraphProblem]:

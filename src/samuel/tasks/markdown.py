@@ -99,12 +99,12 @@ def _notes(selection: TaskEntries, outline: PrdOutline) -> Iterator[tuple[int, s
     levels = {entry.level for entry in selection.entries}
     for heading in selection.unnumbered:
         if heading.level in levels:
-            yield heading.line, f"`{_line(outline, heading.line)}` has no number, so it is no task"
+            yield heading.line, f"`{_line(outline, heading.line)}` has no number, so it is not read as a task"
     for item in selection.outside:
         yield item.line, f"`{_line(outline, item.line)}` is in no section for tasks"
     for line, kind in selection.lookalikes:
         block, hint = _LOOKALIKES[kind]
-        yield line, f"`{_line(outline, line)}` is part of {block} in Markdown, so it is no task: {hint}"
+        yield line, f"`{_line(outline, line)}` is part of {block} in Markdown, so it is not read as a task: {hint}"
     for heading in selection.dividers:
         problem = (
             f"`{_line(outline, heading.line)}` is a heading by the line below it, and ends the section for tasks"

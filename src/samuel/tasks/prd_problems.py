@@ -79,7 +79,7 @@ def bad_cells(rows: Sequence[dict[str, Any]], file: str, lines: Sequence[int]) -
 def _refused(name: str, value: Any) -> Problem:
     if name in _CHOICES:
         hint = did_you_mean(str(value), _CHOICES[name], f"one of {', '.join(_CHOICES[name])}")
-        return Problem(f"`{value}` is no {name}", hint=hint)
+        return Problem(f"`{value}` is not a valid {name}", hint=hint)
     if name in LISTS:
         return Problem(f"`{name}` must be text, not {value!r}", hint='write "1.10", and several as "1.10|1.11"')
     expected, hint = _EXPECTED[_TYPES[name]]

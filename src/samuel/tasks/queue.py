@@ -5,7 +5,7 @@ from __future__ import annotations
 from samuel.tasks.task import PRIORITIES, Task, Tasks, natural
 
 OPEN = ("pending", "in_progress")
-MET = ("completed", "skipped")  # a dependency with one of these holds nobody up
+MET = ("completed", "skipped")  # a dependency with one of these statuses is met
 
 _RANK = {priority: rank for rank, priority in enumerate(PRIORITIES)}
 
@@ -13,7 +13,7 @@ _RANK = {priority: rank for rank, priority in enumerate(PRIORITIES)}
 def next_task(tasks: Tasks) -> Task | None:
     """The task to work on: dependencies met, then the most urgent, then the smallest id.
 
-    One that is in progress goes before all: whoever began it was interrupted.
+    A task in progress comes first: the iteration that began it was interrupted.
     """
     met = {task.id for task in tasks if task.status in MET}
     ready = (task for task in tasks if task.status in OPEN and met.issuperset(task.depends_on))

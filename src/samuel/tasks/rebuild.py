@@ -1,7 +1,7 @@
-"""The task list after somebody worked who may not write it freely: what it was, and what they were allowed to say.
+"""The task list after an agent or a check worked: the list from before, with the changes that they are allowed.
 
-An agent may claim, skip or block the task it was given, and add new ones. A check may say nothing. Everything else
-that a task file holds afterwards is left out, and described for whoever reads the warning.
+An agent may claim, skip or block the task it was given, and add new ones. A check may change nothing. Every other
+change in the task file is undone, and described for the warning.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ NAMED_COLUMNS = (
     "attempts",
     "iteration",
     "priority",
-)  # short values, worth a word in a warning
+)  # short values, named in a warning
 AGENT_STATUSES = ("skipped", "blocked")
 
 
 class AllowedChanges(NamedTuple):
-    """What may be said: about which tasks, and how many new ones may be added."""
+    """Which tasks may be changed, and how many may be added."""
 
     own: Collection[str] = ()
     """The tasks that are being worked on. Several once there are several agents."""
@@ -41,7 +41,7 @@ class Rebuilt(NamedTuple):
     """What was not allowed and is undone, a short sentence each."""
     new_tasks: int = 0
     problem: str = ""
-    """Why nothing that was said could be read; the tasks are those of before then."""
+    """Why the changed file could not be read; the tasks are then those from before."""
 
 
 def rebuild(before: Tasks, after: Tasks, allowed_changes: AllowedChanges) -> Rebuilt:
@@ -70,11 +70,11 @@ def rebuild(before: Tasks, after: Tasks, allowed_changes: AllowedChanges) -> Reb
 
 
 def _with_allowed_change(task: Task, now: Task) -> Task:
-    """The task with what its agent said about it: a claim, or why it is skipped or blocked."""
+    """The task with what its agent may change: a claim, or a skip or block with its reason."""
     if task.status != "in_progress":
         return task
     if now.status in AGENT_STATUSES:
-        # The failure of an earlier attempt is no reason: whoever only changed the status gave none.
+        # The failure of an earlier attempt does not count as a reason: only the status was changed.
         has_reason = bool(now.last_failure.strip()) and now.last_failure != task.last_failure
         ended = replace(task, status=now.status, claimed=False, last_failure=now.last_failure)
         return ended if has_reason else task
@@ -86,7 +86,7 @@ def _with_allowed_change(task: Task, now: Task) -> Task:
 def _added(
     rows: list[Task], ids_before: set[str], allowed_changes: AllowedChanges, put_back: list[str]
 ) -> Iterator[Task]:
-    """New rows as `samuel run enqueue` would have made them: nobody has worked on them yet."""
+    """New rows as `samuel run enqueue` would have added them: pending, with no attempt yet."""
     most = len(rows) if allowed_changes.max_new_tasks is None else allowed_changes.max_new_tasks
     allowed = rows[:most] if allowed_changes.adds else []
     put_back += (f"the new task `{row.id}` is left out" for row in rows[len(allowed) :])

@@ -1,7 +1,6 @@
-"""Who may ask for which change: a person may, an agent inside a run may only speak of the task it was given.
+"""Who may request which change: a person any, an agent inside a run only changes of the task it was given.
 
-A check may ask for nothing: what it judges is not its to change. All answer to the same calls, so a command does
-not know which of them it serves.
+A check may request none. All three have the same methods, so a command does not know which of them it serves.
 """
 
 from __future__ import annotations
@@ -39,7 +38,7 @@ class Asker(Protocol):
 def asker(environment: Mapping[str, str], seal: Seal | None = None, above: Collection[str] = ()) -> Asker:
     """Who calls. The loop gives variables to its agents and checks; one that dropped them is still below it.
 
-    `above` are the runs that this process was started below, as far as they wrote themselves down.
+    `above` are the ids of the recorded runs that this process descends from.
     """
     if run := environment.get("SAMUEL_RUN_ID", ""):
         if environment.get("SAMUEL_STEP") == CHECK:
@@ -78,7 +77,7 @@ class PersonAsker:
     enqueue = staticmethod(changes.enqueue)
 
     def done(self, tasks: Tasks, id: str, *, at: str, commit: str) -> tuple[Task, ...]:
-        """Completed, at one's word. A task that an agent works on is claimed, and its checks decide."""
+        """Complete the task. A task that an agent is working on is only claimed: its checks decide."""
         if id in self.busy:
             return changes.claim(tasks, id, commit=commit)
         return changes.complete(tasks, id, at=at, commit=commit)
@@ -140,7 +139,7 @@ class AgentAsker:
     def reset(self, tasks: Tasks, id: str) -> tuple[Task, ...]:
         raise SamuelError(
             f"this is inside the run `{self.run}`, which cannot reset a task",
-            "attempts and failures are the loop's to count; use another terminal",
+            "only the loop counts attempts and failures; run it in another terminal",
         )
 
     def enqueue(

@@ -1,8 +1,8 @@
-"""The tasks as they were when an agent or a check began, where a sandboxed one cannot write.
+"""A copy of the tasks from when an agent or a check began, where a sandboxed process cannot write.
 
-While somebody is at work who may not write the task file freely, a copy of the tasks lies in the user's state
-directory: the seal. Changes by people go into both. When the work is over, or when a killed run is started again,
-the task file is rebuilt from the seal and from what the agent was allowed to say.
+While an agent or a check works, the copy (the seal) lies in the user's state directory. Changes by people go into
+both. When the work is over, or when a killed run is resumed, the task file is rebuilt from the seal and from the
+changes that the agent is allowed to make.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ class Seal(msgspec.Struct, frozen=True, kw_only=True):
     run_id: str
     iteration: int
     step: SealedStep
-    """Who is at work. An agent may say something about its task; a check or a commit may say nothing."""
+    """What is at work. An agent may change its own task; a check or a commit may change nothing."""
     own: tuple[str, ...] = ()
     mode: str = "implementation"
     max_new_tasks: int | None = None  # for one discovery
     pid: int = 0  # of the loop
     born: int = 0
     tasks: tuple[Task, ...] = ()
-    put_back: tuple[str, ...] = ()  # undone already, by somebody else's change, and not yet reported
+    put_back: tuple[str, ...] = ()  # changes undone by an earlier rebuild that are not reported yet
 
     @property
     def allowed_changes(self) -> AllowedChanges:
@@ -59,7 +59,7 @@ class Seal(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def is_above(self) -> bool:
-        """Whether this process was started below the loop, however far and whatever variables it dropped."""
+        """Whether this process descends from the loop, at any depth, even if it dropped the run's variables."""
         return self.alive and self.pid in procfs.ancestors()
 
     def around(self, tasks: Iterable[Task]) -> Seal:
@@ -71,7 +71,7 @@ class Seal(msgspec.Struct, frozen=True, kw_only=True):
         return rebuilt._replace(put_back=(*self.put_back, *rebuilt.put_back))
 
     def with_change(self, rebuilt: Rebuilt, changed: Iterable[Task]) -> Seal:
-        """With what somebody who may change everything made of the rebuilt tasks."""
+        """This seal with a trusted change to the rebuilt tasks."""
         before = {task.id: task for task in rebuilt.tasks}
         news = {task.id: task for task in changed if before.get(task.id) != task}
         tasks = [news.pop(task.id, task) for task in self.tasks]

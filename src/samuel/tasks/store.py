@@ -22,7 +22,7 @@ from samuel.tasks.seal import Seal, SealFile
 from samuel.tasks.task import Task, Tasks
 
 LIMIT = 256 * 1024 * 1024
-WAIT = 60.0  # a change takes milliseconds, so this is a queue of very many, or somebody who hangs
+WAIT = 60.0  # a change takes milliseconds, so a longer wait means that another process hangs
 
 
 class TaskStore:
@@ -45,7 +45,7 @@ class TaskStore:
 
     @property
     def exists(self) -> bool:
-        """Whether there are tasks, be it none at all."""
+        """Whether there is a task file, even one without tasks."""
         return self.path.exists() or self._can_restore
 
     def load(self) -> tuple[Task, ...]:
@@ -55,10 +55,10 @@ class TaskStore:
     def change(
         self, function: Callable[[tuple[Task, ...]], Iterable[Task]], *, trusted: bool = False
     ) -> tuple[Task, ...]:
-        """Replace the tasks by what `function` makes of them, with nobody else in between; gives the new ones.
+        """Replace the tasks by what `function` returns, under the lock; returns the new tasks.
 
-        If it raises, or what it gives does not fit together, the file stays as it is. A `trusted` change counts
-        whoever is at work; any other is looked at when an agent's or a check's work is over.
+        If it raises, or returns an invalid graph, the file stays as it is. A `trusted` change also counts while an
+        agent or a check works; any other is judged when that work is over.
         """
         if not self.exists:
             raise self._missing()  # before a lock file is made for nothing
@@ -76,7 +76,7 @@ class TaskStore:
         return tasks
 
     def open_seal(self, seal: Seal) -> str:
-        """Seal the tasks as they are now; gives why that could not be written down, "" if it was."""
+        """Seal the tasks as they are now. Returns why the seal could not be saved, or "" if it was."""
         with held(self._lock, wait=WAIT, note="sealing the tasks"):
             seal = seal.around(self._read().tasks)
             try:
@@ -95,18 +95,18 @@ class TaskStore:
             old, content, problem = self._read_whatever_it_is()
             rebuilt = Rebuilt(seal.tasks, seal.put_back, problem=problem) if problem else seal.rebuild(old.tasks)
             if problem or rebuilt.tasks != old.tasks:
-                if content and (problem or rebuilt.put_back):  # it may be somebody's edit: nothing is thrown away
+                if content and (problem or rebuilt.put_back):  # it may be a person's edit: nothing is thrown away
                     keep_aside(self.directory, prd_file.NAME, content)
                 self._write(rebuilt.tasks, old)
             self._seal.clear()
         return rebuilt
 
     def drop_seal(self) -> None:
-        """The tasks in the file count, whatever was sealed."""
+        """Forget the seal: the tasks in the file count as they are."""
         self._seal.clear()
 
     def replace_all(self, tasks: Iterable[Task]) -> None:
-        """Begin anew with these tasks, whatever was there."""
+        """Replace everything by these tasks, the seal included."""
         self.directory.mkdir(parents=True, exist_ok=True)
         with held(self._lock, wait=WAIT, note="writing the tasks"):
             self._seal.clear()
@@ -132,7 +132,7 @@ class TaskStore:
         return prd_file.decode(text, str(self.path))
 
     def _read_whatever_it_is(self) -> tuple[PrdDocument, bytes, str]:
-        """The file, its bytes, and what is wrong with it. What is no file at all is moved out of the way."""
+        """The file, its bytes, and what is wrong with it. Anything that is not a regular file is moved aside."""
         content = b""
         try:
             content = self._content()
@@ -147,7 +147,7 @@ class TaskStore:
 
     @property
     def _can_restore(self) -> bool:
-        """Whether a task file that is missing was sealed. Without a run.json somebody forgot the whole run."""
+        """Whether a task file that is missing was sealed. Without a run.json the whole run was deleted."""
         return os.path.lexists(self.directory / "run.json") and self.seal is not None
 
     def _write(self, tasks: Tasks, old: PrdDocument) -> None:

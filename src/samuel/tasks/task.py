@@ -19,7 +19,7 @@ PRIORITIES: tuple[Priority, ...] = get_args(Priority)  # the first is the most u
 
 
 class Task(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """One row of prd.toon. Text that is not there is "", so that nobody has to ask for None as well.
+    """One row of prd.toon. A missing text is "", never None, so that callers have one case to handle.
 
     A task refers to no other object that could refer to it, so the garbage collector need not look at it.
     """
@@ -42,7 +42,7 @@ class Task(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     claimed: bool = False  # the agent says it is done; the quality checks have not said so yet
     attempts: int = 0
     last_failure: str = ""  # why the last attempt failed, or why it was skipped or blocked
-    extra: dict[str, Any] = {}  # columns that Samuel does not know, kept for whoever does
+    extra: dict[str, Any] = {}  # columns that Samuel does not know; they survive a save
 
     def plain(self) -> dict[str, Any]:
         """The task in event payloads and in `--json`: its own fields, and the unknown columns beside them."""
