@@ -177,7 +177,7 @@ class TestTheOutput:
 
 class TestTheEnd:
     @pytest.mark.parametrize(("body", "code"), [("exit 0", 0), ("exit 3", 3), ("kill -9 $$", 137)])
-    def test_has_an_exit_code(self, desk: Any, body: str, code: int) -> None:
+    def test_agent_that_ends_reports_its_exit_code(self, desk: Any, body: str, code: int) -> None:
         done = desk.run(desk.sh(body))
         assert (done.exit_code, done.timed_out) == (code, False)
 

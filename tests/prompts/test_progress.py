@@ -20,7 +20,7 @@ def entry(number: int, **more: tuple[str, ...]) -> ProgressEntry:
 
 
 class TestAppend:
-    def test_the_format(self, file: Path) -> None:
+    def test_progress_entry_is_written_as_markdown_with_a_mark(self, file: Path) -> None:
         one = ProgressEntry(
             *("run-1/3", "2025-01-15T10:23:45Z", 3, "1.2", "completed"),
             completed=("1.2 Parse the header",),
@@ -72,7 +72,7 @@ class TestAppend:
 
 
 class TestContext:
-    def test_newest_first(self, file: Path) -> None:
+    def test_progress_context_lists_the_newest_first(self, file: Path) -> None:
         append(file, entry(1, learnings=("old",), completed=("1.1 One",), areas=("src/a",)))
         append(file, entry(2, learnings=("new",), completed=("1.2 Two",), areas=("src/b",)))
         assert context(file) == (
@@ -81,7 +81,7 @@ class TestContext:
             "## Areas analysed\n- src/b\n- src/a\n\n"
         )
 
-    def test_nothing_yet(self, file: Path) -> None:
+    def test_progress_context_is_empty_without_entries(self, file: Path) -> None:
         assert context(file) == ""
         file.write_text("just some text\n")
         assert context(file) == ""
@@ -226,7 +226,7 @@ class TestRotate:
                 assert b"".join(_archived(archive)) + file.read_bytes() == before + added
         assert died >= 8
 
-    def test_its_permissions_stay(self, file: Path, tmp_path: Path) -> None:
+    def test_rotation_keeps_the_permissions_of_progress_md(self, file: Path, tmp_path: Path) -> None:
         self.fill(file, 101)
         os.chmod(file, 0o600)
         rotate(file, tmp_path / "archive")

@@ -27,7 +27,7 @@ CONTEXT: dict[str, Any] = {"Plugins": {"python": {"Venv": ".venv"}}, "Mode": "im
         ("<b>{{ '<&>' }}</b>\n", "<b><&></b>\n"),
     ],
 )
-def test_both_spellings(template: str, text: str | None) -> None:
+def test_template_names_work_in_jinja_and_in_go_spelling(template: str, text: str | None) -> None:
     if text is None:
         with pytest.raises(ConfigError):
             render(template, CONTEXT)

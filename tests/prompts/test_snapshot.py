@@ -55,7 +55,7 @@ class TestOnlyWhatChangedIsReadAgain:
     def again(self, project: object) -> object:
         return take(project.root, project.ours, project.cache, Later())
 
-    def test_nothing(self, project: object, reads: list[str]) -> None:
+    def test_snapshot_of_an_unchanged_project_reads_no_file(self, project: object, reads: list[str]) -> None:
         before = self.again(project)
         assert self.again(project) == before
         assert reads == []
@@ -69,7 +69,7 @@ class TestOnlyWhatChangedIsReadAgain:
         assert (first.files, first.lines, first.changed) == (20, 190 - 3 + 7 + 1 - 5, 2)
         assert sorted(reads) == ["src/file3.py", "src/new.py"]
 
-    def test_they_are_committed(self, project: object, reads: list[str]) -> None:
+    def test_snapshot_after_a_commit_of_changed_files_is_right(self, project: object, reads: list[str]) -> None:
         project.write("src/file3.py", "x\n")
         self.again(project)
         project.commit()
@@ -180,7 +180,7 @@ class TestWhatCounts:
         assert set(snapshot.listed) == {"a.py", "deep/er/b.py"}
         assert "branch" not in to_toon(snapshot)
 
-    def test_a_walk_has_an_end(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_walk_without_git_stops_at_its_limit(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(inventory, "MOST_WALKED", 10)
         root = tmp_path / "plain"
         for number in range(15):

@@ -67,7 +67,7 @@ def test_without_suggestions_there_is_no_section(floors):
     assert section(floors, {"messages_to_user": ["hello"]}) == SuggestionSection()
 
 
-def test_the_whole_section(floors):
+def test_suggestions_section_lists_abilities_documents_and_intent(floors):
     hints = {
         **abilities("sweep", reason="the floor is dirty"),
         "suggested_documents": [{"path": "docs/floor.md", "reason": "how we clean"}],

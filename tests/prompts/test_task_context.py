@@ -60,7 +60,7 @@ def test_a_task_with_all_that_is_around_it() -> None:
     ]
 
 
-def test_a_task_on_its_own() -> None:
+def test_task_context_of_a_single_task_has_its_id_and_title() -> None:
     assert implementation(make("1"), [make("1")]) == 'mode: implementation\ntask:\n  id: "1"\n  title: Task 1'
 
 

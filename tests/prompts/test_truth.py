@@ -139,7 +139,9 @@ def snapshot(request: pytest.FixtureRequest, case: tuple[object, str, dict[str, 
     return project.snapshot()
 
 
-def test_every_number(case: tuple[object, str, dict[str, str]], snapshot: Snapshot) -> None:
+def test_every_number_of_the_snapshot_agrees_with_git_and_shell_tools(
+    case: tuple[object, str, dict[str, str]], snapshot: Snapshot
+) -> None:
     project, name, languages = case
 
     assert snapshot.files == project.number("there | wc -l")

@@ -28,7 +28,7 @@ CHANGES: dict[str, tuple[Callable[..., tuple[Task, ...]], dict[str, Any], set[st
 
 @pytest.mark.parametrize("status", STATUSES)
 @pytest.mark.parametrize("name", CHANGES)
-def test_from_every_status(name: str, status: str) -> None:
+def test_change_is_refused_from_a_status_that_does_not_allow_it(name: str, status: str) -> None:
     change, arguments, allowed, becomes = CHANGES[name]
     if status in allowed:
         after = change(TASKS, status, **arguments)
@@ -87,7 +87,7 @@ def test_a_new_task_gets_the_next_number() -> None:
     assert new("a", "b") == "1"
 
 
-def test_a_new_task() -> None:
+def test_enqueue_appends_a_task_with_a_clean_title_and_the_next_id() -> None:
     *before, new = changes.enqueue(
         TASKS, " Do\nit ", priority="low", complexity="simple", depends_on=["pending", "pending"], source="agent"
     )
@@ -103,7 +103,7 @@ def test_a_new_task() -> None:
         changes.enqueue(TASKS, "New", priority="hihg")
 
 
-def test_who_asks() -> None:
+def test_asker_is_a_person_unless_the_environment_names_a_run() -> None:
     assert isinstance(asker({"SAMUEL_TASK_ID": "1"}), PersonAsker)
     everything = {"SAMUEL_TASK_ID": "3", "SAMUEL_MODE": "discovery", "SAMUEL_ITERATION": "7"}
     assert asker({"SAMUEL_RUN_ID": "run-1"}) == AgentAsker("run-1")

@@ -42,7 +42,7 @@ def problems(text: str) -> list[tuple[int, str]]:
         "###### Step",
     ],
 )
-def test_the_sections(section: str) -> None:
+def test_tasks_are_read_below_every_accepted_section_heading(section: str) -> None:
     level = section.index(" ")
     if level < 6:
         assert shown(f"# PRD\n{section}\n{'#' * (level + 1)} 1.1 Do it\n", "title") == [("1.1", "Do it")]
@@ -191,7 +191,7 @@ def test_code_and_comments_are_not_parsed() -> None:
     assert found[0].priority == "medium"
 
 
-def test_what_the_lines_say() -> None:
+def test_lines_below_a_task_set_its_priority_dependencies_and_files() -> None:
     (_, _, task) = tasks("""
         ## Tasks
         ### 1.1 One
@@ -399,7 +399,7 @@ def test_the_companion_is_used_when_it_is_there(tmp_path: Path) -> None:
     assert read(found.file).tasks == found.tasks
 
 
-def test_a_file_that_is_none(tmp_path: Path) -> None:
+def test_prd_that_is_missing_binary_or_a_directory_is_refused(tmp_path: Path) -> None:
     (tmp_path / "binary.md").write_bytes(b"\xff\xfe")
     for name in ("missing.md", "binary.md", "."):
         with pytest.raises(UsageError, match="name a PRD in Markdown"):

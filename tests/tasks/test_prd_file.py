@@ -99,7 +99,7 @@ def test_ids_are_always_in_quotes_and_it_is_one_table(tasks: list[Task]) -> None
     assert [row["id"] for row in read] == [task.id for task in tasks]
 
 
-def test_the_text() -> None:
+def test_encode_writes_ids_in_quotes_and_joins_lists_with_bars() -> None:
     one = Task(id="1.10", title="Write it, well", files_to_modify=("a.py", "b|c.py"), extra={"estimate": 3})
     assert encode([one, Task(id="T2", title="Use it", depends_on=("1.10",))]) == (
         "tasks[2]{id,title,description,status,priority,complexity,parent_id,depends_on,files_to_create,"
@@ -191,7 +191,7 @@ def test_a_blank_line_within_the_table() -> None:
     ]
 
 
-def test_the_wrong_values() -> None:
+def test_every_wrong_cell_is_named_with_its_line() -> None:
     assert problems(
         rows('  1.10,A,pending,""', '  "2",2048,dnoe,2', '  "3",C,compleed,0', '  null,D,pending,""')
     ) == [

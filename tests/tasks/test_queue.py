@@ -26,7 +26,7 @@ def order(*tasks: Task) -> list[str]:
     return done
 
 
-def test_numbers_are_numbers() -> None:
+def test_ids_sort_by_their_numbers_and_not_by_their_digits() -> None:
     ids = ["1", "1.2", "1.10", "2", "2.1.1", "2.1.10", "10", "T2", "T10", "T010a", "T10b"]
     assert sorted({*ids}, key=natural) == ids
     assert order(*(task(id) for id in ["10", "1.10", "2", "1.2"])) == ["1.2", "1.10", "2", "10"]
@@ -55,14 +55,14 @@ def test_what_was_begun_goes_first() -> None:
     assert order(task("1", priority="critical"), task("2", "in_progress")) == ["2", "1"]
 
 
-def test_what_remains() -> None:
+def test_remaining_tasks_are_pending_or_in_progress() -> None:
     assert [one.id for one in remaining([task(status, status) for status in STATUSES])] == [
         "pending",
         "in_progress",
     ]
 
 
-def test_stuck_says_why() -> None:
+def test_stuck_names_blocked_tasks_and_unmet_dependencies() -> None:
     assert stuck([]) == ""
     assert stuck([task("1"), task("2", "blocked")]) == ""
     assert stuck([task("1", "completed"), task("2", "skipped")]) == ""

@@ -25,7 +25,7 @@ def made(directory: Path, count: int) -> TaskStore:
     return store
 
 
-def test_read_change_read(tmp_path: Path) -> None:
+def test_change_returns_the_tasks_that_load_returns_afterwards(tmp_path: Path) -> None:
     store = made(tmp_path / "a/run", 3)
     changed = store.change(lambda tasks: changes.complete(tasks, "2", at=AT, commit="1234567"))
     assert changed == store.load()
