@@ -16,13 +16,19 @@ def safe(text: str, keep: str = "\n\t") -> str:
     """`text` with everything a terminal might act on written as an escape, but for what `keep` lists."""
     if text.isprintable():
         return text
-    return "".join(one if one.isprintable() or one in keep else _escaped(one) for one in text)
+    return "".join(char if char.isprintable() or char in keep else _escaped(char) for char in text)
+
+
+def shorten(text: str, longest: int = 80) -> str:
+    """`text` on one line that is safe to print, cut to `longest` characters: a key may be as long as its file."""
+    text = safe(text[: longest + 1], keep="")
+    return text if len(text) <= longest else f"{text[: longest - 1]}…"
 
 
 def safe_json(value: Any) -> str:
     """JSON with the same promise: it stays readable, and it stays JSON."""
     text = json.dumps(value, ensure_ascii=False, indent=2)
-    return "".join(one if one.isprintable() or one == "\n" else json.dumps(one)[1:-1] for one in text)
+    return "".join(char if char.isprintable() or char == "\n" else json.dumps(char)[1:-1] for char in text)
 
 
 def _escaped(character: str) -> str:

@@ -353,4 +353,4 @@ def test_what_is_shown_cannot_disturb_a_terminal(write: Write) -> None:
     entry = '{scope: "a\\e[2J", topic: t, summary: "\\e]0;x\\a", route_file: /r}'
     root = write({"ROUTING.md": f"---\nroute_indexes: [{entry}]\n---\n"})
     index = read_base(root).indexes[0]
-    assert (index.scope, index.summary) == ("a\\u001B[2J", "\\u001B]0;x\\u0007")
+    assert (index.scope, index.summary) == ("a\\x1b[2J", "\\x1b]0;x\\x07")

@@ -8,8 +8,6 @@ from collections.abc import Sequence
 KeyPath = tuple[str | int, ...]
 """Where a value stands: keys from the outside in, with a number for an item of an array."""
 
-LONGEST = 80
-
 _BARE = re.compile(r"[A-Za-z0-9_-]+")
 
 
@@ -17,19 +15,8 @@ def is_bare(key: str) -> bool:
     return _BARE.fullmatch(key) is not None
 
 
-def shown(text: str) -> str:
-    """`text` for a message, which it must not flood: a key may be as long as the file."""
-    text = printable(text)
-    return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
-
-
-def printable(text: str) -> str:
-    """`text` with TOML's escapes for what a terminal might act on."""
-    return text if text.isprintable() else "".join(_escaped(character) for character in text)
-
-
 def quoted(key: str) -> str:
-    return '"' + printable(key.replace("\\", "\\\\").replace('"', '\\"')) + '"'
+    return '"' + "".join(map(_escaped, key.replace("\\", "\\\\").replace('"', '\\"'))) + '"'
 
 
 def written(key: str) -> str:
@@ -43,6 +30,7 @@ def dotted(path: Sequence[str | int]) -> str:
 
 
 def _escaped(character: str) -> str:
+    """TOML has no `\\x1b`, which `printable.safe` writes."""
     if character.isprintable():
         return character
     return f"\\u{ord(character):04X}" if ord(character) <= 0xFFFF else f"\\U{ord(character):08X}"

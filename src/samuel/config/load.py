@@ -8,7 +8,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from samuel.config import kinds, loop
-from samuel.config.keys import dotted, shown
+from samuel.config.keys import dotted
 from samuel.config.lines import TomlLines
 from samuel.config.model import (
     DEFAULT,
@@ -26,6 +26,7 @@ from samuel.config.reader import ConfigTable, ProblemReport
 from samuel.config.source import read_source
 from samuel.errors import UnknownEvent
 from samuel.events.names import ALL, canonical
+from samuel.printable import shorten
 
 
 def load(file: Path) -> Config:
@@ -95,7 +96,7 @@ def _methodologies(table: ConfigTable) -> dict[str, Methodology]:
         try:
             kinds.identifier(name)
         except ValueError as error:
-            table.refuse(name, f"`{shown(name)}` cannot name a methodology: it {error}")
+            table.refuse(name, f"`{shorten(name)}` cannot name a methodology: it {error}")
         inner = table.table(name)
         found[name] = loop.methodology(name, inner, _hooks(inner.table("hooks")))
     return found
@@ -106,7 +107,7 @@ def _hooks(table: ConfigTable) -> dict[str, EventSettings]:
     spelled: dict[str, str] = {}
     for spelling in table:
         try:
-            event = canonical(shown(spelling))
+            event = canonical(shorten(spelling))
         except UnknownEvent as error:
             _refuse_event(table, spelling, error)
             continue

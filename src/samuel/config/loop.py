@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from samuel.config import kinds
-from samuel.config.keys import shown
 from samuel.config.model import AgentSettings, EventSettings, Methodology, Pilot, SandboxSettings
 from samuel.config.reader import ConfigTable
+from samuel.printable import shorten
 
 SANDBOXES = ("host", "bwrap", "oci")
 CHANNELS = ("file", "stdin", "argument")
@@ -43,12 +43,12 @@ def _agent(name: str, table: ConfigTable) -> AgentSettings:
     try:
         kinds.identifier(name)
     except ValueError as error:
-        table.refuse("command", f"`{shown(name)}` cannot name an agent: it {error}")
+        table.refuse("command", f"`{shorten(name)}` cannot name an agent: it {error}")
     command = table.take("command", kinds.commands, ())
     prompt = table.take("prompt", kinds.one_of(*CHANNELS), AgentSettings.prompt)
     if not command:
         hint = 'for example: command = ["./agent", "{prompt_file}"]'
-        table.refuse("command", f"the agent `{shown(name)}` has no `command`", hint)
+        table.refuse("command", f"the agent `{shorten(name)}` has no `command`", hint)
     elif prompt == "argument" and not any("{prompt}" in word for word in command):
         table.refuse("prompt", "`prompt` is `argument`, but no word of `command` holds `{prompt}`")
     return AgentSettings(name, command, prompt, table.take("env", kinds.variables, ()))

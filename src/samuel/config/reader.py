@@ -9,10 +9,11 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Protocol, TypeVar
 
-from samuel.config.keys import KeyPath, dotted, shown
+from samuel.config.keys import KeyPath, dotted
 from samuel.config.kinds import type_name
 from samuel.errors import ConfigError, Problem
 from samuel.nearest import SpellingHints
+from samuel.printable import shorten
 
 MOST_UNKNOWN = 100
 """Unknown keys of one table that are listed one by one."""
@@ -84,7 +85,7 @@ class ConfigTable:
         try:
             return kind(self._values[key])
         except ValueError as error:
-            self.refuse(key, f"`{shown(key)}` {error}")
+            self.refuse(key, f"`{shorten(key)}` {error}")
             return default
 
     def require(self, key: str, kind: Callable[[object], Value], default: DefaultT) -> Value | DefaultT:
@@ -112,7 +113,7 @@ class ConfigTable:
         where = f" in `{dotted(self.path)}`" if self.path else ""
         unread = [key for key in self._values if key not in self._known]
         for key in unread[:MOST_UNKNOWN]:
-            self._report.add_unknown((*self.path, key), f"unknown key `{shown(key)}`{where}", self._known)
+            self._report.add_unknown((*self.path, key), f"unknown key `{shorten(key)}`{where}", self._known)
         if len(unread) > MOST_UNKNOWN:
             self.refuse(unread[MOST_UNKNOWN], f"{len(unread) - MOST_UNKNOWN} more unknown keys{where}")
 

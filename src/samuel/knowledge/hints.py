@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from samuel.config.keys import printable, shown
 from samuel.events.session import SuggestedDocument
 from samuel.knowledge.documents import read_document
 from samuel.knowledge.model import DocumentHeader
 from samuel.knowledge.place import from_root
+from samuel.printable import safe, shorten
 
 MOST = 50
 
@@ -36,7 +36,7 @@ def examined(root: Path, said: Sequence[SuggestedDocument]) -> tuple[list[Hint],
             stage = (one.stage,) if one.stage else document.stages
             hints.setdefault(document.path, Hint(document.path, why, stage))
         else:
-            refused.append(f"a hook suggests `{shown(one.path)}`: {document.problems[0].what}")
+            refused.append(f"a hook suggests `{shorten(one.path)}`: {document.problems[0].what}")
     if len(said) > MOST:
         refused.append(f"hooks suggest {len(said)} documents, and only the first {MOST} are looked at")
     return list(hints.values()), refused
@@ -52,4 +52,4 @@ def _document(root: Path, written: str) -> DocumentHeader:
 
 
 def _line(reason: str) -> str:
-    return printable(" ".join(reason[:300].split()))
+    return safe(" ".join(reason[:300].split()), keep="")

@@ -6,9 +6,9 @@ import os
 import stat
 from pathlib import Path
 
-from samuel.config.keys import shown
 from samuel.errors import ConfigError, Problem, SamuelError
 from samuel.files.inside import open_inside
+from samuel.printable import shorten
 
 
 def from_root(written: str) -> str:
@@ -17,13 +17,13 @@ def from_root(written: str) -> str:
     A `..` is refused even where it would stay inside: what a path means must not depend on links on its way.
     """
     if not written.isprintable():
-        raise ValueError(f"is `{shown(written)}`, with characters that no path needs")
+        raise ValueError(f"is `{shorten(written)}`, with characters that no path needs")
     relative = written.removeprefix("/").removeprefix("./")
     names = relative.split("/")
     if ".." in names:
-        raise ValueError(f"leaves the directory of ROUTING.md: `{shown(written)}`")
+        raise ValueError(f"leaves the directory of ROUTING.md: `{shorten(written)}`")
     if "" in names or "." in names:
-        raise ValueError(f"is `{shown(written)}`, which is no file below the directory of ROUTING.md")
+        raise ValueError(f"is `{shorten(written)}`, which is no file below the directory of ROUTING.md")
     return relative
 
 

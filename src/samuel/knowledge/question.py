@@ -7,10 +7,10 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from samuel.config.keys import printable
 from samuel.decoding import convert
 from samuel.errors import UsageError
 from samuel.events.session import Intent, SuggestedDocument
+from samuel.printable import safe
 
 
 def intent_of(said: Mapping[str, Any] | None) -> Intent:
@@ -22,7 +22,7 @@ def intent_of(said: Mapping[str, Any] | None) -> Intent:
         return convert(inner, Intent)
     except msgspec.ValidationError as error:
         raise UsageError(
-            f"This is no intent: {printable(str(error))}",
+            f"This is no intent: {safe(str(error), keep='')}",
             "It needs `intent`, and may have `scope`, `topic`, `stage`, `signals`.",
         ) from None
 
@@ -32,7 +32,7 @@ def suggested_of(said: Iterable[Mapping[str, Any]]) -> list[SuggestedDocument]:
         return convert(list(said), list[SuggestedDocument])
     except msgspec.ValidationError as error:
         hint = "Each needs a `path`, and may have `reason` and `stage`."
-        raise UsageError(f"These are no suggested documents: {printable(str(error))}", hint) from None
+        raise UsageError(f"These are no suggested documents: {safe(str(error), keep='')}", hint) from None
 
 
 class KnowledgeQuestion(NamedTuple):

@@ -6,11 +6,11 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from samuel.config.keys import shown
 from samuel.knowledge.model import RouteFile, TopicEntry
 from samuel.knowledge.question import KnowledgeQuestion
 from samuel.knowledge.ranking import Fit, IndexFile, fitting_topics
 from samuel.nearest import nearest_name
+from samuel.printable import shorten
 
 EXACTLY, PARTLY, NEARLY = 0.5, 0.4, 0.3
 """What it is worth that both scope and topic are those asked for, that the only one named is, that one is near."""
@@ -87,7 +87,7 @@ def _of_scope(indexes: Sequence[TopicEntry], scope: str) -> tuple[Sequence[Topic
     if same := [index for index in indexes if covers(scope, index.scope)]:
         return same, ""
     near = _nearest(scope, (index.scope for index in indexes))
-    note = f"there is no scope `{shown(scope)}`" + (f"; the nearest is `{near}`" if near else "")
+    note = f"there is no scope `{shorten(scope)}`" + (f"; the nearest is `{near}`" if near else "")
     return [index for index in indexes if near and index.scope == near], note
 
 
@@ -100,7 +100,7 @@ def _of_topic(
     if elsewhere := [index for index in indexes if index.topic == topic]:
         return elsewhere, f"the topic `{topic}` is in the scope {listed(index.scope for index in elsewhere)}"
     near = _nearest(topic, (index.topic for index in inside))
-    note = f"there is no topic `{shown(topic)}` there" + (f"; the nearest is `{near}`" if near else "")
+    note = f"there is no topic `{shorten(topic)}` there" + (f"; the nearest is `{near}`" if near else "")
     return [index for index in inside if near and index.topic == near], note
 
 

@@ -8,12 +8,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from samuel.config.keys import printable, shown
 from samuel.errors import Problem
 from samuel.files import yaml
 from samuel.knowledge.model import STAGES
 from samuel.knowledge.place import from_root
 from samuel.nearest import did_you_mean
+from samuel.printable import safe, shorten
 
 MOST_UNKNOWN = 20
 """Unknown keys of one mapping that are told one by one."""
@@ -56,7 +56,7 @@ class Values:
         """In one line; "" where it is missing."""
         value = self._get(key)
         if isinstance(value, str) and value.strip():
-            return printable(" ".join(value.split()))
+            return safe(" ".join(value.split()), keep="")
         if value is not None and not isinstance(value, str):
             hint = "" if isinstance(value, (dict, list)) else "put it in quotes"
             self.note(key, f"`{key}` must be text, not {_type(value)}", hint)
@@ -75,14 +75,14 @@ class Values:
         if not all(isinstance(item, str) and item.strip() for item in items):
             self.note(key, f"`{key}` must be a list of texts")
             return ()
-        return tuple(dict.fromkeys(printable(" ".join(item.split())) for item in items))
+        return tuple(dict.fromkeys(safe(" ".join(item.split()), keep="") for item in items))
 
     def stages(self, key: str) -> tuple[str, ...]:
         said = self.texts(key)
         for word in said:
             if word not in STAGES:
                 hint = did_you_mean(word.lower(), STAGES, f"one of {', '.join(STAGES)}")
-                self.note(key, f"`{shown(word)}` is no stage", hint)
+                self.note(key, f"`{shorten(word)}` is no stage", hint)
         return tuple(word for word in said if word in STAGES)
 
     def path(self, key: str) -> str:
@@ -126,7 +126,7 @@ class Values:
         for key in unread[:MOST_UNKNOWN]:
             known = ", ".join(f"`{one}`" for one in self._known)
             hint = did_you_mean(key, absent, f"known here: {known}")
-            self.note(key, f"unknown key `{shown(key)}`", hint)
+            self.note(key, f"unknown key `{shorten(key)}`", hint)
         if len(unread) > MOST_UNKNOWN:
             self.note(unread[MOST_UNKNOWN], f"{len(unread) - MOST_UNKNOWN} more unknown keys")
 
@@ -134,7 +134,7 @@ class Values:
         """The same for a mapping that others use too: only what is nearly one of our keys is a mistake."""
         for key in self._unread()[:MOST_UNKNOWN]:
             if hint := did_you_mean(key, self._known, cutoff=NEARLY):
-                self.note(key, f"unknown key `{shown(key)}`", hint)
+                self.note(key, f"unknown key `{shorten(key)}`", hint)
 
     def _unread(self) -> list[str]:
         return [key for key in self._values if key not in self._known]

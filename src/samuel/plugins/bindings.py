@@ -11,12 +11,13 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from samuel.config import kinds
-from samuel.config.keys import dotted, shown
+from samuel.config.keys import dotted
 from samuel.config.reader import ConfigTable
 from samuel.errors import UnknownEvent
 from samuel.events.names import ALL, canonical
 from samuel.hooks.handler import Role
 from samuel.plugins.model import Binding
+from samuel.printable import shorten
 
 MOST = 1_000
 HANDLER = "handler"
@@ -70,7 +71,7 @@ def _provided(table: ConfigTable) -> dict[str, str]:
     found: dict[str, str] = {}
     for spelling in listed:
         try:
-            event = canonical(shown(spelling))
+            event = canonical(shorten(spelling))
         except UnknownEvent as error:
             table.refuse("hooks", error.message, error.hint)
             continue
@@ -83,7 +84,7 @@ def _provided(table: ConfigTable) -> dict[str, str]:
 def _bindings(table: ConfigTable) -> Iterator[Bound]:
     for spelling in table:
         try:
-            event = canonical(shown(spelling))
+            event = canonical(shorten(spelling))
         except UnknownEvent as error:
             _refuse_event(table, spelling, error)
             continue
@@ -119,7 +120,7 @@ def _forms(table: ConfigTable, key: str) -> Iterator[ConfigTable]:
             yield table.entry(key, index, one)
         else:
             what = f"must be a string or a table, not {kinds.type_name(item)}"
-            table.refuse(key, f"item {index + 1} of `{shown(key)}` {what}")
+            table.refuse(key, f"item {index + 1} of `{shorten(key)}` {what}")
 
 
 def _binding(event: str, table: ConfigTable) -> Binding:

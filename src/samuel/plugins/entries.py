@@ -10,10 +10,10 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import MappingProxyType
 
-from samuel.config.keys import shown
 from samuel.files.inside import is_inside
 from samuel.plugins.bindings import Bound
 from samuel.plugins.model import OCI, PYTHON, SKILL, WASM
+from samuel.printable import shorten
 
 _SUBCOMMAND = re.compile(r"[a-z0-9][a-z0-9_.-]*", re.IGNORECASE)
 
@@ -27,44 +27,44 @@ def check(directory: Path, kind: str, bound: Bound) -> None:
 def file_problem(directory: Path, path: str) -> str:
     """Why `path` is no file of the plugin; "" if it is one. A link is one while it stays inside."""
     if any(name in ("", ".", "..") for name in path.split("/")):
-        return f"`{shown(path)}` must be a path inside the plugin, like `scripts/check`"
+        return f"`{shorten(path)}` must be a path inside the plugin, like `scripts/check`"
     file = directory / path
     if not os.path.lexists(file):
-        return f"`{shown(path)}` does not exist in the plugin"
+        return f"`{shorten(path)}` does not exist in the plugin"
     if not is_inside(file, directory):
-        return f"`{shown(path)}` is a link that leaves the plugin"
+        return f"`{shorten(path)}` is a link that leaves the plugin"
     try:
         mode = os.stat(file).st_mode
     except OSError as error:
-        return f"`{shown(path)}` cannot be read: {error.strerror}"
-    return "" if stat.S_ISREG(mode) else f"`{shown(path)}` is not a regular file"
+        return f"`{shorten(path)}` cannot be read: {error.strerror}"
+    return "" if stat.S_ISREG(mode) else f"`{shorten(path)}` is not a regular file"
 
 
 def _script(directory: Path, entry: str) -> str:
     if why := file_problem(directory, entry):
         return why
     executable = os.stat(directory / entry).st_mode & 0o111
-    return "" if executable else f"`{shown(entry)}` is not executable; `chmod +x` makes it so"
+    return "" if executable else f"`{shorten(entry)}` is not executable; `chmod +x` makes it so"
 
 
 def _function(directory: Path, entry: str) -> str:
     """`function`, of the plugin's module, or `file.py:function`."""
     file, colon, name = entry.rpartition(":")
     if not name.isidentifier() or keyword.iskeyword(name):
-        return f"`{shown(entry)}` must name a function: `function`, or `file.py:function`"
+        return f"`{shorten(entry)}` must name a function: `function`, or `file.py:function`"
     if not colon:
         return ""
-    return file_problem(directory, file) if file.endswith(".py") else f"`{shown(file)}` must be a `.py` file"
+    return file_problem(directory, file) if file.endswith(".py") else f"`{shorten(file)}` must be a `.py` file"
 
 
 def _export(directory: Path, entry: str) -> str:
-    return f"`{shown(entry)}` cannot name an export: it has spaces" if " " in entry else ""
+    return f"`{shorten(entry)}` cannot name an export: it has spaces" if " " in entry else ""
 
 
 def _subcommand(directory: Path, entry: str) -> str:
     if _SUBCOMMAND.fullmatch(entry):
         return ""
-    return f"`{shown(entry)}` cannot be a subcommand: use letters, digits, `-`, `_` and `.`"
+    return f"`{shorten(entry)}` cannot be a subcommand: use letters, digits, `-`, `_` and `.`"
 
 
 _CHECKS: Mapping[str, Callable[[Path, str], str]] = MappingProxyType(

@@ -21,11 +21,10 @@ from samuel.files.survey import MOST_FILES
 from samuel.plugins import tree
 from samuel.plugins.contents import MOST_BYTES
 from samuel.plugins.source import PATH, PluginSource
-from samuel.printable import file_name
+from samuel.printable import file_name, safe
 from samuel.process import spawn
 from samuel.process.environment import clean
 from samuel.process.git.program import git_program, path_outside
-from samuel.process.reason import printable
 
 TIMEOUT = 300.0
 MOST_LISTED = 16 * 1024 * 1024  # bytes of `ls-tree`; trees that contain each other many times over never end
@@ -257,5 +256,8 @@ def _environment(project: Path | None) -> Mapping[str, str]:
 
 def _last_words(stderr: bytes) -> str:
     """Git's own words, without its progress."""
-    lines = (line.rpartition("\r")[2].strip() for line in printable(stderr.decode(errors="replace")).split("\n"))
+    lines = (
+        line.rpartition("\r")[2].strip()
+        for line in safe(stderr.decode(errors="replace"), keep="\n\r\t").split("\n")
+    )
     return "\n".join([line for line in lines if line and "%" not in line][-8:])

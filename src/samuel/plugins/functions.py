@@ -9,12 +9,12 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import MappingProxyType
 
-from samuel.config.keys import shown
 from samuel.errors import Problem, SamuelError
 from samuel.files.inside import read_inside
 from samuel.nearest import SpellingHints
 from samuel.plugins.exports import exported_functions
 from samuel.plugins.model import PYTHON, WASM, Manifest
+from samuel.printable import shorten
 
 LARGEST = 32 * 1024 * 1024
 
@@ -43,7 +43,7 @@ def missing(directory: Path, manifest: Manifest) -> list[Problem]:
         else:
             problems += [
                 Problem(
-                    f"`{file}` has no `{shown(function)}`",
+                    f"`{file}` has no `{shorten(function)}`",
                     manifest.file,
                     line,
                     hints.did_you_mean(function, known),

@@ -15,7 +15,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from samuel.config import kinds
-from samuel.config.keys import shown, written
+from samuel.config.keys import written
 from samuel.config.lines import TomlLines
 from samuel.config.model import DEFAULT, DEFAULT_ALIAS
 from samuel.config.reader import ConfigTable, ProblemReport
@@ -26,6 +26,7 @@ from samuel.plugins import bindings, entries, manifest_capabilities, ranges
 from samuel.plugins.bindings import Bound
 from samuel.plugins.contents import HOOKS, hook_files
 from samuel.plugins.model import FILE, KINDS, META, OCI, PYTHON, WASM, Manifest, Requirement
+from samuel.printable import shorten
 from samuel.version import __version__
 
 LONGEST_NAME = 100  # it becomes the name of a directory
@@ -128,7 +129,7 @@ def _requires(table: ConfigTable, own: str) -> tuple[Requirement, ...]:
         try:
             plugin_name(name)
         except ValueError as error:
-            table.refuse(name, f"`{shown(name)}` cannot name a plugin: it {error}")
+            table.refuse(name, f"`{shorten(name)}` cannot name a plugin: it {error}")
             continue
         if name == own:
             table.refuse(name, "it requires itself")
@@ -159,7 +160,7 @@ def _check_meta(
         top.refuse("requires", "a plugin of kind `meta` requires others, and this one requires none")
     if bound or files:
         named = bound[0].binding.entry if bound else f"{HOOKS}/{files[0]}"
-        top.refuse("kind", f"a plugin of kind `meta` has no handlers, and this one has `{shown(named)}`")
+        top.refuse("kind", f"a plugin of kind `meta` has no handlers, and this one has `{shorten(named)}`")
 
 
 # What each kind has besides

@@ -6,10 +6,10 @@ import re
 from collections.abc import Callable
 
 from samuel.config import kinds
-from samuel.config.keys import shown
 from samuel.config.reader import ConfigTable
 from samuel.hooks.capability import ENV, EXEC, NETWORK, READ, WRITE, Capabilities, covers
 from samuel.plugins.model import WASM
+from samuel.printable import shorten
 from samuel.process.walls.places import PROTECTED
 
 FILESYSTEM, OUTBOUND = "filesystem", "outbound"
@@ -64,7 +64,7 @@ def _hosts(value: object) -> bool | tuple[str, ...]:
     listed = tuple(host.lower() for host in kinds.names(value))
     for host in listed:
         if not _HOST.fullmatch(host):
-            raise ValueError(f"must list names of hosts, like `api.example.com`, and `{shown(host)}` is none")
+            raise ValueError(f"must list names of hosts, like `api.example.com`, and `{shorten(host)}` is none")
     return listed
 
 
@@ -81,7 +81,7 @@ def _writable(value: object) -> tuple[str, ...]:
         # Some file systems take `.GIT` for `.git`, and a repository may lie in another.
         plain = path.casefold()
         if ".git" in plain.split("/") or covers(PROTECTED, plain):
-            raise ValueError(f"must not list `{shown(path)}`: it decides what runs here")
+            raise ValueError(f"must not list `{shorten(path)}`: it decides what runs here")
     return listed
 
 
@@ -89,7 +89,9 @@ def _check_inside(path: str) -> None:
     if path == ".":
         return
     if "*" in path:
-        raise ValueError(f"must not list patterns like `{shown(path)}`: a directory stands for all that is in it")
+        raise ValueError(
+            f"must not list patterns like `{shorten(path)}`: a directory stands for all that is in it"
+        )
     names = path.removesuffix("/").split("/")
     if path.startswith("~") or any(name in ("", ".", "..") for name in names):
-        raise ValueError(f"must list paths inside the project, like `src/data`, and `{shown(path)}` is none")
+        raise ValueError(f"must list paths inside the project, like `src/data`, and `{shorten(path)}` is none")

@@ -7,7 +7,7 @@ slow to import, and most commands never meet a plugin.
 from __future__ import annotations
 
 from samuel.config import kinds
-from samuel.config.keys import shown
+from samuel.printable import shorten
 
 ANY = "*"
 
@@ -19,7 +19,7 @@ def version(value: object) -> str:
     try:
         Version(text)
     except InvalidVersion:
-        raise ValueError(f"must be a version like `1.0.0`, not `{shown(text)}`") from None
+        raise ValueError(f"must be a version like `1.0.0`, not `{shorten(text)}`") from None
     return text
 
 
@@ -33,7 +33,7 @@ def version_range(value: object) -> str:
     try:
         SpecifierSet(text)
     except InvalidSpecifier:
-        raise ValueError(f"must be a range of versions like `>=1,<2`, not `{shown(text)}`") from None
+        raise ValueError(f"must be a range of versions like `>=1,<2`, not `{shorten(text)}`") from None
     return text
 
 
@@ -59,7 +59,7 @@ def dependencies(value: object) -> tuple[str, ...]:
         try:
             url = Requirement(item).url
         except InvalidRequirement:
-            raise ValueError(f"must list requirements like `requests>=2`, and `{shown(item)}` is none") from None
+            raise ValueError(f"must list requirements like `requests>=2`, and `{shorten(item)}` is none") from None
         if url:
-            raise ValueError(f"must list what comes from a package index, and `{shown(item)}` names a URL")
+            raise ValueError(f"must list what comes from a package index, and `{shorten(item)}` names a URL")
     return listed

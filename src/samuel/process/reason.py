@@ -7,6 +7,7 @@ import os
 from collections.abc import Mapping, Sequence
 
 from samuel.errors import SamuelError
+from samuel.printable import safe
 
 
 class NotRunnable(SamuelError):
@@ -22,7 +23,7 @@ def why_not(error: OSError | ValueError, argv: Sequence[str], cwd: str, env: Map
     if not argv:
         return "there is no program to run: the command is empty"
     if isinstance(error, ValueError):  # a NUL, a `=` in a name, text that the file system cannot encode
-        return f"`{printable(argv[0])}` cannot be given its arguments or environment: {error}"
+        return f"`{safe(argv[0])}` cannot be given its arguments or environment: {error}"
     if not os.path.isdir(cwd):
         return f"the working directory `{cwd}` does not exist"
     if error.errno == errno.E2BIG:
@@ -30,10 +31,6 @@ def why_not(error: OSError | ValueError, argv: Sequence[str], cwd: str, env: Map
     if error.errno in (errno.ENOENT, errno.EACCES, errno.ENOEXEC, errno.ENOTDIR, errno.EISDIR):
         return _about_the_file(error, argv[0], cwd, env)
     return f"`{argv[0]}` could not be started: {error.strerror}"
-
-
-def printable(text: str) -> str:
-    return text.encode("utf-8", "backslashreplace").decode().replace("\0", "\\0")
 
 
 def _about_the_file(error: OSError, program: str, cwd: str, env: Mapping[str, str]) -> str:

@@ -16,14 +16,13 @@ import msgspec
 from samuel.abilities import registry
 from samuel.abilities.execution.check import in_environment
 from samuel.abilities.model import Ability
-from samuel.config.keys import printable
 from samuel.dispatch.record import Fired, HandlerCall
 from samuel.errors import SamuelError
 from samuel.knowledge.hints import examined
 from samuel.knowledge.indexes import find_root, read_base
 from samuel.knowledge.question import suggested_of
 from samuel.knowledge.route import route
-from samuel.printable import file_name
+from samuel.printable import safe
 
 BEGIN = "<!-- samuel: suggestions of this project's hooks -->"
 END = "<!-- samuel: end of the suggestions -->"
@@ -178,5 +177,5 @@ def _confidence(suggestion: Mapping[str, Any]) -> float:
 
 def _line(text: str) -> str:
     """One line of plain text that cannot end the section."""
-    plain = printable(" ".join(file_name(text).split())).replace("<!--", "< !--").replace("-->", "-- >")
+    plain = safe(" ".join(text.split()), keep="").replace("<!--", "< !--").replace("-->", "-- >")
     return plain if len(plain) <= LONGEST else f"{plain[: LONGEST - 1]}…"

@@ -25,7 +25,6 @@ from typing import Any, get_args, get_type_hints
 import msgspec
 
 from samuel.config import kinds
-from samuel.config.keys import shown
 from samuel.config.model import DEFAULT, DEFAULT_ALIAS
 from samuel.config.reader import ConfigTable, ProblemReport
 from samuel.decoding import decode_json
@@ -38,6 +37,7 @@ from samuel.files.modules import is_file
 from samuel.hooks.handler import Role
 from samuel.hooks.match import FIELDS
 from samuel.nearest import did_you_mean
+from samuel.printable import shorten
 from samuel.sources.shipped_hook import ShippedHook, ShippedHooks
 from samuel.sources.yaml_hook import BUILTIN, PYTHON, SCRIPT, YamlHook
 
@@ -91,7 +91,7 @@ def _events(top: ConfigTable) -> tuple[tuple[str, ...], list[EventType]]:
             top.refuse("event_type", error.message, error.hint)
             continue
         if event in events:
-            top.refuse("event_type", f"`{shown(name)}` is listed twice", "keep one of the two")
+            top.refuse("event_type", f"`{shorten(name)}` is listed twice", "keep one of the two")
         events.append(event)
     return spelled, events
 
@@ -156,7 +156,9 @@ def _check_program(table: ConfigTable, words: tuple[str, ...]) -> None:
     if not program:
         table.refuse("command", "`command` names no program")
     elif "/" in program and ".." in program.split("/"):
-        table.refuse("command", f"`{shown(program)}` leads out of the project", "write it from the project's root")
+        table.refuse(
+            "command", f"`{shorten(program)}` leads out of the project", "write it from the project's root"
+        )
 
 
 def _python(table: ConfigTable) -> dict[str, Any]:
@@ -168,16 +170,16 @@ def _python(table: ConfigTable) -> dict[str, Any]:
         table.refuse("file", "both `function` and `file` say where it is", "keep one of the two")
     elif not file and not where:
         hint = "`package.module:function`, or `scripts/hooks/name.py:function`"
-        table.refuse("function", f"`{shown(target)}` does not say where it is", hint)
+        table.refuse("function", f"`{shorten(target)}` does not say where it is", hint)
     elif not _FUNCTION.fullmatch(function):
-        table.refuse("function", f"`{shown(function)}` cannot be the name of a function")
+        table.refuse("function", f"`{shorten(function)}` cannot be the name of a function")
     elif not file and is_file(where):
         try:
             file = python_file(where)
         except ValueError as error:
             table.refuse("function", f"`function` {error}")
     elif not file and not _MODULE.fullmatch(where):
-        table.refuse("function", f"`{shown(where)}` is neither a module nor a `.py` file")
+        table.refuse("function", f"`{shorten(where)}` is neither a module nor a `.py` file")
     module = "" if file else where
     return {
         "command": f"{file or module}:{function}",

@@ -22,12 +22,12 @@ from typing import NamedTuple
 
 from samuel.errors import SamuelError
 from samuel.files.survey import Signature
+from samuel.printable import safe
 from samuel.process import spawn
 from samuel.process.git import settings as git_settings
 from samuel.process.git.output import GitCommit, GitStatus, GitStatusEntry, parse_log, parse_status
 from samuel.process.git.program import git_program, path_outside
 from samuel.process.git.settings import GitSetting
-from samuel.process.reason import printable
 
 __all__ = ["Git", "GitCommit", "GitFailed", "GitStatus", "GitStatusEntry", "WorkTreeState"]
 
@@ -191,7 +191,7 @@ class Git:
         for setting in commands:
             if word := runs(setting):
                 raise GitFailed(
-                    f"`{printable(setting.key)}` runs `{printable(word)}`, which a sandboxed agent can change",
+                    f"`{safe(setting.key)}` runs `{safe(word)}`, which a sandboxed agent can change",
                     "Look at the changes and commit them yourself, or keep that program outside of the project.",
                 )
 
@@ -287,7 +287,7 @@ class Git:
         if not self.available:
             wanted = ".".join(map(str, OLDEST))
             raise GitFailed(f"No git {wanted} or newer was found.", "Install it, or put it on PATH.")
-        raise GitFailed(f"`{printable(str(self._root))}` is in no git work tree.", "Make one with `git init`.")
+        raise GitFailed(f"`{safe(str(self._root))}` is in no git work tree.", "Make one with `git init`.")
 
     def _find(self) -> _Place | None:
         try:
@@ -339,7 +339,7 @@ class Git:
             directory, common, top, _ = self._place
             if _common(directory) != common:  # for refs, git believes this file more than the variable
                 raise GitFailed(
-                    f"`{printable(str(directory))}/commondir` leads git to another repository now.",
+                    f"`{safe(str(directory))}/commondir` leads git to another repository now.",
                     "Look at that file: nothing but `git worktree add` should write it.",
                 )
             variables |= {"GIT_DIR": str(directory), "GIT_COMMON_DIR": str(common), "GIT_WORK_TREE": str(top)}
@@ -361,7 +361,7 @@ class Git:
         said = done.why or done.stderr.decode(errors="replace").strip() or f"exit code {done.returncode}"
         if done.ended == "timed_out":
             said = f"stopped after {timeout:g}s"
-        where = f"`git {printable(args[0])}` in `{printable(str(self._root))}`"
+        where = f"`git {safe(args[0])}` in `{safe(str(self._root))}`"
         raise GitFailed(f"{where} failed: {said}", "Try the same command by hand.")
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from samuel.errors import UnsafePath
 from samuel.files.inside import open_inside
-from samuel.process.reason import printable
+from samuel.printable import safe
 
 CONTENT = "content"
 EXPLANATION = "README.txt"
@@ -99,7 +99,7 @@ class Quarantine:
 
     def _shown(self, path: str) -> str:
         inside = path.startswith(f"{self._root}/")
-        return printable(os.path.relpath(path, self._root) if inside else path)
+        return safe(os.path.relpath(path, self._root) if inside else path, keep="")
 
 
 def _open_parent(base: Path, path: str) -> int:

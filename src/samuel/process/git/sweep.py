@@ -15,11 +15,11 @@ from pathlib import Path
 
 import msgspec
 
+from samuel.printable import safe
 from samuel.process.git import search as git_search
 from samuel.process.git.config_files import GitFiles, leads_to
 from samuel.process.git.quarantine import Quarantine
 from samuel.process.git.search import GitSearch
-from samuel.process.reason import printable
 
 MOST_TOLD = 20
 _LARGEST = 16 * 1024 * 1024  # of a file that can be put back
@@ -83,7 +83,9 @@ class Sweep:
         for directory in sorted(set(found.directories) - set(self._files.own), key=len, reverse=True):
             self._other_directory(directory, found.directories[directory])
         for directory in found.unread:
-            self._told.append(f"`{printable(directory)}` cannot be read: it was not searched for git directories")
+            self._told.append(
+                f"`{safe(directory, keep='')}` cannot be read: it was not searched for git directories"
+            )
         more = len(self._told) - MOST_TOLD
         return [*self._told[:MOST_TOLD], *([f"… and {more} more, all in the quarantine"] if more > 0 else [])]
 
