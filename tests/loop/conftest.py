@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -74,17 +76,26 @@ class LoopProject:
         )
 
 
-@pytest.fixture
-def loop(samuel_project: SamuelProject) -> LoopProject:
-    def git(*arguments: str) -> None:
-        identity = ["-c", "user.name=t", "-c", "user.email=t@example.org"]
-        subprocess.run(["git", *identity, *arguments], cwd=samuel_project.root, check=True, capture_output=True)
+@pytest.fixture(scope="session")
+def first_commit(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where the git directory of the first project is kept: all have the same files, and copy it."""
+    return tmp_path_factory.mktemp("first-commit") / "git"
 
-    git("init", "-q", "-b", "main")
-    git("config", "user.name", "t")
-    git("config", "user.email", "t@example.org")
-    made = LoopProject(samuel_project)
+
+@pytest.fixture
+def loop(samuel_project: SamuelProject, first_commit: Path) -> LoopProject:
+    def git(*arguments: str) -> None:
+        subprocess.run(["git", *arguments], cwd=samuel_project.root, check=True, capture_output=True)
+
+    project = LoopProject(samuel_project)
     (samuel_project.root / ".gitignore").write_text("seen-*\nenv-*\n")
-    git("add", "-A")
-    git("commit", "-q", "-m", "begin")
-    return made
+    if not first_commit.exists():
+        git("init", "-q", "-b", "main")
+        git("config", "user.name", "t")
+        git("config", "user.email", "t@example.org")
+        git("add", "-A")
+        git("commit", "-q", "-m", "begin")
+        shutil.copytree(samuel_project.root / ".git", first_commit)
+    else:
+        shutil.copytree(first_commit, samuel_project.root / ".git")
+    return project

@@ -19,9 +19,10 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import pytest
+from tests.length import FULL
 
 from samuel.process import environment, spawn
 from samuel.process import sandbox as confine
@@ -46,6 +47,14 @@ hook() {
 payload() { printf '%s\\n' "touch '$CANARY'" 'exit 1' > "$PAYLOAD"; }
 payload
 """
+# What a person does in a directory. The agent may have taken it away, or closed it.
+PERSON = """
+for directory; do
+    cd "$directory" || continue
+    git status; git diff HEAD; git add -A .; git commit -q -m 'by hand'
+done
+"""
+QUIETLY: Any = {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
 EVIL = '[core]\nfsmonitor = sh {payload}\n[filter "evil"]\nclean = sh {payload}'
 
 
@@ -124,11 +133,9 @@ class Scene:
     def person(self) -> None:
         """Plain git, in each directory: whoever works there some day."""
         places = [self.root, *self.root.rglob("*")]
-        for directory in [place for place in places if place.is_dir() and not place.is_symlink()]:
-            if "objects" in directory.parts or not directory.is_dir():
-                continue
-            for words in (["status"], ["diff", "HEAD"], ["add", "-A", "."], ["commit", "-q", "-m", "by hand"]):
-                subprocess.run(["git", *words], cwd=directory, env=self.variables, capture_output=True)
+        directories = [place for place in places if place.is_dir() and not place.is_symlink()]
+        visited = [str(place) for place in directories if FULL or not leads_nowhere(place)]
+        subprocess.run(["/bin/sh", "-c", PERSON, "-", *visited], env=self.variables, **QUIETLY)
 
     def afterwards(self) -> bool:
         """Did anything of the agent's run outside?"""
@@ -136,6 +143,18 @@ class Scene:
         after_samuel = self.canary.exists()
         self.person()
         return after_samuel or self.canary.exists()
+
+
+# Parts of a git directory in which git does what it does in the git directory itself.
+PARTS = ("branches", "hooks", "info", "logs", "objects", "refs")
+
+
+def leads_nowhere(directory: Path) -> bool:
+    """Whether it is such a part, or below one, that has no repository in it."""
+    for place in (directory, *directory.parents):
+        if place.name in PARTS and (place.parent / "HEAD").is_file():
+            return not any(place.rglob(".git")) and not any(place.rglob("objects"))
+    return False
 
 
 def cannot(reason: str) -> NoReturn:
@@ -158,16 +177,11 @@ def sandbox(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
 
 
 @pytest.fixture
-def scene(tmp_path: Path, git: Plain) -> Scene:
-    root, home = tmp_path / "project", tmp_path / "home"
-    root.mkdir()
+def scene(tmp_path: Path, git: Plain, repository: Callable[..., Path]) -> Scene:
+    home = tmp_path / "home"
     home.mkdir()
     (home / ".gitconfig").write_text("[user]\nname = t\nemail = t@example.org\n")
-    git(root, "init", "-q", "-b", "main")
-    (root / "a.txt").write_text("one\n")
-    (root / ".gitignore").write_text(".samuel/\n")
-    git(root, "add", ".")
-    git(root, "commit", "-q", "-m", "first")
+    root = repository(tmp_path / "project", {"a.txt": "one\n", ".gitignore": ".samuel/\n"})
     return Scene(root, home, tmp_path / "canary", git)
 
 
