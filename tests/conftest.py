@@ -56,8 +56,8 @@ def py_script(event: str, body: str) -> str:
 
 
 def pytest_xdist_auto_num_workers() -> int:
-    """Many tests wait for processes, containers and the disk: half as many workers again keep all cores busy."""
-    return max(2, (os.cpu_count() or 1) * 3 // 2)
+    """Many tests wait for processes, containers and the disk: two workers for each core keep the cores busy."""
+    return 2 * (os.cpu_count() or 1)
 
 
 def pytest_sessionfinish() -> None:

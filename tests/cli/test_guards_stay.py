@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from samuel.sources import declarations
+
 REAL = (sys.executable, "-m", "samuel")
 CALL = '{"ability_id": "shell", "tool_input": {"command": "git push --force"}}'
 GUARD = '#!/bin/sh\n[ "$1" = hook ] && { echo PreAbilityCall; exit; }\ncat > /dev/null\necho "{}"\n'
@@ -75,8 +77,10 @@ class TestHookFiles:
         ids=["no interpreter", "no program", "hangs", "fails", "misspelt"],
     )
     def test_file_that_cannot_be_asked_closes_deniable_events(
-        self, samuel, write, place: str, text: str, says: str
+        self, samuel, write, monkeypatch: pytest.MonkeyPatch, place: str, text: str, says: str
     ) -> None:
+        if "sleep" in text:
+            monkeypatch.setattr(declarations, "ASK_SECONDS", 0.5)  # nothing else is asked here
         write(place, "guard", text)
         samuel("trust", "--yes")
         ran = emit(samuel)

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from samuel import paths
+from samuel.files.lock import held
 from samuel.plugins import environment
 
 
@@ -39,10 +40,14 @@ def root(tmp_path: Path) -> Path:
 
 
 @pytest.fixture(scope="session")
-def with_pip(tmp_path_factory: pytest.TempPathFactory) -> Callable[[Path], Path]:
+def with_pip(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Callable[[Path], Path]:
     """A place for environments that has its pip already: setting one up takes seconds."""
-    shared = tmp_path_factory.mktemp("pip")
-    environment.set_up_pip(shared)
+    base = tmp_path_factory.getbasetemp()
+    shared = (base if worker_id == "master" else base.parent) / "pip"  # of all workers: the first sets it up
+    with held(shared.with_suffix(".lock"), wait=None):
+        if not shared.exists():
+            shared.mkdir()
+            environment.set_up_pip(shared)
 
     def make(place: Path) -> Path:
         place.mkdir(parents=True)
