@@ -77,7 +77,7 @@ def cli_page() -> str:
         NOTE,
         "# Command line\n\nThe help of every command, as `--help` prints it.\n",
         "Every command takes `--json`; its answer is described under [JSON output](json-output.md). [Exit "
-        "codes](exit-codes.md) are the same everywhere: 0 ok, 1 the answer is no or it failed, 2 usage or "
+        "codes](exit-codes.md) are the same everywhere: 0 ok, 1 failed or denied, 2 wrong usage or "
         "configuration, 3 a bug in Samuel.\n",
         f"An option that takes `{METAVAR}` takes JSON in four ways: the JSON itself if it begins with `{{` or "
         "`[`, `FILE` or `@FILE`, or `-` for stdin. A file is named from the current directory, or from the one of "

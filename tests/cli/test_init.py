@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 
 import pytest
 
 from samuel import config
-from samuel.scaffold.project import TEMPLATE
+from samuel.config.schema import config_schema
+from samuel.scaffold.project import SCHEMA_LINE, TEMPLATE
 
 NEW = """\
 PROJECT is a Samuel project now.
   wrote samuel.toml
+  wrote .samuel/samuel.schema.json
   wrote .samuel/.gitignore
   wrote .samuel/hooks/
 """
@@ -20,7 +23,10 @@ PROJECT is a Samuel project now.
 
 def test_a_new_project(samuel, project):
     assert samuel("init") == (0, NEW, "")
-    assert (project / "samuel.toml").read_text() == TEMPLATE.read_text()
+    schema_line, _, rest = (project / "samuel.toml").read_text().partition("\n")
+    assert rest == TEMPLATE.read_text()
+    assert schema_line == "#:schema ./.samuel/samuel.schema.json"
+    assert json.loads((project / schema_line.removeprefix("#:schema ")).read_text()) == config_schema()
     assert (project / ".samuel/.gitignore").read_text() == "run/\nplugins/\n"
     assert list((project / ".samuel/hooks").iterdir()) == []
 
@@ -33,12 +39,34 @@ def test_a_directory_that_is_not_there_yet(samuel, project):
         "warnings": [],
         "error": None,
     }
+    assert (project / "a/b/samuel.toml").read_text() == TEMPLATE.read_text()  # with no line for a missing schema
     assert not (project / "a/b/.samuel/hooks").exists()
 
 
 def test_what_it_writes_can_be_read(samuel, project):
     samuel("init")
-    assert config.load(project / "samuel.toml") == config.Config(file=project / "samuel.toml")
+    loaded = config.load(project / "samuel.toml")
+    assert loaded.chosen("ralph") == config.Config().chosen("ralph")
+    assert replace(loaded, methodology={}) == config.Config(file=project / "samuel.toml")
+
+
+@pytest.mark.parametrize("key", ["agent", "quality_checks", "commit", "sandbox", "environment"])
+def test_the_keys_that_one_edits_first_stand_below_a_line_of_explanation(key):
+    lines = TEMPLATE.read_text().splitlines()
+    (number,) = [number for number, line in enumerate(lines) if re.match(rf"(# )?{key} = ", line)]
+    assert re.match(r"# [A-Z].{20,}", lines[number - 1])
+    assert not lines[number - 2].startswith("# ") or lines[number - 2].startswith("[")
+
+
+def test_run_init_changes_the_lines_of_the_template(samuel, project, put):
+    samuel("init")
+    before = (project / "samuel.toml").read_text()
+    put("prd.md", "# Shop\n\n- [ ] Add prices\n")
+    put("Makefile", "test:\n\ttrue\n")
+    samuel("run", "init", "--prd", "prd.md", "--agent", "codex")
+    assert (project / "samuel.toml").read_text() == before.replace(
+        '# agent = "claude"', 'agent = "codex"'
+    ).replace("quality_checks = []", 'quality_checks = ["make test"]')
 
 
 def test_every_line_of_it_may_be_uncommented(project):
@@ -77,9 +105,9 @@ def test_force(samuel, put):
     put(".samuel/.gitignore", "mine\n")
     put(".samuel/hooks/README", "")
     ran = samuel("init", "--force", "--yes", "--json")
-    assert ran.json["data"]["written"] == ["samuel.toml", ".samuel/.gitignore"]
+    assert ran.json["data"]["written"] == ["samuel.toml", ".samuel/samuel.schema.json", ".samuel/.gitignore"]
     assert ran.json["data"]["kept"] == [".samuel/hooks/"]
-    assert file.read_text() == TEMPLATE.read_text()
+    assert file.read_text() == SCHEMA_LINE + TEMPLATE.read_text()
 
 
 def test_force_without_anybody_to_ask_replaces_nothing(samuel, put):
@@ -99,7 +127,7 @@ def test_force_asks_on_a_terminal(on_terminal, put):
     assert (code, "Replace samuel.toml?" in screen) == (130, True)
     assert file.read_text() == "# mine\n"
     assert on_terminal("init", "--force", "--yes")[0] == 0
-    assert file.read_text() == TEMPLATE.read_text()
+    assert file.read_text() == SCHEMA_LINE + TEMPLATE.read_text()
 
 
 def test_other_files_are_kept(samuel, put):
@@ -113,6 +141,7 @@ def test_hooks_of_a_clone_stay_untrusted(samuel, project, guard, arguments):
         0,
         "PROJECT is a Samuel project now.\n"
         "  wrote samuel.toml\n"
+        "  wrote .samuel/samuel.schema.json\n"
         "  wrote .samuel/.gitignore\n"
         "  kept .samuel/hooks/\n"
         "1 hook came with it and is not trusted; `samuel trust` shows it.\n",

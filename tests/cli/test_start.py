@@ -34,21 +34,22 @@ Options:
 
 Commands:
   init       Set up a project: samuel.toml and .samuel/.
-  run        Work a PRD to done, one task at a time.
-  sync       Keep AGENTS.md and its mirrors in step.
-  hooks      See, try and write hooks.
-  emit       Fire an event from any program.
-  session    Work with an agent, step by step, and let hooks follow.
-  ability    Find what can be done here, and do it.
-  knowledge  Find what is written down about something.
-  recipe     Prompts with arguments, run by name.
-  skill      What agents may read when a task calls for it.
-  plugin     Add what others wrote: hooks, skills and recipes.
-  trust      Decide what of a repository may run here.
-  doctor     Say what is wrong here, and what to do about it.
+  run        Run an agent in a loop on the tasks of a PRD.
+  sync       Write AGENTS.md and copy it to the files other agents read.
+  hooks      List, explain, test and write hooks.
+  emit       Fire an event from any program or agent.
+  session    Record an agent session and fire its events.
+  ability    Find and run the abilities in the project's registry.
+  knowledge  Find the documents to read for a task.
+  recipe     List and run prompts with arguments.
+  skill      List the SKILL.md files offered to agents.
+  plugin     Install and manage plugins: hooks, skills and recipes.
+  trust      Review and trust what a repository wants to run.
+  schema     Print the JSON Schema of samuel.toml.
+  doctor     Check the project and this machine, and say how to fix problems.
 
-  Exit codes: 0 ok, 1 the answer is no or it failed, 2 usage or configuration,
-  3 a bug in Samuel.
+  Exit codes: 0 ok, 1 failed or denied, 2 wrong usage or configuration, 3 a
+  bug in Samuel.
 """
 
 

@@ -3,6 +3,7 @@ from __future__ import annotations
 import tempfile
 import tomllib
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -220,3 +221,43 @@ def test_a_snippet_says_what_it_was_given(path: list[str], value: Value) -> None
         assert isinstance(found, dict)
         found = found[key]
     assert found == value
+
+
+TEMPLATE_LIKE = """\
+[methodology.ralph]
+# The agent:
+# agent = "claude"
+commit = false
+
+# [limits]
+# handler_output_bytes = 1
+"""
+
+
+def test_a_key_that_stands_in_a_comment_of_its_table_takes_the_place_of_the_comment(file: Path) -> None:
+    file.write_text(TEMPLATE_LIKE)
+    set_value(file, ["methodology", "ralph", "agent"], "codex")
+    assert file.read_text() == TEMPLATE_LIKE.replace('# agent = "claude"', 'agent = "codex"')
+
+
+@pytest.mark.parametrize(
+    ("text", "path"),
+    [
+        (TEMPLATE_LIKE, ["methodology", "ralph", "handler_output_bytes"]),  # the comment is of another table
+        (TEMPLATE_LIKE, ["limits", "handler_output_bytes"]),  # its header is a comment too
+        (TEMPLATE_LIKE.replace("commit =", 'agent = "x"\ncommit ='), ["methodology", "ralph", "agent"]),
+        ('x = """\n[session]\n# limit = 1\n"""\n', ["session", "limit"]),  # a string, not a comment
+        ('[session]\nx = """\n# limit = 1\n"""\n', ["session", "limit"]),
+    ],
+)
+def test_other_comments_stay_as_they_are(file: Path, text: str, path: list[str]) -> None:
+    file.write_text(text)
+    set_value(file, path, 5)
+    changed = file.read_text()
+    assert [line for line in changed.splitlines() if line.startswith("#")] == [
+        line for line in text.splitlines() if line.startswith("#")
+    ]
+    table: Any = tomllib.loads(changed)
+    for key in path:
+        table = table[key]
+    assert table == 5

@@ -17,7 +17,7 @@ from samuel.doctor import examine
 @json_option
 @click.pass_obj
 def doctor(here: CommandContext, hooks: bool, environment: str) -> int:
-    """Say what is wrong here, and what to do about it.
+    """Check the project and this machine, and say how to fix problems.
 
     \b
         samuel doctor --hooks

@@ -22,11 +22,13 @@ DENY, FAULT = 2, 1
 
 @click.command()
 @click.argument("event")
-@click.option("--session", metavar="ID", help="The session it belongs to; what hooks say is kept there.")
+@click.option(
+    "--session", metavar="ID", help="The session that the event belongs to; results of hooks are stored there."
+)
 @env_option
 @click.pass_obj
 def emit(here: CommandContext, event: str, session: str | None, environment: str) -> int:
-    """Fire an event from any program.
+    """Fire an event from any program or agent.
 
     The context is a JSON object on stdin, with the event's fields; the merged result comes on stdout. Exits with 0
     to go on and with 2 to stop, the reason on stderr. On an event that can be denied, whatever goes wrong here

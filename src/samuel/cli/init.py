@@ -16,15 +16,15 @@ from samuel.scaffold import project
 
 @click.command()
 @click.argument("directory", type=click.Path(path_type=Path), default=".", metavar="[DIR]")
-@click.option("--force", is_flag=True, help="Replace the files that are there.")
-@click.option("--minimal", is_flag=True, help="Only samuel.toml.")
-@click.option("--yes", is_flag=True, help="Do not ask before a samuel.toml is replaced.")
+@click.option("--force", is_flag=True, help="Replace existing files.")
+@click.option("--minimal", is_flag=True, help="Write samuel.toml only.")
+@click.option("--yes", is_flag=True, help="Replace samuel.toml without asking.")
 @json_option
 @click.pass_obj
 def init(here: CommandContext, directory: Path, force: bool, minimal: bool, yes: bool) -> int:
     """Set up a project: samuel.toml and .samuel/.
 
-    Hooks that came with a repository stay untrusted; `samuel trust` shows them.
+    Hooks that came with the repository do not run until you trust them with `samuel trust`.
 
     \b
         samuel init my-project

@@ -13,20 +13,21 @@ from samuel.version import __version__
 
 COMMANDS = {
     "init": CommandEntry("samuel.cli.init:init", "Set up a project: samuel.toml and .samuel/."),
-    "run": CommandEntry("samuel.cli.run:run", "Work a PRD to done, one task at a time."),
-    "sync": CommandEntry("samuel.cli.sync:sync", "Keep AGENTS.md and its mirrors in step."),
-    "hooks": CommandEntry("samuel.cli.hooks:hooks", "See, try and write hooks."),
-    "emit": CommandEntry("samuel.cli.emit:emit", "Fire an event from any program."),
-    "session": CommandEntry(
-        "samuel.cli.session:session", "Work with an agent, step by step, and let hooks follow."
+    "run": CommandEntry("samuel.cli.run:run", "Run an agent in a loop on the tasks of a PRD."),
+    "sync": CommandEntry("samuel.cli.sync:sync", "Write AGENTS.md and copy it to the files other agents read."),
+    "hooks": CommandEntry("samuel.cli.hooks:hooks", "List, explain, test and write hooks."),
+    "emit": CommandEntry("samuel.cli.emit:emit", "Fire an event from any program or agent."),
+    "session": CommandEntry("samuel.cli.session:session", "Record an agent session and fire its events."),
+    "ability": CommandEntry("samuel.cli.ability:ability", "Find and run the abilities in the project's registry."),
+    "knowledge": CommandEntry("samuel.cli.knowledge:knowledge", "Find the documents to read for a task."),
+    "recipe": CommandEntry("samuel.cli.recipe:recipe", "List and run prompts with arguments."),
+    "skill": CommandEntry("samuel.cli.skill:skill", "List the SKILL.md files offered to agents."),
+    "plugin": CommandEntry("samuel.cli.plugin:plugin", "Install and manage plugins: hooks, skills and recipes."),
+    "trust": CommandEntry("samuel.cli.trust:trust", "Review and trust what a repository wants to run."),
+    "schema": CommandEntry("samuel.cli.schema:schema", "Print the JSON Schema of samuel.toml."),
+    "doctor": CommandEntry(
+        "samuel.cli.doctor:doctor", "Check the project and this machine, and say how to fix problems."
     ),
-    "ability": CommandEntry("samuel.cli.ability:ability", "Find what can be done here, and do it."),
-    "knowledge": CommandEntry("samuel.cli.knowledge:knowledge", "Find what is written down about something."),
-    "recipe": CommandEntry("samuel.cli.recipe:recipe", "Prompts with arguments, run by name."),
-    "skill": CommandEntry("samuel.cli.skill:skill", "What agents may read when a task calls for it."),
-    "plugin": CommandEntry("samuel.cli.plugin:plugin", "Add what others wrote: hooks, skills and recipes."),
-    "trust": CommandEntry("samuel.cli.trust:trust", "Decide what of a repository may run here."),
-    "doctor": CommandEntry("samuel.cli.doctor:doctor", "Say what is wrong here, and what to do about it."),
 }
 
 
@@ -34,7 +35,7 @@ COMMANDS = {
     cls=LazyGroup,
     table=COMMANDS,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
-    epilog="Exit codes: 0 ok, 1 the answer is no or it failed, 2 usage or configuration, 3 a bug in Samuel.",
+    epilog="Exit codes: 0 ok, 1 failed or denied, 2 wrong usage or configuration, 3 a bug in Samuel.",
 )
 @click.option(
     *("-C", "--project", "directory"),

@@ -14,10 +14,10 @@ from samuel.scaffold import agents_md as mirrors
 @json_option
 @click.pass_obj
 def sync(here: CommandContext, dry_run: bool) -> int:
-    """Keep AGENTS.md and its mirrors in step.
+    """Write AGENTS.md and copy it to the files other agents read.
 
-    The mirrors are CLAUDE.md, GEMINI.md and others that exist. Only the block between the marks is written; what
-    a person wrote stays.
+    The copies are CLAUDE.md, GEMINI.md and others, where they exist. Only the block between the marks is
+    replaced; the rest of a file stays.
 
     \b
         samuel sync --dry-run

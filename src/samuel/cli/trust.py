@@ -17,19 +17,19 @@ from samuel.trust.items import TrustItem
 
 @click.command()
 @click.argument("names", nargs=-1, metavar="[PATH]...")
-@click.option("--list", "listing", is_flag=True, help="List everything that could run, and how it stands.")
+@click.option("--list", "listing", is_flag=True, help="List everything that could run, with its state.")
 @click.option("--show", "showing", is_flag=True, help="Show the contents, or what changed.")
-@click.option("--revoke", "revoking", is_flag=True, help="Take agreements back.")
-@click.option("--yes", is_flag=True, help="Agree without being asked. For CI.")
+@click.option("--revoke", "revoking", is_flag=True, help="Revoke trust.")
+@click.option("--yes", is_flag=True, help="Trust without asking; for CI.")
 @json_option
 @click.pass_obj
 def trust(
     here: CommandContext, names: tuple[str, ...], listing: bool, showing: bool, revoking: bool, yes: bool
 ) -> int:
-    """Decide what of a repository may run here.
+    """Review and trust what a repository wants to run.
 
-    Shows what is new or has changed, and asks. You agree to exactly what you saw: one changed byte, and it is
-    refused again.
+    Shows what is new or has changed, and asks. You trust exactly the content that you saw: if one byte changes, it
+    does not run until you trust it again.
 
     \b
         samuel trust

@@ -31,6 +31,10 @@ def set_value(file: Path, path: Sequence[str], value: Value) -> None:
     """
     source = read_source(file) or TomlSource("", {})
     path = _as_spelled(source.values, path)
+    uncommented = _uncommented(source, path, value)
+    if uncommented is not None and _values(uncommented) == _expected(source.values, path, value):
+        atomic.write_text(file, uncommented)
+        return
     try:
         text = _edited(source.text, path, value)
         changed = tomllib.loads(text)
@@ -73,6 +77,39 @@ def _edited(text: str, path: Sequence[str], value: Value) -> str:
         table.trivia.comment_ws = table.trivia.comment = ""
     table[key] = _item(value)
     return document.as_string()
+
+
+def _uncommented(source: TomlSource, path: Sequence[str], value: Value) -> str | None:
+    """The text with `# key = ...` made a line of its table; None if the table has no such comment.
+
+    That is where the template of `samuel init` shows a default. Elsewhere a new key goes to the end of its table,
+    which for TOML is after all comments that follow it.
+    """
+    *parents, key = path
+    header = f"[{dotted(parents)}]"
+    lines = source.text.split("\n")
+    if header not in lines or not _has_table(source.values, parents):
+        return None
+    for number in range(lines.index(header) + 1, len(lines)):
+        if lines[number].startswith(("[", "# [")):  # the next table, or an example of one
+            return None
+        if lines[number].startswith(f"# {written(key)} = "):
+            lines[number] = f"{written(key)} = {_item(value).as_string()}"
+            return "\n".join(lines)
+    return None
+
+
+def _has_table(values: object, path: Sequence[str]) -> bool:
+    for key in path:
+        values = values.get(key) if isinstance(values, Mapping) else None
+    return isinstance(values, Mapping)
+
+
+def _values(text: str) -> dict[str, object] | None:
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError:
+        return None
 
 
 def _with_blank_line(text: str) -> str:

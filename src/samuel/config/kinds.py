@@ -8,15 +8,14 @@ from __future__ import annotations
 import math
 import re
 import shlex
-from collections.abc import Callable
 
 from samuel.config.duration import parse_duration
 
 LONGEST_PATTERN = 1000
 LONGEST_PATH, LONGEST_NAME = 4000, 255  # bytes
 
-_IDENTIFIER = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
-_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+IDENTIFIER = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
+VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _TOML_TYPES = {
     bool: "a boolean",
     int: "an integer",
@@ -74,13 +73,21 @@ def timeout_or_none(value: object) -> float | None:
     return None if value == "none" else timeout(value)
 
 
-def one_of(*words: str) -> Callable[[object], str]:
-    def kind(value: object) -> str:
-        if value not in words:
-            raise ValueError(f"must be one of {', '.join(f'`{word}`' for word in words)}, not {_said(value)}")
+class OneOf:
+    """The kind of a value that is one of these words."""
+
+    def __init__(self, *words: str) -> None:
+        self.words = words
+
+    def __call__(self, value: object) -> str:
+        if value not in self.words:
+            allowed = ", ".join(f"`{word}`" for word in self.words)
+            raise ValueError(f"must be one of {allowed}, not {_said(value)}")
         return str(value)
 
-    return kind
+
+def one_of(*words: str) -> OneOf:
+    return OneOf(*words)
 
 
 def text(value: object) -> str:
@@ -116,7 +123,7 @@ def name(value: object) -> str:
 
 def identifier(value: object) -> str:
     """A name that also becomes a directory, so nothing that could lead out of one."""
-    if not _IDENTIFIER.fullmatch(name(value)):
+    if not IDENTIFIER.fullmatch(name(value)):
         raise ValueError("must be made of letters, digits, `-` and `_`")
     return name(value)
 
@@ -138,7 +145,7 @@ def names(value: object) -> tuple[str, ...]:
 def variables(value: object) -> tuple[str, ...]:
     listed = names(value)
     for item in listed:
-        if not _VARIABLE.fullmatch(item):
+        if not VARIABLE.fullmatch(item):
             raise ValueError(f"must list names of environment variables, and `{item}` is none")
     return listed
 

@@ -35,12 +35,13 @@ def load(file: Path) -> Config:
     if source is None:
         return Config()
     report = ProblemReport(file, TomlLines(source.text))
-    config = _config(file, report.read(source.values))
+    config = read_config(file, report.read(source.values))
     report.finish()
     return config
 
 
-def _config(file: Path, top: ConfigTable) -> Config:
+def read_config(file: Path, top: ConfigTable) -> Config:
+    """The settings of a whole file, from its top-level table; what is wrong is noted in the table's report."""
     return Config(
         file=file,
         default_methodology=top.take("default_methodology", kinds.identifier, Config.default_methodology),

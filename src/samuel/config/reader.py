@@ -96,7 +96,7 @@ class ConfigTable:
 
     def table(self, key: str) -> ConfigTable:
         """The table at `key`; an empty one if it is absent, or no table, which is noted."""
-        return self._report.read(self.take(key, _table, {}), (*self.path, key))
+        return self._report.read(self.take(key, table_values, {}), (*self.path, key))
 
     def entry(self, key: str, index: int, values: dict[str, object]) -> ConfigTable:
         """A table that is an item of the array at `key`."""
@@ -118,7 +118,7 @@ class ConfigTable:
             self.refuse(unread[MOST_UNKNOWN], f"{len(unread) - MOST_UNKNOWN} more unknown keys{where}")
 
 
-def _table(value: object) -> dict[str, object]:
+def table_values(value: object) -> dict[str, object]:
     if not isinstance(value, dict):
         raise ValueError(f"must be a table, not {type_name(value)}")
     return value

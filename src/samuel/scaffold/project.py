@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Iterator
 from contextlib import suppress
@@ -9,10 +10,13 @@ from pathlib import Path
 from typing import NamedTuple
 
 from samuel import paths
+from samuel.config.schema import config_schema
 from samuel.files import atomic
 from samuel.files.inside import make_dirs_inside
 
 TEMPLATE = Path(__file__).parent / "templates" / "samuel.toml"
+SCHEMA = "samuel.schema.json"  # in .samuel/; editors read it because samuel.toml names it in its first line
+SCHEMA_LINE = f"#:schema ./{paths.HOME}/{SCHEMA}\n"
 HOOKS = paths.HOOK_DIRS[0]
 IGNORED = "run/\nplugins/\n"  # what a run leaves behind, and what samuel.lock names, is nobody's to commit
 
@@ -48,8 +52,10 @@ def make(root: Path, *, minimal: bool, force: bool) -> CreatedFiles:
 
 
 def _files(minimal: bool) -> Iterator[tuple[tuple[str, ...], str, str]]:
-    yield (), paths.CONFIG, TEMPLATE.read_text(encoding="utf-8")
+    template = TEMPLATE.read_text(encoding="utf-8")
+    yield (), paths.CONFIG, template if minimal else SCHEMA_LINE + template
     if not minimal:
+        yield (paths.HOME,), SCHEMA, json.dumps(config_schema(), indent=2, ensure_ascii=False) + "\n"
         yield (paths.HOME,), ".gitignore", IGNORED
 
 

@@ -14,22 +14,24 @@ if TYPE_CHECKING:
     from samuel.cli.command_context import CommandContext
 
 COMMANDS = {
-    "list": CommandEntry("samuel.cli.ability.list:list_", "Show every ability of this project."),
+    "list": CommandEntry("samuel.cli.ability.list:list_", "List the abilities of this project."),
     "show": CommandEntry(
-        "samuel.cli.ability.show:show", "Show what an ability is for, what it takes and how it runs."
+        "samuel.cli.ability.show:show", "Show an ability: its purpose, its input and how it runs."
     ),
-    "route": CommandEntry("samuel.cli.ability.route:route", "Find the abilities for what is wanted, and say why."),
-    "lint": CommandEntry("samuel.cli.ability.lint:lint", "Say what is wrong with the registry and ABILITY.md."),
-    "create": CommandEntry("samuel.cli.ability.create:create", "Check a call, and prepare it."),
-    "run": CommandEntry("samuel.cli.ability.run:run", "Run a call that was prepared, through its hooks."),
+    "route": CommandEntry(
+        "samuel.cli.ability.route:route", "Find the abilities that fit a text, with the reasons."
+    ),
+    "lint": CommandEntry("samuel.cli.ability.lint:lint", "Check the registry and ABILITY.md."),
+    "create": CommandEntry("samuel.cli.ability.create:create", "Check a call and prepare it for `run`."),
+    "run": CommandEntry("samuel.cli.ability.run:run", "Run a prepared call, with its hooks."),
     "call": CommandEntry("samuel.cli.ability.call:call", "Check a call and run it."),
-    "delete": CommandEntry("samuel.cli.ability.delete:delete", "Remove a call and its record."),
+    "delete": CommandEntry("samuel.cli.ability.delete:delete", "Delete a call and its record."),
 }
 
 
 @click.group(cls=LazyGroup, table=COMMANDS)
 def ability() -> None:
-    """Find what can be done here, and do it.
+    """Find and run the abilities in the project's registry.
 
     \b
         samuel ability route "run the billing regression tests"

@@ -17,9 +17,9 @@ from samuel.cli.session.options import session_option
 @json_option
 @click.pass_obj
 def create(here: CommandContext, id: str, input_json: str, intent: str, session: str, environment: str) -> int:
-    """Check a call, and prepare it.
+    """Check a call and prepare it for `run`.
 
-    Answers with a JSON object: `available` with the key for `run`, or `unavailable` with the reason.
+    Prints a JSON object: `available` with the key for `run`, or `unavailable` with the reason.
 
     \b
         samuel ability create billing_regression --input input.json

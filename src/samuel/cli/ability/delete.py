@@ -12,7 +12,7 @@ from samuel.cli.command_context import CommandContext, json_option
 @json_option
 @click.pass_obj
 def delete(here: CommandContext, key: str) -> int:
-    """Remove a call and its record.
+    """Delete a call and its record.
 
     \b
         samuel ability delete call-20250115T102345-0123456789abcdef

@@ -11,7 +11,7 @@ from samuel.cli.command_context import CommandContext, json_option
 @json_option
 @click.pass_obj
 def lint(here: CommandContext) -> int:
-    """Say what is wrong with the registry and ABILITY.md.
+    """Check the registry and ABILITY.md.
 
     \b
         samuel ability lint

@@ -25,16 +25,16 @@ from samuel.events.session import SuggestedAbility
 
 @click.command()
 @click.argument("text")
-@click.option("--scope", metavar="NAME", default="", help="The part of the repository that it is about.")
-@click.option("--limit", type=click.IntRange(1, 50), default=5, help="How many are shown at most; 5 without.")
+@click.option("--scope", metavar="NAME", default="", help="Only abilities of this part of the repository.")
+@click.option("--limit", type=click.IntRange(1, 50), default=5, help="The most abilities to show; 5 by default.")
 @session_option
 @env_option
 @json_option
 @click.pass_obj
 def route(here: CommandContext, text: str, scope: str, limit: int, session: str, environment: str) -> int:
-    """Find the abilities for what is wanted, and say why.
+    """Find the abilities that fit a text, with the reasons.
 
-    With a session, what its hooks suggest counts too. `-` reads the text from stdin.
+    With a session, the suggestions of its hooks count too. `-` reads the text from stdin.
 
     \b
         samuel ability route "run the billing regression tests"

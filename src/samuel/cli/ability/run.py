@@ -15,9 +15,9 @@ from samuel.cli.signals import ended_by_signals
 @json_option
 @click.pass_obj
 def run(here: CommandContext, key: str, session: str, environment: str) -> int:
-    """Run a call that was prepared, through its hooks.
+    """Run a prepared call, with its hooks.
 
-    Its output comes on stdout, as JSON. Exits with 1 if it failed or a hook said no.
+    Prints its output as JSON. Exits with 1 if it failed or a hook denied it.
 
     \b
         samuel ability run call-20250115T102345-0123456789abcdef

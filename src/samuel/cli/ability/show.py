@@ -18,9 +18,9 @@ from samuel.cli.command_context import CommandContext, json_option
 @json_option
 @click.pass_obj
 def show(here: CommandContext, id: str) -> int:
-    """Show what an ability is for, what it takes and how it runs.
+    """Show an ability: its purpose, its input and how it runs.
 
-    It goes by its id or by its operation key.
+    ID is its id or its operation key.
 
     \b
         samuel ability show billing_regression

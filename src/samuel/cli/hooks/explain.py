@@ -19,7 +19,7 @@ from samuel.scaffold.move import instead, move
 @json_option
 @click.pass_obj
 def explain(here: CommandContext, event: str, environment: str) -> int:
-    """Show who answers to an event, in what order, and why.
+    """Show which handlers run on an event, in what order, and why.
 
     \b
         samuel hooks explain quality.check

@@ -15,13 +15,15 @@ SHIPPED_COLUMNS = ("name", "event", "status", "summary")
 
 
 @click.command("list")
-@click.option("--event", metavar="EVENT", help="Only those for this event.")
-@click.option("--shipped", is_flag=True, help="Those that come with Samuel instead, for `hooks enable`.")
+@click.option("--event", metavar="EVENT", help="Only hooks of this event.")
+@click.option(
+    "--shipped", is_flag=True, help="List the hooks that come with Samuel instead; `hooks enable` adds one."
+)
 @env_option
 @json_option
 @click.pass_obj
 def list_(here: CommandContext, event: str | None, shipped: bool, environment: str) -> int:
-    """Show every hook that was found, and what became of it.
+    """List all hooks with their order, origin and status.
 
     \b
         samuel hooks list --event quality.check

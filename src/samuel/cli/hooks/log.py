@@ -21,12 +21,16 @@ COLUMNS = ("time", "event", "handler", "outcome", "ms", "slow", "message")
 
 @click.command()
 @click.option("--event", metavar="EVENT", help="Only calls for this event.")
-@click.option("--outcome", type=click.Choice([outcome.value for outcome in Outcome]), help="Only these.")
-@click.option("--limit", type=click.IntRange(min=1), default=50, show_default=True, help="The newest N.")
+@click.option(
+    "--outcome", type=click.Choice([outcome.value for outcome in Outcome]), help="Only calls with this outcome."
+)
+@click.option(
+    "--limit", type=click.IntRange(min=1), default=50, show_default=True, help="Show the newest N calls."
+)
 @json_option
 @click.pass_obj
 def log(here: CommandContext, event: str | None, outcome: str | None, limit: int) -> int:
-    """Show the calls of the past.
+    """Show past calls of hooks.
 
     \b
         samuel hooks log --event quality.check --outcome failed

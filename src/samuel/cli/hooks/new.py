@@ -23,13 +23,13 @@ HOOKS = paths.HOOK_DIRS[0]
 
 @click.command()
 @click.argument("name")
-@click.option("--event", required=True, metavar="EVENT", help="The event it is for.")
+@click.option("--event", required=True, metavar="EVENT", help="The event that the hook handles.")
 @click.option("--lang", type=click.Choice(list(LANGUAGES)), default="bash", show_default=True)
-@click.option("--yaml", "as_yaml", is_flag=True, help="Declare it in .system/hooks/, with a script beside.")
+@click.option("--yaml", "as_yaml", is_flag=True, help="Write a YAML hook in .system/hooks/ and its script.")
 @json_option
 @click.pass_obj
 def new(here: CommandContext, name: str, event: str, lang: str, as_yaml: bool) -> int:
-    """Write a hook that works, to start from.
+    """Write a new hook from a working template.
 
     \b
         samuel hooks new notify --event after:iteration --lang python

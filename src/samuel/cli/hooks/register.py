@@ -16,7 +16,7 @@ IDLE = (HandlerStatus.BROKEN, HandlerStatus.UNTRUSTED)
 def register(here: CommandContext, environment: str) -> int:
     """Print the enabled YAML hooks as JSON, by event.
 
-    For programs that call hooks themselves. It runs nothing; what is broken or not trusted is said on stderr.
+    For programs that call hooks themselves. Nothing is run; broken and untrusted hooks are listed on stderr.
 
     \b
         samuel hooks register --env dev

@@ -12,7 +12,7 @@ from samuel.events import schema as schemas
 @json_option
 @click.pass_obj
 def schema(here: CommandContext, event: str | None) -> None:
-    """Print the JSON Schema of an event, or of all.
+    """Print the JSON Schema of one event or of all.
 
     \b
         samuel hooks schema context.extra

@@ -26,10 +26,10 @@ from samuel.sources.yaml_file import read_hook
 @json_option
 @click.pass_obj
 def enable(here: CommandContext, id: str, environment: str) -> int:
-    """Switch a YAML hook on.
+    """Enable a YAML hook.
 
-    One that comes with Samuel is brought here first: knowledge_trigger, policy_guard, post_tool_use_tracker,
-    session_stop_build_check, skill_activation_prompt. Its file in .system/hooks/ is yours to change.
+    A hook that comes with Samuel is first copied to .system/hooks/, where you can change it: knowledge_trigger,
+    policy_guard, post_tool_use_tracker, session_stop_build_check, skill_activation_prompt.
 
     \b
         samuel hooks enable session_stop_build_check
@@ -44,7 +44,7 @@ def enable(here: CommandContext, id: str, environment: str) -> int:
 @json_option
 @click.pass_obj
 def disable(here: CommandContext, id: str) -> int:
-    """Switch a YAML hook off.
+    """Disable a YAML hook.
 
     \b
         samuel hooks disable session_stop_build_check

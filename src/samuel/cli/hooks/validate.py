@@ -21,7 +21,7 @@ COLUMNS = ("file", "id", "events", "status", "reason")
 @json_option
 @click.pass_obj
 def validate(here: CommandContext, environment: str) -> int:
-    """Check every YAML hook, and say what is wrong.
+    """Check every YAML hook.
 
     \b
         samuel hooks validate

@@ -15,17 +15,15 @@ if TYPE_CHECKING:
 
 COMMANDS = {
     "route": CommandEntry(
-        "samuel.cli.knowledge.route:route", "Find the documents for what is wanted, and say why."
+        "samuel.cli.knowledge.route:route", "Find the documents that fit a text or an intent, with the reasons."
     ),
-    "lint": CommandEntry(
-        "samuel.cli.knowledge.lint:lint", "Say what is wrong with ROUTING.md and what it leads to."
-    ),
+    "lint": CommandEntry("samuel.cli.knowledge.lint:lint", "Check ROUTING.md and the documents it leads to."),
 }
 
 
 @click.group(cls=LazyGroup, table=COMMANDS)
 def knowledge() -> None:
-    """Find what is written down about something.
+    """Find the documents to read for a task.
 
     \b
         samuel knowledge route "which checks run before a commit?"

@@ -11,7 +11,7 @@ from samuel.knowledge.lint import lint as look
 @json_option
 @click.pass_obj
 def lint(here: CommandContext) -> int:
-    """Say what is wrong with ROUTING.md and what it leads to.
+    """Check ROUTING.md and the documents it leads to.
 
     \b
         samuel knowledge lint

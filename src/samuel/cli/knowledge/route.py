@@ -21,10 +21,10 @@ from samuel.knowledge.route import route as find
 @json_option
 @click.pass_obj
 def route(here: CommandContext, text: str, intent_json: str, session: str) -> int:
-    """Find the documents for what is wanted, and say why.
+    """Find the documents that fit a text or an intent, with the reasons.
 
-    By a text, an intent, or both. With a session, the intent and the documents that its hooks suggest count too.
-    `-` reads from stdin.
+    Give a text, an intent, or both. With a session, the intent and the documents that its hooks suggest count
+    too. `-` reads from stdin.
 
     \b
         samuel knowledge route "which checks run before a commit?"

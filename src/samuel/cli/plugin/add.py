@@ -36,10 +36,10 @@ class Added(NamedTuple):
 @click.command()
 @click.argument("sources", nargs=-1, required=True, metavar="SOURCE...")
 @consent.asking_options
-@click.option("--link", is_flag=True, help="Link to a directory instead of copying it, to work on it.")
-@click.option("--force", is_flag=True, help="Replace what is installed under that name.")
+@click.option("--link", is_flag=True, help="Link to a directory instead of copying it, for development.")
+@click.option("--force", is_flag=True, help="Replace an installed plugin of the same name.")
 @click.option("--dry-run", is_flag=True, help="Show what would be installed, and install nothing.")
-@click.option("--continue-on-error", is_flag=True, help="Add the others when one cannot be added.")
+@click.option("--continue-on-error", is_flag=True, help="Go on with the others if one cannot be added.")
 @click.option(
     *("--grant", "grants"),
     multiple=True,
@@ -59,8 +59,8 @@ def add(
 ) -> int:
     """Install plugins from git or from a directory.
 
-    SOURCE is org/repo, a git URL or ./path, with @branch, @tag or @commit if you like. What a plugin may do is
-    shown, and you are asked before anything of it can run.
+    SOURCE is org/repo, a git URL or ./path, optionally with @branch, @tag or @commit. You see what a plugin may
+    do and are asked before anything of it can run.
 
     \b
         samuel plugin add org/repo@v1

@@ -25,15 +25,15 @@ from samuel.plugins.store import Plan, Store, set_enabled
 Decorated = TypeVar("Decorated", bound=Callable[..., object])
 
 global_option = click.option(
-    *("-g", "--global", "of_user"), is_flag=True, help="The user's own plugins, for all their projects."
+    *("-g", "--global", "of_user"), is_flag=True, help="Your own plugins, for all your projects."
 )
 
 
 def asking_options(command: Decorated) -> Decorated:
     """What all commands that may have to ask have in common."""
     for option in (
-        click.option("--non-interactive", is_flag=True, help="Never ask: without --yes, fail instead."),
-        click.option("--yes", is_flag=True, help="Agree without being asked."),
+        click.option("--non-interactive", is_flag=True, help="Never ask; fail without --yes."),
+        click.option("--yes", is_flag=True, help="Go on without asking."),
         global_option,
     ):
         command = option(command)

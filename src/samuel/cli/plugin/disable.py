@@ -14,9 +14,9 @@ from samuel.plugins.requirements import needing
 @json_option
 @click.pass_obj
 def disable(here: CommandContext, name: str) -> int:
-    """Keep a plugin out of this project.
+    """Disable a plugin in this project.
 
-    Written to samuel.toml, so it holds for everybody who works on the project.
+    This is written to samuel.toml, so it applies to everyone who works on the project.
 
     \b
         samuel plugin disable org/repo

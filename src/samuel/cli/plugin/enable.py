@@ -11,9 +11,9 @@ from samuel.cli.plugin import consent
 @json_option
 @click.pass_obj
 def enable(here: CommandContext, name: str) -> int:
-    """Let a plugin take part in this project again.
+    """Enable a plugin in this project.
 
-    Written to samuel.toml, so it holds for everybody who works on the project.
+    This is written to samuel.toml, so it applies to everyone who works on the project.
 
     \b
         samuel plugin enable org/repo

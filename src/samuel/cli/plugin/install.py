@@ -13,10 +13,10 @@ from samuel.cli.plugin.progress import Progress
 @json_option
 @click.pass_obj
 def install(here: CommandContext, of_user: bool, yes: bool, non_interactive: bool) -> int:
-    """Install exactly what samuel.lock says.
+    """Install the exact plugins that samuel.lock lists.
 
-    Every plugin at the commit and with the content that was locked, or nothing at all. What you did not agree to
-    yet is shown, and you are asked.
+    Every plugin at its locked commit and content, or nothing at all. You are asked about plugins that you have not
+    trusted yet.
 
     \b
         samuel plugin install

@@ -17,7 +17,7 @@ COLUMNS = ("name", "location", "skills", "recipes", "hooks")
 @json_option
 @click.pass_obj
 def list_(here: CommandContext) -> int:
-    """Show the plugins that are there, and what they bring.
+    """List the installed plugins and what they contain.
 
     \b
         samuel plugin list --json

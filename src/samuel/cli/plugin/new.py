@@ -17,12 +17,12 @@ from samuel.scaffold.plugin import NEW_KINDS, directory_name, plugin, write
     type=click.Path(file_okay=False, path_type=Path),
     default=".",
     metavar="DIR",
-    help="Where its directory is made.",
+    help="The directory in which to create it.",
 )
 @json_option
 @click.pass_obj
 def new(here: CommandContext, name: str, kind: str, parent: Path) -> int:
-    """Write a plugin that works, with a test, ready to push.
+    """Write a new plugin with a test, from a working template.
 
     \b
         samuel plugin new my-checks --kind python

@@ -11,7 +11,7 @@ from samuel.cli.plugin.selection import named
 @click.command()
 @click.argument("name")
 @consent.global_option
-@click.option("--force", is_flag=True, help="Also when another plugin requires it.")
+@click.option("--force", is_flag=True, help="Remove it even if another plugin requires it.")
 @json_option
 @click.pass_obj
 def remove(here: CommandContext, name: str, of_user: bool, force: bool) -> int:

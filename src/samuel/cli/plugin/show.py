@@ -12,7 +12,7 @@ from samuel.cli.plugin.selection import named
 @json_option
 @click.pass_obj
 def show(here: CommandContext, name: str) -> int:
-    """Show everything about one plugin.
+    """Show one plugin in full.
 
     \b
         samuel plugin show org/repo

@@ -16,7 +16,7 @@ from samuel.plugins.installed import InstalledPlugin
 @json_option
 @click.pass_obj
 def update(here: CommandContext, name: str, of_user: bool, yes: bool, non_interactive: bool) -> int:
-    """Get what is new where plugins came from.
+    """Update plugins from where they were installed.
 
     The branch or tag that a plugin was added with is fetched again. What changed is shown, and you are asked
     before any of it can run. Of several plugins, one that cannot be fetched is left as it is; the exit code is

@@ -22,7 +22,7 @@ from samuel.plugins.model import FILE, Manifest
 @json_option
 @click.pass_obj
 def validate(here: CommandContext, directory: Path) -> int:
-    """Say everything that is wrong with a plugin, and run nothing of it.
+    """Check a plugin's files; nothing of it is run.
 
     \b
         samuel plugin validate ./my-plugin

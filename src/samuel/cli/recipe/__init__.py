@@ -13,19 +13,15 @@ if TYPE_CHECKING:
     from samuel.skills.recipe import Recipe
 
 COMMANDS = {
-    "list": CommandEntry(
-        "samuel.cli.recipe.list:list_", "Show every recipe that was found, and where it comes from."
-    ),
-    "show": CommandEntry(
-        "samuel.cli.recipe.show:show", "Show what a recipe is for, what it takes and what it says."
-    ),
-    "run": CommandEntry("samuel.cli.recipe.run:run", "Let the agent do what a recipe says."),
+    "list": CommandEntry("samuel.cli.recipe.list:list_", "List the recipes and where they come from."),
+    "show": CommandEntry("samuel.cli.recipe.show:show", "Show a recipe: its purpose, its arguments and its text."),
+    "run": CommandEntry("samuel.cli.recipe.run:run", "Run the agent with the prompt of a recipe."),
 }
 
 
 @click.group(cls=LazyGroup, table=COMMANDS)
 def recipe() -> None:
-    """Prompts with arguments, run by name.
+    """List and run prompts with arguments.
 
     \b
         samuel recipe run review --arg branch=main

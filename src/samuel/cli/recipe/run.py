@@ -23,7 +23,7 @@ from samuel.trust import commands
 @click.command()
 @click.argument("name")
 @click.option("--arg", "given", multiple=True, metavar="NAME=VALUE", help="An argument of the recipe.")
-@click.option("--agent", default="", help="Another than the recipe's or the methodology's.")
+@click.option("--agent", default="", help="The agent to use, instead of the recipe's or the methodology's.")
 @click.option("--dry-run", is_flag=True, help="Show the prompt; start no agent, fire nothing.")
 @click.option("--yes", is_flag=True, help="Trust the commands and hooks of this project as they are now.")
 @env_option
@@ -32,9 +32,9 @@ from samuel.trust import commands
 def run(
     here: CommandContext, name: str, given: Sequence[str], agent: str, dry_run: bool, yes: bool, environment: str
 ) -> int:
-    """Let the agent do what a recipe says.
+    """Run the agent with the prompt of a recipe.
 
-    It is one session: every hook is told, and sees the recipe's name as `recipe_name`.
+    It is one session: its events are fired, and hooks see the recipe's name as `recipe_name`.
 
     \b
         samuel recipe run review --arg branch=main

@@ -17,7 +17,7 @@ from samuel.skills.text_files import choose
 @json_option
 @click.pass_obj
 def show(here: CommandContext, name: str) -> int:
-    """Show what a recipe is for, what it takes and what it says.
+    """Show a recipe: its purpose, its arguments and its text.
 
     \b
         samuel recipe show review

@@ -45,7 +45,7 @@ COMMANDS = {
 
 @click.group(cls=LazyGroup, table=COMMANDS)
 def run() -> None:
-    """Work a PRD to done, one task at a time.
+    """Run an agent in a loop on the tasks of a PRD.
 
     \b
         samuel run tasks --status pending

@@ -13,7 +13,7 @@ COLUMNS = ("id", "status", "priority", "complexity", "depends on", "title", "why
 
 
 @click.command()
-@click.option("--status", type=click.Choice(STATUSES), help="Only these.")
+@click.option("--status", type=click.Choice(STATUSES), help="Only tasks with this status.")
 @json_option
 @click.pass_obj
 def tasks(here: CommandContext, status: str | None) -> int:

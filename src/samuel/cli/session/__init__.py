@@ -7,21 +7,19 @@ import click
 from samuel.cli.lazy import CommandEntry, LazyGroup
 
 COMMANDS = {
-    "start": CommandEntry("samuel.cli.session.start:start", "Begin a session."),
-    "prompt": CommandEntry("samuel.cli.session.prompt:prompt", "Tell the hooks what the person asked for."),
-    "stop": CommandEntry(
-        "samuel.cli.session.stop:stop", "Tell the hooks that work has stopped, and what it changed."
-    ),
+    "start": CommandEntry("samuel.cli.session.start:start", "Start a session."),
+    "prompt": CommandEntry("samuel.cli.session.prompt:prompt", "Fire UserPromptSubmit with the user's prompt."),
+    "stop": CommandEntry("samuel.cli.session.stop:stop", "Fire SessionStop with the files that were changed."),
     "end": CommandEntry("samuel.cli.session.end:end", "End a session."),
-    "do": CommandEntry("samuel.cli.session.do:do", "Do what hooks proposed, or drop it."),
-    "list": CommandEntry("samuel.cli.session.list:list_", "List the sessions there were."),
-    "show": CommandEntry("samuel.cli.session.show:show", "Show what a session has gathered."),
+    "do": CommandEntry("samuel.cli.session.do:do", "Carry out or drop the follow-up actions of hooks."),
+    "list": CommandEntry("samuel.cli.session.list:list_", "List all sessions."),
+    "show": CommandEntry("samuel.cli.session.show:show", "Show what hooks returned in a session."),
 }
 
 
 @click.group(cls=LazyGroup, table=COMMANDS)
 def session() -> None:
-    """Work with an agent, step by step, and let hooks follow.
+    """Record an agent session and fire its events.
 
     \b
         samuel session start

@@ -13,15 +13,16 @@ from samuel.sessions.session import DONE, DROPPED, QUEUED, FollowUp, Session
 
 @click.command()
 @click.argument("numbers", nargs=-1, type=int, metavar="[NUMBER]...")
-@click.option("--drop", is_flag=True, help="Forget it instead.")
+@click.option("--drop", is_flag=True, help="Drop the actions instead of carrying them out.")
 @click.option("--yes", is_flag=True, help="Run commands without being asked.")
 @id_option
 @json_option
 @click.pass_obj
 def do(here: CommandContext, numbers: tuple[int, ...], drop: bool, yes: bool, id: str) -> int:
-    """Do what hooks proposed and nobody has done yet.
+    """Carry out or drop the follow-up actions of hooks.
 
-    All that waits, or what has these numbers in `samuel session show`. You are asked before a command runs.
+    All pending actions, or those with these numbers in `samuel session show`. You are asked before a command
+    runs.
 
     \b
         samuel session do 2

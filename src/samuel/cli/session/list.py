@@ -14,7 +14,9 @@ COLUMNS = ("id", "state", "started", "waiting")
 @json_option
 @click.pass_obj
 def list_(here: CommandContext) -> int:
-    """List the sessions there were, and how much waits in each for `samuel session do`.
+    """List all sessions.
+
+    With the number of pending follow-up actions, which `samuel session do` carries out.
 
     \b
         samuel session list

@@ -15,9 +15,11 @@ from samuel.sessions.store import SessionStore
 
 VARIABLE = "SAMUEL_SESSION_ID"
 
-id_option = click.option("--id", "id", metavar="ID", default="", help="The session; the latest open one without.")
-stage_option = click.option("--stage", type=click.Choice(get_args(Stage)), help="Where the work stands.")
-session_option = click.option("--session", metavar="ID", default="", help="The session it belongs to.")
+id_option = click.option(
+    "--id", "id", metavar="ID", default="", help="The session; the latest open one by default."
+)
+stage_option = click.option("--stage", type=click.Choice(get_args(Stage)), help="The stage of the work.")
+session_option = click.option("--session", metavar="ID", default="", help="The session that this belongs to.")
 
 
 def chosen(here: CommandContext, id: str) -> Session:

@@ -13,7 +13,9 @@ from samuel.events.event import Stage
 
 @click.command()
 @click.argument("text")
-@click.option("--file", "files", multiple=True, metavar="FILE", help="A file it is about; may be given again.")
+@click.option(
+    "--file", "files", multiple=True, metavar="FILE", help="A file that the prompt is about; can be repeated."
+)
 @id_option
 @stage_option
 @env_option
@@ -22,9 +24,9 @@ from samuel.events.event import Stage
 def prompt(
     here: CommandContext, text: str, files: tuple[str, ...], id: str, stage: Stage | None, environment: str
 ) -> int:
-    """Tell the hooks what the person asked for.
+    """Fire UserPromptSubmit with the user's prompt.
 
-    Shows what they suggest. `-` reads the text from stdin.
+    Prints what the hooks suggest. `-` reads the text from stdin.
 
     \b
         samuel session prompt "Run the billing regression tests"

@@ -15,7 +15,7 @@ from samuel.sessions.follow_up import describe
 @json_option
 @click.pass_obj
 def show(here: CommandContext, id: str) -> int:
-    """Show what a session has gathered.
+    """Show what hooks returned in a session.
 
     \b
         samuel session show --json

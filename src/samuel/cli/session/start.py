@@ -7,12 +7,12 @@ from samuel.cli.session import display as words
 
 
 @click.command()
-@click.option("--id", "id", metavar="ID", default="", help="Its name; a new one without.")
+@click.option("--id", "id", metavar="ID", default="", help="The id of the session; a new one by default.")
 @env_option
 @json_option
 @click.pass_obj
 def start(here: CommandContext, id: str, environment: str) -> int:
-    """Begin a session.
+    """Start a session.
 
     \b
         samuel session start --id s1

@@ -12,15 +12,16 @@ from samuel.printable import file_name
 
 @click.command()
 @click.argument("files", nargs=-1, metavar="[FILE]...")
-@click.option("--changed", multiple=True, metavar="FILE", help="A file that was changed; more may follow it.")
+@click.option("--changed", multiple=True, metavar="FILE", help="A file that was changed; can be repeated.")
 @id_option
 @env_option
 @json_option
 @click.pass_obj
 def stop(here: CommandContext, files: tuple[str, ...], changed: tuple[str, ...], id: str, environment: str) -> int:
-    """Tell the hooks that work has stopped, and what it changed.
+    """Fire SessionStop with the files that were changed.
 
-    Files are named from the project's root. Without any: what git says was changed since the session began.
+    Files are named from the project's root. By default, the files that changed since the session started,
+    according to git.
 
     \b
         samuel session stop --changed services/billing/invoice.ts

@@ -13,16 +13,14 @@ if TYPE_CHECKING:
     from samuel.skills.skill import Skill
 
 COMMANDS = {
-    "list": CommandEntry(
-        "samuel.cli.skill.list:list_", "Show every skill that was found, and where it comes from."
-    ),
-    "show": CommandEntry("samuel.cli.skill.show:show", "Show what a skill is for and what it says."),
+    "list": CommandEntry("samuel.cli.skill.list:list_", "List the skills and where they come from."),
+    "show": CommandEntry("samuel.cli.skill.show:show", "Show a skill: its purpose and its text."),
 }
 
 
 @click.group(cls=LazyGroup, table=COMMANDS)
 def skill() -> None:
-    """What agents may read when a task calls for it.
+    """List the SKILL.md files offered to agents.
 
     \b
         samuel skill list

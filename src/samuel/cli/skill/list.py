@@ -15,7 +15,7 @@ COLUMNS = ("name", "origin", "status", "description", "reason")
 @json_option
 @click.pass_obj
 def list_(here: CommandContext) -> int:
-    """Show every skill that was found, and where it comes from.
+    """List the skills and where they come from.
 
     \b
         samuel skill list

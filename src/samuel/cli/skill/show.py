@@ -13,7 +13,7 @@ from samuel.skills.text_files import choose
 @json_option
 @click.pass_obj
 def show(here: CommandContext, name: str) -> int:
-    """Show what a skill is for and what it says.
+    """Show a skill: its purpose and its text.
 
     \b
         samuel skill show code-review

@@ -1,0 +1,280 @@
+"""JSON Schema for samuel.toml, derived by running the loader itself.
+
+`load.py` reads sample tables here that record which keys it takes, of which kind and with which default. So a key
+that the loader learns is in the schema too. What the schema cannot say stays with the loader: rules between keys,
+and that 25.0 is not an integer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from samuel.config import kinds
+from samuel.config.duration import format_duration
+from samuel.config.keys import KeyPath
+from samuel.config.load import read_config
+from samuel.config.reader import ConfigTable, DefaultT, ProblemReport, Value, table_values
+from samuel.events import names
+
+Schema = dict[str, Any]
+Kind = Callable[[object], object]
+TablePath = tuple[str, ...]
+
+DIALECT = "https://json-schema.org/draft/2020-12/schema"
+ANY_KEY, ITEM = "*", "[]"  # in a TablePath: a key that the user chooses, an item of an array
+_KEY, _EVENT = "sample-key", "before:loop"  # such keys, in the sample tables
+
+_HOOKS = {_EVENT: {"handlers": [{}], "order": {_KEY: 1}}}
+_SAMPLES: tuple[dict[str, object], ...] = (
+    {
+        "hooks": _HOOKS,
+        "methodology": {_KEY: {"hooks": _HOOKS, "sandbox": {}}},
+        "agents": {_KEY: {}},
+        "plugins": {_KEY: {_KEY: 1}},
+        "guardrails": {_KEY: 1},
+    },
+    {"methodology": {_KEY: {"sandbox": "host"}}},
+)
+"""Together they make the loader read each table, and each value that has two forms in both."""
+
+_IDENTIFIED = (("methodology",), ("agents",))  # tables whose keys become names of directories and the like
+
+_DURATION = r"[0-9]+(\.[0-9]+)?(ms|s|m|h)"
+_NAME = {"type": "string", "pattern": r"\S"}
+_SCALAR = [{"type": "string"}, {"type": "number"}, {"type": "boolean"}]
+
+_KINDS: Mapping[Kind, Schema | None] = {
+    kinds.flag: {"type": "boolean"},
+    kinds.integer: {"type": "integer", "minimum": -(2**63), "maximum": 2**63 - 1},
+    kinds.positive: {"type": "integer", "minimum": 1, "maximum": 2**63 - 1},
+    kinds.timeout: {"type": "string", "pattern": f"^{_DURATION}$"},
+    kinds.pause: {"type": "string", "pattern": f"^{_DURATION}$"},
+    kinds.timeout_or_none: {"type": "string", "pattern": f"^(none|{_DURATION})$"},
+    kinds.text: {"type": "string"},
+    kinds.name: _NAME,
+    kinds.identifier: {"type": "string", "pattern": f"^{kinds.IDENTIFIER.pattern}$"},
+    kinds.names: {"type": "array", "items": _NAME, "uniqueItems": True},
+    kinds.variables: {
+        "type": "array",
+        "items": {"type": "string", "pattern": f"^{kinds.VARIABLE.pattern}$"},
+        "uniqueItems": True,
+    },
+    kinds.commands: {"type": "array", "items": _NAME},
+    kinds.plain: {"anyOf": [*_SCALAR, {"type": "array", "items": {"anyOf": _SCALAR}}]},
+    kinds.data: {},
+    # These look at a value before its kind is known: the form that follows is recorded as well.
+    kinds.text_or_table: None,
+    kinds.array: None,
+    table_values: None,
+}
+
+DESCRIPTIONS: Mapping[str, str] = {
+    "default_methodology": "The methodology that runs unless `--methodology` names another.",
+    "environment": "Where this is: dev, prod, …. SAMUEL_ENV, `--env` and ~/.samuel/config.toml override it.",
+    "distributions": "Installed Python distributions whose `samuel.hooks` entry points take part.",
+    "pass_env": "Environment variables of this machine that hooks receive besides the clean set.",
+    "hooks": "Settings by event.",
+    "hooks.*": "Settings of one event.",
+    "hooks.*.strict": "Does a fault of a handler stop what fired the event?",
+    "hooks.*.timeout": "How long each handler has, like `60s`.",
+    "hooks.*.handlers": "The whole chain, in this order. `default` is the built-in, `...` stands for all others.",
+    "hooks.*.handlers.[].use": "The handler: `default`, a hook, a plugin, `plugin/hook`, or `...`.",
+    "hooks.*.handlers.[].strict": "Does a fault of this handler stop what fired the event?",
+    "hooks.*.handlers.[].timeout": "How long this handler has, like `60s`.",
+    "hooks.*.order": "Order numbers by handler; the built-in has 100, everything else 200.",
+    "hooks.*.order.*": "The order number of this handler.",
+    "methodology": "Settings of the loop, by methodology.",
+    "methodology.*": "How the loop works in this methodology.",
+    "methodology.*.hooks": "Settings by event while this methodology runs; they win over [hooks].",
+    "methodology.*.agent": "The agent: claude, codex, gemini, copilot, kiro, scripted, or one of [agents].",
+    "methodology.*.quality_checks": "Shell commands that must all exit with 0 before a task is completed.",
+    "methodology.*.max_iterations": "The most iterations of one run.",
+    "methodology.*.max_consecutive_failures": "The run ends after this many failed iterations in a row.",
+    "methodology.*.max_task_attempts": "A task is blocked after this many failed attempts.",
+    "methodology.*.pause": "The pause before each iteration but the first.",
+    "methodology.*.agent_timeout": "How long the agent may work in one iteration.",
+    "methodology.*.max_duration": "No iteration begins after this time; `none` for no limit.",
+    "methodology.*.commit": "Make a git commit for each completed task.",
+    "methodology.*.commit_hooks": "Run the repository's git hooks for these commits, once they are trusted.",
+    "methodology.*.sandbox": "Where the agent and the checks run: `host`, `bwrap`, or a container (`oci`).",
+    "methodology.*.sandbox.kind": "`host`, `bwrap`, or `oci` for a container.",
+    "methodology.*.sandbox.image": "The container image; required for `oci`.",
+    "methodology.*.sandbox.network": "May it reach the network?",
+    "methodology.*.sandbox.volumes": "Further directories, as `from[:to][:ro]`.",
+    "methodology.*.pilot": "Pilot mode: the agent looks for tasks as well.",
+    "methodology.*.pilot.enabled": "Every `samuel run start` is a pilot.",
+    "methodology.*.pilot.discover_interval": "Look for tasks every so many iterations.",
+    "methodology.*.pilot.max_discovery_tasks": "The most tasks that one discovery may add.",
+    "methodology.*.pilot.focus": "What to look for first.",
+    "guardrails": "Your own keys; prompts and hooks see them.",
+    "guardrails.*": "A string, a number, a boolean, or an array of these.",
+    "limits": "What handlers may use.",
+    "limits.handler_output_bytes": "The most that one call of a handler may print.",
+    "limits.handler_prompt_bytes": "The most that one handler may add to the prompt.",
+    "limits.handler_memory_bytes": "The memory of one call of a WebAssembly module or a container.",
+    "limits.script_memory_bytes": "The memory of the processes of a plugin's script or Python function.",
+    "limits.script_processes": "The most processes and threads of a plugin's script or Python function.",
+    "abilities": "How `samuel ability route` ranks abilities.",
+    "abilities.ranker": "`words` ranks by full text; `agent` lets the agent choose among what the words find.",
+    "abilities.ranker_candidates": "How many abilities the agent is shown.",
+    "abilities.ranker_timeout": "How long the agent may take; then the ranking by words counts.",
+    "agents": "Programs that can be used as agents, by name.",
+    "agents.*": "A program as an agent.",
+    "agents.*.command": "The words of the command; `{prompt_file}`, `{prompt}` and `{python}` are filled in.",
+    "agents.*.prompt": "How the agent gets the prompt.",
+    "agents.*.env": "Environment variables of this machine that the agent receives besides the clean set.",
+    "session": "Sessions of agents that are not run by the loop.",
+    "session.allow_commands": "Commands, word for word, that a hook's `run_command` may run without asking.",
+    "plugins": "Settings by plugin.",
+    "plugins.*": "The plugin's own settings, over the defaults of its manifest.",
+    "plugins.*.enabled": "Do the hooks of this plugin run in this project?",
+    "plugins.*.*": "A setting of the plugin.",
+}
+
+
+def config_schema() -> Schema:
+    """The JSON Schema (draft 2020-12) of samuel.toml."""
+    report = _RecordingReport()
+    for sample in _SAMPLES:
+        read_config(Path(), report.read(sample))
+    recorded = report.tables
+    return {
+        "$schema": DIALECT,
+        "title": "samuel.toml",
+        "description": "What Samuel does in a project. `samuel doctor` checks more than this schema can.",
+        **_object(recorded, ()),
+        "$defs": {
+            "hooks": _hooks(),
+            "event": {"description": DESCRIPTIONS["hooks.*"], **_object(recorded, ("hooks", ANY_KEY))},
+        },
+    }
+
+
+class _NoLines:
+    def of(self, path: KeyPath) -> int:
+        return 0
+
+
+class _Recorded:
+    """What the loader took from one table."""
+
+    def __init__(self) -> None:
+        self.keys: dict[str, list[tuple[Kind, object]]] = {}  # by key, the kinds with their defaults
+        self.required: dict[str, None] = {}
+
+
+class _RecordingReport(ProblemReport):
+    def __init__(self) -> None:
+        super().__init__(Path("samuel.toml"), _NoLines())
+        self.tables: dict[TablePath, _Recorded] = {}
+
+    def read(self, values: dict[str, object], path: KeyPath = ()) -> ConfigTable:
+        recorded = self.tables.setdefault(_general(path), _Recorded())
+        return _RecordingTable(self, values, path, recorded)
+
+
+class _RecordingTable(ConfigTable):
+    def __init__(
+        self, report: ProblemReport, values: dict[str, object], path: KeyPath, recorded: _Recorded
+    ) -> None:
+        super().__init__(report, values, path)
+        self._recorded = recorded
+
+    def __iter__(self) -> Iterator[str]:
+        self._recorded.keys.setdefault(ANY_KEY, [])
+        return super().__iter__()
+
+    def take(self, key: str, kind: Callable[[object], Value], default: DefaultT) -> Value | DefaultT:
+        general = _general((key,))[0]
+        self._recorded.keys.setdefault(general, []).append((kind, default))
+        return super().take(key, kind, default)
+
+    def refuse(self, key: str, what: str, hint: str = "") -> None:
+        if key not in self:  # refused because it is absent
+            self._recorded.required[key] = None
+
+
+def _general(path: KeyPath) -> TablePath:
+    """A path with what the user chooses left open."""
+    return tuple(ITEM if isinstance(key, int) else ANY_KEY if key in (_KEY, _EVENT) else key for key in path)
+
+
+def _object(recorded: Mapping[TablePath, _Recorded], path: TablePath) -> Schema:
+    table = recorded[path]
+    properties = {key: _property(recorded, path, key) for key in table.keys if key != ANY_KEY}
+    schema: Schema = {"type": "object", "properties": properties, "additionalProperties": False}
+    if ANY_KEY in table.keys:
+        schema["additionalProperties"] = _property(recorded, path, ANY_KEY)
+    if path in _IDENTIFIED:
+        schema["propertyNames"] = _KINDS[kinds.identifier]
+    if table.required:
+        schema["required"] = list(table.required)
+    return schema
+
+
+def _hooks() -> Schema:
+    """Tables by event; the usual spellings are listed, so that editors offer them."""
+    event = {"$ref": "#/$defs/event"}
+    return {
+        "type": "object",
+        "properties": dict.fromkeys(names.ALL, event),
+        "patternProperties": {_event_spellings(): event},
+        "additionalProperties": False,
+    }
+
+
+def _property(recorded: Mapping[TablePath, _Recorded], path: TablePath, key: str) -> Schema:
+    takes = recorded[path].keys[key]
+    forms = [_of_kind(kind) for kind, _ in takes]
+    schemas = [form for form in forms if form is not None]
+    schemas = [form for at, form in enumerate(schemas) if form not in schemas[:at]]
+    if key == "hooks":
+        schemas.append({"$ref": "#/$defs/hooks"})
+    elif (*path, key) in recorded:
+        schemas.append(_object(recorded, (*path, key)))
+    if (*path, key, ITEM) in recorded:
+        item = _object(recorded, (*path, key, ITEM))
+        schemas.append({"type": "array", "items": {"anyOf": [{"type": "string"}, item]}})
+    if not schemas:
+        raise NotImplementedError(f"no sample makes the loader read `{'.'.join((*path, key))}`")
+    schema = {
+        "description": DESCRIPTIONS[_described(path, key)],
+        **(schemas[0] if len(schemas) == 1 else {"anyOf": schemas}),
+    }
+    defaults = [default for default in (_default(*take) for take in takes) if default is not None]
+    optional = key != ANY_KEY and key not in recorded[path].required
+    return {**schema, "default": defaults[0]} if defaults and optional else schema
+
+
+def _of_kind(kind: Kind) -> Schema | None:
+    return {"enum": list(kind.words)} if isinstance(kind, kinds.OneOf) else _KINDS[kind]
+
+
+def _described(path: TablePath, key: str) -> str:
+    """The key of DESCRIPTIONS: the events of a methodology have the settings of all events."""
+    whole = (*path, key)
+    if whole[:3] == ("methodology", ANY_KEY, "hooks") and len(whole) > 3:
+        whole = whole[2:]
+    return ".".join(whole)
+
+
+def _default(kind: Kind, value: object) -> object:
+    """A default as samuel.toml would spell it; None if it could not."""
+    if kind in (kinds.timeout, kinds.pause, kinds.timeout_or_none):
+        return format_duration(value) if isinstance(value, float) else None
+    if isinstance(value, tuple):
+        return list(value)
+    return value if isinstance(value, (bool, int)) or (isinstance(value, str) and value) else None
+
+
+def _event_spellings() -> str:
+    """A pattern for the other spellings of events: `before_loop`, `before-loop`, `BeforeLoop`, `BEFORE_LOOP`."""
+    spellings = {names.spellings(name)[1] for name in names.ALL} | set(names.KODELET)
+    patterns = []
+    for spelling in sorted(spellings):
+        words = spelling.split("_")
+        patterns.append("[:._-]?".join(f"[{word[0].upper()}{word[0]}]{word[1:]}" for word in words))
+        patterns.append("[:._-]".join(word.upper() for word in words))
+    return f"^({'|'.join(patterns)})$"
