@@ -1,10 +1,10 @@
-"""The page about abilities: the keys of their files, asked of the reader, and what a call leaves."""
+"""The page about abilities: the keys of their files, as the reader accepts them, and the record of a call."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
-from page import MUST, NOTE, UNKNOWN, keys_table, known_keys, table
+from page import MUST, NOTE, UNKNOWN, keys_by_table, keys_table, table
 
 from samuel.abilities import registry, route, usage
 from samuel.abilities.definition import TYPES, read_ability
@@ -18,22 +18,22 @@ from samuel.abilities.tables import FILE as TABLES
 from samuel.config import format_duration
 
 TOP = {
-    "id": ("name", "high-level: **must be there**", "What it goes by. A low-level one goes by its operation key."),
+    "id": ("name", f"high-level: {MUST}", "Its name. A low-level ability is named by its operation key."),
     "operation_key": (
         "name",
-        "low-level: **must be there**",
-        "Like `billing.suite.run`. Another name for a high-level one.",
+        f"low-level: {MUST}",
+        "Like `billing.suite.run`. A second name for a high-level ability.",
     ),
-    "type": ("string", "high-level: **must be there**", " or ".join(f"`{one}`" for one in TYPES) + "."),
+    "type": ("string", f"high-level: {MUST}", " or ".join(f"`{kind}`" for kind in TYPES) + "."),
     "version": ("number or text", "-", "For people."),
     "summary": ("text", MUST, "What it does, in a sentence."),
     "scope": ("table", "everywhere", "[Where it is for](#scope)."),
     "routing_hints": ("table", "-", "[How it is found](#routing_hints)."),
-    "calls": ("list of names", "nothing", "What a high-level one may call: operation keys, or ids."),
+    "calls": ("list of names", "none", "What a high-level ability may call: operation keys, or ids."),
     "input_schema": (
         "JSON Schema",
         "not checked",
-        "What its input must be. Draft 2020-12 unless it says another.",
+        "What its input must be. Draft 2020-12 unless `$schema` names another.",
     ),
     "output_schema": ("JSON Schema", "not checked", "What its output must be."),
     "implementation": ("table", "it cannot be called", "[How it runs](#implementation)."),
@@ -41,13 +41,13 @@ TOP = {
 
 SCOPE = {
     "modules": ("list of text", "all", "The parts of the repository: `billing`, `services/auth`, globs."),
-    "environments": ("list of names", "all", "It is called in these only, and not where no environment is set."),
+    "environments": ("list of names", "all", "It can be called only in these, and not where none is set."),
 }
 
 HINTS = {
-    "keywords": ("list of text", "-", "Words and phrases that people ask with."),
-    "negative_keywords": ("list of text", "-", "A text that has one of these does not mean this ability."),
-    "scopes": ("list of text", "-", "As `modules`, for finding."),
+    "keywords": ("list of text", "-", "Words and phrases that people use when they ask for it."),
+    "negative_keywords": ("list of text", "-", "A request with one of these does not mean this ability."),
+    "scopes": ("list of text", "-", "Like `modules`, but only for routing."),
     "notes": ("text", "-", "For people and models."),
 }
 
@@ -55,13 +55,13 @@ COMMON = {
     "timeout": (
         "duration",
         f"`{format_duration(SECONDS)}`",
-        "After that it is ended, with everything it started.",
+        "After this time it is ended, with every process it started.",
     ),
     "env": (
         "table, or a list of names",
         "-",
-        'Variables besides the [clean set](../authoring.md#environment). `"$NAME"` is the value outside, and so '
-        "is a name in a list.",
+        'Variables in addition to the [clean set](../authoring.md#environment). `"$NAME"`, or a name in a list, '
+        "takes the value from outside.",
     ),
 }
 
@@ -80,26 +80,28 @@ IMPLEMENTATION = {
         **COMMON,
     },
     "agent": {
-        "prompt": ("text", MUST, "What the project's agent is told, with [placeholders](#placeholders)."),
+        "prompt": ("text", MUST, "The prompt for the project's agent, with [placeholders](#placeholders)."),
         **COMMON,
         "timeout": ("duration", "`agent_timeout` of the methodology", COMMON["timeout"][2]),
     },
 }
 
 RUNS = {
-    "script": "A program. The input comes as JSON on stdin; its output is JSON on stdout, and none is `null`. "
-    "Exit code 0 is success. What it writes to stderr is kept in the record.",
-    "python": "A function that is given the input and returns the output, in a process of its own.",
-    "agent": "A prompt to [the project's agent](../how-to/use-your-agent.md). With an `output_schema` the agent "
-    "is told to write its result to `output.json` in the call's folder; without one, the output is "
+    "script": "A program. The input comes as JSON on stdin; its output is JSON on stdout, and no output means "
+    "`null`. Exit code 0 is success. What it writes to stderr is kept in the record.",
+    "python": "A function that gets the input and returns the output, in a process of its own.",
+    "agent": "A prompt to [the project's agent](../how-to/use-your-agent.md). With an `output_schema`, the prompt "
+    "asks the agent to write its result to `output.json` in the call's folder; without one, the output is "
     "`{response, changed_files}`.",
 }
 
 ABILITIES_HEAD = f"""\
 # Abilities
 
-What can be done in a repository: files in `{registry.FOLDER}/`, and what `{TABLES}` says of them. `samuel
-ability lint` finds what is wrong; a file with a problem is left out, and the others work.
+An ability is an operation of a repository that agents and people can find and call. Abilities are files in
+`{registry.FOLDER}/`, with a table in `{TABLES}`. `samuel ability lint` reports what is wrong; a file with a
+problem is left out, and the others work. [Ability, knowledge, skill or
+recipe?](../explanation/which-of-the-four.md) tells the four apart.
 
 | place | what is in it |
 |---|---|
@@ -108,8 +110,8 @@ ability lint` finds what is wrong; a file with a problem is left out, and the ot
 | `{registry.CONFIG}/*.yaml` | `implementation` of an ability whose own file has none, by `id` or `operation_key` |
 | `{TABLES}` | two tables for people and routing; see [below](#tables) |
 
-One ability a file, in [the same YAML as hooks](yaml-hooks.md#what-yaml-there-may-be). Ids and operation keys
-share one name space. [How to write one](../how-to/write-an-ability.md).
+Each file has one ability, in [the same YAML as hooks](yaml-hooks.md#what-yaml-there-may-be). Ids and operation
+keys share one name space. [How to write one](../how-to/write-an-ability.md).
 """
 
 PLACEHOLDERS = """\
@@ -117,17 +119,17 @@ PLACEHOLDERS = """\
 
 `{name}` in `args_template` and in a prompt is the value of that name in the input, or its `default` in the
 schema: text as it is, anything else as JSON. A template is split into words before values are filled in, so a
-value is always one argument, or a part of one. One that begins with `-` would be taken for an option, and is
-refused; write `--name={name}`, or put `--` before it. A value that is missing makes the call `unavailable`. What
-of the input a prompt does not name follows it as JSON.
+value is always one argument, or a part of one. A value that begins with `-` would be taken for an option and is
+refused; write `--name={name}`, or put `--` before it. If a value is missing, the call is `unavailable`. The
+parts of the input that a prompt does not name follow it as JSON.
 """
 
 TABLES_TEXT = f"""\
 ## {TABLES} {{ #tables }}
 
-Columns are known by their names, in any order; further columns and other tables are somebody else's. *When to
-use* (or the summary) and the scope count for routing. Every row needs a file and, if there are tables at all,
-every file a row; `lint` says where that is not so.
+Columns are recognised by their names, in any order; other columns and other tables are ignored. *When to use* (or
+the summary) and the scope are used for routing. Every row needs a file and, if there are tables at all, every file
+needs a row; `lint` reports what is missing.
 """
 
 ROUTING_TEXT = f"""\
@@ -136,17 +138,16 @@ ROUTING_TEXT = f"""\
 `samuel ability route TEXT` ranks high-level abilities first, then low-level ones, and explains each score, 0 to
 1:
 
-- How much of what was asked an ability has in its name, keywords, when-to-use, summary and scope, each word by
-  how rare it is. Words are compared by their stems. What falls below a floor is not offered, and neither is what
-  is far from the best.
+- The score measures how much of the request is in the ability's name, keywords, when-to-use, summary and scope,
+  each word weighted by how rare it is. Words are compared by their stems. An ability below a threshold is not
+  offered, and neither is one far from the best.
 - A negative keyword, another environment (`--env`, `SAMUEL_ENV`, samuel.toml) or another part of the repository
-  (`--scope`) takes one out; it is listed as left out, with the reason.
-- What a session's hooks suggest (`--session`) gives an ability up to {route.SUGGESTED:.0%} of what it lacks to
-  1, by their confidence, and frequent use ([`{usage.FILE}`](../how-to/track-ability-use.md)) up to
-  {route.USED:.0%}. A suggested ability is offered even if its words fit too little; one that is not in the
-  registry never.
+  (`--scope`) excludes an ability; it is listed as left out, with the reason.
+- What a session's hooks suggest (`--session`) adds up to {route.SUGGESTED:.0%} of what an ability lacks to 1, by
+  their confidence, and frequent use ([`{usage.FILE}`](../how-to/track-ability-use.md)) up to {route.USED:.0%}. A
+  suggested ability is offered even if its words fit too little, but never one that is not in the registry.
 
-If nothing fits it says so, with the nearest, and exits with 0.
+If nothing fits, the answer names the nearest ability, and the exit code is 0.
 """
 
 CALL_TEXT = f"""\
@@ -163,9 +164,9 @@ CALL_TEXT = f"""\
 {{"status": "unavailable", "reason": "`x` is for `dev`, and this is `prod`", "suggestion": "..."}}
 ```
 
-and only the first makes a folder. `samuel ability run KEY` then fires `PreAbilityCall`, runs the ability, writes
-the record and fires `PostAbilityCall`. What hooks made of the input is what runs, and it is checked again.
-`samuel ability call` is both in one. A call within a call stays in the environment of the outer one.
+and only the first creates a folder. `samuel ability run KEY` then fires `PreAbilityCall`, runs the ability, writes
+the record and fires `PostAbilityCall`. If hooks changed the input, the changed input is checked again and used.
+`samuel ability call` does both. A call within a call has the environment of the outer one.
 
 | exit code | |
 |---|---|
@@ -180,69 +181,70 @@ The output goes to stdout, everything else to stderr.
 
 A program that an ability runs has the key of its call in `{family.VARIABLE}`, and calls others with `samuel
 ability call`. It may call what `calls` lists, at most {family.DEEPEST} deep, and never an ability that is
-already running further up. It is an agreement with programs of the same user, not a wall.
+already running further up. A program of the same user could get around this limit.
 
-Besides that it sees `SAMUEL_ABILITY_ID`, `SAMUEL_PROJECT_ROOT`, `SAMUEL_RUN_ID`, `SAMUEL_EVENT_ID`, and
-`SAMUEL_SESSION_ID` and `SAMUEL_ENV` where there is a session or an environment.
+It also has `SAMUEL_ABILITY_ID`, `SAMUEL_PROJECT_ROOT`, `SAMUEL_RUN_ID` and `SAMUEL_EVENT_ID`, and
+`SAMUEL_SESSION_ID` and `SAMUEL_ENV` if there is a session or an environment.
 """
 
 FILES = {
-    folder.INPUT: "What was asked for.",
+    folder.INPUT: "The input that was asked for.",
     folder.RECORD: "The record; its fields are below.",
     folder.WORDS: "The same for people: time, intent, what really ran, input, output or error, and whether "
     "that is what was asked for.",
-    folder.CHILDREN: "The keys of the calls that it made, a line each.",
-    "output.json": "Where an agent was told to write its result.",
+    folder.CHILDREN: "The keys of the calls that it made, one on each line.",
+    "output.json": "The result, if an agent was asked to write it.",
 }
 
 STATUSES = {
     CallStatus.CREATED: "It has not run yet.",
-    CallStatus.RUNNING: "It runs.",
-    CallStatus.SUCCESS: "It ended well, and its output fits.",
-    CallStatus.FAILURE: "It ended badly, was ended at its timeout, or its output does not fit.",
-    CallStatus.SKIPPED: "A hook said no; nothing ran.",
-    CallStatus.KILLED: "It began, and its caller was gone before it ended. The next command finds it and ends "
-    "what is left of it.",
+    CallStatus.RUNNING: "It is running.",
+    CallStatus.SUCCESS: "It succeeded, and its output matches the schema.",
+    CallStatus.FAILURE: "It failed, was ended at its timeout, or its output does not match the schema.",
+    CallStatus.SKIPPED: "A hook denied it; nothing ran.",
+    CallStatus.KILLED: "It began, and its caller ended before it did. The next command finds it and ends its "
+    "remaining processes.",
 }
 
 RECORD = {
     "key": "The key of the call.",
     "ability_id": "The ability.",
-    "created": "When.",
+    "created": "When it was created.",
     "status": "See above.",
     "operation_key": "Its operation key.",
-    "intent": "What for: `--intent`, or the summary.",
-    "environment": "Where it ran.",
+    "intent": "The purpose: `--intent`, or the summary.",
+    "environment": "The environment in which it ran.",
     "session": "The session.",
     "parent": "The call that this one is part of.",
     "children": "The calls that are part of it.",
-    "pid": "Who ran it.",
+    "pid": "The process that ran it.",
     "started": "When it began.",
     "ended": "When it ended.",
     "duration_ms": "How long it took.",
     "ran": "What really ran, in one line.",
-    "final_input": "What it was given, where hooks changed what was asked for.",
-    "output": "What it gave.",
-    "output_replaced": "Hooks put another output in its place.",
-    "messages": "What the hooks that denied it want the person to know.",
+    "final_input": "The input that was used, if hooks changed it.",
+    "output": "Its output.",
+    "output_replaced": "True if hooks replaced the output.",
+    "messages": "Messages to the person from the hooks that denied it.",
     "error": "Why it failed or was denied.",
-    "stderr": "The end of what it wrote there.",
+    "stderr": "The end of its stderr.",
 }
 
 
 def abilities_page() -> str:
-    asked = {kind: _ability(kind) for kind in KINDS.values()}
-    known = asked["script"]
-    parts = [NOTE, ABILITIES_HEAD, "## At the top\n", keys_table(TOP, known[""])]
-    parts += ["## scope\n", keys_table(SCOPE, known["scope"])]
-    parts += ["## routing_hints\n", keys_table(HINTS, known["routing_hints"])]
-    parts += ["## implementation\n", "`kind` says which of these tables there is beside it.\n"]
-    for kind, said in IMPLEMENTATION.items():
-        parts += [f"### {kind}\n", f"{RUNS[kind]}\n", keys_table(said, asked[kind][f"implementation.{kind}"])]
+    keys_by_kind = {kind: _ability(kind) for kind in KINDS.values()}
+    valid_keys = keys_by_kind["script"]
+    parts = [NOTE, ABILITIES_HEAD, "## At the top\n", keys_table(TOP, valid_keys[""])]
+    parts += ["## scope\n", keys_table(SCOPE, valid_keys["scope"])]
+    parts += ["## routing_hints\n", keys_table(HINTS, valid_keys["routing_hints"])]
+    parts += ["## implementation\n", "`kind` names one of these tables, which stands beside it.\n"]
+    for kind, descriptions in IMPLEMENTATION.items():
+        keys = keys_by_kind[kind][f"implementation.{kind}"]
+        parts += [f"### {kind}\n", f"{RUNS[kind]}\n", keys_table(descriptions, keys)]
     parts += [PLACEHOLDERS, TABLES_TEXT]
     for level, columns in COLUMNS.items():
-        shown = " | ".join(column.capitalize() for column in columns)
-        parts.append(f"- {level}-level: `{shown}`")
+        heading = " | ".join(column.capitalize() for column in columns)
+        parts.append(f"- {level}-level: `{heading}`")
     parts += [
         "",
         ROUTING_TEXT,
@@ -255,7 +257,7 @@ def abilities_page() -> str:
     return "\n".join(
         [
             *parts,
-            f"Fields of `{folder.RECORD}`; those that say nothing are left out:\n",
+            f"Fields of `{folder.RECORD}`; empty ones are left out:\n",
             _rows(("field", "what it is"), RECORD),
         ]
     )
@@ -268,7 +270,7 @@ scope: {{{UNKNOWN}: 1}}
 routing_hints: {{{UNKNOWN}: 1}}
 implementation: {{kind: {kind}, {kind}: {{{UNKNOWN}: 1}}}}
 """
-    return known_keys(lambda: read_ability(text.encode(), "asked.yaml", Level.HIGH))
+    return keys_by_table(lambda: read_ability(text.encode(), "unknown-keys.yaml", Level.HIGH))
 
 
 def _rows(head: Iterable[str], rows: dict[str, str] | dict[CallStatus, str]) -> str:

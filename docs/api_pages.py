@@ -82,8 +82,10 @@ def section(name: str, value: Any) -> Iterator[str]:
     if inspect.isclass(value):
         yield from class_section(value)
     elif fixture := getattr(value, "_fixture_function", None):
-        made = str(inspect.signature(fixture).return_annotation).removeprefix("Iterator[").removesuffix("]")
-        yield f"A pytest fixture, a [{made}](#{made.lower()}). {docstring(fixture)}"
+        fixture_type = (
+            str(inspect.signature(fixture).return_annotation).removeprefix("Iterator[").removesuffix("]")
+        )
+        yield f"A pytest fixture, a [{fixture_type}](#{fixture_type.lower()}). {docstring(fixture)}"
     else:
         yield signature(name, value)
         yield docstring(value)

@@ -14,21 +14,21 @@ FREE: dict[str, list[tuple[str, str, str]]] = {
     "Config": [
         ("agent", "string", "The agent of the methodology."),
         ("quality_checks", "array of string", "The checks."),
-        ("max_iterations", "integer", "The cap in samuel.toml; this run's own is `Iteration.Max`."),
-        ("max_task_attempts", "integer", "After so many failed attempts a task is blocked."),
-        ("commit", "boolean", "Does each completed task get a commit?"),
-        ("pilot", "boolean", "Does the agent look for tasks, too?"),
-        ("focus", "string", "What discovery looks at above all; empty if nothing was said."),
-        ("max_discovery_tasks", "integer", "The most tasks that one discovery may add."),
+        ("max_iterations", "integer", "The limit in samuel.toml; the limit of this run is `Iteration.Max`."),
+        ("max_task_attempts", "integer", "After this many failed attempts a task is blocked."),
+        ("commit", "boolean", "True if each completed task gets a commit."),
+        ("pilot", "boolean", "True if the agent looks for tasks, too."),
+        ("focus", "string", "What discovery looks for first; empty if it is not set."),
+        ("max_discovery_tasks", "integer", "How many tasks one discovery may add."),
     ],
     "State": [
         (
             "Task",
             "string",
-            "TOON: the task at hand, or in discovery all tasks at a glance. Result of `context.task`.",
+            "TOON: the current task, or in discovery an overview of all tasks. Result of `context.task`.",
         ),
         ("Progress", "string", "Markdown: learnings, completions, areas. Result of `context.progress`."),
-        ("Snapshot", "string", "TOON: the project at a glance. Result of `context.snapshot`."),
+        ("Snapshot", "string", "TOON: an overview of the project. Result of `context.snapshot`."),
         ("Extras", "array of object", "`{name, content}`, from `context.extra`."),
         ("Skills", "array of object", "`{Name, Description, Path}` of each [skill](../how-to/skills.md)."),
         ("RunId", "string", "The id of the run."),
@@ -43,13 +43,15 @@ FREE: dict[str, list[tuple[str, str, str]]] = {
 def context_page() -> str:
     parts = [
         NOTE,
-        "# PromptContext\n\nWhat prompt templates see, and what handlers of loop events read as `context`.\n",
+        "# PromptContext\n\nAll names that a prompt template can use, and that handlers of loop events read as "
+        "`context`. Values marked TOON are text in [Token-Oriented Object Notation](https://toonformat.dev), a "
+        "compact table format.\n",
         "The names are capitalised because they are the template's names. In a template, `{{ Project.Name }}` and "
         "Go's "
         '`{{.Project.Name}}` are the same; in a handler it is `event.context["Project"]["Name"]`.\n',
-        "A handler reads all of it and writes one place: what it returns as `data` is merged into `Plugins` under "
-        "its own name, for every later handler and for the prompt. The `data` of a handler that was not ok is "
-        "dropped.\n",
+        "A handler can read all of it and write one place: what it returns as `data` is merged into `Plugins` "
+        "under its own name, for every later handler and for the prompt. The `data` of a handler that was not "
+        "ok is dropped.\n",
     ]
     top, inside = [], []
     for name in fields(PromptContext):
@@ -58,7 +60,8 @@ def context_page() -> str:
         if isinstance(inner, types.StructType):
             top.append((f"[`{name.name}`](#{name.name.lower()})", "object", description(name.type)))
             rows = [
-                (f"`{name.name}.{one.name}`", type_name(one), description(one.type)) for one in fields(inner.cls)
+                (f"`{name.name}.{field.name}`", type_name(field), description(field.type))
+                for field in fields(inner.cls)
             ]
             inside += [f"## {name.name}\n", table(("name", "type", "what it is"), rows)]
         elif name.name in FREE:

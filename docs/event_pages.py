@@ -27,27 +27,27 @@ FAMILIES = {
 COMPOSES = {
     "all-ok": "Every handler must be ok. A missing `ok` means true. Reasons are kept in chain order, as "
     "`reasons`.",
-    "all-ok + concatenate": "Every handler must be ok, and lists join in chain order. `failures` without an `ok` "
-    "are a no.",
-    "concatenate": "Lists join in chain order.",
+    "all-ok + concatenate": "Every handler must be ok, and lists are joined in chain order. `failures` without an "
+    "`ok` mean not ok.",
+    "concatenate": "Lists are joined in chain order.",
     "chained blob": "Each handler sees the blob so far in `previous`. The last one that returned a blob wins; one "
     "that returns none leaves it as it is.",
     "transform chain": "The fields a handler returns replace those that the next one sees. The result has all of "
     "them.",
-    "replace": "Only the last handler of the chain runs, and a warning names those it replaces. If it fails, "
-    "nobody stands in for it. `agent.invoke` is stopped then, and also when it has no handler. The loop goes on "
-    "without a handler of `iteration.gate`, and after a fault of one with `strict = false`.",
-    "merge": "Handlers run at the same time. Lists join in chain order; of each suggested ability the highest "
-    "confidence is kept; the first `error` is kept, and all are listed in `errors`; other keys take the last "
-    "value.",
-    "merge; may deny": "As *merge*, and a verdict `deny` stops the event. The strongest verdict holds: deny, ask, "
+    "replace": "Only the last handler of the chain runs, and a warning names those it replaces. If it fails, no "
+    "other handler runs instead. `agent.invoke` is stopped then, and also if it has no handler. The loop "
+    "continues without a handler of `iteration.gate`, and after a fault of one with `strict = false`.",
+    "merge": "Handlers run at the same time. Lists are joined in chain order; of each suggested ability the "
+    "highest confidence is kept; the first `error` is kept, and all are listed in `errors`; other keys take "
+    "the last value.",
+    "merge; may deny": "As *merge*, and a verdict `deny` stops the event. The strictest verdict wins: deny, ask, "
     "allow, no opinion.",
     "rewrite, then guard": "One after another: a handler that returns `tool_input` rewrites what the next one "
-    "sees. Those who ran before the last rewrite are called again with "
-    '`phase: "guard"` and the final input. The strongest '
-    "verdict holds: deny, ask, allow, no opinion.",
+    "sees. Handlers that ran before the last rewrite are called again with "
+    '`phase: "guard"` and the final input. The strictest '
+    "verdict wins: deny, ask, allow, no opinion.",
     "transform, then merge": "One after another: a handler that returns `tool_output` replaces what the next one "
-    "sees. The other keys merge.",
+    "sees. The other keys are merged.",
 }
 
 RESULTS: dict[str, dict[str, Any]] = {
@@ -109,21 +109,21 @@ def events_page() -> str:
         "`samuel init` fires the `init` events and `samuel sync` the `sync` events. `samuel run start` and "
         "`samuel run pilot` fire the loop events and, around each agent process, the session events "
         "`SessionStart`, `UserPromptSubmit`, `TurnEnd`, `SessionStop` and `SessionEnd`; [the "
-        "loop](../explanation/the-loop.md) says when. `samuel recipe run` fires the session events and those of "
-        "one agent process. `samuel session` fires the events of a [session](sessions.md) one by one, and `samuel "
-        "ability run` `PreAbilityCall` and `PostAbilityCall`. Every event can be fired with `samuel hooks fire`, "
-        "by any program with [`samuel emit`](../how-to/emit-from-an-agent.md), and from Python with "
-        "[`app.fire`](../how-to/embed.md).\n",
+        "loop](../explanation/the-loop.md) describes when. `samuel recipe run` fires the session events and "
+        "those of one agent process. `samuel session` fires the events of a [session](sessions.md) one by one, "
+        "and `samuel ability run` `PreAbilityCall` and `PostAbilityCall`. Every event can be fired with "
+        "`samuel hooks fire`, by any program with [`samuel emit`](../how-to/emit-from-an-agent.md), and from "
+        "Python with [`app.fire`](../how-to/embed.md).\n",
         table(("event", "composes by", "built-in default", "strict", "timeout"), rows),
-        "`strict` and `timeout` are what holds unless the hook or [samuel.toml](config.md) says otherwise. The "
-        "timeout holds per handler; in `quality.check` the built-in gives it to each command, and in "
-        "`agent.invoke` the methodology's `agent_timeout` is the built-in's.\n",
+        "`strict` and `timeout` are the defaults; the hook or [samuel.toml](config.md) can change them. The "
+        "timeout applies to each handler; in `quality.check` the built-in applies it to each command, and in "
+        "`agent.invoke` the built-in uses the methodology's `agent_timeout`.\n",
         "## What every payload has\n",
-        "A payload is one flat JSON object: these fields, and the event's own beside them. Samuel fills these in; "
-        "whoever fires an event gives only its own. A handler ignores fields it does not know, and Samuel keeps "
-        "result keys it does not know. `null` is the same as leaving a field out.\n",
-        "| field | type | if left out | what it is |\n| --- | --- | --- | --- |\n"
-        "| `event` | string | **must be there** | The event's name, as in the table above. |\n"
+        "A payload is one flat JSON object: these fields, and the event's own beside them. Samuel fills these "
+        "in; a program that fires an event passes only the event's own. A handler ignores fields it does not "
+        "know, and Samuel keeps result keys it does not know. `null` is the same as leaving a field out.\n",
+        "| field | type | default | what it is |\n| --- | --- | --- | --- |\n"
+        "| `event` | string | **required** | The event's name, as in the table above. |\n"
         + shapes.table(fields(Event)).split("\n", 2)[2],
         "Loop events have these too:\n",
         shapes.table(info for info in fields(LoopEvent) if info.name not in Event.__struct_fields__),

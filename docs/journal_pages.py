@@ -13,7 +13,7 @@ from samuel.journal.records import CallRecord, EndRecord, EventRecord
 RECORDS: list[tuple[str, str, type[msgspec.Struct], dict[str, str]]] = [
     (
         "event",
-        "Written when an event is fired, before anybody is called.",
+        "Written when an event is fired, before a handler is called.",
         EventRecord,
         {
             "event_id": "Unique to this firing.",
@@ -41,12 +41,12 @@ RECORDS: list[tuple[str, str, type[msgspec.Struct], dict[str, str]]] = [
             "position": "Its place in the chain, from 1.",
             "outcome": "One of the [outcomes](outcomes.md).",
             "duration_ms": "How long it took.",
-            "digest": "The digest of its file, for those that are one.",
-            "phase": "`guard` when it was shown the final input of a rewritten call.",
-            "strict": "Did a fault of it stop the event?",
+            "digest": "The digest of its file, if it is a file.",
+            "phase": "`guard` if it got the final input of a rewritten call.",
+            "strict": "True if a fault of it stops the event.",
             "message": "What went wrong, or what was cut.",
             "result": "What it returned, with secrets left out and long values cut.",
-            "stderr": "The last 64 KiB of what it wrote there.",
+            "stderr": "The last 64 KiB of its stderr.",
         },
     ),
     (
@@ -57,12 +57,12 @@ RECORDS: list[tuple[str, str, type[msgspec.Struct], dict[str, str]]] = [
             "event_id": "The event.",
             "event": "Its name.",
             "at": "When, in seconds since the epoch.",
-            "ok": "Was it a yes?",
-            "duration_ms": "How long the whole took.",
-            "stopped": "A denial or a strict failure: what fired the event must not go on.",
+            "ok": "True if the event was ok.",
+            "duration_ms": "How long the whole event took.",
+            "stopped": "True after a denial or a strict failure: what fired the event must not continue.",
             "reason": "Why it was stopped.",
             "result": "The composed result, with secrets left out and long values cut.",
-            "warnings": "What the person was warned of.",
+            "warnings": "The warnings to the person.",
         },
     ),
 ]
@@ -71,17 +71,16 @@ RECORDS: list[tuple[str, str, type[msgspec.Struct], dict[str, str]]] = [
 def journal_page() -> str:
     parts = [
         NOTE,
-        "# Journal\n\nWhat happened, as JSON lines in `.samuel/run/journal/`. `samuel hooks log` reads it; so can "
-        "`jq`.\n",
-        "- All processes add to the newest file, readable while it is written. Directory and files are yours "
-        "alone (mode 0700 and 0600).\n"
-        "- `samuel emit` may answer an event that nobody is called for without a line: nothing was decided.\n"
-        "- A torn line is passed over, and so is a line that is not Samuel's.\n"
-        "- A file ends at 8 MiB; when all of them together pass 64 MiB, the oldest go.\n"
-        "- Files are numbered in the order in which they were begun, so a clock that was set back changes "
-        "nothing.\n"
-        "- A journal that cannot be written costs one warning, never the event.\n"
-        "- `.samuel/run/` is ignored by git: what a run leaves behind is nobody's to commit.\n",
+        "# Journal\n\nThe journal records every event and every call of a handler, as JSON lines in "
+        "`.samuel/run/journal/`. `samuel hooks log` reads it, and so can `jq`.\n",
+        "- All processes append to the newest file, which can be read while it is written. Only you can read the "
+        "directory and the files (mode 0700 and 0600).\n"
+        "- `samuel emit` may leave no line for an event without a matching hook.\n"
+        "- An incomplete line is skipped, and so is a line that is not Samuel's.\n"
+        "- A new file begins at 8 MiB; when all files together exceed 64 MiB, the oldest are deleted.\n"
+        "- Files are numbered in the order in which they were created, so setting the clock back has no effect.\n"
+        "- If the journal cannot be written, there is one warning, and the event continues.\n"
+        "- Git ignores `.samuel/run/`.\n",
         "Each line has a `kind`. Fields that have their default are left out.\n",
     ]
     for kind, what, struct, about in RECORDS:

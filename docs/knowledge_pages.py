@@ -1,4 +1,4 @@
-"""The page about knowledge routing: the keys of its files, asked of their readers."""
+"""The page about knowledge routing: the keys of its files, as their readers accept them."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ INDEX = {
     "scope": (
         "text",
         MUST,
-        "Where it belongs, like `execution.quality_gates`. Asking for `execution` finds it too.",
+        "The area, like `execution.quality_gates`. A request for `execution` finds it, too.",
     ),
     "topic": ("text", MUST, "What it is about."),
-    "summary": ("text", MUST, "In a sentence; it is found by its words."),
-    "route_file": ("path", MUST, "Its routes. By custom `/routes/<scope>.<topic>.yaml`."),
+    "summary": ("text", MUST, "One sentence; its words are used to find the topic."),
+    "route_file": ("path", MUST, "Its routes. By convention `/routes/<scope>.<topic>.yaml`."),
 }
 
 HEAD = {
-    "scope": ("text", "-", "As in ROUTING.md, which decides; `lint` says if they differ."),
+    "scope": ("text", "-", "As in ROUTING.md, which decides; `lint` reports a difference."),
     "topic": ("text", "-", "Likewise."),
     "id": ("text", "-", "For people and other tools."),
     "doc_type": ("text", "-", "Likewise."),
@@ -34,82 +34,84 @@ HEAD = {
 }
 
 ROUTE = {
-    "when_to_use": ("text", MUST, "The situation, in the words of those who will be in it."),
-    "related_docs": ("list of tables", MUST, "What helps then."),
+    "when_to_use": ("text", MUST, "The situation, in the words of the people who will ask."),
+    "related_docs": ("list of tables", MUST, "The documents that help then."),
 }
 
 RELATED = {
     "path": ("path", MUST, "The document."),
-    "stage": ("list", "the document's `stages`", f"When it is of use: {', '.join(f'`{one}`' for one in STAGES)}."),
-    "doc_usage": ("text", "-", "What for; shown with the document."),
+    "stage": ("list", "the document's `stages`", f"When it helps: {', '.join(f'`{stage}`' for stage in STAGES)}."),
+    "doc_usage": ("text", "-", "What it is used for; shown with the document."),
 }
 
 DOCUMENT = {
     "id": "For people and other tools.",
     "doc_type": "What kind it is. A document that has one and that no route leads to is an orphan for `lint`.",
-    "scope": "`lint` says if it is not that of a route to it.",
+    "scope": "`lint` reports it if it is not the scope of a route to it.",
     "topics": "Likewise.",
-    "stages": "When it is of use, where the route does not say.",
+    "stages": "When it helps, if the route has no `stage`.",
     "summary": "For people.",
 }
 
 KNOWLEDGE_HEAD = f"""\
 # Knowledge
 
-Which documents to read for what is wanted. `{ROUTING}` names topics, a route file says which documents help in
-which situation. [How to write them](../how-to/route-knowledge.md).
+Knowledge routing finds the documents to read for a request. `{ROUTING}` names topics, and a route file says which
+documents help in which situation. [How to write them](../how-to/route-knowledge.md). [Ability, knowledge, skill or
+recipe?](../explanation/which-of-the-four.md) tells the four apart.
 
-`{ROUTING}` is in the project's root, in `knowledge/` or in `docs/`; the first that is there counts, and its
-directory is the **routing root**. Paths are from there, with or without a leading `/`. A path with `..`, and a
-link on its way, is refused.
+`{ROUTING}` is in the project's root, in `knowledge/` or in `docs/`; the first that exists is used, and its
+directory is the **routing root**. Paths are relative to it, with or without a leading `/`. A path with `..` or
+through a symbolic link is refused.
 
 ## {ROUTING} {{ #routing-md }}
 
 `{indexes.KEY}` is a list in its front matter, or in a block fenced with `yaml`. The rest of the file is for
-people, and other keys of the front matter belong to whoever else reads it.
+people; other keys of the front matter are ignored.
 """
 
 KNOWLEDGE_END = f"""\
 ## Intent {"{ #intent }"}
 
-What `--intent` takes, and what a hook returns as `new_intent`: `intent` must be there; `scope`, `topic`, `stage`
-and `signals` may be. The whole HookResult with `new_intent` in it will do too.
+What `--intent` takes, and what a hook returns as `new_intent`: `intent` is required; `scope`, `topic`, `stage` and
+`signals` are optional. A whole HookResult that contains `new_intent` works, too.
 
 ## How documents are chosen {"{ #routing }"}
 
-1. By the scope and the topic of the intent. One that is not there is told, and the nearest taken. A topic that
-   is elsewhere is found there.
+1. By the scope and the topic of the intent. If one does not exist, the nearest is used, with a warning. A topic
+   that is in another scope is found there.
 2. Without them, by how well the words fit the topic, its summary and the situations of its routes. The words are
    the text, the intent and `signals.user_raw_input`. Topics that fit too little are left out.
 3. Within a topic, by how well the words fit `when_to_use`, and `doc_usage`.
 4. A document of the intent's `stage` is preferred, and so is one that a session's hooks suggest. A suggested
-   document is offered even if no route leads to it, as long as it is there.
+   document is offered even if no route leads to it, as long as it exists.
 
-One to {knowledge.MOST} documents, the best first, each with its reasons; what is far from the best is left out.
-If nothing fits it says so, and exits with 0. The same files and the same question give the same answer.
+The answer has one to {knowledge.MOST} documents, the best first, each with its reasons; documents far from the
+best are left out. If nothing fits, the answer says so, and the exit code is 0. The same files and the same
+request give the same answer.
 
 ## Limits
 
-{indexes.MOST} topics, {routes.MOST} routes a file, {routes.MOST_DOCS} documents a route;
-{indexes.LARGEST // 1024} KiB for {ROUTING}, {routes.LARGEST // 1024} KiB for a route file. An entry that is
-wrong is told of and left out; the others count.
+{indexes.MOST} topics, {routes.MOST} routes in a file, {routes.MOST_DOCS} documents in a route;
+{indexes.LARGEST // 1024} KiB for {ROUTING}, {routes.LARGEST // 1024} KiB for a route file. An entry with an
+error is reported and left out; the others are used.
 """
 
 
 def knowledge_page() -> str:
-    index, head, one, related = _knowledge()
+    index, head, route, related = _knowledge()
     fields = [name for name in DocumentHeader._fields if name not in ("path", "readable", "problems", "lines")]
     assert list(DOCUMENT) == fields, fields
     parts = [NOTE, KNOWLEDGE_HEAD, f"Each entry of `{indexes.KEY}`:\n", keys_table(INDEX, index)]
     parts += [
         "## Route files { #routes }\n",
-        "YAML: a document for people, then `---` and `routes:`. One document with all of it will do.\n",
+        "YAML: a document for people, then `---` and `routes:`. A single document with both works, too.\n",
     ]
-    parts += [keys_table(HEAD, head), "Each entry of `routes`:\n", keys_table(ROUTE, one)]
+    parts += [keys_table(HEAD, head), "Each entry of `routes`:\n", keys_table(ROUTE, route)]
     parts += ["Each entry of `related_docs`:\n", keys_table(RELATED, related)]
     parts += [
         "## Documents { #documents }\n",
-        "Any file. What the front matter of a Markdown file may have; all of it is optional:\n",
+        "A document can be any file. The front matter of a Markdown file may have these keys, all optional:\n",
     ]
     return "\n".join(
         [
@@ -128,8 +130,8 @@ def _knowledge() -> tuple[list[str], ...]:
         root.joinpath("r.yaml").write_text(
             f"{UNKNOWN}: 1\n---\nroutes:\n- {UNKNOWN}: 1\n  related_docs:\n  - {UNKNOWN}: 1\n"
         )
-        found = [*indexes.read_base(root).problems, *routes.read_routes(root, "r.yaml").problems]
-    return tuple(_named(problem) for problem in found if UNKNOWN in problem.what)
+        problems = [*indexes.read_base(root).problems, *routes.read_routes(root, "r.yaml").problems]
+    return tuple(_named(problem) for problem in problems if UNKNOWN in problem.what)
 
 
 def _named(problem: Problem) -> list[str]:

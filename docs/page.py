@@ -1,4 +1,4 @@
-"""What the pages that are written by a program have in common."""
+"""Tables and notes that all generated pages use."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from samuel.errors import ConfigError
 
 NOTE = "<!-- Written by docs/generate.py. Change the code, then run it again. -->\n"
 
-MUST = "**must be there**"
+MUST = "**required**"
 
 UNKNOWN = "zzzzzz"
-"""A key that no file has: a reader that meets it names those that it knows."""
+"""A key that no file has: the error of a reader that meets it lists the valid keys."""
 
 
 def table(head: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
@@ -21,20 +21,21 @@ def table(head: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
     return "".join(f"| {' | '.join(line)} |\n" for line in lines)
 
 
-def known_keys(read: Callable[[], object]) -> dict[str, list[str]]:
-    """The keys of each table of a file that holds UNKNOWN in all of them, by the table's name."""
+def keys_by_table(read: Callable[[], object]) -> dict[str, list[str]]:
+    """The valid keys of each table of a file that has UNKNOWN in all of its tables, by the table's name."""
     try:
         read()
     except ConfigError as error:
         problems = error.problems
-    found = {}
+    keys = {}
     for problem in problems:
-        if told := re.fullmatch(rf"unknown key `{UNKNOWN}`(?: in `(.+)`)?", problem.what):
-            found[told[1] or ""] = re.findall(r"`([^`]+)`", problem.hint)
-    return found
+        if match := re.fullmatch(rf"unknown key `{UNKNOWN}`(?: in `(.+)`)?", problem.what):
+            keys[match[1] or ""] = re.findall(r"`([^`]+)`", problem.hint)
+    return keys
 
 
-def keys_table(said: Mapping[str, tuple[str, str, str]], known: Sequence[str]) -> str:
-    """By key: its type, what it is when it is left out, what it is for. An error if the reader knows others."""
-    assert set(said) == set(known), set(said) ^ set(known)
-    return table(("key", "type", "if left out", "what it is"), [(f"`{key}`", *said[key]) for key in said])
+def keys_table(descriptions: Mapping[str, tuple[str, str, str]], valid_keys: Sequence[str]) -> str:
+    """A table by key: its type, its default, what it is for. An error if the reader accepts other keys."""
+    assert set(descriptions) == set(valid_keys), set(descriptions) ^ set(valid_keys)
+    rows = [(f"`{key}`", *described) for key, described in descriptions.items()]
+    return table(("key", "type", "default", "what it is"), rows)

@@ -1,6 +1,6 @@
-"""The pages about plugins that the code knows best: the manifest, the wasm ABI, the oci protocol.
+"""The generated pages about plugins: the manifest, the wasm ABI, the oci protocol.
 
-Which keys a manifest has is asked of its reader, which names them when it meets one that it does not know. The two
+The keys of a manifest come from its reader, whose error about an unknown key lists the valid ones. The two
 protocols are the docstrings of their runtimes.
 """
 
@@ -10,7 +10,7 @@ import tempfile
 from inspect import getdoc
 from pathlib import Path
 
-from page import NOTE, UNKNOWN, keys_table, known_keys, table
+from page import MUST, NOTE, UNKNOWN, keys_by_table, keys_table, table
 
 from samuel.config import format_duration
 from samuel.events.event import PROTOCOL
@@ -21,8 +21,8 @@ from samuel.process.containers.engine import PIDS, SAFER
 from samuel.runtimes import oci, wasm
 from samuel.runtimes.wasm.codes import LARGEST, NoAnswer
 
-# A manifest of each kind with a key too many in every table there is.
-ASKED = {
+# A manifest of each kind with an unknown key in every table.
+WITH_UNKNOWN_KEYS = {
     "skill": f"""
 {UNKNOWN} = 1
 samuel.{UNKNOWN} = 1
@@ -36,32 +36,32 @@ capabilities = {{ {UNKNOWN} = 1, "network.outbound" = false }}
     "oci": f"oci.{UNKNOWN} = 1",
 }
 
-# By table and key: its type, what it is when it is left out, what it is for.
+# By table and key: its type, its default, what it is for.
 KEYS: dict[str, dict[str, tuple[str, str, str]]] = {
     "": {
         "name": (
             "string",
-            "**must be there**",
+            MUST,
             "`name` or `org/name`: letters, digits, `-`, `_` and `.`, at most "
-            f"{manifest.LONGEST_NAME} of them. What its handlers, its settings and its data go by. "
+            f"{manifest.LONGEST_NAME} of them. Its handlers, its settings and its data are named by it. "
             f"{' and '.join(f'`{name}`' for name in RESERVED)} are reserved.",
         ),
-        "version": ("version", "**must be there**", "Like `1.2.0`."),
-        "kind": ("string", "**must be there**", " or ".join(f'`"{kind}"`' for kind in KINDS) + "."),
-        "summary": ("string", "-", "One line, shown before somebody agrees."),
+        "version": ("version", MUST, "Like `1.2.0`."),
+        "kind": ("string", MUST, " or ".join(f'`"{kind}"`' for kind in KINDS) + "."),
+        "summary": ("string", "-", "One line, shown before you agree to the plugin."),
         "license": ("string", "-", "Shown as well."),
         "homepage": ("string", "-", "Where to read more."),
         "authors": ("array of strings", "-", "Who wrote it."),
         "samuel": ("table", "-", "[Which Samuel it needs](#samuel)."),
         "requires": ("table", "-", "[Other plugins that it needs](#requires)."),
-        "hooks": ("table", "-", "[Which handler answers to which event](#hooks)."),
+        "hooks": ("table", "-", "[Which handler is for which event](#hooks)."),
         "provides": ("table", "-", "[The same, with the names first](#provides)."),
         "hook": ("table", "-", "[The same, with the names first](#provides)."),
         "config": (
             "table",
             "-",
-            "Defaults of its settings, any keys but `enabled`. `[plugins.<name>]` in samuel.toml overrides them, "
-            "and handlers get both as [`plugin.config`](../how-to/plugin-settings.md).",
+            "Defaults of its settings, any keys except `enabled`. `[plugins.<name>]` in samuel.toml overrides "
+            "them, and handlers get the merged table as [`plugin.config`](../how-to/plugin-settings.md).",
         ),
         "capabilities": ("table", "-", "[What it asks for](#capabilities)."),
         "python": ("table", "-", "[For the kind `python`](#python)."),
@@ -69,7 +69,11 @@ KEYS: dict[str, dict[str, tuple[str, str, str]]] = {
         "oci": ("table", "-", "[For the kind `oci`](#oci)."),
     },
     "samuel": {
-        "framework": ("range", "any", "The versions of Samuel, like `>=0.1,<1`. Another one refuses the plugin."),
+        "framework": (
+            "range",
+            "any",
+            "The versions of Samuel, like `>=0.1,<1`. Other versions refuse the plugin.",
+        ),
         "protocol": (
             "range or integer",
             "any",
@@ -80,15 +84,15 @@ KEYS: dict[str, dict[str, tuple[str, str, str]]] = {
         "source": (
             "string",
             "the key, if it is `org/repo`",
-            "What `plugin add` takes. A path only in a plugin that was added from one.",
+            "What `plugin add` takes. A path is allowed only in a plugin that was added from a path.",
         ),
-        "version": ("range", "any", "Which versions will do."),
+        "version": ("range", "any", "The versions that fit."),
     },
     "hooks": {
-        "handler": ("string", "**must be there**", "See the table above."),
+        "handler": ("string", MUST, "See the table above."),
         "role": ("string", "-", "`rewrite`, `guard` or `observe`, as with [a hook](../how-to/guard-a-call.md)."),
         "order": ("integer", "200", "Its [place in the chain](../how-to/order-handlers.md)."),
-        "strict": ("boolean", "the event's", "Does a fault of it stop what fired the event?"),
+        "strict": ("boolean", "the event's", "Whether a fault of it stops what fired the event."),
         "timeout": ("duration", "the event's", f'Like `"{format_duration(30)}"`.'),
     },
     "provides": {
@@ -98,12 +102,12 @@ KEYS: dict[str, dict[str, tuple[str, str, str]]] = {
         "filesystem": (
             "table",
             "-",
-            "`read` and `write`, for who writes `filesystem.read = [...]` without quotes.",
+            "`read` and `write`, if you write `filesystem.read = [...]` without quotes.",
         ),
         "filesystem.read": ("array of paths", "none", "Paths of the project."),
-        "filesystem.write": ("array of paths", "none", "Paths of the project, read as well."),
-        "exec": ("boolean", "`false`", "Decide which programs run."),
-        "network": ("boolean; for `wasm` array of hosts", "`false`", "Reach the network."),
+        "filesystem.write": ("array of paths", "none", "Paths of the project; they can be read, too."),
+        "exec": ("boolean", "`false`", "Whether it may decide which programs run."),
+        "network": ("boolean; for `wasm` array of hosts", "`false`", "Whether it may use the network."),
         "network.outbound": ("the same", "`false`", "Another name for `network`."),
         "env": (
             "array of names",
@@ -128,10 +132,10 @@ KEYS: dict[str, dict[str, tuple[str, str, str]]] = {
         "hook_handlers": ("table", "-", "As `[hooks]`."),
         "image": (
             "string",
-            "**must be there**",
-            "The image's name. One below `localhost/` is built from the containerfile.",
+            MUST,
+            "The image's name. A name below `localhost/` is built from the containerfile.",
         ),
-        "containerfile": ("path", "none", "What builds it where it cannot be pulled."),
+        "containerfile": ("path", "none", "Builds the image if it cannot be pulled."),
         "serve": ("boolean", "`false`", "[Keep one container](oci-protocol.md) for all calls of a run."),
     },
 }
@@ -144,16 +148,17 @@ ENTRIES = [
 ]
 
 ABOUT = {
-    "samuel": "Which Samuel it was made for. Checked when the manifest is read: also after Samuel was updated.",
-    "requires": "Other plugins that must be there, by their names. A plugin of the kind `meta` has these and no "
-    "handlers. A value is a range of versions, or a table; they are added together with it.",
+    "samuel": "Which versions of Samuel it is for. Checked whenever the manifest is read, also after an update of "
+    "Samuel.",
+    "requires": "Other plugins that must be installed, by their names. A plugin of the kind `meta` has these "
+    "and no handlers. A value is a range of versions, or a table; they are added together with it.",
     "hooks": "Keys are events, in any spelling, in quotes if there is a dot or a colon in it. A value is a "
     "handler, a table, or an array of both. What a handler is depends on the kind:\n\n"
     + table(("kind", "handler"), ENTRIES).rstrip(),
     "provides": "The events that the plugin has handlers for, each then bound by a table `[hook.<event>]` with "
     "the same keys as in `[hooks]`, or by any other form.",
-    "capabilities": "What it asks for. [Capabilities](capabilities.md) says what each means for each kind, and "
-    "which paths and names there may be.",
+    "capabilities": "What it asks for. [Capabilities](capabilities.md) describes what each means for each "
+    "kind, and which paths and names are allowed.",
     "python": "Only for plugins of this kind.",
     "wasm": "Only for plugins of this kind.",
     "oci": "Only for plugins of this kind.",
@@ -205,45 +210,46 @@ serve = true
 HEAD = f"""\
 # The manifest
 
-`{FILE}` at the top of a plugin says what it is. `samuel plugin validate DIR` reads it without running anything,
-and says everything that is wrong at once, with line and nearest valid name. An unknown key is an error.
+`{FILE}` at the top of a plugin describes it. `samuel plugin validate DIR` reads it without running anything, and
+reports all problems at once, with line and nearest valid name. An unknown key is an error.
 
-A plugin without one is of the kind `skill`, is called `org/repo`, and offers [what lies in its
+A plugin without a manifest is of the kind `skill`, is called `org/repo`, and offers [what is in its
 directories](plugin-files.md).
 """
 
 LIMITS = f"""\
 ## Limits
 
-At most {bindings.MOST} handlers, {manifest.MOST_REQUIRED} requirements and {contents.MOST_FILES} files, and
-{contents.MOST_BYTES // 1024**2} MiB of them. Symbolic links that leave the plugin or lead to a directory, pipes,
-sockets, devices and names that cannot be shown are refused.
+A plugin has at most {bindings.MOST} handlers, {manifest.MOST_REQUIRED} requirements and {contents.MOST_FILES}
+files with {contents.MOST_BYTES // 1024**2} MiB together. Symbolic links that leave the plugin or lead to a
+directory, pipes, sockets, devices and names that cannot be printed are refused.
 """
 
 
 def manifest_page() -> str:
-    known = {name: keys for kind, text in ASKED.items() for name, keys in _known(kind, text).items()}
-    known["hooks"] = known.pop('hooks."context.extra"')
-    known["requires"] = known.pop('requires."org/repo"')
+    texts = WITH_UNKNOWN_KEYS.items()
+    valid_keys = {name: keys for kind, text in texts for name, keys in _valid_keys(kind, text).items()}
+    valid_keys["hooks"] = valid_keys.pop('hooks."context.extra"')
+    valid_keys["requires"] = valid_keys.pop('requires."org/repo"')
     parts = [NOTE, HEAD]
-    for name, said in KEYS.items():
+    for name, descriptions in KEYS.items():
         parts += [f"## `[{name}]` {{ #{name} }}\n\n{ABOUT[name]}\n"] if name else ["## At the top\n"]
         if name in EXAMPLES:
             _check(name if name in KINDS else "python", EXAMPLES[name])
             parts.append(f"```toml\n{EXAMPLES[name]}```\n")
-        parts.append(keys_table(said, known[name]))
+        parts.append(keys_table(descriptions, valid_keys[name]))
     return "\n".join([*parts, LIMITS])
 
 
-def _known(kind: str, text: str) -> dict[str, list[str]]:
+def _valid_keys(kind: str, text: str) -> dict[str, list[str]]:
     """The keys of each table, by its name."""
     with tempfile.TemporaryDirectory() as place:
         Path(place, FILE).write_text(f'kind = "{kind}"\n{text}')
-        return known_keys(lambda: manifest.load(Path(place)))
+        return keys_by_table(lambda: manifest.load(Path(place)))
 
 
 def _check(kind: str, text: str) -> None:
-    """An example that is none would be worse than nothing."""
+    """Load an example, so that a wrong one is an error."""
     with tempfile.TemporaryDirectory() as place:
         for name in (*manifest.MODULES.values(), "Containerfile"):
             Path(place, name).touch()
@@ -261,8 +267,8 @@ def wasm_page() -> str:
             f"{getdoc(wasm)}\n",
             "## Codes\n",
             table(("code", "what it means to the module"), rows),
-            f"A file, a response or a program's output may have {LARGEST // 1024**2} MiB. What went wrong is on "
-            "the call's stderr in words: `samuel hooks log --json`.\n",
+            f"A file, a response or a program's output may have {LARGEST // 1024**2} MiB. The reason of an "
+            "error is in the call's stderr: `samuel hooks log --json`.\n",
             "[How to write one](../how-to/wasm-plugin.md), with a header for C; `examples/plugins/wasm-zig` has "
             "the same for Zig.\n",
         ]
@@ -271,8 +277,8 @@ def wasm_page() -> str:
 
 WORDS = {
     "Denied": "The plugin was not granted this, or the path is not what it should be. The call ends as `refused`.",
-    "NotThere": "No such file, no such setting.",
-    "Failed": "It was tried and did not work.",
+    "NotThere": "There is no such file or setting.",
+    "Failed": "The operation was tried and failed.",
     "TooLarge": "More than the limit, or `samuel_alloc` had no room.",
     "BadArgument": "Not UTF-8, not JSON, outside of the memory, an unknown key.",
 }
@@ -287,9 +293,9 @@ def oci_page() -> str:
             f"{getdoc(oci)}\n",
             "## How a container is started\n",
             f"With `{flags}`, with `--network=none` unless `network` is granted, as the user who runs Samuel, and "
-            "never by pulling: the image that samuel.lock pins must be there. `samuel plugin install` gets it. "
+            "never by pulling: the image that samuel.lock pins must exist. `samuel plugin install` gets it. "
             "`--memory` is [`handler_memory_bytes`](config.md#limits).\n",
-            "## What comes of a call\n",
+            "## The outcome of a call\n",
             table(("the container", "outcome"), ENDINGS),
             "[How to write one](../how-to/oci-plugin.md).\n",
         ]
@@ -301,6 +307,6 @@ ENDINGS = [
     ("exits with another code; ends while it serves; or answers `error`", "`crashed`"),
     ("writes something else, or too much", "`bad_output`"),
     ("is not done at its deadline", "`timed_out`, and it is removed"),
-    ("cannot be started: no engine, no image, an entrypoint that is not there", "`not_started`"),
-    ("would get a granted path that is a link or was swapped meanwhile", "`refused`"),
+    ("cannot be started: no engine, no image, a missing entrypoint", "`not_started`"),
+    ("would get a granted path that is a link or was replaced meanwhile", "`refused`"),
 ]

@@ -41,7 +41,7 @@ quality_checks = ["python3 -m unittest discover -s tests -q"]
 max_file_lines = 100
 """
 
-SHOWN = (
+COMMANDS = (
     ("samuel", "run", "start"),
     ("git", "log", "--format=%s", "--reverse"),
 )
@@ -173,7 +173,7 @@ def draw() -> str:
         subprocess.run(["samuel", "run", "init", "--prd", "docs/prd.md"], **quietly)
         subprocess.run(["samuel", "trust", "--yes"], **quietly)
         screen = Screen()
-        for words in SHOWN:
+        for words in COMMANDS:
             screen.feed(f"\x1b[1;32m$\x1b[0m \x1b[1m{' '.join(words)}\x1b[0m\n\r")
             screen.feed(in_terminal(words, project, environment))
             screen.feed("\n\r")

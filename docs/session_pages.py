@@ -1,4 +1,4 @@
-"""The page about sessions: what a hook gets, what becomes of each part of its answer, and what is kept."""
+"""The page about sessions: what a hook gets, what each part of its answer does, and what is stored."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from samuel.sessions.store import MOST_SESSIONS
 SESSIONS_HEAD = """\
 # Sessions
 
-A session is some work with an agent: prompts, calls of abilities, an end. Hooks are told of each step, and what
-they say is kept here for the next one. `samuel session`, `samuel ability` and [`samuel
+A session is a piece of work with an agent: prompts, calls of abilities, an end. Each step fires an event, and the
+answers of the hooks are stored for the next step. `samuel session`, `samuel ability` and [`samuel
 emit`](../how-to/emit-from-an-agent.md) fire these events, and so do the loop, recipes and abilities of the kind
 `agent`, around each agent process.
 
@@ -45,44 +45,45 @@ What a YAML hook of the kind `script` gets on stdin, and what `samuel emit` take
 ```
 
 Every context has `event_type`, `session_id` (empty outside of a session), `timestamp` and `repository_root`, and
-`stage` (`understand`, `plan`, `act` or `review`) where the caller says it. The event's own fields are beside
-them, and so is the rest of [what every payload has](events.md#what-every-payload-has). A function gets the same
-as an object: `event.ability_id`.
+`stage` (`understand`, `plan`, `act` or `review`) if the caller sets it. The event's own fields are beside them,
+and so is the rest of [what every payload has](events.md#what-every-payload-has). A function gets the same as an
+object: `event.ability_id`.
 
-`user_message` is what somebody said; in a run or a recipe, the whole prompt that the agent gets, with the names of
-the project's files in it. A hook that goes by words may want `match: {stage: ...}`, or to look at `run_id` first.
+`user_message` is what a person wrote; in a run or a recipe it is the whole prompt that the agent gets, with
+names of the project's files in it. A hook that compares words may use `match: {stage: ...}`, or check `run_id`
+first.
 
-A caller may leave out what is not *must be there*; `null` is the same as leaving it out. Keys that no event has
-reach the hooks under their own names.
+A caller may leave out every field that is not *required*; `null` is the same as leaving it out. Unknown keys reach
+the hooks under their own names.
 """
 
 BECOMES = {
     "ok": "`false` is a failure of the hook: a warning, or with `blocking` a stop.",
-    "reason": "Told with a verdict or a failure.",
-    "decision": "On `UserPromptSubmit` and `PreAbilityCall` the strongest holds: deny, ask, allow, no opinion. "
-    "`ask` puts `reason` to the person at the terminal; with nobody to ask it is a deny.",
+    "reason": "The reason of a verdict or a failure; printed with it.",
+    "decision": "On `UserPromptSubmit` and `PreAbilityCall` the strictest wins: deny, ask, allow, no opinion. "
+    "`ask` puts `reason` to the person at the terminal; without a terminal it denies.",
     "blocked": "`true` is `decision: deny`.",
-    "error": "One that begins with `blocked` is `decision: deny`. Any other is a failure of the hook.",
-    "logs": f"`{SYSTEM}/logs/{HOOKS_LOG}`, and the journal.",
-    "messages_to_user": "Told on stderr, and kept in the session.",
-    "suggested_abilities": "Kept until the next prompt. `ability route --session` weighs them. One that is not in "
-    "the registry is reported and never offered.",
-    "suggested_documents": "Kept until the next prompt. `knowledge route --session` ranks them higher, and offers "
-    "them if they are there.",
-    "new_intent": "Kept until the next prompt. `knowledge route --session` goes by it.",
+    "error": "An error that begins with `blocked` is `decision: deny`. Any other is a failure of the hook.",
+    "logs": f"Written to `{SYSTEM}/logs/{HOOKS_LOG}` and to the journal.",
+    "messages_to_user": "Printed on stderr, and stored in the session.",
+    "suggested_abilities": "Stored until the next prompt. `ability route --session` uses them. An ability that is "
+    "not in the registry is reported and never offered.",
+    "suggested_documents": "Stored until the next prompt. `knowledge route --session` ranks them higher, and "
+    "offers them if they exist.",
+    "new_intent": "Stored until the next prompt. `knowledge route --session` uses it.",
     "follow_up_actions": "Queued and shown; see [below](#follow-up-actions).",
     "usage_recorded": "Passed on to the caller.",
-    "data": "In the journal, and nowhere else: only events of the loop have a context that it could go into.",
+    "data": "Recorded in the journal only: session events have no context that it could be merged into.",
 }
 
 VERDICTS = """\
-Of several hooks, lists join in the order of the chain; of each suggested ability the highest confidence is kept,
-of `error` the first (`errors` has all); of other keys the last value. Keys that Samuel does not know stay in the
-result. `PreAbilityCall` may also have `tool_input`, which replaces the input; `PostAbilityCall` `tool_output`,
-and `SessionStop` `follow_up_messages`, which are told like `messages_to_user`.
+If several hooks answer, lists are joined in the order of the chain; of each suggested ability the highest
+confidence is kept, of `error` the first (`errors` has all), and of other keys the last value. Unknown keys stay
+in the result. `PreAbilityCall` may also have `tool_input`, which replaces the input; `PostAbilityCall` may have
+`tool_output`, and `SessionStop` may have `follow_up_messages`, which are printed like `messages_to_user`.
 
 Only `UserPromptSubmit` and `PreAbilityCall` can be denied. On any other event a verdict is a fault of the hook: a
-warning, or, if it is `blocking`, an end with exit code 2.
+warning, or exit code 2 if the hook is `blocking`.
 
 **Nothing that a hook returns is executed by default.**
 """
@@ -90,7 +91,7 @@ warning, or, if it is `blocking`, an end with exit code 2.
 FOLLOW_UPS = """\
 ## Follow-up actions { #follow-up-actions }
 
-What an action is about stands below `payload`, or beside `kind`. Both of these are right:
+The fields of an action are below `payload`, or beside `kind`. Both of these are valid:
 
 ```json
 [
@@ -104,59 +105,58 @@ ACTIONS = [
     (
         "`create_task`",
         "`title`",
-        "It goes to [the task queue](files.md#prdtoon), as if somebody had typed `run enqueue`, unless there "
-        "is a task of that title, done or not. It waits while there is no task file.",
+        "It goes to [the task queue](files.md#prdtoon), like `run enqueue`, unless there is a task with that "
+        "title, done or not. It waits while there is no task file.",
     ),
-    ("`open_file`", "`path`, perhaps `line`", "It is listed, for whoever can open files."),
+    ("`open_file`", "`path`, optionally `line`", "It is listed, for an editor that can open files."),
     (
         "`run_command`",
         "`command`: text, or a list of words",
         "It runs if [`allow_commands`](config.md#session) has exactly this command and you "
-        "[agreed](../how-to/trust.md) to that list, or if the person at the terminal says yes. It waits "
-        "otherwise. No shell; five minutes at most; in the project's root.",
+        "[agreed](../how-to/trust.md) to that list, or if the person at the terminal agrees. Otherwise it "
+        "waits. It runs without a shell, for five minutes at most, in the project's root.",
     ),
 ]
 
 ALONE = """\
-What waits stays `queued` until `samuel session do` does it, or drops it. [How
-to](../how-to/follow-up-actions.md). Proposed again, it is kept once.
+An action that waits stays `queued` until `samuel session do` carries it out or drops it. [How
+to](../how-to/follow-up-actions.md). If it is proposed again, it is stored once.
 
-Actions outside of a session (`emit` without `--session` and without `session_id`) are in the result and nowhere
-else.
+Actions outside of a session (`emit` without `--session` and without `session_id`) are in the result only.
 """
 
 FILES = f"""\
 ## Files {{ #files }}
 
-`.samuel/run/sessions/<id>.json`, changed by one process at a time, for you alone (mode 0600). The newest
-{MOST_SESSIONS} sessions are kept. An id is whatever the caller calls it; `samuel session`, `emit` and `ability`
-commands go by `--id` or `--session`, then by `SAMUEL_SESSION_ID`; `session` commands then by the latest session
-that is open.
+A session is stored in `.samuel/run/sessions/<id>.json`, which only you can read (mode 0600) and one process at a
+time changes. The newest {MOST_SESSIONS} sessions are kept. The caller chooses the id; `samuel session`, `emit` and
+`ability` commands use `--id` or `--session`, then `SAMUEL_SESSION_ID`; `session` commands then use the latest open
+session.
 """
 
 SESSION_FIELDS = {
     "id": "Its name.",
-    "started": "When.",
+    "started": "When it started.",
     "stopped": "When work stopped; empty after the next prompt.",
     "ended": "When it was over.",
-    "refused": "Why a hook stopped it at its start. It is over then, and may be started again under the same id.",
-    "stage": "Where the work stood when somebody last said so; later events of the session have it too.",
+    "refused": "Why a hook stopped it at its start. It is over then, and can be started again under the same id.",
+    "stage": "The stage that a caller set last; later events of the session have it, too.",
     "messages": "`{at, event, text}` of each message to the user; the newest 200.",
     "suggestions": "Abilities that hooks suggest, since the last prompt; at most 50.",
     "documents": "Documents, likewise.",
     "intent": "The last `new_intent`, likewise.",
-    "follow_ups": "What hooks propose, with what became of it; the newest 200.",
-    "tree": "The work tree when it began, by which `session stop` knows what was changed. Not in `session show`.",
+    "follow_ups": "What hooks propose, each with its state; the newest 200.",
+    "tree": "The work tree when it began, from which `session stop` finds what changed. Not in `session show`.",
 }
 
 FOLLOW_UP_FIELDS = {
     "number": "From 1, in this session.",
     "kind": "`open_file`, `run_command` or `create_task`.",
-    "payload": "What it is about.",
+    "payload": "Its fields.",
     "at": "When it was proposed.",
-    "event": "In answer to what.",
+    "event": "The event for which it was proposed.",
     "state": "`queued` (it waits), `listed`, `done`, `failed` or `dropped`.",
-    "note": "What became of it, or what it waits for.",
+    "note": "The result, or what it waits for.",
 }
 
 LINE_FIELDS = {
@@ -166,16 +166,16 @@ LINE_FIELDS = {
     "status": "One of the [outcomes](outcomes.md).",
     "duration_ms": "How long it took.",
     "session_id": "The session, if there is one.",
-    "message": "What went wrong, or the reason of a no.",
-    "logs": "What the hook wants logged: `{level, message}`.",
+    "message": "What went wrong, or the reason of a denial.",
+    "logs": "The log entries of the hook: `{level, message}`.",
 }
 
 LOG_HEAD = f"""\
 ## {HOOKS_LOG} {{ #hooks-log }}
 
-`{SYSTEM}/logs/{HOOKS_LOG}`, a JSON line for each call of a hook, whatever kind of hook it is; written where
-there is a `{SYSTEM}/`. It begins anew at {MOST_BYTES // 1024**2} MiB, and the old one is `{HOOKS_LOG}.1`.
-`samuel hooks log` shows the [journal](journal.md), which knows more.
+`{SYSTEM}/logs/{HOOKS_LOG}` has a JSON line for each call of a hook of any kind; it is written if there is a
+directory `{SYSTEM}/`. It is rotated at {MOST_BYTES // 1024**2} MiB; the old file is `{HOOKS_LOG}.1`. `samuel
+hooks log` shows the [journal](journal.md), which has more details.
 """
 
 
@@ -187,12 +187,12 @@ def sessions_page() -> str:
             parts += _context(event, shapes)
     parts += [
         "## HookResult { #hookresult }\n",
-        "What a hook answers. Every key is optional, and no output at all is no opinion.\n",
+        "The answer of a hook. Every key is optional, and no output means no opinion.\n",
         _results(shapes),
         VERDICTS,
         shapes.listed(),
         FOLLOW_UPS,
-        table(("`kind`", "what it needs", "what becomes of it"), ACTIONS),
+        table(("`kind`", "what it needs", "what happens"), ACTIONS),
         ALONE,
         FILES,
         _plain_table(fields(Session), SESSION_FIELDS),
@@ -206,8 +206,8 @@ def sessions_page() -> str:
 
 def _context(event: EventType, shapes: Shapes) -> list[str]:
     own = own_fields(event.payload)
-    told = shapes.table(own) if own else "It has only what every context has.\n"
-    return [f"### {event.name}\n", told]
+    fields_table = shapes.table(own) if own else "It has only what every context has.\n"
+    return [f"### {event.name}\n", fields_table]
 
 
 def _results(shapes: Shapes) -> str:
@@ -216,7 +216,7 @@ def _results(shapes: Shapes) -> str:
         (f"`{info.name}`", shapes.name(types.type_info(info.type)), BECOMES[info.name])
         for info in fields(HookResult)
     ]
-    return table(("key", "type", "what becomes of it"), rows)
+    return table(("key", "type", "what it does"), rows)
 
 
 def _plain_table(infos: tuple[FieldInfo, ...], about: dict[str, str]) -> str:

@@ -10,7 +10,7 @@ import msgspec
 from msgspec import NODEFAULT, UNSET
 from msgspec import inspect as types
 from msgspec.structs import FieldInfo, fields
-from page import table
+from page import MUST, table
 
 
 class Shapes:
@@ -20,13 +20,15 @@ class Shapes:
         self.met: dict[str, type[msgspec.Struct]] = {}
 
     def name(self, kind: Any) -> str:
-        """A type as people say it."""
+        """A type in words."""
         match kind:
             case types.Metadata(type=inner):
                 return self.name(inner)
             case types.UnionType(types=several):
-                # null is the same as leaving a field out, and said once
-                return " or ".join(self.name(one) for one in several if not isinstance(one, types.NoneType))
+                # null is the same as leaving a field out
+                return " or ".join(
+                    self.name(member) for member in several if not isinstance(member, types.NoneType)
+                )
             case types.ListType(item_type=item) | types.VarTupleType(item_type=item):
                 return f"array of {self.name(item)}"
             case types.LiteralType(values=values):
@@ -44,7 +46,7 @@ class Shapes:
             # the journal has its own way with these two: a digest, and nothing
             marked = "" if info.name in ("context", "previous") else marks(info.type)
             rows.append((f"`{info.encode_name}`", kind, default(info), f"{what}{marked}"))
-        return table(("field", "type", "if left out", "what it is"), rows)
+        return table(("field", "type", "default", "what it is"), rows)
 
     def listed(self) -> str:
         """Every record met so far, and those that they mention."""
@@ -74,9 +76,9 @@ def description(kind: Any) -> str:
 
 
 def marks(kind: Any) -> str:
-    said = {mark for part in metadata(kind) for mark in part.extra_json_schema or ()}
-    return " *Secret: never in the journal.*" * ("x-secret" in said) + " *Cut short in the journal.*" * (
-        "x-bulk" in said
+    extra_keys = {mark for part in metadata(kind) for mark in part.extra_json_schema or ()}
+    return " *Secret: never in the journal.*" * ("x-secret" in extra_keys) + " *Cut short in the journal.*" * (
+        "x-bulk" in extra_keys
     )
 
 
@@ -89,7 +91,7 @@ def default(info: FieldInfo) -> str:
     if info.default_factory is not NODEFAULT:
         value = info.default_factory()
     elif info.default is NODEFAULT:
-        return "**must be there**"
+        return MUST
     else:
         value = msgspec.json.decode(info.default) if isinstance(info.default, msgspec.Raw) else info.default
     return "-" if value is UNSET or value is None else f"`{json.dumps(msgspec.to_builtins(value))}`"
