@@ -72,7 +72,7 @@ def written(folder: str, name: str, text: str) -> None:
 
 
 @given(TEXTS, TEXTS, TEXTS)
-def test_any_files_at_all(routing: str, routes: str, document: str) -> None:
+def test_any_files_are_read_and_routed_without_an_exception(routing: str, routes: str, document: str) -> None:
     with tempfile.TemporaryDirectory() as folder:
         written(folder, "ROUTING.md", routing)
         written(folder, "routes/a.yaml", routes)
@@ -86,7 +86,7 @@ def test_any_files_at_all(routing: str, routes: str, document: str) -> None:
 
 
 @given(TEXTS, TEXTS)
-def test_any_routes_behind_a_sound_index(routes: str, document: str) -> None:
+def test_any_route_file_is_read_without_an_exception(routes: str, document: str) -> None:
     with tempfile.TemporaryDirectory() as folder:
         entry = "{scope: a, topic: b, summary: the docs, route_file: /routes/a.yaml}"
         written(folder, "ROUTING.md", f"---\nroute_indexes: [{entry}]\n---\n")
@@ -102,7 +102,7 @@ def test_any_routes_behind_a_sound_index(routes: str, document: str) -> None:
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.text(max_size=200), st.none() | INTENTS, st.lists(st.fixed_dictionaries({"path": ROOTED}), max_size=3))
-def test_any_question(
+def test_any_question_is_routed_without_an_exception(
     example: KnowledgeBase, text: str, intent: dict[str, Any] | None, suggested: list[dict[str, str]]
 ) -> None:
     found = route(example, text=text, intent=intent, suggested=suggested)
@@ -120,13 +120,13 @@ def test_any_question(
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.recursive(st.none() | st.booleans() | st.text(), lambda inner: st.dictionaries(st.text(), inner)))
-def test_any_intent(example: KnowledgeBase, intent: Any) -> None:
+def test_any_intent_is_routed_or_refused(example: KnowledgeBase, intent: Any) -> None:
     with suppress(UsageError):
         route(example, intent=intent)
 
 
 @given(ROOTED)
-def test_any_path(path: str) -> None:
+def test_any_path_stays_inside_or_is_refused(path: str) -> None:
     try:
         found = from_root(path)
     except ValueError:

@@ -17,7 +17,7 @@ def test_most_questions_find_their_topic_and_the_others_nothing(tmp_path: Path) 
     assert [text for text in one.unrelated if route(one.base, text=text).documents] == []
 
 
-def test_the_set_is_what_it_says(tmp_path: Path) -> None:
+def test_the_labelled_knowledge_base_is_complete(tmp_path: Path) -> None:
     one = labelled(tmp_path)
     assert one.base.problems == ()
     assert len(one.base.indexes) >= 10

@@ -57,11 +57,11 @@ def found(root: Path) -> list[tuple[str, int, str, str]]:
     ]
 
 
-def test_the_example_is_sound(example: KnowledgeBase) -> None:
+def test_the_example_knowledge_base_has_no_problems(example: KnowledgeBase) -> None:
     assert lint(example) == []
 
 
-def test_a_sound_base(write: Write) -> None:
+def test_a_valid_knowledge_base_has_no_problems(write: Write) -> None:
     assert found(write(SOUND)) == []
 
 
@@ -110,7 +110,7 @@ def test_a_sound_base(write: Write) -> None:
         pytest.param(
             {"docs/checks.md": "---\nscope: work\nstages: [planing]\nsumary: x\n---\n"},
             [
-                ("docs/checks.md", 3, "`planing` is no stage", "did you mean `plan`?"),
+                ("docs/checks.md", 3, "`planing` is not a stage", "did you mean `plan`?"),
                 ("docs/checks.md", 4, "unknown key `sumary`", "did you mean `summary`?"),
             ],
             id="a wider scope is fine, a wrong stage and a mistyped key are not",
@@ -160,11 +160,13 @@ def test_a_sound_base(write: Write) -> None:
         ),
     ],
 )
-def test_what_it_finds(write: Write, changed: dict[str, str], expected: list[tuple[str, int, str, str]]) -> None:
+def test_every_kind_of_problem_is_reported_with_file_and_line(
+    write: Write, changed: dict[str, str], expected: list[tuple[str, int, str, str]]
+) -> None:
     assert found(write(SOUND | changed)) == expected
 
 
-def test_missing_files(write: Write) -> None:
+def test_missing_route_files_and_documents_are_reported(write: Write) -> None:
     root = write(SOUND)
     os.symlink(root / "docs/checks.md", root / "docs/link.md")
     write(
@@ -236,7 +238,7 @@ def test_missing_files(write: Write) -> None:
     ]
 
 
-def test_one_agreeing_route_is_enough(write: Write) -> None:
+def test_a_document_needs_to_agree_with_only_one_of_its_routes(write: Write) -> None:
     other = "      - {scope: other, topic: thing, summary: s, route_file: /routes/other.yaml}\n"
     shared = SOUND | {
         "ROUTING.md": SOUND["ROUTING.md"].replace("route_indexes:\n", f"route_indexes:\n{other}"),
@@ -245,7 +247,7 @@ def test_one_agreeing_route_is_enough(write: Write) -> None:
     assert found(write(shared)) == []
 
 
-def test_more_files_than_are_looked_at_is_told(write: Write) -> None:
+def test_a_knowledge_base_with_too_many_files_is_reported(write: Write) -> None:
     root = write(SOUND)
     many = root / "many"
     many.mkdir()
@@ -255,7 +257,7 @@ def test_more_files_than_are_looked_at_is_told(write: Write) -> None:
     assert "more than 20000 files" in problem.what
 
 
-def test_advice_is_for_the_first_few(write: Write) -> None:
+def test_only_the_first_problems_get_spelling_hints(write: Write) -> None:
     route = SOUND["routes/work.quality.checks.yaml"].rstrip() + "\n"
     missing = "".join(f"      - path: /docs/check{at}.md\n    " for at in range(30))
     root = write({**SOUND, "routes/work.quality.checks.yaml": f"{route}    {missing.rstrip()}\n"})

@@ -43,7 +43,7 @@ def said(problems: tuple[Problem, ...]) -> list[tuple[int, str, str]]:
         (f"---\n{LIST}---\n".replace("\n", "\r\n"), 3),
     ],
 )
-def test_the_list_is_front_matter_or_a_block(write: Write, text: str, line: int) -> None:
+def test_the_list_of_topics_is_in_the_front_matter_or_in_a_yaml_block(write: Write, text: str, line: int) -> None:
     root = write({"README.md": ""})
     (root / "ROUTING.md").write_bytes(text.encode())
     base = read_base(root)
@@ -52,25 +52,25 @@ def test_the_list_is_front_matter_or_a_block(write: Write, text: str, line: int)
 
 
 @pytest.mark.parametrize("text", ["", "# Nothing\n", "---\nroutes: []\n---\n", "route_indexes: []\n"])
-def test_a_file_without_the_list_says_how_to_write_it(write: Write, text: str) -> None:
+def test_routing_md_without_the_list_is_refused_with_an_example(write: Write, text: str) -> None:
     with pytest.raises(ConfigError) as caught:
         read_base(write({"ROUTING.md": text}))
     assert "no `route_indexes`" in caught.value.problems[0].what
     assert "```yaml" in caught.value.problems[0].hint
 
 
-def test_no_routing_at_all(tmp_path: Path) -> None:
-    with pytest.raises(SamuelError, match=r"There is no ROUTING\.md"):
+def test_a_directory_without_routing_md_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(SamuelError, match=r"there is no ROUTING\.md"):
         read_base(tmp_path)
 
 
-def test_a_second_list_is_told(write: Write) -> None:
+def test_a_second_list_of_topics_is_a_problem(write: Write) -> None:
     base = read_base(write({"ROUTING.md": f"---\n{LIST}---\n```yaml\n{LIST}```\n"}))
     assert len(base.indexes) == 1
     assert said(base.problems) == [(9, "a second `route_indexes` is not read", "join the lists")]
 
 
-def test_a_wrong_entry_does_not_hide_the_others(write: Write) -> None:
+def test_a_wrong_topic_entry_does_not_hide_the_others(write: Write) -> None:
     base = read_base(
         write(
             {
@@ -118,7 +118,7 @@ def test_a_wrong_entry_does_not_hide_the_others(write: Write) -> None:
     assert {problem.file for problem in base.problems} == {str(base.root / "ROUTING.md")}
 
 
-def test_too_many_indexes_are_cut_and_told(write: Write) -> None:
+def test_topics_beyond_the_limit_are_left_out_with_a_problem(write: Write) -> None:
     entry = "  - {{scope: s, topic: t{}, summary: s, route_file: /r.yaml}}\n"
     base = read_base(
         write(
@@ -129,7 +129,7 @@ def test_too_many_indexes_are_cut_and_told(write: Write) -> None:
     assert [(problem.line, problem.hint) for problem in base.problems] == [(MOST + 3, "split the file")]
 
 
-def test_where_a_project_has_its_routing(write: Write, tmp_path: Path) -> None:
+def test_routing_md_is_searched_in_the_root_then_knowledge_then_docs(write: Write, tmp_path: Path) -> None:
     assert find_root(tmp_path) is None
     root = write({"docs/ROUTING.md": ""})
     assert find_root(root) == root / "docs"
@@ -177,7 +177,7 @@ def test_a_route_file_is_one_document_or_two(write: Write, head: str, first: int
     )
 
 
-def test_what_is_wrong_in_a_route_file(write: Write) -> None:
+def test_every_problem_of_a_route_file_has_its_line(write: Write) -> None:
     root = write(
         {
             "r.yaml": """
@@ -204,7 +204,7 @@ def test_what_is_wrong_in_a_route_file(write: Write) -> None:
     assert said(file.problems) == [
         (2, "unknown key `topics`", "did you mean `topic`?"),
         (5, "`when_to_use` is empty", ""),
-        (8, "`planning` is no stage", "did you mean `plan`?"),
+        (8, "`planning` is not a stage", "did you mean `plan`?"),
         (9, "unknown key `usage`", "did you mean `doc_usage`?"),
         (10, "`path` is missing", "add `path: ...`"),
         (11, "this route leads to no document", "add `related_docs:` with a `path`"),
@@ -233,7 +233,7 @@ def test_a_broken_route_file_has_no_routes_and_says_why(write: Write, text: str,
     assert what in file.problems[0].what
 
 
-def test_too_many_routes_are_cut_and_told(write: Write) -> None:
+def test_routes_beyond_the_limit_are_left_out_with_a_problem(write: Write) -> None:
     entry = "  - {{when_to_use: w{}, related_docs: [{{path: a.md}}]}}\n"
     text = "routes:\n" + "".join(entry.format(at) for at in range(MOST_ROUTES + 1))
     file = read_routes(write({"r.yaml": text}), "r.yaml")
@@ -245,7 +245,7 @@ def test_too_many_routes_are_cut_and_told(write: Write) -> None:
     assert [problem.line for problem in file.problems] == [MOST_DOCS + 4]
 
 
-def test_a_document_says_what_it_is(write: Write) -> None:
+def test_the_front_matter_of_a_document_is_read(write: Write) -> None:
     root = write(
         {
             "a.md": """
@@ -269,7 +269,7 @@ def test_a_document_says_what_it_is(write: Write) -> None:
     found = read_document(root, "a.md")
     assert found[:7] == ("a.md", "the.id", "howto", "a.b", ("c", "d"), ("plan",), "Two lines.")
     assert said(found.problems) == [
-        (6, "`dream` is no stage", f"one of {', '.join(STAGES)}"),
+        (6, "`dream` is not a stage", f"one of {', '.join(STAGES)}"),
         (12, "unknown key `stage`", "did you mean `stages`?"),
     ]
 
@@ -308,13 +308,13 @@ def test_paths_are_from_the_routing_root(written: str) -> None:
         "\ud800.md",
     ],
 )
-def test_paths_that_lead_elsewhere_are_refused(written: str) -> None:
+def test_paths_out_of_the_routing_root_are_refused(written: str) -> None:
     with pytest.raises(ValueError, match=r"^(is|leaves) "):
         from_root(written)
 
 
 @pytest.mark.parametrize("name", ["file.md", "directory/file.md", "inside.md"])
-def test_links_are_not_followed(write: Write, tmp_path: Path, name: str) -> None:
+def test_links_to_route_files_and_documents_are_not_followed(write: Write, tmp_path: Path, name: str) -> None:
     outside = tmp_path / "outside"
     outside.mkdir()
     (outside / "file.md").write_text("---\nsummary: secret\n---\n")
@@ -331,7 +331,7 @@ def test_links_are_not_followed(write: Write, tmp_path: Path, name: str) -> None
 @pytest.mark.parametrize(
     "name", ["pipe.md", "pipe.txt", "directory.md", "missing.md", "x" * 300 + ".md", "a.md/b.md"]
 )
-def test_what_is_no_file_is_no_document(write: Write, name: str) -> None:
+def test_a_directory_or_a_pipe_is_not_a_document(write: Write, name: str) -> None:
     root = write({"directory.md/x": "", "a.md": ""})
     os.mkfifo(root / "pipe.md")
     os.mkfifo(root / "pipe.txt")
@@ -340,7 +340,7 @@ def test_what_is_no_file_is_no_document(write: Write, name: str) -> None:
     assert len(found.problems) == 1
 
 
-def test_large_files_are_refused(write: Write) -> None:
+def test_route_files_and_documents_that_are_too_large_are_refused(write: Write) -> None:
     root = write({"a.md": "x" * 1_100_000, "r.yaml": "#" * 300_000})
     assert "larger than" in read_document(root, "a.md").problems[0].what
     assert "larger than" in read_routes(root, "r.yaml").problems[0].what
@@ -349,7 +349,7 @@ def test_large_files_are_refused(write: Write) -> None:
         read_base(root)
 
 
-def test_what_is_shown_cannot_disturb_a_terminal(write: Write) -> None:
+def test_problems_have_no_control_characters(write: Write) -> None:
     entry = '{scope: "a\\e[2J", topic: t, summary: "\\e]0;x\\a", route_file: /r}'
     root = write({"ROUTING.md": f"---\nroute_indexes: [{entry}]\n---\n"})
     index = read_base(root).indexes[0]

@@ -46,12 +46,12 @@ def paths(found: KnowledgeRouting) -> list[str]:
     return [document.path for document in found.documents]
 
 
-def test_an_intent_to_plan(example: KnowledgeBase) -> None:
+def test_an_intent_to_plan_finds_the_documents_for_planning(example: KnowledgeBase) -> None:
     found = route(example, intent=PLAN)
     assert paths(found)[:2] == [POLICY, COMMANDS]
     first = found.documents[0]
     assert first.reasons == (
-        "scope `execution.quality_gates` and topic `pre_commit_checks`: as asked for",
+        "scope `execution.quality_gates` and topic `pre_commit_checks`: as requested",
         "the situation fits `ensure`, `code`, `quality`, `commit`: Someone asks which checks to run before they "
         "commit, or wants to ensure code quality before a commit.",
         "for the stage `plan`",
@@ -61,7 +61,7 @@ def test_an_intent_to_plan(example: KnowledgeBase) -> None:
     assert (found.reported, found.nothing) == ((), "")
 
 
-def test_an_intent_to_understand(example: KnowledgeBase) -> None:
+def test_an_intent_to_understand_finds_the_documents_for_understanding(example: KnowledgeBase) -> None:
     found = route(example, intent=UNDERSTAND)
     assert paths(found)[0] == POLICY
     assert found.documents[0].score > found.documents[1].score, "the only one for this stage"
@@ -69,7 +69,7 @@ def test_an_intent_to_understand(example: KnowledgeBase) -> None:
     assert not any("stage" in reason for reason in found.documents[1].reasons)
 
 
-def test_the_last_command_counts_and_less_than_what_is_said(example: KnowledgeBase) -> None:
+def test_the_last_command_counts_less_than_the_text(example: KnowledgeBase) -> None:
     def ask(said: str, command: object) -> KnowledgeRouting:
         return route(example, intent={"intent": said, "signals": {"cli_command": command}})
 
@@ -84,14 +84,16 @@ def test_the_last_command_counts_and_less_than_what_is_said(example: KnowledgeBa
     )
 
 
-def test_the_inner_object_is_enough(example: KnowledgeBase) -> None:
+def test_an_intent_may_be_given_without_new_intent_around_it(example: KnowledgeBase) -> None:
     assert route(example, intent=PLAN["new_intent"]) == route(example, intent=PLAN)
 
 
 @pytest.mark.parametrize(
     ("stage", "best"), [("plan", POLICY), ("act", COMMANDS), ("review", REVIEW), ("understand", POLICY)]
 )
-def test_the_stage_is_preferred_and_not_required(example: KnowledgeBase, stage: str, best: str) -> None:
+def test_documents_of_the_stage_rank_higher_but_others_are_offered(
+    example: KnowledgeBase, stage: str, best: str
+) -> None:
     intent = {"scope": "execution.quality_gates", "topic": "pre_commit_checks", "stage": stage, "intent": "help"}
     found = route(example, intent=intent)
     assert paths(found)[0] == best
@@ -111,7 +113,7 @@ def test_the_stage_is_preferred_and_not_required(example: KnowledgeBase, stage: 
         ("let us split a service into two services", "docs/services/new_service.md"),
     ],
 )
-def test_words_alone(example: KnowledgeBase, text: str, best: str) -> None:
+def test_a_text_without_an_intent_finds_documents_by_words(example: KnowledgeBase, text: str, best: str) -> None:
     found = route(example, text=text)
     assert paths(found)[0] == best
     assert 1 <= len(found.documents) <= 5
@@ -137,11 +139,11 @@ def test_words_alone(example: KnowledgeBase, text: str, best: str) -> None:
     ],
 )
 def test_words_about_something_else_find_nothing(example: KnowledgeBase, text: str) -> None:
-    assert route(example, text=text) == KnowledgeRouting((), (), "none of the 6 topics fits what is asked")
+    assert route(example, text=text) == KnowledgeRouting((), (), "none of the 6 topics fits the question")
 
 
-def test_nothing_asked(example: KnowledgeBase) -> None:
-    assert route(example) == KnowledgeRouting((), (), "nothing is asked: give a text or an intent")
+def test_a_route_without_a_question_asks_for_one(example: KnowledgeBase) -> None:
+    assert route(example) == KnowledgeRouting((), (), "give a text or an intent")
     assert route(example, text=" \n ") == route(example)
 
 
@@ -158,18 +160,18 @@ def test_the_situation_decides_between_routes_of_a_topic(example: KnowledgeBase)
     assert paths(route(example, intent=place, text="look over a commit before it is merged"))[0] == REVIEW
 
 
-def test_what_fits_much_less_than_the_best_is_left_out(example: KnowledgeBase) -> None:
+def test_documents_that_fit_much_less_than_the_best_are_left_out(example: KnowledgeBase) -> None:
     found = route(example, text="ship version 2 to production", intent={"scope": "execution", "intent": "deploy"})
     assert paths(found) == ["docs/release/deploy.md", "docs/release/rollback.md"]
 
 
-def test_scope_or_topic_alone(example: KnowledgeBase) -> None:
+def test_a_scope_or_a_topic_alone_finds_its_documents(example: KnowledgeBase) -> None:
     found = route(example, intent={"topic": "deploy", "intent": "roll_back"})
     assert paths(found)[0] == "docs/release/rollback.md"
-    assert found.documents[0].reasons[0] == "topic `deploy`: as asked for"
+    assert found.documents[0].reasons[0] == "topic `deploy`: as requested"
     found = route(example, intent={"scope": "domain", "intent": "compare results of an earlier run"})
     assert paths(found)[0] == "docs/billing/regression_suite.md"
-    assert found.documents[0].reasons[0] == "scope `domain.billing`: as asked for"
+    assert found.documents[0].reasons[0] == "scope `domain.billing`: as requested"
     assert found.reported == ()
 
 
@@ -194,26 +196,28 @@ def test_scope_or_topic_alone(example: KnowledgeBase) -> None:
         ("zzz", "pre_commit_checks", "there is no scope `zzz`"),
     ],
 )
-def test_the_nearest_is_taken_and_reported(example: KnowledgeBase, scope: str, topic: str, reported: str) -> None:
+def test_the_nearest_scope_or_topic_is_used_and_reported(
+    example: KnowledgeBase, scope: str, topic: str, reported: str
+) -> None:
     found = route(example, intent={"scope": scope, "topic": topic, "stage": "understand", "intent": "learn"})
     assert paths(found)[0] == POLICY
     assert found.reported == (reported,)
-    assert found.documents[0].reasons[0].endswith("the nearest to what is asked for")
+    assert found.documents[0].reasons[0].endswith("the nearest match")
     exact = {"scope": "execution.quality_gates", "topic": "pre_commit_checks", "stage": "understand"}
     assert found.documents[0].score < route(example, intent={**exact, "intent": "learn"}).documents[0].score
 
 
-def test_a_topic_that_is_not_there_leaves_it_to_the_words(example: KnowledgeBase) -> None:
+def test_an_unknown_topic_is_searched_for_by_words(example: KnowledgeBase) -> None:
     unknown = {"scope": "domain.billing", "topic": "zzz", "intent": "billing regression tests"}
     found = route(example, intent=unknown)
     assert paths(found)[0] == "docs/billing/regression_suite.md"
     assert found.reported == ("there is no topic `zzz` there",)
     nothing = route(example, intent={**unknown, "intent": "poems"})
     assert nothing.documents == ()
-    assert nothing.nothing == "none of the 6 topics fits what is asked"
+    assert nothing.nothing == "none of the 6 topics fits the question"
 
 
-def test_suggestions_rank_higher(example: KnowledgeBase) -> None:
+def test_documents_that_hooks_suggest_rank_higher(example: KnowledgeBase) -> None:
     text = "Before I commit, what checks should I run?"
     before = route(example, text=text)
     assert paths(before)[0] != FAILING
@@ -224,14 +228,14 @@ def test_suggestions_rank_higher(example: KnowledgeBase) -> None:
     assert set(paths(before)) <= set(paths(after))
 
 
-def test_a_suggestion_alone(example: KnowledgeBase) -> None:
+def test_a_suggested_document_is_offered_without_a_question(example: KnowledgeBase) -> None:
     found = route(example, suggested=[{"path": "docs/release/deploy.md", "reason": ""}])
     assert [(one.path, one.reasons, one.stage) for one in found.documents] == [
         ("docs/release/deploy.md", ("a hook suggests it",), ("understand", "plan", "act"))
     ]
 
 
-def test_a_suggestion_from_the_project_s_root(example: KnowledgeBase) -> None:
+def test_a_suggested_path_may_begin_at_the_project_root(example: KnowledgeBase) -> None:
     """A hook runs in the project, and the routing root may be a directory of it."""
     through = [{"path": f"knowledge/{REVIEW}"}, {"path": str(example.root.absolute() / POLICY)}]
     found = route(example, suggested=through)
@@ -254,7 +258,7 @@ def test_a_suggestion_from_the_project_s_root(example: KnowledgeBase) -> None:
         ("docs/quality", "a hook suggests `docs/quality`: it is a directory"),
     ],
 )
-def test_a_suggestion_that_is_not_there_is_reported_and_never_offered(
+def test_a_suggested_document_that_does_not_exist_is_reported_and_never_offered(
     example: KnowledgeBase, path: str, what: str
 ) -> None:
     found = route(
@@ -263,13 +267,13 @@ def test_a_suggestion_that_is_not_there_is_reported_and_never_offered(
     assert found.reported == (what,)
     assert found.documents == route(example, text="Before I commit, what checks should I run?").documents
     alone = route(example, suggested=[{"path": path}])
-    assert alone.nothing == "none of the 6 topics fits what is asked"
+    assert alone.nothing == "none of the 6 topics fits the question"
 
 
-def test_only_so_many_suggestions_are_looked_at(example: KnowledgeBase) -> None:
+def test_suggested_documents_beyond_the_limit_are_ignored(example: KnowledgeBase) -> None:
     found = route(example, suggested=[{"path": REVIEW}] * 50 + [{"path": POLICY}])
     assert paths(found) == [REVIEW]
-    assert found.reported == ("hooks suggest 51 documents, and only the first 50 are looked at",)
+    assert found.reported == ("hooks suggest 51 documents; only the first 50 are used",)
 
 
 def test_a_link_is_not_followed_by_a_suggestion(write: Write, tmp_path: Path) -> None:
@@ -281,7 +285,7 @@ def test_a_link_is_not_followed_by_a_suggestion(write: Write, tmp_path: Path) ->
     assert "symbolic link" in found.reported[0]
 
 
-def test_no_more_than_five_are_offered(write: Write) -> None:
+def test_at_most_five_documents_are_offered(write: Write) -> None:
     many = [f"{number}.md" for number in range(8)]
     root = write({"ROUTING.md": "---\nroute_indexes: []\n---\n", **dict.fromkeys(many, "")})
     assert paths(route(read_base(root), suggested=[{"path": path} for path in many])) == many[:5]
@@ -298,13 +302,13 @@ def test_no_more_than_five_are_offered(write: Write) -> None:
         {"new_intent": []},
     ],
 )
-def test_what_is_no_intent(example: KnowledgeBase, intent: dict[str, Any]) -> None:
-    with pytest.raises(UsageError, match="This is no intent"):
+def test_an_invalid_intent_is_refused(example: KnowledgeBase, intent: dict[str, Any]) -> None:
+    with pytest.raises(UsageError, match="not a valid intent"):
         route(example, intent=intent)
 
 
-def test_what_is_no_suggestion(example: KnowledgeBase) -> None:
-    with pytest.raises(UsageError, match="no suggested documents"):
+def test_an_invalid_suggestion_is_refused(example: KnowledgeBase) -> None:
+    with pytest.raises(UsageError, match="not valid suggested documents"):
         route(example, suggested=[{"reason": "x"}])
 
 
@@ -346,7 +350,7 @@ def test_a_broken_route_file_hides_no_other(write: Write) -> None:
     assert named.nothing == "`gone` leads to no document that can be used"
 
 
-def test_many_broken_files_are_told_in_one_line(write: Write) -> None:
+def test_many_broken_route_files_are_summed_up_in_one_line(write: Write) -> None:
     entry = "  - {{scope: a, topic: t{0}, summary: s, route_file: /routes/{0:02}.yaml}}\n"
     root = write({"ROUTING.md": "---\nroute_indexes:\n" + "".join(entry.format(at) for at in range(12)) + "---\n"})
     found = route(read_base(root), text="anything")
@@ -357,7 +361,7 @@ def test_many_broken_files_are_told_in_one_line(write: Write) -> None:
     )
 
 
-def test_the_document_s_own_stages_count_where_the_route_says_nothing(write: Write) -> None:
+def test_the_stages_of_a_document_count_where_the_route_has_none(write: Write) -> None:
     entry = "{scope: a, topic: t, summary: s, route_file: /r.yaml}"
     root = write(
         {
@@ -387,7 +391,7 @@ def test_the_same_question_gives_the_same_answer(example: KnowledgeBase) -> None
     )
 
 
-def test_a_prompt_of_a_megabyte(example: KnowledgeBase) -> None:
+def test_a_text_of_a_megabyte_is_routed(example: KnowledgeBase) -> None:
     text = "Before I commit, what checks should I run?\n" + "x9 = call(b) # lorem ipsum\n" * 40_000
     assert len(text) > 1_000_000
     assert POLICY in paths(route(example, text=text))

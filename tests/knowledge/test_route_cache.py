@@ -55,7 +55,7 @@ def test_the_answer_is_the_same_with_a_cache_and_without(root: Path, cache: Path
     assert found(root, cache) == ["docs/dough.md"]
 
 
-def test_what_is_known_is_not_read_again(root: Path, cache: Path) -> None:
+def test_a_cached_route_file_is_not_read_again(root: Path, cache: Path) -> None:
     """What was kept is changed behind its back: only who does not read the file itself is fooled."""
     assert found(root, cache) == ["docs/dough.md"]
     (root / "docs/other.md").write_text("# Other")
@@ -70,7 +70,7 @@ def test_what_is_known_is_not_read_again(root: Path, cache: Path) -> None:
     assert found(root, cache) == ["docs/dough.md"]
 
 
-def test_a_changed_route_file_is_seen(root: Path, cache: Path) -> None:
+def test_a_changed_route_file_is_read_again(root: Path, cache: Path) -> None:
     assert found(root, cache) == ["docs/dough.md"]
     file = root / "routes/bread.yaml"
     was = file.stat()
@@ -80,7 +80,7 @@ def test_a_changed_route_file_is_seen(root: Path, cache: Path) -> None:
     assert found(root, cache, "the yeast does not rise") == ["docs/salt.md"]
 
 
-def test_a_changed_list_of_topics_is_seen(root: Path, cache: Path) -> None:
+def test_a_changed_list_of_topics_is_noticed_despite_the_cache(root: Path, cache: Path) -> None:
     assert found(root, cache, "baking in the oven") == ["docs/dough.md"]
     file = root / "ROUTING.md"
     file.write_text(file.read_text().replace("Baking bread in the oven", "Everything from flour"))
@@ -88,7 +88,7 @@ def test_a_changed_list_of_topics_is_seen(root: Path, cache: Path) -> None:
     assert found(root, cache, "everything made from flour") == ["docs/dough.md"]
 
 
-def test_a_file_that_is_gone_or_broken_is_told_of_and_one_that_comes_back_is_read(root: Path, cache: Path) -> None:
+def test_a_missing_or_broken_route_file_is_reported_and_read_when_it_comes_back(root: Path, cache: Path) -> None:
     file = root / "routes/bread.yaml"
     assert found(root, cache) == ["docs/dough.md"]
     kept = file.read_text()
@@ -101,7 +101,7 @@ def test_a_file_that_is_gone_or_broken_is_told_of_and_one_that_comes_back_is_rea
     assert found(root, cache) == ["docs/dough.md"]
 
 
-def test_what_is_now_behind_a_link_is_refused(root: Path, cache: Path, tmp_path: Path) -> None:
+def test_a_cached_route_file_that_is_now_behind_a_link_is_refused(root: Path, cache: Path, tmp_path: Path) -> None:
     assert found(root, cache) == ["docs/dough.md"]
     (root / "routes").rename(tmp_path / "elsewhere")
     (root / "routes").symlink_to(tmp_path / "elsewhere")
@@ -109,7 +109,7 @@ def test_what_is_now_behind_a_link_is_refused(root: Path, cache: Path, tmp_path:
     assert ask(root, cache).reported == ask(root, None).reported
 
 
-def test_a_damaged_cache_costs_time_and_nothing_else(root: Path, cache: Path) -> None:
+def test_a_damaged_route_cache_does_not_change_the_answer(root: Path, cache: Path) -> None:
     before = ask(root, cache)
     for file in (cache / "knowledge").iterdir():
         file.write_bytes(b"damaged")
@@ -119,7 +119,7 @@ def test_a_damaged_cache_costs_time_and_nothing_else(root: Path, cache: Path) ->
     assert ask(root, cache) == before
 
 
-def test_two_bases_do_not_mix(root: Path, cache: Path, tmp_path: Path) -> None:
+def test_two_knowledge_bases_do_not_share_a_cache(root: Path, cache: Path, tmp_path: Path) -> None:
     other = tmp_path / "other"
     shutil.copytree(root, other)
     (other / "routes/bread.yaml").write_text(FILES["routes/bread.yaml"].replace("dough.md", "salt.md"))

@@ -8,8 +8,8 @@ from pathlib import Path
 from samuel.errors import ConfigError
 from samuel.files import frontmatter
 from samuel.knowledge.model import DocumentHeader
-from samuel.knowledge.place import contents, opened
-from samuel.knowledge.values import Notes, Values
+from samuel.knowledge.place import open_file, read_contents
+from samuel.knowledge.values import FileProblems, Values
 
 
 def is_markdown(path: str) -> bool:
@@ -17,33 +17,33 @@ def is_markdown(path: str) -> bool:
 
 
 def read_document(root: Path, path: str) -> DocumentHeader:
-    """What is known of it. One whose front matter is wrong can be read all the same."""
+    """The front matter of a document; empty, with the problems, where it is wrong."""
     file = str(root / path)
     try:
-        data = contents(root, path, frontmatter.LARGEST) if is_markdown(path) else _look(root, path)
+        data = read_contents(root, path, frontmatter.LARGEST) if is_markdown(path) else _check_readable(root, path)
     except ConfigError as error:
         return DocumentHeader(path, readable=False, problems=error.problems)
     try:
-        found = frontmatter.parse(data, file)
+        parsed = frontmatter.parse(data, file)
     except ConfigError as error:
         return DocumentHeader(path, problems=error.problems)
-    notes = Notes(file, lambda place: found.lines.get(str(place[0]), 1) if place else 1)
-    said = Values(notes, found.head)
+    notes = FileProblems(file, lambda place: parsed.lines.get(str(place[0]), 1) if place else 1)
+    values = Values(notes, parsed.head)
     document = DocumentHeader(
         path,
-        id=said.text("id"),
-        doc_type=said.text("doc_type"),
-        scope=said.text("scope"),
-        topics=said.texts("topics"),
-        stages=said.stages("stages"),
-        summary=said.text("summary"),
-        lines=found.lines,
+        id=values.text("id"),
+        doc_type=values.text("doc_type"),
+        scope=values.text("scope"),
+        topics=values.texts("topics"),
+        stages=values.stages("stages"),
+        summary=values.text("summary"),
+        lines=parsed.lines,
     )
-    said.refuse_misspelt()  # other keys are for other tools
+    values.refuse_misspelt()  # other keys are for other tools
     return document._replace(problems=notes.problems())
 
 
-def _look(root: Path, path: str) -> bytes:
-    """Whether a file that is no Markdown can be opened: it may be anything, so nothing of it is read."""
-    os.close(opened(root, path))
+def _check_readable(root: Path, path: str) -> bytes:
+    """Check that a file other than Markdown can be opened. It may be large or binary, so it is not read."""
+    os.close(open_file(root, path))
     return b""

@@ -1,4 +1,4 @@
-"""Documents that hooks suggest: those that are there, and a word about those that are not."""
+"""Documents that hooks suggest: those that exist, and a message about the others."""
 
 from __future__ import annotations
 
@@ -21,33 +21,37 @@ class Hint(NamedTuple):
     stage: tuple[str, ...]
 
 
-def examined(root: Path, said: Sequence[SuggestedDocument]) -> tuple[list[Hint], list[str]]:
-    """The documents, each once, and what is wrong with the other suggestions."""
+def check_suggestions(root: Path, suggestions: Sequence[SuggestedDocument]) -> tuple[list[Hint], list[str]]:
+    """The documents that can be read, each once, and the problems of the other suggestions."""
     hints: dict[str, Hint] = {}
-    refused = []
-    for one in said[:MOST]:
+    problems = []
+    for suggestion in suggestions[:MOST]:
         try:
-            document = _document(root, one.path)
+            document = _document(root, suggestion.path)
         except ValueError as error:
-            refused.append(f"a hook suggests a document whose path {error}")
+            problems.append(f"a hook suggests a document whose path {error}")
             continue
         if document.readable:
-            why = f"a hook suggests it: {_line(one.reason)}" if one.reason.strip() else "a hook suggests it"
-            stage = (one.stage,) if one.stage else document.stages
+            why = (
+                f"a hook suggests it: {_line(suggestion.reason)}"
+                if suggestion.reason.strip()
+                else "a hook suggests it"
+            )
+            stage = (suggestion.stage,) if suggestion.stage else document.stages
             hints.setdefault(document.path, Hint(document.path, why, stage))
         else:
-            refused.append(f"a hook suggests `{shorten(one.path)}`: {document.problems[0].what}")
-    if len(said) > MOST:
-        refused.append(f"hooks suggest {len(said)} documents, and only the first {MOST} are looked at")
-    return list(hints.values()), refused
+            problems.append(f"a hook suggests `{shorten(suggestion.path)}`: {document.problems[0].what}")
+    if len(suggestions) > MOST:
+        problems.append(f"hooks suggest {len(suggestions)} documents; only the first {MOST} are used")
+    return list(hints.values()), problems
 
 
-def _document(root: Path, written: str) -> DocumentHeader:
-    """A hook knows the project, and maybe not where its knowledge is: its path may lead through the root."""
-    document = read_document(root, from_root(written))
-    for above in (f"{root.absolute()}/", f"{root.absolute().name}/"):
-        if not document.readable and written.startswith(above):
-            return read_document(root, from_root(written.removeprefix(above)))
+def _document(root: Path, path: str) -> DocumentHeader:
+    """The document at a path that a hook gave. It may begin with the routing root, absolute or by its name."""
+    document = read_document(root, from_root(path))
+    for prefix in (f"{root.absolute()}/", f"{root.absolute().name}/"):
+        if not document.readable and path.startswith(prefix):
+            return read_document(root, from_root(path.removeprefix(prefix)))
     return document
 
 

@@ -1,7 +1,7 @@
 """ROUTING.md: the list of topics, each with the file that holds its routes.
 
 The list is the key `route_indexes` of the front matter, or of one fenced block of `yaml`: some tools show front
-matter as a table, which nobody wants to read. The rest of the file is for people.
+matter as a table, which is hard to read. The rest of the file is for people.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from typing import NamedTuple
 from samuel.errors import ConfigError, Problem, SamuelError
 from samuel.files import yaml
 from samuel.knowledge.model import FILE, KnowledgeBase, TopicEntry
-from samuel.knowledge.place import contents
-from samuel.knowledge.values import Notes, Values
+from samuel.knowledge.place import read_contents
+from samuel.knowledge.values import FileProblems, Values
 
 PLACES = ("", "knowledge", "docs")
 """Where a project may have its ROUTING.md: the first that has one is the routing root."""
@@ -37,16 +37,16 @@ def find_root(project: Path) -> Path | None:
 
 
 def read_base(root: Path) -> KnowledgeBase:
-    """What ROUTING.md in `root` says. ConfigError if nothing of it can be used; single entries only get lost."""
+    """The knowledge base of the ROUTING.md in `root`, without wrong entries. ConfigError if it has no list."""
     file = str(root / FILE)
     if not (root / FILE).exists():
-        raise SamuelError(f"There is no {FILE} in `{root}`.", f"Write one: a list `{KEY}` in its front matter.")
-    text = yaml.decoded(contents(root, FILE, LARGEST), file)
+        raise SamuelError(f"there is no {FILE} in `{root}`", f"write one with a list `{KEY}` in its front matter")
+    text = yaml.decoded(read_contents(root, FILE, LARGEST), file)
     blocks = [block for block in _blocks(text, file) if _names_key(block.text)]
     if not blocks:
         raise ConfigError([Problem(f"there is no `{KEY}` in it", file, 1, _HINT)])
     document = yaml.load(blocks[0].text.encode(), file, first_line=blocks[0].line)
-    notes = Notes(file, document.lines.of)
+    notes = FileProblems(file, document.lines.of)
     indexes = _indexes(Values(notes, document.mapping()))
     twice = tuple(
         Problem(f"a second `{KEY}` is not read", file, more.line, "join the lists") for more in blocks[1:]
@@ -57,11 +57,11 @@ def read_base(root: Path) -> KnowledgeBase:
 class _Block(NamedTuple):
     text: str
     line: int
-    """Of its first line, from 1."""
+    """The number of its first line, from 1."""
 
 
 def _blocks(text: str, file: str) -> Iterator[_Block]:
-    """The front matter, then everything that is fenced as YAML."""
+    """The front matter, then every block that is fenced as YAML."""
     lines = text.splitlines(keepends=True)
     at = 0
     if lines and lines[0].rstrip() == "---":
@@ -92,9 +92,9 @@ def _names_key(block: str) -> bool:
     return re.search(rf"^{KEY}[ \t]*:", block, re.MULTILINE) is not None
 
 
-def _indexes(said: Values) -> Iterator[TopicEntry]:
-    # The other keys of the front matter belong to whoever reads ROUTING.md for something else.
-    for entry in said.entries(KEY, MOST):
+def _indexes(head: Values) -> Iterator[TopicEntry]:
+    # The other keys of the front matter belong to other tools that read ROUTING.md.
+    for entry in head.entries(KEY, MOST):
         index = TopicEntry(
             entry.text("scope", needed=True),
             entry.text("topic", needed=True),

@@ -1,4 +1,4 @@
-"""What is wrong with a knowledge base: all of it, with file and line, and nothing changed."""
+"""Every problem of a knowledge base, with file and line. Nothing is changed."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from samuel.knowledge.topics import covers, listed
 from samuel.nearest import SpellingHints
 
 ROUTES = "routes"
-"""Where route files usually lie; wherever else one lies, its neighbours are looked at as well."""
+"""The usual directory of route files. Directories of other route files are searched as well."""
 
 
-class _Naming(NamedTuple):
-    """One place that names a document."""
+class _Mention(NamedTuple):
+    """One route that names a document."""
 
     under: TopicEntry
     file: RouteFile
@@ -28,31 +28,31 @@ class _Naming(NamedTuple):
 
 
 def lint(base: KnowledgeBase) -> list[Problem]:
-    """Every problem: ROUTING.md first, then the route files in its order, the documents, and what nobody names."""
+    """Every problem: ROUTING.md first, then route files in its order, documents, and files that no route names."""
     files = {index.route_file: read_routes(base.root, index.route_file) for index in base.indexes}
-    named: dict[str, list[_Naming]] = {}
+    named: dict[str, list[_Mention]] = {}
     for index in base.indexes:
         for route in files[index.route_file].routes:
             for related in route.related_docs:
-                named.setdefault(related.path, []).append(_Naming(index, files[index.route_file], related))
+                named.setdefault(related.path, []).append(_Mention(index, files[index.route_file], related))
     documents = {path: read_document(base.root, path) for path in sorted(named)}
-    lying = survey(base.root)
+    files_below = survey(base.root)
     return [
         *base.problems,
-        *_twice(base),
+        *_repeated_topics(base),
         *_missing_route_files(base, files),
         *(problem for file in files.values() if file.readable for problem in file.problems),
         *_disagreeing_route_files(base, files),
-        *_missing_documents(base, named, documents, lying),
-        *(problem for found in documents.values() if found.readable for problem in found.problems),
+        *_missing_documents(base, named, documents, files_below),
+        *(problem for document in documents.values() if document.readable for problem in document.problems),
         *_disagreeing_documents(base, named, documents),
-        *_orphan_route_files(base, files, lying),
-        *_orphan_documents(base, documents, lying),
-        *_unfinished(base, lying),
+        *_orphan_route_files(base, files, files_below),
+        *_orphan_documents(base, documents, files_below),
+        *_unfinished(base, files_below),
     ]
 
 
-def _twice(base: KnowledgeBase) -> Iterator[Problem]:
+def _repeated_topics(base: KnowledgeBase) -> Iterator[Problem]:
     first: dict[tuple[str, str], int] = {}
     for index in base.indexes:
         key = index.scope, index.topic
@@ -79,32 +79,35 @@ def _disagreeing_route_files(base: KnowledgeBase, files: dict[str, RouteFile]) -
 
 
 def _missing_documents(
-    base: KnowledgeBase, named: dict[str, list[_Naming]], documents: dict[str, DocumentHeader], lying: Survey
+    base: KnowledgeBase,
+    named: dict[str, list[_Mention]],
+    documents: dict[str, DocumentHeader],
+    files_below: Survey,
 ) -> Iterator[Problem]:
     hints = SpellingHints()
-    for path, namings in named.items():
+    for path, mentions in named.items():
         if (document := documents[path]).readable:
             continue
-        hint = document.problems[0].hint or _nearest(base.root, path, namings[0].file.path, lying, hints)
-        for place in dict.fromkeys((naming.file.path, naming.related.line) for naming in namings):
+        hint = document.problems[0].hint or _nearest(base.root, path, mentions[0].file.path, files_below, hints)
+        for place in dict.fromkeys((mention.file.path, mention.related.line) for mention in mentions):
             what = f"the document `{path}` cannot be used: {document.problems[0].what}"
             yield Problem(what, str(base.root / place[0]), place[1], hint)
 
 
-def _nearest(root: Path, path: str, route_file: str, lying: Survey, hints: SpellingHints) -> str:
+def _nearest(root: Path, path: str, route_file: str, files_below: Survey, hints: SpellingHints) -> str:
     beside = f"{os.path.dirname(route_file)}/{path}".removeprefix("/")
     if (root / beside).is_file():
         return f"paths are from the directory of {FILE}: write `/{beside}`"
-    known = (f"/{one}" for one in lying.files if is_markdown(one))
-    return hints.did_you_mean(f"/{path}", known, "write it, or remove the entry")
+    paths = (f"/{file}" for file in files_below.files if is_markdown(file))
+    return hints.did_you_mean(f"/{path}", paths, "write it, or remove the entry")
 
 
 def _disagreeing_documents(
-    base: KnowledgeBase, named: dict[str, list[_Naming]], documents: dict[str, DocumentHeader]
+    base: KnowledgeBase, named: dict[str, list[_Mention]], documents: dict[str, DocumentHeader]
 ) -> Iterator[Problem]:
-    """A document may be of use to other topics too, so one of the routes that name it is enough to agree."""
+    """Documents whose scope or topics agree with none of the routes to them. One that agrees is enough."""
     for path, document in documents.items():
-        indexes = [naming.under for naming in named[path]]
+        indexes = [mention.under for mention in named[path]]
         file = str(base.root / path)
         if document.scope and not any(covers(document.scope, index.scope) for index in indexes):
             what = (
@@ -116,18 +119,20 @@ def _disagreeing_documents(
             yield Problem(what, file, document.lines.get("topics", 0), "add it to `topics`")
 
 
-def _orphan_route_files(base: KnowledgeBase, files: dict[str, RouteFile], lying: Survey) -> Iterator[Problem]:
+def _orphan_route_files(
+    base: KnowledgeBase, files: dict[str, RouteFile], files_below: Survey
+) -> Iterator[Problem]:
     places = {ROUTES, *(os.path.dirname(path) for path in files)} - {""}
-    for path in lying.files:
+    for path in files_below.files:
         if path.endswith((".yaml", ".yml")) and os.path.dirname(path) in places and path not in files:
             hint = f"add it to `route_indexes` in {FILE}, or remove it"
             yield Problem(f"no index of {FILE} names this route file", str(base.root / path), 0, hint)
 
 
 def _orphan_documents(
-    base: KnowledgeBase, documents: dict[str, DocumentHeader], lying: Survey
+    base: KnowledgeBase, documents: dict[str, DocumentHeader], files_below: Survey
 ) -> Iterator[Problem]:
-    for path in lying.files:
+    for path in files_below.files:
         if (
             is_markdown(path)
             and path not in documents
@@ -140,7 +145,7 @@ def _orphan_documents(
             )
 
 
-def _unfinished(base: KnowledgeBase, lying: Survey) -> Iterator[Problem]:
-    if not lying.complete:
-        what = f"more than {MOST} files lie below it, so some that nobody names may be missing here"
+def _unfinished(base: KnowledgeBase, files_below: Survey) -> Iterator[Problem]:
+    if not files_below.complete:
+        what = f"it has more than {MOST} files, so unnamed files may be missing from this list"
         yield Problem(what, str(base.root), 0, f"give the knowledge a directory with its own {FILE}")

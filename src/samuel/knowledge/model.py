@@ -1,4 +1,4 @@
-"""What a knowledge base consists of: indexes lead to route files, routes to documents.
+"""The records of a knowledge base: topic entries lead to route files, routes to documents.
 
 Every path in it is relative to the routing root, the directory of ROUTING.md, and known to stay inside.
 """
@@ -17,7 +17,7 @@ STAGES: tuple[str, ...] = get_args(Stage)
 
 
 class TopicEntry(NamedTuple):
-    """One entry of ROUTING.md: what is known about one topic is in one route file."""
+    """One entry of ROUTING.md: a topic and its route file."""
 
     scope: str
     topic: str
@@ -29,7 +29,7 @@ class TopicEntry(NamedTuple):
 class RelatedDoc(NamedTuple):
     path: str
     stage: tuple[str, ...]
-    """When it is of use; empty where the route does not say, and the document's own `stages` count."""
+    """The stages it is for; if empty, the document's own `stages` count."""
     doc_usage: str
     line: int
 
@@ -44,17 +44,17 @@ class RouteFile(NamedTuple):
     path: str
     scope: str = ""
     topic: str = ""
-    """As the file itself says, where it does: the index that names it decides."""
+    """As in the file itself, which may leave it out: the entry in ROUTING.md decides."""
     routes: tuple[Route, ...] = ()
     readable: bool = True
     """False where the file is missing, behind a link, or cannot be opened."""
     problems: tuple[Problem, ...] = ()
     lines: Mapping[str, int] = {}
-    """Where it says its scope and its topic."""
+    """The lines of `scope` and `topic`."""
 
 
 class DocumentHeader(NamedTuple):
-    """What the front matter of a document says; all of it may be missing."""
+    """The front matter of a document; every field may be missing."""
 
     path: str
     id: str = ""
@@ -64,7 +64,7 @@ class DocumentHeader(NamedTuple):
     stages: tuple[str, ...] = ()
     summary: str = ""
     readable: bool = True
-    """As above."""
+    """False where the file is missing, behind a link, or cannot be opened."""
     problems: tuple[Problem, ...] = ()
     lines: Mapping[str, int] = {}
     """The line of each key."""
@@ -74,4 +74,4 @@ class KnowledgeBase(NamedTuple):
     root: Path
     indexes: tuple[TopicEntry, ...]
     problems: tuple[Problem, ...] = ()
-    """What ROUTING.md says and cannot be used: entries without what they need, and keys nobody knows."""
+    """Problems of ROUTING.md: entries that lack a field, and unknown keys."""

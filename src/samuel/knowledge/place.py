@@ -1,4 +1,4 @@
-"""Paths as routing files write them: from the routing root, with or without a leading `/`, and never out of it."""
+"""Paths in routing files: relative to the routing root, with or without a leading `/`, and never out of it."""
 
 from __future__ import annotations
 
@@ -11,33 +11,33 @@ from samuel.files.inside import open_inside
 from samuel.printable import shorten
 
 
-def from_root(written: str) -> str:
-    """The path below the routing root; a ValueError that completes the sentence "`path` ..." if there is none.
+def from_root(path: str) -> str:
+    """The path below the routing root; a ValueError that completes the sentence "`path` ..." if it is not valid.
 
     A `..` is refused even where it would stay inside: what a path means must not depend on links on its way.
     """
-    if not written.isprintable():
-        raise ValueError(f"is `{shorten(written)}`, with characters that no path needs")
-    relative = written.removeprefix("/").removeprefix("./")
+    if not path.isprintable():
+        raise ValueError(f"is `{shorten(path)}`, with unprintable characters")
+    relative = path.removeprefix("/").removeprefix("./")
     names = relative.split("/")
     if ".." in names:
-        raise ValueError(f"leaves the directory of ROUTING.md: `{shorten(written)}`")
+        raise ValueError(f"leaves the directory of ROUTING.md: `{shorten(path)}`")
     if "" in names or "." in names:
-        raise ValueError(f"is `{shorten(written)}`, which is no file below the directory of ROUTING.md")
+        raise ValueError(f"is `{shorten(path)}`, which is not a file below the directory of ROUTING.md")
     return relative
 
 
-def contents(root: Path, path: str, limit: int) -> bytes:
-    """The file at a path that `from_root` gave; ConfigError where it is missing, behind a link, or too large."""
-    with open(opened(root, path), "rb") as file:
+def read_contents(root: Path, path: str, limit: int) -> bytes:
+    """The content of a file below the root; ConfigError if it is missing, behind a link, or too large."""
+    with open(open_file(root, path), "rb") as file:
         data = file.read(limit + 1)
     if len(data) > limit:
         raise _refusal(root, path, f"it is larger than {limit} bytes", "split it")
     return data
 
 
-def opened(root: Path, path: str) -> int:
-    """A descriptor of the file at a path that `from_root` gave; ConfigError as above."""
+def open_file(root: Path, path: str) -> int:
+    """A descriptor of a file below the root; ConfigError if it is missing, behind a link, or a directory."""
     try:
         fd = open_inside(root, path, flags=os.O_RDONLY)
     except FileNotFoundError:

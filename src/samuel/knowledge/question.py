@@ -1,4 +1,4 @@
-"""What is asked of the routing: a text, a hook's `new_intent`, and the documents that hooks suggest."""
+"""A question to the routing: a text, a hook's `new_intent`, and the documents that hooks suggest."""
 
 from __future__ import annotations
 
@@ -13,33 +13,33 @@ from samuel.events.session import Intent, SuggestedDocument
 from samuel.printable import safe
 
 
-def intent_of(said: Mapping[str, Any] | None) -> Intent:
-    """A `new_intent`, alone or still inside the result of the hook that gave it; None wants nothing."""
-    if said is None:
+def intent_of(value: Mapping[str, Any] | None) -> Intent:
+    """The intent in a `new_intent`, alone or inside the result of a hook; an empty one for None."""
+    if value is None:
         return Intent("")
-    inner = said["new_intent"] if isinstance(said, Mapping) and "new_intent" in said else said
+    inner = value["new_intent"] if isinstance(value, Mapping) and "new_intent" in value else value
     try:
         return convert(inner, Intent)
     except msgspec.ValidationError as error:
         raise UsageError(
-            f"This is no intent: {safe(str(error), keep='')}",
-            "It needs `intent`, and may have `scope`, `topic`, `stage`, `signals`.",
+            f"not a valid intent: {safe(str(error), keep='')}",
+            "it needs `intent`, and may have `scope`, `topic`, `stage`, `signals`",
         ) from None
 
 
-def suggested_of(said: Iterable[Mapping[str, Any]]) -> list[SuggestedDocument]:
+def suggested_of(suggestions: Iterable[Mapping[str, Any]]) -> list[SuggestedDocument]:
     try:
-        return convert(list(said), list[SuggestedDocument])
+        return convert(list(suggestions), list[SuggestedDocument])
     except msgspec.ValidationError as error:
-        hint = "Each needs a `path`, and may have `reason` and `stage`."
-        raise UsageError(f"These are no suggested documents: {safe(str(error), keep='')}", hint) from None
+        hint = "each needs a `path`, and may have `reason` and `stage`"
+        raise UsageError(f"not valid suggested documents: {safe(str(error), keep='')}", hint) from None
 
 
 class KnowledgeQuestion(NamedTuple):
     text: str
-    """All words that say what is wanted, each thing said once and in a line of its own."""
+    """The intent, the user's input and the text, each on a line of its own and none twice."""
     command: str
-    """What the person ran last."""
+    """The command that the user ran last."""
 
     def __bool__(self) -> bool:
         return bool(self.text or self.command)
@@ -47,10 +47,10 @@ class KnowledgeQuestion(NamedTuple):
 
 def question_of(text: str, intent: Intent) -> KnowledgeQuestion:
     raw, command = (_signal(intent, name) for name in ("user_raw_input", "cli_command"))
-    said = dict.fromkeys(part for part in (intent.intent, raw, text) if part.strip())
-    return KnowledgeQuestion("\n".join(said), command)
+    parts = dict.fromkeys(part for part in (intent.intent, raw, text) if part.strip())
+    return KnowledgeQuestion("\n".join(parts), command)
 
 
 def _signal(intent: Intent, name: str) -> str:
-    said = (intent.signals or {}).get(name)
-    return said if isinstance(said, str) and said.strip() else ""
+    value = (intent.signals or {}).get(name)
+    return value if isinstance(value, str) and value.strip() else ""

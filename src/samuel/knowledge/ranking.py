@@ -1,4 +1,4 @@
-"""How well words fit topics, and the routes of a topic: full-text relevance over what they say of themselves."""
+"""How well the words of a question fit topics and routes, by full-text search."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from samuel.knowledge.model import Route, TopicEntry
 from samuel.knowledge.question import KnowledgeQuestion
 from samuel.relevance.confidence import FLOOR
 from samuel.relevance.index import IndexedText
-from samuel.relevance.index import TextIndex as Words
+from samuel.relevance.index import TextIndex as TextIndex
 
 TOPIC = {"topic": 1.0, "summary": 1.0, "when": 0.8}
-"""What a word is worth in which part of a topic: in its name, its summary, the many situations of its routes."""
+"""The weight of a word by the part of a topic: its name, its summary, the situations of its routes."""
 
 SITUATION = {"when": 1.0, "usage": 0.7}
-"""And in which part of a route: when to use it, what its documents are for."""
+"""The weight of a word by the part of a route: when to use it, what its documents are for."""
 
 COMMAND = 0.7
-"""What the last command of a person is worth, beside what they say: it may be about something else."""
+"""The weight of the user's last command relative to the text: it may be about something else."""
 
 MOST = 40  # topics, or routes
 
@@ -31,7 +31,7 @@ class Fit(NamedTuple):
 
 
 class IndexFile(NamedTuple):
-    """Where the index of the topics is kept, and what changes when any of them does."""
+    """The file of the topics' index, and a stamp that changes when a topic changes."""
 
     file: Path
     stamp: str
@@ -41,9 +41,9 @@ def fitting_topics(
     topics: Sequence[tuple[TopicEntry, Sequence[Route]]],
     question: KnowledgeQuestion,
     among: Collection[int],
-    kept: IndexFile | None,
+    index_file: IndexFile | None,
 ) -> dict[int, Fit]:
-    """Those of `among`, by position. What fits too little is left out: words about something else find nothing."""
+    """How well the question fits the topics at the positions `among`; those that fit too little are left out."""
 
     def documents() -> Iterable[IndexedText]:
         for at, (index, routes) in enumerate(topics):
@@ -54,38 +54,38 @@ def fitting_topics(
             }
             yield IndexedText(_id(at), fields)
 
-    if kept is None:
-        words = Words.build(documents(), TOPIC, answers_questions=True)
+    if index_file is None:
+        text_index = TextIndex.build(documents(), TOPIC, answers_questions=True)
     else:
-        words = Words.cached(kept.file, kept.stamp, documents, TOPIC, answers_questions=True)
-    with words:
-        return _fitting(words, question, FLOOR, lambda id: int(id) in among)
+        text_index = TextIndex.cached(index_file.file, index_file.stamp, documents, TOPIC, answers_questions=True)
+    with text_index:
+        return _fitting(text_index, question, FLOOR, lambda id: int(id) in among)
 
 
 def fitting_routes(routes: Sequence[Route], question: KnowledgeQuestion) -> dict[int, Fit]:
-    """By position. Their topic is settled already, so any word they share is a hint."""
+    """How well the question fits routes, by position. Their topic is chosen already, so any shared word counts."""
     fields = (
         {"when": route.when_to_use, "usage": "\n".join(related.doc_usage for related in route.related_docs)}
         for route in routes
     )
-    documents = (IndexedText(_id(at), said) for at, said in enumerate(fields))
-    with Words.build(documents, SITUATION, answers_questions=True) as words:
-        return _fitting(words, question, 0.0, lambda id: True)
+    documents = (IndexedText(_id(at), route_fields) for at, route_fields in enumerate(fields))
+    with TextIndex.build(documents, SITUATION, answers_questions=True) as text_index:
+        return _fitting(text_index, question, 0.0, lambda id: True)
 
 
 def _id(at: int) -> str:
-    """Numbers of one length, so that those that fit alike stay in their order."""
+    """The position with leading zeros, so that equal scores stay in order."""
     return f"{at:06}"
 
 
 def _fitting(
-    words: Words, question: KnowledgeQuestion, floor: float, admits: Callable[[str], bool]
+    text_index: TextIndex, question: KnowledgeQuestion, floor: float, admits: Callable[[str], bool]
 ) -> dict[int, Fit]:
-    found: dict[int, Fit] = {}
+    fits: dict[int, Fit] = {}
     for text, worth in ((question.text, 1.0), (question.command, COMMAND)):
-        for hit in words.search(text, MOST, floor=floor / worth, admits=admits) if text else ():
-            said = tuple(dict.fromkeys(word for here in hit.matched.values() for word in here))
-            fit = Fit(hit.score * worth, said)
-            if int(hit.id) not in found or found[int(hit.id)].score < fit.score:
-                found[int(hit.id)] = fit
-    return found
+        for hit in text_index.search(text, MOST, floor=floor / worth, admits=admits) if text else ():
+            matched = tuple(dict.fromkeys(word for field_words in hit.matched.values() for word in field_words))
+            fit = Fit(hit.score * worth, matched)
+            if int(hit.id) not in fits or fits[int(hit.id)].score < fit.score:
+                fits[int(hit.id)] = fit
+    return fits

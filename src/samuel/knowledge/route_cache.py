@@ -1,7 +1,7 @@
-"""The route files of a knowledge base, each read once for as long as it stays the same.
+"""The route files of a knowledge base, parsed again only when they change.
 
-Asking by words looks at all of them, and reading a thousand takes seconds. What they say is kept in the user's
-cache, with what tells whether a file changed; and beside it the index of their words.
+A question by words needs all of them, and parsing a thousand takes seconds. The parsed routes are in the user's
+cache, with a signature of each file, next to the full-text index.
 """
 
 from __future__ import annotations
@@ -20,54 +20,56 @@ from samuel.knowledge.routes import read_routes
 from samuel.version import __version__
 
 
-class _Kept(msgspec.Struct, array_like=True):
+class _CachedRoutes(msgspec.Struct, array_like=True):
     signature: Signature
-    said: RouteFile
+    routes: RouteFile
 
 
-_decode = msgpack_decoder(dict[str, _Kept])
+_decode = msgpack_decoder(dict[str, _CachedRoutes])
 
 
 class RouteCache:
-    """Those below one routing root; without a cache, which is a directory, each is read anew."""
+    """The route files below one routing root. Without a cache directory each is parsed every time."""
 
     def __init__(self, root: Path, cache: Path | None = None) -> None:
         self._root = root
         self._file = cache and cache / "knowledge" / f"{file_cache.digest_of(str(root.absolute()))}.msgpack"
-        self._seen: dict[str, Signature] = {}
+        self._signatures: dict[str, Signature] = {}
 
     @property
     def index(self) -> Path | None:
-        """Where the index of their words is kept."""
+        """The file of the full-text index."""
         return self._file and self._file.with_suffix(".sqlite")
 
     def stamp(self, indexes: Iterable[TopicEntry]) -> str:
-        """Changes when any of these does, or its file, as it was when it was read."""
-        parts = (f"{index}{self._seen.get(index.route_file)}" for index in indexes)
+        """Changes when an entry or its route file changes; a file counts as it was when it was read."""
+        parts = (f"{index}{self._signatures.get(index.route_file)}" for index in indexes)
         return file_cache.digest_of(__version__, *parts)
 
     def read(self, paths: Iterable[str]) -> dict[str, RouteFile]:
-        """What each of these says, by path."""
-        known = self._recalled()
+        """The routes of each file, by path."""
+        cached = self._load()
         paths = list(dict.fromkeys(paths))
-        plain = self._plain_places(paths)
-        found: dict[str, RouteFile] = {}
+        unlinked = self._unlinked_directories(paths)
+        files: dict[str, RouteFile] = {}
         changed = False
         for path in paths:
-            self._seen[path] = seen = self._signature(path)  # before it is read: what changes after that is seen
-            kept = known.get(path)
-            if kept is None or kept.signature != seen or os.path.dirname(path) not in plain:
-                kept = _Kept(seen, read_routes(self._root, path))
-                if kept.said.readable:
-                    known[path] = kept
+            self._signatures[path] = signature = self._signature(
+                path
+            )  # before reading, so that a later change is noticed
+            entry = cached.get(path)
+            if entry is None or entry.signature != signature or os.path.dirname(path) not in unlinked:
+                entry = _CachedRoutes(signature, read_routes(self._root, path))
+                if entry.routes.readable:
+                    cached[path] = entry
                     changed = True
-            found[path] = kept.said
+            files[path] = entry.routes
         if changed:
-            self._remember(known)
-        return found
+            self._save(cached)
+        return files
 
-    def _plain_places(self, paths: Iterable[str]) -> set[str]:
-        """The directories of files to which no link leads: what is behind one is refused by reading."""
+    def _unlinked_directories(self, paths: Iterable[str]) -> set[str]:
+        """The directories that no symbolic link leads to: a file behind a link must be read, which refuses it."""
         above = Path(os.path.realpath(self._root))
         places = {os.path.dirname(path) for path in paths}
         return {place for place in places if Path(os.path.realpath(self._root / place)) == above / place}
@@ -75,9 +77,9 @@ class RouteCache:
     def _signature(self, path: str) -> Signature:
         return signature_if_exists(f"{self._root}/{path}")
 
-    def _recalled(self) -> dict[str, _Kept]:
+    def _load(self) -> dict[str, _CachedRoutes]:
         return file_cache.load(self._file, _decode, __version__) or {}
 
-    def _remember(self, known: dict[str, _Kept]) -> None:
-        there = {path: kept for path, kept in known.items() if self._signature(path)}
-        file_cache.save(self._file, there, msgspec.msgpack.encode, __version__)
+    def _save(self, cached: dict[str, _CachedRoutes]) -> None:
+        existing = {path: entry for path, entry in cached.items() if self._signature(path)}
+        file_cache.save(self._file, existing, msgspec.msgpack.encode, __version__)

@@ -11,8 +11,8 @@ from pathlib import Path
 from samuel.errors import ConfigError
 from samuel.files import yaml
 from samuel.knowledge.model import RelatedDoc, Route, RouteFile
-from samuel.knowledge.place import contents
-from samuel.knowledge.values import Notes, Values
+from samuel.knowledge.place import read_contents
+from samuel.knowledge.values import FileProblems, Values
 
 LARGEST = 256 * 1024  # bytes
 MOST = 200  # routes of one file
@@ -20,10 +20,10 @@ MOST_DOCS = 50  # documents of one route
 
 
 def read_routes(root: Path, path: str) -> RouteFile:
-    """What the file says, with what is wrong with it: a broken one has no routes and never hides another."""
+    """The routes of a file, and its problems: a broken file has no routes and does not affect others."""
     file = str(root / path)
     try:
-        data = contents(root, path, LARGEST)
+        data = read_contents(root, path, LARGEST)
     except ConfigError as error:
         return RouteFile(path, readable=False, problems=error.problems)
     try:
@@ -31,23 +31,23 @@ def read_routes(root: Path, path: str) -> RouteFile:
         mappings = [document.mapping() for document in documents]
     except ConfigError as error:
         return RouteFile(path, problems=error.problems)
-    notes = [Notes(file, document.lines.of) for document in documents]
-    said = [Values(note, mapping) for note, mapping in zip(notes, mappings, strict=True)]
-    head, body = said[0], said[-1]
+    notes = [FileProblems(file, document.lines.of) for document in documents]
+    parts = [Values(note, mapping) for note, mapping in zip(notes, mappings, strict=True)]
+    head, body = parts[0], parts[-1]
     lines = {key: head.line(key) for key in ("scope", "topic")}
-    found = RouteFile(path, head.text("scope"), head.text("topic"), lines=lines)
+    result = RouteFile(path, head.text("scope"), head.text("topic"), lines=lines)
     for key in ("id", "doc_type", "summary"):
-        head.text(key)  # for people, and for other tools
+        head.text(key)  # checked only: they are for people and other tools
     routes = tuple(_routes(body))
     if "routes" not in mappings[-1]:
         body.note(None, "`routes` is missing", "add a list `routes:` of `when_to_use` and `related_docs`")
-    for values in said:
+    for values in parts:
         values.refuse_unread()
-    return found._replace(routes=routes, problems=tuple(problem for note in notes for problem in note.problems()))
+    return result._replace(routes=routes, problems=tuple(problem for note in notes for problem in note.problems()))
 
 
-def _routes(said: Values) -> Iterator[Route]:
-    for entry in said.entries("routes", MOST):
+def _routes(body: Values) -> Iterator[Route]:
+    for entry in body.entries("routes", MOST):
         when = entry.text("when_to_use", needed=True)
         documents = tuple(_related(entry))
         if not documents:
@@ -59,7 +59,9 @@ def _routes(said: Values) -> Iterator[Route]:
 
 def _related(route: Values) -> Iterator[RelatedDoc]:
     for entry in route.entries("related_docs", MOST_DOCS):
-        found = RelatedDoc(entry.path("path"), entry.stages("stage"), entry.text("doc_usage"), entry.line("path"))
+        related = RelatedDoc(
+            entry.path("path"), entry.stages("stage"), entry.text("doc_usage"), entry.line("path")
+        )
         entry.refuse_unread()
-        if found.path:
-            yield found
+        if related.path:
+            yield related

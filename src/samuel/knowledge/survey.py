@@ -1,4 +1,4 @@
-"""What lies below a routing root, whether a route names it or not: for finding what nobody names."""
+"""All files below a routing root, to find those that no route names."""
 
 from __future__ import annotations
 
@@ -12,23 +12,23 @@ from samuel.knowledge.model import FILE
 MOST = 20_000  # entries of directories
 DEEPEST = 12
 IGNORED = frozenset({"node_modules", "__pycache__"})
-"""Directories of other people's files. Hidden ones are passed over as well."""
+"""Directories of generated or third-party files. Hidden ones are skipped as well."""
 
 
 class Survey(NamedTuple):
     files: tuple[str, ...]
-    """Paths from the root, by name. Links are none."""
+    """Paths from the root, by name, without symbolic links."""
     complete: bool
 
 
 def survey(root: Path) -> Survey:
     """The files below `root`, but not below another ROUTING.md: that is a knowledge base of its own."""
-    found: list[str] = []
+    files: list[str] = []
     for path in _files(root, "", 0):
-        if len(found) == MOST:
-            return Survey(tuple(found), complete=False)
-        found.append(path)
-    return Survey(tuple(found), complete=True)
+        if len(files) == MOST:
+            return Survey(tuple(files), complete=False)
+        files.append(path)
+    return Survey(tuple(files), complete=True)
 
 
 def _files(root: Path, directory: str, depth: int) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""Which topics are wanted: those an intent names, exactly or nearly; or those that the words fit."""
+"""Choose topics: those that an intent names, exactly or almost, or those that the words fit."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from samuel.nearest import nearest_name
 from samuel.printable import shorten
 
 EXACTLY, PARTLY, NEARLY = 0.5, 0.4, 0.3
-"""What it is worth that both scope and topic are those asked for, that the only one named is, that one is near."""
+"""The score for both scope and topic as requested, for the only one that was named, for the nearest match."""
 
-BY_WORDS = 0.5  # and that the words of a question fit entirely
+BY_WORDS = 0.5  # the score for a topic that the words fit entirely
 
 ALIKE = 0.75
 LONGEST = 200  # characters of a name that are compared
@@ -28,12 +28,12 @@ class Topic(NamedTuple):
     reason: str
 
 
-class Named(NamedTuple):
+class NamedTopics(NamedTuple):
     indexes: Sequence[TopicEntry]
-    """Where to look: all of them where none is named."""
+    """The topics to search: all of them if none is named."""
     worth: float = 0.0
-    """0 where only words can tell."""
-    asked: tuple[str, ...] = ()
+    """0 if the choice is left to the words."""
+    parts: tuple[str, ...] = ()
     reported: tuple[str, ...] = ()
 
 
@@ -42,45 +42,47 @@ def covers(scope: str, other: str) -> bool:
     return other == scope or other.startswith(f"{scope}.")
 
 
-def named(indexes: Sequence[TopicEntry], scope: str, topic: str) -> Named:
-    """The indexes of a scope and of a topic, where they are given."""
-    asked = tuple(kind for kind, name in (("scope", scope), ("topic", topic)) if name)
-    found, unlike_scope = _of_scope(indexes, scope) if scope else (indexes, "")
-    place = found or indexes
-    found, unlike_topic = _of_topic(indexes, place, topic) if topic else (found, "")
+def topics_by_name(indexes: Sequence[TopicEntry], scope: str, topic: str) -> NamedTopics:
+    """The topics of a scope, of a name, or of both."""
+    parts = tuple(kind for kind, name in (("scope", scope), ("topic", topic)) if name)
+    matching, unlike_scope = _of_scope(indexes, scope) if scope else (indexes, "")
+    searched = matching or indexes
+    matching, unlike_topic = _of_topic(indexes, searched, topic) if topic else (matching, "")
     reported = tuple(note for note in (unlike_scope, unlike_topic) if note)
-    if not found or not asked:  # a topic that is not there: what its scope holds is left to the words
-        return Named(place, reported=reported)
-    worth = NEARLY if reported else EXACTLY if len(asked) == 2 else PARTLY
-    return Named(found, worth, asked, reported)
+    if not matching or not parts:  # an unknown topic: the words decide within its scope
+        return NamedTopics(searched, reported=reported)
+    worth = NEARLY if reported else EXACTLY if len(parts) == 2 else PARTLY
+    return NamedTopics(matching, worth, parts, reported)
 
 
-def as_named(place: Named) -> list[Topic]:
-    return [Topic(index, place.worth, _as_asked(place, index)) for index in place.indexes]
+def all_topics(place: NamedTopics) -> list[Topic]:
+    return [Topic(index, place.worth, _name_reason(place, index)) for index in place.indexes]
 
 
-def by_words(
-    place: Named,
+def topics_by_words(
+    place: NamedTopics,
     indexes: Sequence[TopicEntry],
     files: Mapping[str, RouteFile],
     question: KnowledgeQuestion,
-    kept: IndexFile | None,
+    index_file: IndexFile | None,
 ) -> list[Topic]:
-    """Of the topics in `place`, those that the question fits; `indexes` are all there are."""
+    """Of the topics in `place`, those that the question fits. `indexes` are all topics."""
     there = set(place.indexes)
     inside = {at for at, index in enumerate(indexes) if index in there}
-    fits = fitting_topics([(index, files[index.route_file].routes) for index in indexes], question, inside, kept)
-    return [Topic(indexes[at], BY_WORDS * fit.score, _as_said(indexes[at], fit)) for at, fit in fits.items()]
+    fits = fitting_topics(
+        [(index, files[index.route_file].routes) for index in indexes], question, inside, index_file
+    )
+    return [Topic(indexes[at], BY_WORDS * fit.score, _words_reason(indexes[at], fit)) for at, fit in fits.items()]
 
 
-def _as_said(index: TopicEntry, fit: Fit) -> str:
+def _words_reason(index: TopicEntry, fit: Fit) -> str:
     return f"the topic `{index.topic}` of `{index.scope}` fits {listed(fit.words)}"
 
 
-def _as_asked(place: Named, index: TopicEntry) -> str:
+def _name_reason(place: NamedTopics, index: TopicEntry) -> str:
     names = {"scope": index.scope, "topic": index.topic}
-    what = " and ".join(f"{kind} `{names[kind]}`" for kind in place.asked)
-    return f"{what}: {'the nearest to what is asked for' if place.reported else 'as asked for'}"
+    what = " and ".join(f"{kind} `{names[kind]}`" for kind in place.parts)
+    return f"{what}: {'the nearest match' if place.reported else 'as requested'}"
 
 
 def _of_scope(indexes: Sequence[TopicEntry], scope: str) -> tuple[Sequence[TopicEntry], str]:
@@ -94,19 +96,19 @@ def _of_scope(indexes: Sequence[TopicEntry], scope: str) -> tuple[Sequence[Topic
 def _of_topic(
     indexes: Sequence[TopicEntry], inside: Sequence[TopicEntry], topic: str
 ) -> tuple[Sequence[TopicEntry], str]:
-    """In the scope; else of just that name elsewhere; else the nearest name in the scope."""
+    """The topics of this name in the scope; else in other scopes; else the nearest name in the scope."""
     if same := [index for index in inside if index.topic == topic]:
         return same, ""
-    if elsewhere := [index for index in indexes if index.topic == topic]:
-        return elsewhere, f"the topic `{topic}` is in the scope {listed(index.scope for index in elsewhere)}"
+    if other_scopes := [index for index in indexes if index.topic == topic]:
+        return other_scopes, f"the topic `{topic}` is in the scope {listed(index.scope for index in other_scopes)}"
     near = _nearest(topic, (index.topic for index in inside))
     note = f"there is no topic `{shorten(topic)}` there" + (f"; the nearest is `{near}`" if near else "")
     return [index for index in inside if near and index.topic == near], note
 
 
 def _nearest(name: str, names: Iterable[str]) -> str:
-    """Capitals, spaces and hyphens make no difference: `Pre-commit checks` is next to `pre_commit_checks`."""
-    plain = {_plain(one): one for one in sorted(names, reverse=True)}
+    """The most similar name. Capitals, spaces and hyphens do not count: `Pre-commit` is `pre_commit`."""
+    plain = {_plain(original): original for original in sorted(names, reverse=True)}
     return plain.get(nearest_name(_plain(name), plain, ALIKE), "")
 
 
@@ -115,6 +117,6 @@ def _plain(name: str) -> str:
 
 
 def listed(names: Iterable[str]) -> str:
-    """`a`, `b`: for a message, so not too many of them."""
+    """The first few names as `a`, `b`, for a message."""
     distinct = [f"`{name}`" for name in dict.fromkeys(names)]
     return ", ".join(distinct[:MOST_LISTED]) + (", …" if len(distinct) > MOST_LISTED else "")

@@ -1,6 +1,7 @@
-"""Reading mappings of YAML key by key: what is right is taken, and what is wrong is noted.
+"""Read YAML mappings key by key: valid values are returned, and problems are collected.
 
-One bad entry must not hide the others, so nothing here raises: a value that is wrong counts as missing.
+One bad entry must not hide the others, so nothing here raises: a value that is wrong counts as missing. That
+is the difference to `config.reader`, which refuses a file with any problem, and any key that was not read.
 """
 
 from __future__ import annotations
@@ -16,14 +17,14 @@ from samuel.nearest import did_you_mean
 from samuel.printable import safe, shorten
 
 MOST_UNKNOWN = 20
-"""Unknown keys of one mapping that are told one by one."""
+"""Unknown keys of one mapping that are listed one by one."""
 NEARLY = 0.85  # `topic` is nearly `topics`, and `tags` is not `stages`
 
 _TYPES = {bool: "a boolean", int: "a number", float: "a number", str: "text", list: "a list", dict: "a mapping"}
 
 
-class Notes:
-    """What is wrong with one file."""
+class FileProblems:
+    """The problems of one file."""
 
     def __init__(self, file: str, lines: Callable[[yaml.Path], int]) -> None:
         self._file, self._lines = file, lines
@@ -40,11 +41,11 @@ class Notes:
 
 
 class Values:
-    """One mapping. Every key that is asked for is a known one."""
+    """One mapping. Every key that is read is a valid one."""
 
-    def __init__(self, notes: Notes, values: Mapping[str, Any], path: yaml.Path = ()) -> None:
+    def __init__(self, notes: FileProblems, values: Mapping[str, Any], path: yaml.Path = ()) -> None:
         self._notes, self._values, self._path = notes, values, path
-        self._known: dict[str, None] = {}  # a set that keeps its order
+        self._read_keys: dict[str, None] = {}  # a set that keeps its order
 
     def line(self, key: str | None = None) -> int:
         return self._notes.line(self._path if key is None else (*self._path, key))
@@ -53,7 +54,7 @@ class Values:
         self._notes.add(self._path if key is None else (*self._path, key), what, hint)
 
     def text(self, key: str, *, needed: bool = False) -> str:
-        """In one line; "" where it is missing."""
+        """The value as one line; "" if it is missing."""
         value = self._get(key)
         if isinstance(value, str) and value.strip():
             return safe(" ".join(value.split()), keep="")
@@ -78,20 +79,20 @@ class Values:
         return tuple(dict.fromkeys(safe(" ".join(item.split()), keep="") for item in items))
 
     def stages(self, key: str) -> tuple[str, ...]:
-        said = self.texts(key)
-        for word in said:
+        words = self.texts(key)
+        for word in words:
             if word not in STAGES:
                 hint = did_you_mean(word.lower(), STAGES, f"one of {', '.join(STAGES)}")
-                self.note(key, f"`{shorten(word)}` is no stage", hint)
-        return tuple(word for word in said if word in STAGES)
+                self.note(key, f"`{shorten(word)}` is not a stage", hint)
+        return tuple(word for word in words if word in STAGES)
 
     def path(self, key: str) -> str:
         value = self._get(key)
-        written = value if isinstance(value, str) and value.strip() else self.text(key, needed=True)
-        if not written:
+        text = value if isinstance(value, str) and value.strip() else self.text(key, needed=True)
+        if not text:
             return ""
         try:
-            return from_root(written)
+            return from_root(text)
         except ValueError as error:
             self.note(key, f"`{key}` {error}", "write it from there: `/docs/name.md`")
             return ""
@@ -120,27 +121,28 @@ class Values:
             )
 
     def refuse_unread(self) -> None:
-        """To call when all has been read."""
+        """Add a problem for every key that was not read. Call it last."""
         unread = self._unread()
-        absent = [key for key in self._known if key not in self._values]  # one that is there was not meant
+        # A key that is present cannot be the one that was meant.
+        absent = [key for key in self._read_keys if key not in self._values]
         for key in unread[:MOST_UNKNOWN]:
-            known = ", ".join(f"`{one}`" for one in self._known)
-            hint = did_you_mean(key, absent, f"known here: {known}")
+            valid_keys = ", ".join(f"`{valid}`" for valid in self._read_keys)
+            hint = did_you_mean(key, absent, f"known here: {valid_keys}")
             self.note(key, f"unknown key `{shorten(key)}`", hint)
         if len(unread) > MOST_UNKNOWN:
             self.note(unread[MOST_UNKNOWN], f"{len(unread) - MOST_UNKNOWN} more unknown keys")
 
     def refuse_misspelt(self) -> None:
-        """The same for a mapping that others use too: only what is nearly one of our keys is a mistake."""
+        """The same for a mapping that other tools use too: only keys that are almost a valid one are problems."""
         for key in self._unread()[:MOST_UNKNOWN]:
-            if hint := did_you_mean(key, self._known, cutoff=NEARLY):
+            if hint := did_you_mean(key, self._read_keys, cutoff=NEARLY):
                 self.note(key, f"unknown key `{shorten(key)}`", hint)
 
     def _unread(self) -> list[str]:
-        return [key for key in self._values if key not in self._known]
+        return [key for key in self._values if key not in self._read_keys]
 
     def _get(self, key: str) -> Any:
-        self._known[key] = None
+        self._read_keys[key] = None
         return self._values.get(key)
 
 

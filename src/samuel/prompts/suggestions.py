@@ -18,7 +18,7 @@ from samuel.abilities.execution.check import in_environment
 from samuel.abilities.model import Ability
 from samuel.dispatch.record import Fired, HandlerCall
 from samuel.errors import SamuelError
-from samuel.knowledge.hints import examined
+from samuel.knowledge.hints import check_suggestions
 from samuel.knowledge.indexes import find_root, read_base
 from samuel.knowledge.question import suggested_of
 from samuel.knowledge.route import route
@@ -135,7 +135,7 @@ class SuggestionWriter:
 
     def _read_first(self, base: Path | None, hints: Hints, warnings: list[str]) -> list[str]:
         if base is None:
-            documents, refused = examined(self.root, suggested_of(hints.documents))
+            documents, refused = check_suggestions(self.root, suggested_of(hints.documents))
             warnings += refused
             return [f"- `{hint.path}`: {hint.reason}" for hint in documents]
         routed = route(read_base(base), intent=hints.intent, suggested=hints.documents, cache=self.cache)

@@ -49,10 +49,10 @@ class TestRoute:
 
     def test_nothing_fits(self, samuel, library):
         routed = samuel("knowledge", "route", "bake a cake")
-        assert (routed.code, routed.out) == (0, "nothing: none of the 6 topics fits what is asked\n")
+        assert (routed.code, routed.out) == (0, "nothing: none of the 6 topics fits the question\n")
 
     def test_nothing_is_asked(self, samuel, library):
-        assert samuel("knowledge", "route").out == "nothing: nothing is asked: give a text or an intent\n"
+        assert samuel("knowledge", "route").out == "nothing: give a text or an intent\n"
 
     def test_no_knowledge_at_all(self, samuel, project):
         assert samuel("knowledge", "route", "x") == (
