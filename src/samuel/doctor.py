@@ -107,16 +107,16 @@ def _places(root: Path) -> Iterator[Finding]:
 
 def _disks(*places: tuple[str, Path]) -> Iterator[Finding]:
     """File systems with little room left, each once."""
-    seen: set[int] = set()
+    devices_seen: set[int] = set()
     for name, place in places:
         there = _nearest(place)
         try:
             device, disk = os.stat(there).st_dev, os.statvfs(there)
         except OSError:  # a link to nowhere: said above
             continue
-        if device in seen:
+        if device in devices_seen:
             continue
-        seen.add(device)
+        devices_seen.add(device)
         free = disk.f_bavail * disk.f_frsize
         hint = f"free some space on the file system of `{there}`"
         if disk.f_files and not disk.f_favail:
@@ -147,8 +147,8 @@ LEVELS = {
 }
 
 
-def _hooks(found: Iterable[Handler]) -> Iterator[Finding]:
-    handlers = list(found)
+def _hooks(all_handlers: Iterable[Handler]) -> Iterator[Finding]:
+    handlers = list(all_handlers)
     for handler in handlers:
         if level := LEVELS.get(handler.status):
             yield Finding(
@@ -161,7 +161,9 @@ def _hooks(found: Iterable[Handler]) -> Iterator[Finding]:
 def _environment(app: App) -> Iterator[Finding]:
     """Whether it is known where this is, as far as anything here depends on it."""
     hooks = [read.hook for read in app.yaml_files.look(app.paths.root) if read.hook and read.hook.environments]
-    abilities = [one for one in registry.load(app.paths.root, app.user.cache).abilities if one.environments]
+    abilities = [
+        ability for ability in registry.load(app.paths.root, app.user.cache).abilities if ability.environments
+    ]
     if app.environment and not app.environment_here.is_known:
         what = f"no hook, ability or setting names the environment `{app.environment}`"
         yield Finding("warning", f"{what}; guards for other environments are in force", HOW)
@@ -192,12 +194,12 @@ def _plugins(app: App) -> Iterator[Finding]:
 
 
 def _abilities(app: App) -> Iterator[Finding]:
-    found = registry.load(app.paths.root, app.user.cache)
-    if not found.abilities and not found.problems:
+    loaded = registry.load(app.paths.root, app.user.cache)
+    if not loaded.abilities and not loaded.problems:
         return
-    if found.abilities:
-        yield Finding("ok", f"{_counted(found.abilities, 'ability')} in the registry")
-    if problems := lint_abilities(app.paths.root, found):
+    if loaded.abilities:
+        yield Finding("ok", f"{_counted(loaded.abilities, 'ability')} in the registry")
+    if problems := lint_abilities(app.paths.root, loaded):
         hint = "`samuel ability lint` shows them"
         yield Finding("warning", f"{_counted(problems, 'problem')} in the registry of abilities", hint)
 

@@ -44,7 +44,11 @@ class Consent:
         """All that could run here. Each holds the very bytes its digest is of."""
         settings = config.load(self.root / paths.CONFIG)
         listed = look_up(settings.distributions)
-        texts = [(trust_name(one.name), one.digest, one.text) for one in listed if one.text]
+        texts = [
+            (trust_name(distribution.name), distribution.digest, distribution.text)
+            for distribution in listed
+            if distribution.text
+        ]
         abilities = registry.load(self.root, paths.User.from_environment().cache)
         own = [*texts, *commands.texts(settings), *plugin_texts(self.root), *agreed.texts(abilities)]
         files = [*yaml_hooks.files(self.root, SHIPPED_HOOKS), *agreed.files(self.root, abilities).items()]
@@ -70,7 +74,7 @@ class Consent:
         )
         gone = [item.name for item in items if item.state == "gone"]
         if gone:
-            self._store.forget(gone, {name for one in gone for name in self._called(one)})
+            self._store.forget(gone, {called for name in gone for called in self._called(name)})
 
     def _called(self, name: str) -> set[str]:
         """What samuel.toml may call the handlers that come with something agreed to."""
@@ -85,9 +89,9 @@ class Consent:
             return {file.stem, *(hook.id for hook in hooks if hook)}
         return {file.name, file.stem} if str(file.parent) in paths.HOOK_DIRS else set()
 
-    def agree_to(self, written: Mapping[str, bytes], *, instead: bool = False) -> None:
+    def agree_to(self, contents: Mapping[str, bytes], *, instead: bool = False) -> None:
         """Record a yes to files that a command wrote, if they still are what it wrote."""
-        self.agree((item for item in self.items() if written.get(item.name) == item.content), instead=instead)
+        self.agree((item for item in self.items() if contents.get(item.name) == item.content), instead=instead)
 
     def revoke(self, names: Sequence[str] | None) -> list[str]:
         return self._store.revoke(names)

@@ -36,17 +36,17 @@ TURNS = (BEGIN, "UserPromptSubmit", "SessionStop", "SessionEnd")
 
 def nobody_answers(arguments: list[str]) -> bool:
     """True if nobody wants to see the event; then the answer is on stdout already."""
-    said = _understood(arguments)
-    if said is None or home_problem(home_directory()):
+    call_words = _understood(arguments)
+    if call_words is None or home_problem(home_directory()):
         return False
-    event, environment, session = said
+    event, environment, session = call_words
     try:
         root, user = find_root(Path()), User.from_environment()
-        known = file_cache.load(_file(root, user), marshal.loads, _stamp(root, user, environment))
-        if known is None or not _as_it_was(known["files"]):
+        cached = file_cache.load(_file(root, user), marshal.loads, _stamp(root, user, environment))
+        if cached is None or not _as_it_was(cached["files"]):
             return False
-        name = known["names"][event]
-        row = known["events"][name]
+        name = cached["names"][event]
+        row = cached["events"][name]
     except (OSError, TypeError, KeyError):  # not ours, or not about this event
         return False
     data = b"" if sys.stdin is None or sys.stdin.isatty() else sys.stdin.buffer.read()
@@ -54,7 +54,7 @@ def nobody_answers(arguments: list[str]) -> bool:
     in_session = named or bool(session or os.environ.get("SAMUEL_SESSION_ID"))
     recipe = os.environ.get("SAMUEL_RECIPE", "")
     if not _changes_a_session(name, in_session, root) and passes(
-        data, name, row, known["names"], str(root), recipe
+        data, name, row, cached["names"], str(root), recipe
     ):
         _say(row["empty"])
         return True
@@ -100,13 +100,15 @@ def passes(
             return False
     if context.get("recipe_name") is None and recipe:
         context["recipe_name"] = recipe
-    said = {**context, "project_root": root, "extra": {**(context.get("extra") or {}), **context}}
-    return not any(holds(match, said.get) for match in row["matches"])
+    fields = {**context, "project_root": root, "extra": {**(context.get("extra") or {}), **context}}
+    return not any(holds(match, fields.get) for match in row["matches"])
 
 
 def _typed(context: Mapping[str, Any], fields: Mapping[str, Any], needed: list[str]) -> bool:
-    given = {key: value for key, value in context.items() if key in fields and value is not None}
-    return all(key in given for key in needed) and all(_is(value, fields[key]) for key, value in given.items())
+    typed_fields = {key: value for key, value in context.items() if key in fields and value is not None}
+    return all(key in typed_fields for key in needed) and all(
+        _is(value, fields[key]) for key, value in typed_fields.items()
+    )
 
 
 def _is(value: Any, kind: Any) -> bool:
@@ -162,13 +164,13 @@ def remember(app: App, environment: str, before: Mapping[str, Any]) -> None:
         for name, chain in app.chains.items()
         if not chain.warnings and all(step.handler.match for step in chain.steps)
     }
-    known = {
+    cached = {
         "files": {**files, **before},
         "names": {spelling: name for name in ALL for spelling in spellings(name)},
         "events": rows,
     }
     stamp = _stamp(app.paths.root, app.user, environment)
-    file_cache.save(_file(app.paths.root, app.user), known, marshal.dumps, stamp)
+    file_cache.save(_file(app.paths.root, app.user), cached, marshal.dumps, stamp)
 
 
 def row_of(event: EventType, matches: list[dict[str, Any]]) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import UNSET
 
-from samuel.cli.session import display as words
+from samuel.cli.session import display
 
 if TYPE_CHECKING:
     from samuel.app import App
@@ -21,6 +21,6 @@ def fire(here: CommandContext, app: App, event: Event) -> Fired:
         fired = app.fire(event)
         here.out.tell(*fired.messages)
         return fired
-    kept = app.session_recorder(here.confirm).fire(event.session_id, event)
-    words.tell(here.out, kept)
-    return kept.fired
+    recorded = app.session_recorder(here.confirm).fire(event.session_id, event)
+    display.tell(here.out, recorded)
+    return recorded.fired

@@ -34,18 +34,18 @@ def init(here: CommandContext, directory: Path, force: bool, minimal: bool, yes:
         _agree_to_replace(here, root, force, yes)
     with here.open(root) as app:
         warnings = _fire(app, InitBefore(force=force, minimal=minimal))
-    made = project.make(root, minimal=minimal, force=force)
+    created = project.make(root, minimal=minimal, force=force)
     with here.open(root) as app:
         warnings += _fire(app, InitAfter(plugins_installed=[plugin.title for plugin in app.plugins.of_project]))
         waiting = _untrusted(app)
 
     lines = [f"{root} is a Samuel project now."]
-    lines += [f"  wrote {name}" for name in made.written]
-    lines += [f"  kept {name}" for name in made.kept]
+    lines += [f"  wrote {name}" for name in created.written]
+    lines += [f"  kept {name}" for name in created.kept]
     if waiting:
         what = "1 hook came with it and is" if len(waiting) == 1 else f"{len(waiting)} hooks came with it and are"
         lines.append(f"{what} not trusted; `samuel trust` shows {'it' if len(waiting) == 1 else 'them'}.")
-    data = {"root": str(root), "written": made.written, "kept": made.kept, "untrusted": waiting}
+    data = {"root": str(root), "written": created.written, "kept": created.kept, "untrusted": waiting}
     return here.out.answer(data, "\n".join(lines), warnings=warnings)
 
 
@@ -80,4 +80,6 @@ def _fire(app: App, event: Event) -> list[str]:
 
 
 def _untrusted(app: App) -> list[str]:
-    return sorted({one.path or one.name for one in app.handlers if one.status is HandlerStatus.UNTRUSTED})
+    return sorted(
+        {handler.path or handler.name for handler in app.handlers if handler.status is HandlerStatus.UNTRUSTED}
+    )

@@ -124,13 +124,13 @@ def _rich_table(table: OutputTable) -> Any:
     from rich.table import Table as RichTable
     from rich.text import Text
 
-    shown = RichTable(*table.columns, box=SIMPLE_HEAD, pad_edge=False, header_style="bold")
-    for column in shown.columns:
+    rich_table = RichTable(*table.columns, box=SIMPLE_HEAD, pad_edge=False, header_style="bold")
+    for column in rich_table.columns:
         column.overflow = "fold"  # a long name is never cut
     for row in table.rows:
         # As Text: brackets in a name are no markup.
-        shown.add_row(*(Text(cell, style=_STYLES.get(cell, "")) for cell in _cells(row)))
-    return shown
+        rich_table.add_row(*(Text(cell, style=_STYLES.get(cell, "")) for cell in _cells(row)))
+    return rich_table
 
 
 def _terminal() -> Console:

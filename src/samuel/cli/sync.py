@@ -24,17 +24,17 @@ def sync(here: CommandContext, dry_run: bool) -> int:
     """
     with here.open() as app:
         changes = mirrors.plan(app.paths.root, mirrors.content(app.config, app.paths.root))
-        asked = app.fire(replace(SyncBefore(), dry_run=dry_run))
-        if asked.stopped:
-            raise SamuelError(f"a hook stopped the sync: {asked.reason}")
-        warnings = list(asked.warnings)
-        if asked.result.get("skip"):
+        before_sync = app.fire(replace(SyncBefore(), dry_run=dry_run))
+        if before_sync.stopped:
+            raise SamuelError(f"a hook stopped the sync: {before_sync.reason}")
+        warnings = list(before_sync.warnings)
+        if before_sync.result.get("skip"):
             return here.out.answer(
                 {"files_written": [], "skipped": True}, "a hook said to skip it", warnings=warnings
             )
-        written = [] if dry_run else list(mirrors.write(app.paths.root, changes))
-        warnings += app.fire(replace(SyncAfter(files_written=written), dry_run=dry_run)).warnings
+        files_written = [] if dry_run else list(mirrors.write(app.paths.root, changes))
+        warnings += app.fire(replace(SyncAfter(files_written=files_written), dry_run=dry_run)).warnings
     word = "would write" if dry_run else "wrote"
     lines = "\n".join(f"{word} {name}" for name in changes) or "everything is in step"
-    data = {"files_written": written, "would_write": list(changes), "skipped": False}
+    data = {"files_written": files_written, "would_write": list(changes), "skipped": False}
     return here.out.answer(data, lines, warnings=warnings)

@@ -51,8 +51,8 @@ def trust(
 
 def _list(here: CommandContext, items: Sequence[TrustItem]) -> int:
     rows = [(item.state, item.name, item.digest[:16], item.agreed_at or "-") for item in items]
-    shown = OutputTable(("state", "what", "sha256", "agreed"), rows) if rows else NOTHING
-    return here.out.answer([_plain(item) for item in items], shown)
+    table = OutputTable(("state", "what", "sha256", "agreed"), rows) if rows else NOTHING
+    return here.out.answer([_plain(item) for item in items], table)
 
 
 def _show(here: CommandContext, consent: Consent, items: Sequence[TrustItem]) -> int:
@@ -74,7 +74,7 @@ def _agree(here: CommandContext, consent: Consent, pending: Sequence[TrustItem],
     unreadable = [
         f"`{_name(item)}` cannot be read, so nobody can agree to it" for item in pending if not readable(item)
     ]
-    asked = [item for item in pending if readable(item)]
+    readable_items = [item for item in pending if readable(item)]
     if not pending:
         return here.out.answer({"agreed": [], "pending": []}, "Nothing waits for your word here.")
     if not yes and not here.out.asks:
@@ -82,7 +82,7 @@ def _agree(here: CommandContext, consent: Consent, pending: Sequence[TrustItem],
             "\n".join(["this waits for your word:", *(f"  {item.state}  {_name(item)}" for item in pending)]),
             "`samuel trust --show` shows it, `samuel trust --yes` agrees to all of it",
         )
-    agreed = asked if yes else ask_for_each(here.out, consent, asked)
+    agreed = readable_items if yes else ask_for_each(here.out, consent, readable_items)
     if agreed:
         consent.agree(agreed)
     left = [item for item in pending if item not in agreed]
@@ -97,7 +97,9 @@ def _broken(here: CommandContext) -> list[str]:
     """Now they may be asked which events they are for: better here than at the first event."""
     with here.open() as app:
         return [
-            f"`{one.name}` is broken: {one.reason}" for one in app.handlers if one.status is HandlerStatus.BROKEN
+            f"`{handler.name}` is broken: {handler.reason}"
+            for handler in app.handlers
+            if handler.status is HandlerStatus.BROKEN
         ]
 
 

@@ -48,5 +48,5 @@ def abilities(here: CommandContext) -> Registry:
 def problems(registry: Registry) -> list[str]:
     """A word about files that could not be used."""
     count = len(registry.problems)
-    told = f"{count} problem{'s' if count > 1 else ''} in the registry; `samuel ability lint` shows them"
-    return [told] if count else []
+    warning = f"{count} problem{'s' if count > 1 else ''} in the registry; `samuel ability lint` shows them"
+    return [warning] if count else []

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import click
 
-from samuel.abilities.lint import lint as look
+from samuel.abilities.lint import lint as find_problems
 from samuel.cli.ability import abilities
 from samuel.cli.command_context import CommandContext, json_option
 
@@ -17,7 +17,7 @@ def lint(here: CommandContext) -> int:
         samuel ability lint
     """
     registry = abilities(here)
-    found = look(here.root, registry)
+    problems = find_problems(here.root, registry)
     count = len(registry.abilities)
-    said = "\n".join(map(str, found)) or f"{count} abilit{'y' if count == 1 else 'ies'}, and nothing is wrong"
-    return here.out.answer({"problems": [one._asdict() for one in found]}, said, ok=not found)
+    text = "\n".join(map(str, problems)) or f"{count} abilit{'y' if count == 1 else 'ies'}, and nothing is wrong"
+    return here.out.answer({"problems": [problem._asdict() for problem in problems]}, text, ok=not problems)

@@ -31,24 +31,24 @@ def list_(here: CommandContext, calls: bool) -> int:
     if calls:
         return _list_calls(here)
     registry = abilities(here)
-    found = [plain(one) for one in registry.abilities]
-    rows = [[_cell(row[column]) for column in COLUMNS] for row in found]
-    shown = (
+    ability_rows = [plain(ability) for ability in registry.abilities]
+    rows = [[_cell(row[column]) for column in COLUMNS] for row in ability_rows]
+    table = (
         OutputTable(COLUMNS, rows)
         if rows
         else "there are no abilities here: .system/registry/*/*.yaml defines them"
     )
-    return here.out.answer(found, shown, warnings=problems(registry))
+    return here.out.answer(ability_rows, table, warnings=problems(registry))
 
 
 def _list_calls(here: CommandContext) -> int:
     calls = CallStore(here.root)
     keys = calls.all_keys()
     settle_killed(calls, keys)
-    found = sorted((_call_row(calls, key) for key in keys), key=lambda one: one["created"])
-    rows = [[_cell(shortened(one[column], 100)) for column in CALL_COLUMNS] for one in found]
-    shown = OutputTable(CALL_COLUMNS, rows) if rows else "no ability calls yet; `samuel ability create` makes one"
-    return here.out.answer(found, shown)
+    call_rows = sorted((_call_row(calls, key) for key in keys), key=lambda row: row["created"])
+    rows = [[_cell(shortened(row[column], 100)) for column in CALL_COLUMNS] for row in call_rows]
+    table = OutputTable(CALL_COLUMNS, rows) if rows else "no ability calls yet; `samuel ability create` makes one"
+    return here.out.answer(call_rows, table)
 
 
 def _call_row(calls: CallStore, key: str) -> dict[str, str]:
@@ -65,19 +65,19 @@ def _call_row(calls: CallStore, key: str) -> dict[str, str]:
     }
 
 
-def plain(one: Ability) -> dict[str, Any]:
+def plain(ability: Ability) -> dict[str, Any]:
     return {
-        "id": one.id,
-        "operation_key": one.operation_key,
-        "level": one.level.value,
-        "type": one.type,
-        "kind": one.kind,
-        "summary": one.summary,
-        "when_to_use": one.when_to_use,
-        "scope": list(one.all_scopes),
-        "environments": list(one.environments),
-        "calls": list(one.calls),
-        "file": one.file,
+        "id": ability.id,
+        "operation_key": ability.operation_key,
+        "level": ability.level.value,
+        "type": ability.type,
+        "kind": ability.kind,
+        "summary": ability.summary,
+        "when_to_use": ability.when_to_use,
+        "scope": list(ability.all_scopes),
+        "environments": list(ability.environments),
+        "calls": list(ability.calls),
+        "file": ability.file,
     }
 
 

@@ -59,10 +59,10 @@ def route(here: CommandContext, text: str, scope: str, limit: int, session: str,
             shown=settings.abilities.candidates,
         )
     data = {
-        "candidates": [_plain(one) for one in routed.candidates],
+        "candidates": [_plain(candidate) for candidate in routed.candidates],
         "left_out": dict(routed.left_out),
         "nothing": routed.nothing,
-        "nearest": [_plain(one) for one in routed.nearest],
+        "nearest": [_plain(candidate) for candidate in routed.nearest],
         "ranked_by": routed.ranked_by,
     }
     return here.out.answer(data, "\n".join(_lines(routed)), warnings=[*routed.reported, *problems(registry)])
@@ -72,15 +72,15 @@ def _lines(routed: AbilityRouting) -> Iterator[str]:
     if routed.nothing:
         yield f"nothing: {routed.nothing}"
         return
-    for one in routed.candidates:
-        yield f"{one.score:.2f}  {one.id} ({one.level.value}-level)"
-        yield from (f"      {reason}" for reason in one.reasons)
+    for candidate in routed.candidates:
+        yield f"{candidate.score:.2f}  {candidate.id} ({candidate.level.value}-level)"
+        yield from (f"      {reason}" for reason in candidate.reasons)
     yield from (f"left out: `{id}`: {why}" for id, why in routed.left_out.items())
 
 
-def _environment(given: str, settings: Config) -> str:
+def _environment(environment: str, settings: Config) -> str:
     """As the engine has it, without opening it."""
-    return given or config.environment(config.load_personal(paths.User.from_environment().config), settings)
+    return environment or config.environment(config.load_personal(paths.User.from_environment().config), settings)
 
 
 @contextmanager
@@ -99,8 +99,8 @@ def _plain(candidate: RouteCandidate) -> dict[str, Any]:
     return {**candidate._asdict(), "level": candidate.level.value, "reasons": list(candidate.reasons)}
 
 
-def _suggestions(said: Iterable[Mapping[str, Any]]) -> list[SuggestedAbility]:
+def _suggestions(suggestions: Iterable[Mapping[str, Any]]) -> list[SuggestedAbility]:
     try:
-        return convert(list(said), list[SuggestedAbility])
+        return convert(list(suggestions), list[SuggestedAbility])
     except msgspec.ValidationError as error:
         raise UsageError(f"what the session suggests cannot be read: {error}", "begin another one") from None

@@ -25,40 +25,40 @@ def show(here: CommandContext, id: str) -> int:
     \b
         samuel ability show billing_regression
     """
-    one = abilities(here).find(id)
+    ability = abilities(here).find(id)
     data = {
-        **plain(one),
-        "version": one.version,
-        "keywords": list(one.keywords),
-        "negative_keywords": list(one.negative_keywords),
-        "notes": one.notes,
-        "input_schema": one.input_schema,
-        "output_schema": one.output_schema,
-        "implementation": msgspec.to_builtins(one.implementation),
-        "implementation_file": one.implementation_file,
+        **plain(ability),
+        "version": ability.version,
+        "keywords": list(ability.keywords),
+        "negative_keywords": list(ability.negative_keywords),
+        "notes": ability.notes,
+        "input_schema": ability.input_schema,
+        "output_schema": ability.output_schema,
+        "implementation": msgspec.to_builtins(ability.implementation),
+        "implementation_file": ability.implementation_file,
     }
-    return here.out.answer(data, "\n".join(_lines(one)))
+    return here.out.answer(data, "\n".join(_lines(ability)))
 
 
-def _lines(one: Ability) -> Iterator[str]:
-    yield f"{one.id}: {one.summary}"
+def _lines(ability: Ability) -> Iterator[str]:
+    yield f"{ability.id}: {ability.summary}"
     facts = (
-        ("operation", one.operation_key if one.operation_key != one.id else ""),
-        ("level", f"{one.level.value}, {one.type}" if one.type else one.level.value),
-        ("version", one.version),
-        ("when to use", one.when_to_use),
-        ("scope", ", ".join(one.all_scopes)),
-        ("environments", ", ".join(one.environments)),
-        ("calls", ", ".join(one.calls)),
-        ("keywords", ", ".join(one.keywords)),
-        ("not for", ", ".join(one.negative_keywords)),
-        ("notes", one.notes),
-        ("file", one.file),
+        ("operation", ability.operation_key if ability.operation_key != ability.id else ""),
+        ("level", f"{ability.level.value}, {ability.type}" if ability.type else ability.level.value),
+        ("version", ability.version),
+        ("when to use", ability.when_to_use),
+        ("scope", ", ".join(ability.all_scopes)),
+        ("environments", ", ".join(ability.environments)),
+        ("calls", ", ".join(ability.calls)),
+        ("keywords", ", ".join(ability.keywords)),
+        ("not for", ", ".join(ability.negative_keywords)),
+        ("notes", ability.notes),
+        ("file", ability.file),
     )
     yield from (f"{name}: {value}" for name, value in facts if value)
-    for name, schema in (("input", one.input_schema), ("output", one.output_schema)):
+    for name, schema in (("input", ability.input_schema), ("output", ability.output_schema)):
         yield f"{name}: {'anything' if schema is None else json.dumps(schema, ensure_ascii=False)}"
-    if one.implementation is None:
+    if ability.implementation is None:
         yield "it has no implementation, so it cannot be called"
     else:
-        yield agreed_text(one)[2].rstrip("\n")
+        yield agreed_text(ability)[2].rstrip("\n")

@@ -18,7 +18,7 @@ def plain(chain: Chain) -> dict[str, Any]:
         "event": chain.event.name,
         "composes": chain.event.composition.name,
         "chain": [_plain_step(position, step) for position, step in enumerate(chain.steps, start=1)],
-        "left_out": [{"handler": one.handler.name, "why": one.why} for one in chain.left_out],
+        "left_out": [{"handler": left.handler.name, "why": left.why} for left in chain.left_out],
         "warnings": list(chain.warnings),
     }
 
@@ -30,7 +30,7 @@ def table(chain: Chain) -> OutputTable | str:
 
 
 def left_out(chain: Chain) -> str:
-    return "\n".join(f"left out: `{one.handler.name}`: {one.why}" for one in chain.left_out)
+    return "\n".join(f"left out: `{left.handler.name}`: {left.why}" for left in chain.left_out)
 
 
 def _plain_step(position: int, step: ChainStep) -> dict[str, Any]:

@@ -3,7 +3,7 @@ from __future__ import annotations
 import click
 
 from samuel.cli.command_context import CommandContext, env_option, json_option
-from samuel.cli.hooks import chain as words
+from samuel.cli.hooks import chain as chain_text
 from samuel.cli.output import OutputTable
 from samuel.events import event_type
 from samuel.events.compose import Arrange
@@ -28,26 +28,28 @@ def explain(here: CommandContext, event: str, environment: str) -> int:
     only_one_runs = kind.composition.arrange is Arrange.LAST_ONLY
     with here.open(environment=environment) as app:
         chain = app.chains[kind.name]
-        idle = [one for one in app.handlers if _is_idle(one, chain)]
+        idle = [handler for handler in app.handlers if _is_idle(handler, chain)]
         moves = [(step, move(step, chain, app.config, app.methodology)) for step in chain.steps]
-        others = [one.handler for one in chain.left_out] if only_one_runs else []
-        alternatives = [(one, instead(one, kind.name, app.config, app.methodology)) for one in others]
+        others = [left.handler for left in chain.left_out] if only_one_runs else []
+        alternatives = [(handler, instead(handler, kind.name, app.config, app.methodology)) for handler in others]
     if len(moves) < 2:  # there is nothing to move past
         moves = []
-    data = words.plain(chain)
-    for shown, (_, moved) in zip(data["chain"], moves, strict=False):
-        shown["move"] = moved._asdict()
-    for shown, (_, toml) in zip(data["left_out"], alternatives, strict=False):
-        shown["instead"] = toml
-    data["idle"] = [{"handler": one.name, "status": one.status.value, "reason": one.reason} for one in idle]
+    data = chain_text.plain(chain)
+    for row, (_, moved) in zip(data["chain"], moves, strict=False):
+        row["move"] = moved._asdict()
+    for row, (_, toml) in zip(data["left_out"], alternatives, strict=False):
+        row["instead"] = toml
+    data["idle"] = [
+        {"handler": handler.name, "status": handler.status.value, "reason": handler.reason} for handler in idle
+    ]
 
-    blocks: list[str | OutputTable] = [f"{kind.name} ({kind.composition.name})", words.table(chain)]
-    blocks += [words.left_out(chain)] if chain.left_out else []
-    blocks += [f"{one.status.value}: `{one.name}`: {one.reason}" for one in idle]
+    blocks: list[str | OutputTable] = [f"{kind.name} ({kind.composition.name})", chain_text.table(chain)]
+    blocks += [chain_text.left_out(chain)] if chain.left_out else []
+    blocks += [f"{handler.status.value}: `{handler.name}`: {handler.reason}" for handler in idle]
     blocks += ["\nTo move one, in samuel.toml:"] if moves else []
     blocks += [_lines(step.handler, moved.to, moved.toml) for step, moved in moves]
     blocks += ["\nTo let another one run, in samuel.toml:"] if alternatives else []
-    blocks += [_lines(one, "instead", toml) for one, toml in alternatives]
+    blocks += [_lines(handler, "instead", toml) for handler, toml in alternatives]
     return here.out.answer(data, *blocks, warnings=[*chain.warnings, *app.warnings])
 
 
@@ -59,5 +61,5 @@ def _lines(handler: Handler, what: str, toml: str) -> str:
 def _is_idle(handler: Handler, chain: Chain) -> bool:
     """Found, not in the chain, and perhaps meant for it: a file that could not be asked may be for any event."""
     placed = {(step.handler.path, step.handler.name) for step in chain.steps}
-    placed |= {(one.handler.path, one.handler.name) for one in chain.left_out}
+    placed |= {(left.handler.path, left.handler.name) for left in chain.left_out}
     return handler.event in ("", chain.event.name) and (handler.path, handler.name) not in placed

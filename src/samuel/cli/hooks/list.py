@@ -29,16 +29,16 @@ def list_(here: CommandContext, event: str | None, shipped: bool, environment: s
         samuel hooks list --event quality.check
         samuel hooks list --shipped
     """
-    wanted = canonical(event) if event else ""
+    event_name = canonical(event) if event else ""
     with here.open(environment=environment) as app:
         if shipped:
-            rows = [row for row in listed(app.yaml_files.look(app.paths.root)) if wanted in ("", row["event"])]
+            rows = [row for row in listed(app.yaml_files.look(app.paths.root)) if event_name in ("", row["event"])]
             table = OutputTable(SHIPPED_COLUMNS, [[row[column] for column in SHIPPED_COLUMNS] for row in rows])
             return here.out.answer(rows, table, warnings=app.warnings)
-        found = [row for row in _rows(app) if wanted in ("", row["event"]) or not row["event"]]
-    cells = [[_cell(row[column]) for column in COLUMNS] for row in found]
+        handler_rows = [row for row in _rows(app) if event_name in ("", row["event"]) or not row["event"]]
+    cells = [[_cell(row[column]) for column in COLUMNS] for row in handler_rows]
     missing = [text for chain in app.chains.values() for text in chain.missing]
-    return here.out.answer(found, OutputTable(COLUMNS, cells), warnings=[*app.warnings, *missing])
+    return here.out.answer(handler_rows, OutputTable(COLUMNS, cells), warnings=[*app.warnings, *missing])
 
 
 def _rows(app: App) -> list[dict[str, str | int | None]]:
@@ -54,9 +54,17 @@ def _rows(app: App) -> list[dict[str, str | int | None]]:
             status, reason = (EXCLUDED, why) if works else (handler.status, handler.reason)
             rows.append(_row(handler, event, handler.effective_order, status, reason))
         placed |= {_identity(step.handler) for step in steps}
-        placed |= {_identity(one.handler) for one in chain.left_out}
-    for one in (handler for handler in app.handlers if _identity(handler) not in placed):
-        rows.append(_row(one, one.event, one.effective_order if one.event else None, one.status, one.reason))
+        placed |= {_identity(left.handler) for left in chain.left_out}
+    for handler in (handler for handler in app.handlers if _identity(handler) not in placed):
+        rows.append(
+            _row(
+                handler,
+                handler.event,
+                handler.effective_order if handler.event else None,
+                handler.status,
+                handler.reason,
+            )
+        )
     return rows
 
 

@@ -35,10 +35,10 @@ def log(here: CommandContext, event: str | None, outcome: str | None, limit: int
     \b
         samuel hooks log --event quality.check --outcome failed
     """
-    wanted = canonical(event) if event else ""
-    found = list(islice(_calls(here, wanted, outcome), limit))[::-1]
-    data = [_plain(call) for call in found]
-    return here.out.answer(data, OutputTable(COLUMNS, [_row(call) for call in found]) if found else "no calls yet")
+    event_name = canonical(event) if event else ""
+    calls = list(islice(_calls(here, event_name, outcome), limit))[::-1]
+    data = [_plain(call) for call in calls]
+    return here.out.answer(data, OutputTable(COLUMNS, [_row(call) for call in calls]) if calls else "no calls yet")
 
 
 def _calls(here: CommandContext, event: str, outcome: str | None) -> Iterator[CallRecord]:

@@ -39,13 +39,16 @@ def new(here: CommandContext, name: str, event: str, lang: str, as_yaml: bool) -
     root = here.root
     files = yaml_hook(name, kind, lang) if as_yaml else [_in_hooks(hook(name, kind, lang))]
     config.load(root / paths.CONFIG)  # what is wrong with it is said before anything is written
-    written = _write(root, name, files)
-    warnings = _trust(Consent(root), written)
+    new_files = _write(root, name, files)
+    warnings = _trust(Consent(root), new_files)
     with here.open() as app:  # it is asked which event it is for, now rather than at the first event
-        shown = files[0].name
-        for one in app.handlers:
-            if shown in (one.file, os.path.relpath(one.path or "/", root)) and one.status is HandlerStatus.BROKEN:
-                warnings.append(f"`{one.name}` is broken: {one.reason}")
+        first_file = files[0].name
+        for handler in app.handlers:
+            if (
+                first_file in (handler.file, os.path.relpath(handler.path or "/", root))
+                and handler.status is HandlerStatus.BROKEN
+            ):
+                warnings.append(f"`{handler.name}` is broken: {handler.reason}")
 
     really = " --really" if kind.irreversible else ""
     tries = [
@@ -53,16 +56,16 @@ def new(here: CommandContext, name: str, event: str, lang: str, as_yaml: bool) -
         f"samuel hooks explain {kind.name}",
         f"samuel hooks log --event {kind.name}",
     ]
-    data = {"path": shown, "event": kind.name, "lang": lang, "next": tries}
-    names = [file.name for file in written]
+    data = {"path": first_file, "event": kind.name, "lang": lang, "next": tries}
+    names = [file.name for file in new_files]
     if as_yaml:
         data["written"] = names
     text = "\n".join([f"wrote {', '.join(names)} for {kind.name}", "", "Try:", *(f"  {line}" for line in tries)])
     return here.out.answer(data, text, warnings=[*warnings, *app.warnings])
 
 
-def _in_hooks(written: WrittenHook) -> WrittenHook:
-    return written._replace(name=f"{HOOKS}/{written.name}")
+def _in_hooks(file: WrittenHook) -> WrittenHook:
+    return file._replace(name=f"{HOOKS}/{file.name}")
 
 
 def _write(root: Path, name: str, files: Sequence[WrittenHook]) -> list[WrittenHook]:
@@ -85,16 +88,16 @@ def _write(root: Path, name: str, files: Sequence[WrittenHook]) -> list[WrittenH
     return files
 
 
-def _trust(consent: Consent, written: Sequence[WrittenHook]) -> list[str]:
+def _trust(consent: Consent, new_files: Sequence[WrittenHook]) -> list[str]:
     """Agree to the new files as they were written, and to nothing else; gives what is in their way."""
-    shown = written[0].name
+    first_file = new_files[0].name
     if inside_a_run():
-        return [f"`{shown}` is not trusted: a run cannot change what is trusted"]
-    consent.agree_to({file.name: file.text.encode() for file in written})
+        return [f"`{first_file}` is not trusted: a run cannot change what is trusted"]
+    consent.agree_to({file.name: file.text.encode() for file in new_files})
     # YAML files do not run, so it is nothing to one what another holds.
-    places = tuple({os.path.dirname(file.name) for file in written} - {paths.YAML_HOOKS})
+    places = tuple({os.path.dirname(file.name) for file in new_files} - {paths.YAML_HOOKS})
     others = [item.name for item in consent.pending() if os.path.dirname(item.name).startswith(places)]
     if not others:
         return []
     names = ", ".join(f"`{other}`" for other in others)
-    return [f"`{shown}` will not run before you agree to what lies beside it: {names}; `samuel trust` asks"]
+    return [f"`{first_file}` will not run before you agree to what lies beside it: {names}; `samuel trust` asks"]

@@ -22,8 +22,10 @@ def register(here: CommandContext, environment: str) -> int:
         samuel hooks register --env dev
     """
     with here.open(environment=environment) as app:
-        found = registration(app.yaml_files.look(app.paths.root), app.environment_here, app.paths.root)
-        idle = {one.file: one for one in app.handlers if one.file and one.status in IDLE}
-    here.out.warn(*(f"`{one.name}` is {one.status}: {one.reason}" for one in idle.values()), *app.warnings)
-    here.out.object(found)
+        hooks_by_event = registration(app.yaml_files.look(app.paths.root), app.environment_here, app.paths.root)
+        idle = {handler.file: handler for handler in app.handlers if handler.file and handler.status in IDLE}
+    here.out.warn(
+        *(f"`{handler.name}` is {handler.status}: {handler.reason}" for handler in idle.values()), *app.warnings
+    )
+    here.out.object(hooks_by_event)
     return 0

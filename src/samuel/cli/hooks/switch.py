@@ -62,10 +62,10 @@ def _switch(here: CommandContext, id: str, *, on: bool, environment: str = "") -
     data = {"id": id, "file": read.file, "enabled": on, "changed": read.hook.enabled is not on}
     if read.hook.enabled is on:
         return here.out.answer(data, f"`{id}` is {state} already", warnings=app.warnings)
-    written = _written(app, read, on)
+    new_content = _write(app, read, on)
     warnings = list(app.warnings)
     if trusted:  # the other state is agreed to no longer: who edits the line back must ask again
-        Consent(app.paths.root).agree_to({read.file: written}, instead=True)
+        Consent(app.paths.root).agree_to({read.file: new_content}, instead=True)
         with here.open():  # from now on it is known for what it is, and missed when it is gone
             pass
     else:
@@ -77,17 +77,17 @@ def _switch(here: CommandContext, id: str, *, on: bool, environment: str = "") -
 
 def _named(app: App, id: str) -> YamlHookFile:
     reads = app.yaml_files.look(app.paths.root)
-    found = [read for read in reads if read.hook and read.hook.id == id]
-    if len(found) > 1:
-        files = " and ".join(f"`{read.file}`" for read in found)
+    matching = [read for read in reads if read.hook and read.hook.id == id]
+    if len(matching) > 1:
+        files = " and ".join(f"`{read.file}`" for read in matching)
         raise SamuelError(f"{files} both have the id `{id}`", "give one of them another")
-    if not found and (broken := [read for read in reads if read.hook is None and id in _names(read)]):
+    if not matching and (broken := [read for read in reads if read.hook is None and id in _names(read)]):
         raise ConfigError([problem for read in broken for problem in read.problems])
-    if not found:
+    if not matching:
         ids = [*(read.hook.id for read in reads if read.hook), *SHIPPED_HOOKS]
         hint = did_you_mean(id, ids, "`samuel hooks validate` and `samuel hooks list --shipped` list them")
         raise UsageError(f"there is no YAML hook `{id}`", hint)
-    return found[0]
+    return matching[0]
 
 
 def _names(read: YamlHookFile) -> tuple[str, ...]:
@@ -95,7 +95,7 @@ def _names(read: YamlHookFile) -> tuple[str, ...]:
     return Path(read.file).stem, read.last_trusted.id if read.last_trusted else ""
 
 
-def _written(app: App, read: YamlHookFile, on: bool) -> bytes:
+def _write(app: App, read: YamlHookFile, on: bool) -> bytes:
     """Write the file; gives its new content. Only if that says the same as before, but for the flag."""
     path = app.paths.root / read.file
     text = set_flag(path.read_bytes().decode(), "enabled", on, after="id")

@@ -27,17 +27,17 @@ def validate(here: CommandContext, environment: str) -> int:
         samuel hooks validate
     """
     with here.open(environment=environment) as app:
-        states = {one.file: one for one in app.handlers}
+        states = {handler.file: handler for handler in app.handlers}
         reads = app.yaml_files.look(app.paths.root)
-        found = [_examined(read, states[read.file], app.paths.root) for read in reads if read.file in states]
-    rows = [tuple(str(one[column]) or "-" for column in COLUMNS) for one in found]
-    problems = [str(Problem(**problem)) for one in found for problem in one["problems"]]
-    shown: list[str | OutputTable] = [OutputTable(COLUMNS, rows)] if rows else [NONE]
-    blocks = [*shown, *(["", *problems] if problems else [])]
+        examined = [_examined(read, states[read.file], app.paths.root) for read in reads if read.file in states]
+    rows = [tuple(str(hook[column]) or "-" for column in COLUMNS) for hook in examined]
+    problems = [str(Problem(**problem)) for hook in examined for problem in hook["problems"]]
+    tables: list[str | OutputTable] = [OutputTable(COLUMNS, rows)] if rows else [NONE]
+    blocks = [*tables, *(["", *problems] if problems else [])]
     unread = [
         f"`{name}` is not read: hooks are `.yaml` files right in .system/hooks/" for name in overlooked(here.root)
     ]
-    return here.out.answer(found, *blocks, ok=not problems, warnings=[*app.warnings, *unread])
+    return here.out.answer(examined, *blocks, ok=not problems, warnings=[*app.warnings, *unread])
 
 
 def _examined(read: YamlHookFile, handler: Handler, root: Path) -> dict[str, Any]:

@@ -4,7 +4,7 @@ import click
 
 from samuel.cli.command_context import CommandContext, json_option
 from samuel.cli.knowledge import base
-from samuel.knowledge.lint import lint as look
+from samuel.knowledge.lint import lint as find_problems
 
 
 @click.command()
@@ -16,8 +16,8 @@ def lint(here: CommandContext) -> int:
     \b
         samuel knowledge lint
     """
-    known = base(here)
-    found = look(known)
-    count = len(known.indexes)
-    said = "\n".join(map(str, found)) or f"{count} topic{'' if count == 1 else 's'}, and nothing is wrong"
-    return here.out.answer({"problems": [one._asdict() for one in found]}, said, ok=not found)
+    knowledge_base = base(here)
+    problems = find_problems(knowledge_base)
+    count = len(knowledge_base.indexes)
+    text = "\n".join(map(str, problems)) or f"{count} topic{'' if count == 1 else 's'}, and nothing is wrong"
+    return here.out.answer({"problems": [problem._asdict() for problem in problems]}, text, ok=not problems)

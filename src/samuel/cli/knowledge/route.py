@@ -31,16 +31,17 @@ def route(here: CommandContext, text: str, intent_json: str, session: str) -> in
     """
     if text == "-" and intent_json == "-":
         raise UsageError("the text and the intent cannot both be on stdin", "put one of them into a file")
-    known = base(here)
+    knowledge_base = base(here)
     within = session_of(here, session)
     intent = read_json(intent_json, "--intent", here.directory) if intent_json else within.intent
     cache = paths.User.from_environment().cache
-    routed = find(known, text=read_text(text), intent=intent, suggested=within.documents, cache=cache)
-    place = str(known.root.relative_to(here.root))
+    routed = find(knowledge_base, text=read_text(text), intent=intent, suggested=within.documents, cache=cache)
+    place = str(knowledge_base.root.relative_to(here.root))
     data = {
         "root": place,
         "documents": [
-            {**one._asdict(), "reasons": list(one.reasons), "stage": list(one.stage)} for one in routed.documents
+            {**document._asdict(), "reasons": list(document.reasons), "stage": list(document.stage)}
+            for document in routed.documents
         ],
         "nothing": routed.nothing,
     }
@@ -50,8 +51,8 @@ def route(here: CommandContext, text: str, intent_json: str, session: str) -> in
 def _lines(routed: KnowledgeRouting, place: str) -> Iterator[str]:
     if routed.nothing:
         yield f"nothing: {routed.nothing}"
-    for one in routed.documents:
-        yield f"{one.score:.2f}  {one.path if place == '.' else f'{place}/{one.path}'}"
-        if one.doc_usage:
-            yield f"      {one.doc_usage}"
-        yield from (f"      {reason}" for reason in one.reasons)
+    for document in routed.documents:
+        yield f"{document.score:.2f}  {document.path if place == '.' else f'{place}/{document.path}'}"
+        if document.doc_usage:
+            yield f"      {document.doc_usage}"
+        yield from (f"      {reason}" for reason in document.reasons)

@@ -18,7 +18,7 @@ from samuel.plugins.source import parse
 from samuel.plugins.store import Store
 
 
-class Wishes(NamedTuple):
+class AddOptions(NamedTuple):
     link: bool
     force: bool
     yes: bool
@@ -55,7 +55,7 @@ def add(
     of_user: bool,
     continue_on_error: bool,
     grants: tuple[str, ...],
-    **wishes: bool,
+    **flags: bool,
 ) -> int:
     """Install plugins from git or from a directory.
 
@@ -66,7 +66,7 @@ def add(
         samuel plugin add org/repo@v1
         samuel plugin add ./my-plugin --link
     """
-    wanted = Wishes(grants=granted(grants), **wishes)
+    options = AddOptions(grants=granted(grants), **flags)
     groups = [[source] for source in sources] if continue_on_error else [sources]
     added: list[Added] = []
     failures: list[str] = []
@@ -74,27 +74,27 @@ def add(
         store = consent.store_to_change(here, of_user, progress)
         for group in groups:
             try:
-                added += _add(here, store, progress, group, wanted)
+                added += _add(here, store, progress, group, options)
             except SamuelError as error:
                 if not continue_on_error:
                     raise
                 failures.append(f"`{group[0]}` was not added: {error}")
-    broken = [] if wanted.dry_run else consent.broken(here, [one.plugin for one in added], store)
-    data = [one.data for one in added]
-    return here.out.answer(data, *(one.text for one in added), ok=not failures, warnings=[*failures, *broken])
+    broken = [] if options.dry_run else consent.broken(here, [item.plugin for item in added], store)
+    data = [item.data for item in added]
+    return here.out.answer(data, *(item.text for item in added), ok=not failures, warnings=[*failures, *broken])
 
 
 def _add(
-    here: CommandContext, store: Store, progress: Progress, sources: Sequence[str], wanted: Wishes
+    here: CommandContext, store: Store, progress: Progress, sources: Sequence[str], options: AddOptions
 ) -> list[Added]:
     parsed = [parse(text, here.directory) for text in sources]
     with store.workshop() as workshop:
-        plan = store.plan_add(workshop, parsed, link=wanted.link, force=wanted.force, grants=wanted.grants)
-        if wanted.dry_run:
+        plan = store.plan_add(workshop, parsed, link=options.link, force=options.force, grants=options.grants)
+        if options.dry_run:
             progress.done()
             consent.show_offers(here, plan)
-            return [_added(store, one, one.plugin, "Would install") for one in plan.candidates]
-        consent.agree(here, plan, progress, yes=wanted.yes, non_interactive=wanted.non_interactive)
+            return [_added(store, candidate, candidate.plugin, "Would install") for candidate in plan.candidates]
+        consent.agree(here, plan, progress, yes=options.yes, non_interactive=options.non_interactive)
         placed = store.commit(plan, consent.now())
         return [_added(store, *both, "Installed") for both in zip(plan.candidates, placed, strict=True)]
 

@@ -54,20 +54,20 @@ def store_to_change(here: CommandContext, of_user: bool, watch: FetchProgress = 
 def agree(here: CommandContext, plan: Plan, progress: Progress, *, yes: bool, non_interactive: bool) -> None:
     """Show what the plan asks for and get a yes to it, or raise."""
     progress.done()
-    asked = plan.asked
-    if not asked:
+    candidates = plan.asked
+    if not candidates:
         return
     if not here.out.json:
         show_offers(here, plan)
     if yes:
         return
-    titles = ", ".join(f"`{candidate.title}`" for candidate in asked)
+    titles = ", ".join(f"`{candidate.title}`" for candidate in candidates)
     if non_interactive or not here.out.asks:
         read = "run it without `--json` and read what it says" if here.out.json else "read the above"
         hint = f"nothing was installed; {read}, then agree with `--yes`, or on a terminal"
         raise SamuelError(f"{titles}: nobody agreed to what would run", hint)
-    what = "this plugin" if len(asked) == 1 else f"these {len(asked)} plugins"
-    verb = "Update" if all(candidate.before for candidate in asked) else "Install"
+    what = "this plugin" if len(candidates) == 1 else f"these {len(candidates)} plugins"
+    verb = "Update" if all(candidate.before for candidate in candidates) else "Install"
     if not click.confirm(f"{verb} {what}, and let it run?", err=True):
         raise SamuelError("nothing was installed")
 
@@ -90,24 +90,27 @@ def broken(here: CommandContext, plugins: Iterable[InstalledPlugin], store: Stor
     plugins = list(plugins)
     if not plugins:
         return []
-    names, told = {plugin.name for plugin in plugins}, (HandlerStatus.BROKEN, HandlerStatus.DISABLED)
+    names, reported = {plugin.name for plugin in plugins}, (HandlerStatus.BROKEN, HandlerStatus.DISABLED)
     with here.open() as app:
-        own = [one for one in app.handlers if one.owner in names]
-    found = [one for one in own if one.status in told]
+        own = [handler for handler in app.handlers if handler.owner in names]
+    not_working = [handler for handler in own if handler.status in reported]
     if store is not None and store.location == LOCAL:
         store.record_hooks(
             {plugin.title: hooks for plugin in plugins if (hooks := _hooks(plugin, own)) is not None}
         )
     texts = [f"`{plugin.title}`: {problem}" for plugin in plugins for problem in unusable(plugin.directory)]
-    return [*(f"`{one.name}` is {one.status}: {one.reason}" for one in found), *texts]
+    return [*(f"`{handler.name}` is {handler.status}: {handler.reason}" for handler in not_working), *texts]
 
 
-def _hooks(plugin: InstalledPlugin, found: Iterable[Handler]) -> tuple[LockedHook, ...] | None:
+def _hooks(plugin: InstalledPlugin, handlers: Iterable[Handler]) -> tuple[LockedHook, ...] | None:
     """What a plugin's hooks answer to; None while one of them could not be asked."""
-    own = [one for one in found if one.owner == plugin.name and not one.hookless]
-    if any(not one.event or one.status is not HandlerStatus.ACTIVE for one in own):
+    own = [handler for handler in handlers if handler.owner == plugin.name and not handler.hookless]
+    if any(not handler.event or handler.status is not HandlerStatus.ACTIVE for handler in own):
         return None
-    return tuple(LockedHook(event=one.event, name=one.name, order=one.order, role=one.role) for one in own)
+    return tuple(
+        LockedHook(event=handler.event, name=handler.name, order=handler.order, role=handler.role)
+        for handler in own
+    )
 
 
 def switch(here: CommandContext, name: str, *, enabled: bool) -> InstalledPlugin:

@@ -31,11 +31,11 @@ Row = tuple[str, Sequence[str]]
 def block(rows: Sequence[Row], title: str) -> str:
     """A title and what belongs to it, one under the other; what has nothing to say is left out."""
     width = max((len(name) for name, lines in rows if any(lines)), default=0)
-    shown = [safe(title, keep="")]
+    block_lines = [safe(title, keep="")]
     for name, lines in rows:
         for number, line in enumerate(line for line in lines if line):
-            shown.append(f"  {(name if number == 0 else '').ljust(width)}  {safe(line, keep='')}")
-    return "\n".join(shown)
+            block_lines.append(f"  {(name if number == 0 else '').ljust(width)}  {safe(line, keep='')}")
+    return "\n".join(block_lines)
 
 
 def heading(plugin: InstalledPlugin) -> str:
@@ -94,8 +94,8 @@ def _line_counts(old: Path, new: Path) -> str:
 
 
 def offered(plugin: InstalledPlugin) -> list[Row]:
-    found = contents(plugin.directory, plugin.manifest)
-    return [("hooks", list(hooks(plugin))), ("skills", found.skills), ("recipes", found.recipes)]
+    parts = contents(plugin.directory, plugin.manifest)
+    return [("hooks", list(hooks(plugin))), ("skills", parts.skills), ("recipes", parts.recipes)]
 
 
 def hooks(plugin: InstalledPlugin) -> Iterator[str]:
@@ -121,22 +121,22 @@ def gaps(plugin: InstalledPlugin) -> list[str]:
 
 
 def counts(plugin: InstalledPlugin, verb: str = "Installed") -> str:
-    found = contents(plugin.directory, plugin.manifest)
+    parts = contents(plugin.directory, plugin.manifest)
     return (
         f"{verb} {plugin.title}:\n"
-        f"  Skills:  {len(found.skills)}\n"
-        f"  Recipes: {len(found.recipes)}\n"
-        f"  Hooks:   {len(found.hooks)}"
+        f"  Skills:  {len(parts.skills)}\n"
+        f"  Recipes: {len(parts.recipes)}\n"
+        f"  Hooks:   {len(parts.hooks)}"
     )
 
 
 def plain(plugin: InstalledPlugin, *, enabled: bool = True) -> dict[str, Any]:
-    found = contents(plugin.directory, plugin.manifest)
+    parts = contents(plugin.directory, plugin.manifest)
     return {
         "name": plugin.title,
         "location": plugin.location,
         "path": str(plugin.directory),
-        **found._asdict(),
+        **parts._asdict(),
         "kind": plugin.manifest.kind,
         "version": plugin.manifest.version,
         "capabilities": msgspec.to_builtins(plugin.grants),
@@ -157,7 +157,7 @@ def everything(plugin: InstalledPlugin, enabled: bool) -> dict[str, Any]:
 
 def portrait(plugin: InstalledPlugin, enabled: bool) -> str:
     manifest, locked = plugin.manifest, plugin.locked
-    required = (f"{one.name} {one.version}".strip() for one in manifest.requires)
+    required = (f"{requirement.name} {requirement.version}".strip() for requirement in manifest.requires)
     rows: list[Row] = [
         ("about", [manifest.summary]),
         ("in samuel.toml", [f"[plugins.{written(plugin.name)}]{'' if enabled else '  enabled = false'}"]),

@@ -22,15 +22,17 @@ def list_(here: CommandContext) -> int:
     \b
         samuel plugin list --json
     """
-    found = [words.plain(plugin, enabled=on) for plugin, on in all_plugins(here.root)]
+    plugins = [words.plain(plugin, enabled=on) for plugin, on in all_plugins(here.root)]
     if here.out.json:
-        here.out.object(found)  # the array itself, without an envelope
+        here.out.object(plugins)  # the array itself, without an envelope
         return 0
-    if not found:
-        return here.out.answer(found, "No plugins are installed.")
-    rows = [[one["name"], _where(one), *(str(len(one[key])) for key in COLUMNS[2:])] for one in found]
-    broken = [f"`{one['name']}`: {problem}" for one in found for problem in one["problems"]]
-    return here.out.answer(found, OutputTable(COLUMNS, rows), warnings=broken)
+    if not plugins:
+        return here.out.answer(plugins, "No plugins are installed.")
+    rows = [
+        [plugin["name"], _where(plugin), *(str(len(plugin[key])) for key in COLUMNS[2:])] for plugin in plugins
+    ]
+    broken = [f"`{plugin['name']}`: {problem}" for plugin in plugins for problem in plugin["problems"]]
+    return here.out.answer(plugins, OutputTable(COLUMNS, rows), warnings=broken)
 
 
 def _where(plugin: Mapping[str, Any]) -> str:

@@ -14,18 +14,21 @@ def mentions(root: Path, plugin: InstalledPlugin) -> list[str]:
     """Each line that names it in `order` or `handlers`, with what to do about it."""
     settings = config.load(root / paths.CONFIG)
     places = [settings.hooks, *(methodology.hooks for methodology in settings.methodology.values())]
-    found = [
-        (line, what) for hooks in places for event, one in hooks.items() for line, what in _of(event, one, plugin)
+    lines = [
+        (line, what)
+        for hooks in places
+        for event, settings_of_event in hooks.items()
+        for line, what in _of(event, settings_of_event, plugin)
     ]
-    return [f"{paths.CONFIG}:{line}: {what}; remove it from that line" for line, what in sorted(found)]
+    return [f"{paths.CONFIG}:{line}: {what}; remove it from that line" for line, what in sorted(lines)]
 
 
 def tables(root: Path, plugin: InstalledPlugin) -> list[str]:
     """Its settings in samuel.toml, which have no use after it was removed."""
-    found = config.load(root / paths.CONFIG).plugins.items()
+    plugin_tables = config.load(root / paths.CONFIG).plugins.items()
     return [
         f"{paths.CONFIG}:{settings.line}: `[plugins.{name}]` is still there; remove the table"
-        for name, settings in found
+        for name, settings in plugin_tables
         if name in (plugin.name, plugin.title)
     ]
 
@@ -41,4 +44,4 @@ def _of(event: str, settings: EventSettings, plugin: InstalledPlugin) -> Iterato
 
 def _is_about(name: str, plugin: InstalledPlugin) -> bool:
     names = {plugin.name, plugin.title}
-    return name in names or name.startswith(tuple(f"{one}{mark}" for one in names for mark in "/:"))
+    return name in names or name.startswith(tuple(f"{own_name}{mark}" for own_name in names for mark in "/:"))

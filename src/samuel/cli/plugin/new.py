@@ -30,15 +30,19 @@ def new(here: CommandContext, name: str, kind: str, parent: Path) -> int:
     files = plugin(name, kind)
     directory = parent / directory_name(name)
     write(directory, files)
-    shown = str(directory)
-    tries = [f"samuel plugin validate {shown}", f"pytest {shown}", f"samuel plugin add {_as_path(shown)}"]
+    path_text = str(directory)
+    tries = [
+        f"samuel plugin validate {path_text}",
+        f"pytest {path_text}",
+        f"samuel plugin add {_as_path(path_text)}",
+    ]
     push = [
-        f"cd {shown} && git init && git add . && git commit -m 'First version'",
+        f"cd {path_text} && git init && git add . && git commit -m 'First version'",
         "git remote add origin URL && git push -u origin HEAD",
         "samuel plugin add URL",
     ]
-    paths = [f"{shown}/{file.path}" for file in files]
-    data = {"path": shown, "name": name, "kind": kind, "files": paths, "next": [*tries, *push]}
+    paths = [f"{path_text}/{file.path}" for file in files]
+    data = {"path": path_text, "name": name, "kind": kind, "files": paths, "next": [*tries, *push]}
     lines = [*(f"wrote {path}" for path in paths), "", "Try:", *(f"  {line}" for line in tries)]
     return here.out.answer(data, "\n".join([*lines, "", "Share:", *(f"  {line}" for line in push)]))
 

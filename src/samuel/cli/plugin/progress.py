@@ -50,10 +50,10 @@ class Progress:
         from rich.console import Console  # only where there is a terminal to draw on
         from rich.text import Text
 
-        shown = Text(safe(text, keep=""))  # as Text: brackets are no markup
+        status_text = Text(safe(text, keep=""))  # as Text: brackets are no markup
         if self._status is None:
             console = Console(stderr=True, color_system=None if os.environ.get("NO_COLOR") else "auto")
-            self._status = console.status(shown)
+            self._status = console.status(status_text)
             self._status.start()
         else:
-            self._status.update(shown)
+            self._status.update(status_text)

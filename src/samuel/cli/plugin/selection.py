@@ -15,27 +15,27 @@ from samuel.plugins.store import Store
 def all_plugins(root: Path) -> list[tuple[InstalledPlugin, bool]]:
     """The project's and the user's, by name, and whether each takes part in this project."""
     user = paths.User.from_environment()
-    found = Store(root, user, LOCAL).known()
+    plugins = Store(root, user, LOCAL).known()
     if user.home.resolve() != root:  # a project that is the home directory has no second set of them
-        found += Store(root, user, GLOBAL).known()
-    said = config.load(root / paths.CONFIG).plugins
-    settings = [said.get(plugin.name) or said.get(plugin.title) for plugin in found]
-    both = [(plugin, one is None or one.enabled) for plugin, one in zip(found, settings, strict=True)]
-    return sorted(both, key=lambda one: one[0].title)  # stable: the project's before the user's
+        plugins += Store(root, user, GLOBAL).known()
+    settings_by_name = config.load(root / paths.CONFIG).plugins
+    settings = [settings_by_name.get(plugin.name) or settings_by_name.get(plugin.title) for plugin in plugins]
+    both = [(plugin, own is None or own.enabled) for plugin, own in zip(plugins, settings, strict=True)]
+    return sorted(both, key=lambda pair: pair[0].title)  # stable: the project's before the user's
 
 
 def named(root: Path, name: str, location: str = "") -> tuple[InstalledPlugin, bool]:
     """The one that is called so; of two, the project's. What `list` shows comes before the name in a manifest."""
-    found = all_plugins(root)
-    listed = [one for one in found if name in (one[0].title, one[0].directory.name)]
-    meant = listed or [one for one in found if answers(one[0], name)]
-    if here := [one for one in meant if location in ("", one[0].location)]:
+    plugins = all_plugins(root)
+    listed = [pair for pair in plugins if name in (pair[0].title, pair[0].directory.name)]
+    meant = listed or [pair for pair in plugins if answers(pair[0], name)]
+    if here := [pair for pair in meant if location in ("", pair[0].location)]:
         return here[0]
     if meant:
         other = meant[0][0]
         hint = "add `--global`" if other.location == GLOBAL else "leave `--global` away"
         raise UsageError(f"`{name}` is a {other.location} plugin", hint)
-    names = (name for plugin, _ in found for name in (plugin.title, plugin.name))
+    names = (name for plugin, _ in plugins for name in (plugin.title, plugin.name))
     raise UsageError(
         f"no plugin is called `{name}`", did_you_mean(name, names, "`samuel plugin list` shows what there is")
     )

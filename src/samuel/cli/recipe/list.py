@@ -21,26 +21,26 @@ def list_(here: CommandContext) -> int:
         samuel recipe list
     """
     with here.open() as app:
-        found = [plain(one) for one in recipes(app)]
+        recipe_rows = [plain(recipe) for recipe in recipes(app)]
         waiting = [
             f"`{plugin.title}` is not trusted, so its recipes are left out: {', '.join(names)}; run `samuel trust`"
             for plugin in app.plugins.untrusted
             if (names := contents(plugin.directory, plugin.manifest).recipes)
         ]
-    rows = [[str(row[column] or "-") for column in COLUMNS] for row in found]
-    return here.out.answer(found, OutputTable(COLUMNS, rows), warnings=[*app.warnings, *waiting])
+    rows = [[str(row[column] or "-") for column in COLUMNS] for row in recipe_rows]
+    return here.out.answer(recipe_rows, OutputTable(COLUMNS, rows), warnings=[*app.warnings, *waiting])
 
 
-def plain(one: Recipe) -> dict[str, object]:
+def plain(recipe: Recipe) -> dict[str, object]:
     return {
-        "name": one.name,
-        "title": one.title,
-        "description": one.description,
-        "arguments": None if one.arguments is None else [argument._asdict() for argument in one.arguments],
-        "allowed_tools": None if one.allowed_tools is None else list(one.allowed_tools),
-        "agent": one.agent,
-        "origin": one.origin.label,
-        "path": str(one.path),
-        "status": one.status.value,
-        "reason": one.reason,
+        "name": recipe.name,
+        "title": recipe.title,
+        "description": recipe.description,
+        "arguments": None if recipe.arguments is None else [argument._asdict() for argument in recipe.arguments],
+        "allowed_tools": None if recipe.allowed_tools is None else list(recipe.allowed_tools),
+        "agent": recipe.agent,
+        "origin": recipe.origin.label,
+        "path": str(recipe.path),
+        "status": recipe.status.value,
+        "reason": recipe.reason,
     }

@@ -22,7 +22,7 @@ from samuel.trust import commands
 
 @click.command()
 @click.argument("name")
-@click.option("--arg", "given", multiple=True, metavar="NAME=VALUE", help="An argument of the recipe.")
+@click.option("--arg", "argument_texts", multiple=True, metavar="NAME=VALUE", help="An argument of the recipe.")
 @click.option("--agent", default="", help="The agent to use, instead of the recipe's or the methodology's.")
 @click.option("--dry-run", is_flag=True, help="Show the prompt; start no agent, fire nothing.")
 @click.option("--yes", is_flag=True, help="Trust the commands and hooks of this project as they are now.")
@@ -30,7 +30,13 @@ from samuel.trust import commands
 @json_option
 @click.pass_obj
 def run(
-    here: CommandContext, name: str, given: Sequence[str], agent: str, dry_run: bool, yes: bool, environment: str
+    here: CommandContext,
+    name: str,
+    argument_texts: Sequence[str],
+    agent: str,
+    dry_run: bool,
+    yes: bool,
+    environment: str,
 ) -> int:
     """Run the agent with the prompt of a recipe.
 
@@ -39,11 +45,11 @@ def run(
     \b
         samuel recipe run review --arg branch=main
     """
-    arguments = _arguments(given)
+    arguments = _arguments(argument_texts)
     if not dry_run:
         here.offer_trust(yes=yes)
-    heard = _RecipeOutput(shown=not here.out.json)
-    with here.open(watch=heard, environment=environment) as app:
+    output = _RecipeOutput(verbose=not here.out.json)
+    with here.open(watch=output, environment=environment) as app:
         recipe = choose(recipes(app), name, "recipe")
         prompt = recipe.prompt(app.context(), arguments)
         session = session_of(app.workplace, recording_fire(app, here.out.tell), app.context, recipe, agent)
@@ -54,14 +60,14 @@ def run(
         with ended_by_signals():
             ran = session.run(prompt)
     here.out.tell("\n".join([*ran.messages, _end(ran)]))
-    return here.out.answer(_plain(ran), ok=ran.ok, warnings=[*heard.warnings, *ran.warnings, *app.warnings])
+    return here.out.answer(_plain(ran), ok=ran.ok, warnings=[*output.warnings, *ran.warnings, *app.warnings])
 
 
 class _RecipeOutput(PlainDisplay):
     """The agent's own words as they come, and nothing else on that stream."""
 
-    def __init__(self, shown: bool) -> None:
-        super().__init__(verbose=shown)
+    def __init__(self, verbose: bool) -> None:
+        super().__init__(verbose=verbose)
         self.warnings: list[str] = []
 
     def line(self, kind: str, facts: Mapping[str, Any]) -> str:
@@ -70,16 +76,16 @@ class _RecipeOutput(PlainDisplay):
         return ""
 
 
-def _arguments(given: Sequence[str]) -> dict[str, str]:
-    found: dict[str, str] = {}
-    for text in given:
+def _arguments(argument_texts: Sequence[str]) -> dict[str, str]:
+    arguments: dict[str, str] = {}
+    for text in argument_texts:
         name, equals, value = text.partition("=")
         if not equals or not name:
             raise UsageError(f"`--arg {text}` gives no value", "write it like `--arg branch=main`")
-        if name in found:
+        if name in arguments:
             raise UsageError(f"`--arg {name}` is given twice", "keep one of them")
-        found[name] = value
-    return found
+        arguments[name] = value
+    return arguments
 
 
 def _refuse_what_cannot_start(app: App, agent: str) -> None:

@@ -23,23 +23,23 @@ def show(here: CommandContext, name: str) -> int:
         samuel recipe show review
     """
     with here.open() as app:
-        one = choose(recipes(app), name, "recipe")
-    data = {**plain(one), "text": one.body, "more": one.more}
-    return here.out.answer(data, "\n".join(_lines(one)), one.body.strip("\n"), warnings=app.warnings)
+        recipe = choose(recipes(app), name, "recipe")
+    data = {**plain(recipe), "text": recipe.body, "more": recipe.more}
+    return here.out.answer(data, "\n".join(_lines(recipe)), recipe.body.strip("\n"), warnings=app.warnings)
 
 
-def _lines(one: Recipe) -> Iterator[str]:
-    yield one.name + (f": {one.description}" if one.description else "")
-    yield f"file: {one.path}"
-    if one.agent:
-        yield f"agent: {one.agent}"
-    if one.allowed_tools is not None:
-        yield f"tools: {', '.join(one.allowed_tools) or 'none'}"
-    for argument in one.arguments or ():
-        yield f"argument: {_said(argument)}"
+def _lines(recipe: Recipe) -> Iterator[str]:
+    yield recipe.name + (f": {recipe.description}" if recipe.description else "")
+    yield f"file: {recipe.path}"
+    if recipe.agent:
+        yield f"agent: {recipe.agent}"
+    if recipe.allowed_tools is not None:
+        yield f"tools: {', '.join(recipe.allowed_tools) or 'none'}"
+    for argument in recipe.arguments or ():
+        yield f"argument: {_argument_line(argument)}"
     yield ""
 
 
-def _said(argument: Argument) -> str:
+def _argument_line(argument: Argument) -> str:
     need = "required" if argument.required else f"default {'' if argument.default is None else argument.default!r}"
     return f"{argument.name} ({need.strip()})" + (f": {argument.description}" if argument.description else "")

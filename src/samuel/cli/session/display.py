@@ -15,32 +15,38 @@ if TYPE_CHECKING:
     from samuel.sessions.session import Session
 
 
-def tell(out: Output, kept: RecordedEvent) -> None:
+def tell(out: Output, recorded: RecordedEvent) -> None:
     """What hooks want the person to know, and what they propose."""
     from samuel.sessions.follow_up import describe  # with the sessions room, which `emit` may do without
 
-    out.tell(*kept.fired.messages, *map(describe, kept.follow_ups))
+    out.tell(*recorded.fired.messages, *map(describe, recorded.follow_ups))
 
 
 def hints(session: Session) -> list[str]:
     """What the hooks say to routing, a line each."""
-    lines = [f"ability `{one['id']}`: {one.get('reason') or 'no reason given'}" for one in session.suggestions]
-    lines += [f"document `{one['path']}`: {one.get('reason') or 'no reason given'}" for one in session.documents]
+    lines = [
+        f"ability `{suggestion['id']}`: {suggestion.get('reason') or 'no reason given'}"
+        for suggestion in session.suggestions
+    ]
+    lines += [
+        f"document `{document['path']}`: {document.get('reason') or 'no reason given'}"
+        for document in session.documents
+    ]
     return [*lines, f"intent `{session.intent['intent']}`"] if session.intent else lines
 
 
-def answer(here: CommandContext, app: App, kept: RecordedEvent, done: str) -> int:
+def answer(here: CommandContext, app: App, recorded: RecordedEvent, done: str) -> int:
     """A session command's answer: 1 if hooks said no."""
-    fired, session = kept.fired, kept.session
-    tell(here.out, kept)
+    fired, session = recorded.fired, recorded.session
+    tell(here.out, recorded)
     data = {
         "session": session.id,
         "state": session.state,
         "ok": not fired.stopped,
         "reason": fired.reason,
         "result": msgspec.to_builtins(fired.result),
-        "follow_ups": [msgspec.to_builtins(one) for one in kept.follow_ups],
+        "follow_ups": [msgspec.to_builtins(follow_up) for follow_up in recorded.follow_ups],
     }
-    said = f"stopped: {fired.reason}" if fired.stopped else done
+    text = f"stopped: {fired.reason}" if fired.stopped else done
     warnings = [*fired.warnings, *app.unasked_hooks(fired), *app.warnings]
-    return here.out.answer(data, said, ok=not fired.stopped, warnings=warnings)
+    return here.out.answer(data, text, ok=not fired.stopped, warnings=warnings)

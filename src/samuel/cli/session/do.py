@@ -43,7 +43,7 @@ def do(here: CommandContext, numbers: tuple[int, ...], drop: bool, yes: bool, id
 
 
 def _chosen(session: Session, numbers: tuple[int, ...]) -> list[FollowUp]:
-    waiting = {one.number: one for one in session.follow_ups if one.state == QUEUED}
+    waiting = {follow_up.number: follow_up for follow_up in session.follow_ups if follow_up.state == QUEUED}
     for number in numbers:
         if number not in waiting:
             raise UsageError(f"no follow-up {number} waits in session `{session.id}`", "see `samuel session show`")

@@ -3,7 +3,7 @@ from __future__ import annotations
 import click
 
 from samuel.cli.command_context import CommandContext, env_option, json_option
-from samuel.cli.session import display as words
+from samuel.cli.session import display
 from samuel.cli.session.options import chosen, id_option
 from samuel.events import SessionEnd
 
@@ -21,5 +21,5 @@ def end(here: CommandContext, id: str, environment: str) -> int:
     """
     session = chosen(here, id)
     with here.open(environment=environment) as app:
-        kept = app.session_recorder(here.confirm).fire(session.id, SessionEnd())
-    return words.answer(here, app, kept, f"session `{session.id}` has ended")
+        recorded = app.session_recorder(here.confirm).fire(session.id, SessionEnd())
+    return display.answer(here, app, recorded, f"session `{session.id}` has ended")

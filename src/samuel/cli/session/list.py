@@ -21,9 +21,10 @@ def list_(here: CommandContext) -> int:
     \b
         samuel session list
     """
-    found = sorted(SessionStore(here.root).all(), key=lambda session: session.started)
+    sessions = sorted(SessionStore(here.root).all(), key=lambda session: session.started)
     rows = [
-        (one.id, one.state, one.started, sum(action.state == QUEUED for action in one.follow_ups)) for one in found
+        (session.id, session.state, session.started, sum(action.state == QUEUED for action in session.follow_ups))
+        for session in sessions
     ]
     data = [dict(zip(COLUMNS, row, strict=True)) for row in rows]
     table = (

@@ -35,9 +35,9 @@ def chosen_or_last(here: CommandContext, id: str) -> Session:
     store = SessionStore(here.root)
     if id := id or os.environ.get(VARIABLE, ""):
         return store.named(id)
-    if not (found := store.all()):
+    if not (sessions := store.all()):
         raise SamuelError("there has been no session yet", "`samuel session start` begins one")
-    return max(found, key=lambda session: session.started)
+    return max(sessions, key=lambda session: session.started)
 
 
 def session_of(here: CommandContext, id: str) -> Session:

@@ -5,7 +5,7 @@ from msgspec import UNSET
 
 from samuel.cli.command_context import CommandContext, env_option, json_option
 from samuel.cli.json_input import read_text
-from samuel.cli.session import display as words
+from samuel.cli.session import display
 from samuel.cli.session.options import chosen, id_option, stage_option
 from samuel.events import UserPromptSubmit
 from samuel.events.event import Stage
@@ -38,6 +38,6 @@ def prompt(
         stage=stage or UNSET,
     )
     with here.open(environment=environment) as app:
-        kept = app.session_recorder(here.confirm).fire(session.id, event)
-    said = "\n".join(words.hints(kept.session)) or "the hooks suggest nothing"
-    return words.answer(here, app, kept, said)
+        recorded = app.session_recorder(here.confirm).fire(session.id, event)
+    hint_lines = "\n".join(display.hints(recorded.session)) or "the hooks suggest nothing"
+    return display.answer(here, app, recorded, hint_lines)

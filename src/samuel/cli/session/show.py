@@ -27,6 +27,6 @@ def show(here: CommandContext, id: str) -> int:
     blocks: list[str | OutputTable] = [f"session `{session.id}`, {session.state}, began {session.started}"]
     blocks += [*hints(session), *map(describe, session.follow_ups)]
     if session.messages:
-        rows = [(one.at, one.event, one.text) for one in session.messages]
+        rows = [(message.at, message.event, message.text) for message in session.messages]
         blocks.append(OutputTable(("time", "event", "message"), rows))
     return here.out.answer(data, *blocks)

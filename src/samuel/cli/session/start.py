@@ -3,7 +3,7 @@ from __future__ import annotations
 import click
 
 from samuel.cli.command_context import CommandContext, env_option, json_option
-from samuel.cli.session import display as words
+from samuel.cli.session import display
 
 
 @click.command()
@@ -19,5 +19,5 @@ def start(here: CommandContext, id: str, environment: str) -> int:
     """
     with here.open(environment=environment) as app:
         id = id or app.clock.new_id("sess")
-        kept = app.session_recorder(here.confirm).begin(id)
-    return words.answer(here, app, kept, f"session `{id}` has begun")
+        recorded = app.session_recorder(here.confirm).begin(id)
+    return display.answer(here, app, recorded, f"session `{id}` has begun")

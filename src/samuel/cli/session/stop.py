@@ -4,7 +4,7 @@ import click
 from msgspec import UNSET
 
 from samuel.cli.command_context import CommandContext, env_option, json_option
-from samuel.cli.session import display as words
+from samuel.cli.session import display
 from samuel.cli.session.options import chosen, id_option
 from samuel.events import SessionStop
 from samuel.printable import file_name
@@ -29,5 +29,5 @@ def stop(here: CommandContext, files: tuple[str, ...], changed: tuple[str, ...],
     session = chosen(here, id)
     with here.open(environment=environment) as app:
         paths = [file_name(path) for path in (*changed, *files)]
-        kept = app.session_recorder(here.confirm).fire(session.id, SessionStop(changed_files=paths or UNSET))
-    return words.answer(here, app, kept, f"session `{session.id}` has stopped")
+        recorded = app.session_recorder(here.confirm).fire(session.id, SessionStop(changed_files=paths or UNSET))
+    return display.answer(here, app, recorded, f"session `{session.id}` has stopped")

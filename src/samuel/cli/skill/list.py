@@ -21,25 +21,28 @@ def list_(here: CommandContext) -> int:
         samuel skill list
     """
     with here.open() as app:
-        found = skills(app)
-    data = [plain(one) for one in found]
+        skills_found = skills(app)
+    data = [plain(skill) for skill in skills_found]
     rows = [[str(row[column] or "-") for column in COLUMNS] for row in data]
     notes = [
-        f"`{one.path}`: {note}" for one in found if one.status is HandlerStatus.ACTIVE for note in one.warnings
+        f"`{skill.path}`: {note}"
+        for skill in skills_found
+        if skill.status is HandlerStatus.ACTIVE
+        for note in skill.warnings
     ]
     return here.out.answer(data, OutputTable(COLUMNS, rows), warnings=[*notes, *app.warnings])
 
 
-def plain(one: Skill) -> dict[str, object]:
+def plain(skill: Skill) -> dict[str, object]:
     return {
-        "name": one.name,
-        "description": one.description,
-        "license": one.license,
-        "compatibility": one.compatibility,
-        "metadata": one.metadata,
-        "allowed_tools": None if one.allowed_tools is None else list(one.allowed_tools),
-        "origin": one.origin.label,
-        "path": str(one.path),
-        "status": one.status.value,
-        "reason": one.reason,
+        "name": skill.name,
+        "description": skill.description,
+        "license": skill.license,
+        "compatibility": skill.compatibility,
+        "metadata": skill.metadata,
+        "allowed_tools": None if skill.allowed_tools is None else list(skill.allowed_tools),
+        "origin": skill.origin.label,
+        "path": str(skill.path),
+        "status": skill.status.value,
+        "reason": skill.reason,
     }

@@ -19,11 +19,11 @@ def show(here: CommandContext, name: str) -> int:
         samuel skill show code-review
     """
     with here.open() as app:
-        one = choose(skills(app), name, "skill")
-    facts = [f"{one.name}: {one.description}", f"file: {one.path}"]
-    facts += [f"license: {one.license}"] if one.license else []
-    facts += [f"compatibility: {one.compatibility}"] if one.compatibility else []
-    facts += [f"tools: {', '.join(one.allowed_tools)}"] if one.allowed_tools else []
-    data = {**plain(one), "text": one.body}
-    warnings = [*one.warnings, *app.warnings]
-    return here.out.answer(data, "\n".join(facts), "", one.body.strip("\n"), warnings=warnings)
+        skill = choose(skills(app), name, "skill")
+    facts = [f"{skill.name}: {skill.description}", f"file: {skill.path}"]
+    facts += [f"license: {skill.license}"] if skill.license else []
+    facts += [f"compatibility: {skill.compatibility}"] if skill.compatibility else []
+    facts += [f"tools: {', '.join(skill.allowed_tools)}"] if skill.allowed_tools else []
+    data = {**plain(skill), "text": skill.body}
+    warnings = [*skill.warnings, *app.warnings]
+    return here.out.answer(data, "\n".join(facts), "", skill.body.strip("\n"), warnings=warnings)
