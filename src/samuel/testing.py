@@ -213,7 +213,7 @@ def fire(function: Callable[..., Any], event: Event | str, **fields: Any) -> Fir
     """
     from samuel.app.embedding import embedded, payload
     from samuel.clock import SystemClock
-    from samuel.config.model import NOTHING_SAID, Limits
+    from samuel.config.model import NO_SETTINGS, Limits
     from samuel.dispatch.dispatcher import Dispatcher, ProjectFields
     from samuel.errors import UsageError
     from samuel.events import Event, event_type
@@ -228,7 +228,7 @@ def fire(function: Callable[..., Any], event: Event | str, **fields: Any) -> Fir
         name = getattr(function, "__name__", function)
         raise UsageError(f"`{name}` does not handle `{kind.name}`", f'add "{kind.name}" to its `@samuel.hook`')
     dispatcher = Dispatcher(
-        chains={kind.name: resolve(kind, handlers, NOTHING_SAID)},
+        chains={kind.name: resolve(kind, handlers, NO_SETTINGS)},
         runtimes={"inline": InlineRuntime()},
         permit=lambda handler: "",
         sink=Recorder(),

@@ -137,7 +137,7 @@ def test_every_problem_of_a_file_is_told_at_once() -> None:
         ("implementation: {kind: script, script: {path: a.sh, timeout: 5}}", '`timeout` needs a unit, like "5s"'),
         (
             'implementation: {kind: script, script: {path: a.sh, args_template: "\'"}}',
-            "`args_template` has a quotation that is not closed",
+            "`args_template` has an unclosed quotation mark",
         ),
         (
             "implementation: {kind: script, script: {path: a.sh, env: {A: 1}}}",

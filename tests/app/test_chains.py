@@ -12,7 +12,7 @@ import pytest
 
 from samuel.app import loop
 from samuel.app.embedding import payload
-from samuel.config.model import NOTHING_SAID
+from samuel.config.model import NO_SETTINGS
 from samuel.errors import ConfigError
 from samuel.events import EVENTS, UserPromptSubmit, event_type
 from samuel.hooks import order
@@ -60,7 +60,7 @@ def test_chains_are_a_mapping_of_all_events_in_the_order_of_the_catalogue(samuel
 
 def test_an_event_without_handlers_and_settings_has_an_empty_chain(samuel_project: SamuelProject) -> None:
     with samuel_project.open() as app:
-        assert app.chains["TurnEnd"] == order.resolve(event_type("TurnEnd"), [], NOTHING_SAID)
+        assert app.chains["TurnEnd"] == order.resolve(event_type("TurnEnd"), [], NO_SETTINGS)
 
 
 @pytest.mark.parametrize("table", ["hooks", "methodology.ralph.hooks"])

@@ -22,17 +22,17 @@ from samuel.config.duration import LONGEST, format_duration, parse_duration
         ("480h", LONGEST),
     ],
 )
-def test_one_number_and_one_unit(text: str, seconds: float) -> None:
+def test_a_duration_is_a_number_and_a_unit(text: str, seconds: float) -> None:
     assert parse_duration(text) == seconds
 
 
 @pytest.mark.parametrize(
-    ("bare", "shown"), [(60, "60s"), ("60", "60s"), (1.5, "1.5s"), ("1.5", "1.5s"), (0, "0s")]
+    ("bare", "suggestion"), [(60, "60s"), ("60", "60s"), (1.5, "1.5s"), ("1.5", "1.5s"), (0, "0s")]
 )
-def test_a_bare_number_is_refused_with_its_likely_unit(bare: object, shown: str) -> None:
+def test_a_bare_number_is_refused_with_its_likely_unit(bare: object, suggestion: str) -> None:
     with pytest.raises(ValueError) as caught:
         parse_duration(bare)
-    assert str(caught.value) == f'needs a unit, like "{shown}"'
+    assert str(caught.value) == f'needs a unit, like "{suggestion}"'
 
 
 @pytest.mark.parametrize(
@@ -58,14 +58,14 @@ def test_a_bare_number_is_refused_with_its_likely_unit(bare: object, shown: str)
         *(True, float("nan"), float("inf"), ["60s"], None, datetime.time(0, 1)),
     ],
 )
-def test_anything_else_is_refused(text: object) -> None:
+def test_a_value_that_is_not_a_duration_is_refused(text: object) -> None:
     with pytest.raises(ValueError) as caught:
         parse_duration(text)
     assert str(caught.value) == 'must be a number and a unit (ms, s, m or h), like "60s"'
 
 
 @pytest.mark.parametrize("text", ["481h", "9" * 400 + "ms"])
-def test_longer_than_poll_can_wait_is_refused(text: str) -> None:
+def test_a_duration_longer_than_poll_can_wait_is_refused(text: str) -> None:
     with pytest.raises(ValueError) as caught:
         parse_duration(text)
     assert str(caught.value) == 'must be at most "480h"'
@@ -85,10 +85,10 @@ def test_longer_than_poll_can_wait_is_refused(text: str) -> None:
         (7200, "2h"),
     ],
 )
-def test_the_largest_unit_that_divides_it(seconds: float, text: str) -> None:
+def test_a_duration_is_formatted_in_the_largest_unit_that_divides_it(seconds: float, text: str) -> None:
     assert format_duration(seconds) == text
 
 
 @given(st.floats(min_value=0, max_value=LONGEST))
-def test_what_is_formatted_parses_to_the_same_microsecond(seconds: float) -> None:
+def test_a_formatted_duration_parses_to_the_same_microsecond(seconds: float) -> None:
     assert parse_duration(format_duration(seconds)) == pytest.approx(seconds, abs=1e-6)

@@ -78,7 +78,7 @@ NOTIFY = ("hooks", "quality.check", "order", "notify")
         ),
     ],
 )
-def test_one_value_changes_and_all_else_stays(
+def test_set_value_changes_one_value_and_keeps_the_rest_of_the_file(
     file: Path, before: str, path: list[str], value: Value, after: str
 ) -> None:
     if before:
@@ -87,19 +87,19 @@ def test_one_value_changes_and_all_else_stays(
     assert file.read_text() == after
 
 
-def test_what_was_set_is_what_is_loaded(file: Path) -> None:
+def test_a_value_that_was_set_is_loaded(file: Path) -> None:
     set_value(file, NOTIFY, 50)
     set_value(file, ["hooks", "quality_check", "timeout"], "60s")
     settings = load(file).hooks["quality.check"]
     assert (settings.order, settings.timeout) == ({"notify": 50}, 60.0)
 
 
-def test_only_the_file_is_left(file: Path) -> None:
+def test_set_value_leaves_no_temporary_files(file: Path) -> None:
     set_value(file, NOTIFY, 50)
     assert list(file.parent.iterdir()) == [file]
 
 
-def test_a_broken_file_is_not_touched(file: Path) -> None:
+def test_set_value_does_not_touch_a_file_that_is_not_valid_toml(file: Path) -> None:
     file.write_text("a = \n")
     with pytest.raises(ConfigError) as caught:
         set_value(file, NOTIFY, 50)
@@ -108,7 +108,7 @@ def test_a_broken_file_is_not_touched(file: Path) -> None:
 
 
 @pytest.mark.parametrize("text", ["hooks = 1\n", "[[hooks]]\n", "[hooks]\nquality_check = 'x'\n"])
-def test_a_value_in_the_way_is_not_overwritten(file: Path, text: str) -> None:
+def test_set_value_does_not_overwrite_a_value_with_a_table(file: Path, text: str) -> None:
     file.write_text(text)
     with pytest.raises(ConfigError) as caught:
         set_value(file, ["hooks", "quality_check", "strict"], True)
@@ -130,13 +130,13 @@ def test_a_change_that_cannot_be_verified_is_not_written(file: Path) -> None:
     assert file.read_text() == "[guardrails]\nx = nan\n"
 
 
-def test_an_unknown_event_beside_the_one_to_set_is_no_obstacle(file: Path) -> None:
+def test_set_value_works_beside_an_unknown_event(file: Path) -> None:
     file.write_text("[hooks.later]\n")
     set_value(file, NOTIFY, 50)
     assert file.read_text() == '[hooks.later]\n\n[hooks."quality.check".order]\nnotify = 50\n'
 
 
-def test_a_link_is_not_written_through(file: Path) -> None:
+def test_set_value_does_not_write_through_a_link(file: Path) -> None:
     target = file.parent / "target.toml"
     target.write_text("")
     file.symlink_to(target)
@@ -159,7 +159,7 @@ def test_a_link_is_not_written_through(file: Path) -> None:
         (["guardrails", 'a "b"\\\n'], 1.5, '[guardrails]\n"a \\"b\\"\\\\\\u000A" = 1.5'),
     ],
 )
-def test_a_snippet_to_paste(path: list[str], value: Value, text: str) -> None:
+def test_a_snippet_has_the_header_and_the_line_to_paste(path: list[str], value: Value, text: str) -> None:
     assert snippet(path, value) == text
 
 
@@ -189,10 +189,10 @@ places = st.sampled_from(
 
 
 @given(tables, st.integers(0, 6), places, st.integers())
-def test_every_comment_stays_or_nothing_is_written(
-    found: list[str], count: int, path: tuple[str, ...], value: int
+def test_set_value_keeps_every_comment_or_writes_nothing(
+    existing: list[str], count: int, path: tuple[str, ...], value: int
 ) -> None:
-    before = "".join(found[:count])
+    before = "".join(existing[:count])
     with tempfile.TemporaryDirectory() as directory:
         file = Path(directory) / "samuel.toml"
         file.write_text(before)
@@ -215,12 +215,12 @@ values = st.recursive(
 
 
 @given(keys, values)
-def test_a_snippet_says_what_it_was_given(path: list[str], value: Value) -> None:
-    found: object = tomllib.loads(snippet(path, value))
+def test_a_snippet_parses_to_its_value(path: list[str], value: Value) -> None:
+    parsed: object = tomllib.loads(snippet(path, value))
     for key in path:
-        assert isinstance(found, dict)
-        found = found[key]
-    assert found == value
+        assert isinstance(parsed, dict)
+        parsed = parsed[key]
+    assert parsed == value
 
 
 TEMPLATE_LIKE = """\

@@ -72,12 +72,12 @@ y = 5
         ((), 0),
     ],
 )
-def test_the_line_of_a_key(path: KeyPath, line: int) -> None:
+def test_lines_of_gives_the_line_of_a_key(path: KeyPath, line: int) -> None:
     tomllib.loads(TEXT)  # the test is worth nothing if the text is not TOML
     assert TomlLines(TEXT).of(path) == line
 
 
-def test_lines_that_end_as_on_windows() -> None:
+def test_lines_are_counted_in_a_file_with_windows_line_ends() -> None:
     assert TomlLines("[a]\r\n\r\nb = 1\r\n").of(("a", "b")) == 3
 
 
@@ -100,7 +100,7 @@ def test_a_multi_line_string_may_end_in_quotes(end: str) -> None:
         "x = { " + "'a'." * DEEPEST + "a = 1 }",
     ],
 )
-def test_too_deep(text: str) -> None:
+def test_a_text_that_nests_too_deep_is_recognised(text: str) -> None:
     assert too_deep(f"# first\n{text}") == 2
 
 
@@ -115,7 +115,7 @@ def test_too_deep(text: str) -> None:
         "[a]\n" * 1000,
     ],
 )
-def test_not_too_deep(text: str) -> None:
+def test_a_text_that_nests_just_deep_enough_is_accepted(text: str) -> None:
     assert too_deep(text) is None
 
 
@@ -124,7 +124,7 @@ scalars = st.sampled_from(["1", "true", '"""\nx = [\n"""', "'#'", "[\n1, # ]\n2]
 
 
 @given(st.lists(st.tuples(keys, keys, scalars), unique_by=lambda entry: entry[:2]), st.data())
-def test_every_key_is_found_where_it_was_put(entries: list[tuple[str, str, str]], data: st.DataObject) -> None:
+def test_the_line_of_every_key_is_found(entries: list[tuple[str, str, str]], data: st.DataObject) -> None:
     text, line = "", 1
     expected: dict[KeyPath, int] = {}
     for outer, inner, value in entries:

@@ -51,20 +51,20 @@ handler_prompt_bytes = 100
 """
 
 
-def test_no_file_is_all_defaults(file: Path) -> None:
+def test_a_config_without_a_file_has_all_defaults(file: Path) -> None:
     assert load(file) == Config()
     assert load(file / "below" / "nothing") == Config()
 
 
-def test_the_environment(loaded: Callable[[str], Config]) -> None:
+def test_the_environment_is_loaded(loaded: Callable[[str], Config]) -> None:
     assert loaded('environment = "dev"\n').environment == "dev"
 
 
-def test_an_empty_file_is_all_defaults_too(file: Path, loaded: Callable[[str], Config]) -> None:
+def test_a_config_from_an_empty_file_has_all_defaults(file: Path, loaded: Callable[[str], Config]) -> None:
     assert loaded("") == loaded("# nothing\n") == Config(file=file)
 
 
-def test_everything(file: Path, loaded: Callable[[str], Config]) -> None:
+def test_a_file_with_every_table_is_loaded(file: Path, loaded: Callable[[str], Config]) -> None:
     assert loaded(EVERYTHING) == Config(
         file=file,
         default_methodology="mine",
@@ -92,7 +92,7 @@ def test_everything(file: Path, loaded: Callable[[str], Config]) -> None:
     )
 
 
-def test_lines_are_kept(loaded: Callable[[str], Config]) -> None:
+def test_settings_and_handlers_know_their_lines(loaded: Callable[[str], Config]) -> None:
     settings = loaded(EVERYTHING).hooks["quality.check"]
     assert settings.line == 5
     assert settings.handlers is not None
@@ -100,7 +100,7 @@ def test_lines_are_kept(loaded: Callable[[str], Config]) -> None:
     assert settings.order_lines == {"notify": 11, "default": 12}
 
 
-def test_handlers_as_an_array_of_tables(loaded: Callable[[str], Config]) -> None:
+def test_handlers_may_be_an_array_of_tables(loaded: Callable[[str], Config]) -> None:
     text = '[[hooks.before_loop.handlers]]\nuse = "a"\n[[hooks.before_loop.handlers]]\nuse = "samuel-default"\n'
     handlers = loaded(text).hooks["before:loop"].handlers
     assert handlers == (HandlerRef("a"), HandlerRef("default"))
@@ -128,7 +128,7 @@ configs = st.builds(
     default_methodology=identifiers,
     hooks=hooks,
     methodology=st.dictionaries(identifiers, hooks, max_size=2).map(
-        lambda found: {name: Methodology(name, inner) for name, inner in found.items()}
+        lambda tables: {name: Methodology(name, inner) for name, inner in tables.items()}
     ),
     distributions=st.lists(handler_names, unique=True, max_size=3).map(tuple),
     pass_env=st.lists(st.from_regex(r"[A-Za-z_][A-Za-z0-9_]*", fullmatch=True), unique=True, max_size=3).map(
@@ -156,12 +156,14 @@ def as_toml(config: Config) -> str:
 
 def hooks_as_toml(path: list[str], hooks: Mapping[str, EventSettings]) -> list[str]:
     lines = []
-    for event, said in hooks.items():
+    for event, settings in hooks.items():
         lines += [f"[{dotted([*path, event])}]"]
-        lines += [] if said.strict is None else [snippet(["strict"], said.strict)]
-        lines += [] if said.timeout is None else [snippet(["timeout"], format_duration(said.timeout))]
-        lines += [] if said.handlers is None else [snippet(["handlers"], [short(ref) for ref in said.handlers])]
-        lines += [snippet(["order"], said.order)]
+        lines += [] if settings.strict is None else [snippet(["strict"], settings.strict)]
+        lines += [] if settings.timeout is None else [snippet(["timeout"], format_duration(settings.timeout))]
+        lines += (
+            [] if settings.handlers is None else [snippet(["handlers"], [short(ref) for ref in settings.handlers])]
+        )
+        lines += [snippet(["order"], settings.order)]
     return lines
 
 
@@ -175,7 +177,7 @@ def short(ref: HandlerRef) -> str | dict[str, str | bool]:
 
 
 @given(configs)
-def test_any_valid_config_comes_back_as_it_was_written(config: Config) -> None:
+def test_any_config_that_is_written_as_toml_is_loaded_unchanged(config: Config) -> None:
     with tempfile.TemporaryDirectory() as directory:
         file = Path(directory) / "samuel.toml"
         file.write_text(as_toml(config), newline="")

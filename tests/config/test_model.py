@@ -23,16 +23,16 @@ def config(own: EventSettings) -> Config:
     return Config(hooks=hooks, methodology={"ralph": Methodology("ralph", hooks={"quality.check": own})})
 
 
-def test_with_nothing_said_nothing_is_set() -> None:
+def test_an_empty_config_has_no_settings_for_an_event() -> None:
     assert Config().settings("quality.check", "ralph") == EventSettings(None, None, None, {}, 0, {})
 
 
-def test_a_methodology_that_says_nothing_leaves_the_general_word() -> None:
+def test_a_methodology_without_settings_uses_the_general_ones() -> None:
     assert config(EventSettings()).settings("quality.check", "ralph") == GENERAL
     assert config(EventSettings(strict=False)).settings("quality.check", "other") == GENERAL
 
 
-def test_a_methodology_wins_field_by_field() -> None:
+def test_settings_of_a_methodology_win_field_by_field() -> None:
     assert config(EventSettings(strict=False)).settings("quality.check", "ralph").strict is False
     assert config(EventSettings(strict=False)).settings("quality.check", "ralph").timeout == 30.0
     assert config(EventSettings(timeout=1.0)).settings("quality.check", "ralph").timeout == 1.0
@@ -47,12 +47,12 @@ def test_order_merges_per_key_with_its_lines() -> None:
     assert merged.line == 8
 
 
-def test_where_something_stands_is_not_what_it_says() -> None:
+def test_settings_on_different_lines_are_equal() -> None:
     assert HandlerRef("a", line=1) == HandlerRef("a", line=2)
     assert EventSettings(line=1, order_lines={"a": 1}) == EventSettings(line=2)
 
 
-def test_the_model_is_frozen_and_can_still_be_stored() -> None:
+def test_a_config_is_frozen_and_can_be_pickled_and_written_as_json() -> None:
     stored = config(EventSettings())
     with pytest.raises(dataclasses.FrozenInstanceError):
         stored.file = None  # type: ignore[misc]

@@ -20,7 +20,7 @@ from samuel.errors import ConfigError, Problem
 Refused = Callable[[str | bytes], str]
 
 
-def test_all_problems_at_once_in_the_order_of_the_file(refused: Refused) -> None:
+def test_all_problems_are_reported_at_once_in_the_order_of_the_file(refused: Refused) -> None:
     text = """\
     default_metodology = "ralph"
 
@@ -45,13 +45,13 @@ def test_all_problems_at_once_in_the_order_of_the_file(refused: Refused) -> None
     F:6: `qualty.check` is not an event (did you mean `quality.check`?)
     F:7: `timeout` needs a unit, like "60s"
     F:10: `strict` must be true or false, not a string
-    F:11: `a` stands twice in `handlers` (keep one of the two)
+    F:11: `a` is listed twice in `handlers` (keep one of the two)
     F:11: unknown key `strickt` in `hooks."before:loop".handlers[1]` (did you mean `strict`?)
     F:14: unknown key `agnt` in `methodology.ralph` (did you mean `agent`?)
     F:16: unknown key `hook` (did you mean `hooks`?)""")
 
 
-def test_a_problem_has_its_parts(file: Path) -> None:
+def test_a_problem_has_a_file_a_line_a_message_and_a_hint(file: Path) -> None:
     file.write_text("\n[limitss]\n")
     with pytest.raises(ConfigError) as caught:
         load(file)
@@ -115,7 +115,7 @@ def test_a_problem_has_its_parts(file: Path) -> None:
             "F:1: `distributions` must be an array of names, each a string that is not empty",
         ),
         ("distributions = ['a', 'b', 'a']", "F:1: `distributions` lists `a` twice"),
-        ("pass_env = ['A=B']", "F:1: `pass_env` must list names of environment variables, and `A=B` is none"),
+        ("pass_env = ['A=B']", "F:1: `pass_env` must list names of environment variables; `A=B` is not one"),
         ("pass_env = ['A', 'A']", "F:1: `pass_env` lists `A` twice"),
         ("guardrails = 1", "F:1: `guardrails` must be a table, not an integer"),
         (
@@ -181,14 +181,14 @@ def test_a_problem_has_its_parts(file: Path) -> None:
             "hooks.before_loop.handlers = ['', '']",
             "F:1: `use` must not be empty\nF:1: `use` must not be empty",
         ),
-        ('hooks.before_loop.handlers = ["\\u001b"]', "F:1: `use` must not hold control characters"),
+        ('hooks.before_loop.handlers = ["\\u001b"]', "F:1: `use` must not contain control characters"),
         (
             "hooks.before_loop.handlers = ['...', 'a', '...']",
-            "F:1: `...` stands twice in `handlers` (keep one of the two)",
+            "F:1: `...` is listed twice in `handlers` (keep one of the two)",
         ),
         (
             "hooks.before_loop.handlers = ['default', { use = 'samuel-default' }]",
-            "F:1: `default` stands twice in `handlers` (keep one of the two)",
+            "F:1: `default` is listed twice in `handlers` (keep one of the two)",
         ),
         # Order.
         ("[hooks.before_loop.order]\na = true", "F:2: `a` must be an integer, not a boolean"),
@@ -207,13 +207,13 @@ def test_a_problem_has_its_parts(file: Path) -> None:
         ("x" * 1000 + " = 1", None),
     ],
 )
-def test_problem(refused: Refused, text: str, error: str | None) -> None:
-    found = refused(text)
+def test_the_message_of_a_problem_in_samuel_toml(refused: Refused, text: str, error: str | None) -> None:
+    message = refused(text)
     if error is None:
-        assert found.isprintable()
-        assert len(found) < 300
+        assert message.isprintable()
+        assert len(message) < 300
     else:
-        assert found == error
+        assert message == error
 
 
 @pytest.mark.parametrize(
@@ -238,16 +238,16 @@ def test_problem(refused: Refused, text: str, error: str | None) -> None:
         (b"\n" + b"a." * 9999 + b"a=1", "F:2: the file nests deeper than 50 levels (make it flatter)"),
     ],
 )
-def test_a_file_that_is_no_toml(refused: Refused, data: bytes, error: str) -> None:
+def test_a_file_that_is_not_toml_is_refused_with_the_reason(refused: Refused, data: bytes, error: str) -> None:
     assert refused(data) == error
 
 
-def test_the_largest_file(file: Path) -> None:
+def test_a_file_of_the_largest_size_is_accepted(file: Path) -> None:
     file.write_bytes(b"#" * LARGEST)
     assert load(file).file == file
 
 
-def test_an_integer_of_thousands_of_digits(refused: Refused) -> None:
+def test_an_integer_of_thousands_of_digits_is_refused(refused: Refused) -> None:
     assert refused("x = " + "9" * 5000).startswith("F: not valid TOML: Exceeds the limit")
 
 
@@ -258,31 +258,31 @@ def problem_of(file: Path) -> Problem:
     return problem
 
 
-def test_a_directory(file: Path) -> None:
+def test_a_directory_in_place_of_samuel_toml_is_refused(file: Path) -> None:
     file.mkdir()
     assert problem_of(file) == Problem("the file is a directory", str(file), 0, "put a file there, or remove it")
 
 
 @pytest.mark.parametrize("target", ["real.toml", "missing.toml"])
-def test_a_symbolic_link(file: Path, target: str) -> None:
+def test_a_symbolic_link_in_place_of_samuel_toml_is_refused(file: Path, target: str) -> None:
     (file.parent / "real.toml").write_text("")
     file.symlink_to(target)
     assert problem_of(file) == Problem("the file is a symbolic link", str(file), 0, "put the file itself there")
 
 
-def test_a_pipe_does_not_hang(file: Path) -> None:
+def test_a_pipe_in_place_of_samuel_toml_does_not_hang(file: Path) -> None:
     os.mkfifo(file)
     hint = "put a plain file there, or remove it"
     assert problem_of(file) == Problem("the file is not a regular file", str(file), 0, hint)
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
-def test_a_file_that_may_not_be_read(file: Path) -> None:
+def test_a_samuel_toml_that_may_not_be_read_is_a_problem(file: Path) -> None:
     file.touch(mode=0)
     assert problem_of(file) == Problem("the file cannot be read: Permission denied", str(file))
 
 
-def test_a_file_where_a_directory_should_be(file: Path) -> None:
+def test_a_file_in_place_of_the_projects_directory_is_a_problem(file: Path) -> None:
     file.touch()
     below = file / "samuel.toml"
     assert problem_of(below) == Problem("the file cannot be read: Not a directory", str(below))
@@ -309,7 +309,7 @@ pieces = st.sampled_from(
 )
 
 
-@given(st.binary() | st.text().map(str.encode) | st.lists(pieces).map(lambda found: "".join(found).encode()))
+@given(st.binary() | st.text().map(str.encode) | st.lists(pieces).map(lambda chosen: "".join(chosen).encode()))
 @example(b"a = 9999-99-99")
 @example(b"a = 1\r")
 @example(b"\x00")

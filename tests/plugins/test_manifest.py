@@ -287,7 +287,7 @@ NAME_RULE = "F:1: `name` must be made of letters, digits, `-`, `_` and `.`, with
         (".git", NAME_RULE),
         ("a b", NAME_RULE),
         ("a@b", NAME_RULE),
-        ("a\\u001B[2J", "F:1: `name` must not hold control characters"),
+        ("a\\u001B[2J", "F:1: `name` must not contain control characters"),
         ("x" * 101, "F:1: `name` must have at most 100 characters"),
         ("default", "F:1: `name` must not be `default`: that is the name of the built-in handlers"),
         ("samuel-default", "F:1: `name` must not be `samuel-default`: that is the name of the built-in handlers"),
@@ -337,7 +337,7 @@ HANDLER_RULE = "F:5: `{}` must name a function: `function`, or `file.py:function
         ('CAP network = true\n"network.outbound" = true', "F:6: `network` is given twice (keep one of the two)"),
         (
             'CAP env = ["A=B"]',
-            "F:5: `env` must list names of environment variables, and `A=B` is none",
+            "F:5: `env` must list names of environment variables; `A=B` is not one",
         ),
         (
             "WASM [capabilities]\nnetwork = true",

@@ -57,7 +57,7 @@ def hook(name: str, config: str, event: str = "") -> YamlHook:
         (
             "session_stop_build_check",
             "builds: [{paths: x, command: 'a \"'}]",
-            "has a quotation that is not closed",
+            "has an unclosed quotation mark",
         ),
         ("session_stop_build_check", "builds: [{paths: x, command: []}]", "`command` must name a program"),
         (

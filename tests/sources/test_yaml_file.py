@@ -147,7 +147,7 @@ class TestHandlers:
             ("{kind: script, command: 3}", "3: `command` must be a string or a list of strings, not an integer"),
             ("{kind: script, command: []}", "3: `command` must not be empty"),
             ("{kind: script, command: [a, 3]}", "3: `command` must be an array of strings, none of them empty"),
-            ('{kind: script, command: "a \'b"}', "3: `command` has a quotation that is not closed"),
+            ('{kind: script, command: "a \'b"}', "3: `command` has an unclosed quotation mark"),
             ("{kind: script, command: ../a}", "3: `../a` leads out of the project"),
             ("{kind: script, command: a/../../b}", "3: `a/../../b` leads out of the project"),
             ("{kind: script, command: [a], shell: true}", "3: `command` is a list, and a shell takes text"),

@@ -86,13 +86,13 @@ def read_execution(data: bytes, file: str) -> ExecutionSettings:
 
 def _implementation(top: ConfigTable) -> Implementation | None:
     if "implementation" not in top:
-        top.take("implementation", kinds.anything, None)
+        top.take("implementation", kinds.any_value, None)
         return None
     table = top.table("implementation")
     kind = table.require("kind", kinds.one_of(*_READERS), "")
     if not kind:
         for other in _READERS:
-            table.take(other, kinds.anything, None)  # one problem is enough: these keys are known
+            table.take(other, kinds.any_value, None)  # one problem is enough: these keys are known
         return None
     if kind not in table:
         table.refuse(kind, f"`{kind}` is missing", f"say how it runs below `{kind}:`")

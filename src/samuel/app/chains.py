@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
-from samuel.config.model import NOTHING_SAID, Config
+from samuel.config.model import NO_SETTINGS, Config
 from samuel.errors import ConfigError
 from samuel.events import EVENTS, EventType
 from samuel.events.catalogue import BY_NAME
@@ -57,7 +57,7 @@ class Chains(Mapping[str, Chain]):
         # Handlers without an event could not be asked for theirs; samuel.toml may name them for any event.
         candidates = [*self._by_event.get(event.name, ()), *self._by_event.get("", ())]
         settings = self._config.settings(event.name, self._methodology)
-        if not candidates and settings == NOTHING_SAID:
+        if not candidates and settings == NO_SETTINGS:
             return Chain(event, ())
         return resolve(
             event,

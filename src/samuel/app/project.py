@@ -127,7 +127,7 @@ class App:
         self.personal = load_personal(self.user.config)
         self.methodology = overrides.methodology or self.config.default_methodology
         self.environment = overrides.environment or configured_environment(self.personal, self.config)
-        self.state = self.paths.state(self.methodology, several=self.config.several)
+        self.state = self.paths.state(self.methodology, several=self.config.has_several_methodologies)
         refuse_links(root, str(self.state.relative_to(root)))
 
     def _pin_trust(self, trust_everything: bool | None) -> None:

@@ -1,6 +1,6 @@
-"""samuel.toml as one frozen model; what is wrong with it is told all at once, by file, line and nearest name.
+"""samuel.toml as one frozen model, or all of its problems at once, with file, line and the nearest valid name.
 
-Writing is in `samuel.config.edit`, which is not imported here: few commands write, and tomlkit loads slowly.
+Writing is in `samuel.config.edit`, which is not imported here: few commands write, and tomlkit is slow to import.
 """
 
 from samuel.config.duration import format_duration, parse_duration

@@ -1,4 +1,4 @@
-"""Changing one value of samuel.toml, and nothing else: comments, order and spacing stay the user's."""
+"""Changes one value of samuel.toml and nothing else: comments, order and spacing are preserved."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import tomlkit
 from tomlkit.exceptions import TOMLKitError
 from tomlkit.items import InlineTable, Item, Table
 
-from samuel.config.keys import dotted, quoted, written
+from samuel.config.keys import dotted, quoted, toml_key
 from samuel.config.model import DEFAULT, DEFAULT_ALIAS
 from samuel.config.source import TomlSource, read_source
 from samuel.errors import ConfigError, Problem, UnknownEvent
@@ -24,10 +24,10 @@ Value: TypeAlias = "str | int | float | bool | Sequence[Value] | Mapping[str, Va
 
 
 def set_value(file: Path, path: Sequence[str], value: Value) -> None:
-    """Put `value` at `path`, making the tables on the way and, if need be, the file.
+    """Set `path` to `value`; missing tables, and a missing file, are created.
 
     An event that the file spells in another way keeps that spelling. Raises ConfigError, and writes nothing,
-    if the file has no valid TOML or the change cannot be made without touching something else.
+    if the file is not valid TOML or if the change would change something else too.
     """
     source = read_source(file) or TomlSource("", {})
     path = _as_spelled(source.values, path)
@@ -40,30 +40,30 @@ def set_value(file: Path, path: Sequence[str], value: Value) -> None:
         changed = tomllib.loads(text)
     except (TOMLKitError, tomllib.TOMLDecodeError, _NotATable):
         raise _refusal(file, path, value) from None
-    # tomlkit has its corners (tables out of order, dotted keys): believe the result, not the attempt.
+    # tomlkit gets some files wrong (tables out of order, dotted keys), so the result is checked.
     if changed != _expected(source.values, path, value):
         raise _refusal(file, path, value)
     atomic.write_text(file, text)
 
 
 def snippet(path: Sequence[str], value: Value) -> str:
-    """The lines that a user would paste to say the same."""
+    """The lines that set `path` to `value`, for the user to paste."""
     *parents, key = path
-    # Handlers have names like `org/repo` as often as `notify`: with all of them quoted, `order` reads evenly.
-    name = quoted(key) if parents[-1:] == ["order"] else written(key)
+    # Names of handlers often need quotes, like `org/repo`: all keys of `order` are quoted, to look alike.
+    name = quoted(key) if parents[-1:] == ["order"] else toml_key(key)
     line = f"{name} = {_item(value).as_string()}"
     return f"[{dotted(parents)}]\n{line}" if parents else line
 
 
 class _NotATable(Exception):
-    pass
+    """A value stands where the path needs a table."""
 
 
 def _edited(text: str, path: Sequence[str], value: Value) -> str:
     *parents, key = path
     document = tomlkit.parse(text)
     if text and parents and parents[0] not in document:
-        document = tomlkit.parse(_with_blank_line(text))  # the new table will stand at the end
+        document = tomlkit.parse(_with_blank_line(text))  # the new table is appended
     table: MutableMapping[str, object] = document
     for depth, parent in enumerate(parents, start=1):
         if parent not in table:
@@ -93,8 +93,8 @@ def _uncommented(source: TomlSource, path: Sequence[str], value: Value) -> str |
     for number in range(lines.index(header) + 1, len(lines)):
         if lines[number].startswith(("[", "# [")):  # the next table, or an example of one
             return None
-        if lines[number].startswith(f"# {written(key)} = "):
-            lines[number] = f"{written(key)} = {_item(value).as_string()}"
+        if lines[number].startswith(f"# {toml_key(key)} = "):
+            lines[number] = f"{toml_key(key)} = {_item(value).as_string()}"
             return "\n".join(lines)
     return None
 
@@ -124,7 +124,7 @@ def _new_table(inside: MutableMapping[str, object], is_last: bool) -> Item:
 
 
 def _item(value: Value) -> Item:
-    # tomlkit.item would turn a list of mappings into `[[tables]]`; a value here stays on its line.
+    # tomlkit.item would turn a list of mappings into `[[tables]]`; here a value must stay on its line.
     if isinstance(value, Mapping):
         inline = tomlkit.inline_table()
         inline.update({key: _item(inner) for key, inner in value.items()})
@@ -143,26 +143,26 @@ def _as_spelled(values: Mapping[str, object], path: Sequence[str]) -> list[str]:
     for name in path:
         inside = table if isinstance(table, Mapping) else {}
         same = _SAME.get(spelled[-1], _equal) if spelled else _equal
-        spelled.append(next((known for known in inside if same(known, name)), name))
+        spelled.append(next((key for key in inside if same(key, name)), name))
         table = inside.get(spelled[-1])
     return spelled
 
 
-def _equal(one: str, other: str) -> bool:
-    return one == other
+def _equal(first: str, second: str) -> bool:
+    return first == second
 
 
-def _same_event(one: str, other: str) -> bool:
+def _same_event(first: str, second: str) -> bool:
     with suppress(UnknownEvent):
-        return canonical(one) == canonical(other)
+        return canonical(first) == canonical(second)
     return False
 
 
-def _same_handler(one: str, other: str) -> bool:
-    return one == other or {one, other} == {DEFAULT, DEFAULT_ALIAS}
+def _same_handler(first: str, second: str) -> bool:
+    return first == second or {first, second} == {DEFAULT, DEFAULT_ALIAS}
 
 
-# By the table that holds the names.
+# By the name of the table that holds the keys.
 _SAME = {"hooks": _same_event, "order": _same_handler}
 
 

@@ -1,4 +1,4 @@
-"""How a key is written: bare where TOML allows it, quoted elsewhere, and never able to disturb a terminal."""
+"""TOML keys as text: bare where TOML allows it, else quoted, and without control characters."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 
 KeyPath = tuple[str | int, ...]
-"""Where a value stands: keys from the outside in, with a number for an item of an array."""
+"""The path of a value: keys from the outside in, with a number for an item of an array."""
 
 _BARE = re.compile(r"[A-Za-z0-9_-]+")
 
@@ -19,13 +19,13 @@ def quoted(key: str) -> str:
     return '"' + "".join(map(_escaped, key.replace("\\", "\\\\").replace('"', '\\"'))) + '"'
 
 
-def written(key: str) -> str:
+def toml_key(key: str) -> str:
     return key if is_bare(key) else quoted(key)
 
 
 def dotted(path: Sequence[str | int]) -> str:
     """`hooks."quality.check".handlers[0]`"""
-    parts = (f"[{part}]" if isinstance(part, int) else f".{written(part)}" for part in path)
+    parts = (f"[{part}]" if isinstance(part, int) else f".{toml_key(part)}" for part in path)
     return "".join(parts).removeprefix(".")
 
 

@@ -1,6 +1,6 @@
-"""What a value may be: one function a kind, from whatever TOML held to the type the model wants.
+"""The kinds of values: one function per kind, which checks a TOML value and returns it in the model's type.
 
-Each raises a ValueError that completes the sentence "`key` ...", so that every message reads the same.
+Each raises a ValueError whose message completes the sentence "`key` ...", so that all messages read the same.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _TOML_TYPES = {
     str: "a string",
     list: "an array",
     dict: "a table",
-    type(None): "nothing",  # of YAML; TOML has no such value
+    type(None): "nothing",  # in YAML; TOML has no null
 }
 
 
@@ -31,8 +31,8 @@ def type_name(value: object) -> str:
     return _TOML_TYPES.get(type(value), "a date or time")
 
 
-def anything(value: object) -> object:
-    """To look at a value before it is known which kind it must be."""
+def any_value(value: object) -> object:
+    """The value, unchecked; for a key whose kind depends on other keys."""
     return value
 
 
@@ -45,7 +45,7 @@ def flag(value: object) -> bool:
 def integer(value: object) -> int:
     if not isinstance(value, int) or isinstance(value, bool):
         raise ValueError(f"must be an integer, not {type_name(value)}")
-    if not -(2**63) <= value < 2**63:  # what TOML promises, and the most that JSON carries safely to a handler
+    if not -(2**63) <= value < 2**63:  # the range of TOML's integers
         raise ValueError("must fit in 64 bits")
     return value
 
@@ -65,7 +65,7 @@ def timeout(value: object) -> float:
 
 
 def pause(value: object) -> float:
-    """How long to wait; nothing is a length too."""
+    """Seconds to wait, which may be 0."""
     return parse_duration(value)
 
 
@@ -82,7 +82,7 @@ class OneOf:
     def __call__(self, value: object) -> str:
         if value not in self.words:
             allowed = ", ".join(f"`{word}`" for word in self.words)
-            raise ValueError(f"must be one of {allowed}, not {_said(value)}")
+            raise ValueError(f"must be one of {allowed}, not {_value_text(value)}")
         return str(value)
 
 
@@ -103,7 +103,7 @@ def text_or_table(value: object) -> str | dict[str, object]:
 
 
 def commands(value: object) -> tuple[str, ...]:
-    """Words of a command, or whole command lines: in their order, and one may come twice."""
+    """Words of a command, or whole command lines. The order matters, and a word may occur twice."""
     items = array(value)
     for item in items:
         if not isinstance(item, str) or not item.strip() or "\0" in item:
@@ -117,12 +117,12 @@ def name(value: object) -> str:
     if not value.strip():
         raise ValueError("must not be empty")
     if not value.isprintable():
-        raise ValueError("must not hold control characters")
+        raise ValueError("must not contain control characters")
     return value
 
 
 def identifier(value: object) -> str:
-    """A name that also becomes a directory, so nothing that could lead out of one."""
+    """A name that is also used as the name of a directory, so without `/` and `..`."""
     if not IDENTIFIER.fullmatch(name(value)):
         raise ValueError("must be made of letters, digits, `-` and `_`")
     return name(value)
@@ -146,12 +146,12 @@ def variables(value: object) -> tuple[str, ...]:
     listed = names(value)
     for item in listed:
         if not VARIABLE.fullmatch(item):
-            raise ValueError(f"must list names of environment variables, and `{item}` is none")
+            raise ValueError(f"must list names of environment variables; `{item}` is not one")
     return listed
 
 
 def plain(value: object) -> object:
-    """What reaches a payload as it is: JSON has no dates, no NaN and no infinity."""
+    """A value that JSON can carry into a payload: no dates, no NaN and no infinity."""
     for item in value if isinstance(value, list) else [value]:
         if isinstance(item, int):
             integer(int(item))
@@ -163,54 +163,54 @@ def plain(value: object) -> object:
 
 
 def data(value: object) -> object:
-    """Like `plain`, with tables and arrays as deep as one likes."""
+    """Like `plain`, with tables and arrays of any depth."""
     if isinstance(value, dict):
-        return {key: data(one) for key, one in value.items()}
+        return {key: data(item) for key, item in value.items()}
     if isinstance(value, list):
-        return [data(one) for one in value]
+        return [data(item) for item in value]
     return plain(value)
 
 
-def _said(value: object) -> str:
+def _value_text(value: object) -> str:
     return f"`{value}`" if isinstance(value, str) and value.isprintable() else type_name(value)
 
 
 def _distinct(listed: list[str]) -> tuple[str, ...]:
-    seen = set()
+    distinct = set()
     for item in listed:
-        if item in seen:
+        if item in distinct:
             raise ValueError(f"lists `{item}` twice")
-        seen.add(item)
+        distinct.add(item)
     return tuple(listed)
 
 
 def patterns(value: object) -> tuple[str, ...]:
-    """One text or a list of them. Not too long: to match with a glob takes the square of its length."""
+    """A glob or a list of globs. Their length is limited: matching takes time quadratic in it."""
     items = value if isinstance(value, list) else [value]
-    found = [item for item in items if isinstance(item, str) and item.strip() and item.isprintable()]
-    if not found or len(found) < len(items):
+    globs = [item for item in items if isinstance(item, str) and item.strip() and item.isprintable()]
+    if not globs or len(globs) < len(items):
         raise ValueError("must be a string that is not empty, or a list of them")
-    if max(map(len, found)) > LONGEST_PATTERN:
+    if max(map(len, globs)) > LONGEST_PATTERN:
         raise ValueError(f"must have at most {LONGEST_PATTERN} characters")
-    return tuple(found)
+    return tuple(globs)
 
 
 def words(value: object) -> tuple[str, ...]:
-    """A list of strings, or text that is split as a shell would."""
+    """A list of words, or text that is split into words as a shell would."""
     if isinstance(value, str):
         try:
             value = shlex.split(value)
         except ValueError:
-            raise ValueError("has a quotation that is not closed") from None
+            raise ValueError("has an unclosed quotation mark") from None
     return commands(value)
 
 
 def inner_path(value: object) -> str:
-    """A path below the project's root, as plain names."""
-    found = name(value).removeprefix("./")
-    parts = found.split("/")
-    if found.startswith("/") or any(part in ("", ".", "..") for part in parts):
+    """A path below the project's root, without a leading `./`."""
+    path = name(value).removeprefix("./")
+    parts = path.split("/")
+    if path.startswith("/") or any(part in ("", ".", "..") for part in parts):
         raise ValueError("must be a path below the project's root, without `..`")
-    if len(found.encode()) > LONGEST_PATH or any(len(part.encode()) > LONGEST_NAME for part in parts):
+    if len(path.encode()) > LONGEST_PATH or any(len(part.encode()) > LONGEST_NAME for part in parts):
         raise ValueError("is longer than a path can be")
-    return found
+    return path

@@ -1,4 +1,4 @@
-"""Which line a key stands on: tomllib gives values without their places, and a problem needs one.
+"""The line of each key of a TOML text, for messages: tomllib gives values without their lines.
 
 The text is cut into tokens, only as finely as needed to tell where a statement ends: strings and comments are
 skipped whole, brackets are counted, and a line end outside of all brackets ends the statement.
@@ -14,10 +14,10 @@ from typing import NamedTuple
 from samuel.config.keys import KeyPath, is_bare
 
 DEEPEST = 50
-"""Levels of nesting, and parts of one dotted key: beyond any config, and below what tomllib can take."""
+"""Levels of nesting, and parts of a dotted key: more than any config needs, and less than tomllib can parse."""
 
-# Every alternative is possessive (`++`, `*+`) and none insists on its closing quote, so each character is
-# looked at a bounded number of times in any text, broken ones included.
+# Every alternative is possessive (`++`, `*+`) and none requires its closing quote, so each character is looked at
+# a bounded number of times, also in a text that is not valid TOML.
 _BARE = r"[A-Za-z0-9_-]++"
 _BASIC = r'"(?:[^"\\\n]++|\\[^\n])*+"?'
 _LITERAL = r"'[^'\n]*+'?"
@@ -35,26 +35,26 @@ _TOKEN = re.compile(
 
 
 class TomlLines:
-    """The line of every key of one valid TOML text.
+    """The line of every key of a valid TOML text.
 
-    What stands inside an array or an inline table has no line of its own, even where it is spread over
-    several: it is found where its statement begins.
+    A key inside an array or an inline table has the line on which the statement begins, even if the statement has
+    several lines.
     """
 
     def __init__(self, text: str) -> None:
         self._at = _locate(text)
 
     def of(self, path: KeyPath) -> int:
-        """The line of `path`, or of the nearest thing around it; 0 if there is none."""
+        """The line of `path`, or of the nearest table around it; 0 if there is none."""
         while path and path not in self._at:
             path = path[:-1]
         return self._at.get(path, 0)
 
 
 def too_deep(text: str) -> int | None:
-    """The first line, if any, that nests deeper than DEEPEST. `text` may be anything.
+    """The first line, if any, that nests deeper than DEEPEST. `text` need not be valid TOML.
 
-    Asked before tomllib, which recurses on brackets and takes quadratic time for a long dotted key.
+    Checked before tomllib parses: it recurses on brackets and takes quadratic time for a long dotted key.
     """
     return next((line for token, line, depth in _tokens(text) if token["deep"] or depth > DEEPEST), None)
 
@@ -72,15 +72,16 @@ def _locate(text: str) -> dict[KeyPath, int]:
                 latest[path] = latest.get(path, -1) + 1
                 path = (*path, latest[path])
             table = path
-        for end in range(1, len(path) + 1):  # `[a.b]` mentions `a` as well, perhaps for the first time
+        for end in range(1, len(path) + 1):  # `[a.b]` may be the first mention of `a`
             at.setdefault(path[:end], line)
     return at
 
 
 class _Statement(NamedTuple):
+    """A header or an assignment."""
+
     line: int
-    head: str
-    """`[header]`, or the key: what stands before `=`."""
+    head: str  # `[header]`, or the key: the text before `=`
 
 
 def _statements(text: str) -> Iterator[_Statement]:

@@ -1,4 +1,4 @@
-"""samuel.toml -> Config, or every problem at once.
+"""Loads samuel.toml into a Config, or reports all of its problems at once.
 
 To add a key: a field in `model.py`, and a line here that takes it.
 """
@@ -30,7 +30,7 @@ from samuel.printable import shorten
 
 
 def load(file: Path) -> Config:
-    """What `file` says; the defaults if there is no such file; ConfigError with everything wrong in it."""
+    """The configuration in `file`; the defaults if there is no such file; ConfigError with all of its problems."""
     source = read_source(file)
     if source is None:
         return Config()
@@ -78,13 +78,13 @@ def _abilities(table: ConfigTable) -> RankingSettings:
 
 
 def _plugins(table: ConfigTable) -> dict[str, PluginSettings]:
-    found = {}
+    plugins = {}
     for name in table:
         own = table.table(name)
         enabled = own.take("enabled", kinds.flag, True)
         config = {key: own.take(key, kinds.data, None) for key in own if key != "enabled"}
-        found[name] = PluginSettings(config, enabled, table.line(name))
-    return found
+        plugins[name] = PluginSettings(config, enabled, table.line(name))
+    return plugins
 
 
 def _guardrails(table: ConfigTable) -> dict[str, object]:
@@ -92,19 +92,19 @@ def _guardrails(table: ConfigTable) -> dict[str, object]:
 
 
 def _methodologies(table: ConfigTable) -> dict[str, Methodology]:
-    found = {}
+    methodologies = {}
     for name in table:
         try:
             kinds.identifier(name)
         except ValueError as error:
             table.refuse(name, f"`{shorten(name)}` cannot name a methodology: it {error}")
         inner = table.table(name)
-        found[name] = loop.methodology(name, inner, _hooks(inner.table("hooks")))
-    return found
+        methodologies[name] = loop.methodology(name, inner, _hooks(inner.table("hooks")))
+    return methodologies
 
 
 def _hooks(table: ConfigTable) -> dict[str, EventSettings]:
-    found: dict[str, EventSettings] = {}
+    settings: dict[str, EventSettings] = {}
     spelled: dict[str, str] = {}
     for spelling in table:
         try:
@@ -116,15 +116,15 @@ def _hooks(table: ConfigTable) -> dict[str, EventSettings]:
         if first != spelling:
             what = f"`{spelling}` is the same event as `{first}` on line {table.line(first)}"
             table.refuse(spelling, what, "put both into one table")
-        found[event] = _event(table.table(spelling))
-    return found
+        settings[event] = _event(table.table(spelling))
+    return settings
 
 
 def _refuse_event(table: ConfigTable, spelling: str, error: UnknownEvent) -> None:
-    # `[hooks.quality.check]` is an easy slip: to TOML it is a table `check` in a table `quality`.
+    # `[hooks.quality.check]` is a common mistake: in TOML it is a table `check` in a table `quality`.
     inner = table.table(spelling)
     slips = [
-        rest for first, _, rest in (known.partition(".") for known in ALL) if first == spelling and rest in inner
+        rest for first, _, rest in (event.partition(".") for event in ALL) if first == spelling and rest in inner
     ]
     for rest in slips:
         quoted = dotted((*table.path, f"{spelling}.{rest}"))
@@ -132,7 +132,7 @@ def _refuse_event(table: ConfigTable, spelling: str, error: UnknownEvent) -> Non
         _event(inner.table(rest))
     if not slips:
         table.refuse(spelling, error.message, error.hint)
-        _event(inner)  # for the problems inside
+        _event(inner)  # to report the problems inside
 
 
 def _event(table: ConfigTable) -> EventSettings:
@@ -147,7 +147,7 @@ def _handlers(table: ConfigTable) -> tuple[HandlerRef, ...] | None:
     items = table.take("handlers", kinds.array, None)
     if items is None:
         return None
-    found: dict[str, HandlerRef] = {}
+    handlers: dict[str, HandlerRef] = {}
     for index, item in enumerate(items):
         if isinstance(item, str):
             item = {"use": item}  # the short form
@@ -160,12 +160,12 @@ def _handlers(table: ConfigTable) -> tuple[HandlerRef, ...] | None:
         if "use" not in entry:
             hint = 'name the handler: { use = "..." }'
             entry.refuse("use", f"item {index + 1} of `handlers` has no `use`", hint)
-        elif use and use in found:
-            entry.refuse("use", f"`{use}` stands twice in `handlers`", "keep one of the two")
+        elif use and use in handlers:
+            entry.refuse("use", f"`{use}` is listed twice in `handlers`", "keep one of the two")
         strict = entry.take("strict", kinds.flag, None)
         timeout = entry.take("timeout", kinds.timeout, None)
-        found[use] = HandlerRef(use, strict, timeout, entry.line())
-    return tuple(found.values())
+        handlers[use] = HandlerRef(use, strict, timeout, entry.line())
+    return tuple(handlers.values())
 
 
 def _order(table: ConfigTable) -> tuple[dict[str, int], dict[str, int]]:

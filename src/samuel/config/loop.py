@@ -1,4 +1,4 @@
-"""The loop's part of samuel.toml: methodologies, agents, sandboxes."""
+"""Reads the tables of samuel.toml that configure the loop: methodologies, agents, sandboxes."""
 
 from __future__ import annotations
 
@@ -50,14 +50,14 @@ def _agent(name: str, table: ConfigTable) -> AgentSettings:
         hint = 'for example: command = ["./agent", "{prompt_file}"]'
         table.refuse("command", f"the agent `{shorten(name)}` has no `command`", hint)
     elif prompt == "argument" and not any("{prompt}" in word for word in command):
-        table.refuse("prompt", "`prompt` is `argument`, but no word of `command` holds `{prompt}`")
+        table.refuse("prompt", "`prompt` is `argument`, but no word of `command` contains `{prompt}`")
     return AgentSettings(name, command, prompt, table.take("env", kinds.variables, ()))
 
 
 def _sandbox(table: ConfigTable) -> SandboxSettings:
-    """A word, or a table for those that need more than a word."""
-    given = table.take("sandbox", kinds.text_or_table, "host")
-    if isinstance(given, str):
+    """The value of `sandbox`: a kind, or a table with `kind` and its settings."""
+    setting = table.take("sandbox", kinds.text_or_table, "host")
+    if isinstance(setting, str):
         kind = table.take("sandbox", kinds.one_of(*SANDBOXES), "host")
         if kind == "oci":
             hint = 'sandbox = { kind = "oci", image = "..." }'
@@ -65,15 +65,15 @@ def _sandbox(table: ConfigTable) -> SandboxSettings:
         return SandboxSettings(kind)
     inner = table.table("sandbox")
     kind = inner.take("kind", kinds.one_of(*SANDBOXES), "host")
-    found = SandboxSettings(
+    sandbox = SandboxSettings(
         kind=kind,
         image=inner.take("image", kinds.name, ""),
         network=inner.take("network", kinds.flag, SandboxSettings.network),
         volumes=inner.take("volumes", kinds.names, ()),
     )
-    if kind == "oci" and not found.image:
+    if kind == "oci" and not sandbox.image:
         inner.refuse("image", "`oci` needs an image")
-    return found
+    return sandbox
 
 
 def _pilot(table: ConfigTable) -> Pilot:

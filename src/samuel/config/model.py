@@ -1,7 +1,7 @@
-"""What samuel.toml says, checked once and then never changed.
+"""The content of samuel.toml, checked once and then never changed.
 
 Mappings are plain dicts behind a read-only type: a true read-only proxy can be neither pickled nor written as
-JSON. Lines are kept for messages; two configs that say the same on different lines are equal.
+JSON. Lines are stored for messages and do not count in comparisons.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from pathlib import Path
 
 DEFAULT = "default"
 DEFAULT_ALIAS = "samuel-default"
-"""How `handlers` and `order` name an event's built-in handler. Both are read; the model holds the first."""
+"""The names of an event's built-in handler in `handlers` and `order`; the model always holds the first."""
 
 REST = "..."
 """The item of `handlers` that stands for every handler not named there."""
@@ -20,7 +20,7 @@ REST = "..."
 
 @dataclass(frozen=True)
 class HandlerRef:
-    """One item of `handlers = [...]`: a name, or a table when it has settings of its own there."""
+    """One item of `handlers = [...]`: a name, or a table with a name and settings."""
 
     use: str
     strict: bool | None = None
@@ -30,7 +30,7 @@ class HandlerRef:
 
 @dataclass(frozen=True)
 class EventSettings:
-    """`[hooks."<event>"]`. None means that the file does not say; empty `handlers` say that none run."""
+    """`[hooks."<event>"]`. None means that a key is not set; with empty `handlers` none run."""
 
     strict: bool | None = None
     timeout: float | None = None
@@ -40,7 +40,7 @@ class EventSettings:
     order_lines: Mapping[str, int] = field(default_factory=dict, compare=False)
 
     def over(self, below: EventSettings) -> EventSettings:
-        """These settings where they say something, those `below` elsewhere; `order` merges per key."""
+        """These settings where they are set, else those `below`; `order` is merged per key."""
         return EventSettings(
             strict=below.strict if self.strict is None else self.strict,
             timeout=below.timeout if self.timeout is None else self.timeout,
@@ -51,7 +51,7 @@ class EventSettings:
         )
 
 
-NOTHING_SAID = EventSettings()
+NO_SETTINGS = EventSettings()
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,7 @@ class AgentSettings:
     """How it gets the prompt: file, stdin or argument."""
 
     env: tuple[str, ...] = ()
-    """The host's variables that it receives besides the clean set."""
+    """The host's variables that it receives in addition to the clean set."""
 
 
 @dataclass(frozen=True)
@@ -96,7 +96,7 @@ class Methodology:
     name: str
     hooks: Mapping[str, EventSettings] = field(default_factory=dict)
     agent: str = ""
-    """"": the person's own choice, or claude."""
+    """"": the agent of ~/.samuel/config.toml, or claude."""
 
     quality_checks: tuple[str, ...] = ()
     max_iterations: int = 25
@@ -105,17 +105,17 @@ class Methodology:
     pause: float = 2.0
     agent_timeout: float = 1800.0
     max_duration: float | None = None
-    """None: as long as it takes."""
+    """None: unlimited."""
 
     commit: bool = False
     commit_hooks: bool = False
-    """Do the repository's hooks run for those commits, if somebody agreed to them?"""
+    """True: the repository's git hooks run for those commits, if the user trusts them."""
 
     sandbox: SandboxSettings = field(default_factory=SandboxSettings)
     pilot: Pilot = field(default_factory=Pilot)
 
     def agent_for(self, preferred: str) -> str:
-        """The agent that works: the one of samuel.toml, else the one that the user prefers, else claude."""
+        """The agent to run: the one in samuel.toml, else the one that the user prefers, else claude."""
         return self.agent or preferred or "claude"
 
 
@@ -124,16 +124,16 @@ class Limits:
     """`[limits]`"""
 
     handler_output_bytes: int = 8 * 1024 * 1024
-    """What one call may print before it is cut off."""
+    """How much a call may print before it is stopped."""
 
     handler_prompt_bytes: int = 16 * 1024
-    """What one handler may add to the prompt."""
+    """How much a handler may add to the prompt."""
 
     handler_memory_bytes: int = 256 * 1024 * 1024
-    """What one call of a module or a container may use."""
+    """How much memory a call of a module or a container may use."""
 
     script_memory_bytes: int = 2 * 1024 * 1024 * 1024
-    """What the processes of a plugin's script or Python function may use."""
+    """How much memory the processes of a plugin's script or Python function may use."""
 
     script_processes: int = 512
     """How many processes and threads a plugin's script or Python function may have."""
@@ -141,21 +141,21 @@ class Limits:
 
 @dataclass(frozen=True)
 class RankingSettings:
-    """`[abilities]`: who says which abilities fit a text."""
+    """`[abilities]`: how abilities are ranked for a text."""
 
     ranker: str = "words"
-    """`words`, or `agent`: the configured agent chooses among what the words find."""
+    """`words`, or `agent`: the configured agent chooses among the abilities that the words find."""
 
     candidates: int = 40
-    """How many abilities the agent is shown."""
+    """How many abilities the agent chooses from."""
 
     timeout: float = 60.0
-    """How long it may take; then the words decide."""
+    """How long the agent may take; then the ranking by words is used."""
 
 
 @dataclass(frozen=True)
 class PluginSettings:
-    """`[plugins.<name>]`: the plugin's own keys, over the defaults of its manifest, and whether it takes part."""
+    """`[plugins.<name>]`: the plugin's settings, which win over its manifest's defaults, and `enabled`."""
 
     config: Mapping[str, object] = field(default_factory=dict)
     enabled: bool = True
@@ -164,13 +164,15 @@ class PluginSettings:
 
 @dataclass(frozen=True)
 class Config:
+    """A whole samuel.toml."""
+
     file: Path | None = None
     """None when there is no samuel.toml: then everything has its default."""
 
     default_methodology: str = "ralph"
 
     environment: str = ""
-    """Where this is: dev, prod, …; ~/.samuel/config.toml, SAMUEL_ENV and `--env` override it."""
+    """The environment: dev, prod, …; ~/.samuel/config.toml, SAMUEL_ENV and `--env` override it."""
 
     hooks: Mapping[str, EventSettings] = field(default_factory=dict)
     """By canonical event name."""
@@ -178,13 +180,13 @@ class Config:
     methodology: Mapping[str, Methodology] = field(default_factory=dict)
 
     distributions: tuple[str, ...] = ()
-    """The installed Python distributions whose `samuel.hooks` entry points take part."""
+    """The installed Python distributions whose `samuel.hooks` entry points are used."""
 
     pass_env: tuple[str, ...] = ()
-    """The host's variables that hooks receive besides the clean set."""
+    """The host's variables that hooks receive in addition to the clean set."""
 
     guardrails: Mapping[str, object] = field(default_factory=dict)
-    """Free keys, shown to the agent."""
+    """Any keys, shown to the agent."""
 
     limits: Limits = field(default_factory=Limits)
 
@@ -199,20 +201,20 @@ class Config:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The methodologies there are: those of the file, and the default one whether it is there or not."""
+        """The names of the methodologies: the default one, and those in the file."""
         return tuple(dict.fromkeys((self.default_methodology, *self.methodology)))
 
     @property
-    def several(self) -> bool:
-        """Is there more than one, so that each keeps its state apart?"""
+    def has_several_methodologies(self) -> bool:
+        """True if there is more than one methodology, so that each needs its own state directory."""
         return len(self.names) > 1
 
     def chosen(self, name: str) -> Methodology:
-        """A methodology by name; one that the file does not mention has its defaults."""
+        """The methodology with this name; with its defaults if the file does not have it."""
         return self.methodology.get(name) or Methodology(name)
 
     def settings(self, event: str, methodology: str) -> EventSettings:
-        """What holds for a canonical event while a methodology runs: its own word over the general one."""
-        general = self.hooks.get(event, NOTHING_SAID)
+        """The settings of an event (its canonical name) for a methodology, whose own settings win."""
+        general = self.hooks.get(event, NO_SETTINGS)
         chosen = self.methodology.get(methodology)
-        return chosen.hooks.get(event, NOTHING_SAID).over(general) if chosen else general
+        return chosen.hooks.get(event, NO_SETTINGS).over(general) if chosen else general

@@ -1,7 +1,7 @@
-"""`~/.samuel/config.toml`: what one person prefers, on all their projects.
+"""`~/.samuel/config.toml`: a user's preferences for all of their projects.
 
-Who answers to an event, and in what order, is for the project's samuel.toml alone: two people must get the same
-chain. So there are no hooks and no methodologies here.
+It has no hooks and no methodologies: which handlers run, and in what order, is decided by the project's
+samuel.toml alone, so that two users get the same chain.
 """
 
 from __future__ import annotations
@@ -21,29 +21,31 @@ PROJECT_ONLY = ("hooks", "methodology")
 
 @dataclass(frozen=True)
 class Personal:
+    """The user's preferences."""
+
     agent: str = ""
-    """The agent for projects that name none."""
+    """The agent for projects whose samuel.toml names none."""
 
     environment: str = ""
-    """Where this machine is: dev, prod, …; before samuel.toml, whose word is for machines that do not say."""
+    """The environment of this machine: dev, prod, …; it wins over samuel.toml's."""
 
     live: bool = True
     """`[display]`: a live display where there is a terminal."""
 
     verbose: bool = False
-    """`[display]`: show what agents say, as with -v."""
+    """`[display]`: show the output of agents, as with -v."""
 
 
 def environment(personal: Personal, config: Config) -> str:
-    """Where this is, unless the call itself says: SAMUEL_ENV, the machine's own word, the project's.
+    """The environment of a call without `--env`: SAMUEL_ENV, the machine's, or the project's.
 
-    The machine before the project: samuel.toml is the same in every clone, also in the one in production.
+    The machine's wins over the project's: samuel.toml is the same in every clone, also in the one in production.
     """
     return os.environ.get("SAMUEL_ENV", "") or personal.environment or config.environment
 
 
 def load_personal(file: Path) -> Personal:
-    """What the file says; the defaults without one; ConfigError with everything wrong in it."""
+    """The preferences in `file`; the defaults if there is no such file; ConfigError with all of its problems."""
     source = read_source(file)
     if source is None:
         return Personal()
@@ -52,14 +54,16 @@ def load_personal(file: Path) -> Personal:
     for key in PROJECT_ONLY:
         if top.take(key, lambda value: value, None) is not None:
             top.refuse(
-                key, f"`{key}` belongs into a project's samuel.toml", "here it would differ from person to person"
+                key,
+                f"`{key}` belongs in a project's samuel.toml",
+                "it must be the same for all users of the project",
             )
     display = top.table("display")
-    found = Personal(
+    personal = Personal(
         agent=top.take("agent", kinds.identifier, Personal.agent),
         environment=top.take("environment", kinds.identifier, Personal.environment),
         live=display.take("live", kinds.flag, Personal.live),
         verbose=display.take("verbose", kinds.flag, Personal.verbose),
     )
     report.finish()
-    return found
+    return personal

@@ -1,6 +1,6 @@
-"""Reading a table key by key: typed values out, problems kept, and what nobody asked for refused.
+"""Reads a table key by key: it returns typed values, collects problems, and refuses keys that were never read.
 
-A key exists because some line of `load.py` takes it. There is no second list of valid keys to keep in step.
+A key is valid because some line of `load.py` takes it. There is no second list of valid keys to keep in step.
 """
 
 from __future__ import annotations
@@ -15,20 +15,22 @@ from samuel.errors import ConfigError, Problem
 from samuel.nearest import SpellingHints
 from samuel.printable import shorten
 
-MOST_UNKNOWN = 100
-"""Unknown keys of one table that are listed one by one."""
+MAX_UNKNOWN_LISTED = 100
+"""How many unknown keys of a table are reported one by one."""
 
 Value = TypeVar("Value")
 DefaultT = TypeVar("DefaultT")
 
 
 class KeyLines(Protocol):
+    """The lines of a file's keys."""
+
     def of(self, path: KeyPath) -> int:
-        """The line of `path`, or of the nearest thing around it."""
+        """The line of `path`, or of the nearest table around it."""
 
 
 class ProblemReport:
-    """What is wrong with one file, kept until all of it is known."""
+    """Collects the problems of a file, to report all of them at once."""
 
     def __init__(self, file: Path, lines: KeyLines) -> None:
         self._file = str(file)
@@ -46,7 +48,7 @@ class ProblemReport:
         self._problems.append(Problem(what, self._file, self.line(path), hint))
 
     def add_unknown(self, path: KeyPath, what: str, valid_keys: Iterable[str]) -> None:
-        """Add a key that is none of `valid_keys`, with the nearest of them as the hint."""
+        """Add a key that is not in `valid_keys`, with the nearest of them as the hint."""
         listed = "known here: " + ", ".join(f"`{key}`" for key in valid_keys)
         self.add(path, what, self._hints.did_you_mean(str(path[-1]), valid_keys, listed))
 
@@ -54,7 +56,7 @@ class ProblemReport:
         return self._lines.of(path)
 
     def finish(self) -> None:
-        """To call when all has been read: raises ConfigError with all problems, in the order of the file."""
+        """Raise ConfigError with all problems, in the order of the file. To be called after the last read."""
         for table in self._tables:
             table.refuse_unread()
         if self._problems:
@@ -62,24 +64,24 @@ class ProblemReport:
 
 
 class ConfigTable:
-    """One table of the file. Iterating it gives every key, for tables whose keys are the user's own."""
+    """One table of the file. Iterating over it reads every key, for tables whose keys the user chooses."""
 
     def __init__(self, report: ProblemReport, values: dict[str, object], path: KeyPath) -> None:
         self._report = report
         self._values = values
         self.path = path
-        self._known: dict[str, None] = {}  # a set that keeps the order in which the keys were asked for
+        self._keys_read: dict[str, None] = {}  # a set, in the order in which the keys were read
 
     def __iter__(self) -> Iterator[str]:
-        self._known.update(dict.fromkeys(self._values))
+        self._keys_read.update(dict.fromkeys(self._values))
         return iter(self._values)
 
     def __contains__(self, key: str) -> bool:
         return key in self._values
 
     def take(self, key: str, kind: Callable[[object], Value], default: DefaultT) -> Value | DefaultT:
-        """The value of `key`; the default if it is absent, or wrong, which is noted."""
-        self._known[key] = None
+        """The value of `key`; the default if it is absent or invalid. An invalid value is reported."""
+        self._keys_read[key] = None
         if key not in self._values:
             return default
         try:
@@ -89,13 +91,13 @@ class ConfigTable:
             return default
 
     def require(self, key: str, kind: Callable[[object], Value], default: DefaultT) -> Value | DefaultT:
-        """The value of a key of YAML that must be there; that it is not is noted."""
+        """The value of a required key of a YAML file. A missing key is reported."""
         if key not in self:
             self.refuse(key, f"`{key}` is missing", f"add `{key}: ...`")
         return self.take(key, kind, default)
 
     def table(self, key: str) -> ConfigTable:
-        """The table at `key`; an empty one if it is absent, or no table, which is noted."""
+        """The table at `key`; an empty one if it is absent or not a table, which is reported."""
         return self._report.read(self.take(key, table_values, {}), (*self.path, key))
 
     def entry(self, key: str, index: int, values: dict[str, object]) -> ConfigTable:
@@ -106,16 +108,17 @@ class ConfigTable:
         self._report.add((*self.path, key), what, hint)
 
     def line(self, key: str | None = None) -> int:
-        """Where `key` stands, or the table itself."""
+        """The line of `key`, or of the table itself."""
         return self._report.line(self.path if key is None else (*self.path, key))
 
     def refuse_unread(self) -> None:
+        """Report the keys that were never read as unknown."""
         where = f" in `{dotted(self.path)}`" if self.path else ""
-        unread = [key for key in self._values if key not in self._known]
-        for key in unread[:MOST_UNKNOWN]:
-            self._report.add_unknown((*self.path, key), f"unknown key `{shorten(key)}`{where}", self._known)
-        if len(unread) > MOST_UNKNOWN:
-            self.refuse(unread[MOST_UNKNOWN], f"{len(unread) - MOST_UNKNOWN} more unknown keys{where}")
+        unread = [key for key in self._values if key not in self._keys_read]
+        for key in unread[:MAX_UNKNOWN_LISTED]:
+            self._report.add_unknown((*self.path, key), f"unknown key `{shorten(key)}`{where}", self._keys_read)
+        if len(unread) > MAX_UNKNOWN_LISTED:
+            self.refuse(unread[MAX_UNKNOWN_LISTED], f"{len(unread) - MAX_UNKNOWN_LISTED} more unknown keys{where}")
 
 
 def table_values(value: object) -> dict[str, object]:

@@ -1,4 +1,4 @@
-"""From a path to TOML values, with everything that can be wrong on the way told as a problem."""
+"""Reads and parses a TOML file; whatever is wrong with it becomes a ConfigError."""
 
 from __future__ import annotations
 
@@ -21,6 +21,8 @@ _UNQUOTED_EVENT = re.compile(r"\s*\[[^\"']*:")
 
 
 class TomlSource(NamedTuple):
+    """A TOML file: its text, and the values in it."""
+
     text: str
     values: dict[str, object]
 
@@ -36,7 +38,7 @@ def read_source(file: Path) -> TomlSource | None:
 
 def _read(file: Path) -> bytes | None:
     try:
-        # Opened first, asked afterwards: what was checked is what is read. O_NONBLOCK: a pipe must not hang.
+        # The open file is checked, not the path, so that nothing can be swapped. O_NONBLOCK: a pipe must not hang.
         fd = os.open(file, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
         try:
             kind = os.fstat(fd).st_mode

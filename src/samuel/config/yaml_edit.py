@@ -1,4 +1,4 @@
-"""Changing one flag of a YAML file, and nothing else: comments, order and spacing stay the user's."""
+"""Changes one flag of a YAML file and nothing else: comments, order and spacing are preserved."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ import re
 
 
 def set_flag(text: str, key: str, value: bool, after: str) -> str | None:
-    """`text` with the top-level `key` set; one that is missing stands behind the line of `after`.
+    """`text` with the top-level `key` set; a missing key is inserted after the line of `after`.
 
-    None where there is no such line. Whoever asks must read the result: YAML can be written in stranger ways.
+    None where there is no such line. The caller must parse the result: not every way to write YAML is handled.
     """
     word = str(value).lower()
     line = re.compile(rf"^({re.escape(key)}[ \t]*:)[ \t]*[^\s#]*", re.MULTILINE)

@@ -58,7 +58,7 @@ def read(top: ConfigTable, tier: ConfigTable | None, *, has_files: bool) -> list
 
 
 def _count(table: ConfigTable) -> int:
-    values = (table.take(key, kinds.anything, None) for key in table)
+    values = (table.take(key, kinds.any_value, None) for key in table)
     return sum(len(value) if isinstance(value, list) else 1 for value in values)
 
 
@@ -94,7 +94,7 @@ def _bindings(table: ConfigTable) -> Iterator[Bound]:
 
 def _refuse_event(table: ConfigTable, spelling: str, error: UnknownEvent) -> None:
     # `context.extra = "function"` without quotes is an easy slip: to TOML it is a table `context`.
-    inner = table.take(spelling, kinds.anything, None)
+    inner = table.take(spelling, kinds.any_value, None)
     slips = [f"{spelling}.{key}" for key in inner if f"{spelling}.{key}" in ALL] if isinstance(inner, dict) else []
     for event in slips:
         table.refuse(spelling, f"`{event}` needs quotes", f"write `{dotted((*table.path, event))}`")

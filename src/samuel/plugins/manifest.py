@@ -15,7 +15,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from samuel.config import kinds
-from samuel.config.keys import written
+from samuel.config.keys import toml_key
 from samuel.config.lines import TomlLines
 from samuel.config.model import DEFAULT, DEFAULT_ALIAS
 from samuel.config.reader import ConfigTable, ProblemReport
@@ -120,7 +120,7 @@ def _requires(table: ConfigTable, own: str) -> tuple[Requirement, ...]:
         table.refuse(next(iter(table)), f"it requires {count} plugins, and {MOST_REQUIRED} are the most")
         return ()
     for name in table:
-        if isinstance(table.take(name, kinds.anything, ""), dict):
+        if isinstance(table.take(name, kinds.any_value, ""), dict):
             inner = table.table(name)
             source = inner.take("source", _source, "")
             version = inner.take("version", ranges.version_range, "")
@@ -134,7 +134,7 @@ def _requires(table: ConfigTable, own: str) -> tuple[Requirement, ...]:
         if name == own:
             table.refuse(name, "it requires itself")
         elif not source and "/" not in name:
-            hint = f'for example: {written(name)} = {{ source = "org/repo", version = ">=1" }}'
+            hint = f'for example: {toml_key(name)} = {{ source = "org/repo", version = ">=1" }}'
             table.refuse(name, f"it does not say where `{name}` comes from", hint)
         found.append(Requirement(name=name, version=version, source=source, line=table.line(name)))
     return tuple(found)
@@ -168,7 +168,7 @@ def _check_meta(
 
 def _tier(top: ConfigTable, kind: str) -> ConfigTable | None:
     for other in _TIERS:
-        if other != kind and top.take(other, kinds.anything, None) is not None and kind:
+        if other != kind and top.take(other, kinds.any_value, None) is not None and kind:
             top.refuse(other, f"`[{other}]` is for plugins of kind `{other}`, and this one is `{kind}`")
     return top.table(kind) if kind in _TIERS else None
 

@@ -40,7 +40,7 @@ def _listed(
 
 def _network(table: ConfigTable, kind: str) -> bool | tuple[str, ...]:
     alias = f"{NETWORK}.{OUTBOUND}"
-    dotted = isinstance(table.take(NETWORK, kinds.anything, None), dict)
+    dotted = isinstance(table.take(NETWORK, kinds.any_value, None), dict)
     places = [(table.table(NETWORK), OUTBOUND) if dotted else (table, NETWORK), (table, alias)]
     said = [
         place.take(key, _hosts if kind == WASM else _yes_or_no, False) for place, key in places if key in place

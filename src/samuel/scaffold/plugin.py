@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-from samuel.config.keys import written
+from samuel.config.keys import toml_key
 from samuel.errors import SamuelError, UsageError
 from samuel.files import atomic
 from samuel.files.inside import make_dirs_inside
@@ -71,7 +71,7 @@ def _values(name: str) -> dict[str, str]:
     plain = "-".join(re.findall(r"[a-z0-9]+", directory_name(name).lower()))
     return {
         "NAME": name,
-        "KEY": written(name),  # in TOML
+        "KEY": toml_key(name),  # in TOML
         "CONTEXT": f"Plugins.{name}" if name.isidentifier() else f'Plugins["{name}"]',  # in a prompt's template
         "SKILL": plain[:LONGEST_NAME].strip("-"),
         "IMAGE": plain,

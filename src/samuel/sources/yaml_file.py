@@ -76,7 +76,7 @@ def read_hook(data: bytes, file: str, shipped_hooks: ShippedHooks) -> YamlHook:
         required_key=shipped.required_key if shipped else "",
         **handler,
     )
-    top.take("effects", kinds.anything, None)  # documentation for people and models
+    top.take("effects", kinds.any_value, None)  # documentation for people and models
     report.finish()
     return hook
 
@@ -119,7 +119,7 @@ def _handler(top: ConfigTable, shipped_hooks: ShippedHooks) -> dict[str, Any]:
     kind = table.require("kind", kinds.one_of(*KINDS), "")
     if not kind:
         for key in ("command", "shell", "function", "file", "name"):
-            table.take(key, kinds.anything, None)  # one problem is enough: these keys are known
+            table.take(key, kinds.any_value, None)  # one problem is enough: these keys are known
         return {"kind": "", "command": ""}
     if kind == BUILTIN:
         return {"kind": kind, **_builtin(table, shipped_hooks)}
@@ -145,7 +145,7 @@ def _split(table: ConfigTable, line: str) -> tuple[str, ...]:
     try:
         words = tuple(shlex.split(line))
     except ValueError:
-        table.refuse("command", "`command` has a quotation that is not closed")
+        table.refuse("command", "`command` has an unclosed quotation mark")
         return ()
     _check_program(table, words)
     return words

@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 
 from samuel import paths
-from samuel.config.keys import written
+from samuel.config.keys import toml_key
 from samuel.files.survey import TooManyFiles, survey
 from samuel.plugins.candidate import PluginCandidate
 from samuel.plugins.contents import HOOKS, contents
@@ -160,7 +160,7 @@ def portrait(plugin: InstalledPlugin, enabled: bool) -> str:
     required = (f"{requirement.name} {requirement.version}".strip() for requirement in manifest.requires)
     rows: list[Row] = [
         ("about", [manifest.summary]),
-        ("in samuel.toml", [f"[plugins.{written(plugin.name)}]{'' if enabled else '  enabled = false'}"]),
+        ("in samuel.toml", [f"[plugins.{toml_key(plugin.name)}]{'' if enabled else '  enabled = false'}"]),
         ("location", [f"{plugin.location}, {plugin.directory}"]),
         ("linked to", [plugin.linked]),
         ("from", [f"{locked.source}@{locked.ref}" if locked.ref else locked.source] if locked else []),

@@ -60,13 +60,13 @@ def state_directory(here: CommandContext, methodology: str = "") -> Path:
     if os.environ.get("SAMUEL_RUN_ID"):
         # The run's own methodology counts, and its place, whatever samuel.toml says by now.
         name = os.environ.get("SAMUEL_METHODOLOGY") or settings.default_methodology
-        moved = settings.several and not (project.run / PRD).exists()
+        moved = settings.has_several_methodologies and not (project.run / PRD).exists()
         return _safe(project, project.state(name, several=moved))
     name = known_methodology(settings, methodology)
-    if settings.several:
+    if settings.has_several_methodologies:
         record = paths.User.from_environment().record
         move_state(project.run, settings.default_methodology, settings.names, record)
-    return _safe(project, project.state(name, several=settings.several))
+    return _safe(project, project.state(name, several=settings.has_several_methodologies))
 
 
 def task_store(state: Path) -> TaskStore:
