@@ -149,7 +149,7 @@ def event_part(event: EventType, shapes: Shapes) -> str:
         f"- **Built-in default:** {does(event)}",
         f"- **Strict:** {'yes' if event.strict else 'no'}. **Timeout:** {format_duration(event.timeout)}.",
         *(["- **Irreversible:** `samuel hooks fire` wants `--really`."] if event.irreversible else []),
-        "\nPayload, besides the common fields:\n" if own else "\nThe payload has only the common fields.\n",
+        "\nPayload, in addition to the common fields:\n" if own else "\nThe payload has only the common fields.\n",
         *([shapes.table(own)] if own else []),
         "A handler gets:\n",
         as_json(example(event)),
