@@ -104,9 +104,9 @@ from pathlib import Path
 sys.path.insert(0, {str(Path(__file__).parents[2])!r})
 from samuel.clock import SystemClock
 from samuel.process import spawn, tree
-from samuel.runtimes.oci import Oci
+from samuel.runtimes.oci import OciRuntime
 from tests.runtimes.images import do, done, package
 root = Path({str(root)!r})
-runtime = Oci(root, os.environ, Path({str(cache)!r}), {LIMIT}, {MEMORY}, SystemClock())
+runtime = OciRuntime(root, os.environ, Path({str(cache)!r}), {LIMIT}, {MEMORY}, SystemClock())
 plugin = package(root, {image!r}, serve=True)
 """
