@@ -59,7 +59,7 @@ def test_it_is_freed_when_the_body_raises(path: Path) -> None:
 def test_a_refusal_names_the_process_that_holds_it_and_what_for(path: Path) -> None:
     with holder(path) as process, pytest.raises(Locked) as refusal, held(path):
         pass
-    assert refusal.value.message == f"`{path}` is locked by pid {process.pid} (samuel run)."
+    assert refusal.value.message == f"`{path}` is locked by pid {process.pid} (samuel run)"
     assert refusal.value.hint
 
 
@@ -68,7 +68,7 @@ def test_a_shorter_note_replaces_a_longer_one_and_stays_on_one_line(path: Path) 
         pass
     with held(path, note="two\nlines"), pytest.raises(Locked) as refusal, held(path):
         pass
-    assert refusal.value.message == f"`{path}` is locked by pid {os.getpid()} (two lines)."
+    assert refusal.value.message == f"`{path}` is locked by pid {os.getpid()} (two lines)"
 
 
 def test_it_is_freed_when_its_process_ends(path: Path) -> None:

@@ -233,7 +233,7 @@ def test_missing_route_files_and_documents_are_reported(write: Write) -> None:
             "routes/work.quality.checks.yaml",
             8,
             f"the document `docs/link.md` cannot be used: `{root}/docs/link.md` is a symbolic link",
-            "Put a real file or directory in its place.",
+            "replace it with a real file or directory",
         ),
     ]
 

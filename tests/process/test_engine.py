@@ -40,11 +40,11 @@ def name() -> Iterator[str]:
 
 @pytest.fixture
 def forgetful() -> Iterator[None]:
-    before = dict(probe._known)
-    probe._known.clear()
+    before = dict(probe._flags_in_process)
+    probe._flags_in_process.clear()
     yield
-    probe._known.clear()
-    probe._known.update(before)
+    probe._flags_in_process.clear()
+    probe._flags_in_process.update(before)
 
 
 def plugin(directory: Path, base: str, text: str = "hello") -> Path:
@@ -114,7 +114,7 @@ class TestWhatItNeedsHere:
     ) -> None:
         lines = engine.explain(os.environ, tmp_path)
         assert lines[0].startswith(f"containers are run by `{shutil.which('podman')}` ")
-        found = probe.known(shutil.which("podman") or "", False, tmp_path, limits=True)
+        found = probe.remembered_flags(shutil.which("podman") or "", False, tmp_path, limits=True)
         assert found is not None
         conceded = [
             word
@@ -123,7 +123,7 @@ class TestWhatItNeedsHere:
         ]
         assert all(any(f"`{word}`" in line for line in lines) for word in conceded)
         assert bool(conceded) == any(line.startswith("without that it said: ") for line in lines)
-        probe._known.clear()
+        probe._flags_in_process.clear()
         assert engine.explain(os.environ, tmp_path) == lines
 
     def test_a_planted_memory_of_it_is_not_believed(
@@ -137,7 +137,7 @@ class TestWhatItNeedsHere:
         planted = flags._replace(after=(*flags.after, "--privileged"))
         KeyedCache(file, probe.Flags).add(key, planted)
         assert KeyedCache(file, probe.Flags).get(key) == planted
-        probe._known.clear()
+        probe._flags_in_process.clear()
         assert engine.limited_flags(found, network=False, cache=tmp_path) == right
 
     def test_a_container_without_limits_is_the_last_resort_and_said(self, forgetful: None, tmp_path: Path) -> None:
@@ -208,7 +208,7 @@ class TestPinning:
         self, busybox_image: str, podman: Callable[..., str], tmp_path: Path
     ) -> None:
         name = f"127.0.0.1:1/samuel-test-{uuid.uuid4().hex}:1"
-        with pytest.raises(NotRunnable, match=r"cannot pull `127.0.0.1:1/(.|\n)*refused(.|\n)*Publish the image"):
+        with pytest.raises(NotRunnable, match=r"cannot pull `127.0.0.1:1/(.|\n)*refused(.|\n)*publish the image"):
             engine.pin(name, host=os.environ)
         built = engine.pin(name, containerfile=plugin(tmp_path / "a", busybox_image), host=os.environ)
         podman("rmi", "--force", built)
@@ -219,9 +219,9 @@ class TestPinning:
         [
             ("localhost/samuel-test-nothing:1", "does not have the image `localhost/samuel-test-nothing:1`"),
             (f"sha256:{'0' * 64}", "does not have the image"),
-            ("--privileged", "is no name of an image"),
-            ("", "is no name of an image"),
-            ("a b", "is no name of an image"),
+            ("--privileged", "is not a valid image name"),
+            ("", "is not a valid image name"),
+            ("a b", "is not a valid image name"),
         ],
     )
     def test_what_is_nowhere_is_said(self, podman: Callable[..., str], image: str, says: str) -> None:

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 import samuel
+from samuel.process.git.commit import commit_paths
 from samuel.process.git.git import Git, GitFailed
 from samuel.process.git.output import GitCommit, GitStatusEntry
 
@@ -316,7 +317,7 @@ class TestWhatIsWrong:
     def test_no_repository(self, tmp_path: Path, here: dict[str, str], git: Plain) -> None:
         ours = Git(tmp_path, here)
         assert (ours.available, ours.is_repository) == (True, False)
-        with pytest.raises(GitFailed, match=r"is in no git work tree.\nMake one with `git init`"):
+        with pytest.raises(GitFailed, match=r"is not in a git work tree\nmake one with `git init`"):
             ours.status()
         git(tmp_path, "init", "-q")  # an agent may do that at any time
         assert ours.is_repository
@@ -330,7 +331,7 @@ class TestWhatIsWrong:
     def test_no_git(self, tmp_path: Path, here: dict[str, str]) -> None:
         ours = Git(tmp_path, {**here, "PATH": str(tmp_path)})
         assert (ours.available, ours.is_repository) == (False, False)
-        with pytest.raises(GitFailed, match=r"No git 2.31 or newer was found"):
+        with pytest.raises(GitFailed, match=r"git 2.31 or newer was not found"):
             ours.files()
 
     @pytest.mark.parametrize(("version", "good"), [("2.30.9", False), ("2.31.0", True), ("10.0", True)])
@@ -393,7 +394,7 @@ class TestWhichGitIsStarted:
         (repository / ".gitattributes").write_text("new filter=x\n")
         (repository / "new").write_text("new\n")
         ours = Git(repository, {**here, "PATH": f":{repository}/bin:{here['PATH']}"})
-        ours.commit(["new"], ["new"], "second")
+        commit_paths(ours, ["new"], ["new"], "second")
         assert not canary.exists()
         assert git(repository, "show", "HEAD:new") == "new\n"
 
@@ -440,7 +441,7 @@ class TestCommits:
         git(repository, "add", "other")
         (repository / "a.txt").unlink()
         (repository / "*").write_text("a name, not a pattern\n")
-        commit = ours.commit(["new", "a.txt", "*"], ["new", "a.txt", "*"], "second")
+        commit = commit_paths(ours, ["new", "a.txt", "*"], ["new", "a.txt", "*"], "second")
         assert git(repository, "show", "--format=%H %s", "--name-status", "HEAD").split("\n") == [
             f"{commit} second",
             "",
@@ -453,11 +454,11 @@ class TestCommits:
 
     def test_run_no_hook_wherever_hooks_are(self, repository: Path, ours: Git, git: Plain) -> None:
         sprung = self.hooks(repository / ".git" / "hooks")
-        ours.commit(["new"], ["new"], "second")
+        commit_paths(ours, ["new"], ["new"], "second")
         assert not sprung.exists()
         husky = self.hooks(repository / ".husky")
         git(repository, "config", "core.hooksPath", ".husky")
-        ours.commit(["other"], ["other"], "third")
+        commit_paths(ours, ["other"], ["other"], "third")
         assert not husky.exists()
         assert git(repository, "log", "-1", "--format=%s") == "third\n"
 
@@ -465,7 +466,7 @@ class TestCommits:
         sprung = self.hooks(repository / ".husky")
         git(repository, "config", "core.hooksPath", ".husky")
         assert ours.hooks_directory() == repository / ".husky"
-        ours.commit(["new"], ["new"], "second", hooks=ours.hooks_directory())
+        commit_paths(ours, ["new"], ["new"], "second", hooks=ours.hooks_directory())
         assert {"pre-commit", "commit-msg", "post-commit", "reference-transaction"} <= set(
             sprung.read_text().split()
         )
@@ -473,7 +474,7 @@ class TestCommits:
     def test_run_the_owner_s_filters(self, repository: Path, ours: Git, git: Plain, tmp_path: Path) -> None:
         (repository / ".gitattributes").write_text("new filter=upper\n")
         git(repository, "config", "filter.upper.clean", "tr a-z A-Z")
-        ours.commit(["new"], ["new"], "second", writable=(repository,))
+        commit_paths(ours, ["new"], ["new"], "second", writable=(repository,))
         assert git(repository, "show", "HEAD:new") == "NEW\n"
 
     @pytest.mark.parametrize(
@@ -511,9 +512,9 @@ class TestCommits:
         git(repository, "config", "filter.mine.clean", command)
         head = ours.head()
         with pytest.raises(GitFailed, match=r"`filter.mine.clean` runs .*, which a sandboxed agent can change"):
-            ours.commit(["new"], ["new"], "second", writable=(repository,))
+            commit_paths(ours, ["new"], ["new"], "second", writable=(repository,))
         assert (ours.head(), canary.exists()) == (head, False)
-        ours.commit(["other"], ["other"], "third", writable=(repository,))
+        commit_paths(ours, ["other"], ["other"], "third", writable=(repository,))
         assert ours.head() != head
 
     def test_run_no_such_filter_for_files_beside_the_commit_either(
@@ -529,7 +530,7 @@ class TestCommits:
         (repository / ".gitattributes").write_text("beside filter=mine\n")
         os.utime(repository / "beside", (1, 1))
         head = ours.head()
-        ours.commit(["new"], ["new"], "second", writable=(repository,))
+        commit_paths(ours, ["new"], ["new"], "second", writable=(repository,))
         assert (ours.head() != head, canary.exists()) == (True, False)
 
     def test_stay_in_the_repository_that_was_found_first(
@@ -550,10 +551,10 @@ class TestCommits:
         shutil.copytree(evil / ".git", repository / "sub" / ".git")
         (repository / "sub" / "b.txt").write_text("three\n")
         ours.status()
-        ours.commit(["b.txt"], ["b.txt"], "second")
+        commit_paths(ours, ["b.txt"], ["b.txt"], "second")
         assert git(repository, "log", "-1", "--format=%s") == "second\n"
         (repository / ".git" / "commondir").write_text(f"{evil / '.git'}\n")
-        for call in (ours.status, ours.settings, lambda: ours.commit(["b.txt"], ["b.txt"], "third")):
+        for call in (ours.status, ours.settings, lambda: commit_paths(ours, ["b.txt"], ["b.txt"], "third")):
             with pytest.raises(GitFailed, match=r"commondir` leads git to another repository"):
                 call()
         assert not canary.exists()

@@ -28,6 +28,7 @@ from samuel.process import environment, spawn
 from samuel.process import sandbox as confine
 from samuel.process.git import baseline as git_baseline
 from samuel.process.git import config_files as git_files
+from samuel.process.git.commit import commit_paths
 from samuel.process.git.git import Git, GitFailed
 
 Plain = Callable[..., str]
@@ -128,7 +129,7 @@ class Scene:
             ours.files()
             ours.changed_since(before)
             paths = [entry.path for entry in ours.status().entries]
-            ours.commit(paths, paths, "by Samuel", writable=(self.root,))
+            commit_paths(ours, paths, paths, "by Samuel", writable=(self.root,))
 
     def person(self) -> None:
         """Plain git, in each directory: whoever works there some day."""

@@ -89,9 +89,9 @@ class TestTheCommand:
     def test_is_remembered_until_the_file_changes(self, hook: Hook) -> None:
         file = hook("#!/bin/sh\n")
         assert ask(file) == ["/bin/sh", str(file)]
-        known = len(interpreter._known)
+        known = len(interpreter._commands)
         assert ask(file, "x") == ["/bin/sh", str(file), "x"]
-        assert len(interpreter._known) == known
+        assert len(interpreter._commands) == known
         hook("#!/bin/cat\n")
         assert ask(file) == ["/bin/cat", str(file)]
         file.chmod(0o644)
@@ -256,7 +256,7 @@ class TestAShim:
         return count
 
     def python(self, file: Path, cache_dir: Path | None) -> str:
-        interpreter._known.clear()
+        interpreter._commands.clear()
         argv = command(file, path=f"{self.shim.parent}:/usr/bin:/bin", pycache="", cache_dir=cache_dir)
         return argv[0]
 
@@ -266,7 +266,7 @@ class TestAShim:
         file = hook("#!/usr/bin/env python3\n")
         assert self.python(file, tmp_path / "cache") == sys.executable
         assert self.python(file, tmp_path / "cache") == sys.executable
-        shim._known.clear()  # another process
+        shim._interpreters.clear()  # another process
         assert self.python(file, tmp_path / "cache") == sys.executable
         assert count() == 1
         cached = file_cache.load(tmp_path / "cache" / shim.CACHE, msgpack_decoder(dict[str, str])) or {}
@@ -287,7 +287,7 @@ class TestAShim:
         file = hook("#!/usr/bin/env python3\n")
         for spoilt in (b"", b"[]", b"{", b"\xff", b'{"a": 1}'):
             (tmp_path / shim.CACHE).write_bytes(spoilt)
-            shim._known.clear()
+            shim._interpreters.clear()
             assert self.python(file, tmp_path) == sys.executable
 
     def test_that_leads_nowhere_is_a_reason(self, hook: Hook) -> None:

@@ -139,7 +139,7 @@ def test_a_process_that_stays_keeps_its_group_until_it_is_closed(project: Projec
 
 @pytest.mark.usefixtures("groups")
 def test_a_group_of_a_samuel_that_was_killed_is_removed_by_the_next() -> None:
-    code = "from samuel.process.sandbox import cgroup; group = cgroup.make(1 << 30, 10); print(*group.directories)"
+    code = "from samuel.process.walls import cgroup; group = cgroup.make(1 << 30, 10); print(*group.directories)"
     made = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
     assert made
     assert all(map(os.path.isdir, made))
@@ -186,7 +186,7 @@ from samuel.process.walls.walls import *
 others = [subprocess.Popen(["/bin/sleep", "600"]) for _ in range(40)]
 try:
     argv = [{python!r}, "-I", "-S", "-c", {forks!r}]
-    with walled(argv, Allowed(), Inside({str(place)!r}, {str(place / "own")!r}), kind="bwrap",
+    with walled(argv, GrantedPaths(), WallPlaces({str(place)!r}, {str(place / "own")!r}), kind="bwrap",
                 limits=ProcessLimits(processes=30)) as command:
         done = spawn.run(command.argv, cwd="/", env={{}}, timeout=60, pass_fds=command.pass_fds)
     print(counts_processes(), done.returncode, done.stderr.decode().splitlines()[-1:])

@@ -343,7 +343,7 @@ two lines"
         assert confine.missing(Box("oci", image), place) == ""
         stored = file_cache.load(place.cache / probe.CACHE, msgpack_decoder(dict[str, probe.Flags])) or {}
         podman = shutil.which("podman") or ""
-        assert list(stored.values()) == [probe.known(podman, True, None)]
+        assert list(stored.values()) == [probe.remembered_flags(podman, True, None)]
 
     def test_one_that_a_killed_samuel_left_ends_before_the_next_starts(
         self, image: str, place: confine.Workspace
@@ -399,10 +399,10 @@ class TestWhatIsMissing:
 class TestTheProbe:
     @pytest.fixture(autouse=True)
     def forgetful(self) -> Iterator[None]:
-        before = dict(probe._known)
+        before = dict(probe._flags_in_process)
         yield
-        probe._known.clear()
-        probe._known.update(before)
+        probe._flags_in_process.clear()
+        probe._flags_in_process.update(before)
 
     def test_concedes_as_little_as_it_takes(self, tmp_path: Path) -> None:
         asked: list[probe.Flags] = []
@@ -417,12 +417,12 @@ class TestTheProbe:
         assert "--network=none" in found.after
         assert len(found.before) + len(found.after) == 5
         assert asked[0] == probe.Flags((), ("--network=none",))
-        probe._known.clear()
+        probe._flags_in_process.clear()
         asked.clear()
         assert probe.find("/x/podman", False, tmp_path, attempt) == found
         assert asked == [found]
-        assert probe.known("/x/podman", False, tmp_path) == found
-        assert probe.known("/x/podman", True, tmp_path) is None
+        assert probe.remembered_flags("/x/podman", False, tmp_path) == found
+        assert probe.remembered_flags("/x/podman", True, tmp_path) is None
 
     def test_says_why_when_nothing_helps(self) -> None:
         bad = spawn.Finished("exited", 125, b"", b"no such thing\n", 0.1)
@@ -431,7 +431,7 @@ class TestTheProbe:
     def test_a_spoilt_cache_is_no_cache(self, tmp_path: Path) -> None:
         for text in ("", "[]", '{"a": 1}', '{"a": [1]}', '{"a": [["x"], ["y"], ["z"]]}'):
             (tmp_path / probe.CACHE).write_text(text)
-            assert probe.known("/x/podman", True, tmp_path) is None
+            assert probe.remembered_flags("/x/podman", True, tmp_path) is None
 
 
 class TestTheSpool:

@@ -197,7 +197,7 @@ def test_reading_the_whole_project_is_not_writing_it(project: Project) -> None:
     "name", [".git", ".git/hooks", ".samuel/hooks", ".kodelet", "samuel.toml", ".system/hooks/a/"]
 )
 def test_some_places_are_nobodys_to_write(project: Project, name: str) -> None:
-    with pytest.raises(NotGranted, match="never a plugin's to write"):
+    with pytest.raises(NotGranted, match="can never be written by a plugin"):
         project.works("true", GrantedPaths(write=(name,)))
 
 

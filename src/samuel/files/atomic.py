@@ -77,7 +77,7 @@ def write_at(
     """`write_bytes` in a directory that is already open, as `make_dirs_inside` gives one."""
     if "/" in name:
         raise UnsafePath(
-            f"`{name}` is not a plain file name.", "Open the directory it is in, and give the last name."
+            f"`{name}` is not a plain file name", "open the directory it is in, and give the last name"
         )
     if mode is None:
         mode = _kept_mode(directory, name)

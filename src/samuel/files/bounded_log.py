@@ -34,9 +34,9 @@ class BoundedLog:
             while rest:
                 if self._size == self._most:
                     self._leave_out_the_middle()
-                written = os.pwrite(self._fd, rest[: self._most - self._size], self._size)
-                self._size += written
-                rest = rest[written:]
+                count = os.pwrite(self._fd, rest[: self._most - self._size], self._size)
+                self._size += count
+                rest = rest[count:]
 
     def _leave_out_the_middle(self) -> None:
         source, target = self._most - self._quarter, self._quarter + len(_note(0))

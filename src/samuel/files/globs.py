@@ -29,19 +29,20 @@ def chosen(path: str, patterns: Sequence[str]) -> bool:
     parts = [part for part in path.split("/") if part not in ("", ".")]
     verdict = False
     for pattern in patterns:
-        wanted = not pattern.startswith("!")
-        if wanted is not verdict and _fits(pattern.removeprefix("!"), parts):
-            verdict = wanted
+        is_chosen = not pattern.startswith("!")
+        if is_chosen is not verdict and _fits(pattern.removeprefix("!"), parts):
+            verdict = is_chosen
     return verdict
 
 
 def _fits(pattern: str, parts: Sequence[str]) -> bool:
     """A pattern that fits a directory fits everything below it."""
-    wanted, only_directories = _components(pattern)
+    components, only_directories = _components(pattern)
     reached = {0}  # how many parts the components so far may stand for
-    for at, component in enumerate(wanted):
+    for at, component in enumerate(components):
         if component == "**":
-            first = min(reached) + (at == len(wanted) - 1)  # at the end: what is below, not the directory itself
+            is_last = at == len(components) - 1  # then it stands for what is below, not for the directory itself
+            first = min(reached) + is_last
             reached = set(range(first, len(parts) + 1))
         else:
             fits = _matcher(component)
@@ -62,8 +63,8 @@ def _components(pattern: str) -> tuple[tuple[str, ...], bool]:
 @lru_cache(maxsize=128)
 def _first_look(patterns: tuple[str, ...]) -> Callable[[str], re.Match[str] | None] | None:
     """Is this part of a path one that a pattern begins with? None if one may begin with anything."""
-    wanted = (_components(pattern)[0] for pattern in patterns if not pattern.startswith("!"))
-    begin = [next((name for name in names if name != "**"), "**") for names in wanted]
+    components = (_components(pattern)[0] for pattern in patterns if not pattern.startswith("!"))
+    begin = [next((name for name in names if name != "**"), "**") for names in components]
     return None if "**" in begin else re.compile("|".join(map(_expression, begin))).match
 
 

@@ -28,7 +28,7 @@ def open_inside(root: Path, *parts: str, flags: int, mode: int = 0o600) -> int:
     """Open the regular file or directory at root/parts. A part may be several names: `"run/journal"`."""
     names = _components(parts)
     if not names:
-        raise UnsafePath(f"No file is named inside `{root}`.", "Give at least one name.")
+        raise UnsafePath(f"the path below `{root}` is empty", "give at least one name")
     path = root.joinpath(*names)
     directory = _walk(root, names[:-1])
     try:
@@ -59,7 +59,7 @@ def read_inside(root: Path, *parts: str, limit: int) -> bytes:
     with file:
         data = file.read(limit + 1)
     if len(data) > limit:
-        raise SamuelError(f"`{root.joinpath(*parts)}` is larger than {limit} bytes.", "Make it smaller.")
+        raise SamuelError(f"`{root.joinpath(*parts)}` is larger than {limit} bytes", "make it smaller")
     return data
 
 
@@ -82,8 +82,8 @@ def _components(parts: Sequence[str]) -> list[str]:
     for name in names:
         if name in ("", ".", "..") or "\0" in name:
             raise UnsafePath(
-                f"The path {'/'.join(parts)!r} has the component {name!r}.",
-                "Give a relative path of plain names, without `.`, `..`, empty components or NUL.",
+                f"the path {'/'.join(parts)!r} has the component {name!r}",
+                "give a relative path of plain names, without `.`, `..`, empty components or NUL",
             )
     return names
 
@@ -114,4 +114,4 @@ def _open(directory: int, path: Path, flags: int, mode: int = 0) -> int:
 
 
 def _refusal(path: Path, code: int) -> UnsafePath:
-    return UnsafePath(f"`{path}` is {_REFUSED[code]}.", "Put a real file or directory in its place.")
+    return UnsafePath(f"`{path}` is {_REFUSED[code]}", "replace it with a real file or directory")

@@ -68,8 +68,8 @@ def _inside(value: object) -> Iterable[object]:
 
 
 def excerpt(text: bytes, most: int = 80) -> str:
-    shown = text[:most].decode("utf-8", "replace").strip()
-    return f"`{shown}`" + ("…" if len(text) > most else "")
+    beginning = text[:most].decode("utf-8", "replace").strip()
+    return f"`{beginning}`" + ("…" if len(text) > most else "")
 
 
 def _has_nan(value: object) -> bool:

@@ -41,7 +41,7 @@ def _open(path: Path) -> int:
         return os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
     except OSError as error:
         if path.is_symlink():
-            raise UnsafePath(f"The lock file `{path}` is a symbolic link.", "Remove the link.") from error
+            raise UnsafePath(f"the lock file `{path}` is a symbolic link", "remove the link") from error
         raise
 
 
@@ -54,8 +54,8 @@ def _acquire(fd: int, path: Path, wait: float | None, clock: Clock) -> None:
         left = deadline - clock.monotonic()
         if left <= 0:
             raise Locked(
-                f"`{path}` is locked by {_holder(fd)}.",
-                "Wait for it to end, or end it: the lock frees itself with its process.",
+                f"`{path}` is locked by {_holder(fd)}",
+                "wait for it to end, or end it: the lock is released with its process",
             )
         clock.sleep(min(POLL, left))
 

@@ -16,4 +16,4 @@ def is_file(where: str) -> bool:
 def module_file(name: str, root: Path) -> str:
     """The file below `root` that a module is; "" for one that comes from elsewhere."""
     inside = name.replace(".", "/")
-    return next((one for one in (f"{inside}.py", f"{inside}/__init__.py") if (root / one).is_file()), "")
+    return next((file for file in (f"{inside}.py", f"{inside}/__init__.py") if (root / file).is_file()), "")

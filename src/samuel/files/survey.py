@@ -29,7 +29,7 @@ def survey(directory: str | Path, skip: Sequence[str] = ()) -> dict[str, Signatu
 
     `skip` names directories at its top that are left out.
     """
-    found: dict[str, Signature] = {}
+    signatures: dict[str, Signature] = {}
     waiting = [(str(directory), "")]
     while waiting:
         place, prefix = waiting.pop()
@@ -42,12 +42,12 @@ def survey(directory: str | Path, skip: Sequence[str] = ()) -> dict[str, Signatu
                     if prefix or entry.name not in skip:
                         waiting.append((entry.path, f"{prefix}{entry.name}/"))
                 elif kind == stat.S_IFLNK:
-                    found[prefix + entry.name] = signature(own) + _target(entry.path)
+                    signatures[prefix + entry.name] = signature(own) + _target(entry.path)
                 elif not entry.name.endswith(cached):
-                    found[prefix + entry.name] = signature(own)
-        if len(found) > MOST_FILES:
+                    signatures[prefix + entry.name] = signature(own)
+        if len(signatures) > MOST_FILES:
             raise TooManyFiles(f"more than {MOST_FILES} files lie in `{directory}`")
-    return found
+    return signatures
 
 
 def survey_place(place: str) -> dict[str, Signature]:

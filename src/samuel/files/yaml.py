@@ -79,24 +79,24 @@ def load_all(data: bytes, file: str, *, most: int, first_line: int = 1) -> list[
     if odd := _UNPRINTABLE.search(text):
         line = text.count("\n", 0, odd.start()) + first_line
         raise _problem(file, line, f"the character U+{ord(odd[0]):04X} is not taken", "remove it")
-    found: list[YamlDocument] = []
+    documents: list[YamlDocument] = []
     parser = _PARSER(text)
     try:
         for event in _events(parser):
             if isinstance(event, yaml.DocumentStartEvent):
-                if len(found) == most:
+                if len(documents) == most:
                     what = "more than one document" if most == 1 else f"more than {most} documents"
                     raise _Refused(what, event, "keep the first, and remove what follows `---`")
                 places: dict[Path, int] = {}
                 values = _Reading(_events(parser), places, first_line).value((), 1)
-                found.append(YamlDocument(values, YamlLines(places), file))
+                documents.append(YamlDocument(values, YamlLines(places), file))
     except _Refused as error:
         raise _problem(file, _line(error.where, first_line), error.what, error.hint) from None
     except yaml.MarkedYAMLError as error:
         raise _syntax(error, text, file, first_line) from None
     finally:
         parser.dispose()
-    return found or [YamlDocument(None, YamlLines({(): first_line}), file)]
+    return documents or [YamlDocument(None, YamlLines({(): first_line}), file)]
 
 
 def decoded(data: bytes, file: str, *, first_line: int = 1) -> str:
@@ -138,23 +138,23 @@ class _Reading:
         return self._mapping(path, depth)
 
     def _list(self, path: Path, depth: int) -> list[Any]:
-        found: list[Any] = []
+        items: list[Any] = []
         while not isinstance(event := next(self._events), yaml.SequenceEndEvent):
-            place = (*path, len(found))
+            place = (*path, len(items))
             self._places[place] = _line(event, self._first_line)
-            found.append(self._meaning(event, place, depth + 1))
-        return found
+            items.append(self._meaning(event, place, depth + 1))
+        return items
 
     def _mapping(self, path: Path, depth: int) -> dict[str, Any]:
-        found: dict[str, Any] = {}
+        mapping: dict[str, Any] = {}
         while not isinstance(event := next(self._events), yaml.MappingEndEvent):
             key = _key(event)
-            if key in found:
+            if key in mapping:
                 raise _Refused(f"`{key[:80]}` is given twice", event, "keep one of them")
             place = (*path, key)
             self._places[place] = _line(event, self._first_line)
-            found[key] = self.value(place, depth + 1)
-        return found
+            mapping[key] = self.value(place, depth + 1)
+        return mapping
 
 
 def _events(parser: Any) -> Iterator[Any]:

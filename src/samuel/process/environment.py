@@ -60,8 +60,8 @@ def referenced(value: str) -> str:
 
     Only a whole value is a reference. `x$NAME` and `${NAME}` stay as they are, whoever reads them.
     """
-    found = _REFERENCE.fullmatch(value)
-    return found[1] if found else ""
+    match = _REFERENCE.fullmatch(value)
+    return match[1] if match else ""
 
 
 def absolute_entries(path: str) -> list[str]:

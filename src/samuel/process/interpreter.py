@@ -43,7 +43,7 @@ _SHELLS = frozenset(("sh", "bash", "dash", "ash", "ksh", "zsh", "fish"))
 _PYTHONS = ("python", "pypy")
 
 _Key = tuple[str, int, int, int, int, str, str]
-_known: dict[_Key, list[str]] = {}
+_commands: dict[_Key, list[str]] = {}
 
 
 class Shebang(NamedTuple):
@@ -61,14 +61,14 @@ def command(file: str | Path, *args: str, path: str, pycache: str, cache_dir: Pa
     """
     name = os.path.abspath(file)
     try:
-        found = os.stat(name)
+        status = os.stat(name)
     except OSError as error:
         raise NotRunnable(_missing(name, error)) from error
     # ctime: it changes with the x bit, and cannot be set back like mtime.
-    key = (name, found.st_mtime_ns, found.st_ctime_ns, found.st_size, found.st_ino, path, pycache)
-    start = _known.get(key)
+    key = (name, status.st_mtime_ns, status.st_ctime_ns, status.st_size, status.st_ino, path, pycache)
+    start = _commands.get(key)
     if start is None:
-        start = _known[key] = _resolve(name, found, path, pycache, cache_dir)
+        start = _commands[key] = _resolve(name, status, path, pycache, cache_dir)
     return [*start, *args]
 
 
@@ -80,12 +80,12 @@ def _missing(name: str, error: OSError) -> str:
     return f"`{name}` cannot be looked at: {error.strerror}"
 
 
-def _resolve(name: str, found: os.stat_result, path: str, pycache: str, cache_dir: Path | None) -> list[str]:
-    if stat.S_ISDIR(found.st_mode):
+def _resolve(name: str, status: os.stat_result, path: str, pycache: str, cache_dir: Path | None) -> list[str]:
+    if stat.S_ISDIR(status.st_mode):
         raise NotRunnable(f"`{name}` is a directory")
-    if not stat.S_ISREG(found.st_mode):
+    if not stat.S_ISREG(status.st_mode):
         raise NotRunnable(f"`{name}` is not a regular file")
-    if found.st_size == 0:
+    if status.st_size == 0:
         raise NotRunnable(f"`{name}` is empty")
     if not os.access(name, os.X_OK):
         raise NotRunnable(f"`{name}` is not executable; `chmod +x {name}`")
@@ -125,10 +125,10 @@ def _interpreted(name: str, shebang: Shebang, path: str, pycache: str, cache_dir
         words = _words(name, argument.removeprefix("-S"))
         if not words or words[0].startswith("-") or "=" in words[0]:
             return [name]  # something clever; env itself knows best
-        wanted, *flags = words
-        interpreter = wanted if "/" in wanted else look_up(wanted, path)
+        program, *flags = words
+        interpreter = program if "/" in program else look_up(program, path)
         if not interpreter:
-            raise NotRunnable(f"`{name}` needs `{wanted}`, which was not found on PATH ({path})")
+            raise NotRunnable(f"`{name}` needs `{program}`, which was not found on PATH ({path})")
     base = os.path.basename(interpreter)
     _check(name, interpreter)
     if crlf and base in _SHELLS:

@@ -101,7 +101,7 @@ def any_child() -> bool:
 def reap(pid: int) -> int | None:
     """The return code, as subprocess has it; None while it lives."""
     try:
-        found, status = os.waitpid(pid, os.WNOHANG)
+        ended_pid, status = os.waitpid(pid, os.WNOHANG)
     except ChildProcessError:
         return UNKNOWN  # no child of ours, or SIGCHLD is ignored, or somebody waits for any child
-    return os.waitstatus_to_exitcode(status) if found else None
+    return os.waitstatus_to_exitcode(status) if ended_pid else None

@@ -31,13 +31,13 @@ def available() -> bool:
     return os.path.exists(f"/proc/self/task/{os.getpid()}/children")
 
 
-def be_subreaper(wanted: bool) -> bool:
+def be_subreaper(enabled: bool) -> bool:
     """Make orphans below us our children instead of init's, so that they can be found and ended; or not any more.
 
     This holds for the process, not for its forks or its children.
     """
     try:
-        return bool(_prctl()(PR_SET_CHILD_SUBREAPER, int(wanted), 0, 0, 0) == 0)
+        return bool(_prctl()(PR_SET_CHILD_SUBREAPER, int(enabled), 0, 0, 0) == 0)
     except (OSError, AttributeError):  # not Linux: orphans go to init and only the group is ended
         return False
 
@@ -46,8 +46,8 @@ def be_subreaper(wanted: bool) -> bool:
 def _prctl() -> Callable[..., int]:
     import ctypes  # 5 to 10 ms to import; most programs that import samuel never start a process
 
-    found: Callable[..., int] = ctypes.CDLL(None).prctl
-    return found
+    prctl: Callable[..., int] = ctypes.CDLL(None).prctl
+    return prctl
 
 
 def main_thread_children() -> list[int]:
@@ -69,13 +69,13 @@ def children(pid: int) -> list[int]:
 
 def with_descendants(pids: list[int]) -> list[int]:
     """These processes and everything below them, parents before their children."""
-    found = dict.fromkeys(pids)
+    tree = dict.fromkeys(pids)
     waiting = pids
     while waiting:
         below = [child for pid in waiting for child in children(pid)]
-        waiting = [pid for pid in below if pid not in found]
-        found.update(dict.fromkeys(waiting))
-    return list(found)
+        waiting = [pid for pid in below if pid not in tree]
+        tree.update(dict.fromkeys(waiting))
+    return list(tree)
 
 
 def stat(pid: int) -> Stat | None:
@@ -93,13 +93,13 @@ def born(pid: int) -> int:
 
 def ancestors() -> list[int]:
     """The processes above this one, the nearest first; those of another pid namespace cannot be seen."""
-    found: list[int] = []
+    pids: list[int] = []
     pid = os.getppid()
-    while pid > 0 and pid not in found:
-        found.append(pid)
+    while pid > 0 and pid not in pids:
+        pids.append(pid)
         status = stat(pid)
         pid = status.parent if status else 0
-    return found
+    return pids
 
 
 def environ_has(pid: int, name: str, prefix: str) -> bool:
@@ -148,13 +148,13 @@ def carrying(name: str, value: str) -> list[int]:
         pids = [int(entry) for entry in os.listdir("/proc") if entry.isdecimal()]
     except OSError:
         return []
-    wanted = f"{name}={value}".encode()
-    found = []
+    variable = f"{name}={value}".encode()
+    carriers = []
     for pid in pids:
         try:
             with open(f"/proc/{pid}/environ", "rb") as file:
-                if wanted in file.read().split(b"\0"):
-                    found.append(pid)
+                if variable in file.read().split(b"\0"):
+                    carriers.append(pid)
         except OSError:  # gone, or somebody else's
             continue
-    return found
+    return carriers

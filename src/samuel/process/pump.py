@@ -180,7 +180,7 @@ class Pump:
         os.close(fd)
 
 
-def _append(kept: bytearray, chunk: bytes, keep: int | None) -> None:
-    kept += chunk
-    if keep is not None and len(kept) > 2 * keep:  # twice: so that not every chunk moves the rest
-        del kept[:-keep]
+def _append(tail: bytearray, chunk: bytes, keep: int | None) -> None:
+    tail += chunk
+    if keep is not None and len(tail) > 2 * keep:  # twice: so that not every chunk moves the rest
+        del tail[:-keep]

@@ -59,5 +59,5 @@ def _shebang(path: str) -> str:
     except OSError:
         return ""
     # A stray CR at its end, shown as \\r, is a common reason why an interpreter "does not exist".
-    shown = line.rstrip(b"\n").decode(errors="replace").replace("\r", "\\r")
-    return f"`{shown}`" if shown.startswith("#!") else ""
+    text = line.rstrip(b"\n").decode(errors="replace").replace("\r", "\\r")
+    return f"`{text}`" if text.startswith("#!") else ""

@@ -163,10 +163,10 @@ def filter_program(profile: FilterProfile, families: tuple[int, ...], machine: s
                 instructions += _when(calls[name], [_load(_argument(mode)), _any_bit(_SET_UID, 0, 1), *_NO_YES])
         for name, (flags, mode) in _FLAGS_AND_MODE.items():
             if name in calls:
-                made = [_load(_argument(flags)), _any_bit(_MAKES_A_FILE, 0, 3)]
-                made += [_load(_argument(mode)), _any_bit(_SET_UID, 0, 1)]
-                instructions += _when(calls[name], [*made, *_NO_YES])
-    return b"".join(struct.pack("=HBBI", *one) for one in (*instructions, _ALLOW))
+                creation = [_load(_argument(flags)), _any_bit(_MAKES_A_FILE, 0, 3)]
+                creation += [_load(_argument(mode)), _any_bit(_SET_UID, 0, 1)]
+                instructions += _when(calls[name], [*creation, *_NO_YES])
+    return b"".join(struct.pack("=HBBI", *instruction) for instruction in (*instructions, _ALLOW))
 
 
 # Instructions of the filter: operation, jump if true, jump if false, operand

@@ -22,7 +22,7 @@ _ASK = "import sys; sys.stdout.write(sys.executable)"
 _TIMEOUT = 30.0
 _STEERING = ("PYENV_VERSION", "PYENV_ROOT", "ASDF_PYTHON_VERSION", "ASDF_DATA_DIR", "ASDF_DIR")
 
-_known: dict[str, str] = {}
+_interpreters: dict[str, str] = {}
 
 
 def is_shim(interpreter: str) -> bool:
@@ -37,17 +37,17 @@ def behind(shim: str, path: str, cache_dir: Path | None = None) -> str:
     """The real interpreter, or NotRunnable when the shim does not name one."""
     key = _key(shim)
     interpreters = KeyedCache(cache_dir and cache_dir / CACHE, str)
-    python = _known.get(key) or interpreters.get(key) or ""
+    python = _interpreters.get(key) or interpreters.get(key) or ""
     if not os.access(python, os.X_OK):  # never asked, or uninstalled since
         python = _ask(shim, path)
         interpreters.add(key, python)
-    _known[key] = python
+    _interpreters[key] = python
     return python
 
 
 def leads_to(python: str) -> bool:
     """Is it what some shim of the host's led to?"""
-    return python in _known.values()
+    return python in _interpreters.values()
 
 
 def _key(shim: str) -> str:
@@ -63,9 +63,14 @@ def _key(shim: str) -> str:
 
 def _ask(shim: str, path: str) -> str:
     env = environment.clean({"PATH": path}, pass_names=_STEERING)
-    asked = run([shim, "-I", "-c", _ASK], cwd="/", env=env, timeout=_TIMEOUT, output_limit=4096)
-    python = os.fsdecode(asked.stdout).strip()
-    if asked.ended == "exited" and asked.returncode == 0 and os.path.isabs(python) and os.access(python, os.X_OK):
+    finished = run([shim, "-I", "-c", _ASK], cwd="/", env=env, timeout=_TIMEOUT, output_limit=4096)
+    python = os.fsdecode(finished.stdout).strip()
+    if (
+        finished.ended == "exited"
+        and finished.returncode == 0
+        and os.path.isabs(python)
+        and os.access(python, os.X_OK)
+    ):
         return python
-    said = asked.stderr.decode(errors="replace").strip().splitlines()
-    raise NotRunnable(f"`{shim}` does not lead to a Python: {asked.why or (said or [asked.ended])[-1]}")
+    stderr = finished.stderr.decode(errors="replace").strip().splitlines()
+    raise NotRunnable(f"`{shim}` does not lead to a Python: {finished.why or (stderr or [finished.ended])[-1]}")

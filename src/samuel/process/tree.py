@@ -78,7 +78,7 @@ class Tree:
         self.root = 0
         self.process: subprocess.Popen[bytes] | None = None
         self.returncode: int | None = None  # None until the root is reaped
-        self._seen: set[int] = set()  # pids that were found in it, at whatever time
+        self._former_members: set[int] = set()  # pids that were found in it, at whatever time
         self._sessions: set[int] = set()  # sessions that were opened in it
         self._gone = False
 
@@ -181,7 +181,7 @@ class Tree:
         # Numbers below our own children could in theory be reused between this look and the signal. It would
         # take a whole turn of the pid counter within microseconds.
         members = procfs.with_descendants(own + self._orphans())
-        self._seen.update(members)
+        self._former_members.update(members)
         return members
 
     def _alive(self) -> bool:
@@ -199,15 +199,15 @@ class Tree:
             return unknown
         ours: list[int] = []
         # A look at one can say whose another is: the daemon carries the mark, the dead leader of its session not.
-        while found := [pid for pid in unknown if pid not in ours and self._is_ours(pid)]:
-            ours += found
+        while more := [pid for pid in unknown if pid not in ours and self._is_ours(pid)]:
+            ours += more
         return ours
 
     def _is_ours(self, pid: int) -> bool:
         stat = procfs.stat(pid)
         if stat is None:
             return False
-        ours = pid in self._seen or stat.session in self._sessions or stat.session == self.root > 0
+        ours = pid in self._former_members or stat.session in self._sessions or stat.session == self.root > 0
         if not ours and stat.dead:
             # No environment to look at any more. A child that somebody here started has our session, or opened
             # one of its own; with any other it is an orphan that nobody waits for: init would have reaped it.

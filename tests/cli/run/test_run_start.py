@@ -320,7 +320,7 @@ class TestStopping:
             process.stderr.readline()
             process.send_signal(signal.SIGINT)
         assert (second.returncode, out) == (1, "")
-        assert f"run.lock` is locked by pid {process.pid} (samuel run start, ralph)." in err
+        assert f"run.lock` is locked by pid {process.pid} (samuel run start, ralph)" in err
 
     def test_once_finishes_the_step(self, workshop, put):
         put(".samuel/hooks/last", self.HOOK, 0o755)

@@ -60,22 +60,22 @@ class Launch:
         """Does the engine write a line of its own before the program inside writes any?"""
         self._engine = engine
         self._status = ends[0]
-        self._told: dict[str, str] = {}
+        self._reports: dict[str, str] = {}
         self._rest = b""
 
     def answer(self, stdout: bytes) -> bytes:
         """What the program inside wrote, without the line that the engine wrote before it."""
         return stdout.partition(b"\n")[2] if self.direct else stdout
 
-    def trouble(self, returncode: int, said: str) -> tuple[str, str]:
+    def trouble(self, returncode: int, stderr: str) -> tuple[str, str]:
         """`refused` or `not_started`, and why; two empty words when what ended so was the program inside."""
-        told = self._listen()
+        reports = self._listen()
         for what in ("refused", "not_started"):
-            if what in told:
-                return what, told[what] or said
+            if what in reports:
+                return what, reports[what] or stderr
         codes = _ENGINE_CODES if self._engine.is_podman else (1, *_ENGINE_CODES)
         words = "Error: " if self._engine.is_podman else "Error response from daemon"
-        return ("not_started", said) if returncode in codes and said.startswith(words) else ("", "")
+        return ("not_started", stderr) if returncode in codes and stderr.startswith(words) else ("", "")
 
     def remove(self) -> None:
         """End it, unless it was seen to be gone."""
@@ -89,8 +89,8 @@ class Launch:
         except BlockingIOError:
             pass
         *lines, self._rest = self._rest.split(b"\n")
-        self._told.update(json.loads(line) for line in lines)
-        return self._told
+        self._reports.update(json.loads(line) for line in lines)
+        return self._reports
 
 
 @contextmanager
@@ -151,5 +151,5 @@ def _create(engine: Engine, flags: Flags, wish: ContainerSpec, doors: Sequence[O
 
 
 def _identity(door: OpenedPath) -> tuple[int, int]:
-    found = os.fstat(door.fd)
-    return found.st_dev, found.st_ino
+    status = os.fstat(door.fd)
+    return status.st_dev, status.st_ino

@@ -90,7 +90,7 @@ class Engine(NamedTuple):
         status: int = -1,
     ) -> list[str]:
         """The command that starts a container by `start`, and has everything of it below itself: see `launch`."""
-        asked = {
+        request = {
             "steps": [[self.program, *words] for words in steps],
             "direct": [self.program, *direct] if direct else [],
             "start": [self.program, *start],
@@ -99,7 +99,7 @@ class Engine(NamedTuple):
             "places": places,
             "status": status,
         }
-        return [*_LAUNCHER, json.dumps(asked)]
+        return [*_LAUNCHER, json.dumps(request)]
 
     def remove(self, *names: str) -> None:
         """End and remove containers, whether they are there or not."""
@@ -121,8 +121,8 @@ def find(host: Mapping[str, str]) -> Engine | None:
     """The engine that the user's environment names, or the first one there is."""
     path = host.get("PATH") or environment.DEFAULT_PATH
     chosen = host.get(CHOICE)
-    found = (interpreter.look_up(name, path) for name in PROGRAMS if not chosen or name == chosen)
-    program = next((program for program in found if program), None)
+    programs = (interpreter.look_up(name, path) for name in PROGRAMS if not chosen or name == chosen)
+    program = next((program for program in programs if program), None)
     return Engine(program, environment.clean(base=host, pass_names=_CLIENT)) if program else None
 
 
@@ -157,7 +157,7 @@ def volume(source: str, target: str, mode: str) -> str:
     return f"--volume={source}:{target}:{mode}"
 
 
-def said(finished: spawn.Finished) -> str:
+def engine_error(finished: spawn.Finished) -> str:
     """The engine's own words."""
     return finished.stderr.decode("utf-8", "replace").strip() or finished.why or finished.ended
 
@@ -185,7 +185,7 @@ def limited_flags(engine: Engine, *, network: bool, cache: Path | None, image: s
     Nothing is run for it: the container is made for a program that does not exist. Podman makes one of an empty
     directory; a daemon needs some image, and without one it is taken to need nothing.
     """
-    if flags := probe.known(engine.program, network, cache, limits=True):
+    if flags := probe.remembered_flags(engine.program, network, cache, limits=True):
         return flags
     if not engine.runs_here and not image:
         return Flags((), () if network else ("--network=none",))
@@ -196,17 +196,17 @@ def limited_flags(engine: Engine, *, network: bool, cache: Path | None, image: s
         of = of_nothing if engine.runs_here else ("--pull=never", f"--entrypoint={_NOTHING}", image)
 
         def attempt(flags: Flags) -> spawn.Finished:
-            wanted = wanted_words(engine, flags, _TRIAL_MEMORY)
-            words = (*flags.before, "run", "--rm", *flags.after, *wanted, *SAFER, *of)
+            limit_words = wanted_words(engine, flags, _TRIAL_MEMORY)
+            words = (*flags.before, "run", "--rm", *flags.after, *limit_words, *SAFER, *of)
             command = engine.watched(words, monitor_file=monitor_file)
             tried = spawn.run(command, cwd="/", env=engine.env, timeout=_PATIENCE)
             good = tried.returncode == _NOT_FOUND and _NOTHING.encode() in tried.stderr
             return tried._replace(returncode=0 if good else tried.returncode or 1)
 
-        found = probe.find(engine.program, network, cache, attempt, limits=True)
-    if isinstance(found, str):
-        raise NotRunnable(f"`{engine.name}` cannot start a container: {found}")
-    return found
+        flags_or_error = probe.find(engine.program, network, cache, attempt, limits=True)
+    if isinstance(flags_or_error, str):
+        raise NotRunnable(f"`{engine.name}` cannot start a container: {flags_or_error}")
+    return flags_or_error
 
 
 def is_pinned(image: str) -> bool:
@@ -224,22 +224,22 @@ def pin(
     time, so that it is the plugin's as it is now. Any other is taken as it is here, else pulled, else built.
     """
     if not _REFERENCE.fullmatch(image):
-        raise NotRunnable(f"`{image}` is no name of an image", "It is like `ghcr.io/org/name:1.2`.")
+        raise NotRunnable(f"`{image}` is not a valid image name", "use for example `ghcr.io/org/name:1.2`")
     engine = needed(host)
     local = image.startswith("localhost/")
     if containerfile and local and not is_pinned(image):
         return _build(engine, image, containerfile, cache)
-    if found := _inspect(engine, image, local):
-        return found
+    if pinned_image := _inspect(engine, image, local):
+        return pinned_image
     why = f"`{engine.name}` does not have the image `{image}`"
     if not local and not image.startswith("sha256:"):
         pulled = engine.say("pull", "--quiet", image, timeout=_DOWNLOAD)
-        if worked(pulled) and (found := _inspect(engine, image, local)):
-            return found
-        why = f"`{engine.name}` cannot pull `{image}`: {said(pulled)}"
+        if worked(pulled) and (pinned_image := _inspect(engine, image, local)):
+            return pinned_image
+        why = f"`{engine.name}` cannot pull `{image}`: {engine_error(pulled)}"
     if containerfile and not is_pinned(image):
         return _build(engine, image, containerfile, cache)
-    raise NotRunnable(why, "Publish the image, or give the plugin a containerfile that builds it.")
+    raise NotRunnable(why, "publish the image, or give the plugin a containerfile that builds it")
 
 
 class _Inspected(msgspec.Struct):
@@ -255,8 +255,8 @@ def _inspect(engine: Engine, image: str, local: bool) -> str:
         return ""
     if is_pinned(image):
         return image
-    (found, *_) = decode_json(looked.stdout, list[_Inspected])
-    by_id = f"sha256:{found.id.removeprefix('sha256:')}"
+    (image_record, *_) = decode_json(looked.stdout, list[_Inspected])
+    by_id = f"sha256:{image_record.id.removeprefix('sha256:')}"
     if local:  # podman makes up a digest for what it built itself, and nobody else has it
         return by_id
     name = image.partition("@")[0]
@@ -265,9 +265,9 @@ def _inspect(engine: Engine, image: str, local: bool) -> str:
     def usefulness(reference: str) -> tuple[bool, bool, str]:
         # The digest of the list of all kinds of machines is also right on another kind.
         repository, _, digest = reference.partition("@")
-        return repository != name, digest == found.digest, reference
+        return repository != name, digest == image_record.digest, reference
 
-    return min(found.names or (by_id,), key=usefulness)
+    return min(image_record.names or (by_id,), key=usefulness)
 
 
 def _build(engine: Engine, image: str, containerfile: Path, cache: Path | None) -> str:
@@ -286,7 +286,7 @@ def _build(engine: Engine, image: str, containerfile: Path, cache: Path | None) 
         built = engine.say(*words, f"--iidfile={file}", str(containerfile.parent), timeout=_DOWNLOAD)
         if worked(built):
             return file.read_text().strip()
-    raise NotRunnable(f"`{engine.name}` cannot build `{containerfile}`: {said(built)}")
+    raise NotRunnable(f"`{engine.name}` cannot build `{containerfile}`: {engine_error(built)}")
 
 
 def explain(host: Mapping[str, str], cache: Path | None) -> list[str]:
@@ -301,7 +301,7 @@ def explain(host: Mapping[str, str], cache: Path | None) -> list[str]:
     if host.get(CHOICE):
         lines[0] += f", as {CHOICE} says"
     if not engine.runs_here and not worked(server := engine.say("version", "--format={{.Server.Version}}")):
-        return [*lines, f"`{engine.name}` does not work: {said(server)}"]
+        return [*lines, f"`{engine.name}` does not work: {engine_error(server)}"]
     for network in (False, True):
         try:
             flags = limited_flags(engine, network=network, cache=cache)
@@ -316,17 +316,19 @@ def gaps(host: Mapping[str, str], cache: Path | None) -> list[str]:
     engine = find(host)
     if engine is None:
         return []
-    found = []
-    flags = [probe.known(engine.program, network, cache, limits=True) or Flags() for network in (False, True)]
-    if lacking := [name for name in probe.LIMITS if any(name in one.without for one in flags)]:
-        found.append(f"a container cannot be limited in {' and '.join(lacking)} here")
+    lines = []
+    flags = [
+        probe.remembered_flags(engine.program, network, cache, limits=True) or Flags() for network in (False, True)
+    ]
+    if lacking := [name for name in probe.LIMITS if any(name in each.without for each in flags)]:
+        lines.append(f"a container cannot be limited in {' and '.join(lacking)} here")
     elif os.geteuid() != 0 and os.path.isdir("/sys/fs/cgroup/memory"):
-        found.append("a container cannot be limited in memory and pids by a user other than root on cgroups v1")
+        lines.append("a container cannot be limited in memory and pids by a user other than root on cgroups v1")
     if "--network=host" in flags[1].after:
-        found.append("a container with `network` has all of this machine's, its local services too")
+        lines.append("a container with `network` has all of this machine's, its local services too")
     if not engine.runs_here:
-        found.append(f"`{engine.name}` looks up a granted path itself: a link put there meanwhile is followed")
-    return found
+        lines.append(f"`{engine.name}` looks up a granted path itself: a link put there meanwhile is followed")
+    return lines
 
 
 def _reasons(flags: Flags) -> list[str]:

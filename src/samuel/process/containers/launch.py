@@ -32,37 +32,37 @@ _UNKNOWN = 255
 
 
 def main() -> int:
-    asked: dict[str, Any] = json.loads(sys.argv[1])
-    status: int = asked["status"]
+    request: dict[str, Any] = json.loads(sys.argv[1])
+    status: int = request["status"]
 
     def tell(what: str, words: str = "") -> None:
         if status >= 0:
             os.write(status, json.dumps([what, words[-_LONGEST:]]).encode() + b"\n")
 
     _keep_orphans()
-    for step in asked["steps"]:
+    for step in request["steps"]:
         if why := _quietly(step):
             tell("not_started", why)
             return 1
     # What this command has as stdin, stdout and stderr the program inside will have, and nobody copies in between.
     # It writes the container's name there first.
-    if asked["direct"] and subprocess.call(asked["direct"]) != 0:
+    if request["direct"] and subprocess.call(request["direct"]) != 0:
         tell("not_started")
         return 1
-    if asked["pid_file"] and (why := _differs(asked["pid_file"], asked["places"])):
+    if request["pid_file"] and (why := _differs(request["pid_file"], request["places"])):
         tell("refused", why)
-        _kill(asked["pid_file"], asked["monitor_file"])
+        _kill(request["pid_file"], request["monitor_file"])
         return 1
     tell("started")
-    if not asked["direct"]:
-        returncode = subprocess.call(asked["start"])
-        monitored = _end_of(asked["monitor_file"], _CLEAN_UP)
-    elif why := _quietly(asked["start"]):
+    if not request["direct"]:
+        returncode = subprocess.call(request["start"])
+        monitored = _end_of(request["monitor_file"], _CLEAN_UP)
+    elif why := _quietly(request["start"]):
         tell("not_started", why)
-        _kill(asked["pid_file"], asked["monitor_file"])
+        _kill(request["pid_file"], request["monitor_file"])
         return 1
     else:
-        returncode = monitored = _end_of(asked["monitor_file"], math.inf)
+        returncode = monitored = _end_of(request["monitor_file"], math.inf)
     if monitored != _UNKNOWN:  # it removes the container before it ends
         tell("gone")
     _reap()

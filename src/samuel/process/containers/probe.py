@@ -27,7 +27,7 @@ _LONGEST = 300  # characters of one refusal
 _ULIMITS = ("--ulimit=nofile=4096:4096", "--ulimit=nproc=4096:4096")
 _NO_SYSTEMD = ("--cgroup-manager=cgroupfs", "--events-backend=file")
 
-_known: dict[str, Flags] = {}
+_flags_in_process: dict[str, Flags] = {}
 
 
 class Flags(NamedTuple):
@@ -48,30 +48,30 @@ def find(
 
     With `limits` the attempt also asks for everything in LIMITS, and for DIRECT, that its flags are not `without`.
     """
-    remembered = known(program, network, cache, limits=limits)
+    remembered = remembered_flags(program, network, cache, limits=limits)
     candidates = _candidates(program, network, limits)
     refusals: list[str] = []
     for flags in [remembered, *candidates] if remembered else candidates:
         tried = attempt(flags)
         if tried.ended == "exited" and tried.returncode == 0:
-            refused = flags.refused or tuple(dict.fromkeys(_last_line(said) for said in refusals))
+            refused = flags.refused or tuple(dict.fromkeys(_last_line(stderr) for stderr in refusals))
             return _remember(flags._replace(refused=refused), _key(program, network, limits), cache)
         refusals.append(tried.stderr.decode("utf-8", "replace").strip() or tried.why or tried.ended)
     return refusals[0]
 
 
-def _last_line(said: str) -> str:
-    return said.splitlines()[-1][:_LONGEST]
+def _last_line(stderr: str) -> str:
+    return stderr.splitlines()[-1][:_LONGEST]
 
 
-def known(program: str, network: bool, cache: Path | None, *, limits: bool = False) -> Flags | None:
+def remembered_flags(program: str, network: bool, cache: Path | None, *, limits: bool = False) -> Flags | None:
     key = _key(program, network, limits)
-    flags = _known.get(key) or _cached(cache).get(key)
+    flags = _flags_in_process.get(key) or _cached(cache).get(key)
     return flags if flags and flags._replace(refused=()) in _candidates(program, network, limits) else None
 
 
 def _remember(flags: Flags, key: str, cache: Path | None) -> Flags:
-    _known[key] = flags
+    _flags_in_process[key] = flags
     if (cached := _cached(cache)).get(key) != flags:
         cached.add(key, flags)
     return flags
@@ -86,11 +86,11 @@ def _candidates(program: str, network: bool, limits: bool) -> list[Flags]:
     all_of_them = itertools.product(
         runtimes if podman else [()], managers, [(), _ULIMITS], networks, _lacking(podman) if limits else [()]
     )
-    found = [
+    candidates = [
         Flags((*runtime, *manager), (*ulimits, *([net] if net else [])), without)
         for runtime, manager, ulimits, net, without in all_of_them
     ]
-    return sorted(found, key=lambda flags: (len(flags.without), len(flags.before) + len(flags.after)))
+    return sorted(candidates, key=lambda flags: (len(flags.without), len(flags.before) + len(flags.after)))
 
 
 def _lacking(podman: bool) -> list[tuple[str, ...]]:
@@ -102,7 +102,7 @@ _SBIN = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"  # where 
 
 def _key(program: str, network: bool, limits: bool) -> str:
     """Everything that the answer depends on and that changes with an update."""
-    parts = (program, *(found for name in ("runc", "crun") if (found := shutil.which(name, path=_SBIN))))
+    parts = (program, *(runtime for name in ("runc", "crun") if (runtime := shutil.which(name, path=_SBIN))))
     return json.dumps([os.geteuid(), network, limits, *((part, signature_if_exists(part)) for part in parts)])
 
 

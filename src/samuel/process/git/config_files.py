@@ -151,12 +151,12 @@ def _of_common_directory(common: Path, files: GitFiles) -> None:
 def _with_conditional(git: Git) -> list[GitSetting]:
     """All settings, also those of included files whose condition does not hold now: an agent may make it hold."""
     settings = git.settings()
-    home, seen = git.home, {setting.origin for setting in settings}
+    home, files_read = git.home, {setting.origin for setting in settings}
     waiting = include_targets(settings, home)
     while waiting:
         file = waiting.pop()
-        if file not in seen and os.path.isfile(file):
-            seen.add(file)
+        if file not in files_read and os.path.isfile(file):
+            files_read.add(file)
             more = git.settings(file)
             settings += more
             waiting += include_targets(more, home)
@@ -204,7 +204,7 @@ def _keep_hooks(path: str, places: Sequence[str], files: GitFiles) -> None:
         if any(name == place or _is_below(place, [name]) for place in places):
             raise NotRunnable(
                 f"`core.hooksPath` is `{name}`, and a sandbox cannot keep an agent from writing hooks there",
-                "Put the hooks into a directory of their own.",
+                "move the hooks to a directory of their own",
             )
         for place in places:
             if _is_below(name, [place]):

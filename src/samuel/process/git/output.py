@@ -32,10 +32,10 @@ class GitCommit(NamedTuple):
     paths: list[str]  # what it touched; nothing for a merge and for the first commit
 
 
-def parse_status(said: bytes, prefix: bytes) -> GitStatus:
+def parse_status(output: bytes, prefix: bytes) -> GitStatus:
     facts = {b"branch.oid": "", b"branch.head": ""}
     entries = []
-    for line in said.split(b"\0")[:-1]:
+    for line in output.split(b"\0")[:-1]:
         kind = line[:1]
         if kind == b"#":
             name, _, value = line[2:].partition(b" ")
@@ -49,10 +49,10 @@ def parse_status(said: bytes, prefix: bytes) -> GitStatus:
     return GitStatus(facts[b"branch.oid"], facts[b"branch.head"], entries)
 
 
-def parse_log(said: bytes) -> list[GitCommit]:
+def parse_log(output: bytes) -> list[GitCommit]:
     commits: list[GitCommit] = []
     begins = True
-    for field in said.split(b"\0"):
+    for field in output.split(b"\0"):
         if field and begins:
             id, date, subject = field.decode(errors="replace").split(" ", 2)
             commits.append(GitCommit(id, date, subject, []))

@@ -45,29 +45,29 @@ class Holder:
 
 
 @contextmanager
-def hold_placeholders(wanted: Placeholders) -> Iterator[Holder]:
+def hold_placeholders(placeholders: Placeholders) -> Iterator[Holder]:
     """Make what is missing, and remove what is still empty when the last holder leaves."""
-    fd = os.open(wanted.place, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    fd = os.open(placeholders.place, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
         holder = Holder(fd, first=_lock(fd, fcntl.LOCK_EX))
-        _share(fd, wanted.place)
-        _make(wanted)
+        _share(fd, placeholders.place)
+        _make(placeholders)
         try:
             yield holder
         finally:
             if holder.becomes_last():
-                _remove(wanted)
+                _remove(placeholders)
     finally:
         os.close(fd)
 
 
-def _make(wanted: Placeholders) -> None:
+def _make(placeholders: Placeholders) -> None:
     try:
-        for name in wanted.directories:
+        for name in placeholders.directories:
             with suppress(FileExistsError):
-                (wanted.place / name).mkdir()
-        for name, content in wanted.files.items():
-            with suppress(FileExistsError), open(wanted.place / name, "x") as file:
+                (placeholders.place / name).mkdir()
+        for name, content in placeholders.files.items():
+            with suppress(FileExistsError), open(placeholders.place / name, "x") as file:
                 file.write(content)
     except OSError as error:
         raise NotRunnable(
@@ -75,22 +75,22 @@ def _make(wanted: Placeholders) -> None:
         ) from error
 
 
-def _remove(wanted: Placeholders) -> None:
-    for name, content in wanted.files.items():
-        path = wanted.place / name
+def _remove(placeholders: Placeholders) -> None:
+    for name, content in placeholders.files.items():
+        path = placeholders.place / name
         with suppress(OSError, UnicodeDecodeError):
             if not path.is_symlink() and path.read_text() == content:
                 path.unlink()
-    for name in reversed(wanted.directories):
+    for name in reversed(placeholders.directories):
         with suppress(OSError):  # somebody has put something into it
-            (wanted.place / name).rmdir()
+            (placeholders.place / name).rmdir()
 
 
 def _share(fd: int, place: Path) -> None:
     until = time.monotonic() + _PATIENCE
     while not _lock(fd, fcntl.LOCK_SH):
         if time.monotonic() > until:
-            raise NotRunnable(f"somebody else keeps `{place}` locked", "End what holds it: `fuser` names it.")
+            raise NotRunnable(f"another process keeps `{place}` locked", "end that process: `fuser` names it")
         time.sleep(0.02)
 
 

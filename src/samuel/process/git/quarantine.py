@@ -31,19 +31,19 @@ class Quarantine:
 
         No link on the way is followed: another agent may still be at work elsewhere in the project.
         """
-        shown = self._shown(path)
+        name = self._printable_path(path)
         try:
             parent = _open_parent(base, path)
         except (OSError, UnsafePath):
-            return f"`{shown}` ({why}) could not be moved away: do not run git there before you looked at it"
+            return f"`{name}` ({why}) could not be moved away: do not run git there before you looked at it"
         try:
             moved, restore = self._move(parent, path)
         except OSError as error:
             reason = error.strerror or str(error)
-            return f"`{shown}` ({why}) could not be moved away: {reason}; do not run git there before you looked"
+            return f"`{name}` ({why}) could not be moved away: {reason}; do not run git there before you looked"
         finally:
             os.close(parent)
-        return f"`{shown}` was moved to `{self._shown(moved)}`: {why}; `{restore}` puts it back"
+        return f"`{name}` was moved to `{self._printable_path(moved)}`: {why}; `{restore}` puts it back"
 
     def restore(self, base: Path, path: str, content: bytes, mode: int, link: str) -> None:
         """Make what was at `path` before, after `take`."""
@@ -78,13 +78,13 @@ class Quarantine:
             moved = os.path.join(os.path.dirname(path), other)
         finally:
             os.close(fd)
-        restore = f"mv {shlex.quote(self._shown(moved))} {shlex.quote(self._shown(path))}"
+        restore = f"mv {shlex.quote(self._printable_path(moved))} {shlex.quote(self._printable_path(path))}"
         with suppress(OSError):  # a file, or a directory without one
             os.rename(os.path.join(moved, _HEAD), os.path.join(moved, _NO_HEAD))
-            head = shlex.quote(self._shown(os.path.join(moved, _NO_HEAD)))
-            restore = f"mv {head} {shlex.quote(self._shown(os.path.join(moved, _HEAD)))} && {restore}"
+            head = shlex.quote(self._printable_path(os.path.join(moved, _NO_HEAD)))
+            restore = f"mv {head} {shlex.quote(self._printable_path(os.path.join(moved, _HEAD)))} && {restore}"
         with suppress(OSError):
-            (entry / EXPLANATION).write_text(f"was: {self._shown(path)}\nto put it back: {restore}\n")
+            (entry / EXPLANATION).write_text(f"was: {self._printable_path(path)}\nto put it back: {restore}\n")
         return moved, restore
 
     def _new_entry(self) -> Path:
@@ -97,9 +97,9 @@ class Quarantine:
                 return entry
             number += 1
 
-    def _shown(self, path: str) -> str:
+    def _printable_path(self, path: str) -> str:
         inside = path.startswith(f"{self._root}/")
-        return safe(os.path.relpath(path, self._root) if inside else path, keep="")
+        return safe(os.path.relpath(path, self._root) if inside else path)
 
 
 def _open_parent(base: Path, path: str) -> int:

@@ -78,44 +78,44 @@ class GitSearch(NamedTuple):
 
 def search(places: Iterable[str], own: Sequence[str], leave_out: Sequence[str] = ()) -> GitSearch:
     """Every git directory at or below `places`, without following links; those of `own` whatever is in them."""
-    found = GitSearch({}, {}, {}, [])
+    result = GitSearch({}, {}, {}, [])
     waiting = [(place, "") for place in places]
     while waiting:
         directory, around = waiting.pop()
         entries = _entries(directory)
         if entries is None:
-            found.unread.append(directory)
+            result.unread.append(directory)
             continue
         if directory in own or _is_git_directory({entry.name.lower() for entry in entries}):
             around = directory
-            found.directories[around] = {}
+            result.directories[around] = {}
         for entry in entries:
             kind = _kind(entry)
             if kind == stat.S_IFDIR:
                 if entry.path not in leave_out:
                     waiting.append((entry.path, around))
             elif kind != stat.S_IFREG and around:
-                found.directories[around][entry.path] = _described(entry.path, kind)
+                result.directories[around][entry.path] = _described(entry.path, kind)
             elif kind != stat.S_IFREG and _means_git(entry.name):
-                found.links[entry.path] = _described(entry.path, kind)
+                result.links[entry.path] = _described(entry.path, kind)
             elif _means_git(entry.name):
-                found.files[entry.path] = os.fsdecode(_read(entry.path))
-    return found
+                result.files[entry.path] = os.fsdecode(_read(entry.path))
+    return result
 
 
 def dangers(directory: str, irregular: Iterable[str]) -> list[str]:
     """What in a git directory makes git run something or leads it elsewhere, in words."""
-    found = [f"`{os.path.relpath(path, directory)}`, which is not a file" for path in irregular]
+    reasons = [f"`{os.path.relpath(path, directory)}`, which is not a file" for path in irregular]
     for name in ("config", "config.worktree"):
-        found += _settings_in(_read(os.path.join(directory, name)), name)
-    found += [f"the hook `{name}`" for name in _hooks(directory)]
+        reasons += _settings_in(_read(os.path.join(directory, name)), name)
+    reasons += [f"the hook `{name}`" for name in _hooks(directory)]
     if (common := _read(os.path.join(directory, "commondir"))) and not _is_linked_tree(directory, common):
-        found.append("`commondir`, which leads to another git directory")
+        reasons.append("`commondir`, which leads to another git directory")
     if _read(os.path.join(directory, "objects", "info", "alternates")).strip():
-        found.append("`objects/info/alternates`, which leads to other objects")
+        reasons.append("`objects/info/alternates`, which leads to other objects")
     if rebase_commands(directory):
-        found.append("an unfinished rebase that runs commands")
-    return found
+        reasons.append("an unfinished rebase that runs commands")
+    return reasons
 
 
 def rebase_commands(directory: str) -> list[bytes]:
@@ -142,11 +142,11 @@ def settings_of(content: bytes) -> list[tuple[str, str]] | None:
         text = line.strip(" \t\r")
         if not text or text[0] in "#;":
             continue
-        if found := _SECTION.fullmatch(text):
-            section = found[1].lower() if found[2] is None else f"{found[1].lower()}.{found[2]}"
-        elif section and (found := _VARIABLE.fullmatch(text)):
-            value = found[2]
-            settings.append((f"{section}.{found[1].lower()}", "true" if value is None else value.strip()))
+        if match := _SECTION.fullmatch(text):
+            section = match[1].lower() if match[2] is None else f"{match[1].lower()}.{match[2]}"
+        elif section and (match := _VARIABLE.fullmatch(text)):
+            value = match[2]
+            settings.append((f"{section}.{match[1].lower()}", "true" if value is None else value.strip()))
         else:
             return None
     return settings

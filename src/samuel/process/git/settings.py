@@ -92,8 +92,8 @@ def files_named(command: str, top: Path, home: str) -> Iterator[str]:
 
 def runs_something_of(places: Sequence[Path], command: str, top: Path, home: str) -> str:
     """The word by which a command runs something below one of `places`, or may do so; "" when none does."""
-    if found := _UNKNOWN.search(command):
-        return found[0]
+    if expansion := _UNKNOWN.search(command):
+        return expansion[0]
     words = _words(command)
     runner = next((word for word in words if os.path.basename(word) in _RUNNERS), "") or _code_option(words)
     return runner or next((path for path in files_named(command, top, home) if _is_below(path, places)), "")
@@ -119,15 +119,15 @@ def hooks_beside(directory: Path) -> Path:
 
 def filters(settings: Iterable[GitSetting]) -> Mapping[str, list[GitSetting]]:
     """Each filter driver's commands that are run when a file is added."""
-    found: dict[str, list[GitSetting]] = {}
+    drivers: dict[str, list[GitSetting]] = {}
     for setting in settings:
         section, _, rest = setting.key.partition(".")
         name, _, variable = rest.rpartition(".")
         if section == "filter":
-            found.setdefault(name, [])
+            drivers.setdefault(name, [])
             if variable in ("clean", "process"):
-                found[name].append(setting)
-    return found
+                drivers[name].append(setting)
+    return drivers
 
 
 def _words(command: str) -> list[str]:

@@ -21,7 +21,7 @@ from samuel.process.git.config_files import GitFiles, leads_to
 from samuel.process.git.quarantine import Quarantine
 from samuel.process.git.search import GitSearch
 
-MOST_TOLD = 20
+MOST_REPORTS = 20
 _LARGEST = 16 * 1024 * 1024  # of a file that can be put back
 
 
@@ -47,14 +47,14 @@ class GitState(msgspec.Struct, frozen=True):
     """The files that git takes configuration from, outside of directories that are mounted."""
 
 
-def look(found: GitSearch, files: GitFiles) -> GitState:
-    links = dict(found.links)
+def look(search_result: GitSearch, files: GitFiles) -> GitState:
+    links = dict(search_result.links)
     directories = {}
-    for directory, irregular in found.directories.items():
+    for directory, irregular in search_result.directories.items():
         links |= irregular
         directories[directory] = _digest(directory, irregular, files.own)
     watched = [*(path for path in files.read_only if not os.path.isdir(path)), *files.watched]
-    return GitState(directories, found.files, links, {path: _kept(path) for path in watched})
+    return GitState(directories, search_result.files, links, {path: _snapshot(path) for path in watched})
 
 
 class Sweep:
@@ -65,29 +65,32 @@ class Sweep:
         self._files = files
         self._before = before
         self._quarantine = quarantine
-        self._told: list[str] = []
+        self._reports: list[str] = []
 
-    def run(self, found: GitSearch) -> list[str]:
+    def run(self, search_result: GitSearch) -> list[str]:
         """Put everything right; gives what to tell the owner."""
         for path, before in self._before.contents.items():
             self._put_back(path, before)
         for directory in self._files.own:
-            self._own_directory(directory, found.directories.get(directory, {}))
-        for path, what in found.links.items():
+            self._own_directory(directory, search_result.directories.get(directory, {}))
+        for path, what in search_result.links.items():
             if self._before.links.get(path) != what:
                 self._take(path, "it leads git to another place")
-        for path, content in found.files.items():
-            if self._before.files.get(path) != content and (why := self._leads_elsewhere(path, found)):
+        for path, content in search_result.files.items():
+            if self._before.files.get(path) != content and (why := self._leads_elsewhere(path, search_result)):
                 self._take(path, why)
         # The innermost first: what is moved away holds nothing any more that has to be moved.
-        for directory in sorted(set(found.directories) - set(self._files.own), key=len, reverse=True):
-            self._other_directory(directory, found.directories[directory])
-        for directory in found.unread:
-            self._told.append(
+        for directory in sorted(set(search_result.directories) - set(self._files.own), key=len, reverse=True):
+            self._other_directory(directory, search_result.directories[directory])
+        for directory in search_result.unread:
+            self._reports.append(
                 f"`{safe(directory, keep='')}` cannot be read: it was not searched for git directories"
             )
-        more = len(self._told) - MOST_TOLD
-        return [*self._told[:MOST_TOLD], *([f"… and {more} more, all in the quarantine"] if more > 0 else [])]
+        more = len(self._reports) - MOST_REPORTS
+        return [
+            *self._reports[:MOST_REPORTS],
+            *([f"… and {more} more, all in the quarantine"] if more > 0 else []),
+        ]
 
     def _own_directory(self, directory: str, irregular: dict[str, str]) -> None:
         """Git writes through a link that it finds here, to wherever that leads."""
@@ -103,19 +106,19 @@ class Sweep:
                 return
             why = "your configuration takes hooks or programs from whatever work tree git is in"
         else:
-            found = git_search.dangers(directory, irregular)
-            why = f"git would take from it {', '.join(found[:3])}{' and more' if found[3:] else ''}"
+            reasons = git_search.dangers(directory, irregular)
+            why = f"git would take from it {', '.join(reasons[:3])}{' and more' if reasons[3:] else ''}"
         self._take(directory, why)
 
-    def _leads_elsewhere(self, path: str, found: GitSearch) -> str:
+    def _leads_elsewhere(self, path: str, search_result: GitSearch) -> str:
         """Why a new file called `.git` must go; "" if it leads to a git directory that is judged by itself."""
-        target = leads_to(path, found.files[path])
-        if target in found.directories and target not in self._files.own:
+        target = leads_to(path, search_result.files[path])
+        if target in search_result.directories and target not in self._files.own:
             return ""
         return "it leads git to a git directory that is not its own"
 
     def _put_back(self, path: str, before: KeptFile) -> None:
-        now = _kept(path)
+        now = _snapshot(path)
         is_own_config = os.path.basename(path) == "config" and os.path.dirname(path) in self._files.own
         if now == before or (is_own_config and _only_harmless(before, now)):
             return
@@ -125,7 +128,7 @@ class Sweep:
             self._quarantine.restore(self._base(path), path, before.content, before.mode, before.link)
 
     def _take(self, path: str, why: str) -> None:
-        self._told.append(self._quarantine.take(self._base(path), path, why))
+        self._reports.append(self._quarantine.take(self._base(path), path, why))
 
     def _base(self, path: str) -> Path:
         inside = (Path(place) for place in self._files.own if path.startswith(f"{place}/"))
@@ -139,7 +142,7 @@ def _digest(directory: str, irregular: dict[str, str], own: Sequence[str]) -> st
     return git_search.fingerprint(directory, irregular) if git_search.dangers(directory, irregular) else ""
 
 
-def _kept(path: str) -> KeptFile:
+def _snapshot(path: str) -> KeptFile:
     try:
         own = os.lstat(path)
         if stat.S_ISLNK(own.st_mode):

@@ -57,4 +57,4 @@ def missing(sandbox: SandboxRequest, place: Workspace) -> str:
 
 def _check(sandbox: SandboxRequest) -> None:
     if sandbox.kind not in KINDS:
-        raise UsageError(f"`{sandbox.kind}` is not a sandbox.", f"There are: {', '.join(KINDS)}.")
+        raise UsageError(f"`{sandbox.kind}` is not a sandbox", f"use one of {', '.join(KINDS)}")

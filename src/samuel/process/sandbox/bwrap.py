@@ -59,8 +59,8 @@ def missing(sandbox: SandboxRequest, place: Workspace) -> str:
         )
     if tried.ended == "exited" and tried.returncode == 0:
         return ""
-    said = tried.stderr.decode("utf-8", "replace").strip() or tried.why or tried.ended
-    return f"`bwrap` does not work on this machine: {said}"
+    problem = tried.stderr.decode("utf-8", "replace").strip() or tried.why or tried.ended
+    return f"`bwrap` does not work on this machine: {problem}"
 
 
 @contextmanager
@@ -85,15 +85,15 @@ def own_proc() -> tuple[str, ...]:
 
 
 def capabilities() -> tuple[str, ...]:
-    kept = _ROOT_KEEPS if os.geteuid() == 0 else ()
-    return ("--cap-drop", "ALL", *(word for name in kept for word in ("--cap-add", name)))
+    names = _ROOT_KEEPS if os.geteuid() == 0 else ()
+    return ("--cap-drop", "ALL", *(word for name in names for word in ("--cap-add", name)))
 
 
-def _private(path: str, kept: tuple[str, ...]) -> list[str]:
+def _private(path: str, visible_files: tuple[str, ...]) -> list[str]:
     # A mount needs a directory to be put on; the program itself would make it at its first start.
     os.makedirs(path, mode=0o700, exist_ok=True)
     words = ["--tmpfs", path]
-    for name in kept:
+    for name in visible_files:
         file = os.path.join(path, name)
         words += ("--ro-bind-try", file, file)
     return words

@@ -45,8 +45,8 @@ def hold(place: Workspace) -> Iterator[list[Mount]]:
     own = [str(directory) for directory in own_directories(root)]
     places = [str(root), *(path for path in own if not path.startswith(f"{root}/"))]
     hidden = [str(project.quarantine)]
-    found = search(places, own, hidden)
-    files = git_files(root, place.host, _linked_trees(found, own))
+    search_result = search(places, own, hidden)
+    files = git_files(root, place.host, _linked_trees(search_result, own))
     quarantine = Quarantine(root, project.quarantine)
 
     def sweep(before: GitState) -> None:
@@ -55,13 +55,15 @@ def hold(place: Workspace) -> Iterator[list[Mount]]:
 
     with ExitStack() as holders:
         in_project = Placeholders(root, [os.path.relpath(project.quarantine, root)])
-        holder, *_ = [holders.enter_context(hold_placeholders(one)) for one in _together(in_project, files)]
+        holder, *_ = [
+            holders.enter_context(hold_placeholders(placeholders)) for placeholders in _together(in_project, files)
+        ]
         mounts = _mounts(root, state, files)
         baseline = Baseline(place.cache, root)
         if holder.first and (left := baseline.load()):  # by a Samuel that was killed before it could look
             sweep(left)
-            found = search(places, own, hidden)
-        before = look(found, files)
+            search_result = search(places, own, hidden)
+        before = look(search_result, files)
         if holder.first:
             baseline.save(before)
         try:
@@ -72,20 +74,22 @@ def hold(place: Workspace) -> Iterator[list[Mount]]:
                 baseline.remove()
 
 
-def _linked_trees(found: GitSearch, own: Sequence[str]) -> list[str]:
+def _linked_trees(search_result: GitSearch, own: Sequence[str]) -> list[str]:
     """Other work trees of the same repository, below the project."""
     shared = {os.path.join(directory, "worktrees") for directory in own}
-    trees = (git for git, content in found.files.items() if os.path.dirname(leads_to(git, content)) in shared)
+    trees = (
+        git for git, content in search_result.files.items() if os.path.dirname(leads_to(git, content)) in shared
+    )
     return [os.path.dirname(git) for git in trees]
 
 
 def _together(in_project: Placeholders, files: GitFiles) -> list[Placeholders]:
     """One of each directory, the project first: the lock on it is taken once."""
     merged: dict[Path, Placeholders] = {}
-    for one in (in_project, *files.placeholders):
-        place, directories, contents = merged.get(one.place, Placeholders(one.place))
-        names = dict.fromkeys((*directories, *one.directories))
-        merged[place] = Placeholders(place, tuple(names), {**contents, **one.files})
+    for placeholders in (in_project, *files.placeholders):
+        place, directories, contents = merged.get(placeholders.place, Placeholders(placeholders.place))
+        names = dict.fromkeys((*directories, *placeholders.directories))
+        merged[place] = Placeholders(place, tuple(names), {**contents, **placeholders.files})
     return list(merged.values())
 
 
@@ -135,5 +139,5 @@ def _refuse_links(mounts: Iterable[Mount]) -> None:
         if os.path.islink(path):
             raise NotRunnable(
                 f"`{path}` is a symbolic link, and a sandbox cannot keep a link from being replaced",
-                "Put the real file or directory in its place.",
+                "replace it with the real file or directory",
             )

@@ -18,7 +18,7 @@ from samuel.process.reason import NotRunnable
 from samuel.process.sandbox import mounts, spool
 from samuel.process.sandbox.request import Command, SandboxRequest, Workspace, volumes
 
-_KEPT = ("--cap-add=DAC_OVERRIDE", "--cap-add=CHOWN", "--cap-add=FOWNER")
+_CAPABILITIES = ("--cap-add=DAC_OVERRIDE", "--cap-add=CHOWN", "--cap-add=FOWNER")
 
 
 @contextmanager
@@ -28,7 +28,9 @@ def confined(
     client = engine.find(place.host)
     if client is None:
         raise NotRunnable(missing(sandbox, place))
-    flags = probe.known(client.program, sandbox.network, place.cache) or _find_flags(client, sandbox, place)
+    flags = probe.remembered_flags(client.program, sandbox.network, place.cache) or _find_flags(
+        client, sandbox, place
+    )
     if isinstance(flags, str):
         raise NotRunnable(f"`{client.program}` cannot start a container: {flags}")
     shim = spool.prepare(place.state)
@@ -58,7 +60,7 @@ def missing(sandbox: SandboxRequest, place: Workspace) -> str:
         return 'the sandbox `oci` needs an image: sandbox = { kind = "oci", image = "..." }'
     looked = client.say("image", "inspect", "--format=-", sandbox.image)
     if not engine.worked(looked):
-        why = f"`{client.name}` does not have the image `{sandbox.image}`: {engine.said(looked)}"
+        why = f"`{client.name}` does not have the image `{sandbox.image}`: {engine.engine_error(looked)}"
         return f"{why}; `{client.name} pull {sandbox.image}` gets it"
     flags = _find_flags(client, sandbox, place)
     if isinstance(flags, str):
@@ -75,7 +77,16 @@ def _find_flags(client: Engine, sandbox: SandboxRequest, place: Workspace) -> Fl
 
 def _run(client: Engine, flags: Flags) -> list[str]:
     # Unattended, nothing is downloaded: `missing` said beforehand what to pull.
-    words = [*flags.before, "run", "--rm", "--pull=never", "--stop-timeout=0", *flags.after, *engine.SAFER, *_KEPT]
+    words = [
+        *flags.before,
+        "run",
+        "--rm",
+        "--pull=never",
+        "--stop-timeout=0",
+        *flags.after,
+        *engine.SAFER,
+        *_CAPABILITIES,
+    ]
     if os.geteuid() != 0:  # files in the project stay the user's
         words += (*client.as_the_user(), "--env=HOME=/tmp")
     return words

@@ -33,10 +33,10 @@ class Private(NamedTuple):
     """A directory that is writable and empty in the sandbox, but for some files; what is written there is lost."""
 
     path: str
-    kept: tuple[str, ...]
+    visible_files: tuple[str, ...]
 
 
-def _tell_nobody(text: str) -> None: ...
+def _ignore_report(text: str) -> None: ...
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,7 @@ class Workspace:
     private: tuple[Private, ...] = ()
     """Directories of the user's that the program gets a fresh one of."""
 
-    report: Callable[[str], None] = _tell_nobody
+    report: Callable[[str], None] = _ignore_report
     """Gets a line for each thing that the program left for git to run outside, and that was moved away."""
 
 
@@ -73,7 +73,7 @@ class Volume(NamedTuple):
 
 def volumes(sandbox: SandboxRequest, place: Workspace) -> list[Volume]:
     """`from:to[:ro]`, with `~` for the user's home."""
-    found = []
+    parsed = []
     for text in sandbox.volumes:
         source, _, rest = text.partition(":")
         target, _, mode = rest.partition(":")
@@ -81,5 +81,5 @@ def volumes(sandbox: SandboxRequest, place: Workspace) -> list[Volume]:
             source = place.host.get("HOME", "~") + source[1:]
         if target == "~" or target.startswith("~/"):
             target = place.host.get("HOME", "~") + target[1:]
-        found.append(Volume(source, target or source, mode != "ro"))
-    return found
+        parsed.append(Volume(source, target or source, mode != "ro"))
+    return parsed

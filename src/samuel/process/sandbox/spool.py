@@ -63,13 +63,13 @@ def apply_spool(spool: Path) -> list[list[str]]:
     try:
         names = os.listdir(directory)
         numbers = sorted((name for name in names if name.isdecimal() and name.isascii()), key=int)
-        asked = [_read(spool, name) for name in numbers[:MOST]]
+        calls = [_read(spool, name) for name in numbers[:MOST]]
         for name in names:
             with suppress(OSError):  # a directory, or somebody else's: it is no call either way
                 os.unlink(name, dir_fd=directory)
     finally:
         os.close(directory)
-    return [call for call in asked if call is not None]
+    return [call for call in calls if call is not None]
 
 
 def _script(spool: Path) -> str:

@@ -69,19 +69,19 @@ def families(network: bool) -> tuple[int, ...]:
 @cache
 def _host(root: str, visible: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
     """What is shown of the host, and what is emptied in the midst of that."""
-    shown = [name for path in visible for name in (path, os.path.realpath(path))]
-    emptied = shut(root, (*machine(), *shown, _TMP))
-    needed = (path for path in shown if not _seen_already(path, shown, emptied))
+    readable = [name for path in visible for name in (path, os.path.realpath(path))]
+    emptied = shut(root, (*machine(), *readable, _TMP))
+    needed = (path for path in readable if not _is_readable_already(path, readable, emptied))
     places: dict[str, tuple[str, ...]] = {path: ("--ro-bind-try", path, path) for path in needed}
     for path in emptied:
         places[path] = ("--tmpfs", path) if os.path.isdir(path) else ("--ro-bind", "/dev/null", path)
     return places
 
 
-def _seen_already(path: str, shown: Sequence[str], emptied: Sequence[str]) -> bool:
+def _is_readable_already(path: str, readable: Sequence[str], emptied: Sequence[str]) -> bool:
     return any(
         below(path, other) and not any(below(gone, other) and below(path, gone) for gone in emptied)
-        for other in (*machine(), *shown)
+        for other in (*machine(), *readable)
     )
 
 

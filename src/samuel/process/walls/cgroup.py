@@ -80,16 +80,16 @@ def _bases() -> tuple[str, ...]:
     """The directories in which groups can be made so that memory and processes are both limited; or none."""
     mounted = dict(_mounted())
     own = _own()
-    found: list[str] = []
+    bases: list[str] = []
     for controller in _CONTROLLERS:
         base = _second_version(mounted, own) or _first_version(controller, mounted, own)
         if not base:
             return ()
-        if base not in found:
-            found.append(base)
-    for base in found:
+        if base not in bases:
+            bases.append(base)
+    for base in bases:
         _sweep(base)
-    return tuple(found)
+    return tuple(bases)
 
 
 def _second_version(mounted: Mapping[str, tuple[str, str]], own: Mapping[str, str]) -> str:
@@ -120,12 +120,12 @@ def _directory(mount: tuple[str, str], path: str) -> str:
 
 def _own() -> dict[str, str]:
     """Controller -> the path of our group; "" is the second version's, which has one for all."""
-    found = {}
+    groups = {}
     with suppress(OSError), open("/proc/self/cgroup") as file:
         for line in file:
             _, controllers, path = line.rstrip("\n").split(":", 2)
-            found.update(dict.fromkeys(controllers.split(","), path))
-    return found
+            groups.update(dict.fromkeys(controllers.split(","), path))
+    return groups
 
 
 def _mounted() -> Iterator[tuple[str, tuple[str, str]]]:
@@ -146,7 +146,7 @@ def _sweep(base: str) -> None:
     """Groups of a Samuel that was killed. A group that has processes cannot be removed."""
     with suppress(OSError):
         for name in os.listdir(base):
-            found = _NAME.fullmatch(name)
-            if found and not os.path.exists(f"/proc/{found[1]}"):
+            match = _NAME.fullmatch(name)
+            if match and not os.path.exists(f"/proc/{match[1]}"):
                 with suppress(OSError):
                     os.rmdir(os.path.join(base, name))

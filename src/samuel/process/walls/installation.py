@@ -20,8 +20,8 @@ _ELSEWHERE = ("/home", "/root", "/tmp", "/var/tmp", "/run")
 @cache
 def of_program(program: str, root: str) -> tuple[str, ...]:
     """The places a program is made of, and those of what it is a link to. Nothing for the machine's own."""
-    found = [place for file in (program, os.path.realpath(program)) for place in _around(file, _private(root))]
-    return _not_of_the_machine(found)
+    places = [place for file in (program, os.path.realpath(program)) for place in _around(file, _private(root))]
+    return _not_of_the_machine(places)
 
 
 @cache
@@ -34,8 +34,8 @@ def on_path(path: str, root: str) -> tuple[str, ...]:
         for directory in directories
         if os.path.isabs(directory) and all(_apart(directory, place) for place in (*private, *_ELSEWHERE))
     ]
-    found = [place for directory in shared for place in (directory, *_tree(directory, private))]
-    return _not_of_the_machine(found)
+    places = [place for directory in shared for place in (directory, *_tree(directory, private))]
+    return _not_of_the_machine(places)
 
 
 def _around(file: str, private: Sequence[str]) -> Iterator[str]:
@@ -54,8 +54,8 @@ def _tree(directory: str, private: Sequence[str]) -> Iterator[str]:
         yield tree
 
 
-def _apart(one: str, other: str) -> bool:
-    return one != other and not below(one, other) and not below(other, one)
+def _apart(place: str, other: str) -> bool:
+    return place != other and not below(place, other) and not below(other, place)
 
 
 def _private(root: str) -> tuple[str, ...]:
@@ -64,9 +64,10 @@ def _private(root: str) -> tuple[str, ...]:
 
 
 def _not_of_the_machine(places: Iterable[str]) -> tuple[str, ...]:
-    shown = machine()
+    system_directories = machine()
     return tuple(
         place
         for place in dict.fromkeys(places)
-        if os.path.exists(place) and not any(place == one or below(place, one) for one in shown)
+        if os.path.exists(place)
+        and not any(place == directory or below(place, directory) for directory in system_directories)
     )

@@ -36,10 +36,10 @@ def command(
     if network:
         rules.append((os.path.realpath("/etc/resolv.conf"), False, []))
     for door in doors:
-        kept = [one.path for one in doors if door.writable and not one.writable]
-        rules.append((door.fd, door.writable, _inside(door.path, kept)))
-    asked = {"rules": rules, "network": network, "close": [door.fd for door in doors], "filter": filter_fd}
-    return [*_LAUNCHER, json.dumps(asked), *argv]
+        read_only = [other.path for other in doors if door.writable and not other.writable]
+        rules.append((door.fd, door.writable, _inside(door.path, read_only)))
+    request = {"rules": rules, "network": network, "close": [door.fd for door in doors], "filter": filter_fd}
+    return [*_LAUNCHER, json.dumps(request), *argv]
 
 
 def try_it() -> tuple[int, bool]:
@@ -60,23 +60,23 @@ def families(network: bool) -> tuple[int, ...]:
 
 def gaps(version: int, filtered: bool) -> tuple[str, ...]:
     """What a plugin can do in spite of these walls."""
-    found = [
+    lines = [
         "it can see that files exist, and change modes and times of the user's",
         "it can see which other processes run",
         "with the whole project to write, it makes no new files at the top of it",
     ]
     if version < 6:
-        found.append("it can send signals to the user's other processes")
+        lines.append("it can send signals to the user's other processes")
     if version < 3:
-        found.append("it can empty files that it may only read")
+        lines.append("it can empty files that it may only read")
     if not filtered:
         reach = "programs that listen on unix sockets"
-        found += (
+        lines += (
             f"it can reach the network, and {reach}" if version < 4 else f"it can use UDP and reach {reach}",
             "it can read the user's kernel keyring, change limits and priorities of the user's other processes, "
             "leave shared memory behind, change extended attributes of the user's files and make them setuid",
         )
-    return tuple(found)
+    return tuple(lines)
 
 
 def _works(filter_fd: int) -> bool:

@@ -40,18 +40,18 @@ def main() -> NoReturn:
     if len(sys.argv) == 1:
         print(max(version, 0))
         sys.exit()
-    asked, program = json.loads(sys.argv[1]), sys.argv[2:]
+    request, program = json.loads(sys.argv[1]), sys.argv[2:]
     handled = sum(_ALL[:version])
-    rules = _ruleset(version, handled, asked["network"])
-    for rule in asked["rules"]:
+    rules = _ruleset(version, handled, request["network"])
+    for rule in request["rules"]:
         _let_through(rules, handled, *rule)
     _drop_capabilities()
     _must(_libc.prctl(_NO_NEW_PRIVS, 1, 0, 0, 0))  # also: what was dropped stays dropped for root
     _must(_libc.syscall(_RESTRICT, rules, 0))
-    if asked["filter"] >= 0:
-        _filter(asked["filter"])
+    if request["filter"] >= 0:
+        _filter(request["filter"])
     os.close(rules)
-    for fd in asked["close"]:
+    for fd in request["close"]:
         os.close(fd)
     try:
         os.execvp(program[0], program)
@@ -118,9 +118,11 @@ def _rule(rules: int, fd: int, rights: int) -> None:
 def _drop_capabilities() -> None:
     if os.geteuid() != 0:
         return
-    kept = 1 << _CAP_DAC_OVERRIDE  # to work on somebody else's files, where it was granted any
+    capability = 1 << _CAP_DAC_OVERRIDE  # to work on somebody else's files, where it was granted any
     header = (ctypes.c_uint32 * 2)(0x20080522, 0)
-    sets = (ctypes.c_uint32 * 6)(kept, kept, 0, 0, 0, 0)  # effective, permitted, inheritable: low, then high
+    sets = (ctypes.c_uint32 * 6)(
+        capability, capability, 0, 0, 0, 0
+    )  # effective, permitted, inheritable: low, then high
     _must(_libc.capset(header, sets))
 
 

@@ -32,7 +32,7 @@ _SECRETS = ("/etc/shadow", "/etc/shadow-", "/etc/gshadow", "/etc/gshadow-", "/et
 # Whoever writes these decides what runs outside of the walls later.
 PROTECTED = (".git", ".kodelet", paths.HOME, paths.CONFIG, paths.LOCK, ".system/hooks")
 
-_FOUND = os.O_RDONLY | os.O_CLOEXEC
+_OPEN_FLAGS = os.O_RDONLY | os.O_CLOEXEC
 
 
 class NotGranted(NotRunnable):
@@ -86,9 +86,9 @@ def opened(allowed: GrantedPaths, inside: WallPlaces) -> Iterator[list[OpenedPat
             if ".." in inside.data.split("/"):
                 raise NotGranted(f"`{inside.data}` leaves the place it must stay in")
             data = os.path.join(root, os.path.relpath(inside.data, inside.root))
-            doors.append(door(_under(root, data), _made(root, data), True))
+            doors.append(door(_under(root, data), _writable_directory(root, data), True))
         if inside.home:
-            doors.append(door(os.path.realpath(inside.home), _made("", inside.home), True))
+            doors.append(door(os.path.realpath(inside.home), _writable_directory("", inside.home), True))
         write = tuple(dict.fromkeys(allowed.write))
         read = tuple(path for path in dict.fromkeys(allowed.read) if not _covered(path, write))
         for granted, writable in (*((path, True) for path in write), *((path, False) for path in read)):
@@ -97,9 +97,12 @@ def opened(allowed: GrantedPaths, inside: WallPlaces) -> Iterator[list[OpenedPat
                 doors.append(door(_under(root, granted), fd, writable))
         if "." in (*read, *write) and (common := git_files.common_directory(Path(root, ".git"))):
             # Of a worktree it is elsewhere, and without it git knows nothing.
-            doors.append(door(str(common), os.open(common, _FOUND | os.O_DIRECTORY), False))
-        doors += (door(*kept) for kept in _kept_shut(root, doors))
-        yield sorted({one.path: one for one in doors}.values(), key=lambda one: one.path.split("/"))
+            doors.append(door(str(common), os.open(common, _OPEN_FLAGS | os.O_DIRECTORY), False))
+        doors += (door(*read_only) for read_only in _read_only_inside(root, doors))
+        yield sorted(
+            {opened_path.path: opened_path for opened_path in doors}.values(),
+            key=lambda opened_path: opened_path.path.split("/"),
+        )
 
 
 @cache
@@ -134,12 +137,12 @@ def _covered(path: str, granted: Sequence[str]) -> bool:
 
 def _own(path: str) -> int:
     try:
-        return os.open(path, _FOUND | os.O_DIRECTORY)
+        return os.open(path, _OPEN_FLAGS | os.O_DIRECTORY)
     except OSError as error:
         raise NotRunnable(f"the plugin's directory `{path}` cannot be opened: {error.strerror}") from error
 
 
-def _made(root: str, path: str) -> int:
+def _writable_directory(root: str, path: str) -> int:
     """A directory that is the plugin's to write. Below the project, a clone may have put a link in its place."""
     base, rest = Path(path).parent, Path(path).name
     if root and below(_under(root, path), root):
@@ -157,40 +160,40 @@ def _granted(root: str, granted: str, writable: bool) -> int | None:
     name = granted.rstrip("/") or granted
     try:
         if name == ".":
-            return os.open(root, _FOUND | os.O_DIRECTORY)
+            return os.open(root, _OPEN_FLAGS | os.O_DIRECTORY)
         if writable and _covered(name, PROTECTED):
-            raise NotGranted(f"`{granted}` is never a plugin's to write, whatever it was granted")
+            raise NotGranted(f"`{granted}` can never be written by a plugin, whatever it was granted")
         if writable and granted.endswith("/"):
             os.close(make_dirs_inside(Path(root), name, mode=0o755))
-        fd = open_inside(Path(root), name, flags=_FOUND)
+        fd = open_inside(Path(root), name, flags=_OPEN_FLAGS)
     except FileNotFoundError:
         return None
     except UnsafePath as error:
         raise NotGranted(f"it was granted `{granted}`, but {error.message}", error.hint) from error
     except OSError as error:
         raise NotGranted(f"it was granted `{granted}`, which cannot be opened: {error.strerror}") from error
-    found = os.fstat(fd)
-    if writable and stat.S_ISREG(found.st_mode) and found.st_nlink > 1:
+    status = os.fstat(fd)
+    if writable and stat.S_ISREG(status.st_mode) and status.st_nlink > 1:
         os.close(fd)
         raise NotGranted(
             f"it was granted `{granted}`, which is a hard link: the same file has another name elsewhere",
-            "Put a copy of its own in its place.",
+            "replace it with a copy",
         )
     return fd
 
 
-def _kept_shut(root: str, doors: Sequence[OpenedPath]) -> Iterator[tuple[str, int, bool]]:
+def _read_only_inside(root: str, doors: Sequence[OpenedPath]) -> Iterator[tuple[str, int, bool]]:
     """What stays read-only inside of a place that may be written: where it is, opened.
 
     A mounted path cannot be renamed, but its parents can, with it: so they are mounted onto themselves.
     """
-    open_to_write = {one.path for one in doors if one.writable}
+    open_to_write = {door.path for door in doors if door.writable}
     for name in (*PROTECTED, *_of_the_user(root)):
         path = os.path.join(root, name)
         if not any(below(path, place) for place in open_to_write):
             continue
         try:
-            fd = open_inside(Path(root), name, flags=_FOUND)
+            fd = open_inside(Path(root), name, flags=_OPEN_FLAGS)
         except FileNotFoundError:
             continue
         except UnsafePath as error:
@@ -201,7 +204,7 @@ def _kept_shut(root: str, doors: Sequence[OpenedPath]) -> Iterator[tuple[str, in
         for parent in list(Path(name).parents)[:-1]:
             if (place := os.path.join(root, parent)) not in open_to_write:
                 open_to_write.add(place)
-                yield place, open_inside(Path(root), str(parent), flags=_FOUND), True
+                yield place, open_inside(Path(root), str(parent), flags=_OPEN_FLAGS), True
 
 
 def _of_the_user(root: str) -> Iterator[str]:

@@ -1,6 +1,6 @@
 """Walls around the processes of a plugin: it reaches what it was granted, and nothing else of the user's.
 
-    with walled(argv, Allowed(read=("docs",)), Inside(root, own, data)) as command:
+    with walled(argv, GrantedPaths(read=("docs",)), WallPlaces(root, own, data)) as command:
         spawn.run(command.argv, cwd=root, env=..., pass_fds=command.pass_fds)
 
 The best that the machine has is used: mounts of its own (bubblewrap), else rules that the kernel holds a process
@@ -118,17 +118,17 @@ def _commanded(
                     argv, doors, inside.root, network=allowed.network, visible=visible, filter_fd=filter_fd
                 )
             else:
-                found = _bwrap(_path())
+                bubblewrap = _bwrap(_path())
                 words = walls_bwrap.command(
-                    found.program,
+                    bubblewrap.program,
                     argv,
                     doors,
                     inside,
                     network=allowed.network,
                     visible=visible,
                     stays=stays,
-                    by_name=BY_FD not in found.features,
-                    no_namespaces=NO_NAMESPACES in found.features,
+                    by_name=BY_FD not in bubblewrap.features,
+                    no_namespaces=NO_NAMESPACES in bubblewrap.features,
                     filter_fd=filter_fd,
                     processes=processes,
                 )
@@ -148,13 +148,13 @@ def strength() -> Strength:
 
 @cache
 def _strength(path: str) -> Strength:
-    found = _bwrap(path)
-    if found.program:
-        return Strength(BWRAP, tuple(gap for feature, gap in _GAPS.items() if feature not in found.features))
+    bubblewrap = _bwrap(path)
+    if bubblewrap.program:
+        return Strength(BWRAP, tuple(gap for feature, gap in _GAPS.items() if feature not in bubblewrap.features))
     version, filtered = _landlock()
     if version:
-        return Strength(LANDLOCK, walls_landlock.gaps(version, filtered), found.why)
-    return Strength(NONE, ("nothing here holds a plugin's processes to what they were granted",), found.why)
+        return Strength(LANDLOCK, walls_landlock.gaps(version, filtered), bubblewrap.why)
+    return Strength(NONE, ("nothing here holds a plugin's processes to what they were granted",), bubblewrap.why)
 
 
 @cache
@@ -166,7 +166,7 @@ def _filtered(kind: str) -> bool:
     return _landlock()[1] if kind == LANDLOCK else FILTER in _bwrap(_path()).features
 
 
-class _Found(NamedTuple):
+class _Bubblewrap(NamedTuple):
     program: str  # "" when it does not work
     features: frozenset[str] = frozenset()
     why: str = ""
@@ -177,10 +177,10 @@ def _path() -> str:
 
 
 @cache
-def _bwrap(path: str) -> _Found:
+def _bwrap(path: str) -> _Bubblewrap:
     program = interpreter.look_up("bwrap", path)
     if not program:
-        return _Found("", why=f"bubblewrap is not installed ({INSTALL})")
+        return _Bubblewrap("", why=f"bubblewrap is not installed ({INSTALL})")
     root = os.open("/", os.O_RDONLY | os.O_CLOEXEC)
     try:
         with seccomp.filter_file(seccomp.PLUGIN, walls_bwrap.families(network=False)) as filter_fd:
@@ -197,10 +197,10 @@ def _bwrap(path: str) -> _Found:
                 return _try(program, words, root, *((filter_fd,) if filter_fd >= 0 else ()))
 
             if not works_with(*features):
-                return _Found(program, frozenset(features))
+                return _Bubblewrap(program, frozenset(features))
             if why := works_with():
-                return _Found("", why=f"bubblewrap does not work on this machine: {why}")
-            return _Found(program, frozenset(name for name in features if not works_with(name)))
+                return _Bubblewrap("", why=f"bubblewrap does not work on this machine: {why}")
+            return _Bubblewrap(program, frozenset(name for name in features if not works_with(name)))
     finally:
         os.close(root)
 

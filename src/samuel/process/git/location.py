@@ -1,0 +1,38 @@
+"""Where a repository is on disk, and which files its configuration is read from."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+
+class RepositoryLocation(NamedTuple):
+    directory: Path
+    """`.git`, or where a linked work tree has its own files."""
+    shared: Path
+    """The same, or for a linked work tree the `.git` of the main one."""
+    top: Path
+    """The top of the work tree."""
+    prefix: bytes
+    """From the top of the work tree down to the root, with a slash at its end, or empty."""
+
+
+def configuration_files(directory: Path, env: Mapping[str, str]) -> list[Path]:
+    """The files that git reads its configuration from, whether they exist or not: a new one is a change."""
+    home = Path(env.get("HOME") or "/")
+    places = [
+        *(directory, shared_directory(directory)),
+        *(home / ".config/git", Path(env.get("XDG_CONFIG_HOME") or home) / "git"),
+    ]
+    return [*(place / "config" for place in places), directory / "config.worktree", home / ".gitconfig"]
+
+
+def shared_directory(directory: Path) -> Path:
+    """The git directory that all work trees share, as the file `commondir` has it."""
+    try:
+        path = os.fsdecode((directory / "commondir").read_bytes().removesuffix(b"\n"))
+    except OSError:  # not a linked work tree
+        return directory
+    return Path(os.path.normpath(directory / path))
