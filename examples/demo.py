@@ -43,14 +43,14 @@ def main() -> None:
     run("git", "-c", "user.name=demo", "-c", "user.email=demo@example.org", "commit", "-q", "-m", "begin")
     run("samuel", "run", "init", "--prd", "docs/prd.md", show=True)
 
-    title("Nothing of it runs before its owner agreed")
+    title("Nothing of it runs before you agreed")
     run("samuel", "trust", "--list", show=True)
     run("samuel", "trust", "--yes")
 
     title("The loop: a fresh agent for each task, the project's own tests as the gate")
     run("samuel", "run", "start", "--profile", show=True, live=True)
 
-    title("What is left of it")
+    title("The tasks afterwards")
     run("samuel", "run", "tasks", show=True)
     print(f"\nThe project is still there to look at:   cd {PROJECT.relative_to(REPOSITORY)}")
     print("What the agents were told and said:      .samuel/run/logs/, .samuel/run/progress.md")
