@@ -9,36 +9,6 @@ from shapes import Shapes, description
 
 from samuel.prompts.prompt_context import PromptContext
 
-# What the free mappings hold: (name, type, what it is). how-to/custom-prompt.md prints all the names there are.
-FREE: dict[str, list[tuple[str, str, str]]] = {
-    "Config": [
-        ("agent", "string", "The agent of the methodology."),
-        ("quality_checks", "array of string", "The checks."),
-        ("max_iterations", "integer", "The limit in samuel.toml; the limit of this run is `Iteration.Max`."),
-        ("max_task_attempts", "integer", "After this many failed attempts a task is blocked."),
-        ("commit", "boolean", "True if each completed task gets a commit."),
-        ("pilot", "boolean", "True if the agent looks for tasks, too."),
-        ("focus", "string", "What discovery looks for first; empty if it is not set."),
-        ("max_discovery_tasks", "integer", "How many tasks one discovery may add."),
-    ],
-    "State": [
-        (
-            "Task",
-            "string",
-            "TOON: the current task, or in discovery an overview of all tasks. Result of `context.task`.",
-        ),
-        ("Progress", "string", "Markdown: learnings, completions, areas. Result of `context.progress`."),
-        ("Snapshot", "string", "TOON: an overview of the project. Result of `context.snapshot`."),
-        ("Extras", "array of object", "`{name, content}`, from `context.extra`."),
-        ("Skills", "array of object", "`{Name, Description, Path}` of each [skill](../how-to/skills.md)."),
-        ("RunId", "string", "The id of the run."),
-        ("Agent", "string", "The agent of this run."),
-        ("ConsecutiveFailures", "integer", "Failed iterations in a row so far."),
-        ("EmptyDiscoveries", "integer", "Discoveries in a row that added nothing."),
-        ("Usage", "object", "Tokens and cost of the run so far, for agents that report them."),
-    ],
-}
-
 
 def context_page() -> str:
     parts = [
@@ -63,10 +33,6 @@ def context_page() -> str:
                 (f"`{name.name}.{field.name}`", type_name(field), description(field.type))
                 for field in fields(inner.cls)
             ]
-            inside += [f"## {name.name}\n", table(("name", "type", "what it is"), rows)]
-        elif name.name in FREE:
-            top.append((f"[`{name.name}`](#{name.name.lower()})", "object", description(name.type)))
-            rows = [(f"`{name.name}.{key}`", kind, what) for key, kind, what in FREE[name.name]]
             inside += [f"## {name.name}\n", table(("name", "type", "what it is"), rows)]
         else:
             top.append((f"`{name.name}`", type_name(name), description(name.type)))

@@ -33,6 +33,8 @@ class Shapes:
                 return f"array of {self.name(item)}"
             case types.LiteralType(values=values):
                 return " or ".join(f'`"{value}"`' for value in values)
+            case types.EnumType(cls=enum):
+                return " or ".join(f'`"{member.value}"`' for member in enum)
             case types.StructType(cls=struct):
                 self.met.setdefault(struct.__name__, struct)
                 return f"[{struct.__name__}](#{struct.__name__.lower()})"

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import shutil
 import subprocess
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from samuel.app import App
+from samuel.loop.reports import Report
 from samuel.loop.run import Run
 from samuel.loop.stop import Stop
 from samuel.tasks.store import TaskStore
@@ -32,7 +32,7 @@ class LoopProject:
         self.root = project.root
         self.settings = ""
         self.hooks = ""
-        self.seen: list[tuple[str, Mapping[str, Any]]] = []
+        self.reports: list[Report] = []
         self.agent(GOOD)
         self._write()
 
@@ -56,9 +56,7 @@ class LoopProject:
         return {task.id: task.status for task in self.store.load()}
 
     def open(self, **settings: Any) -> App:
-        return self.project.open(
-            trust_everything=True, watch=lambda kind, facts: self.seen.append((kind, facts)), **settings
-        )
+        return self.project.open(trust_everything=True, watch=self.reports.append, **settings)
 
     def run(self, iterations: int = 10, agent: str = "mine", stop: Stop | None = None, **settings: Any) -> Run:
         with self.open(**settings) as app:

@@ -14,8 +14,10 @@ import pytest
 from tests.length import at_length
 
 import samuel
+from samuel.app import Machine
 from samuel.clock import FakeClock
 from samuel.files.atomic import Disk
+from samuel.loop.reports import IterationFailed, IterationSettled, LoopWarning, TaskFileUnreadable
 from samuel.loop.run import RunFile
 from samuel.loop.stop import Stop
 from samuel.testing import Recorder
@@ -24,11 +26,11 @@ from .conftest import GOOD, LoopProject
 
 
 def outcomes(loop: LoopProject) -> list[str]:
-    return [facts["outcome"] for kind, facts in loop.seen if kind == "settled"]
+    return [report.outcome for report in loop.reports if isinstance(report, IterationSettled)]
 
 
-def shown(loop: LoopProject, kind: str) -> list[Any]:
-    return [facts for one, facts in loop.seen if one == kind]
+def warnings(loop: LoopProject) -> list[str]:
+    return [report.text for report in loop.reports if isinstance(report, LoopWarning)]
 
 
 class TestHooksInARun:
@@ -258,8 +260,8 @@ class TestTheTaskFile:
 
         clock = _Mending(lambda: prd.write_text(prd.read_text().replace("tasks[9]", "tasks[2]")))
         run = loop.run(clock=clock, handlers=[person])
-        (paused,) = shown(loop, "paused")
-        assert "the header counts 9 tasks, but the table has 2" in paused["why"]
+        (unreadable,) = (report for report in loop.reports if isinstance(report, TaskFileUnreadable))
+        assert "the header counts 9 tasks, but the table has 2" in unreadable.why
         assert (run.exit_reason, outcomes(loop)) == ("queue_empty", ["completed", "completed"])
 
     def test_a_stop_while_it_waits_loses_nothing(self, loop: LoopProject) -> None:
@@ -283,7 +285,8 @@ class TestTheTaskFile:
             stop.requested = True
 
         clock = _Mending(wish)
-        run = loop.run(disk=Breaking(), clock=clock, stop=stop)
+        machine = Machine(user=loop.project.user, clock=clock, disk=Breaking())
+        run = loop.run(machine=machine, stop=stop)
         assert (run.exit_reason, prd.read_text()) == ("interrupted", "broken")
         prd.write_text(whole[0])
         assert loop.run().exit_reason == "queue_empty"
@@ -350,7 +353,7 @@ class TestGit:
         loop.agent(f"if [ $SAMUEL_TASK_ID = 1 ]; then touch mine; {commit}else\n{GOOD}fi\n")
         self.begin(loop, "1", "2")
         loop.run()
-        assert shown(loop, "warning") == []
+        assert warnings(loop) == []
         assert [line for line in self.log(loop.root) if not line.startswith("work")][:3] == [
             "2 Task 2",
             "by hand",
@@ -367,7 +370,7 @@ class TestGit:
         (loop.root / "mine").write_text("dirty before\n")
         Path(os.fsdecode(os.fsencode(loop.root) + b"/\xff")).touch()
         loop.run()
-        assert shown(loop, "warning") == []
+        assert warnings(loop) == []
         assert self.log(loop.root)[:7] == ["1 Task 1", "*", "-n", ":(top)x", "removed", "staged", "work-1.txt"]
         assert self.dirty(loop).splitlines()[0] == " M mine"
 
@@ -381,7 +384,7 @@ class TestGit:
         subprocess.run(["git", "commit", "-qm", "moved"], cwd=loop.root, check=True)
         loop.root = loop.project.root = below
         loop.run()
-        assert shown(loop, "warning") == []
+        assert warnings(loop) == []
         assert "below/work-1.txt" in self.log(loop.root)
         assert outcomes(loop) == ["completed"]
 
@@ -389,7 +392,7 @@ class TestGit:
         self.begin(loop, "1")
         subprocess.run(["git", "update-ref", "-d", "HEAD"], cwd=loop.root, check=True)
         loop.run()
-        assert shown(loop, "warning") == []
+        assert warnings(loop) == []
         assert self.log(loop.root) == ["1 Task 1", "work-1.txt"]
 
 
@@ -403,7 +406,7 @@ class TestThePrompt:
         template.write_text(loops)
         loop.run()
         assert outcomes(loop) == ["aborted"]
-        (why,) = (facts["why"] for kind, facts in loop.seen if kind == "failed")
+        (why,) = (report.why for report in loop.reports if isinstance(report, IterationFailed))
         assert f"{template}: takes more than 5 seconds of computing to render" in why
 
     def test_a_template_with_a_mistake_starts_no_agent(self, loop: LoopProject) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from samuel.loop.reports import IterationSettled, LoopWarning
 from samuel.testing import Recorder
 
 from .conftest import LoopProject
@@ -37,11 +38,11 @@ def agent(**answer: Any) -> Recorder:
 
 
 def outcomes(loop: LoopProject) -> list[str]:
-    return [facts["outcome"] for kind, facts in loop.seen if kind == "settled"]
+    return [report.outcome for report in loop.reports if isinstance(report, IterationSettled)]
 
 
 def warnings(loop: LoopProject) -> list[str]:
-    return [facts["text"] for kind, facts in loop.seen if kind == "warning"]
+    return [report.text for report in loop.reports if isinstance(report, LoopWarning)]
 
 
 def test_a_claim_in_the_answer_completes_the_task_when_the_checks_pass(loop: LoopProject) -> None:
@@ -78,9 +79,12 @@ def test_the_task_is_skipped_or_blocked_with_the_reason(loop: LoopProject, statu
 @pytest.mark.parametrize(
     ("answer", "refusal"),
     [
-        ({"skipped": True}, "says `skipped`: "),
-        ({"blocked": True, "reason": " "}, "says `blocked`: "),
-        ({"claimed": True, "skipped": True, "reason": "x"}, "says `claimed` and `skipped`; only one can be true"),
+        ({"skipped": True}, "has `skipped`: "),
+        ({"blocked": True, "reason": " "}, "has `blocked`: "),
+        (
+            {"claimed": True, "skipped": True, "reason": "x"},
+            "has `claimed` and `skipped`; only one of them can hold",
+        ),
     ],
 )
 def test_what_the_command_would_refuse_is_refused(loop: LoopProject, answer: Any, refusal: str) -> None:
@@ -94,7 +98,7 @@ def test_a_discovery_has_no_task_to_claim(loop: LoopProject) -> None:
     loop.configure(more="[methodology.ralph.pilot]\nenabled = true\n")
     loop.tasks("1", "2", "3")
     loop.run(1, handlers=[agent(claimed=True)])
-    assert "the answer of `agent.invoke` says `claimed`, but this iteration works on no task" in warnings(loop)
+    assert "the answer of `agent.invoke` has `claimed`, but this iteration works on no task" in warnings(loop)
     assert set(loop.statuses().values()) == {"pending"}
 
 

@@ -10,6 +10,7 @@ from typing import NoReturn
 import pytest
 from tests.loop.conftest import GOOD, LoopProject
 
+from samuel.loop.reports import LoopWarning
 from samuel.loop.stop import Stop
 from samuel.process import sandbox as confine
 from samuel.trust import commands
@@ -39,13 +40,11 @@ def add_hooks(directory: Path, canary: Path) -> None:
 def run(loop: LoopProject, *, trusting: bool) -> list[str]:
     """One run of one task; gives its warnings."""
     loop.tasks("1")
-    loop.seen.clear()
-    with loop.project.open(
-        trust_everything=trusting, watch=lambda kind, facts: loop.seen.append((kind, facts))
-    ) as app:
+    loop.reports.clear()
+    with loop.project.open(trust_everything=trusting, watch=loop.reports.append) as app:
         app.loop(Stop()).run(3, "mine")
     assert loop.statuses() == {"1": "completed"}
-    return [facts["text"] for kind, facts in loop.seen if kind == "warning"]
+    return [report.text for report in loop.reports if isinstance(report, LoopWarning)]
 
 
 def subject(loop: LoopProject) -> str:

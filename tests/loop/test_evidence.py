@@ -15,6 +15,7 @@ import pytest
 from msgspec.structs import replace
 
 import samuel
+from samuel.loop.reports import IterationSettled, LoopWarning
 from samuel.loop.run import RunFile
 from samuel.loop.stop import Stop
 from samuel.tasks.rights import asker
@@ -30,11 +31,12 @@ SAMUEL = f"{sys.executable} -P -m samuel"
 LOOP = """
 import sys
 from samuel.app import App, Overrides
+from samuel.loop.reports import LoopWarning
 from samuel.loop.stop import Stop
 
-def watch(kind, facts):
-    if kind == "warning":
-        print(facts["text"])
+def watch(report):
+    if isinstance(report, LoopWarning):
+        print(report.text)
 
 with App(".", overrides=Overrides(trust_everything=True), watch=watch) as app:
     print(app.loop(Stop()).run(int(sys.argv[1]), "mine").exit_reason)
@@ -42,11 +44,11 @@ with App(".", overrides=Overrides(trust_everything=True), watch=watch) as app:
 
 
 def outcomes(loop: LoopProject) -> list[str]:
-    return [facts["outcome"] for kind, facts in loop.seen if kind == "settled"]
+    return [report.outcome for report in loop.reports if isinstance(report, IterationSettled)]
 
 
 def warnings(loop: LoopProject) -> str:
-    return "\n".join(str(facts["text"]) for kind, facts in loop.seen if kind == "warning")
+    return "\n".join(report.text for report in loop.reports if isinstance(report, LoopWarning))
 
 
 def record(loop: LoopProject) -> Path:

@@ -13,6 +13,7 @@ import samuel
 from samuel.errors import Locked
 from samuel.events import names
 from samuel.files.lock import held
+from samuel.loop.reports import IterationSettled, Report, TaskFileUnreadable
 from samuel.loop.run import RunFile
 from samuel.loop.stop import Stop
 from samuel.tasks.task import Task
@@ -22,7 +23,7 @@ from .conftest import GOOD, LoopProject
 
 
 def outcomes(loop: LoopProject) -> list[str]:
-    return [facts["outcome"] for kind, facts in loop.seen if kind == "settled"]
+    return [report.outcome for report in loop.reports if isinstance(report, IterationSettled)]
 
 
 class TestToDone:
@@ -398,8 +399,8 @@ class TestStopping:
             prd.write_text("this is not a task file\n")
             stop.requested = False
 
-        def watch(kind: str, facts: Any) -> None:
-            if kind == "paused":
+        def watch(report: Report) -> None:
+            if isinstance(report, TaskFileUnreadable):
                 stop.requested = True
 
         with loop.project.open(trust_everything=True, handlers=[breaks], watch=watch) as app:
@@ -431,9 +432,9 @@ class TestDryRun:
         before = _files(loop.root)
         seen = Recorder(*(name for name in names.LOOP if name not in (names.ITERATION_GATE, names.AGENT_INVOKE)))
         with loop.open(handlers=[seen]) as app:
-            said = app.loop(Stop(), dry_run=True).rehearse("mine")
-        assert said["task"] == "1"
-        assert "Task 1" in said["prompt"]
+            data = app.loop(Stop(), dry_run=True).dry_run("mine")
+        assert data["task"] == "1"
+        assert "Task 1" in data["prompt"]
         assert len(seen.events) == 11
         assert all(event.dry_run for event in seen.events)
         assert _files(loop.root) == before
@@ -443,8 +444,8 @@ class TestDryRun:
     def test_what_would_stop_it_is_said(self, loop: LoopProject) -> None:
         loop.tasks("1", status="completed")
         with loop.open() as app:
-            said = app.loop(Stop(), dry_run=True).rehearse("mine")
-        assert said["stopped"] == "gated: there is no task to implement"
+            data = app.loop(Stop(), dry_run=True).dry_run("mine")
+        assert data["stopped"] == "gated: there is no task to implement"
 
 
 def _files(root: Path) -> dict[str, bytes]:

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 import samuel
+from samuel.loop.reports import IterationFailed
 from samuel.loop.stop import Stop
 from samuel.testing import Recorder
 
@@ -14,7 +15,7 @@ from .conftest import LoopProject
 
 
 def failures(loop: LoopProject) -> list[tuple[str, str]]:
-    return [(facts["outcome"], facts["why"]) for kind, facts in loop.seen if kind == "failed"]
+    return [(report.outcome, report.why) for report in loop.reports if isinstance(report, IterationFailed)]
 
 
 def no_handlers(*events: str) -> str:
@@ -110,8 +111,8 @@ class TestEmptyPrompt:
         loop.configure(more=no_handlers("before:agent.invoke"))
         loop.tasks("1")
         with loop.open() as app:
-            rehearsed = app.loop(Stop(), dry_run=True).rehearse("mine")
-        assert rehearsed["stopped"] == "aborted: there is no prompt: its text is empty"
+            data = app.loop(Stop(), dry_run=True).dry_run("mine")
+        assert data["stopped"] == "aborted: there is no prompt: its text is empty"
 
     def test_firing_agent_invoke_with_an_empty_prompt_starts_no_agent(self, loop: LoopProject) -> None:
         with loop.open() as app:

@@ -7,6 +7,7 @@ import subprocess
 
 import pytest
 
+from samuel.loop.reports import IterationSettled
 from samuel.testing import Recorder
 
 from .conftest import GOOD, LoopProject
@@ -15,7 +16,7 @@ GIT = "git -c user.name=t -c user.email=t@example.org"
 
 
 def outcomes(loop: LoopProject) -> list[str]:
-    return [facts["outcome"] for kind, facts in loop.seen if kind == "settled"]
+    return [report.outcome for report in loop.reports if isinstance(report, IterationSettled)]
 
 
 def changed_by(loop: LoopProject, script: str, iterations: int = 1) -> list[list[str]]:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from samuel.loop.reports import IterationFailed, IterationSettled
 from samuel.loop.state_files import misplaced, put_right
 
 from .conftest import GOOD, LoopProject
@@ -21,11 +22,11 @@ REPLACED = {
 
 
 def outcomes(loop: LoopProject) -> list[str]:
-    return [facts["outcome"] for kind, facts in loop.seen if kind == "settled"]
+    return [report.outcome for report in loop.reports if isinstance(report, IterationSettled)]
 
 
 def why(loop: LoopProject) -> str:
-    return "\n".join(str(facts["why"]) for kind, facts in loop.seen if kind == "failed")
+    return "\n".join(report.why for report in loop.reports if isinstance(report, IterationFailed))
 
 
 def once(name: str, kind: str, away: Path) -> str:
@@ -47,7 +48,7 @@ def test_in_the_place_of_a_file(loop: LoopProject, tmp_path: Path, name: str, ki
     run = loop.run()
     assert (run.exit_reason, outcomes(loop)) == ("queue_empty", ["aborted", "completed", "completed"])
     assert f"`.samuel/run/{name}` became a" in why(loop)
-    assert f"it lies in `.samuel/run/aside/{Path(name).name}.1` now" in why(loop)
+    assert f"it was moved to `.samuel/run/aside/{Path(name).name}.1`" in why(loop)
     assert away.read_text() == "mine\n"
 
 

@@ -36,7 +36,7 @@ def execution(app: App, registry: Registry, fire: Callable[[Event], Fired], sess
 
     def ask(ability: str, prompt: str, env: Mapping[str, str], own: Mapping[str, str]) -> AgentOutput:
         fire = recording_fire(app, app.warn)
-        session = AgentSession(app.workplace, fire, app.context, ability=ability, env=env, own=own)
+        session = AgentSession(app.workplace, fire, app.prompt_context(), ability=ability, env=env, own=own)
         return _ask(app, session, prompt)
 
     machine = ProgramSettings(

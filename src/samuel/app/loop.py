@@ -12,17 +12,20 @@ from samuel.abilities.execution import trust as ability_trust
 from samuel.app.session import recording_fire
 from samuel.files.atomic import Disk
 from samuel.loop.loop import Loop
+from samuel.loop.reports import HandlerMessage, Watch, ignore_reports
 from samuel.loop.steps import Steps
 from samuel.loop.stop import Stop
-from samuel.loop.workplace import Watch, Workplace, nobody
+from samuel.loop.workplace import Workplace
 from samuel.process.git.git import Git
 from samuel.prompts.prompt_context import (
+    ConfigNames,
     IterationNames,
     MethodologyNames,
     PathNames,
     ProjectNames,
     PromptContext,
     SamuelNames,
+    StateNames,
 )
 from samuel.prompts.suggestions import SuggestionWriter
 from samuel.skills.find_skills import find_skills, for_prompt
@@ -50,7 +53,7 @@ def workplace(app: App, watch: Watch | None, disk: Disk) -> Workplace:
         record=app.user.record(app.state),
         live=app.user.live,
         trust=app.trust,
-        watch=watch or nobody,
+        watch=watch or ignore_reports,
         permit=app.permit.text,
         suggest=SuggestionWriter(
             app.paths.root,
@@ -62,7 +65,7 @@ def workplace(app: App, watch: Watch | None, disk: Disk) -> Workplace:
     )
 
 
-def context(app: App, skills: list[dict[str, str]]) -> dict[str, Any]:
+def prompt_context(app: App, skills: list[dict[str, str]]) -> PromptContext:
     """The PromptContext outside of a run."""
     settings = app.config.chosen(app.methodology)
     return PromptContext(
@@ -70,23 +73,23 @@ def context(app: App, skills: list[dict[str, str]]) -> dict[str, Any]:
         Project=ProjectNames(app.paths.root.name, str(app.paths.root)),
         Methodology=MethodologyNames(app.methodology),
         Iteration=IterationNames(),
-        Config={
-            "agent": settings.agent_for(app.personal.agent),
-            "quality_checks": list(settings.quality_checks),
-            "max_iterations": settings.max_iterations,
-            "max_task_attempts": settings.max_task_attempts,
-            "commit": settings.commit,
-            "pilot": settings.pilot.enabled,
-            "focus": settings.pilot.focus,
-            "max_discovery_tasks": settings.pilot.max_discovery_tasks,
-        },
+        Config=ConfigNames(
+            agent=settings.agent_for(app.personal.agent),
+            quality_checks=list(settings.quality_checks),
+            max_iterations=settings.max_iterations,
+            max_task_attempts=settings.max_task_attempts,
+            commit=settings.commit,
+            pilot=settings.pilot.enabled,
+            focus=settings.pilot.focus,
+            max_discovery_tasks=settings.pilot.max_discovery_tasks,
+        ),
         Guardrails=app.config.guardrails,
         Paths=PathNames(str(app.paths.config), str(app.state), str(app.paths.hooks)),
-        State={"Task": "", "Progress": "", "Snapshot": "", "Extras": [], "Skills": skills},
+        State=StateNames(Skills=skills),
         Mode="implementation",
         Hooks={name: [step.handler.name for step in chain.steps] for name, chain in app.chains.items()},
         Plugins={},
-    ).plain()
+    )
 
 
 def skills(app: App) -> list[dict[str, str]]:
@@ -99,7 +102,7 @@ def skills(app: App) -> list[dict[str, str]]:
 
 
 def loop(app: App, stop: Stop, *, timings: bool, dry_run: bool) -> Loop:
-    fire = recording_fire(app, lambda line: app.workplace.watch("message", {"text": line}))
+    fire = recording_fire(app, lambda line: app.workplace.watch(HandlerMessage(line)))
     replacements = [
         warning
         for chain in app.chains.values()
@@ -109,7 +112,7 @@ def loop(app: App, stop: Stop, *, timings: bool, dry_run: bool) -> Loop:
     steps = Steps(
         app.workplace,
         fire,
-        app.context,
+        app.prompt_context(),
         stop,
         timings=timings,
         dry_run=dry_run,

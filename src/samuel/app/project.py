@@ -40,8 +40,10 @@ from samuel.trust.store import TrustStore
 # What follows is imported where it is used: an event with known hooks needs neither the loop nor the sources.
 if TYPE_CHECKING:
     from samuel.loop.loop import Loop
+    from samuel.loop.reports import Watch
     from samuel.loop.stop import Stop
-    from samuel.loop.workplace import Watch, Workplace
+    from samuel.loop.workplace import Workplace
+    from samuel.prompts.prompt_context import PromptContext
     from samuel.sessions.recorder import SessionRecorder
     from samuel.sources.discover import DiscoveryContext
     from samuel.sources.environment import Environment
@@ -74,7 +76,7 @@ class App:
         `handlers` are functions marked with `@samuel.hook` that run in this process. `sinks` are told of every
         event and every call. `ask` puts a question to a person, for hooks whose verdict is "ask"; without it, ask
         means deny. `warn` gets each warning about the project itself; without it they are in `warnings`. `watch`
-        is told what a loop does while it does it. `overrides` are settings that replace those of the project,
+        is called with each report of a loop. `overrides` are settings that replace those of the project,
         `machine` replaces the user's directories, the clock and the disk. `fresh` looks at every hook again: what
         was found before is good while the files are the same, but a machine may have lost a runtime since.
         """
@@ -194,10 +196,14 @@ class App:
         return loop.workplace(self, self._watch, self._disk)
 
     def context(self) -> dict[str, Any]:
-        """The PromptContext outside of a run."""
+        """The PromptContext outside of a run, as the `context` of a payload."""
+        return self.prompt_context().plain()
+
+    def prompt_context(self) -> PromptContext:
+        """The same as a record, to be changed and encoded by whoever fires events."""
         from samuel.app import loop
 
-        return loop.context(self, self._skills)
+        return loop.prompt_context(self, self._skills)
 
     @cached_property
     def _skills(self) -> list[dict[str, str]]:

@@ -8,6 +8,7 @@ import msgspec
 from msgspec import UNSET, UnsetType
 
 from samuel.events import names
+from samuel.events.endings import ExitReason, IterationOutcome
 from samuel.events.event import LoopEvent, field
 from samuel.events.lifecycle import Verdict
 
@@ -195,10 +196,7 @@ class AfterIteration(LoopEvent, frozen=True, kw_only=True, tag=names.AFTER_ITERA
     """Fired when the iteration is settled."""
 
     task: TaskRow
-    outcome: Annotated[
-        str,
-        field("completed, incomplete, quality_failed, agent_failed, stalled, aborted or gated."),
-    ]
+    outcome: Annotated[IterationOutcome, field("What came of the iteration.")]
     usage: UsageCounts = msgspec.field(default_factory=dict)
 
 
@@ -206,5 +204,5 @@ class AfterLoop(LoopEvent, frozen=True, kw_only=True, tag=names.AFTER_LOOP):
     """Fired on every way out of the loop."""
 
     iterations_run: Annotated[int, field("How many iterations were run.")]
-    exit_reason: Annotated[str, field("Why the loop ended.")]
+    exit_reason: Annotated[ExitReason, field("Why the loop ended.")]
     usage: UsageCounts = msgspec.field(default_factory=dict)

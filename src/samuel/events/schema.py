@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Iterator, Mapping
+from enum import Enum
 from functools import cache
 from types import UnionType
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
@@ -77,6 +78,8 @@ def sample(event: EventType) -> dict[str, Any]:
 def _kind(hint: Any) -> Any:
     if get_origin(hint) is Literal:
         return get_args(hint)
+    if isinstance(hint, type) and issubclass(hint, Enum):
+        return tuple(member.value for member in hint)
     (hint, *others) = [part for part in get_args(hint) if part is not UnsetType] if _is_union(hint) else [hint]
     if {hint, *others} == {int, float}:
         return "float"  # a whole number is one too

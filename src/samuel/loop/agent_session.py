@@ -1,4 +1,4 @@
-"""One session of an agent outside of the loop, fired as the loop fires each of its own: for recipes and abilities.
+"""One session of an agent outside of the loop, for a recipe or an ability, with the same events as in the loop.
 
 Every payload carries the session's id, and `recipe_name` or `ability_id`: a handler can act for one and no other.
 """
@@ -14,34 +14,35 @@ from msgspec import UNSET
 from msgspec.structs import replace
 
 from samuel.dispatch.record import Fired
-from samuel.events import AfterAgentInvoke, BeforeAgentInvoke, Event, LoopEvent
+from samuel.events import AfterAgentInvoke, AgentInvoke, BeforeAgentInvoke, Event, LoopEvent
 from samuel.files.inside import make_dirs_inside
 from samuel.loop.evidence import agreements_kept
-from samuel.loop.session import can_call_abilities, invocation_of, no_prompt, session
+from samuel.loop.session import can_call_abilities, invocation_of, missing_prompt, session
 from samuel.loop.workplace import Workplace
 from samuel.loop.worktree import ProjectFiles, RepositoryLost
 from samuel.process.live import registered
+from samuel.prompts.prompt_context import PromptContext
 
-NOTHING: Mapping[str, str] = MappingProxyType({})
+NO_VARIABLES: Mapping[str, str] = MappingProxyType({})
 
 
 class SessionResult(NamedTuple):
     session_id: str
     agent: str
     recipe: str = ""
-    """The name of the recipe, if it is one's."""
+    """The name of the recipe; "" for an ability."""
     exit_code: int | None = None
     """The agent's; None if it was not started."""
     stdout: str = ""
-    """The end of what it said; all of it is in `stdout_path`."""
+    """The end of the agent's output; all of it is in `stdout_path`."""
     stderr: str = ""
     stdout_path: str = ""
     changed_files: tuple[str, ...] = ()
     usage: Mapping[str, Any] = {}
     stopped: str = ""
-    """Why it ended before its time: a handler's no, or a fault of one that must not fail."""
+    """Why it ended early: a handler denied it, or a strict handler failed."""
     messages: tuple[str, ...] = ()
-    """What handlers have to say to the person."""
+    """Messages of handlers to the user."""
     warnings: tuple[str, ...] = ()
 
     @property
@@ -54,51 +55,51 @@ class AgentSession:
         self,
         place: Workplace,
         fire: Callable[[Event], Fired],
-        context: Callable[[], dict[str, Any]],
+        context: PromptContext,
         *,
         agent: str = "",
         recipe: str = "",
         ability: str = "",
-        env: Mapping[str, str] = NOTHING,
-        own: Mapping[str, str] = NOTHING,
+        env: Mapping[str, str] = NO_VARIABLES,
+        own: Mapping[str, str] = NO_VARIABLES,
     ) -> None:
-        """`agent` is somebody's choice; without one it is the project's. `recipe` or `ability` is what it is for.
+        """`agent` is the user's choice; "" means the project's. `recipe` or `ability` is what the session is for.
 
-        `env` are variables for the agent that handlers may change; those in `own` nobody may.
+        `env` are variables of the agent that handlers may change; those in `own` no handler can change.
         """
         self._place = place
-        self._fired = fire
-        self._context = context()
+        self._fire_event = fire
+        self._context = context
         self._extra = {"ability_id": ability} if ability else UNSET
         self._env = env
         self._own = own
-        self._ran = SessionResult(place.clock.new_id("ses"), agent or place.agent, recipe)
+        self._result = SessionResult(place.clock.new_id("ses"), agent or place.agent, recipe)
 
     @property
     def agent(self) -> str:
-        return self._ran.agent
+        return self._result.agent
 
     def run(self, prompt: str) -> SessionResult:
-        """Run it to its end, with this text. Whatever handlers do is in what it gives."""
+        """Run the agent to its end with this prompt; the result tells also if a handler stopped it."""
         state = self._place.state.relative_to(self._place.root)
         os.close(make_dirs_inside(self._place.root, str(state), mode=0o755))
         try:
-            with registered(self._place.live, self._ran.session_id):
+            with registered(self._place.live, self._result.session_id):
                 answer = self._session(self._prepare(prompt))
             self._fire(
                 AfterAgentInvoke(
                     exit_code=answer["exit_code"],
                     stdout=str(answer.get("stdout", "")),
                     stderr=str(answer.get("stderr", "")),
-                    usage=dict(self._ran.usage),
+                    usage=dict(self._result.usage),
                 )
             )
         except _Stopped as stopped:
-            self._note(stopped=str(stopped))
-        return self._ran
+            self._update(stopped=str(stopped))
+        return self._result
 
-    def _prepare(self, prompt: str) -> Mapping[str, Any]:
-        """What the agent process gets: handlers may change all of it, but not the session's own names."""
+    def _prepare(self, prompt: str) -> AgentInvoke:
+        """The call of the agent: handlers may change all of it, but not the session's own variables."""
         fired = self._fire(
             BeforeAgentInvoke(
                 agent=self.agent,
@@ -107,43 +108,44 @@ class AgentSession:
                 sandbox=self._place.sandbox,
             )
         )
-        if why := no_prompt(fired):
+        invocation = invocation_of(fired, self._own_names())
+        if why := missing_prompt(fired, invocation):
             raise _Stopped(why)
-        self._note(agent=fired.result["agent"])
-        return {**fired.result, "env": {**fired.result["env"], **self._own_names()}}
+        self._update(agent=invocation.agent)
+        return invocation
 
-    def _session(self, invocation: Mapping[str, Any]) -> Mapping[str, Any]:
+    def _session(self, invocation: AgentInvoke) -> Mapping[str, Any]:
         """The same events, in the same order, as for an agent of the loop."""
         tree = ProjectFiles(self._place.root, self._place.git)
 
         def invoke(prompt: str) -> Mapping[str, Any]:
-            self._before = _whole(tree.look)
-            return self._invoke({**invocation, "prompt": prompt})
+            self._files_before = _or_stopped(tree.look)
+            return self._invoke(replace(invocation, prompt=prompt))
 
         def changed() -> tuple[str, ...]:
-            self._note(changed_files=tuple(_whole(lambda: tree.changed(self._before))))
-            return self._ran.changed_files
+            self._update(changed_files=tuple(_or_stopped(lambda: tree.changed(self._files_before))))
+            return self._result.changed_files
 
         def suggest(results: Sequence[Fired]) -> str:
             if self._extra is not UNSET:  # an ability's own prompt says what its agent has to do
                 return ""
             section = self._place.suggest(results, can_call_abilities(invocation))
-            self._note(warnings=(*self._ran.warnings, *section.warnings))
+            self._update(warnings=(*self._result.warnings, *section.warnings))
             return section.text
 
         return session(
-            invocation["prompt"],
+            invocation.prompt,
             fire=self._fire,
-            last_words=self._tell,
+            notify=self._notify,
             invoke=invoke,
             changed=changed,
             suggest=suggest,
         )
 
-    def _invoke(self, invocation: Mapping[str, Any]) -> Mapping[str, Any]:
+    def _invoke(self, invocation: AgentInvoke) -> Mapping[str, Any]:
         with agreements_kept(self._place, "the agent"):
-            answer = self._fire(invocation_of(invocation)).result
-        self._note(
+            answer = self._fire(invocation).result
+        self._update(
             exit_code=int(answer["exit_code"]),
             stdout=str(answer.get("stdout", "")),
             stderr=str(answer.get("stderr", "")),
@@ -153,8 +155,8 @@ class AgentSession:
         return answer
 
     def _own_names(self) -> dict[str, str]:
-        """What the agent's `samuel` needs to know where it is: inside, so it cannot change what is trusted."""
-        session = self._ran.session_id
+        """The variables from which the agent's `samuel` knows that it may not change what is trusted."""
+        session = self._result.session_id
         return {
             **self._own,
             "SAMUEL_RUN_ID": self._place.host.get("SAMUEL_RUN_ID") or session,
@@ -165,27 +167,27 @@ class AgentSession:
         }
 
     def _fire(self, event: Event) -> Fired:
-        fired = self._tell(event)
+        fired = self._notify(event)
         if fired.stopped:
             raise _Stopped(fired.reason)
         return fired
 
-    def _tell(self, event: Event) -> Fired:
+    def _notify(self, event: Event) -> Fired:
         event = replace(
-            event, session_id=self._ran.session_id, recipe_name=self._ran.recipe or UNSET, extra=self._extra
+            event, session_id=self._result.session_id, recipe_name=self._result.recipe or UNSET, extra=self._extra
         )
         if isinstance(event, LoopEvent):
-            event = replace(event, context=self._context)
-        fired = self._fired(event)
+            event = replace(event, context=self._context.plain())
+        fired = self._fire_event(event)
         if fired.context:
-            self._context = {**self._context, "Plugins": fired.context.get("Plugins", {})}
-        self._note(
-            messages=(*self._ran.messages, *fired.messages), warnings=(*self._ran.warnings, *fired.warnings)
+            self._context = replace(self._context, Plugins=fired.context.get("Plugins", {}))
+        self._update(
+            messages=(*self._result.messages, *fired.messages), warnings=(*self._result.warnings, *fired.warnings)
         )
         return fired
 
-    def _note(self, **facts: Any) -> None:
-        self._ran = self._ran._replace(**facts)
+    def _update(self, **fields: Any) -> None:
+        self._result = self._result._replace(**fields)
 
 
 class _Stopped(Exception):
@@ -195,8 +197,8 @@ class _Stopped(Exception):
 T = TypeVar("T")
 
 
-def _whole(look: Callable[[], T]) -> T:
-    """What a look at the work tree gives, or _Stopped where its repository is gone."""
+def _or_stopped(look: Callable[[], T]) -> T:
+    """The result of a look at the project's files. Raises _Stopped if the repository is gone."""
     try:
         return look()
     except RepositoryLost as lost:

@@ -1,8 +1,8 @@
-"""What a handler of agent.invoke says of its task in its answer.
+"""Claims about a task in the answer of a handler of agent.invoke.
 
 A plugin that is the agent may be confined, and then it cannot reach the task file with `samuel run done`. Its
-answer has the same rights as that command: it speaks of its own task only, and the checks decide what a claim is
-worth.
+answer has the same rights as that command: it may change its own task only, and a claim counts when the checks
+pass.
 """
 
 from __future__ import annotations
@@ -21,16 +21,16 @@ CLAIMS = ("claimed", "skipped", "blocked")
 def take_claim(answer: Mapping[str, Any], tasks: PatientTasks, run_names: Mapping[str, str]) -> str:
     """Put the claim in `answer`, if there is one, into the task file. Returns why that is refused, or "".
 
-    `run_names` are the variables of the agent: they say which task is its own.
+    `run_names` are the variables of the agent, which name its task.
     """
     claims = [name for name in CLAIMS if answer.get(name)]
     if not claims:
         return ""
     if len(claims) > 1:
         both = " and ".join(f"`{name}`" for name in claims)
-        return f"the answer of `agent.invoke` says {both}; only one can be true"
+        return f"the answer of `agent.invoke` has {both}; only one of them can hold"
     if not (task_id := run_names["SAMUEL_TASK_ID"]):
-        return f"the answer of `agent.invoke` says `{claims[0]}`, but this iteration works on no task"
+        return f"the answer of `agent.invoke` has `{claims[0]}`, but this iteration works on no task"
     agent, reason = asker(run_names), str(answer.get("reason") or "")
 
     def changed(rows: tuple[Task, ...]) -> tuple[Task, ...]:
@@ -44,5 +44,5 @@ def take_claim(answer: Mapping[str, Any], tasks: PatientTasks, run_names: Mappin
     try:
         tasks.change(changed)
     except SamuelError as error:
-        return f"the answer of `agent.invoke` says `{claims[0]}`: {error.message}"
+        return f"the answer of `agent.invoke` has `{claims[0]}`: {error.message}"
     return ""

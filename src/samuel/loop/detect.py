@@ -1,4 +1,4 @@
-"""Which checks a project has of its own. Shown before they are written down, never guessed silently."""
+"""Detecting the checks of a project, for `samuel run init`, which shows them and writes them to samuel.toml."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from pathlib import Path
 
 
 def quality_checks(root: Path) -> list[str]:
-    """The commands that the project's own files speak of."""
-    found: list[str] = []
+    """The check commands that the project's own files suggest."""
+    commands: list[str] = []
     for detect in (_python, _node, _go, _rust, _java, _make):
-        found += [command for command in detect(root) if command not in found]
-    return found
+        commands += [command for command in detect(root) if command not in commands]
+    return commands
 
 
 def _python(root: Path) -> list[str]:

@@ -1,8 +1,7 @@
-"""The loop: it takes a task list to done, one fresh agent process at a time.
+"""The loop: it works on a task list until it is done, with one fresh agent process for each iteration.
 
-What holds here whatever the handlers say: the lock, the caps, the counting, reloading and checking the tasks, the
-order of the steps, and that after:loop is fired on every way out. A handler can end the loop early, never make it
-go on longer.
+No handler can change what is here: the lock, the limits, the counting, reloading and checking the tasks, the order
+of the steps, and that after:loop is fired on every way out. A handler can end the loop early, but not extend it.
 """
 
 from __future__ import annotations
@@ -15,20 +14,32 @@ from msgspec.structs import replace
 
 from samuel.errors import SamuelError
 from samuel.events import AfterIteration, AfterLoop, BeforeLoop
+from samuel.events.endings import ExitReason
 from samuel.files.lock import held
-from samuel.loop.evidence import restore, warn
+from samuel.loop.evidence import restore
 from samuel.loop.iteration import Iteration
 from samuel.loop.patient_tasks import PatientTasks
+from samuel.loop.reports import (
+    IterationFailed,
+    IterationSettled,
+    RunEnded,
+    RunRefused,
+    RunResumed,
+    RunStarted,
+)
 from samuel.loop.run import Run, RunFile, Settlement
+from samuel.loop.run_files import RunFiles
 from samuel.loop.settle import apply
-from samuel.loop.steps import Steps
-from samuel.loop.stop import IterationEnded, Stop
+from samuel.loop.steps import ProgressNote, Steps
+from samuel.loop.stop import IterationEnded, RunStopped, Stop
 from samuel.loop.workplace import Workplace
 from samuel.process.live import registered
 from samuel.process.tree import end_leftovers
 from samuel.tasks.queue import MET, next_task
 from samuel.tasks.store import TaskStore
 from samuel.tasks.task import Task
+
+MAX_EMPTY_DISCOVERIES = 2  # in a row
 
 
 class Loop:
@@ -37,22 +48,23 @@ class Loop:
         self._steps = steps
         self._stop = stop
         self._pinned = dict(pinned)
+        self._files = RunFiles.pinned(place, stop)
         self._file = RunFile(place.state, place.record, place.disk)
 
     def run(self, max_iterations: int, agent: str) -> Run:
-        """Work until there is a reason to stop. The kernel holds the lock, so it is never left behind."""
+        """Work until there is a reason to end. The kernel holds the lock, so it is never left behind."""
         with self._locked():
             run = self._begin(max_iterations, agent)
-            reason = "error"
+            reason = ExitReason.ERROR
             try:
                 with registered(self._place.live, run.run_id):
                     reason = self._work(run)
-            except IterationEnded as ended:  # asked to stop while it waited for the task file
-                reason = ended.exit_reason
+            except RunStopped as stopped:  # a stop was requested in before:loop or while it waited for the tasks
+                reason = stopped.exit_reason
             except KeyboardInterrupt:
-                reason = "interrupted"
+                reason = ExitReason.INTERRUPTED
             finally:
-                run = self._end(self._file.last or run, reason)
+                run = self._end(self._file.last_saved or run, reason)
             return run
 
     @contextmanager
@@ -62,14 +74,14 @@ class Loop:
         with ExitStack() as locks:
             locks.enter_context(held(self._place.state / "run.lock", note=note))
             if self._place.record is not None:
-                with suppress(OSError):  # a home that is read-only: then the first has to do
+                with suppress(OSError):  # the home directory is read-only: then the first lock has to do
                     self._place.record.mkdir(parents=True, exist_ok=True, mode=0o700)
                     # Another methodology's run holds it for a moment, to seal these tasks.
                     locks.enter_context(held(self._place.record / "run.lock", wait=5, note=note))
             yield
 
-    def rehearse(self, agent: str) -> dict[str, Any]:
-        """One iteration's hooks, told that it is a dry run: no agent starts, nothing changes, nothing counts."""
+    def dry_run(self, agent: str) -> dict[str, Any]:
+        """Fire the hooks of one iteration as a dry run: no agent starts, nothing changes, nothing is counted."""
         run = Run(
             run_id="dry-run",
             methodology=self._place.settings.name,
@@ -78,142 +90,143 @@ class Loop:
             max_iterations=1,
             iteration=1,
         )
-        said: dict[str, Any] = {"task": "", "mode": run.mode, "agent": agent, "prompt": "", "stopped": ""}
+        data: dict[str, Any] = {"task": "", "mode": run.mode, "agent": agent, "prompt": "", "stopped": ""}
         try:
-            self._announce(run)
+            self._report_start(run)
             self._steps.fire(run, BeforeLoop(prd_path=str(self._place.prd), max_iterations=1))
-            task, _ = self._pick()
-            said["task"] = task.id if task else ""
-            said |= Iteration(self._place, self._steps, run, task).rehearse()
+            task, _ = self._next_task()
+            data["task"] = task.id if task else ""
+            data |= Iteration(self._place, self._steps, self._files, run, task).dry_run()
         except IterationEnded as ended:
-            said["stopped"] = f"{ended.outcome}: {ended.why}"
-        self._steps.last_words(run, AfterLoop(iterations_run=0, exit_reason="max_iterations"))
-        return said
+            data["stopped"] = f"{ended.outcome}: {ended.why}"
+        self._steps.notify(run, AfterLoop(iterations_run=0, exit_reason=ExitReason.MAX_ITERATIONS))
+        return data
 
-    def _work(self, run: Run) -> str:
+    def _work(self, run: Run) -> ExitReason:
         """Iterations, until there is a reason to end."""
-        run = self._give_back(self._recover(run), self._steps.tasks)
-        self._announce(run)
-        try:
-            # Before any iteration, also where the run goes on in a later one: the same step has the same key.
-            before = BeforeLoop(prd_path=str(self._place.prd), max_iterations=run.max_iterations)
-            fired = self._steps.fire(replace(run, iteration=0), before)
-        except IterationEnded as ended:
-            self._place.watch("failed", {"outcome": "aborted", "why": ended.why})
-            reason = ended.exit_reason or "strict_failure"
-            self._note_end(run, reason, ended.why)
-            return reason
+        run = self._release_task(self._recover(run), self._files.tasks)
+        self._report_start(run)
+        # Before any iteration, also where the run goes on in a later one: the same step has the same key.
+        before = BeforeLoop(prd_path=str(self._place.prd), max_iterations=run.max_iterations)
+        fired = self._steps.ask(replace(run, iteration=0), before)
+        if fired.stopped:
+            self._place.watch(RunRefused(fired.reason))
+            self._note_end(run, ExitReason.STRICT_FAILURE, fired.reason)
+            return ExitReason.STRICT_FAILURE
         run = self._file.save(replace(run, plugins=dict(fired.context.get("Plugins", {}))))
         while True:
-            task, nothing = self._pick()
-            if reason := self._enough(run, nothing):
+            task, no_task = self._next_task()
+            if reason := self._reason_to_end(run, no_task):
                 return reason
             run, reason = self._iterate(run, task)
             if reason:
                 return reason
 
-    def _iterate(self, run: Run, task: Task | None) -> tuple[Run, str]:
-        """One iteration: worked, settled in writing, announced. A reason to end the loop may come of it."""
+    def _iterate(self, run: Run, task: Task | None) -> tuple[Run, ExitReason | None]:
+        """One iteration: worked on, settled in writing, announced. It may give a reason to end the run."""
         run = self._file.save(run.begin(run.iterations_run + 1))
-        iteration = Iteration(self._place, self._steps, run, task)
+        iteration = Iteration(self._place, self._steps, self._files, run, task)
         try:
             settlement = iteration.work()
-        except IterationEnded as ended:
-            self._place.watch("failed", {"outcome": ended.outcome, "why": ended.why})
-            run = self._give_back(iteration.run, self._steps.tasks)
-            run = self._tell(run, Settlement(ended.outcome, failed=False))
-            return self._note_end(run, ended.exit_reason, ended.why), ended.exit_reason
-        return self._recover(self._file.save(replace(iteration.run, settlement=settlement))), ""
+        except RunStopped as stopped:
+            self._place.watch(IterationFailed(stopped.outcome, stopped.why))
+            run = self._release_task(iteration.run, self._files.tasks)
+            run = self._announce(run, Settlement(stopped.outcome, failed=False))
+            return self._note_end(run, stopped.exit_reason, stopped.why), stopped.exit_reason
+        return self._recover(self._file.save(replace(iteration.run, settlement=settlement))), None
 
-    # Reasons to stop
+    # Reasons to end
 
-    def _enough(self, run: Run, nothing: str) -> str:
-        """Why to end here: somebody's wish, the work is done, a cap, or `nothing` that could be worked on."""
+    def _reason_to_end(self, run: Run, no_task: ExitReason | None) -> ExitReason | None:
+        """Why to end here: a request, the work is done, a limit, or `no_task` that could be worked on."""
         settings = self._place.settings
         if self._stop.requested:
-            return "interrupted"
-        if nothing == "queue_empty":
-            return nothing
+            return ExitReason.INTERRUPTED
+        if no_task is ExitReason.QUEUE_EMPTY:
+            return no_task
         if run.iterations_run >= run.max_iterations:
-            return "max_iterations"
+            return ExitReason.MAX_ITERATIONS
         if run.consec_fails >= settings.max_consecutive_failures:
-            return "consecutive_failures"
+            return ExitReason.CONSECUTIVE_FAILURES
         if settings.max_duration is not None and self._place.clock.now() - run.started_at >= settings.max_duration:
-            return "budget"
-        if run.empty_discoveries >= 2:
-            return "discovery_exhausted"
-        return nothing
+            return ExitReason.BUDGET
+        if run.empty_discoveries >= MAX_EMPTY_DISCOVERIES:
+            return ExitReason.DISCOVERY_EXHAUSTED
+        return no_task
 
-    def _pick(self) -> tuple[Task | None, str]:
-        """The next task, or why there is none. Pilot mode goes on without one: it looks for more."""
-        tasks = self._steps.tasks.load()
+    def _next_task(self) -> tuple[Task | None, ExitReason | None]:
+        """The next task, or why there is none. Pilot mode goes on without a task: it looks for more."""
+        tasks = self._files.tasks.load()
         task = next_task(tasks)
         if task is not None or self._place.settings.pilot.enabled:
-            return task, ""
-        return None, "queue_empty" if all(task.status in MET for task in tasks) else "tasks_blocked"
+            return task, None
+        done = all(task.status in MET for task in tasks)
+        return None, ExitReason.QUEUE_EMPTY if done else ExitReason.TASKS_BLOCKED
 
     # Beginning, going on, ending
 
     def _begin(self, max_iterations: int, agent: str) -> Run:
-        """A new run, or the one that was killed: it goes on where it was."""
-        known, notes = self._file.resumable()
-        if notes and known is not None:
-            end_leftovers("SAMUEL_RUN_ID", known.run_id)
+        """A new run, or the one that was killed: it goes on where it stopped."""
+        last_run, notes = self._file.resumable()
+        if notes and last_run is not None:
+            end_leftovers("SAMUEL_RUN_ID", last_run.run_id)
         for note in notes:
-            warn(self._place, note)
-        restore(self._place, known)
-        if known is not None and not known.over:
+            self._place.warn(note)
+        restore(self._place, last_run)
+        if last_run is not None and not last_run.over:
             # Its agent may still be at work, and would claim what the next one is about to do.
-            end_leftovers("SAMUEL_RUN_ID", known.run_id)
-            self._place.watch("resumed", {"run_id": known.run_id, "iteration": known.iteration})
-            return self._file.save(replace(known, max_iterations=max_iterations, agent=agent))
-        if known is not None:
-            self._finish(known)
+            end_leftovers("SAMUEL_RUN_ID", last_run.run_id)
+            self._place.watch(RunResumed(last_run.run_id, last_run.iteration))
+            return self._file.save(replace(last_run, max_iterations=max_iterations, agent=agent))
+        if last_run is not None:
+            self._finish(last_run)
         run = Run(
             run_id=self._place.clock.new_id("run"),
             methodology=self._place.settings.name,
             agent=agent,
             started_at=self._place.clock.now(),
             max_iterations=max_iterations,
-            dirty=self._steps.worktree.not_of_the_run(commit=self._place.settings.commit),
+            dirty=self._files.project.not_of_the_run(commit=self._place.settings.commit),
             pinned=self._pinned,
         )
         run = self._file.save(run)
         if self._file.problem:
-            warn(self._place, f"there is no record of this run, so it cannot be resumed: {self._file.problem}")
+            self._place.warn(f"there is no record of this run, so it cannot be resumed: {self._file.problem}")
         return run
 
-    def _finish(self, known: Run) -> None:
-        """The last run was stopped between a decision and its task: what it decided is done first."""
+    def _finish(self, last_run: Run) -> None:
+        """Carry out what the last run decided, if it was stopped before that was done."""
         try:
-            self._recover(known)
-        except IterationEnded:  # asked to stop before it began
+            self._recover(last_run)
+        except RunStopped:  # a stop was requested before this run began
             raise KeyboardInterrupt from None
 
     def _recover(self, run: Run) -> Run:
-        """Do what was decided and maybe not done, and take back what was begun and not decided."""
+        """Carry out what was decided and may not be done yet: the settlement, then after:iteration."""
         if run.settlement is not None:
-            apply(self._place, self._steps.tasks, run)
+            apply(self._place, self._files.tasks, run)
             run = self._file.save(run.settled())
         if run.unannounced is not None:
-            run = self._tell(run, run.unannounced)
+            run = self._announce(run, run.unannounced)
             run = self._file.save(replace(run, unannounced=None))
         return run
 
-    def _tell(self, run: Run, settlement: Settlement) -> Run:
-        """after:iteration, once the tasks are as they are: nothing it says can change them."""
-        tasks = {task.id: task for task in self._steps.tasks.load()}
+    def _announce(self, run: Run, settlement: Settlement) -> Run:
+        """Fire after:iteration when the tasks are settled: its handlers cannot change the result."""
+        tasks = {task.id: task for task in self._files.tasks.load()}
         task = tasks.get(settlement.task_id)
-        plain = task.plain() if task else {}
-        event = AfterIteration(task=plain, outcome=settlement.outcome, usage=settlement.usage)
-        fired = self._steps.last_words(run, event)
-        statuses = [one.status for one in tasks.values()]
-        facts = {"task": plain, "outcome": settlement.outcome, "usage": run.usage, "tasks": statuses}
-        self._place.watch("settled", facts)
+        event = AfterIteration(
+            task=task.plain() if task else {}, outcome=settlement.outcome, usage=settlement.usage
+        )
+        fired = self._steps.notify(run, event)
+        statuses = tuple(task.status for task in tasks.values())
+        self._place.watch(
+            IterationSettled(run.mode, settlement.outcome, settlement.new_tasks, run.usage, statuses)
+        )
         return self._file.save(run.complain("after:iteration", fired.reason)) if fired.stopped else run
 
-    def _give_back(self, run: Run, tasks: TaskStore | PatientTasks) -> Run:
-        """An iteration that came to no decision counts for nothing; its task is pending again."""
+    def _release_task(self, run: Run, tasks: TaskStore | PatientTasks) -> Run:
+        """Take back an iteration that came to no decision: it is not counted, and its task is pending again."""
 
         def pending(tasks: tuple[Task, ...]) -> list[Task]:
             return [
@@ -225,38 +238,36 @@ class Loop:
             tasks.change(pending)
         return self._file.save(replace(run, working=False)) if run.working else run
 
-    def _end(self, run: Run, reason: str) -> Run:
-        """after:loop, on every way out. Only then is the run over: one killed in the middle of it goes on here."""
+    def _end(self, run: Run, reason: ExitReason) -> Run:
+        """Fire after:loop, on every way out. Only then is the run over: a run killed before that goes on here."""
         if run.working and run.settlement is None:
-            with suppress(SamuelError):  # the task file is broken or gone: the next start gives it back
-                run = self._give_back(run, self._place.tasks)
+            with suppress(SamuelError):  # the task file is broken or gone: the next start releases the task
+                run = self._release_task(run, self._place.tasks)
         ended = AfterLoop(iterations_run=run.iterations_run, exit_reason=reason, usage=run.usage)
-        fired = self._steps.last_words(run, ended)
+        fired = self._steps.notify(run, ended)
         if fired.stopped:
             run = run.complain("after:loop", fired.reason)
         run = self._file.save(replace(run, exit_reason=reason, working=False))
-        facts = {"reason": reason, "iterations": run.iterations_run, "counts": self._counts(), "usage": run.usage}
-        self._place.watch("ended", facts)
+        self._place.watch(RunEnded(reason, run.iterations_run, self._counts(), run.usage))
         return run
 
-    # What is shown and noted, whatever the handlers are
+    # What is reported and noted, whatever the handlers are
 
-    def _announce(self, run: Run) -> None:
-        """What is about to begin, and who answers in the place of whom."""
-        tasks = [task.status for task in self._steps.tasks.load()]
-        counts = {status: tasks.count(status) for status in ("pending", "completed")}
-        self._place.watch("started", {"tasks": tasks, "max": run.max_iterations, **counts})
-        self._steps.say_replacements(write=run.iteration == 0)
+    def _report_start(self, run: Run) -> None:
+        """Report what is about to begin, and which handlers replace others."""
+        statuses = tuple(task.status for task in self._files.tasks.load())
+        self._place.watch(RunStarted(statuses, run.max_iterations))
+        self._steps.report_replacements(write=run.iteration == 0)
 
-    def _note_end(self, run: Run, exit_reason: str, why: str) -> Run:
-        """Keep why a handler or a fault ended the run: in run.json, and for whoever reads progress.md."""
-        if exit_reason == "interrupted":
+    def _note_end(self, run: Run, exit_reason: ExitReason, why: str) -> Run:
+        """Keep why a handler or an error ended the run: in run.json and in progress.md."""
+        if exit_reason is ExitReason.INTERRUPTED:
             return run
-        self._steps.write_note(f"[loop.ended] {exit_reason}: {' '.join(why.split())[:500]}")
+        self._steps.write_notes(ProgressNote("loop.ended", f"{exit_reason}: {' '.join(why.split())[:500]}"))
         return self._file.save(replace(run, exit_message=why))
 
     def _counts(self) -> dict[str, int]:
-        """How many tasks there are of each status; nothing where the task file cannot be read."""
+        """How many tasks there are of each status; all zero if the task file cannot be read."""
         counts = dict.fromkeys(("completed", "pending", "blocked", "skipped"), 0)
         with suppress(SamuelError):
             for task in self._place.tasks.load():

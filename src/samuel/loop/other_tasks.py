@@ -1,7 +1,7 @@
-"""The tasks of a project's other methodologies, which an agent of this run can write to and has no say in.
+"""Sealing the tasks of a project's other methodologies: an agent of this run can write them, but may not.
 
-They are sealed as well while an agent or a check of this run is at work. A methodology with a run of its own under
-way is left to that run; one that starts meanwhile closes the seal that it finds.
+They are sealed while an agent or a check of this run works. A methodology with a run of its own in progress is
+left to that run; a run that starts meanwhile closes the seal that it finds.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ T = TypeVar("T")
 class _Other(NamedTuple):
     store: TaskStore
     record: Path
-    misplaced: set[Path]  # before anybody began
+    misplaced: set[Path]  # before an agent or a check started
 
 
 class OtherTasks:
@@ -43,20 +43,20 @@ class OtherTasks:
             _if_idle(other, self._open)
 
     def close_seals(self) -> Iterator[tuple[str, Rebuilt]]:
-        """What had to be put back, by the methodology's name."""
+        """The rebuilt tasks of each methodology that was sealed, by its name."""
         for other in self._others:
             if rebuilt := _if_idle(other, self._close):
                 yield other.store.directory.name, rebuilt
 
     def _find(self) -> Iterator[_Other]:
-        """Those that have tasks. Without a place for a seal, nothing can be done for them."""
+        """The other methodologies that have tasks; none if there is no directory for a seal."""
         shared = self._place.root / HOME / "run"
         if self._place.record is None or not shared.is_dir():
             return
         for state in sorted(shared.iterdir()):
             tasks = state / prd_file.NAME
             if state != self._place.state and state.name not in DIRECTORIES and tasks.is_file():
-                # Its name is of the directory as it is now: a link in its place has another.
+                # The name of a record is derived from the resolved directory, so a link in its place has another.
                 record = self._place.record.parent / record_name(state)
                 store = TaskStore(state, record, disk=self._place.disk)
                 yield _Other(store, record, misplaced(self._place.root, state))

@@ -1,4 +1,4 @@
-"""The task file as the loop sees it: one that somebody broke is waited for, and nothing is written over it."""
+"""The task file as the loop uses it: while it cannot be read, the loop waits and writes nothing over it."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterable
 from typing import TypeVar
 
 from samuel.errors import ConfigError
-from samuel.loop.stop import IterationEnded, Stop
+from samuel.loop.reports import TaskFileUnreadable
+from samuel.loop.stop import Stop, interrupted
 from samuel.loop.workplace import Workplace
 from samuel.tasks.seal import Seal
 from samuel.tasks.task import Task
@@ -31,14 +32,14 @@ class PatientTasks:
         return self._patiently(lambda: self._place.tasks.open_seal(seal))
 
     def _patiently(self, act: Callable[[], T]) -> T:
-        said = ""
+        last_reported = ""
         while True:
             try:
                 return act()
             except ConfigError as error:
-                if str(error) != said:
-                    said = str(error)
-                    self._place.watch("paused", {"why": said})
+                if str(error) != last_reported:
+                    last_reported = str(error)
+                    self._place.watch(TaskFileUnreadable(last_reported))
             if self._stop.requested:
-                raise IterationEnded("aborted", "interrupted", "interrupted")
+                raise interrupted()
             self._place.clock.sleep(LOOK_AGAIN)

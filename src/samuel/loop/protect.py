@@ -1,7 +1,7 @@
-"""What an agent must not change while it works: the rules it is judged by.
+"""Files that an agent must not change while it works: the rules it is judged by.
 
-Against a process of the same user this is evidence, not a wall. The run goes on with what it pinned when it
-started; a change fails the iteration, loudly, until somebody looks.
+A process of the same user can change them all the same, so this detects changes and does not prevent them. The run
+goes on with what it pinned when it started; a change fails every iteration until the files are as they were.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from samuel import paths
 from samuel.files.survey import TooManyFiles, survey
 from samuel.trust.digests import Digests
 
-WATCHED = (paths.CONFIG, paths.HOME, ".system/hooks", ".kodelet/hooks")
+PROTECTED = (paths.CONFIG, paths.HOME, ".system/hooks", ".kodelet/hooks")
 
 
 class Protected:
@@ -25,25 +25,25 @@ class Protected:
         self._before = self._look()
 
     def changes(self) -> list[str]:
-        """Which of them are not what they were, by name."""
+        """The names of the files that are not what they were."""
         now = self._look()
         names = {*self._before, *now}
         return sorted(name for name in names if self._before.get(name) != now.get(name))
 
     def _look(self) -> dict[str, str]:
-        found: dict[str, str] = {}
-        for place in WATCHED:
+        digests: dict[str, str] = {}
+        for place in PROTECTED:
             path = self._root / place
             if path.is_symlink():
-                found[place] = f"link to {os.readlink(path)}"
+                digests[place] = f"link to {os.readlink(path)}"
             elif path.is_dir():
-                found |= self._directory(place, path)
+                digests |= self._directory(place, path)
             elif path.exists():
                 status = path.stat()
-                found[place] = self._digests.of(
+                digests[place] = self._digests.of(
                     str(path), (status.st_size, status.st_mtime_ns, status.st_ctime_ns)
                 )
-        return found
+        return digests
 
     def _directory(self, place: str, path: Path) -> dict[str, str]:
         try:
@@ -51,4 +51,6 @@ class Protected:
             files = survey(path, skip=("run",) if place == paths.HOME else ())
         except TooManyFiles as error:
             return {place: str(error)}
-        return {f"{place}/{name}": self._digests.of(str(path / name), found) for name, found in files.items()}
+        return {
+            f"{place}/{name}": self._digests.of(str(path / name), signature) for name, signature in files.items()
+        }

@@ -2,38 +2,63 @@
 
 `run.json` changes in one atomic write at a time. What an iteration decides about its task is written here first,
 as the thing that is about to be done, then into the task file, then struck here. A run that finds it undone does
-it again: the same words give the same task file.
+it again: applying the same settlement twice gives the same task file.
 
 An agent can write `run.json`. So each change is written to a record in the user's state directory first, where a
-sandboxed agent cannot write, and a run that is resumed believes the record alone.
+sandboxed agent cannot write, and a run is resumed from the record alone.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import msgspec
+from msgspec import UNSET, UnsetType
 from msgspec.structs import replace
 
 from samuel.decoding import decode_json
 from samuel.errors import ConfigError, Problem, SamuelError
+from samuel.events.endings import ExitReason, IterationOutcome
 from samuel.files import atomic
 from samuel.files.atomic import DISK, Disk
 from samuel.files.inside import read_inside
+from samuel.tasks.task import Task, TaskStatus
 
 FILE = "run.json"
 LIMIT = 64 * 1024 * 1024
 
+RunMode = Literal["implementation", "discovery"]
+
+
+class TaskCells(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The cells of a task's row that a settlement may change; one that is UNSET stays as it is."""
+
+    status: TaskStatus | UnsetType = UNSET
+    claimed: bool | UnsetType = UNSET
+    attempts: int | UnsetType = UNSET
+    iteration: int | UnsetType = UNSET
+    last_failure: str | UnsetType = UNSET
+    completed_at: str | UnsetType = UNSET
+    commit_sha: str | UnsetType = UNSET
+
+    def applied_to(self, task: Task) -> Task:
+        """The task with these cells."""
+        cells = {name: getattr(self, name) for name in self.__struct_fields__}
+        return replace(task, **{name: value for name, value in cells.items() if value is not UNSET})
+
+
+UNCHANGED = TaskCells()
+
 
 class Settlement(msgspec.Struct, frozen=True):
-    """What an iteration came to: the outcome, and the fields of the task's row that change with it."""
+    """What an iteration decided: its outcome, and the cells of the task's row that change with it."""
 
-    outcome: str
+    outcome: IterationOutcome
     failed: bool
     task_id: str = ""
-    row: dict[str, Any] = {}
+    row: TaskCells = UNCHANGED
     usage: dict[str, Any] = {}
     commit: list[str] | None = None  # the paths to commit, if the task is to have a commit
     new_tasks: int = 0  # for a discovery
@@ -47,24 +72,32 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
     max_iterations: int
     iteration: int = 0  # the one under way, or the last
     working: bool = False  # the iteration is not settled
-    mode: str = "implementation"
+    mode: RunMode = "implementation"
     iterations_run: int = 0
     consec_fails: int = 0
     empty_discoveries: int = 0
-    outcomes: dict[str, int] = {}
+    outcomes: dict[IterationOutcome, int] = {}
     usage: dict[str, Any] = {}
     plugins: dict[str, Any] = {}  # what before:loop's handlers contributed, for the whole run
     dirty: list[str] = []  # what was changed in the work tree before the run: never committed by it
     pinned: dict[str, Any] = {}  # configuration and chains as they were when it started
     settlement: Settlement | None = None  # decided, maybe not yet in the task file
-    unannounced: Settlement | None = None  # in the task file, maybe not yet told to after:iteration
-    exit_reason: str = ""
-    exit_message: str = ""  # what a handler or a fault that ended the run had to say
-    complaints: list[str] = []  # of strict handlers that could stop nothing any more: the exit code is 1
+    unannounced: Settlement | None = None  # in the task file, but after:iteration may not have been fired yet
+    exit_reason: ExitReason | None = None  # None while the run has not ended
+    exit_message: str = ""  # the message of the handler or the error that ended the run
+    complaints: list[str] = []  # faults of strict handlers that came too late to stop anything: the exit code is 1
 
     @property
     def over(self) -> bool:
-        return bool(self.exit_reason)
+        return self.exit_reason is not None
+
+    @property
+    def exit_code(self) -> int:
+        """The exit code of `samuel run start`: that of the exit reason, or 1 if it is 0 and nothing succeeded."""
+        if self.exit_reason is None:
+            return 1
+        only_failures = self.iterations_run > 0 and self.consec_fails == self.iterations_run
+        return self.exit_reason.exit_code or int(only_failures or bool(self.complaints))
 
     @property
     def session_id(self) -> str:
@@ -72,69 +105,71 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
         return f"{self.run_id}-{self.iteration}"
 
     def begin(self, iteration: int) -> Run:
-        return replace(self, iteration=iteration, working=True, mode="implementation")  # until its gate says more
+        """The run in this iteration, which is one of implementation until its gate decides."""
+        return replace(self, iteration=iteration, working=True, mode="implementation")
 
     def complain(self, event: str, reason: str) -> Run:
+        """The run with one more complaint; the same one is kept once."""
         complaint = f"{event}: {reason}"
         return self if complaint in self.complaints else replace(self, complaints=[*self.complaints, complaint])
 
-    def _empty(self, done: Settlement) -> int:
-        """How many discoveries in a row found nothing. One that failed says nothing about that."""
-        if self.mode != "discovery" or done.failed:
-            return self.empty_discoveries
-        return 0 if done.new_tasks else self.empty_discoveries + 1
-
     def settled(self) -> Run:
-        """With the settlement in the task file: counted, once."""
+        """The run after its settlement was put into the task file: the iteration is counted, once."""
         assert self.settlement is not None
-        done = self.settlement
+        settlement = self.settlement
         return replace(
             self,
             working=False,
             settlement=None,
-            unannounced=done,
+            unannounced=settlement,
             iterations_run=self.iterations_run + 1,
-            consec_fails=self.consec_fails + 1 if done.failed else 0,
-            empty_discoveries=self._empty(done),
-            outcomes={**self.outcomes, done.outcome: self.outcomes.get(done.outcome, 0) + 1},
-            usage=add_usage(self.usage, done.usage),
+            consec_fails=self.consec_fails + 1 if settlement.failed else 0,
+            empty_discoveries=self._empty_discoveries_after(settlement),
+            outcomes={**self.outcomes, settlement.outcome: self.outcomes.get(settlement.outcome, 0) + 1},
+            usage=add_usage(self.usage, settlement.usage),
         )
+
+    def _empty_discoveries_after(self, settlement: Settlement) -> int:
+        """How many discoveries in a row added no task. A failed one neither counts nor ends the row."""
+        if self.mode != "discovery" or settlement.failed:
+            return self.empty_discoveries
+        return 0 if settlement.new_tasks else self.empty_discoveries + 1
 
 
 class Resumable(NamedTuple):
-    """What a start finds of the last run."""
+    """The last run of a state directory, as the next start finds it."""
 
     run: Run | None
     notes: tuple[str, ...] = ()
-    """What did not fit together, and what was done about it."""
+    """Where run.json and the record disagree, and what was done about it."""
 
 
 class RunFile:
-    """`run.json` of a state directory, and the record of it in the user's state; None keeps no record."""
+    """`run.json` of a state directory, and its record in the user's state directory; None keeps no record."""
 
     def __init__(self, directory: Path, record: Path | None = None, disk: Disk = DISK) -> None:
         self._file = directory / FILE
         self._record = record / FILE if record else None
         self._disk = disk
-        self.last: Run | None = None  # what was saved here last
-        self.problem = ""  # why that is not in the record
+        self.last_saved: Run | None = None
+        self.problem = ""  # why the last save is not in the record
 
     def load(self) -> Run | None:
-        """The last run, by its record, or as `run.json` has it where there is none."""
-        return self._recorded() or self._written()
+        """The last run: from its record, or from `run.json` where there is no record."""
+        return self._load_record() or self._load_file()
 
     def resumable(self) -> Resumable:
-        """The last run as far as its record vouches for it."""
-        recorded = self._recorded()
+        """The last run, as far as its record confirms it."""
+        recorded = self._load_record()
         if recorded is None:
-            return self._without_record(self._written())
+            return self._without_record(self._load_file())
         try:
-            written = self._written()
+            in_file = self._load_file()
         except ConfigError:
-            written = None
-        if not recorded.over and not _may_be_older(written, recorded):
-            what = f"`{self._file.name}` is not what run {recorded.run_id} wrote; its own record counts"
-            return Resumable(recorded, (what,))
+            in_file = None
+        if not recorded.over and not _may_be_older(in_file, recorded):
+            note = f"`{self._file.name}` is not what run {recorded.run_id} wrote; its record is used instead"
+            return Resumable(recorded, (note,))
         return Resumable(recorded)
 
     def save(self, run: Run) -> Run:
@@ -148,7 +183,7 @@ class RunFile:
             except OSError as error:  # a home that is read-only, say
                 self.problem = f"cannot write `{self._record}`: {error.strerror}"
         atomic.write_bytes(self._file, data, durable=False, disk=self._disk)
-        self.last = run
+        self.last_saved = run
         return run
 
     def forget(self) -> None:
@@ -156,19 +191,20 @@ class RunFile:
             self._record.unlink(missing_ok=True)
         self._file.unlink(missing_ok=True)
 
-    def _without_record(self, written: Run | None) -> Resumable:
-        """Nothing vouches for the file: a run that it calls unfinished is not resumed, and decides nothing."""
-        if written is None or (written.over and written.settlement is None and written.unannounced is None):
-            return Resumable(written)
-        decided = ", nor is what it decided about its task" if written.settlement is not None else ""
-        what = (
-            f"run {written.run_id} has no record in the user's state directory, so it is not resumed{decided}; "
+    def _without_record(self, in_file: Run | None) -> Resumable:
+        """Nothing confirms the file, so a run that it calls unfinished is not resumed and decides nothing."""
+        if in_file is None or (in_file.over and in_file.settlement is None and in_file.unannounced is None):
+            return Resumable(in_file)
+        decision = ", and what it decided about its task is dropped" if in_file.settlement is not None else ""
+        note = (
+            f"run {in_file.run_id} has no record in the user's state directory, so it is not resumed{decision}; "
             "its tasks in progress are pending again"
         )
-        ended = replace(written, settlement=None, unannounced=None, exit_reason=written.exit_reason or "error")
-        return Resumable(ended, (what,))
+        exit_reason = in_file.exit_reason or ExitReason.ERROR
+        ended = replace(in_file, settlement=None, unannounced=None, exit_reason=exit_reason)
+        return Resumable(ended, (note,))
 
-    def _recorded(self) -> Run | None:
+    def _load_record(self) -> Run | None:
         if self._record is None:
             return None
         try:
@@ -176,7 +212,7 @@ class RunFile:
         except (OSError, UnicodeDecodeError, msgspec.MsgspecError):
             return None
 
-    def _written(self) -> Run | None:
+    def _load_file(self) -> Run | None:
         try:
             data = read_inside(self._file.parent, FILE, limit=LIMIT)
             return decode_json(data, Run)
@@ -187,19 +223,19 @@ class RunFile:
             raise ConfigError([Problem(f"cannot be read: {error}", str(self._file), 0, hint)]) from None
 
 
-def _may_be_older(written: Run | None, recorded: Run) -> bool:
-    """Whether `run.json` is the record, or what the run wrote before it was killed between the two."""
+def _may_be_older(in_file: Run | None, recorded: Run) -> bool:
+    """Whether `run.json` is the record, or what the run wrote before it was killed between the two writes."""
     return (
-        written is not None
-        and written.run_id == recorded.run_id
-        and not written.over
-        and written.iterations_run in (recorded.iterations_run, recorded.iterations_run - 1)
-        and written.settlement in (None, recorded.settlement, recorded.unannounced)
+        in_file is not None
+        and in_file.run_id == recorded.run_id
+        and not in_file.over
+        and in_file.iterations_run in (recorded.iterations_run, recorded.iterations_run - 1)
+        and in_file.settlement in (None, recorded.settlement, recorded.unannounced)
     )
 
 
 def add_usage(total: Mapping[str, Any], more: Mapping[str, Any]) -> dict[str, Any]:
-    """Tokens and cost add up; anything else takes the last."""
+    """The sum of two usages: numbers are added, of anything else the last value is kept."""
     summed = dict(total)
     for key, value in more.items():
         number = isinstance(value, (int, float)) and not isinstance(value, bool)

@@ -1,16 +1,15 @@
-"""Each agent process is a session: the same events in the same order, whoever the agent works for."""
+"""One agent process is one session: the same events in the same order, for the loop, recipes and abilities."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from samuel.decoding import convert
 from samuel.dispatch.record import Fired
 from samuel.events import (
     AgentInvoke,
+    BeforeAgentInvoke,
     Event,
-    Sandbox,
     SessionEnd,
     SessionStart,
     SessionStop,
@@ -25,49 +24,52 @@ def session(
     prompt: str,
     *,
     fire: Callable[[Event], Fired],
-    last_words: Callable[[Event], Fired],
+    notify: Callable[[Event], Fired],
     invoke: Callable[[str], AgentAnswer],
     changed: Callable[[], Sequence[str]],
     suggest: Callable[[Sequence[Fired]], str],
 ) -> AgentAnswer:
-    """Run the agent by `invoke`, and tell everybody. `fire` raises when a handler says no; `last_words` never.
+    """Run the agent by `invoke` and fire the events around it; returns the answer of agent.invoke.
 
-    `changed` gives the files that the agent changed. `suggest` gives what the hooks suggested, in words that are
-    added to the prompt; hooks themselves see the prompt without them.
+    `fire` raises when a handler denies or fails; `notify` never does. `changed` gives the files that the agent
+    changed. `suggest` gives the hooks' suggestions as text that is added to the prompt; hooks themselves see the
+    prompt without it.
     """
     started = fire(SessionStart())
     try:
-        asked = fire(UserPromptSubmit(user_message=prompt))
-        suggestions = suggest((started, asked))
+        submitted = fire(UserPromptSubmit(user_message=prompt))
+        suggestions = suggest((started, submitted))
         answer = invoke(f"{prompt.rstrip()}\n\n{suggestions}" if suggestions else prompt)
         fire(TurnEnd(response=str(answer.get("stdout", "")), turn_number=1))
         fire(SessionStop(changed_files=list(changed())))
         return answer
     finally:
-        last_words(SessionEnd())
+        notify(SessionEnd())
 
 
-def no_prompt(prepared: Fired) -> str:
-    """Why before:agent.invoke ended without a prompt; "" if there is one.
+def invocation_of(prepared: Fired, own_names: Mapping[str, str]) -> AgentInvoke:
+    """The call of the agent as the handlers of before:agent.invoke left it.
 
-    An agent that is told nothing costs as much as any other, so none is started.
+    `own_names` are variables of the agent that no handler can change.
     """
-    if str(prepared.result["prompt"]).strip():
-        return ""
-    faults = [call.message for call in prepared.calls if not call.counts]  # a template with a mistake in it, say
-    return f"there is no prompt: {faults[-1] if faults else 'its text is empty'}"
-
-
-def invocation_of(prepared: Mapping[str, Any]) -> AgentInvoke:
-    """What before:agent.invoke ended with, as the call that follows from it."""
+    event = prepared.event
+    assert isinstance(event, BeforeAgentInvoke)
     return AgentInvoke(
-        agent=prepared["agent"],
-        prompt=prepared["prompt"],
-        env=prepared["env"],
-        sandbox=convert(prepared["sandbox"], Sandbox),  # an answer may have keys that are not ours
+        agent=event.agent, prompt=event.prompt, env={**event.env, **own_names}, sandbox=event.sandbox
     )
 
 
-def can_call_abilities(prepared: Mapping[str, Any]) -> bool:
-    """In a container `samuel` only notes what the loop shall do with tasks."""
-    return bool(prepared["sandbox"]["kind"] != "oci")
+def missing_prompt(prepared: Fired, invocation: AgentInvoke) -> str:
+    """Why the agent would get no prompt; "" if it has one.
+
+    An agent without a prompt costs as much as any other, so none is started.
+    """
+    if invocation.prompt.strip():
+        return ""
+    faults = [call.message for call in prepared.calls if not call.counts]  # e.g. of a template with a mistake
+    return f"there is no prompt: {faults[-1] if faults else 'its text is empty'}"
+
+
+def can_call_abilities(invocation: AgentInvoke) -> bool:
+    """Whether the agent's `samuel` can run abilities: in a container it only records requests about tasks."""
+    return invocation.sandbox.kind != "oci"

@@ -1,4 +1,7 @@
-"""Putting a settlement into the task file, and into git if asked. Idempotent: again, it changes nothing."""
+"""Putting a settlement into the task file, and into git if `commit` is set.
+
+Idempotent: applying the same settlement again changes nothing.
+"""
 
 from __future__ import annotations
 
@@ -20,33 +23,33 @@ TRAILER = "Samuel-Iteration"
 
 
 def apply(place: Workplace, tasks: PatientTasks, run: Run) -> None:
-    """What the run wrote down as decided becomes true."""
+    """Carry out the settlement that the run saved."""
     settlement = run.settlement
     assert settlement is not None
     if not settlement.task_id:
         return
-    row = dict(settlement.row)
+    row = settlement.row
     if settlement.commit is not None:
         with sealed_for_commit(place, tasks, run):
             sha = _commit(place, run, settlement)
         if sha:
-            row["commit_sha"] = sha  # else what the agent said of its own commit stays
+            row = replace(row, commit_sha=sha)  # else the sha that the agent gave for its own commit stays
 
     def settled(tasks: tuple[Task, ...]) -> list[Task]:
-        return [replace(task, **row) if task.id == settlement.task_id else task for task in tasks]
+        return [row.applied_to(task) if task.id == settlement.task_id else task for task in tasks]
 
     tasks.change(settled)
 
 
 def _commit(place: Workplace, run: Run, settlement: Settlement) -> str:
-    """One commit for the task, of what the checks passed on and nothing that was dirty before the run."""
+    """Commit what the checks passed on, and nothing that was dirty before the run; the sha, or "" for none."""
     mark = f"{TRAILER}: {run.run_id}/{run.iteration}"
     try:
         head = place.git.head()
         if head and mark in place.git.run("log", "-1", "--format=%B").decode("utf-8", "replace"):
             return head  # a run killed right after it had committed
-        wanted = set(settlement.commit or ())
-        left = [entry for entry in place.git.status().entries if entry.path in wanted]
+        to_commit = set(settlement.commit or ())
+        left = [entry for entry in place.git.status().entries if entry.path in to_commit]
         if not left:
             return ""  # the agent has committed everything itself
         title = next((task.title for task in place.tasks.load() if task.id == settlement.task_id), "")
@@ -62,16 +65,16 @@ def _commit(place: Workplace, run: Run, settlement: Settlement) -> str:
             writable=(place.root,) if walled else (),
         )
     except SamuelError as error:
-        place.watch("warning", {"text": f"the commit of task {settlement.task_id} failed: {error.message}"})
+        place.warn(f"the commit of task {settlement.task_id} failed: {error.message}")
         return ""
 
 
 def _hooks(place: Workplace) -> Path | None:
-    """The hooks that run for a commit: what samuel.toml asks for and somebody agreed to, as it is."""
+    """The directory of git hooks to run for a commit: only if samuel.toml asks for them and they are trusted."""
     text = commit_hooks(place.settings, place.git)
     if text is None:
         return None
     if why := place.refusal(text):
-        place.watch("warning", {"text": f"the commit runs no hooks: {why}"})
+        place.warn(f"the commit runs no hooks: {why}")
         return None
     return place.git.hooks_directory()

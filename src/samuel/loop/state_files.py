@@ -1,4 +1,4 @@
-"""The files of a run's state are files, and its directories are directories, also after an agent worked there.
+"""Files of a run's state that an agent replaced by a link, a named pipe or a directory, and putting them right.
 
 An agent may write in `.samuel/run/`. A link, a named pipe or a directory where the loop expects a file would make
 the loop fail, hang or write somewhere else; so it is moved out of the way before the loop uses it.
@@ -24,7 +24,7 @@ DIRECTORIES = (
     *("journal", "sessions", "plugins", "logs", "archive", "extra", "prompts"),
     *("bin", "shim", "spool", DIRECTORY),
 )
-OF_OTHERS = ("plugins", "spool", DIRECTORY)  # what lies in these is not the loop's to judge
+NOT_LOOKED_INTO = ("plugins", "spool", DIRECTORY)  # others write there, and may write what they like
 
 _KINDS = {
     stat.S_IFLNK: "a symbolic link",
@@ -39,26 +39,45 @@ _EXPECTED: Mapping[str, int] = {
 }
 
 
+class StateFiles:
+    """The files of one run's state while agents and checks work: what they replace is put right and remembered."""
+
+    def __init__(self, root: Path, state: Path) -> None:
+        self._root = root
+        self._state = state
+        self._replaced: list[str] = []
+        self._misplaced_before: set[Path] = set()
+
+    def expect_intact(self) -> None:
+        """From now on, whatever becomes misplaced was replaced by the process that is about to work."""
+        self._replaced, self._misplaced_before = [], misplaced(self._root, self._state)
+
+    def put_right(self) -> list[str]:
+        """Put right what was replaced; a sentence for each file replaced since `expect_intact`."""
+        self._replaced += put_right(self._root, self._state, self._misplaced_before)
+        return self._replaced
+
+
 def misplaced(root: Path, state: Path) -> set[Path]:
-    """What is not what it should be, in the state directory and the one that all runs share."""
+    """The paths of the wrong kind, in the state directory and in the one that all runs share."""
     return {directory / name for directory in _directories(root, state) for name in _misplaced(directory)}
 
 
-def put_right(root: Path, state: Path, known: Collection[Path] = ()) -> list[str]:
-    """Move aside what is misplaced, all but what was `known` to be; gives a short sentence for each."""
+def put_right(root: Path, state: Path, misplaced_before: Collection[Path] = ()) -> list[str]:
+    """Move aside what is misplaced now and was not before; a short sentence for each."""
     problems: list[str] = []
     for directory in _directories(root, state):
         problems += _directory_itself(root, directory)
         for name in _misplaced(directory):
-            if directory / name in known:
+            if directory / name in misplaced_before:
                 continue
             kind = _kind(directory / name)
             if name == DIRECTORY:
                 os.unlink(directory / name)
-                where = "it is removed"
+                where = "it was removed"
             else:
-                where = f"it lies in `{_shown(root, directory / put_aside(directory, name))}` now"
-            problems.append(f"`{_shown(root, directory / name)}` became {kind}; {where}")
+                where = f"it was moved to `{_relative(root, directory / put_aside(directory, name))}`"
+            problems.append(f"`{_relative(root, directory / name)}` became {kind}; {where}")
     return problems
 
 
@@ -67,25 +86,25 @@ def _directories(root: Path, state: Path) -> Iterable[Path]:
 
 
 def _directory_itself(root: Path, directory: Path) -> list[str]:
-    """A state directory that is gone, or that was replaced, is made again."""
+    """Make the state directory again if it was removed or replaced; a sentence if it was."""
     with suppress(FileNotFoundError):
         if stat.S_ISDIR(os.lstat(directory).st_mode):
             return []
         kind = _kind(directory)
         os.unlink(directory)
         directory.mkdir()
-        return [f"`{_shown(root, directory)}` became {kind}; it is removed"]
+        return [f"`{_relative(root, directory)}` became {kind}; it was removed"]
     directory.mkdir(parents=True)
-    return [f"`{_shown(root, directory)}` was removed"]
+    return [f"`{_relative(root, directory)}` was removed"]
 
 
 def _misplaced(directory: Path) -> Iterator[str]:
-    """What is of the wrong kind: by name in the directory itself, anything but files in the loop's own ones."""
+    """Names of the wrong kind in a state directory, and everything but files in the directories of the loop."""
     for name, expected in _EXPECTED.items():
         kind = _type(directory / name)
         if kind is not None and kind != expected:
             yield name
-        elif kind == stat.S_IFDIR and name not in OF_OTHERS:
+        elif kind == stat.S_IFDIR and name not in NOT_LOOKED_INTO:
             with os.scandir(directory / name) as entries:
                 names = [f"{name}/{entry.name}" for entry in entries if not entry.is_file(follow_symlinks=False)]
             yield from names
@@ -104,5 +123,5 @@ def _kind(path: Path) -> str:
     return _KINDS.get(kind or 0, "a device") + where
 
 
-def _shown(root: Path, path: Path) -> str:
+def _relative(root: Path, path: Path) -> str:
     return str(path.relative_to(root))

@@ -7,22 +7,33 @@ failure ends the iteration.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
-from typing import Any
+from typing import Any, Literal, NamedTuple
 
 from msgspec.structs import replace
 
 from samuel.clock import iso
 from samuel.dispatch.record import Fired, HandlerCall
 from samuel.events import AgentInvoke, Event, LoopEvent, QualityCheck
+from samuel.events.endings import IterationOutcome
 from samuel.hooks.handler import Origin, Outcome
-from samuel.loop.patient_tasks import PatientTasks
-from samuel.loop.protect import Protected
+from samuel.loop.reports import HandlerMessage, LoopWarning
 from samuel.loop.run import Run
-from samuel.loop.state_files import misplaced, put_right
-from samuel.loop.stop import IterationEnded, Stop
+from samuel.loop.state_files import StateFiles
+from samuel.loop.stop import IterationEnded, Stop, interrupted
 from samuel.loop.workplace import Workplace
-from samuel.loop.worktree import ProjectFiles
+from samuel.prompts.prompt_context import IterationNames, PromptContext, StateNames
+
+NOTHING_GENERATED = StateNames()
+
+
+class ProgressNote(NamedTuple):
+    """A line that the loop itself adds to progress.md."""
+
+    kind: Literal["hooks.warning", "hooks.timing", "loop.ended"]
+    text: str
+
+    def __str__(self) -> str:
+        return f"[{self.kind}] {self.text}"
 
 
 class Steps:
@@ -30,119 +41,123 @@ class Steps:
         self,
         place: Workplace,
         fire: Callable[[Event], Fired],
-        context: Callable[[], dict[str, Any]],
+        context: PromptContext,
         stop: Stop,
         *,
         timings: bool = False,
         dry_run: bool = False,
         replacements: Sequence[str] = (),
     ) -> None:
-        """`replacements` are the warnings about handlers that take another's place in this project."""
+        """`context` is the part of every event's PromptContext that does not change during a run.
+
+        `replacements` are the warnings about handlers that replace another one in this project.
+        """
         self._place = place
         self._fire = fire
         self._context = context
         self._stop = stop
         self._timings = timings
         self._replacements = replacements
+        self._contributions: Mapping[str, Any] = {}  # of handlers in this iteration: `Plugins` of the context
         self.dry_run = dry_run
-        self.tasks = PatientTasks(place, stop)
-        self.worktree = ProjectFiles(place.root, place.git)
-        self.protected = Protected(place.root)
-        self.plugins: Mapping[str, Any] = {}  # what handlers contributed in this iteration
-        self._replaced: list[str] = []  # of the state's files, by an agent or a check
-        self._misplaced: set[Path] = set()  # those that were so before
+        self.state_files = StateFiles(place.root, place.state)
 
     def new_iteration(self, run: Run) -> None:
         """Contributions last for an iteration; those of before:loop for the run."""
-        self.plugins = run.plugins
+        self._contributions = run.plugins
 
-    def fire(self, run: Run, event: Event, state: Mapping[str, Any] | None = None) -> Fired:
-        """Fire one event of the run. Raises IterationEnded for a strict failure, a denial or a request to stop."""
-        fired = self._fire(self._stamped(run, event, state or {}))
-        if isinstance(event, AgentInvoke | QualityCheck) and not self.dry_run:
-            self._put_right()  # before anything is written there
-        if fired.context:
-            self.plugins = fired.context.get("Plugins", {})
-        self._note(fired)
-        if self._stop.requested:
-            raise IterationEnded("aborted", "interrupted", "interrupted")
+    def fire(self, run: Run, event: Event, generated: StateNames = NOTHING_GENERATED) -> Fired:
+        """Fire an event that must succeed. Raises IterationEnded for a strict failure, a denial or a stop."""
+        fired = self.ask(run, event, generated)
         if fired.stopped:
-            raise IterationEnded("aborted", fired.reason, fired=fired)
+            raise IterationEnded(IterationOutcome.ABORTED, fired.reason)
         return fired
 
-    def expect_state_files(self) -> None:
-        """From now on, what is not a file or a directory as it should be was made so by whoever works."""
-        self._replaced, self._misplaced = [], misplaced(self._place.root, self._place.state)
+    def ask(self, run: Run, event: Event, generated: StateNames = NOTHING_GENERATED) -> Fired:
+        """Fire an event of which the caller judges the result. Raises IterationEnded if a stop was requested.
 
-    def replaced_state_files(self) -> list[str]:
-        """Which files of the state are not what they were; they are put right."""
-        self._put_right()
-        return self._replaced
-
-    def _put_right(self) -> None:
-        self._replaced += put_right(self._place.root, self._place.state, self._misplaced)
-
-    def last_words(self, run: Run, event: Event) -> Fired:
-        """Fire an event that is fired whatever happened before."""
-        fired = self._fire(self._stamped(run, event, {}))
-        self._note(fired)
+        `generated` is what the context events of this iteration gave, for the prompt.
+        """
+        fired = self._fire(self._stamped(run, event, generated))
+        if isinstance(event, AgentInvoke | QualityCheck) and not self.dry_run:
+            self.state_files.put_right()  # before anything is written there
+        if fired.context:
+            self._contributions = fired.context.get("Plugins", {})
+        self._record(fired)
+        if self._stop.requested:
+            raise interrupted()
         return fired
 
-    def _stamped(self, run: Run, event: Event, state: Mapping[str, Any]) -> Event:
+    def notify(self, run: Run, event: Event) -> Fired:
+        """Fire an event that is fired whatever happened before, and that can stop nothing any more."""
+        fired = self._fire(self._stamped(run, event, NOTHING_GENERATED))
+        self._record(fired)
+        return fired
+
+    def _stamped(self, run: Run, event: Event, generated: StateNames) -> Event:
         event = replace(event, run_id=run.run_id, methodology=run.methodology, dry_run=self.dry_run)
         if not isinstance(event, LoopEvent):
             return replace(event, session_id=run.session_id)
-        context = self._context()
-        context["Iteration"] = {"Number": run.iteration, "Max": run.max_iterations}
-        context["Mode"] = run.mode
-        context["State"] = {
-            **context["State"],
-            "RunId": run.run_id,
-            "Agent": run.agent,
-            "ConsecutiveFailures": run.consec_fails,
-            "EmptyDiscoveries": run.empty_discoveries,
-            "Usage": run.usage,
-            **state,
-        }
-        context["Plugins"] = self.plugins
+        context = self._context_of(run, generated).plain()
         return replace(event, iteration=run.iteration, mode=run.mode, context=context)
 
-    def _note(self, fired: Fired) -> None:
-        """Messages for the person. Warnings, and timings if wanted, for the next iteration's reader."""
+    def _context_of(self, run: Run, generated: StateNames) -> PromptContext:
+        return replace(
+            self._context,
+            Iteration=IterationNames(run.iteration, run.max_iterations),
+            Mode=run.mode,
+            State=replace(
+                generated,
+                Skills=self._context.State.Skills,
+                RunId=run.run_id,
+                Agent=run.agent,
+                ConsecutiveFailures=run.consec_fails,
+                EmptyDiscoveries=run.empty_discoveries,
+                Usage=run.usage,
+            ),
+            Plugins=self._contributions,
+        )
+
+    def _record(self, fired: Fired) -> None:
+        """Messages for the user; warnings, and timings if asked for, for those who read progress.md later."""
         for message in fired.messages:
-            self._place.watch("message", {"text": message})
-        lines = [f"[hooks.warning] {_described(fired, call)}" for call in fired.calls if _worth_a_line(call)]
-        if self._timings:
-            lines += [
-                f"[hooks.timing] {call.handler.event} {call.handler.name} {call.duration_ms:.1f} ms"
-                for call in fired.calls
-            ]
-        for line in lines:
-            if line.startswith("[hooks.warning]"):
-                self._place.watch("warning", {"text": line.removeprefix("[hooks.warning] ")})
-        self.write_note(*lines)
+            self._place.watch(HandlerMessage(message))
+        warnings = [_warning(call) for call in fired.calls if _is_worth_a_warning(call)]
+        timings = [_timing(call) for call in fired.calls] if self._timings else []
+        self._warn(warnings)
+        self.write_notes(*warnings, *timings)
 
-    def say_replacements(self, *, write: bool) -> None:
-        """Who runs in the place of whom: once a run, not at each event. `write` puts it into progress.md too."""
-        for text in self._replacements:
-            self._place.watch("warning", {"text": text})
+    def report_replacements(self, *, write: bool) -> None:
+        """Which handlers replace others: once a run, not at each event. `write` adds it to progress.md too."""
+        warnings = [ProgressNote("hooks.warning", text) for text in self._replacements]
+        self._warn(warnings)
         if write:
-            self.write_note(*(f"[hooks.warning] {text}" for text in self._replacements))
+            self.write_notes(*warnings)
 
-    def write_note(self, *lines: str) -> None:
+    def _warn(self, warnings: Sequence[ProgressNote]) -> None:
+        for warning in warnings:
+            self._place.watch(LoopWarning(warning.text))
+
+    def write_notes(self, *notes: ProgressNote) -> None:
         """Add lines to progress.md; a dry run writes nothing."""
-        if lines and not self.dry_run:
+        if notes and not self.dry_run:
             stamp = iso(self._place.clock.now())
-            self._place.append(self._place.progress, "".join(f"{stamp} {line}\n" for line in lines))
+            self._place.append(self._place.progress, "".join(f"{stamp} {note}\n" for note in notes))
 
 
-def _worth_a_line(call: HandlerCall) -> bool:
-    """A check that says no has done its work: that is the iteration's outcome, not a hook's fault."""
+def _is_worth_a_warning(call: HandlerCall) -> bool:
+    """A built-in check that fails has done its work: that is the iteration's outcome, not a fault of a hook."""
     if call.handler.origin is Origin.BUILT_IN and call.outcome is Outcome.FAILED:
         return False
     return call.outcome is not Outcome.OK or bool(call.message)
 
 
-def _described(fired: Fired, call: HandlerCall) -> str:
-    message = " ".join(call.message.split())[:500]
-    return f"{call.handler.event} plugin={call.handler.key} hook={call.handler.name} {call.outcome}: {message}"
+def _warning(call: HandlerCall) -> ProgressNote:
+    handler, message = call.handler, " ".join(call.message.split())[:500]
+    text = f"{handler.event} plugin={handler.key} hook={handler.name} {call.outcome}: {message}"
+    return ProgressNote("hooks.warning", text)
+
+
+def _timing(call: HandlerCall) -> ProgressNote:
+    text = f"{call.handler.event} {call.handler.name} {call.duration_ms:.1f} ms"
+    return ProgressNote("hooks.timing", text)

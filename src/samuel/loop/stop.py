@@ -1,22 +1,33 @@
-"""The two ways in which a run ends before its time: somebody's wish, and a step that cannot go on."""
+"""The two ways in which an iteration ends early: a request to stop the run, and a step that cannot go on."""
 
 from __future__ import annotations
 
-from samuel.dispatch.record import Fired
+from samuel.events.endings import ExitReason, IterationOutcome
 
 
 class Stop:
-    """Somebody wants the loop to end. Set from a signal handler, looked at between steps."""
+    """A request to end the loop. Set from a signal handler, read between steps."""
 
     requested = False
 
 
 class IterationEnded(Exception):
-    """The iteration is over before its end."""
+    """The iteration cannot go on; the run goes on with the next one."""
 
-    def __init__(self, outcome: str, why: str, exit_reason: str = "", fired: Fired | None = None) -> None:
+    def __init__(self, outcome: IterationOutcome, why: str) -> None:
         super().__init__(why)
-        self.fired = fired
         self.outcome = outcome
         self.why = why
-        self.exit_reason = exit_reason  # set when the whole loop ends with it
+
+
+class RunStopped(IterationEnded):
+    """Neither the iteration nor its run can go on. The iteration is not counted."""
+
+    def __init__(self, outcome: IterationOutcome, why: str, exit_reason: ExitReason) -> None:
+        super().__init__(outcome, why)
+        self.exit_reason = exit_reason
+
+
+def interrupted() -> RunStopped:
+    """The end of an iteration and of its run because a stop was requested."""
+    return RunStopped(IterationOutcome.ABORTED, "interrupted", ExitReason.INTERRUPTED)

@@ -9,7 +9,6 @@ import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from samuel.agents.table import find
 from samuel.clock import Clock
@@ -19,6 +18,7 @@ from samuel.events import Sandbox
 from samuel.files.atomic import DISK, Disk
 from samuel.files.inside import make_dirs_inside, open_inside
 from samuel.files.named_errors import errors_naming
+from samuel.loop.reports import LoopWarning, Watch, ignore_reports
 from samuel.process import sandbox as confine
 from samuel.process.git.git import Git
 from samuel.prompts.suggestions import SuggestionSection
@@ -26,21 +26,15 @@ from samuel.tasks.store import TaskStore
 from samuel.trust import commands
 from samuel.trust.store import Agreement, TrustStore
 
-Watch = Callable[[str, Mapping[str, Any]], None]
 
-
-def anything(name: str, digest: str) -> str:
-    """Permits everything."""
+def permit_everything(name: str, digest: str) -> str:
+    """The `permit` of a workplace that refuses no command."""
     return ""
 
 
 def no_suggestions(results: Sequence[Fired], can_call: bool) -> SuggestionSection:
-    """Suggests nothing."""
+    """The `suggest` of a workplace without suggestions of hooks."""
     return SuggestionSection()
-
-
-def nobody(kind: str, facts: Mapping[str, Any]) -> None:
-    """Watches nothing."""
 
 
 @dataclass(frozen=True)
@@ -56,16 +50,16 @@ class Workplace:
     clock: Clock
     git: Git
     tasks: TaskStore
-    preferred_agent: str = ""  # the person's, for projects that name none
+    preferred_agent: str = ""  # the user's own, for projects that name none
     disk: Disk = DISK
-    watch: Watch = nobody
+    watch: Watch = ignore_reports
     record: Path | None = None
-    """Where this user keeps what a run of this state directory must know again; None keeps nothing."""
+    """The directory in the user's state for the record of a run of this state directory; None keeps no record."""
     live: Path | None = None
-    """Where it is written down which runs are under way."""
+    """The directory that names the runs in progress."""
     trust: TrustStore | None = None
-    permit: Callable[[str, str], str] = anything
-    """What keeps a command of samuel.toml from running, by its name and digest; "" for nothing."""
+    permit: Callable[[str, str], str] = permit_everything
+    """Why a command of samuel.toml may not run, by its name and digest; "" if it may."""
     suggest: Callable[[Sequence[Fired], bool], SuggestionSection] = no_suggestions
     """What hooks suggested, as a section for the prompt; the flag says whether the agent can call abilities."""
 
@@ -87,7 +81,7 @@ class Workplace:
             self.trust.restore(before, names)
 
     def append(self, path: Path, text: str | bytes) -> None:
-        """Add to a file of the state. Never through a link: it may have come with a clone."""
+        """Append to a file of the state. Links are not followed: they may have come with a clone."""
         parts = path.relative_to(self.state).parts
         for directory in parts[:-1]:
             os.close(make_dirs_inside(self.state, directory, mode=0o755))
@@ -97,23 +91,28 @@ class Workplace:
             file.write(text if isinstance(text, bytes) else text.encode(errors="replace"))
 
     def agent_env(self, name: str) -> dict[str, str]:
-        """What the agent may see of the host: by name, so that no handler and no journal sees a value."""
+        """The host's variables that the agent gets: by name, so that no handler and no journal sees a value."""
         return {variable: f"${variable}" for variable in find(name, self.agents).env if variable in self.host}
 
     @property
     def sandbox(self) -> Sandbox:
-        """Where an agent runs, until a handler says otherwise."""
-        said = self.settings.sandbox
-        return Sandbox(kind=said.kind, image=said.image or None, network=said.network, volumes=list(said.volumes))
+        """The sandbox of samuel.toml as the payload of before:agent.invoke has it."""
+        settings = self.settings.sandbox
+        return Sandbox(
+            kind=settings.kind,
+            image=settings.image or None,
+            network=settings.network,
+            volumes=list(settings.volumes),
+        )
 
     @property
     def confinement(self) -> confine.Workspace:
         """The project as a sandbox sees it."""
+        return confine.Workspace(self.root, self.state, self.host, self.cache, report=self.warn)
 
-        def warn(text: str) -> None:
-            self.watch("warning", {"text": text})
-
-        return confine.Workspace(self.root, self.state, self.host, self.cache, report=warn)
+    def warn(self, text: str) -> None:
+        """Report a warning to the user."""
+        self.watch(LoopWarning(text))
 
     @property
     def prd(self) -> Path:

@@ -1,7 +1,7 @@
-"""What changed in the project's files between two looks: by git's word, or file by file where there is no git.
+"""Which of the project's files changed between two looks: by git, or file by file where there is no repository.
 
 An agent may do to the repository whatever git can do: make one, hide it behind another, drop the commit that it
-began with. What changed is found out all the same. Only a repository that is gone or broken is an error.
+began with. Changes are detected all the same. Only a repository that is gone or broken is an error.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ class ProjectFiles:
         return [file_name(path) for path in sorted(paths) if not path.startswith(OF_THE_MOMENT)]
 
     def dirty(self) -> list[str]:
-        """What is not committed, by path. A name that is not UTF-8 cannot be written down, and is left out."""
+        """The paths that are not committed. A name that is not UTF-8 cannot be written to run.json: left out."""
         if not self._git.is_repository:
             return []
         try:
@@ -71,7 +71,10 @@ class ProjectFiles:
         return [path for path in paths if path == file_name(path)]
 
     def not_of_the_run(self, *, commit: bool) -> list[str]:
-        """What a run that begins now must not commit. An agent may make a repository: then all that was there."""
+        """The paths that a run which begins now must not commit.
+
+        Without a repository these are all files: an agent may make one.
+        """
         if self._git.is_repository or not commit:
             return self.dirty()
         return sorted(
@@ -107,12 +110,14 @@ class ProjectFiles:
     def _lost(self, why: str) -> RepositoryLost:
         return RepositoryLost(
             f"the git repository `{self._git.index_file.parent}` cannot be used: {why}",
-            "restore it before the next run: what was changed cannot be told without it",
+            "restore it before the next run: without it, changes cannot be detected",
         )
 
     def _survey(self) -> dict[str, Signature]:
         try:
-            return {path: seen for path, seen in survey(self._root).items() if ".git" not in path.split("/")}
+            return {
+                path: signature for path, signature in survey(self._root).items() if ".git" not in path.split("/")
+            }
         except (TooManyFiles, OSError):
             return {}
 

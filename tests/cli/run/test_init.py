@@ -13,7 +13,7 @@ from samuel.tasks.store import TaskStore
 
 PRD = "# Shop\n\n## Tasks\n- [ ] 1 One\n- [ ] 2 Two\n"
 TRY = "\nTry:\n  samuel run tasks\n  samuel run start\n"
-NO_CHECKS = "no checks were found: set quality_checks in samuel.toml, or nothing stands between a claim and done\n"
+NO_CHECKS = "no checks were found: until samuel.toml has quality_checks, a task is done when the agent says so\n"
 
 
 def test_a_prd_becomes_tasks(samuel, put, store, project):
@@ -107,7 +107,7 @@ def test_tasks_that_are_there_stay(samuel, put, three):
     assert samuel("run", "init", "--prd", "prd.md", "--agent", "codex") == (
         1,
         "",
-        "error: `PROJECT/.samuel/run/prd.toon` has tasks already\n`--force` begins anew and forgets them\n",
+        "error: `PROJECT/.samuel/run/prd.toon` has tasks already\n`--force` replaces them\n",
     )
     assert three.path.read_bytes() == before
     assert samuel("run", "init", "--prd", "prd.md", "--force").code == 0
@@ -131,7 +131,7 @@ def test_not_while_it_runs_and_not_from_inside(samuel, put, three, inside):
     assert (ran.code, "(samuel run start, ralph)" in ran.err) == (1, True)
     inside(TASK_ID="1.10")
     ran = samuel("run", "init", "--prd", "prd.md", "--force")
-    assert ran.err == "error: this is inside the run `run-7`, which cannot begin anew\nuse another terminal\n"
+    assert ran.err == "error: cannot replace the tasks from inside the run `run-7`\nuse another terminal\n"
     assert three.path.read_bytes() == before
 
 

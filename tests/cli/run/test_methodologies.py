@@ -62,7 +62,7 @@ def test_a_killed_run_is_resumed_where_it_was_moved_to(samuel, workshop, project
     workshop.agent(GOOD)
     workshop.configure(SECOND)
     ran = samuel("run", "start", "--yes")
-    assert (ran.code, ran.out.startswith("going on with run run-")) == (0, True)
+    assert (ran.code, ran.out.startswith("resuming run run-")) == (0, True)
     assert [task.status for task in TaskStore(project / ".samuel/run/ralph").load()] == ["completed", "completed"]
 
 

@@ -25,7 +25,52 @@ def fresh(workshop):
     return workshop
 
 
-def test_without_a_prd(samuel, fresh):
+def test_pilot_prints_a_header_and_a_result_for_every_iteration(samuel, fresh):
+    fresh.configure(CONFIG.replace('quality_checks = ["test -f work-1"]\n', ""))
+    ran = samuel("run", "pilot", "--yes", "--max-discovery-tasks", "2")
+    assert (ran.code, ran.out, ran.err) == (
+        0,
+        "0 tasks to do, 0 done, at most 25 iterations\n"
+        "iteration 1/25: looking for tasks\n"
+        "  agent: exit code 0\n"
+        "  found 2 new tasks\n"
+        "iteration 2/25: 1 Find 1\n"
+        "  agent: exit code 0\n"
+        "  completed: 1 of 2 tasks completed\n"
+        "iteration 3/25: looking for tasks\n"
+        "  agent: exit code 0\n"
+        "  found no new tasks\n"
+        "iteration 4/25: 2 Find 2\n"
+        "  agent: exit code 0\n"
+        "  completed: 2 of 2 tasks completed\n"
+        "iteration 5/25: looking for tasks\n"
+        "  agent: exit code 0\n"
+        "  found no new tasks\n"
+        "ended: discovery_exhausted after 5 iterations; 2 completed\n",
+        "",
+    )
+
+
+def test_a_discovery_that_fails_prints_why_and_no_result(samuel, fresh):
+    fresh.agent('echo "out of credit" >&2\nexit 3\n')
+    ran = samuel("run", "pilot", "--yes", "--iterations", "1")
+    assert (ran.code, ran.out) == (
+        1,
+        "0 tasks to do, 0 done, at most 1 iteration\n"
+        "iteration 1/1: looking for tasks\n"
+        "  agent: exit code 3\n"
+        "  agent_failed: the agent ended with exit code 3\n"
+        "ended: max_iterations after 1 iteration\n",
+    )
+
+
+def test_one_new_task_is_counted_in_the_singular(samuel, fresh):
+    ran = samuel("run", "pilot", "--yes", "--iterations", "3", "--max-discovery-tasks", "1")
+    assert "  found 1 new task\n" in ran.out
+    assert "  completed: 1 of 1 task completed\n" in ran.out
+
+
+def test_pilot_needs_no_prd_and_works_on_the_tasks_it_found(samuel, fresh):
     ran = samuel("run", "pilot", "--yes", "--focus", "error messages", "--max-discovery-tasks", "2", "--json")
     data = ran.json["data"]
     assert ran.code == 0
@@ -40,14 +85,14 @@ def test_without_a_prd(samuel, fresh):
     assert "Enqueue at most 2 tasks" in prompt
 
 
-def test_what_the_command_line_says_holds_for_this_run_only(samuel, fresh):
+def test_pilot_options_apply_to_one_run_and_leave_samuel_toml_unchanged(samuel, fresh):
     before = (fresh.root / "samuel.toml").read_bytes()
     samuel("run", "pilot", "--yes", "--focus", "x", "--discover-interval", "1", "--iterations", "2")
     assert (fresh.root / "samuel.toml").read_bytes() == before
     assert "discovery" in (fresh.root / "prompt-2").read_text().splitlines()[0]
 
 
-def test_where_samuel_toml_says_so_start_pilots_too(samuel, fresh):
+def test_run_start_is_a_pilot_if_samuel_toml_enables_it(samuel, fresh):
     fresh.configure(CONFIG + '[methodology.ralph.pilot]\nenabled = true\nfocus = "speed"\n')
     TaskStore(fresh.root / ".samuel/run").replace_all(())
     assert samuel("run", "start", "--yes", "--iterations", "1").code == 0

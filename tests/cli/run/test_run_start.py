@@ -194,7 +194,7 @@ class TestBefore:
         git(workshop.root, "commit", "-qm", "begin")
         assert samuel("run", "start", "--yes", "--iterations", "1").err == ""
         put("notes.txt", "x")
-        note = "note: the work tree is dirty (%s); what is dirty now is not committed by the run\n"
+        note = "note: the work tree is dirty (%s); the run does not commit what is dirty now\n"
         assert samuel("run", "start", "--iterations", "1").err == note % "`notes.txt`"
         put("more.txt", "x")
         assert samuel("run", "start", "--iterations", "1").err == note % "2 files"
@@ -277,7 +277,7 @@ class TestDryRun:
         ran = samuel("run", "start", "--yes", "--dry-run")
         assert (ran.code, ran.err) == (0, "")
         assert re.fullmatch(
-            r"2 tasks to do, 0 done, at most 1 iteration\na dry run: task 1, a prompt of \d+ bytes for mine\n",
+            r"2 tasks to do, 0 done, at most 1 iteration\ndry run: task 1, a prompt of \d+ bytes for mine\n",
             ran.out,
         )
         assert json.loads((workshop.root / "seen.json").read_text())["dry_run"] is True
@@ -296,7 +296,7 @@ class TestDryRun:
         put(".samuel/hooks/no", "#!/bin/sh\n[ $1 = hook ] && echo before:loop || echo '{\"ok\": false}'\n", 0o755)
         ran = samuel("run", "start", "--yes", "--dry-run")
         assert ran.code == 1
-        assert ran.out.splitlines()[-1].startswith("a dry run: stopped: aborted: ")
+        assert ran.out.splitlines()[-1].startswith("dry run: stopped: aborted: ")
 
 
 class TestStopping:
@@ -386,7 +386,7 @@ class TestStopping:
         workshop.agent(GOOD)
         ran = samuel("run", "start", "--yes")
         assert (ran.code, workshop.statuses) == (0, ["completed", "completed"])
-        assert re.match(r"going on with run run-\w+ at iteration 1\n2 tasks to do", ran.out), ran.out
+        assert re.match(r"resuming run run-\w+ at iteration 1\n2 tasks to do", ran.out), ran.out
 
 
 def test_the_program_itself(workshop):

@@ -143,7 +143,7 @@ def test_without_its_repository_a_run_ends_with_an_error(samuel, workshop, git):
     )
     assert ran.err.splitlines()[-2:] == [
         "error: the git repository `PROJECT/.git` cannot be used: it is not there any more",
-        "restore it before the next run: what was changed cannot be told without it",
+        "restore it before the next run: without it, changes cannot be detected",
     ]
     git(workshop.root, "init", "-q")
     answer = samuel("run", "start", "--yes", "--json").json

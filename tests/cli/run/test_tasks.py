@@ -204,7 +204,7 @@ def test_convert(samuel, put, project):
     put("docs/tasks-prd.md", "- [ ] T1: Other\n")
     answer = samuel("run", "convert", "docs/prd.md", "--json").json
     assert [task["id"] for task in answer["data"]] == ["T1"]
-    assert answer["warnings"] == ["these are the tasks of `tasks-prd.md`, which stands beside `prd.md`"]
+    assert answer["warnings"] == ["these are the tasks of `tasks-prd.md`, which is beside `prd.md`"]
     assert not (project / ".samuel").exists()
 
 

@@ -12,6 +12,7 @@ import pytest
 from samuel.app import App
 from samuel.loop.agent_session import SessionResult
 from samuel.loop.recipe_session import session
+from samuel.loop.reports import Report
 from samuel.skills.find_recipes import find_recipes
 from samuel.skills.recipe import Recipe
 from samuel.skills.text_files import choose
@@ -25,7 +26,7 @@ class Kitchen:
     def __init__(self, project: SamuelProject) -> None:
         self.project = project
         self.root = project.root
-        self.seen: list[tuple[str, Mapping[str, Any]]] = []
+        self.reports: list[Report] = []
         self.agent(AGENT)
         project.config(
             '[methodology.ralph]\nagent = "mine"\n'
@@ -52,10 +53,7 @@ class Kitchen:
             return find_recipes(app.paths.root, app.user.home, app.plugins.usable)
 
     def open(self, **options: Any) -> App:
-        def watch(kind: str, facts: Mapping[str, Any]) -> None:
-            self.seen.append((kind, facts))
-
-        return self.project.open(**{"trust_everything": True, "watch": watch, **options})
+        return self.project.open(**{"trust_everything": True, "watch": self.reports.append, **options})
 
     def run(
         self, name: str, agent: str = "", options: Mapping[str, Any] | None = None, **arguments: str
@@ -63,7 +61,7 @@ class Kitchen:
         with self.open(**(options or {})) as app:
             recipe = choose(find_recipes(app.paths.root, app.user.home, app.plugins.usable), name, "recipe")
             prompt = recipe.prompt(app.context(), arguments)
-            return session(app.workplace, app.fire, app.context, recipe, agent).run(prompt)
+            return session(app.workplace, app.fire, app.prompt_context(), recipe, agent).run(prompt)
 
 
 @pytest.fixture

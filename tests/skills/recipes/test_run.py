@@ -10,6 +10,7 @@ from typing import Any
 import msgspec
 import pytest
 
+from samuel.loop.reports import AgentOutputChunk, LoopWarning
 from samuel.skills.find_recipes import find_recipes
 from samuel.testing import Recorder
 
@@ -92,7 +93,7 @@ class TestTheAgent:
         ran = kitchen.run("review", branch="x")
         assert (ran.exit_code, ran.stdout, ran.changed_files) == (0, "Review x of project.\n", ("made.txt",))
         assert Path(ran.stdout_path).read_text() == ran.stdout
-        assert ("output", {"chunk": b"Review x of project.\n"}) in kitchen.seen
+        assert AgentOutputChunk(b"Review x of project.\n") in kitchen.reports
 
     def test_handlers_may_change_the_prompt_of_a_recipe(self, kitchen: Any) -> None:
         kitchen.recipe("review", REVIEW)
@@ -249,7 +250,7 @@ class TestAllowedTools:
         kitchen.agent('printf %s "$SAMUEL_ALLOWED_TOOLS"\n')
         assert kitchen.run("look").stdout == "Read\nBash(git log:*)"
         note = "the agent `mine` cannot be held to the tools Read, Bash(git log:*)"
-        assert ("warning", {"text": note}) in kitchen.seen
+        assert LoopWarning(note) in kitchen.reports
 
     def test_a_handler_cannot_remove_the_limit_of_tools(self, kitchen: Any) -> None:
         kitchen.recipe("look", "---\nallowed_tools: [Read]\n---\nLook.\n")
@@ -261,7 +262,7 @@ class TestAllowedTools:
         kitchen.recipe("look", "Look.\n")
         kitchen.agent('printf %s "${SAMUEL_ALLOWED_TOOLS-unset}"\n')
         assert kitchen.run("look").stdout == "unset"
-        assert not [facts for kind, facts in kitchen.seen if kind == "warning"]
+        assert not [report for report in kitchen.reports if isinstance(report, LoopWarning)]
 
 
 def test_messages_and_warnings_of_handlers_are_reported(kitchen: Any, sh: Any) -> None:

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import click
@@ -16,6 +16,7 @@ from samuel.cli.signals import ended_by_signals
 from samuel.errors import SamuelError, UsageError
 from samuel.loop.agent_session import SessionResult
 from samuel.loop.recipe_session import session as session_of
+from samuel.loop.reports import LoopWarning, Report
 from samuel.skills.text_files import choose
 from samuel.trust import commands
 
@@ -52,7 +53,8 @@ def run(
     with here.open(watch=output, environment=environment) as app:
         recipe = choose(recipes(app), name, "recipe")
         prompt = recipe.prompt(app.context(), arguments)
-        session = session_of(app.workplace, recording_fire(app, here.out.tell), app.context, recipe, agent)
+        fire = recording_fire(app, here.out.tell)
+        session = session_of(app.workplace, fire, app.prompt_context(), recipe, agent)
         if dry_run:
             data = {"recipe": recipe.name, "agent": session.agent, "prompt": prompt}
             return here.out.answer(data, prompt.rstrip("\n"), warnings=app.warnings)
@@ -70,9 +72,9 @@ class _RecipeOutput(PlainDisplay):
         super().__init__(verbose=verbose)
         self.warnings: list[str] = []
 
-    def line(self, kind: str, facts: Mapping[str, Any]) -> str:
-        if kind == "warning":
-            self.warnings.append(facts["text"])
+    def line(self, report: Report) -> str:
+        if isinstance(report, LoopWarning):
+            self.warnings.append(report.text)
         return ""
 
 

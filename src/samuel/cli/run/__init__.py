@@ -1,4 +1,4 @@
-"""`samuel run`: the table of its commands, and where they find the state of a run."""
+"""`samuel run`: the table of its commands, and the state directory that they use."""
 
 from __future__ import annotations
 
@@ -27,19 +27,21 @@ if TYPE_CHECKING:
     from samuel.cli.command_context import CommandContext
 
 COMMANDS = {
-    "init": CommandEntry("samuel.cli.run.init:init", "Make the task list from a PRD."),
-    "start": CommandEntry("samuel.cli.run.start:start", "Work the tasks to done."),
-    "pilot": CommandEntry("samuel.cli.run.pilot:pilot", "Let the agent look for tasks as well."),
-    "status": CommandEntry("samuel.cli.run.status:status", "How the tasks stand, and how the last run ended."),
-    "tasks": CommandEntry("samuel.cli.run.tasks:tasks", "Show the tasks."),
-    "done": CommandEntry("samuel.cli.run.done:done", "Say that a task is done."),
-    "skip": CommandEntry("samuel.cli.run.skip:skip", "Leave a task out, and say why."),
-    "block": CommandEntry("samuel.cli.run.block:block", "Set a task aside that cannot be done now, and say why."),
-    "reset": CommandEntry(
-        "samuel.cli.run.reset:reset", "Make a task pending again, as if it had never been tried."
+    "init": CommandEntry("samuel.cli.run.init:init", "Create the task list from a PRD."),
+    "start": CommandEntry("samuel.cli.run.start:start", "Work on the tasks until they are done."),
+    "pilot": CommandEntry("samuel.cli.run.pilot:pilot", "Work on the tasks, and let the agent look for more."),
+    "status": CommandEntry(
+        "samuel.cli.run.status:status", "Count the tasks by status; show how the last run ended."
     ),
+    "tasks": CommandEntry("samuel.cli.run.tasks:tasks", "List the tasks."),
+    "done": CommandEntry("samuel.cli.run.done:done", "Mark a task as done."),
+    "skip": CommandEntry("samuel.cli.run.skip:skip", "Skip a task, with a reason."),
+    "block": CommandEntry("samuel.cli.run.block:block", "Block a task that cannot be done now, with a reason."),
+    "reset": CommandEntry("samuel.cli.run.reset:reset", "Make a task pending again and forget its attempts."),
     "enqueue": CommandEntry("samuel.cli.run.enqueue:enqueue", "Add a task."),
-    "convert": CommandEntry("samuel.cli.run.convert:convert", "Show the tasks that a PRD in Markdown would give."),
+    "convert": CommandEntry(
+        "samuel.cli.run.convert:convert", "Show the tasks that `run init` would read from a PRD."
+    ),
 }
 
 
@@ -53,24 +55,24 @@ def run() -> None:
 
 
 def state_directory(here: CommandContext, methodology: str = "") -> Path:
-    """Where the state of a run is kept. A link there could make us write anywhere, so none is followed."""
+    """The directory with the state of a run. A link there could make us write anywhere, so none is followed."""
     project = paths.Project(here.root)
     refuse_links(project.root, str(project.run.relative_to(project.root)))
     settings = config.load(project.config)
     if os.environ.get("SAMUEL_RUN_ID"):
-        # The run's own methodology counts, and its place, whatever samuel.toml says by now.
+        # The methodology and the directory of the enclosing run count, even if samuel.toml has changed since.
         name = os.environ.get("SAMUEL_METHODOLOGY") or settings.default_methodology
         moved = settings.has_several_methodologies and not (project.run / PRD).exists()
-        return _safe(project, project.state(name, several=moved))
-    name = known_methodology(settings, methodology)
+        return _without_links(project, project.state(name, several=moved))
+    name = configured_methodology(settings, methodology)
     if settings.has_several_methodologies:
         record = paths.User.from_environment().record
         move_state(project.run, settings.default_methodology, settings.names, record)
-    return _safe(project, project.state(name, several=settings.has_several_methodologies))
+    return _without_links(project, project.state(name, several=settings.has_several_methodologies))
 
 
 def task_store(state: Path) -> TaskStore:
-    """The tasks of a state directory, with what a run in progress has sealed of them."""
+    """The tasks of a state directory, with the seal of a run in progress."""
     return TaskStore(state, paths.User.from_environment().record(state))
 
 
@@ -79,20 +81,20 @@ def run_file(state: Path) -> RunFile:
 
 
 def change_tasks(here: CommandContext, change: Callable[[Asker, Tasks], tuple[Task, ...]]) -> tuple[Task, ...]:
-    """Change the tasks with the rights of whoever called this command."""
+    """Change the tasks with the rights of the caller: a user, or the agent or a check of a run."""
     store = task_store(state_directory(here))
     who = asker(os.environ, store.seal, all_enclosing(paths.User.from_environment().live))
     return store.change(lambda tasks: change(who, tasks), trusted=who.trusted)
 
 
-def known_methodology(settings: Config, name: str) -> str:
-    """The methodology of this name, or the default one; a name that nobody configured is a mistake."""
+def configured_methodology(settings: Config, name: str) -> str:
+    """The methodology of this name, or the default one. Raises UsageError for a name that is not configured."""
     if not name or name in settings.names:
         return name or settings.default_methodology
-    hint = did_you_mean(name, settings.names, f"[methodology.{name}] in samuel.toml makes it one")
+    hint = did_you_mean(name, settings.names, f"add [methodology.{name}] to samuel.toml")
     raise UsageError(f"there is no methodology `{name}`", hint)
 
 
-def _safe(project: paths.Project, state: Path) -> Path:
+def _without_links(project: paths.Project, state: Path) -> Path:
     refuse_links(project.root, str(state.relative_to(project.root)))
     return state

@@ -9,11 +9,11 @@ from samuel.tasks.task import find
 
 @click.command()
 @click.argument("id")
-@click.option("--reason", required=True, metavar="WHY", help="For whoever can help.")
+@click.option("--reason", required=True, metavar="WHY", help="What the task needs.")
 @json_option
 @click.pass_obj
 def block(here: CommandContext, id: str, reason: str) -> int:
-    """Set a task aside that cannot be done now, and say why.
+    """Block a task that cannot be done now, with a reason.
 
     Tasks that depend on it wait.
 

@@ -14,15 +14,15 @@ from samuel.tasks import markdown
 @json_option
 @click.pass_obj
 def convert(here: CommandContext, file: Path) -> int:
-    """Show the tasks that a PRD in Markdown would give.
+    """Show the tasks that `run init` would read from a PRD.
 
     Nothing is written.
 
     \b
         samuel run convert docs/prd.md
     """
-    found = markdown.read(here.directory / file)
-    notes = list(found.notes)
-    if found.file.name != file.name:
-        notes.insert(0, f"these are the tasks of `{found.file.name}`, which stands beside `{file.name}`")
-    return here.out.answer([task.plain() for task in found.tasks], table(found.tasks), warnings=notes)
+    converted = markdown.read(here.directory / file)
+    notes = list(converted.notes)
+    if converted.file.name != file.name:
+        notes.insert(0, f"these are the tasks of `{converted.file.name}`, which is beside `{file.name}`")
+    return here.out.answer([task.plain() for task in converted.tasks], table(converted.tasks), warnings=notes)

@@ -14,7 +14,7 @@ from samuel.tasks.task import find
 @json_option
 @click.pass_obj
 def done(here: CommandContext, id: str, commit: str) -> int:
-    """Say that a task is done.
+    """Mark a task as done.
 
     Inside a run, and for the task that an agent is working on, this is a claim: it counts when the quality checks
     pass.
@@ -24,5 +24,6 @@ def done(here: CommandContext, id: str, commit: str) -> int:
     """
     at = iso(SystemClock().now())
     task = find(change_tasks(here, lambda who, tasks: who.done(tasks, id, at=at, commit=commit)), id)
-    said = "is completed" if task.status == "completed" else "is claimed; it counts when the quality checks pass"
-    return here.out.answer(task.plain(), f"task `{id}` {said}")
+    completed = task.status == "completed"
+    result = "is completed" if completed else "is claimed; it counts when the quality checks pass"
+    return here.out.answer(task.plain(), f"task `{id}` {result}")

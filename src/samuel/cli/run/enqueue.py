@@ -11,7 +11,7 @@ from samuel.tasks.task import PRIORITIES
 @click.argument("title")
 @click.option("--priority", type=click.Choice(PRIORITIES), default="medium", show_default=True)
 @click.option("--complexity", metavar="WORD", default="medium", show_default=True)
-@click.option("--depends-on", metavar="ID", multiple=True, help="A task to wait for; may be given again.")
+@click.option("--depends-on", metavar="ID", multiple=True, help="A task that has to be done first; repeatable.")
 @json_option
 @click.pass_obj
 def enqueue(here: CommandContext, title: str, priority: str, complexity: str, depends_on: tuple[str, ...]) -> int:

@@ -9,6 +9,7 @@ from samuel.agents.table import find
 from samuel.cli.command_context import CommandContext, inside_a_run, json_option
 from samuel.cli.consent import Consent
 from samuel.cli.run import run_file, state_directory, task_store
+from samuel.cli.run.display import plural
 from samuel.config.edit import Value, set_value
 from samuel.errors import SamuelError
 from samuel.files import atomic
@@ -17,80 +18,80 @@ from samuel.loop.detect import quality_checks
 from samuel.tasks.markdown import read
 from samuel.tasks.task import Task
 
-LOCK_SECONDS = 60.0  # another `run init` takes a moment, on a busy machine a long one
+LOCK_SECONDS = 60.0  # for another `run init`, which may take long on a busy machine
 
 
 @click.command()
 @click.option(
     "--prd", "prd", required=True, type=click.Path(path_type=Path), help="The Markdown file with the tasks."
 )
-@click.option("--agent", default="", help="The agent that works them.")
-@click.option("--max-iterations", type=click.IntRange(1), help="The cap of a run.")
-@click.option("--methodology", default="", help="Another than default_methodology.")
-@click.option("--force", is_flag=True, help="Begin anew, though there are tasks already.")
+@click.option("--agent", default="", help="The agent that works on the tasks.")
+@click.option("--max-iterations", type=click.IntRange(1), help="The largest number of iterations of a run.")
+@click.option("--methodology", default="", help="The methodology to use instead of default_methodology.")
+@click.option("--force", is_flag=True, help="Replace the tasks that there are.")
 @json_option
 @click.pass_obj
 def init(
     here: CommandContext, prd: Path, agent: str, max_iterations: int | None, methodology: str, force: bool
 ) -> int:
-    """Make the task list from a PRD.
+    """Create the task list from a PRD.
 
-    How it is worked is written into samuel.toml: what is given here, and the checks that the project has.
+    The options given here, and the checks that the project has, are written to samuel.toml.
 
     \b
         samuel run init --prd docs/prd.md --agent claude
     """
     if run := inside_a_run():
-        raise SamuelError(f"this is inside the run `{run}`, which cannot begin anew", "use another terminal")
+        raise SamuelError(f"cannot replace the tasks from inside the run `{run}`", "use another terminal")
     root, run_directory = here.root, paths.Project(here.root).run
     converted = read(here.directory / prd)
-    find(agent or "claude", config.load(root / paths.CONFIG).agents)  # refused before anything is made
+    find(agent or "claude", config.load(root / paths.CONFIG).agents)  # refuse an unknown agent before any write
     _make_run_directory(run_directory)
     # Two at once would both find no tasks, and both write samuel.toml.
     with held(run_directory / "init.lock", wait=LOCK_SECONDS, note="samuel run init"):
         loaded = config.load(root / paths.CONFIG)
         name = methodology or loaded.default_methodology
-        if name in loaded.names and (there := state_directory(here, name) / "prd.toon").exists() and not force:
-            raise SamuelError(f"`{there}` has tasks already", "`--force` begins anew and forgets them")
+        if name in loaded.names and (prd_file := state_directory(here, name) / "prd.toon").exists() and not force:
+            raise SamuelError(f"`{prd_file}` has tasks already", "`--force` replaces them")
         chosen = loaded.chosen(name)
-        written: dict[str, Value] = {}
+        settings: dict[str, Value] = {}
         if agent or name not in loaded.names:  # a methodology of its own needs a table of its own
-            written["agent"] = find(agent or "claude", loaded.agents).name
+            settings["agent"] = find(agent or "claude", loaded.agents).name
         if max_iterations:
-            written["max_iterations"] = max_iterations
+            settings["max_iterations"] = max_iterations
         checks = list(chosen.quality_checks) or quality_checks(root)
         if checks and not chosen.quality_checks:
-            written["quality_checks"] = checks
-        for key, value in written.items():
+            settings["quality_checks"] = checks
+        for key, value in settings.items():
             set_value(root / paths.CONFIG, ("methodology", name, key), value)
-        _begin(state_directory(here, name), converted.tasks)
-    if "quality_checks" in written:
+        _replace_tasks(state_directory(here, name), converted.tasks)
+    if "quality_checks" in settings:
         consent = Consent(root)
         consent.agree(item for item in consent.pending() if item.name == f"checks:{name}")
 
     lines = [
-        f"{len(converted.tasks)} {'task' if len(converted.tasks) == 1 else 'tasks'} from {converted.file}",
-        *(f"  wrote {key} = {value}" for key, value in written.items()),
+        f"{plural(len(converted.tasks), 'task')} from {converted.file}",
+        *(f"  wrote {key} = {value}" for key, value in settings.items()),
     ]
     if not checks:
         lines.append(
-            "no checks were found: set quality_checks in samuel.toml, or nothing stands between a claim and done"
+            "no checks were found: until samuel.toml has quality_checks, a task is done when the agent says so"
         )
-    data = {"tasks": [task.plain() for task in converted.tasks], "written": written, "quality_checks": checks}
+    data = {"tasks": [task.plain() for task in converted.tasks], "written": settings, "quality_checks": checks}
     return here.out.answer(
         data, "\n".join([*lines, "", "Try:", "  samuel run tasks", "  samuel run start"]), warnings=converted.notes
     )
 
 
 def _make_run_directory(directory: Path) -> None:
-    """What a run leaves behind is nobody's to commit."""
+    """Create the directory of run state, which git ignores."""
     directory.mkdir(parents=True, exist_ok=True)
     if not (directory / ".gitignore").exists():
         atomic.write_text(directory / ".gitignore", "*\n")
 
 
-def _begin(state: Path, tasks: tuple[Task, ...]) -> None:
-    """New tasks, and no run that would go on with the old ones."""
+def _replace_tasks(state: Path, tasks: tuple[Task, ...]) -> None:
+    """Replace the tasks, and forget the last run so that it is not resumed with them."""
     state.mkdir(parents=True, exist_ok=True)
     with held(state / "run.lock", note="samuel run init"):
         run_file(state).forget()

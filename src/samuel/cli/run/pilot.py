@@ -8,12 +8,16 @@ from samuel.cli.run.start import PROFILE, VERBOSE, run_loop
 
 
 @click.command()
-@click.option("--focus", help="What to look at above all.")
-@click.option("--discover-interval", type=click.IntRange(1), help="Look for tasks every so many iterations.")
-@click.option("--max-discovery-tasks", type=click.IntRange(1), help="At most so many new tasks each time.")
-@click.option("--iterations", type=click.IntRange(1), help="At most so many, instead of max_iterations.")
-@click.option("--methodology", default="", help="Another than default_methodology.")
-@click.option("--agent", default="", help="Another than the methodology's.")
+@click.option("--focus", help="What the agent should look at first.")
+@click.option(
+    "--discover-interval", type=click.IntRange(1), metavar="N", help="Look for tasks every N iterations."
+)
+@click.option("--max-discovery-tasks", type=click.IntRange(1), metavar="N", help="Add at most N tasks each time.")
+@click.option(
+    "--iterations", type=click.IntRange(1), metavar="N", help="Run at most N iterations; overrides max_iterations."
+)
+@click.option("--methodology", default="", help="The methodology to use instead of default_methodology.")
+@click.option("--agent", default="", help="The agent to use instead of the methodology's.")
 @click.option("--profile", is_flag=True, help=PROFILE)
 @click.option("--yes", is_flag=True, help="Trust the commands and hooks of this project as they are now.")
 @click.option("-v", "--verbose", is_flag=True, help=VERBOSE)
@@ -33,9 +37,9 @@ def pilot(
     verbose: bool,
     environment: str,
 ) -> int:
-    """Let the agent look for tasks as well.
+    """Work on the tasks, and let the agent look for more.
 
-    It needs no PRD: what is found is worked like any other task.
+    No PRD is needed: the tasks that the agent adds are worked on like any other task.
 
     \b
         samuel run pilot --focus "error messages"

@@ -1,4 +1,4 @@
-"""Before a loop starts: everything that would make it fail in the middle of the night is said now."""
+"""Before a run starts: refuse it now for anything that would make it fail hours later."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from samuel.agents.check import missing_in
 from samuel.agents.table import find
 from samuel.app import App, Overrides
 from samuel.cli.command_context import CommandContext
-from samuel.cli.run import known_methodology, state_directory
+from samuel.cli.run import configured_methodology, state_directory
 from samuel.config.model import Config, Pilot
 from samuel.dispatch.record import Sink
 from samuel.errors import SamuelError
 from samuel.events.names import AGENT_INVOKE, BEFORE_AGENT_INVOKE, QUALITY_CHECK
-from samuel.loop.workplace import Watch
+from samuel.loop.reports import Watch
 from samuel.loop.worktree import ProjectFiles
 from samuel.process.git.git import GitFailed
 from samuel.trust.commands import texts
@@ -32,7 +32,7 @@ def make_ready(
     pilot: dict[str, Any] | None,
     environment: str = "",
 ) -> App:
-    """The project, opened for a run, or an error that says what is missing."""
+    """Open the project for a run. Raises SamuelError for what is missing."""
     settings = _settings(here, methodology, pilot)
     here.offer_trust(yes=yes)
     overrides = Overrides(config=settings, methodology=methodology, environment=environment)
@@ -53,7 +53,7 @@ def make_ready(
             _refuse_without_identity(app)
         if dirty := ProjectFiles(place.root, place.git).dirty():
             files = f"{len(dirty)} files" if len(dirty) > 1 else f"`{dirty[0]}`"
-            here.out.tell(f"note: the work tree is dirty ({files}); what is dirty now is not committed by the run")
+            here.out.tell(f"note: the work tree is dirty ({files}); the run does not commit what is dirty now")
         return app
     except BaseException:
         app.close()
@@ -61,7 +61,7 @@ def make_ready(
 
 
 def _refuse_without_handlers(app: App) -> None:
-    """These two have to be answered: there would be no prompt, or no agent."""
+    """Without a handler of these two events there would be no prompt, or no agent."""
     for event, lack in (
         (BEFORE_AGENT_INVOKE, "there would be no prompt"),
         (AGENT_INVOKE, "no agent would be started"),
@@ -84,18 +84,18 @@ def _refuse_without_identity(app: App) -> None:
 
 
 def _settings(here: CommandContext, methodology: str, pilot: dict[str, Any] | None) -> Config:
-    """samuel.toml, with what the command line says of the pilot for this run."""
+    """samuel.toml, with the pilot's settings of the command line for this run."""
     loaded = config.load(here.root / paths.CONFIG)
-    name = known_methodology(loaded, methodology)
-    state_directory(here, methodology)  # moves what a second methodology displaces
+    name = configured_methodology(loaded, methodology)
+    state_directory(here, methodology)  # moves the state if a second methodology was added
     if pilot is None:
         return loaded
     chosen = loaded.chosen(name)
     options = {key: value for key, value in pilot.items() if value is not None}
-    flying = dataclasses.replace(
+    with_pilot = dataclasses.replace(
         chosen, pilot=Pilot(**{**dataclasses.asdict(chosen.pilot), **options, "enabled": True})
     )
-    return dataclasses.replace(loaded, methodology={**loaded.methodology, name: flying})
+    return dataclasses.replace(loaded, methodology={**loaded.methodology, name: with_pilot})
 
 
 def _untrusted(app: App, agent: str) -> str:

@@ -1,4 +1,4 @@
-"""Where the time of a run went: every event and every handler, by p50, p95 and total."""
+"""The time that a run spent in every event and every handler: p50, p95 and total."""
 
 from __future__ import annotations
 
@@ -6,20 +6,20 @@ from samuel.cli.output import OutputTable
 from samuel.dispatch.record import Fired, HandlerCall, slowness
 from samuel.events import Event
 from samuel.events.catalogue import BY_PAYLOAD
+from samuel.loop.reports import StepStarted, Watch
 
-ALL = "(all)"  # the handlers of an event together
+ALL = "(all)"  # stands for all handlers of an event together
 
 
 class RunProfile:
-    """A sink that remembers durations, and tells the display which event is being fired."""
+    """A sink that collects durations, and reports to the display which event is being fired."""
 
-    def __init__(self, watch: object) -> None:
+    def __init__(self, watch: Watch) -> None:
         self._watch = watch
         self._times: dict[tuple[str, str], list[float]] = {}
 
     def begin(self, event: Event) -> None:
-        if callable(self._watch):
-            self._watch("step", {"event": BY_PAYLOAD[type(event)].name})
+        self._watch(StepStarted(BY_PAYLOAD[type(event)].name))
 
     def called(self, event: Event, call: HandlerCall) -> None:
         self._times.setdefault((call.handler.event, call.handler.name), []).append(call.duration_ms)

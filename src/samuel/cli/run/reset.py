@@ -12,7 +12,7 @@ from samuel.tasks.task import find
 @json_option
 @click.pass_obj
 def reset(here: CommandContext, id: str) -> int:
-    """Make a task pending again, as if it had never been tried.
+    """Make a task pending again and forget its attempts.
 
     \b
         samuel run reset 1.2

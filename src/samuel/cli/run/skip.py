@@ -9,13 +9,13 @@ from samuel.tasks.task import find
 
 @click.command()
 @click.argument("id")
-@click.option("--reason", required=True, metavar="WHY", help="For whoever looks at it later.")
+@click.option("--reason", required=True, metavar="WHY", help="Why the task is skipped.")
 @json_option
 @click.pass_obj
 def skip(here: CommandContext, id: str, reason: str) -> int:
-    """Leave a task out, and say why.
+    """Skip a task, with a reason.
 
-    Tasks that depend on it go on as if it were done.
+    Tasks that depend on it can start as if it were done.
 
     \b
         samuel run skip 1.2 --reason "done by hand"

@@ -6,33 +6,35 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from types import FrameType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from samuel import paths
-from samuel.app import App
 from samuel.cli.command_context import CommandContext, env_option, json_option
-from samuel.cli.run.display import LiveDisplay, OnlyWhatHolds, PlainDisplay
+from samuel.cli.run.display import JsonDisplay, LiveDisplay, PlainDisplay, plural
 from samuel.cli.run.preflight import make_ready
 from samuel.cli.run.profile import RunProfile
 from samuel.config import load_personal
+from samuel.events.endings import ExitReason
 from samuel.loop.run import Run
 from samuel.loop.stop import Stop
 
-# The queue was emptied, or a limit that somebody set was reached.
-GOOD_ENDS = ("queue_empty", "max_iterations", "budget", "discovery_exhausted", "gate_stop")
+if TYPE_CHECKING:
+    from samuel.loop.loop import Loop
 
-# Both write what each handler took into progress.md, so that the numbers outlive the screen.
-PROFILE = "End with a table of where the time went; [hooks.timing] lines go to progress.md."
-VERBOSE = "Show what the agent says; [hooks.timing] lines go to progress.md."
+# Both write the duration of each call to progress.md, so that the numbers outlive the terminal.
+PROFILE = "Print a table of the time spent in each hook; write [hooks.timing] lines to progress.md."
+VERBOSE = "Print the agent's output; write [hooks.timing] lines to progress.md."
 
 
 @click.command()
-@click.option("--iterations", type=click.IntRange(1), help="At most so many, instead of max_iterations.")
-@click.option("--methodology", default="", help="Another than default_methodology.")
-@click.option("--agent", default="", help="Another than the methodology's.")
-@click.option("--dry-run", is_flag=True, help="Run one iteration's hooks; start no agent, change nothing.")
+@click.option(
+    "--iterations", type=click.IntRange(1), metavar="N", help="Run at most N iterations; overrides max_iterations."
+)
+@click.option("--methodology", default="", help="The methodology to use instead of default_methodology.")
+@click.option("--agent", default="", help="The agent to use instead of the methodology's.")
+@click.option("--dry-run", is_flag=True, help="Run the hooks of one iteration; start no agent, change nothing.")
 @click.option("--profile", is_flag=True, help=PROFILE)
 @click.option("--yes", is_flag=True, help="Trust the commands and hooks of this project as they are now.")
 @click.option("-v", "--verbose", is_flag=True, help=VERBOSE)
@@ -40,10 +42,11 @@ VERBOSE = "Show what the agent says; [hooks.timing] lines go to progress.md."
 @json_option
 @click.pass_obj
 def start(here: CommandContext, /, **options: Any) -> int:
-    """Work the tasks to done.
+    """Work on the tasks until they are done.
 
-    A fresh agent for each, the project's own checks as the gate. Ctrl-C once finishes the current step and stops;
-    twice stops now. A run that was killed goes on where it was.
+    Each iteration starts a fresh agent, and a task counts as done only when the project's own checks pass. The
+    first Ctrl-C stops after the current step, the second one stops now. A run that was killed resumes where it
+    stopped.
 
     \b
         samuel run start --iterations 5
@@ -64,38 +67,38 @@ def run_loop(
     environment: str,
     pilot: dict[str, Any] | None = None,
 ) -> int:
-    """Get ready, run, show. `pilot` holds settings that hold for this run only."""
-    prefers = load_personal(paths.User.from_environment().config)
-    live = sys.stdout.isatty() and not here.out.json and prefers.live
-    verbose = verbose or prefers.verbose
-    watch = LiveDisplay(verbose) if live else OnlyWhatHolds() if here.out.json else PlainDisplay(verbose)
-    times = RunProfile(watch)
+    """Open the project, run the loop and print the result. `pilot` are settings of the pilot for this run only."""
+    preferences = load_personal(paths.User.from_environment().config)
+    live = sys.stdout.isatty() and not here.out.json and preferences.live
+    verbose = verbose or preferences.verbose
+    display = LiveDisplay(verbose) if live else JsonDisplay() if here.out.json else PlainDisplay(verbose)
+    run_profile = RunProfile(display)
     with make_ready(
-        here, methodology, agent, yes=yes, watch=watch, sink=times, pilot=pilot, environment=environment
+        here, methodology, agent, yes=yes, watch=display, sink=run_profile, pilot=pilot, environment=environment
     ) as app:
         settings = app.workplace.settings
         stop = Stop()
         loop = app.loop(stop, timings=profile or verbose, dry_run=dry_run)
         if dry_run:
-            return _rehearse(here, app, loop, agent or app.workplace.agent)
-        with _signals(stop), watch.showing():
+            return _dry_run(here, loop, agent or app.workplace.agent)
+        with _signals(stop), display.showing():
             run = loop.run(iterations or settings.max_iterations, agent or app.workplace.agent)
-    table = times.table()
+    table = run_profile.table()
     data = {**plain(run), **({"profile": table.plain()} if profile else {})}
-    only_failures = run.iterations_run > 0 and run.consec_fails == run.iterations_run
-    ok = run.exit_reason in GOOD_ENDS and not run.complaints and not only_failures
-    warnings = [*(watch.warnings if isinstance(watch, OnlyWhatHolds) else ()), *run.complaints]
-    error = run.exit_message if run.exit_reason == "error" else ""
-    code = here.out.answer(data, *([table] if profile else []), ok=ok, warnings=warnings, error=error)
-    return 130 if run.exit_reason == "interrupted" else code
+    warnings = [*(display.warnings if isinstance(display, JsonDisplay) else ()), *run.complaints]
+    error = run.exit_message if run.exit_reason is ExitReason.ERROR else ""
+    ok = run.exit_code == 0
+    here.out.answer(data, *([table] if profile else []), ok=ok, warnings=warnings, error=error)
+    return run.exit_code
 
 
 def plain(run: Run) -> dict[str, Any]:
+    """A run as the data of `--json`."""
     return {
         "run_id": run.run_id,
         "methodology": run.methodology,
         "agent": run.agent,
-        "exit_reason": run.exit_reason,
+        "exit_reason": run.exit_reason or "",
         "iterations_run": run.iterations_run,
         "max_iterations": run.max_iterations,
         "outcomes": run.outcomes,
@@ -103,26 +106,26 @@ def plain(run: Run) -> dict[str, Any]:
     }
 
 
-def _rehearse(here: CommandContext, app: App, loop: Any, agent: str) -> int:
-    said = loop.rehearse(agent)
-    size = len(said["prompt"].encode())
-    what = f"task {said['task']}" if said["task"] else said["mode"]
-    told = f"stopped: {said['stopped']}" if said["stopped"] else f"{what}, a prompt of {size} bytes for {agent}"
-    return here.out.answer(said, f"a dry run: {told}", ok=not said["stopped"])
+def _dry_run(here: CommandContext, loop: Loop, agent: str) -> int:
+    data = loop.dry_run(agent)
+    subject = f"task {data['task']}" if data["task"] else data["mode"]
+    size = plural(len(data["prompt"].encode()), "byte")
+    result = f"stopped: {data['stopped']}" if data["stopped"] else f"{subject}, a prompt of {size} for {agent}"
+    return here.out.answer(data, f"dry run: {result}", ok=not data["stopped"])
 
 
 @contextmanager
 def _signals(stop: Stop) -> Iterator[None]:
-    """Once: stop after this step. Twice: stop now."""
+    """The first signal stops the run after the current step, the second one stops it now."""
 
-    def wanted(signum: int, frame: FrameType | None) -> None:
+    def request_stop(signum: int, frame: FrameType | None) -> None:
         if stop.requested:
             raise KeyboardInterrupt
         stop.requested = True
-        with suppress(OSError):  # a terminal that was closed; not by print, which may be in the middle of a line
-            os.write(2, b"\nstopping after this step; once more stops now\n")
+        with suppress(OSError):  # the terminal may be closed. Not by print, which may be in the middle of a line
+            os.write(2, b"\nstopping after this step; press Ctrl-C again to stop now\n")
 
-    before = {name: signal.signal(name, wanted) for name in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
+    before = {name: signal.signal(name, request_stop) for name in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
     try:
         yield
     finally:

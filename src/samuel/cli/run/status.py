@@ -12,7 +12,7 @@ from samuel.cli.run.start import plain
 @json_option
 @click.pass_obj
 def status(here: CommandContext) -> int:
-    """How the tasks stand, and how the last run ended.
+    """Count the tasks by status; show how the last run ended.
 
     \b
         samuel run status --json

@@ -17,13 +17,13 @@ COLUMNS = ("id", "status", "priority", "complexity", "depends on", "title", "why
 @json_option
 @click.pass_obj
 def tasks(here: CommandContext, status: str | None) -> int:
-    """Show the tasks.
+    """List the tasks.
 
     \b
         samuel run tasks --status blocked
     """
-    found = [task for task in task_store(state_directory(here)).load() if status in (None, task.status)]
-    return here.out.answer([task.plain() for task in found], table(found) if found else "no tasks")
+    matching = [task for task in task_store(state_directory(here)).load() if status in (None, task.status)]
+    return here.out.answer([task.plain() for task in matching], table(matching) if matching else "no tasks")
 
 
 def table(tasks: Iterable[Task]) -> OutputTable:

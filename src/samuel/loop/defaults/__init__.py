@@ -1,4 +1,4 @@
-"""Samuel's own handlers, one per file. They enter through the same door as everybody's."""
+"""Samuel's built-in handlers, one per file. They are registered in the same way as those of plugins."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from samuel.hooks.handler import Handler, Origin
 if TYPE_CHECKING:
     from samuel.loop.workplace import Workplace
 
-# A plugin that asks for order 100 takes such a place.
+# Their order is 100: a plugin's handler with order 100 replaces the built-in of its event.
 TABLE = {
     names.BEFORE_LOOP: "before_loop:CheckPrd",
     names.BEFORE_ITERATION: "before_iteration:WaitThePause",
@@ -32,7 +32,7 @@ TABLE = {
 
 
 class DefaultHandler:
-    """One of these handlers, imported when it is first called: the events of a session need none of them."""
+    """A built-in handler that is imported when it is first called: the events of a session need none of them."""
 
     def __init__(self, where: str, place: Callable[[], Workplace]) -> None:
         self._where = where
@@ -51,7 +51,7 @@ class DefaultHandler:
 
 
 def built_in(place: Callable[[], Workplace], settings: Methodology) -> list[Handler]:
-    """The handlers of this table. `place` is asked for when one of them is called."""
+    """The handlers of this table. `place` is called when one of them runs for the first time."""
     return [
         Handler(
             name="default",

@@ -8,7 +8,7 @@ import msgspec
 
 from samuel.clock import iso
 from samuel.events import AfterAgentInvoke
-from samuel.loop.defaults.common import for_a_look
+from samuel.loop.defaults.common import writes_nothing
 from samuel.loop.workplace import Workplace
 
 
@@ -17,7 +17,7 @@ class LogAgent:
         self._place = place
 
     def __call__(self, event: AfterAgentInvoke) -> dict[str, Any]:
-        if for_a_look(event):
+        if writes_nothing(event):
             return {"ok": True}
         line = {
             "at": iso(self._place.clock.now()),

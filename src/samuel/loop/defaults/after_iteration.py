@@ -6,7 +6,7 @@ from typing import Any
 
 from samuel.clock import iso
 from samuel.events import AfterIteration
-from samuel.loop.defaults.common import for_a_look
+from samuel.loop.defaults.common import writes_nothing
 from samuel.loop.workplace import Workplace
 from samuel.prompts import progress
 
@@ -16,7 +16,7 @@ class AppendProgress:
         self._place = place
 
     def __call__(self, event: AfterIteration) -> dict[str, Any]:
-        if for_a_look(event):
+        if writes_nothing(event):
             return {"ok": True}
         task = event.task
         done = event.outcome == "completed" and bool(task)

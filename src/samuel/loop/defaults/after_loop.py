@@ -6,7 +6,7 @@ from typing import Any
 
 from samuel.events import AfterLoop
 from samuel.files import atomic
-from samuel.loop.defaults.common import for_a_look
+from samuel.loop.defaults.common import writes_nothing
 from samuel.loop.workplace import Workplace
 from samuel.printable import safe
 
@@ -33,7 +33,7 @@ class Summarise:
                 if task.status == "blocked"
             ),
         ]
-        if for_a_look(event):
+        if writes_nothing(event):
             return {"ok": True}
         text = "".join(f"{safe(line, keep='')}\n" for line in lines)
         atomic.write_text(self._place.state / "summary.md", text, disk=self._place.disk)

@@ -10,6 +10,7 @@ from samuel.agents.invoke import invoke
 from samuel.agents.table import find
 from samuel.errors import SamuelError
 from samuel.events import AgentInvoke
+from samuel.loop.reports import AgentOutputChunk
 from samuel.loop.workplace import Workplace
 from samuel.trust import commands
 
@@ -22,7 +23,7 @@ class RunAgent:
         place, seconds = self._place, event.deadline_ms / 1000
         if not event.prompt.strip():
             raise SamuelError("the prompt is empty, so no agent was started")
-        # Whoever fired the event, and whichever agent a hook put there: its command line came with the project.
+        # A hook may have changed the agent, and the command line of any agent may have come with the project.
         if why := place.refusal(commands.of_agent(event.agent, place.agents, place.root)):
             raise SamuelError(why)
         done = invoke(
@@ -35,12 +36,12 @@ class RunAgent:
             iteration=event.iteration,
             timeout=seconds,
             environment=place.host,
-            on_output=lambda chunk: place.watch("output", {"chunk": chunk}),
+            on_output=lambda chunk: place.watch(AgentOutputChunk(chunk)),
             cache=place.cache,
             session="" if event.session_id is UNSET else event.session_id,
         )
         for note in done.notes:
-            place.watch("warning", {"text": note})
+            place.warn(note)
         ended = f"killed after {seconds:g}s (agent_timeout)" if done.timed_out else ""
         return {
             "exit_code": done.exit_code,

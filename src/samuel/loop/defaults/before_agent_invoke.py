@@ -14,11 +14,11 @@ class RenderPrompt:
         self._templates = place.templates
 
     def __call__(self, event: BeforeAgentInvoke) -> dict[str, Any]:
-        """What a handler before this one put into the prompt stays, above the rendered text."""
+        """Render the prompt; what an earlier handler put into it stays, above the rendered text."""
         for_recipe_or_ability = event.recipe_name or (event.extra and "ability_id" in event.extra)
         if for_recipe_or_ability and not event.iteration:  # a loop may have been started inside of one
             return {}  # the text of a recipe or of an ability is the prompt, and is rendered already
         name = "discovery-prompt.md.j2" if event.mode == "discovery" else "prompt.md.j2"
-        text, shown = load(name, self._templates / event.methodology)
-        rendered = render(text, event.context, shown)
+        text, template = load(name, self._templates / event.methodology)
+        rendered = render(text, event.context, template)
         return {"prompt": f"{event.prompt.rstrip()}\n\n{rendered}" if event.prompt else rendered}

@@ -1,4 +1,4 @@
-"""before:iteration: wait the pause, so that an agent that fails at once does not spin."""
+"""before:iteration: wait for `pause`, so that an agent that fails at once is not started in a tight loop."""
 
 from __future__ import annotations
 

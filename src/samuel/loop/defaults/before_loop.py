@@ -1,4 +1,4 @@
-"""before:loop: does the task list make sense?"""
+"""before:loop: check that there are tasks to work on."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the defaults have in common: what is kept of those before them, and when nothing is written."""
+"""Shared by the built-in handlers: when to write nothing, and how to join the text of earlier handlers."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from msgspec import UNSET, UnsetType
 from samuel.events import LoopEvent
 
 
-def for_a_look(event: LoopEvent) -> bool:
-    """Fired by a dry run, or by hand outside of a run: nothing is written down."""
+def writes_nothing(event: LoopEvent) -> bool:
+    """Whether the event was fired by a dry run or by hand outside of a run: then nothing is written."""
     return event.dry_run or not event.run_id
 
 
-def after(previous: Mapping[str, Any] | UnsetType, key: str, text: str) -> str:
-    """What a handler before a context default put into the blob stays, above the default's own text."""
+def append_to(previous: Mapping[str, Any] | UnsetType, key: str, text: str) -> str:
+    """The text of a context event: that of the handlers before the built-in stays, above the built-in's own."""
     before = "" if previous is UNSET else str(previous.get(key) or "")
     return f"{before.rstrip()}\n{text}" if before else text

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from samuel.events import ContextProgress
-from samuel.loop.defaults.common import after, for_a_look
+from samuel.loop.defaults.common import append_to, writes_nothing
 from samuel.loop.workplace import Workplace
 from samuel.prompts import progress
 
@@ -17,6 +17,6 @@ class DescribeProgress:
 
     def __call__(self, event: ContextProgress) -> dict[str, Any]:
         path = Path(event.progress_path)
-        if not for_a_look(event):
+        if not writes_nothing(event):
             progress.rotate(path, self._place.state / "archive", self._place.disk)
-        return {"md_blob": after(event.previous, "md_blob", progress.context(path))}
+        return {"md_blob": append_to(event.previous, "md_blob", progress.context(path))}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from samuel.events import ContextSnapshot
-from samuel.loop.defaults.common import after
+from samuel.loop.defaults.common import append_to
 from samuel.loop.workplace import Workplace
 from samuel.prompts import snapshot
 
@@ -16,4 +16,4 @@ class DescribeProject:
 
     def __call__(self, event: ContextSnapshot) -> dict[str, Any]:
         taken = snapshot.take(self._place.root, self._place.git, self._place.cache)
-        return {"toon_blob": after(event.previous, "toon_blob", snapshot.to_toon(taken))}
+        return {"toon_blob": append_to(event.previous, "toon_blob", snapshot.to_toon(taken))}

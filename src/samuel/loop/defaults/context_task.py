@@ -1,13 +1,13 @@
-"""context.task: what the agent must know of its task, or of the tasks there are when it looks for new ones."""
+"""context.task: the description of the agent's task, or in discovery of all tasks there are."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from samuel.events import ContextTask
-from samuel.loop.defaults.common import after
+from samuel.loop.defaults.common import append_to
 from samuel.loop.workplace import Workplace
-from samuel.prompts import task_context as task
+from samuel.prompts import task_context
 
 
 class DescribeTask:
@@ -15,10 +15,10 @@ class DescribeTask:
         self._place = place
 
     def __call__(self, event: ContextTask) -> dict[str, Any]:
-        tasks = [one.plain() for one in self._place.tasks.load()] if self._place.prd.exists() else []
+        tasks = [task.plain() for task in self._place.tasks.load()] if self._place.prd.exists() else []
         if event.mode == "discovery":
             pilot = self._place.settings.pilot
-            blob = task.discovery(tasks, pilot.focus, pilot.max_discovery_tasks)
+            blob = task_context.discovery(tasks, pilot.focus, pilot.max_discovery_tasks)
         else:
-            blob = task.implementation(event.task, tasks)
-        return {"toon_blob": after(event.previous, "toon_blob", blob)}
+            blob = task_context.implementation(event.task, tasks)
+        return {"toon_blob": append_to(event.previous, "toon_blob", blob)}

@@ -6,6 +6,7 @@ from typing import Any
 
 from samuel.errors import SamuelError
 from samuel.events import QualityCheck
+from samuel.loop.reports import CheckEnded
 from samuel.loop.workplace import Workplace
 from samuel.process import sandbox as confine
 from samuel.process import spawn
@@ -15,7 +16,7 @@ TAIL = 4096
 
 
 class RunCommands:
-    """All commands run, also after one failed: the next attempt gets to see everything that is wrong."""
+    """Runs all commands, also after one failed: the next attempt sees everything that is wrong."""
 
     def __init__(self, place: Workplace) -> None:
         self._place = place
@@ -24,7 +25,7 @@ class RunCommands:
         if event.dry_run:
             return {"ok": True, "reason": "a dry run runs no commands"}
         settings = self._place.settings
-        # Commands that somebody typed are their own; those of samuel.toml came with the project.
+        # Those of samuel.toml came with the project; others were given by whoever fired the event.
         if tuple(event.commands) == settings.quality_checks and (why := self._place.refusal(quality(settings))):
             raise SamuelError(why)
         failures = [failure for command in event.commands if (failure := self._run(command, event))]
@@ -48,13 +49,13 @@ class RunCommands:
                 env=confined.env,
                 pass_fds=confined.pass_fds,
                 timeout=seconds,
-                output_limit=1 << 62,  # a check may say as much as it likes: only the tail is kept
+                output_limit=1 << 62,  # a check may write as much as it likes: only the tail is kept
                 keep=TAIL,
                 on_output=keep_tail,
             )
         passed = finished.ended == "exited" and finished.returncode == 0
-        self._keep(event, command, bytes(output), passed)
-        self._place.watch("check", {"command": command, "ok": passed, "seconds": finished.duration})
+        self._log(event, command, bytes(output), passed)
+        self._place.watch(CheckEnded(command, passed, finished.duration))
         if passed:
             return None
         how = {
@@ -64,8 +65,8 @@ class RunCommands:
         tail = output.decode("utf-8", "replace")
         return {"source": "default", "command": command, "message": f"`{command}` {how}", "output_tail": tail}
 
-    def _keep(self, event: QualityCheck, command: str, output: bytes, passed: bool) -> None:
-        """What the checks of an iteration said, beside what its agent said."""
+    def _log(self, event: QualityCheck, command: str, output: bytes, passed: bool) -> None:
+        """Write the output of a check to the logs of its iteration, beside the agent's."""
         if not event.iteration:
             return
         path = self._place.logs / f"iteration-{event.iteration:04}-checks.log"
@@ -73,7 +74,7 @@ class RunCommands:
 
 
 def _own_names(event: QualityCheck) -> dict[str, str]:
-    """What a `samuel` in a check needs to know that it is one: it can say nothing about tasks."""
+    """The variables from which a `samuel` in a check knows that it may not change tasks."""
     if not event.run_id:
         return {}
     return {

@@ -1,0 +1,82 @@
+"""How an iteration and a run can end: two closed sets, each value with its meaning.
+
+The values are written to run.json, to the journal and to `--json`, and handlers compare them as strings. The
+tables in the documentation are checked against this file.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+
+class IterationOutcome(StrEnum):
+    """What came of one iteration of the loop."""
+
+    meaning: str
+
+    def __new__(cls, value: str, meaning: str) -> IterationOutcome:
+        member = str.__new__(cls, value)
+        member._value_ = value
+        member.meaning = meaning
+        return member
+
+    COMPLETED = (
+        "completed",
+        "the agent claimed the task and the checks passed; in discovery: tasks were added",
+    )
+    INCOMPLETE = (
+        "incomplete",
+        "the checks passed, but the task was not claimed, or the agent skipped or blocked it with a reason; in "
+        "discovery: no task was added",
+    )
+    QUALITY_FAILED = ("quality_failed", "a check failed")
+    AGENT_FAILED = (
+        "agent_failed",
+        "the agent ended with an exit code other than 0, reached `agent_timeout` or could not be started; the "
+        "checks did not run",
+    )
+    STALLED = ("stalled", "no file and no task changed, and the task was not claimed")
+    ABORTED = (
+        "aborted",
+        "a strict handler failed, a call was denied, a protected file changed, the prompt was empty, the run was "
+        "stopped, or the git repository was lost",
+    )
+    GATED = ("gated", "`iteration.gate` ended the run before the agent started")
+
+
+class ExitReason(StrEnum):
+    """Why a run ended."""
+
+    meaning: str
+    exit_code: int
+
+    def __new__(cls, value: str, meaning: str, exit_code: int) -> ExitReason:
+        member = str.__new__(cls, value)
+        member._value_ = value
+        member.meaning = meaning
+        member.exit_code = exit_code
+        return member
+
+    QUEUE_EMPTY = ("queue_empty", "every task is completed or skipped", 0)
+    MAX_ITERATIONS = ("max_iterations", "the requested number of iterations ran", 0)
+    BUDGET = ("budget", "`max_duration` is over", 0)
+    DISCOVERY_EXHAUSTED = ("discovery_exhausted", "pilot mode: two discoveries in a row added no task", 0)
+    GATE_STOP = ("gate_stop", "`iteration.gate` returned `continue: false`", 0)
+    TASKS_BLOCKED = (
+        "tasks_blocked",
+        "tasks are left, and each of them is blocked or depends on a blocked task",
+        1,
+    )
+    CONSECUTIVE_FAILURES = (
+        "consecutive_failures",
+        "`max_consecutive_failures` iterations in a row failed",
+        1,
+    )
+    STRICT_FAILURE = ("strict_failure", "a strict handler of `before:loop` or `iteration.gate` failed", 1)
+    ERROR = (
+        "error",
+        "something other than a handler failed, for example the git repository was removed; an error that Samuel "
+        "cannot handle keeps its own exit code",
+        1,
+    )
+    INTERRUPTED = ("interrupted", "Ctrl-C, SIGTERM or SIGHUP", 130)

@@ -1,0 +1,158 @@
+"""What the loop reports while it works: a closed set of records, for a display or an embedding program.
+
+A reader matches on the class and ends with `assert_never`, so that mypy names every reader that misses a record.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from samuel.events.endings import ExitReason, IterationOutcome
+from samuel.loop.run import RunMode
+from samuel.tasks.task import Task, TaskStatus
+
+Usage = Mapping[str, Any]  # tokens and cost, for agents that report them
+
+
+@dataclass(frozen=True)
+class RunResumed:
+    """A run that was killed goes on."""
+
+    run_id: str
+    iteration: int
+
+
+@dataclass(frozen=True)
+class RunStarted:
+    """The iterations are about to begin."""
+
+    statuses: tuple[TaskStatus, ...]
+    """The status of every task, in the order of the task file."""
+    max_iterations: int
+
+
+@dataclass(frozen=True)
+class RunRefused:
+    """A handler of `before:loop` ended the run before its first iteration."""
+
+    why: str
+
+
+@dataclass(frozen=True)
+class IterationStarted:
+    """The header of an iteration: reported once, before anything else about it."""
+
+    iteration: int
+    max_iterations: int
+    mode: RunMode
+    task: Task | None
+    """None for a discovery."""
+
+
+@dataclass(frozen=True)
+class DiscoveryChosen:
+    """After the header named a task, a handler of `iteration.gate` chose to look for tasks instead."""
+
+
+@dataclass(frozen=True)
+class StepStarted:
+    """An event of the run is about to be fired."""
+
+    event: str
+
+
+@dataclass(frozen=True)
+class AgentOutputChunk:
+    """A piece of the agent's output; it may end in the middle of a character."""
+
+    chunk: bytes
+
+
+@dataclass(frozen=True)
+class AgentEnded:
+    exit_code: int
+    usage: Usage
+
+
+@dataclass(frozen=True)
+class CheckEnded:
+    """One command of `quality_checks` has ended."""
+
+    command: str
+    passed: bool
+    seconds: float
+
+
+@dataclass(frozen=True)
+class IterationFailed:
+    """Why an iteration failed, or was ended before it came to a result."""
+
+    outcome: IterationOutcome
+    why: str
+
+
+@dataclass(frozen=True)
+class IterationSettled:
+    """The result of an iteration is in the task file and counted."""
+
+    mode: RunMode
+    outcome: IterationOutcome
+    new_tasks: int
+    """How many tasks a discovery added."""
+    usage: Usage
+    """Of the whole run so far."""
+    statuses: tuple[TaskStatus, ...]
+
+
+@dataclass(frozen=True)
+class HandlerMessage:
+    """What a handler has to say to the user."""
+
+    text: str
+
+
+@dataclass(frozen=True)
+class LoopWarning:
+    text: str
+
+
+@dataclass(frozen=True)
+class TaskFileUnreadable:
+    """The loop waits until the task file can be read again."""
+
+    why: str
+
+
+@dataclass(frozen=True)
+class RunEnded:
+    reason: ExitReason
+    iterations: int
+    counts: Mapping[str, int]
+    """How many tasks have which status; all zero if the task file cannot be read."""
+    usage: Usage
+
+
+Report = (
+    RunResumed
+    | RunStarted
+    | RunRefused
+    | IterationStarted
+    | DiscoveryChosen
+    | StepStarted
+    | AgentOutputChunk
+    | AgentEnded
+    | CheckEnded
+    | IterationFailed
+    | IterationSettled
+    | HandlerMessage
+    | LoopWarning
+    | TaskFileUnreadable
+    | RunEnded
+)
+Watch = Callable[[Report], None]
+
+
+def ignore_reports(report: Report) -> None:
+    """The `Watch` of a loop that has no display."""

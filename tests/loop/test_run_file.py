@@ -1,0 +1,96 @@
+"""run.json and the redo record in it: what is refused when it is read, and the exit code that follows from it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+
+from samuel.errors import ConfigError
+from samuel.events.endings import ExitReason, IterationOutcome
+from samuel.loop.run import UNCHANGED, Run, RunFile, Settlement, TaskCells
+from samuel.tasks.task import Task
+
+RUN = Run(run_id="run-1", methodology="ralph", agent="x", started_at=0, max_iterations=5)
+SETTLEMENT = Settlement(
+    IterationOutcome.QUALITY_FAILED,
+    failed=True,
+    task_id="1",
+    row=TaskCells(status="pending", claimed=False, attempts=2, iteration=3, last_failure="make test"),
+)
+
+
+def test_a_settlement_is_read_as_it_was_saved(tmp_path: Path) -> None:
+    run = replace(RUN, settlement=SETTLEMENT, outcomes={IterationOutcome.STALLED: 2})
+    RunFile(tmp_path).save(run)
+    assert RunFile(tmp_path).load() == run
+
+
+def test_run_json_holds_only_the_cells_that_a_settlement_changes(tmp_path: Path) -> None:
+    RunFile(tmp_path).save(replace(RUN, settlement=Settlement(IterationOutcome.STALLED, failed=True)))
+    saved = json.loads((tmp_path / "run.json").read_text())
+    assert (saved["settlement"]["outcome"], saved["settlement"]["row"], saved["exit_reason"]) == (
+        "stalled",
+        {},
+        None,
+    )
+
+
+@pytest.mark.parametrize(
+    ("changes", "problem"),
+    [
+        (
+            {"settlement": {"row": {"status": "finished"}}},
+            "Invalid enum value 'finished' - at `$.settlement.row.status`",
+        ),
+        (
+            {"settlement": {"row": {"attempts": "two"}}},
+            "Expected `int`, got `str` - at `$.settlement.row.attempts`",
+        ),
+        ({"settlement": {"row": {"title": "x"}}}, "Object contains unknown field `title` - at `$.settlement.row`"),
+        ({"settlement": {"outcome": "fine"}}, "Invalid enum value 'fine' - at `$.settlement.outcome`"),
+        ({"exit_reason": "tired"}, "Invalid enum value 'tired' - at `$.exit_reason`"),
+        ({"mode": "sleep"}, "Invalid enum value 'sleep' - at `$.mode`"),
+    ],
+)
+def test_a_corrupt_run_json_is_refused_with_the_field_that_is_wrong(
+    tmp_path: Path, changes: dict[str, Any], problem: str
+) -> None:
+    RunFile(tmp_path).save(replace(RUN, settlement=SETTLEMENT))
+    file = tmp_path / "run.json"
+    saved = json.loads(file.read_text())
+    for name, value in changes.items():
+        saved[name] = {**saved[name], **value} if isinstance(value, dict) else value
+    file.write_text(json.dumps(saved))
+    with pytest.raises(ConfigError) as error:
+        RunFile(tmp_path).load()
+    (found_problem,) = error.value.problems
+    assert (found_problem.what, found_problem.file) == (f"cannot be read: {problem}", str(file))
+    assert found_problem.hint == "move it away; the tasks are in prd.toon and stay as they are"
+
+
+def test_applying_cells_changes_them_and_nothing_else() -> None:
+    task = Task(id="1", title="One", status="in_progress", attempts=1, commit_sha="abc", extra={"owner": "me"})
+    assert UNCHANGED.applied_to(task) == task
+    settled = SETTLEMENT.row.applied_to(task)
+    assert settled == replace(task, status="pending", attempts=2, iteration=3, last_failure="make test")
+    assert SETTLEMENT.row.applied_to(settled) == settled
+
+
+@pytest.mark.parametrize("reason", ExitReason)
+def test_the_exit_code_of_a_run_is_that_of_its_exit_reason(reason: ExitReason) -> None:
+    assert replace(RUN, exit_reason=reason).exit_code == reason.exit_code
+
+
+@pytest.mark.parametrize("reason", ExitReason)
+def test_a_run_in_which_every_iteration_failed_has_no_exit_code_0(reason: ExitReason) -> None:
+    run = replace(RUN, exit_reason=reason, iterations_run=2, consec_fails=2)
+    assert run.exit_code == (reason.exit_code or 1)
+
+
+def test_a_complaint_of_a_strict_handler_makes_the_exit_code_1() -> None:
+    run = replace(RUN, exit_reason=ExitReason.QUEUE_EMPTY, iterations_run=1)
+    assert (run.exit_code, run.complain("after:loop", "no").exit_code) == (0, 1)
