@@ -110,7 +110,7 @@ def test_hook_health(samuel, put, machine, project):
     assert ("note", "`off` (project) is disabled: `off.disable` is beside it") in said
     assert (
         "warning",
-        "`new` (project) is untrusted: not trusted: nobody agreed to `.kodelet/hooks/new` yet; "
+        "`new` (project) is untrusted: not trusted: `.kodelet/hooks/new` has not been agreed to yet; "
         "run `samuel trust` to look at it and agree",
     ) in said
     assert (

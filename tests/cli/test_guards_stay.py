@@ -173,7 +173,7 @@ class TestNobodyAgreedYet:
         write(".samuel/hooks", "guard", GUARD)
         ran = emit(samuel)
         assert ran.code == 2
-        assert "nobody agreed to `.samuel/hooks/guard` yet; run `samuel trust`" in ran.json["reason"]
+        assert "`.samuel/hooks/guard` has not been agreed to yet; run `samuel trust`" in ran.json["reason"]
 
     def test_file_that_is_not_executable_says_both(self, samuel, write) -> None:
         write(".samuel/hooks", "guard", GUARD, 0o644)

@@ -70,7 +70,7 @@ class TestHooks:
         agree(loop)
         TrustStore(loop.project.user.state / "trust", trust_key(loop.root)).revoke([NAME])
         (warning,) = run(loop, trusting=False)
-        assert warning.startswith(f"the commit runs no hooks: not trusted: nobody agreed to `{NAME}` yet")
+        assert warning.startswith(f"the commit runs no hooks: not trusted: `{NAME}` has not been agreed to yet")
         assert (subject(loop), canary.exists()) == ("1 Task 1", False)
 
     def test_those_that_were_agreed_to_run(self, loop: LoopProject, canary: Path) -> None:

@@ -101,7 +101,8 @@ def test_an_ability_that_nobody_agreed_to_is_a_warning_to_the_person(floors):
     text, (warning,) = section(floors, abilities("sweep"), trust_everything=False)
     assert text == ""
     assert warning.startswith(
-        "a hook suggests the ability `sweep`, which cannot run: not trusted: nobody agreed to"
+        "a hook suggests the ability `sweep`, which cannot run: not trusted: `ability:sweep` has not "
+        "been agreed to"
     )
 
 

@@ -414,7 +414,7 @@ class TestTrust:
         yaml.hook()
         (call,) = yaml.fire().calls
         assert call.outcome is Outcome.REFUSED
-        assert "nobody agreed to `.system/hooks/h.yaml` yet" in call.message
+        assert "`.system/hooks/h.yaml` has not been agreed to yet" in call.message
         assert not (yaml.project.root / "seen.json").exists()
 
     def test_trusting_a_yaml_hook_includes_its_scripts_and_the_files_beside_them(self, yaml: Yaml) -> None:

@@ -1,4 +1,4 @@
-"""Agreements: what they cover, how they are kept, and which repository they belong to."""
+"""Agreements: what they cover, how they are stored, and which repository they belong to."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ def agreed(root: Path) -> dict[str, Agreement]:
     return {item.name: Agreement(item.digest) for item in review(root, {})}
 
 
-def permitting(root: Path, known: dict[str, Agreement] | None = None, **more: bool) -> Permit:
-    pinned = agreed(root) if known is None else known
+def permitting(root: Path, agreements: dict[str, Agreement] | None = None, **more: bool) -> Permit:
+    pinned = agreed(root) if agreements is None else agreements
     return Permit(root, lambda: pinned, **more)
 
 
@@ -47,12 +47,12 @@ def handler(path: Path, origin: Origin = Origin.PROJECT) -> Handler:
 
 
 class TestPermit:
-    def test_nothing_is_agreed_to_by_itself(self, tmp_path: Path, hooks: Path) -> None:
+    def test_a_hook_that_was_never_agreed_to_is_refused(self, tmp_path: Path, hooks: Path) -> None:
         refusal = permitting(tmp_path / "project", {})(handler(hooks / "a"))
-        assert "nobody agreed to `.samuel/hooks/a` yet" in refusal
+        assert "`.samuel/hooks/a` has not been agreed to yet" in refusal
         assert "samuel trust" in refusal
 
-    def test_what_was_agreed_to_may_run(self, tmp_path: Path, hooks: Path) -> None:
+    def test_a_hook_that_was_agreed_to_may_run(self, tmp_path: Path, hooks: Path) -> None:
         root = tmp_path / "project"
         assert permitting(root)(handler(hooks / "a")) == ""
 
@@ -70,18 +70,18 @@ class TestPermit:
         ],
         ids=["byte", "mode", "helper", "helper's mode", "new below", "new hidden", "new link", "new pipe"],
     )
-    def test_any_change_beside_it_counts(
+    def test_any_change_in_the_directory_of_a_hook_refuses_it(
         self, tmp_path: Path, hooks: Path, change: Callable[[Path], object]
     ) -> None:
         root = tmp_path / "project"
-        known = agreed(root)
-        permit = permitting(root, known)
+        agreements = agreed(root)
+        permit = permitting(root, agreements)
         assert permit(handler(hooks / "a")) == ""
         change(hooks)
         assert "not trusted" in permit(handler(hooks / "a"))
-        assert "not trusted" in permitting(root, known)(handler(hooks / "a"))
+        assert "not trusted" in permitting(root, agreements)(handler(hooks / "a"))
 
-    def test_a_change_that_keeps_size_and_time_counts(self, tmp_path: Path, hooks: Path) -> None:
+    def test_a_change_that_keeps_size_and_time_refuses_a_hook(self, tmp_path: Path, hooks: Path) -> None:
         root = tmp_path / "project"
         permit = permitting(root)
         assert permit(handler(hooks / "a")) == ""
@@ -90,7 +90,7 @@ class TestPermit:
         os.utime(hooks / "a", ns=(before.st_atime_ns, before.st_mtime_ns))
         assert "not what was agreed to" in permit(handler(hooks / "a"))
 
-    def test_what_a_link_leads_to_counts(self, tmp_path: Path, hooks: Path) -> None:
+    def test_a_change_of_a_links_target_refuses_a_hook(self, tmp_path: Path, hooks: Path) -> None:
         root = tmp_path / "project"
         (root / "tool").write_text("#!/bin/sh\n")
         (hooks / "link").symlink_to("../../tool")
@@ -100,10 +100,12 @@ class TestPermit:
         assert "`.samuel/hooks/link` is not what was agreed to" in permit(handler(hooks / "link"))
 
     @pytest.mark.parametrize("origin", [Origin.USER, Origin.BUILT_IN, Origin.EMBEDDER])
-    def test_the_users_own_needs_none(self, tmp_path: Path, hooks: Path, origin: Origin) -> None:
+    def test_a_hook_of_the_user_or_built_in_needs_no_agreement(
+        self, tmp_path: Path, hooks: Path, origin: Origin
+    ) -> None:
         assert permitting(tmp_path / "project", {})(handler(hooks / "a", origin)) == ""
 
-    def test_everything(self, tmp_path: Path, hooks: Path) -> None:
+    def test_a_permit_for_everything_refuses_nothing(self, tmp_path: Path, hooks: Path) -> None:
         assert permitting(tmp_path / "project", {}, everything=True)(handler(hooks / "a")) == ""
 
     def test_an_unreadable_file_cannot_be_agreed_to(self, tmp_path: Path, hooks: Path) -> None:
@@ -112,7 +114,7 @@ class TestPermit:
         assert digest_file(str(hooks / "dangling")) == ""
         assert "not trusted" in permitting(root)(handler(hooks / "a"))
 
-    def test_more_than_anybody_can_agree_to(self, hooks: Path) -> None:
+    def test_a_directory_with_too_many_files_cannot_be_trusted(self, hooks: Path) -> None:
         for number in range(MOST_FILES + 1):
             (hooks / f"f{number}").touch()
         with pytest.raises(TooManyFiles):
@@ -120,18 +122,18 @@ class TestPermit:
         refusal = permitting(hooks.parents[1], {})(handler(hooks / "a"))
         assert f"more than {MOST_FILES} files" in refusal
 
-    def test_pythons_caches_do_not_count(self, tmp_path: Path, hooks: Path) -> None:
+    def test_pythons_bytecode_caches_do_not_count_as_changes(self, tmp_path: Path, hooks: Path) -> None:
         root = tmp_path / "project"
         permit = permitting(root)
         (hooks / "__pycache__").mkdir()
         (hooks / "__pycache__/x.pyc").write_text("")
         assert permit(handler(hooks / "a")) == ""
-        (hooks / "__pycache__/x.sh").write_text("")  # no cache of Python's: a hook could read it
+        (hooks / "__pycache__/x.sh").write_text("")  # not a bytecode cache: a hook could read it
         assert "not trusted" in permit(handler(hooks / "a"))
 
 
 class TestStore:
-    def test_what_was_agreed_to_is_kept_for_the_owner_alone(self, tmp_path: Path) -> None:
+    def test_only_the_owner_can_read_the_trust_store(self, tmp_path: Path) -> None:
         store = TrustStore(tmp_path / "trust", "key")
         assert store.load() == {}
         store.agree([("a", "d1", b"text"), ("b", "d2", b"")], at="now", root="/p")
@@ -143,7 +145,7 @@ class TestStore:
         assert store.agreed_text("d1") == b"text"
         assert (tmp_path / "trust/key.json").stat().st_mode & 0o077 == 0
 
-    def test_revoking(self, tmp_path: Path) -> None:
+    def test_revoke_removes_agreements_by_name_or_all(self, tmp_path: Path) -> None:
         store = TrustStore(tmp_path / "trust", "key")
         store.agree([(name, "d", b"") for name in "abc"], at="", root="")
         assert store.revoke(["b", "x"]) == ["b"]
@@ -151,13 +153,13 @@ class TestStore:
         assert sorted(store.revoke()) == ["a", "c"]
         assert store.load() == {}
 
-    def test_a_file_that_cannot_be_read_is_said(self, tmp_path: Path) -> None:
+    def test_a_trust_store_that_cannot_be_read_is_an_error(self, tmp_path: Path) -> None:
         store = TrustStore(tmp_path, "key")
         (tmp_path / "key.json").write_text('{"agreed": []}')
         with pytest.raises(ConfigError, match=r"key\.json.*agreed"):
             store.load()
 
-    def test_processes_that_agree_at_the_same_time_lose_nothing(self, tmp_path: Path) -> None:
+    def test_processes_that_agree_at_the_same_time_lose_no_agreement(self, tmp_path: Path) -> None:
         code = (
             "import sys; from pathlib import Path; from samuel.trust.store import TrustStore\n"
             "store = TrustStore(Path(sys.argv[1]), 'key')\n"
@@ -169,32 +171,32 @@ class TestStore:
 
 
 class TestReview:
-    def test_states(self, tmp_path: Path, hooks: Path) -> None:
+    def test_review_gives_the_state_of_each_file(self, tmp_path: Path, hooks: Path) -> None:
         root = tmp_path / "project"
-        known = agreed(root)
+        agreements = agreed(root)
         (hooks / "a").write_text("changed")
         (hooks / "lib/helper").unlink()
         (hooks / "new").write_text("")
-        found = {item.name: item.state for item in review(root, known)}
-        assert found == {
+        states = {item.name: item.state for item in review(root, agreements)}
+        assert states == {
             ".samuel/hooks/a": "changed",
             ".samuel/hooks/lib/helper": "gone",
             ".samuel/hooks/new": "new",
         }
 
-    def test_a_change_is_shown_as_a_difference(self, tmp_path: Path, hooks: Path) -> None:
+    def test_a_changed_file_is_shown_as_a_difference(self, tmp_path: Path, hooks: Path) -> None:
         root, store = tmp_path / "project", TrustStore(tmp_path / "trust", "key")
         store.agree([(i.name, i.digest, i.content) for i in review(root, {})], at="", root="")
         (hooks / "a").write_text("#!/bin/sh\nevil\n")
         (hooks / "lib/helper").chmod(0o755)
         items = {item.name: item for item in review(root, store.load())}
-        shown = show(items[".samuel/hooks/a"], store.load(), store)
-        assert "+evil" in shown
-        assert "(agreed)" in shown
+        text = show(items[".samuel/hooks/a"], store.load(), store)
+        assert "+evil" in text
+        assert "(agreed)" in text
         assert "the text is the same" in show(items[".samuel/hooks/lib/helper"], store.load(), store)
 
     @pytest.mark.parametrize(
-        ("old", "new", "shown"),
+        ("old", "new", "expected"),
         [
             (b"#\n" * 40_000, b"#\n" * 40_000 + b"evil\n", "+evil"),
             (b"echo \xff\n", b"echo \xfe\n", "-echo \\xff\n+echo \\xfe"),
@@ -204,22 +206,24 @@ class TestReview:
         ],
         ids=["past what is shown of a new file", "not UTF-8", "no newline", "line ends", "behind a NUL"],
     )
-    def test_no_change_is_hidden(self, tmp_path: Path, hooks: Path, old: bytes, new: bytes, shown: str) -> None:
+    def test_every_change_is_visible_in_the_difference(
+        self, tmp_path: Path, hooks: Path, old: bytes, new: bytes, expected: str
+    ) -> None:
         root, store = tmp_path / "project", TrustStore(tmp_path / "trust", "key")
         (hooks / "a").write_bytes(old)
         store.agree([(i.name, i.digest, i.content) for i in review(root, {})], at="", root="")
         (hooks / "a").write_bytes(new)
         (changed,) = [item for item in review(root, store.load()) if item.state == "changed"]
-        assert shown in show(changed, store.load(), store)
+        assert expected in show(changed, store.load(), store)
 
-    def test_what_is_new_is_shown_as_a_whole_and_binary_by_its_size(self, tmp_path: Path) -> None:
+    def test_a_new_file_is_shown_as_a_whole_and_a_binary_one_by_its_size(self, tmp_path: Path) -> None:
         store = TrustStore(tmp_path, "key")
         assert show(TrustItem("a", "d", "new", b"text"), {}, store) == "text"
         assert show(TrustItem("a", "d", "new", b"\x7fELF\0\0"), {}, store) == "(binary, 6 bytes)"
         long = show(TrustItem("a", "d", "new", b"x" * 100_000), {}, store)
         assert long.endswith("and more: the file has 100000 bytes")
 
-    def test_what_cannot_be_listed_or_written_down_waits_and_cannot_be_agreed_to(
+    def test_a_file_that_cannot_be_named_or_listed_cannot_be_agreed_to(
         self, tmp_path: Path, hooks: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         root = tmp_path / "project"
@@ -232,7 +236,7 @@ class TestReview:
             (".samuel/hooks", "", "new")
         ]
 
-    def test_a_directory_that_is_a_link_is_none_of_ours(self, tmp_path: Path, hooks: Path) -> None:
+    def test_a_hook_directory_that_is_a_link_is_ignored(self, tmp_path: Path, hooks: Path) -> None:
         other = tmp_path / "other"
         other.mkdir()
         (other / ".samuel").symlink_to(hooks.parent)
@@ -240,7 +244,7 @@ class TestReview:
 
 
 class TestRepository:
-    def test_worktrees_share_and_clones_do_not(self, tmp_path: Path, git: Git) -> None:
+    def test_worktrees_share_trust_and_clones_do_not(self, tmp_path: Path, git: Git) -> None:
         root = tmp_path / "repo"
         root.mkdir()
         git(root, "init", "-q")
@@ -250,7 +254,9 @@ class TestRepository:
         assert trust_key(tmp_path / "another-name") == trust_key(root)
         assert trust_key(tmp_path / "clone") != trust_key(root)
 
-    def test_a_project_below_has_its_own_in_every_worktree(self, tmp_path: Path, git: Git) -> None:
+    def test_a_project_in_a_subdirectory_has_its_own_trust_in_every_worktree(
+        self, tmp_path: Path, git: Git
+    ) -> None:
         root = tmp_path / "repo"
         (root / "sub").mkdir(parents=True)
         git(root, "init", "-q")
@@ -261,12 +267,12 @@ class TestRepository:
         assert trust_key(root / "sub") != trust_key(root)
         assert trust_key(tmp_path / "tree/sub") == trust_key(root / "sub")
 
-    def test_without_git_the_directory_itself(self, tmp_path: Path) -> None:
+    def test_a_project_without_git_has_its_own_trust(self, tmp_path: Path) -> None:
         for name in ("a/same", "b/same"):
             (tmp_path / name).mkdir(parents=True)
         assert trust_key(tmp_path / "a/same") != trust_key(tmp_path / "b/same")
 
     @pytest.mark.parametrize("text", ["", "gitdir: nowhere", "garbage\0\xff", "gitdir: " + "x" * 10_000])
-    def test_a_broken_link_to_a_repository_shares_with_nobody(self, tmp_path: Path, text: str) -> None:
+    def test_a_broken_link_to_a_repository_shares_no_trust(self, tmp_path: Path, text: str) -> None:
         (tmp_path / ".git").write_text(text)
         assert common_directory(tmp_path) == tmp_path / ".git"

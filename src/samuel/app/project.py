@@ -105,7 +105,7 @@ class App:
         try:
             own = built_in(lambda: self.workplace, self.config.chosen(self.methodology))
             self.handlers = self._discover([*own, *embedded(handlers)])
-            self.chains = Chains(self.handlers, self.config, self.methodology, self.trust.let_go)
+            self.chains = Chains(self.handlers, self.config, self.methodology, self.trust.removed_names)
             for name in self.plugins.missing:
                 self.warn(f"samuel.lock names `{name}`, which is not installed; run `samuel plugin install`")
         except BaseException:

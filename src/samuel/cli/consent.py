@@ -69,7 +69,7 @@ class Consent:
         items = list(items)
         here = [(item.name, item.digest, item.content) for item in items if item.state != "gone"]
         self._store.agree(here, at=iso(SystemClock().now()), root=str(self.root), instead=instead)
-        self._store.back_again(
+        self._store.no_longer_removed(
             [name for item in items if item.state != "gone" for name in self._called(item.name)]
         )
         gone = [item.name for item in items if item.state == "gone"]

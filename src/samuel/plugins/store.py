@@ -338,7 +338,7 @@ class Store:
             digest = agreed_digest(plugin.words, content)
             items.append((plugin.agreement, digest, agreement(plugin).content.encode()))
         self._trust.agree(items, at=at, root=str(self.base))
-        self._trust.back_again([name for one in candidates for name in (one.plugin.name, one.title)])
+        self._trust.no_longer_removed([name for one in candidates for name in (one.plugin.name, one.title)])
 
     def _is_agreed(self, plugin: InstalledPlugin | None) -> bool:
         """Did somebody agree to it as it is? The user's own plugins need no agreement once they are there."""

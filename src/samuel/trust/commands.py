@@ -1,4 +1,4 @@
-"""The command lines in samuel.toml: executable text that may have come with a clone."""
+"""The commands in samuel.toml, which must be trusted: they may have come with a clone."""
 
 from __future__ import annotations
 
@@ -14,22 +14,22 @@ from samuel.process.git.git import Git
 from samuel.process.git.settings import hooks_beside
 from samuel.trust.digests import digest_file, digest_text
 
-SHOWN = 4096  # bytes of one file
+MAX_SHOWN_BYTES = 4096  # of each file
 
 CommandText = tuple[str, str, str]  # name, digest, content
 
 
 def quality(methodology: Methodology) -> CommandText | None:
-    """The checks of a methodology, all together: their order is part of what they do."""
+    """The quality checks of a methodology, as one text: their order matters too."""
     if not methodology.quality_checks:
         return None
     return _text(f"checks:{methodology.name}", "".join(f"{command}\n" for command in methodology.quality_checks))
 
 
 def commit_hooks(methodology: Methodology, git: Git) -> CommandText | None:
-    """The hooks that a run's commits would run, wherever `core.hooksPath` leads; None if none would.
+    """The git hooks that a run's commits would run, wherever `core.hooksPath` leads; None if there are none.
 
-    It has no digest, and nobody can agree to it, if not all of it can be read.
+    If a hook cannot be read, the digest is "", which cannot be agreed to.
     """
     if not (methodology.commit and methodology.commit_hooks and git.is_repository):
         return None
@@ -45,7 +45,7 @@ def commit_hooks(methodology: Methodology, git: Git) -> CommandText | None:
 
 
 def agent(settings: AgentSettings, root: Path) -> CommandText:
-    """The command of an agent, and the content of each file of the project that it names."""
+    """The command of an agent, and the digest of each file of the project that it names."""
     lines = [" ".join(repr(word) for word in settings.command)]
     if settings.env:
         lines.append(f"receives {', '.join(settings.env)}")
@@ -68,28 +68,28 @@ def scripted(root: Path) -> CommandText | None:
 
 
 def of_agent(name: str, agents: Mapping[str, AgentSettings], root: Path) -> CommandText | None:
-    """What running this agent needs somebody's word for; nothing for a program that the user installed."""
+    """What must be trusted before this agent runs; None for a program that the user installed."""
     if name in agents:
         return agent(agents[name], root)
     return scripted(root) if name == "scripted" else None
 
 
 def allowed(config: Config) -> CommandText | None:
-    """The commands that hooks may ask for: samuel.toml may have come with the clone as well as the hook."""
+    """The commands that hooks may have run: samuel.toml may have come with the clone, like the hook."""
     if not config.allow_commands:
         return None
     return _text("session:commands", "".join(f"{command}\n" for command in config.allow_commands))
 
 
 def ranker(config: Config) -> CommandText | None:
-    """That an agent is asked which abilities fit: it costs money, and reads what the project says of them."""
+    """The setting that an agent ranks abilities: it costs money, and the agent reads texts of the project."""
     if config.abilities.ranker != "agent":
         return None
     return _text("abilities:ranker", "`samuel ability route` asks the configured agent which abilities fit\n")
 
 
 def texts(config: Config) -> list[CommandText]:
-    """Everything in a configuration that somebody must agree to before it runs."""
+    """Everything in a configuration that must be trusted before it runs."""
     root = config.file.parent if config.file else Path()
     checks = (quality(methodology) for methodology in config.methodology.values())
     hooks = (
@@ -102,10 +102,10 @@ def texts(config: Config) -> list[CommandText]:
 
 
 def _file(path: Path, name: str) -> str:
-    """Its content for a person to read, its digest for us."""
+    """The beginning of a file, for the user to read, and its digest."""
     with path.open("rb") as file:
-        shown = file.read(SHOWN).decode("utf-8", "replace")
-    return f"== {name}  sha256 {digest_file(str(path))}\n{shown}\n"
+        content = file.read(MAX_SHOWN_BYTES).decode("utf-8", "replace")
+    return f"== {name}  sha256 {digest_file(str(path))}\n{content}\n"
 
 
 def _text(name: str, content: str) -> CommandText:

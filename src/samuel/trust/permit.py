@@ -1,6 +1,6 @@
-"""May this handler run? The one check that every call passes.
+"""The permit check of every call: a handler may run only if the user trusts its content.
 
-What was agreed to is pinned when this is made: nothing that happens later in the same process can widen it.
+The agreements are pinned when the Permit is created: nothing that happens later in the process can add to them.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ HOW = "run `samuel trust` to look at it and agree"
 
 
 class Permit:
-    """Checks a handler's content, and everything beside it, against what its owner agreed to."""
+    """Checks a handler's file, and everything in its directory, against the user's agreements."""
 
     def __init__(
         self, root: Path, agreed: Callable[[], Mapping[str, Agreement]], *, everything: bool = False
@@ -47,9 +47,9 @@ class Permit:
         return self.declared(handler) if handler.file else self.file(handler.path)
 
     def declared(self, handler: Handler, look: CheckDirectory | None = None) -> str:
-        """For a handler that a file describes: as it was read from there, and with what it runs as agreed.
+        """Why a YAML hook may not run, or "": its file and the files that it runs must be as agreed.
 
-        `look` gives the objections to a directory, where somebody has just asked for them.
+        `look` gives the objections to a directory, if the caller has them already.
         """
         if why := self.text(handler.file, handler.digest):
             return why
@@ -57,111 +57,113 @@ class Permit:
         return next(filter(None, (self.file(path, look) for path in there)), "")
 
     def _of_plugin(self, handler: Handler, package: Package) -> str:
-        """What was granted is asked for at every call, of everybody's plugins; agreement only of a project's."""
+        """Capabilities are checked for all plugins, agreements only for those of a project."""
         if why := binding_refusal(handler.event, package.grants):
             return why
         return "" if handler.origin in NEEDS_NO_TRUST else self.package(package)
 
     def package(self, package: Package) -> str:
-        """For a plugin: it and everything in its directory must be as agreed."""
+        """Why a plugin may not run, or "": everything in its directory must be as agreed."""
         if self._everything:
             return ""
         try:
-            found = survey(package.directory)
+            signatures = survey(package.directory)
         except TooManyFiles as error:
             return f"not trusted: {error}"
         except OSError as error:
             return f"not trusted: cannot read `{package.directory}`: {error.strerror}"
         checked = self._packages.get(package.directory)
-        if checked is not None and checked[0] == found:
+        if checked is not None and checked[0] == signatures:
             return checked[1]
-        content = tree_digest(package.directory, found, self.digests)
+        content = tree_digest(package.directory, signatures, self.digests)
         answer = self._linked_since(package, content) if package.linked else ""
         answer = answer or self._compare(
             package.agreement, agreed_digest(package.agreed_text, "" if package.linked else content)
         )
-        self._packages[package.directory] = (found, answer)
+        self._packages[package.directory] = (signatures, answer)
         return answer
 
     def _linked_since(self, package: Package, content: str) -> str:
-        """A linked plugin may change between runs, not within one: an agent may be what changes it."""
+        """Refuse a linked plugin that changed within a run, perhaps by the agent; between runs it may change."""
         if self._linked.setdefault(package.directory, content) == content:
             return ""
-        return f"`{package.directory}` changed since this began; start again"
+        return f"`{package.directory}` changed since this process started; run the command again"
 
     def text(self, name: str, digest: str) -> str:
-        """For executable text that is not a file: agreed to by name and digest."""
+        """Why a text that is not a file may not run, or ""."""
         if self._everything:
             return ""
         return self._compare(name, digest)
 
     def file(self, path: str, look: CheckDirectory | None = None) -> str:
-        """For a hook file: it and everything in its directory must be as agreed; in the root, the file alone."""
+        """Why a hook file may not run, or "": its directory must be as agreed, in the root only the file."""
         directory, name = os.path.split(path)
         if directory == self._root:
-            return self._alone(path)
+            return self._single_file(path)
         return refusal(name, (look or self.objections)(directory))
 
-    def _alone(self, path: str) -> str:
+    def _single_file(self, path: str) -> str:
         if self._everything:
             return ""
         try:
-            found = file_signature(path)
+            signature = file_signature(path)
         except OSError as error:
             return f"not trusted: cannot read `{path}`: {error.strerror}"
-        return self._compare(os.path.relpath(path, self._root), self.digests.of(path, found))
+        return self._compare(os.path.relpath(path, self._root), self.digests.of(path, signature))
 
     def objections(self, directory: str) -> Mapping[str, str]:
-        """What is wrong with the files of a directory, by name; nothing if all are as agreed."""
+        """Why files of a directory are not trusted, by name; {} if all are as agreed."""
         if self._everything:
             return {}
         try:
-            found = survey(directory)
+            signatures = survey(directory)
         except TooManyFiles as error:
             return {"": f"not trusted: {error}"}
         except OSError as error:
             return {"": f"not trusted: cannot read `{directory}`: {error.strerror}"}
         checked = self._checked.get(directory)
-        if checked is not None and checked[0] == found:
+        if checked is not None and checked[0] == signatures:
             return checked[1]
-        answer = self._read(directory, found)
-        self._checked[directory] = (found, answer)
+        answer = self._read(directory, signatures)
+        self._checked[directory] = (signatures, answer)
         return answer
 
     def agreed_names(self) -> list[str]:
-        """Everything that was agreed to, by name."""
+        """The names of everything that was agreed to."""
         return [] if self._everything else list(self._agreed())
 
     def gone(self, directory: str) -> list[str]:
-        """The files of a directory that somebody agreed to and that are not there any more, by path."""
+        """The paths of files in a directory that were agreed to and do not exist any more."""
         if self._everything:
             return []
         prefix = os.path.relpath(directory, self._root) + "/"
         agreed = (os.path.join(self._root, name) for name in self._agreed() if name.startswith(prefix))
         return [path for path in agreed if not os.path.lexists(path) or os.path.isdir(path)]
 
-    def recall(self, directory: str, found: dict[str, Signature], objections: dict[str, str]) -> None:
-        """What an earlier check of exactly these files said."""
-        self._checked[directory] = (found, objections)
+    def recall(self, directory: str, signatures: dict[str, Signature], objections: dict[str, str]) -> None:
+        """Use the result of an earlier check of exactly these files."""
+        self._checked[directory] = (signatures, objections)
 
-    def _read(self, directory: str, found: Mapping[str, Signature]) -> dict[str, str]:
+    def _read(self, directory: str, signatures: Mapping[str, Signature]) -> dict[str, str]:
         prefix = os.path.relpath(directory, self._root)
-        digests = ((path, self.digests.of(os.path.join(directory, path), found[path])) for path in sorted(found))
+        digests = (
+            (path, self.digests.of(os.path.join(directory, path), signatures[path])) for path in sorted(signatures)
+        )
         checked = ((path, self._compare(os.path.join(prefix, path), digest)) for path, digest in digests)
         return {path: objection for path, objection in checked if objection}
 
     def _compare(self, name: str, digest: str) -> str:
-        known = self._agreed().get(name)
+        agreement = self._agreed().get(name)
         name = file_name(name)
-        if known is None:
-            return f"not trusted: nobody agreed to `{name}` yet; {HOW}"
-        if not known.covers(digest):
+        if agreement is None:
+            return f"not trusted: `{name}` has not been agreed to yet; {HOW}"
+        if not agreement.covers(digest):
             return f"not trusted: `{name}` is not what was agreed to; {HOW}"
         return ""
 
 
 def refusal(name: str, objections: Mapping[str, str]) -> str:
-    """What the objections to a directory mean for one file in it: its own first, else those to its neighbours."""
+    """Why one file of a directory may not run, given the objections to the directory's files, or ""."""
     if not objections:
         return ""
     return objections.get(name) or f"what lies beside it is {next(iter(objections.values()))}"

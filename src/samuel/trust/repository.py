@@ -1,6 +1,6 @@
-"""Which repository a project belongs to: trust is kept per repository, so that its worktrees share it.
+"""Which repository a project belongs to: trust is stored per repository, so that its worktrees share it.
 
-Git itself is not asked: a `git` call would read the repository's own configuration before anybody trusted it.
+This does not call git, which would read the repository's configuration before it is trusted.
 """
 
 from __future__ import annotations
@@ -10,14 +10,14 @@ from pathlib import Path
 
 
 def trust_key(root: Path) -> str:
-    """A file name for what was agreed about the project at `root`."""
+    """The name of the file with the agreements about the project at `root`."""
     root = root.resolve()
     top = next((directory for directory in (root, *root.parents) if _has_git(directory)), None)
     if top is None:
         label, place = root.name, f"{root}\0"
     else:
         shared = common_directory(top)
-        # Named after what the worktrees share, never after the directory that one of them is in.
+        # Named after the directory that the worktrees share, never after that of a worktree.
         label = shared.parent.name if shared.name == ".git" else shared.name
         place = f"{shared}\0{root.relative_to(top)}"
     return f"{label or 'root'}-{hashlib.sha256(place.encode(errors='surrogateescape')).hexdigest()[:16]}"
@@ -33,11 +33,11 @@ def common_directory(top: Path) -> Path:
         own = (top / text.removeprefix("gitdir:").strip()).resolve()
         shared = (own / "commondir").read_text(encoding="utf-8", errors="surrogateescape")[:4096].strip()
         return (own / shared).resolve()
-    except (OSError, ValueError, RuntimeError):  # a submodule has no commondir; a broken link shares nothing
+    except (OSError, ValueError, RuntimeError):  # a submodule has no commondir; a broken link has no repository
         return git.resolve()
 
 
 def _has_git(directory: Path) -> bool:
-    """An empty `.git` is no repository: a sandbox has one where there is none, so that nobody makes it."""
+    """True for a repository. An empty `.git` is not one: a sandbox puts it there so that none can be created."""
     git = directory / ".git"
     return (git / "HEAD").exists() if git.is_dir() else git.exists()

@@ -1,4 +1,4 @@
-"""What the user agreed to run, kept in their state directory, never in the repository."""
+"""The trust store: what the user agreed to run, stored in their state directory, never in the repository."""
 
 from __future__ import annotations
 
@@ -18,41 +18,46 @@ from samuel.files.lock import held
 from samuel.paths import LIVE
 from samuel.process.live import enclosing
 
-EARLIER_KEPT = 20
-MOST_KEPT = 256 * 1024  # of a text, to show the difference when it changes
+MAX_EARLIER = 20
+MAX_TEXT_BYTES = 256 * 1024  # longer texts are not stored; stored ones serve to show what changed
 
 
 class Agreement(msgspec.Struct, frozen=True):
-    """One thing agreed to: a file by its path in the project, or other executable text by a name."""
+    """The user's agreement to a content: a file, by its path in the project, or another text, by a name."""
 
     digest: str
     at: str = ""
-    earlier: list[str] = []  # what was agreed to before: another worktree may still have it
+    earlier: list[str] = []  # digests agreed to before: another worktree may still have that content
     by: str = ""
-    """The process that recorded it, and a sum of what it recorded: a forged one has none."""
+    """The process that recorded it, and a checksum of what it recorded; a forged agreement lacks the checksum."""
 
     @property
     def recorded(self) -> bool:
-        return self.by.endswith(self._sum())
+        """True if Samuel recorded this agreement."""
+        return self.by.endswith(self._checksum())
 
     def signed(self) -> Agreement:
-        return replace(self, by=f"pid {os.getpid()} {self._sum()}")
+        """The agreement with the process and the checksum."""
+        return replace(self, by=f"pid {os.getpid()} {self._checksum()}")
 
-    def _sum(self) -> str:
+    def _checksum(self) -> str:
         return hashlib.sha256("\0".join((self.digest, self.at, *self.earlier)).encode()).hexdigest()[:16]
 
     def covers(self, digest: str) -> bool:
+        """True if the user agreed to the content with this digest."""
         return bool(digest) and (digest == self.digest or digest in self.earlier)
 
 
-class _File(msgspec.Struct):
+class _TrustFile(msgspec.Struct):
+    """The content of the store's file."""
+
     root: str = ""
     agreed: dict[str, Agreement] = {}
-    let_go: list[str] = []  # what handlers were called that their owner removed
+    removed_names: list[str] = msgspec.field(default_factory=list, name="let_go")  # of handlers the user removed
 
 
 class TrustStore:
-    """The agreements about one repository. Every change is made under a lock, on what is there then."""
+    """The agreements about one repository. A change locks the file and starts from its current content."""
 
     def __init__(self, directory: Path, key: str) -> None:
         self._file = directory / f"{key}.json"
@@ -61,17 +66,18 @@ class TrustStore:
         self._live = directory.parent / LIVE
 
     def load(self) -> Mapping[str, Agreement]:
+        """All agreements, by name."""
         return self._read().agreed
 
     def pin(self) -> Callable[[], Mapping[str, Agreement]]:
-        """The agreements as they are now, understood when they are first needed."""
+        """The agreements as they are now, decoded when they are first needed."""
         content = self._content()
-        return cache(lambda: self._understand(content).agreed)
+        return cache(lambda: self._decode(content).agreed)
 
     def agree(self, items: Iterable[tuple[str, str, bytes]], *, at: str, root: str, instead: bool = False) -> None:
-        """Record (name, digest, content) as agreed to; the content is kept to show what changed later.
+        """Record each (name, digest, content) as agreed to; the content is stored to show later changes.
 
-        `instead`: what was agreed to before is so no longer. Refused to everything that was started below a run.
+        With `instead`, earlier agreements under the same name no longer count. Refused inside a run.
         """
         if run := enclosing(self._live):
             raise SamuelError(
@@ -81,15 +87,23 @@ class TrustStore:
         with self._changing() as stored:
             for name, digest, content in items:
                 before = None if instead else stored.agreed.get(name)
-                known = [one for one in (before.digest, *before.earlier) if one != digest] if before else []
-                stored.agreed[name] = Agreement(digest, at, known[:EARLIER_KEPT]).signed()
-                if len(content) <= MOST_KEPT:
+                earlier = (
+                    [
+                        earlier_digest
+                        for earlier_digest in (before.digest, *before.earlier)
+                        if earlier_digest != digest
+                    ]
+                    if before
+                    else []
+                )
+                stored.agreed[name] = Agreement(digest, at, earlier[:MAX_EARLIER]).signed()
+                if len(content) <= MAX_TEXT_BYTES:
                     self._texts.mkdir(mode=0o700, exist_ok=True)
                     atomic.write_bytes(self._texts / digest, content, 0o600, durable=False)
             stored.root = root
 
     def revoke(self, names: Iterable[str] | None = None) -> list[str]:
-        """Take agreements back, all of them without names; gives those that were there."""
+        """Remove these agreements, or all of them; return the names of those that existed."""
         with self._changing() as stored:
             gone = [name for name in (stored.agreed if names is None else names) if name in stored.agreed]
             for name in gone:
@@ -97,7 +111,7 @@ class TrustStore:
         return gone
 
     def restore(self, before: Mapping[str, Agreement], names: Iterable[str]) -> None:
-        """Make these agreements what they were before, or none."""
+        """Set the agreements under these names back to what they were in `before`."""
         with self._changing() as stored:
             for name in names:
                 stored.agreed.pop(name, None)
@@ -105,42 +119,42 @@ class TrustStore:
                     stored.agreed[name] = before[name]
 
     def forget(self, names: Iterable[str], called: Iterable[str]) -> None:
-        """Take agreements back because what they are about is gone, and its owner wants it so.
+        """Remove the agreements to handlers that the user removed on purpose.
 
-        `called` are the names by which samuel.toml may still speak of it.
+        `called` are the names that samuel.toml may still have for them.
         """
         with self._changing() as stored:
             for name in names:
                 stored.agreed.pop(name, None)
-            stored.let_go = sorted({*stored.let_go, *called})
+            stored.removed_names = sorted({*stored.removed_names, *called})
 
-    def let_go(self) -> Sequence[str]:
-        """What their owner called the handlers that they removed."""
-        return self._read().let_go
+    def removed_names(self) -> Sequence[str]:
+        """The names of handlers that the user removed on purpose."""
+        return self._read().removed_names
 
-    def back_again(self, called: Collection[str]) -> None:
-        """What was removed and is there again is missed when it is gone the next time."""
-        if not {*called}.isdisjoint(self.let_go()):
+    def no_longer_removed(self, called: Collection[str]) -> None:
+        """Handlers with these names exist again; if they disappear once more, they are missing, not removed."""
+        if not {*called}.isdisjoint(self.removed_names()):
             with self._changing() as stored:
-                stored.let_go = [name for name in stored.let_go if name not in called]
+                stored.removed_names = [name for name in stored.removed_names if name not in called]
 
     def agreed_text(self, digest: str) -> bytes | None:
-        """The content that was agreed to under this digest, if it was kept."""
+        """The content with this digest that was agreed to, if it was stored."""
         try:
             return (self._texts / os.path.basename(digest)).read_bytes()
         except OSError:
             return None
 
     def stamp(self) -> tuple[int, ...]:
-        """Changes whenever the agreements do."""
+        """A value that changes whenever the agreements do."""
         try:
-            found = os.stat(self._file)
+            status = os.stat(self._file)
         except OSError:
             return ()
-        return found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_ino
+        return status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino
 
-    def _read(self) -> _File:
-        return self._understand(self._content())
+    def _read(self) -> _TrustFile:
+        return self._decode(self._content())
 
     def _content(self) -> bytes:
         try:
@@ -150,9 +164,9 @@ class TrustStore:
         except OSError as error:
             raise self._unreadable(error) from None
 
-    def _understand(self, content: bytes) -> _File:
+    def _decode(self, content: bytes) -> _TrustFile:
         try:
-            return decode_json(content, _File)
+            return decode_json(content, _TrustFile)
         except (UnicodeDecodeError, msgspec.MsgspecError) as error:
             raise self._unreadable(error) from None
 
@@ -160,17 +174,19 @@ class TrustStore:
         hint = "move it away and run `samuel trust` again"
         return ConfigError([Problem(f"cannot read what was agreed to: {error}", str(self._file), 0, hint)])
 
-    def _changing(self) -> _Changing:
+    def _changing(self) -> _LockedChange:
         self._file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        return _Changing(self)
+        return _LockedChange(self)
 
 
-class _Changing:
+class _LockedChange:
+    """Context manager: locks the store, gives its content, and writes it back."""
+
     def __init__(self, store: TrustStore) -> None:
         self._store = store
         self._held = held(store._lock, wait=10, note="samuel trust")
 
-    def __enter__(self) -> _File:
+    def __enter__(self) -> _TrustFile:
         self._held.__enter__()
         self._stored = self._store._read()
         return self._stored

@@ -60,7 +60,7 @@ class TestCreate:
             1,
             {
                 "status": "unavailable",
-                "reason": "not trusted: nobody agreed to `ability:text.repeat` yet",
+                "reason": "not trusted: `ability:text.repeat` has not been agreed to yet",
                 "suggestion": "run `samuel trust` to look at it and agree",
             },
         )
@@ -76,7 +76,7 @@ class TestCreate:
         shop.trust()
         shop.put("scripts/abilities/json.py", "")
         made = samuel("ability", "call", "text.repeat", "--input", '{"text": "hi"}')
-        assert "what lies beside it is not trusted: nobody agreed to `scripts/abilities/json.py`" in made.out
+        assert "what lies beside it is not trusted: `scripts/abilities/json.py` has not been agreed to" in made.out
 
     def test_how_it_is_run_is_part_of_what_is_agreed_to(self, samuel, shop):
         shop.trust()

@@ -322,7 +322,7 @@ class TestTrustEverything:
     def test_an_agent_that_is_not_given_it_is_told_why(self, samuel, shop, monkeypatch):
         monkeypatch.setenv("SAMUEL_TRUST_WITHHELD", "1")
         answer = samuel("ability", "create", "text.repeat", "--input", '{"text": "x"}').json
-        assert answer["reason"] == "not trusted: nobody agreed to `ability:text.repeat` yet"
+        assert answer["reason"] == "not trusted: `ability:text.repeat` has not been agreed to yet"
         why = "SAMUEL_TRUST=all is not handed on to the agents and hooks of a command"
         assert answer["suggestion"] == f"{why}: run `samuel trust --yes` before it"
 

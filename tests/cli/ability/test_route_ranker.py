@@ -118,7 +118,7 @@ def test_a_clone_cannot_make_it_ask_before_somebody_agreed(samuel, rooms, empty,
     log = rooms('["sweep"]')
     shutil.rmtree(machine / "state")
     (warning,) = route(samuel)["warnings"]
-    assert "nobody agreed to `abilities:ranker`" in warning
+    assert "`abilities:ranker` has not been agreed to" in warning
     assert not log.exists()
 
 

@@ -70,7 +70,7 @@ def test_those_left_out_and_those_not_asked(samuel, put, guard):
         "quality.check (all-ok + concatenate)\n"
         "  nobody answers\n"
         "left out: `default`: `handlers` in samuel.toml does not name it\n"
-        "untrusted: `guard`: not trusted: nobody agreed to `.samuel/hooks/guard` yet; "
+        "untrusted: `guard`: not trusted: `.samuel/hooks/guard` has not been agreed to yet; "
         "run `samuel trust` to look at it and agree\n",
         "",
     )

@@ -16,7 +16,9 @@ def mine(samuel, *arguments: str) -> list[tuple[str, ...]]:
 
 
 def test_a_clone_is_listed_and_not_run(samuel, project, guard):
-    reason = "not trusted: nobody agreed to `.samuel/hooks/guard` yet; run `samuel trust` to look at it and agree"
+    reason = (
+        "not trusted: `.samuel/hooks/guard` has not been agreed to yet; run `samuel trust` to look at it and agree"
+    )
     assert mine(samuel) == [("", "guard", None, "project", "exec", "untrusted", reason)]
     assert not (project / "canary").exists()
 

@@ -133,7 +133,7 @@ class TestRun:
     def test_nothing_runs_before_somebody_agreed_to_the_agent(self, samuel, kitchen, project):
         ran = samuel("recipe", "run", "review", "--arg", "branch=x")
         assert (ran.code, ran.out) == (1, "")
-        assert "nobody agreed to `agent:mine`" in ran.err
+        assert "`agent:mine` has not been agreed to" in ran.err
         assert "`samuel recipe run --yes`" in ran.err
         assert not (project / "made.txt").exists()
 

@@ -141,8 +141,8 @@ class TestBefore:
         ran = samuel("run", "start")
         assert (ran.code, ran.out) == (1, "")
         assert ran.err == (
-            "error: not trusted: nobody agreed to `checks:ralph` yet; run `samuel trust` to look at it and agree, "
-            "or `samuel run start --yes`\n"
+            "error: not trusted: `checks:ralph` has not been agreed to yet; run `samuel trust` to look at it "
+            "and agree, or `samuel run start --yes`\n"
         )
         assert samuel("trust", "--list", "--json").json["data"][0]["state"] == "new"
         assert [item["name"] for item in samuel("trust", "--yes", "--json").json["data"]["agreed"]] == [
@@ -176,9 +176,9 @@ class TestBefore:
         fields = json.dumps({"agent": "mine", "prompt": "x"})
         ran = samuel("hooks", "fire", "agent.invoke", "--really", "--payload", fields)
         assert (ran.code, ran.json["chain"][0]["outcome"]) == (1, "crashed")
-        assert "nobody agreed to `agent:mine`" in ran.json["chain"][0]["message"]
+        assert "`agent:mine` has not been agreed to" in ran.json["chain"][0]["message"]
         ran = samuel("hooks", "fire", "quality.check", "--payload", '{"commands": ["test -f work-1"]}')
-        assert "nobody agreed to `checks:ralph`" in ran.json["chain"][0]["message"]
+        assert "`checks:ralph` has not been agreed to" in ran.json["chain"][0]["message"]
 
     def test_inside_a_run_nobody_agrees_to_anything(self, samuel, workshop, inside):
         inside(TASK_ID="1")

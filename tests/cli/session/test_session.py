@@ -348,7 +348,7 @@ def test_a_list_that_nobody_agreed_to_is_named(samuel, hook, put) -> None:
     hook("SessionStop", {"follow_up_actions": [{"kind": "run_command", "payload": {"command": "touch x"}}]})
     put("samuel.toml", '[session]\nallow_commands = ["touch x"]\n')
     samuel("session", "start")
-    assert "not run: not trusted: nobody agreed to `session:commands` yet" in samuel("session", "stop").err
+    assert "not run: not trusted: `session:commands` has not been agreed to yet" in samuel("session", "stop").err
 
 
 def test_emit_keeps_what_hooks_say_for_routing(samuel, hook) -> None:

@@ -222,7 +222,7 @@ class TestWhoMayStopIt:
         seen = Recorder()
         ran = kitchen.run("review", branch="x", options={"trust_everything": False, "sinks": [seen]})
         assert ran.exit_code is None
-        assert "nobody agreed to `agent:mine`" in ran.stopped
+        assert "`agent:mine` has not been agreed to" in ran.stopped
         assert payloads(seen)[-1]["event"] == "SessionEnd"
         assert not (kitchen.root / "made.txt").exists()
 
