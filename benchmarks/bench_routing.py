@@ -114,7 +114,7 @@ def _ranked_quality(what: str, prompts: Sequence[tuple[str, str]], registry: Reg
         return Ranking("scripted", tuple(one.id for one in abilities if one.id == right[text]))
 
     def first(text: str) -> list[str]:
-        return [each.id for each in route(text, registry, index, ranker=ranker, shown=SHOWN).candidates[:1]]
+        return [each.id for each in route(text, registry, index, ranker=ranker, most_ranked=SHOWN).candidates[:1]]
 
     count = sum(first(text) == [wants] for text, wants in prompts)
     return Row(

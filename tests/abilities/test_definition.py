@@ -124,7 +124,7 @@ def test_every_problem_of_a_file_is_told_at_once() -> None:
     [
         ("implementation: {kind: shell}", "`kind` must be one of `script`, `python`, `agent`, not `shell`"),
         ("implementation: {script: {path: a.sh}}", "`kind` is missing"),
-        ("implementation: {kind: script}", "`script` is missing (say how it runs below `script:`)"),
+        ("implementation: {kind: script}", "`script` is missing (describe how it runs below `script:`)"),
         ("implementation: {kind: script, script: {}}", "`path` is missing"),
         (
             "implementation: {kind: script, script: {path: ../a.sh}}",

@@ -59,7 +59,7 @@ def test_a_row_names_what_its_file_defines(write) -> None:
         f"{HIGH}/flow.yaml:1: `flow` has no row in ABILITY.md (add one, or remove the file)",
         f"ABILITY.md:3: `{HIGH}/flow.yaml` defines `flow`, not `other` (correct the row)",
         "ABILITY.md:4: `db.seed` is a low-level ability (use the other table)",
-        "ABILITY.md:5: `db.seed` stands in line 4 as well (keep one)",
+        "ABILITY.md:5: `db.seed` is already in line 4 (remove one of them)",
         "ABILITY.md:5: `db.seed` is a low-level ability (use the other table)",
     ]
 
@@ -95,7 +95,7 @@ def test_calls_in_a_circle_are_told_once(write) -> None:
 def test_schemas_that_are_none(write) -> None:
     schema = "input_schema:\n  type: object\n  properties:\n    a:\n      type: text\n"
     (problem,) = found(write(SOUND | {f"{LOW}/seed.yaml": SEED + schema}))
-    assert problem.startswith(f'{LOW}/seed.yaml:8: `input_schema` is no JSON Schema: "text" is not valid')
+    assert problem.startswith(f'{LOW}/seed.yaml:8: `input_schema` is not a valid JSON Schema: "text" is not valid')
 
 
 def test_scripts_that_cannot_run(write, tmp_path: Path) -> None:
@@ -106,8 +106,8 @@ def test_scripts_that_cannot_run(write, tmp_path: Path) -> None:
     (tmp_path / "outside.sh").write_text("#!/bin/sh\n")
     (root / "tools/out").symlink_to(tmp_path / "outside.sh")
     assert found(root) == [
-        f"{LOW}/gone.yaml:3: the script `tools/gone` is missing (paths begin at the project's root)",
-        f"{LOW}/out.yaml:3: the script `tools/out` is a link that leads out of the project",
+        f"{LOW}/gone.yaml:3: the script `tools/gone` is missing (paths are relative to the project's root)",
+        f"{LOW}/out.yaml:3: the script `tools/out` is a symbolic link out of the project",
         f"{LOW}/plain.yaml:3: the script `tools/plain` is not executable (chmod +x tools/plain)",
     ]
 
@@ -130,7 +130,9 @@ def test_functions_that_are_not_there(write) -> None:
     )
     first, second, third = found(root)
     assert first == f"{LOW}/a.yaml:6: `tools/seed.py` has no function `runn` (did you mean `run`?)"
-    assert second == f"{LOW}/b.yaml:6: the file `tools/gone.py` is missing (paths begin at the project's root)"
+    assert (
+        second == f"{LOW}/b.yaml:6: the file `tools/gone.py` is missing (paths are relative to the project's root)"
+    )
     assert third.startswith(f"{LOW}/c.yaml:6: `tools/bad.py` cannot be read: invalid syntax")
 
 
@@ -165,7 +167,7 @@ def test_arguments_that_the_input_does_not_have(write) -> None:
 def test_a_keyword_that_rules_itself_out(write) -> None:
     hints = "routing_hints:\n  keywords: [seed, fill]\n  negative_keywords:\n    - drop\n    - Seed\n"
     assert found(write(SOUND | {f"{LOW}/seed.yaml": SEED + hints})) == [
-        f"{LOW}/seed.yaml:8: `Seed` is a keyword as well (it can never be found by it)"
+        f"{LOW}/seed.yaml:8: `Seed` is also a keyword (remove one of the two: it can never match)"
     ]
 
 
@@ -182,7 +184,7 @@ def test_a_path_that_no_file_can_have_hides_nothing(write) -> None:
     assert [one.replace(long, "LONG") for one in found(root)] == [
         f"{LOW}/seed.yaml:3: `path` is longer than a path can be",
         "ABILITY.md:8: the registry path of `other` is longer than a path can be",
-        f"ABILITY.md:8: the file `{LOW}/LONG.yaml` of `other` is missing (write it, or remove the row)",
+        f"ABILITY.md:8: the file `{LOW}/LONG.yaml` of `other` is missing (write the file, or remove the row)",
     ]
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from samuel.abilities.placeholders import filled, names
+from samuel.abilities.placeholders import fill, names
 from samuel.errors import SamuelError
 
 
@@ -20,12 +20,12 @@ from samuel.errors import SamuelError
     ],
 )
 def test_values(text, values, expected):
-    assert filled(text, values) == expected
+    assert fill(text, values) == expected
 
 
 def test_a_name_that_the_input_lacks():
     with pytest.raises(SamuelError, match="the input has no `suite`"):
-        filled("{suite}", {"other": 1})
+        fill("{suite}", {"other": 1})
 
 
 def test_names():

@@ -101,7 +101,7 @@ def test_one_name_is_one_ability(write) -> None:
     assert [one.id for one in load(root).abilities] == ["other"], "the first file of the name has it"
     assert told(root) == [
         f"{LOW}/{name}.yaml: `db.seed` is already the name of the ability in `{HIGH}/other.yaml`"
-        " (give it another one)"
+        " (choose another name)"
         for name in ("a", "b")
     ]
 
@@ -111,7 +111,7 @@ def test_no_other_file_takes_over_a_name_that_a_row_gives(write) -> None:
     root = write({"ABILITY.md": TABLE, f"{HIGH}/a.yaml": other, f"{HIGH}/review.yaml": REVIEW})
     assert load(root).find("review").file == f"{HIGH}/review.yaml"
     assert told(root) == [
-        f"{HIGH}/a.yaml: `review` is already the name of the ability in `{HIGH}/review.yaml` (give it another one)"
+        f"{HIGH}/a.yaml: `review` is already the name of the ability in `{HIGH}/review.yaml` (choose another name)"
     ]
 
 

@@ -57,7 +57,7 @@ def test_a_table_without_a_column_is_told() -> None:
         "| Id | Type | Scope | Registry path |\n|---|---|---|---|\n| a | b | c | d |\n"
     ).problems
     assert (
-        str(problem) == "ABILITY.md:1: the table lacks the column `when to use` (columns are known by their names)"
+        str(problem) == "ABILITY.md:1: the table lacks the column `when to use` (columns are found by their names)"
     )
 
 
@@ -114,5 +114,5 @@ def test_a_cell_that_nobody_reads_is_told() -> None:
     tables = read_tables(TABLES.replace("Seed it", "x" * 5000))
     assert [row.name for row in tables.rows] == ["billing_regression", "code_review"]
     assert [str(problem) for problem in tables.problems] == [
-        "ABILITY.md:14: `summary` has more than 2000 characters (say less)"
+        "ABILITY.md:14: `summary` has more than 2000 characters (shorten it)"
     ]

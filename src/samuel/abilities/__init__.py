@@ -1,1 +1,1 @@
-"""What can be done in a repository: the registry of abilities, and which of them a request asks for."""
+"""Abilities: what can be done in a repository, and which of it a request asks for."""

@@ -1,4 +1,4 @@
-"""From one registry file to an ability, or every problem of it at once."""
+"""Read one registry file: an ability, or every problem of the file at once."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
 class ExecutionSettings(NamedTuple):
-    """What a file below `config/` says: how an ability runs that is defined elsewhere."""
+    """A file below `config/`: how an ability runs that another file defines."""
 
     name: str
     implementation: Implementation | None
@@ -38,14 +38,14 @@ class ExecutionSettings(NamedTuple):
 
 
 def read_ability(data: bytes, file: str, level: Level) -> Ability:
-    """ConfigError with everything that is wrong with it."""
+    """The content of a file; ConfigError with every problem of it."""
     document = yaml.load(data, file)
     report = ProblemReport(Path(file), document.lines)
     top = report.read(document.mapping())
     high = level is Level.HIGH
     key = top.require("operation_key", name, "") if not high else top.take("operation_key", name, "")
     scope, hints = top.table("scope"), top.table("routing_hints")
-    found = Ability(
+    ability = Ability(
         id=top.require("id", name, "") if high else key,
         level=level,
         summary=top.require("summary", prose, ""),
@@ -66,17 +66,17 @@ def read_ability(data: bytes, file: str, level: Level) -> Ability:
         implementation_file=file if "implementation" in top else "",
     )
     report.finish()
-    return found
+    return ability
 
 
 def read_execution(data: bytes, file: str) -> ExecutionSettings:
-    """ConfigError with everything that is wrong with it."""
+    """The content of a file; ConfigError with every problem of it."""
     document = yaml.load(data, file)
     report = ProblemReport(Path(file), document.lines)
     top = report.read(document.mapping())
     names = [key for key in ("operation_key", "id") if top.take(key, name, "")]
     if len(names) != 1:
-        top.refuse("operation_key", "it must name one ability", "give its `operation_key` or its `id`")
+        top.refuse("operation_key", "it must name exactly one ability", "write its `operation_key` or its `id`")
     if "implementation" not in top:
         top.refuse("implementation", "`implementation` is missing")
     implementation = _implementation(top)
@@ -92,10 +92,10 @@ def _implementation(top: ConfigTable) -> Implementation | None:
     kind = table.require("kind", kinds.one_of(*_READERS), "")
     if not kind:
         for other in _READERS:
-            table.take(other, kinds.any_value, None)  # one problem is enough: these keys are known
+            table.take(other, kinds.any_value, None)  # so that these keys are not reported as unknown too
         return None
     if kind not in table:
-        table.refuse(kind, f"`{kind}` is missing", f"say how it runs below `{kind}:`")
+        table.refuse(kind, f"`{kind}` is missing", f"describe how it runs below `{kind}:`")
         return None
     return _READERS[kind](table.table(kind))
 
@@ -145,11 +145,11 @@ def text(value: object) -> str:
 
 
 def prose(value: object) -> str:
-    """A text as one line."""
-    found = " ".join(text(value).split())
-    if len(found) > LONGEST_SUMMARY:
+    """The text as one line."""
+    line = " ".join(text(value).split())
+    if len(line) > LONGEST_SUMMARY:
         raise ValueError(f"must have at most {LONGEST_SUMMARY} characters")
-    return found
+    return line
 
 
 def version(value: object) -> str:
@@ -165,20 +165,22 @@ def schema(value: object) -> dict[str, Any]:
 
 
 def function(value: object) -> str:
-    found = kinds.name(value).removeprefix("./")
-    if not _FUNCTION.fullmatch(found):
+    target = kinds.name(value).removeprefix("./")
+    if not _FUNCTION.fullmatch(target):
         raise ValueError("must be `module:function` or `path/to/file.py:function`")
-    module, _, _ = found.rpartition(":")
+    module, _, _ = target.rpartition(":")
     kinds.inner_path(module if is_file(module) else module.replace(".", "/"))
-    return found
+    return target
 
 
 def environment(value: object) -> dict[str, str]:
-    """Names with their values; or a list of names, each with the value it has outside."""
-    given = value if isinstance(value, dict) else {variable: f"${variable}" for variable in kinds.variables(value)}
-    for variable, content in given.items():
+    """Variables with their values, or a list of names that are passed through from the environment."""
+    variables = (
+        value if isinstance(value, dict) else {variable: f"${variable}" for variable in kinds.variables(value)}
+    )
+    for variable, content in variables.items():
         if not _VARIABLE.fullmatch(variable):
-            raise ValueError(f"must name environment variables, and `{variable}` is none")
+            raise ValueError(f"must name environment variables, and `{variable}` is not a valid name")
         if not isinstance(content, str) or "\0" in content:
             raise ValueError(f"must give `{variable}` a string")
-    return given
+    return variables

@@ -1,4 +1,4 @@
-"""One ability, as the registry describes it.
+"""The record of one ability.
 
 High-level abilities (workflows, agents) cover a piece of work and may call others; low-level ones are single
 operations. Both have one name space: an ability is called by its id or by its operation key.
@@ -23,14 +23,14 @@ class ScriptImplementation(msgspec.Struct, frozen=True, tag="script"):
     path: str
     """Below the project's root."""
     arguments: tuple[str, ...] = ()
-    """`{name}` in one stands for that value of the input."""
+    """`{name}` in an argument is replaced by that value of the input."""
     timeout: float | None = None
     env: dict[str, str] = {}
-    """`"$NAME"` stands for the variable of that name outside."""
+    """`"$NAME"` is replaced by the variable of that name in the environment of Samuel."""
 
 
 class PythonImplementation(msgspec.Struct, frozen=True, tag="python"):
-    """A function that is given the input and returns the output."""
+    """A Python function that takes the input and returns the output."""
 
     function: str
     """`module:function`, or `path/to/file.py:function` below the project's root."""
@@ -60,39 +60,39 @@ class Ability(msgspec.Struct, frozen=True):
     level: Level
     summary: str
     file: str
-    """Where it is defined, below the project's root."""
+    """The file that defines it, below the project's root."""
     operation_key: str = ""
     type: str = ""
-    """`workflow` or `agent`, of a high-level one."""
+    """`workflow` or `agent`; only high-level abilities have one."""
     version: str = ""
     when_to_use: str = ""
-    """What ABILITY.md says of it."""
+    """The text in ABILITY.md."""
     area: str = ""
-    """The scope that ABILITY.md gives it."""
+    """The scope in ABILITY.md."""
     modules: tuple[str, ...] = ()
     environments: tuple[str, ...] = ()
-    """Where it may be called; everywhere, if there are none."""
+    """The environments where it may be called; everywhere if empty."""
     keywords: tuple[str, ...] = ()
     negative_keywords: tuple[str, ...] = ()
     scopes: tuple[str, ...] = ()
     notes: str = ""
     calls: tuple[str, ...] = ()
-    """What a high-level one may call: operation keys, or ids."""
+    """Operation keys or ids of the abilities that it may call, if it is high-level."""
     input_schema: dict[str, Any] | None = None
     output_schema: dict[str, Any] | None = None
     implementation: Implementation | None = None
     implementation_file: str = ""
-    """Where its implementation is given: its own file, or one below `config/`."""
+    """The file with its implementation: its own, or one below `config/`."""
 
     @property
     def names(self) -> tuple[str, ...]:
-        """What it is called by."""
+        """The names that it can be called by: its id, and its operation key."""
         return (self.id,) if self.operation_key in ("", self.id) else (self.id, self.operation_key)
 
     @property
     def all_scopes(self) -> tuple[str, ...]:
-        found = dict.fromkeys((*self.modules, *self.scopes, self.area))
-        return tuple(scope for scope in found if scope)
+        scopes = dict.fromkeys((*self.modules, *self.scopes, self.area))
+        return tuple(scope for scope in scopes if scope)
 
     @property
     def kind(self) -> str:

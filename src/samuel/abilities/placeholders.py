@@ -1,4 +1,4 @@
-"""`{name}` in an argument or a prompt: the value of that name in the input of a call."""
+"""Placeholders in an argument or a prompt: `{name}` is replaced by that value of a call's input."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ _PLACEHOLDER = re.compile(r"\{([A-Za-z_][A-Za-z0-9_]*)\}")
 
 
 def names(text: str) -> list[str]:
-    """Those that a text has, each once."""
+    """The names of the placeholders in a text, each once."""
     return list(dict.fromkeys(_PLACEHOLDER.findall(text)))
 
 
-def filled(text: str, values: Mapping[str, Any]) -> str:
-    """The text with its values: a string as it is, anything else as JSON. A value is never looked at again."""
+def fill(text: str, values: Mapping[str, Any]) -> str:
+    """The text with its values: strings as they are, anything else as JSON. Placeholders in values stay."""
 
-    def value(found: re.Match[str]) -> str:
-        if found[1] not in values:
-            raise SamuelError(f"the input has no `{found[1]}`", f"`{found[0]}` needs a value")
-        given = values[found[1]]
-        return given if isinstance(given, str) else msgspec.json.encode(given).decode()
+    def replacement(match: re.Match[str]) -> str:
+        if match[1] not in values:
+            raise SamuelError(f"the input has no `{match[1]}`", f"`{match[0]}` needs a value")
+        value = values[match[1]]
+        return value if isinstance(value, str) else msgspec.json.encode(value).decode()
 
-    return _PLACEHOLDER.sub(value, text)
+    return _PLACEHOLDER.sub(replacement, text)

@@ -1,7 +1,7 @@
-"""Asking a model which abilities fit: what it is shown, and what its answer may be.
+"""Ask a model which abilities fit: the prompt, and how its answer is read.
 
-Words find candidates; a model may know that two sentences mean the same although they share no word. It is shown
-candidates by id and answers with some of these ids. Any other answer counts for nothing, and the words decide.
+Words find candidates; a model may know that two sentences mean the same although they share no word. The prompt
+lists candidates by id, and the model answers with some of these ids. Any other answer is ignored.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from typing import Any, NamedTuple
 from samuel.abilities.model import Ability
 from samuel.printable import file_name
 
-LONGEST = 4_000  # characters of what is asked for
+LONGEST = 4_000  # characters of the request
 LONGEST_LINE = 300  # characters of one description
-LARGEST_ANSWER = 1024 * 1024  # characters that are looked through, from the end
+LARGEST_ANSWER = 1024 * 1024  # characters that are searched, from the end
 
 _LIST = re.compile(r"\[[^\[\]]*\]")
 
@@ -40,14 +40,14 @@ is asked for; if none does, answer with an empty list. Write the list on a line 
 
 class Ranking(NamedTuple):
     by: str
-    """Who ranked: the name of an agent."""
+    """The name of the agent that ranked, or `words`."""
     ids: tuple[str, ...] = ()
     problem: str = ""
-    """Why there is no answer that can be used; the words decide then."""
+    """Why the answer cannot be used, in which case the words decide."""
 
 
 Ranker = Callable[[str, Sequence[Ability], int], Ranking]
-"""Ranks abilities for a text: at most so many of those that it is shown."""
+"""Ranks abilities for a text: returns at most so many of their ids."""
 
 
 def prompt(text: str, abilities: Sequence[Ability], limit: int) -> str:
@@ -56,17 +56,17 @@ def prompt(text: str, abilities: Sequence[Ability], limit: int) -> str:
 
 
 def ids_in(output: str, abilities: Sequence[Ability], limit: int) -> tuple[str, ...]:
-    """The ids that an answer names; ValueError if it is none.
+    """The ids in an answer; ValueError if it is not a list of ids from the prompt.
 
     Agents print plain text, or a JSON object per event with the answer in it. The last list counts.
     """
-    known = {ability.id for ability in abilities}
-    lists = [found for text in _texts(output[-LARGEST_ANSWER:]) for found in _lists(text)]
+    valid_ids = {ability.id for ability in abilities}
+    lists = [candidate for text in _texts(output[-LARGEST_ANSWER:]) for candidate in _lists(text)]
     if not lists:
         raise ValueError("it has no JSON list of ids")
     answer = list(dict.fromkeys(lists[-1]))
-    if unknown := [id for id in answer if id not in known]:
-        raise ValueError(f"it names `{_line(unknown[0])}`, which it was not shown")
+    if unknown := [id for id in answer if id not in valid_ids]:
+        raise ValueError(f"it names `{_line(unknown[0])}`, which is not in the prompt")
     return tuple(answer[:limit])
 
 
@@ -92,9 +92,9 @@ def _strings(value: Any) -> Iterator[str]:
 
 
 def _lists(text: str) -> Iterator[list[str]]:
-    for found in _LIST.findall(text):
+    for match in _LIST.findall(text):
         try:
-            value = json.loads(found)
+            value = json.loads(match)
         except ValueError:
             continue
         if all(isinstance(item, str) for item in value):

@@ -1,7 +1,7 @@
-"""All abilities of a project: the files below `.system/registry/`, and what ABILITY.md says of them.
+"""All abilities of a project: the files below `.system/registry/`, and the tables of ABILITY.md.
 
-A file with a problem is left out and told of; it never hides another. Reading ten thousand files takes seconds, so
-what was read is kept in the user's cache for as long as every file is the same.
+A file with a problem is left out and reported; it does not affect others. Reading ten thousand files takes
+seconds, so the registry is in the user's cache as long as no file changes.
 """
 
 from __future__ import annotations
@@ -39,14 +39,14 @@ class Registry(msgspec.Struct, frozen=True, dict=True):
     """By id."""
     problems: tuple[Problem, ...] = ()
     rows: tuple[AbilityRow, ...] = ()
-    """What ABILITY.md lists."""
+    """The rows of ABILITY.md."""
     stamp: str = ""
-    """Changes when any of the files does."""
+    """Changes when one of the files changes."""
 
     @cached_property
     def by_name(self) -> Mapping[str, Ability]:
         """By id and by operation key."""
-        return {name: one for one in self.abilities for name in one.names}
+        return {name: ability for ability in self.abilities for name in ability.names}
 
     def find(self, name: str) -> Ability:
         """The ability of this id or operation key; UsageError with the nearest one if there is none."""
@@ -54,40 +54,40 @@ class Registry(msgspec.Struct, frozen=True, dict=True):
             return self.by_name[name]
         if broken := [problem for problem in self.problems if Path(problem.file).stem == name]:
             what = f"the ability `{file_name(name)[:100]}` cannot be used: {broken[0]}"
-            raise UsageError(what, "`samuel ability lint` shows everything that is wrong")
-        hint = did_you_mean(name, self.by_name, "`samuel ability list` shows those that are there")
+            raise UsageError(what, "`samuel ability lint` lists every problem")
+        hint = did_you_mean(name, self.by_name, "`samuel ability list` lists them")
         if self.problems:
-            hint += "; `samuel ability lint` shows files that cannot be used"
+            hint += "; `samuel ability lint` lists files that cannot be used"
         raise UsageError(f"there is no ability `{file_name(name)[:100]}`", hint)
 
 
 def has_registry(root: Path) -> bool:
-    """Whether a project describes any abilities, right or wrong."""
+    """Whether a project has a registry or an ABILITY.md, valid or not."""
     return (root / FOLDER).is_dir() or (root / FILE).is_file()
 
 
 def load(root: Path, cache: Path | None = None) -> Registry:
-    """The registry of a project; what has not changed since the last time comes from `cache`, a directory."""
+    """The registry of a project; from the directory `cache` if no file has changed."""
     file = cache and cache_file(cache, root, "msgpack")
-    found = _survey(root)
-    if file and (known := _recall(file, root, found)):
-        return known
-    reading = _Reading(root, found)
-    registry = reading.registry()
-    if file and found == _survey(root):  # what changed meanwhile is read again next time
-        cached = _CachedRegistry(found, reading.elsewhere, registry)
+    signatures = _survey(root)
+    if file and (registry := _load_cached(file, root, signatures)):
+        return registry
+    reader = _RegistryReader(root, signatures)
+    registry = reader.registry()
+    if file and signatures == _survey(root):  # not cached if a file changed meanwhile
+        cached = _CachedRegistry(signatures, reader.outside, registry)
         file_cache.save(file, cached, msgspec.msgpack.encode, __version__)
     return registry
 
 
 def cache_file(cache: Path, root: Path, ending: str) -> Path:
-    """Where something about a project's registry is kept."""
+    """The cache file of a project's registry with this extension."""
     return cache / "abilities" / f"{file_cache.digest_of(str(root))}.{ending}"
 
 
 class _CachedRegistry(msgspec.Struct, array_like=True):
-    found: dict[str, Signature]
-    elsewhere: dict[str, Signature]
+    signatures: dict[str, Signature]
+    outside: dict[str, Signature]
     """Files outside of the registry that ABILITY.md names."""
     registry: Registry
 
@@ -95,27 +95,27 @@ class _CachedRegistry(msgspec.Struct, array_like=True):
 _decode = msgpack_decoder(_CachedRegistry)
 
 
-def _recall(file: Path, root: Path, found: Mapping[str, Signature]) -> Registry | None:
+def _load_cached(file: Path, root: Path, signatures: Mapping[str, Signature]) -> Registry | None:
     cached = file_cache.load(file, _decode, __version__)
-    if cached is None or cached.found != found:
+    if cached is None or cached.signatures != signatures:
         return None
-    if any(_signature(root / path) != before for path, before in cached.elsewhere.items()):
+    if any(_signature(root / path) != before for path, before in cached.outside.items()):
         return None
     return cached.registry
 
 
 def _survey(root: Path) -> dict[str, Signature]:
-    """Each file of the registry, below the root, with what tells whether it changed."""
-    found = {FILE: _signature(root / FILE)}
+    """The signature of each file of the registry, by its path below the root."""
+    signatures = {FILE: _signature(root / FILE)}
     for folder in FOLDERS:
         try:
             with os.scandir(root / folder) as entries:
                 for entry in entries:
                     if entry.name.endswith(ENDINGS) and not entry.name.startswith("."):
-                        found[f"{folder}/{entry.name}"] = _signature(entry)
+                        signatures[f"{folder}/{entry.name}"] = _signature(entry)
         except (FileNotFoundError, NotADirectoryError, PermissionError):
             continue
-    return found
+    return signatures
 
 
 def _signature(path: Path | os.DirEntry[str]) -> Signature:
@@ -125,27 +125,27 @@ def _signature(path: Path | os.DirEntry[str]) -> Signature:
         return ()
 
 
-class _Reading:
-    """One look through all the files."""
+class _RegistryReader:
+    """Reads all files of a registry and collects their problems."""
 
-    def __init__(self, root: Path, found: Mapping[str, Signature]) -> None:
+    def __init__(self, root: Path, signatures: Mapping[str, Signature]) -> None:
         self._root = root
-        self._found = found
+        self._signatures = signatures
         self._problems: list[Problem] = []
-        self.elsewhere: dict[str, Signature] = {}
+        self.outside: dict[str, Signature] = {}
 
     def registry(self) -> Registry:
         tables = self._tables()
         abilities = self._distinct(self._abilities(self._files(tables.rows)))
         abilities = self._with_executions(abilities)
         abilities = self._with_rows(abilities, tables.rows)
-        whole = sorted(abilities.values(), key=lambda one: one.id)
-        signatures = (repr(sorted(files.items())) for files in (self._found, self.elsewhere))
+        by_id = sorted(abilities.values(), key=lambda ability: ability.id)
+        signatures = (repr(sorted(files.items())) for files in (self._signatures, self.outside))
         stamp = file_cache.digest_of(__version__, *signatures)
-        return Registry(tuple(whole), tuple(self._problems), tables.rows, stamp)
+        return Registry(tuple(by_id), tuple(self._problems), tables.rows, stamp)
 
     def _tables(self) -> AbilityTables:
-        if not self._found[FILE]:
+        if not self._signatures[FILE]:
             return AbilityTables()
         try:
             data = read_inside(self._root, FILE, limit=LARGEST)
@@ -166,7 +166,10 @@ class _Reading:
         """
         named = set()
         files = {
-            path: level for folder, level in LEVELS.items() for path in sorted(self._found) if _is_in(path, folder)
+            path: level
+            for folder, level in LEVELS.items()
+            for path in sorted(self._signatures)
+            if _is_in(path, folder)
         }
         for row in rows:
             try:
@@ -175,12 +178,12 @@ class _Reading:
                 self._problem(f"the registry path of `{row.name}` {error}", FILE, row.line)
                 continue
             named.add(path)
-            if path not in self._found and path not in files:
-                self.elsewhere[path] = _signature(self._root / path)
-                if self.elsewhere[path]:
+            if path not in self._signatures and path not in files:
+                self.outside[path] = _signature(self._root / path)
+                if self.outside[path]:
                     files[path] = row.level
         if len(files) > MOST_FILES:
-            what = f"{len(files)} abilities are more than {MOST_FILES}: the rest is left out"
+            what = f"{len(files)} abilities exceed the limit of {MOST_FILES}; the rest is left out"
             self._problem(what, FOLDER, hint="remove some")
         return dict(sorted(files.items(), key=lambda item: item[0] not in named)[:MOST_FILES])  # stable
 
@@ -194,37 +197,37 @@ class _Reading:
                 self._problems += error.problems
 
     def _distinct(self, abilities: Iterable[Ability]) -> dict[str, Ability]:
-        kept: dict[str, Ability] = {}
+        distinct: dict[str, Ability] = {}
         taken: dict[str, Ability] = {}
-        for one in abilities:
-            if twice := next((name for name in one.names if name in taken), None):
+        for ability in abilities:
+            if twice := next((name for name in ability.names if name in taken), None):
                 what = f"`{twice}` is already the name of the ability in `{taken[twice].file}`"
-                self._problem(what, one.file, hint="give it another one")
+                self._problem(what, ability.file, hint="choose another name")
                 continue
-            kept[one.id] = one
-            taken.update(dict.fromkeys(one.names, one))
-        return kept
+            distinct[ability.id] = ability
+            taken.update(dict.fromkeys(ability.names, ability))
+        return distinct
 
     def _with_executions(self, abilities: dict[str, Ability]) -> dict[str, Ability]:
-        names = {name: one.id for one in abilities.values() for name in one.names}
+        names = {name: ability.id for ability in abilities.values() for name in ability.names}
         hints = SpellingHints()
-        for said in self._executions():
-            if said.name not in names:
-                hint = hints.did_you_mean(said.name, names)
-                self._problem(f"there is no ability `{said.name}`", said.file, said.line, hint)
+        for settings in self._executions():
+            if settings.name not in names:
+                hint = hints.did_you_mean(settings.name, names)
+                self._problem(f"there is no ability `{settings.name}`", settings.file, settings.line, hint)
                 continue
-            one = abilities[names[said.name]]
-            if one.implementation_file:
-                what = f"the implementation of `{one.id}` is already given in `{one.implementation_file}`"
-                self._problem(what, said.file, said.line, "keep one of the two")
+            ability = abilities[names[settings.name]]
+            if ability.implementation_file:
+                what = f"the implementation of `{ability.id}` is already given in `{ability.implementation_file}`"
+                self._problem(what, settings.file, settings.line, "keep one of the two")
                 continue
-            abilities[one.id] = msgspec.structs.replace(
-                one, implementation=said.implementation, implementation_file=said.file
+            abilities[ability.id] = msgspec.structs.replace(
+                ability, implementation=settings.implementation, implementation_file=settings.file
             )
         return abilities
 
     def _executions(self) -> Iterator[ExecutionSettings]:
-        for path in sorted(self._found):
+        for path in sorted(self._signatures):
             if not _is_in(path, CONFIG) or (data := self._read(path)) is None:
                 continue
             try:
@@ -233,16 +236,16 @@ class _Reading:
                 self._problems += error.problems
 
     def _with_rows(self, abilities: dict[str, Ability], rows: Iterable[AbilityRow]) -> dict[str, Ability]:
-        """What the tables say of those that they describe rightly; `lint` tells of the others."""
-        names = {name: one.id for one in abilities.values() for name in one.names}
+        """Abilities with the text of their rows. Rows of the wrong table are ignored; `lint` reports them."""
+        names = {name: ability.id for ability in abilities.values() for name in ability.names}
         for row in rows:
-            one = abilities.get(names.get(row.name, ""))
-            if one is not None and one.level is row.level:
-                abilities[one.id] = msgspec.structs.replace(one, when_to_use=row.text, area=row.scope)
+            ability = abilities.get(names.get(row.name, ""))
+            if ability is not None and ability.level is row.level:
+                abilities[ability.id] = msgspec.structs.replace(ability, when_to_use=row.text, area=row.scope)
         return abilities
 
     def _read(self, path: str) -> bytes | None:
-        if path != file_name(path):  # it could be named in no payload and no record
+        if path != file_name(path):  # payloads and records are UTF-8
             self._problem("its name is not UTF-8", path, hint="rename it")
             return None
         try:

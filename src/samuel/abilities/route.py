@@ -1,7 +1,7 @@
-"""Which abilities a text asks for: the surest of the high-level ones first, then the low-level ones.
+"""Find the abilities that a text asks for: high-level ones first, then low-level ones, each by score.
 
-Full-text relevance decides. What hooks suggest and what is used often moves an ability up, each within a bound; an
-environment, a scope or a negative keyword takes one out. The same inputs always give the same answer.
+Full-text search decides. Suggestions of hooks and frequent use raise the score, each within a limit; environment,
+scope and negative keywords rule abilities out. The same inputs always give the same answer.
 """
 
 from __future__ import annotations
@@ -23,18 +23,23 @@ from samuel.relevance.index import POOL, Hit, IndexedText, TextIndex
 from samuel.relevance.words import sentences, words
 
 WEIGHTS = {"name": 1.0, "keywords": 1.0, "when_to_use": 1.0, "summary": 0.8, "scope": 0.7}
-_SHOWN = {"name": "its name", "when_to_use": "when to use it", "keywords": "its keywords", "scope": "its scope"}
+_FIELD_NAMES = {
+    "name": "its name",
+    "when_to_use": "when to use it",
+    "keywords": "its keywords",
+    "scope": "its scope",
+}
 
 SUGGESTED = 0.5
-"""How much of what an ability lacks to certainty a suggestion gives it, at full confidence."""
+"""The part of the gap to 1 that a suggestion with full confidence adds to the score."""
 
 USED = 0.1
-"""Likewise for frequent use: enough to win over an equal, never over one that fits clearly better."""
+"""The same for frequent use: enough to decide between equals, not to win over a clearly better match."""
 
-_OFTEN = 10  # uses that give half of it
+_OFTEN = 10  # uses that add half of it
 
 NEAR = 0.75
-"""What is not at least so near to the best is not offered: a high-level ability comes first only if it fits."""
+"""Candidates below this part of the best score are not offered: a high-level ability must fit to come first."""
 
 
 class RouteCandidate(NamedTuple):
@@ -43,7 +48,7 @@ class RouteCandidate(NamedTuple):
     score: float
     """0 to 1."""
     reasons: tuple[str, ...]
-    """What the score is made of, in words."""
+    """The parts of the score, in words."""
 
 
 class AbilityRouting(NamedTuple):
@@ -51,17 +56,17 @@ class AbilityRouting(NamedTuple):
     reported: tuple[str, ...] = ()
     """Suggestions that could not be followed."""
     left_out: Mapping[str, str] = {}
-    """What fits too and may not be offered, by id, and why."""
+    """Abilities that fit but are ruled out, by id, with the reason."""
     nothing: str = ""
     """Why there is no candidate."""
     nearest: tuple[RouteCandidate, ...] = ()
-    """What comes nearest of what is not offered, the best first."""
+    """The best abilities that are not offered, the best first."""
     ranked_by: str = "words"
     """`words`, or the name of the agent that chose the candidates."""
 
 
 def open_index(registry: Registry, file: Path | None = None) -> TextIndex:
-    """The index to route with, in memory; or kept in `file` until the registry changes."""
+    """The index to route with: in memory, or cached in `file` until the registry changes."""
     if file is None:
         return TextIndex.build(_documents(registry), WEIGHTS)
     return TextIndex.cached(file, registry.stamp, lambda: _documents(registry), WEIGHTS)
@@ -78,17 +83,18 @@ def route(
     usage: Mapping[str, int] | None = None,
     limit: int = 5,
     ranker: Ranker | None = None,
-    shown: int = 40,
+    most_ranked: int = 40,
 ) -> AbilityRouting:
-    """What to offer for a text. `environment` and `scope` say where one is, "" that it does not matter.
+    """The abilities to offer for a text in an environment and a scope; "" means any.
 
-    `ranker` chooses among the `shown` abilities that fit best by words; without a usable answer the words decide.
+    `ranker` chooses among the `most_ranked` abilities that fit best by words; if its answer is unusable, the words
+    decide.
     """
-    suggested, reported = _resolved(suggestions, registry)
+    suggested, reported = _by_ability(suggestions, registry)
     refused: dict[str, str] = {}
 
     def admits(id: str) -> bool:
-        if why := _elsewhere(registry.by_name[id], environment, scope):
+        if why := _out_of_place(registry.by_name[id], environment, scope):
             refused[id] = why
         return not why
 
@@ -96,47 +102,59 @@ def route(
     for id in suggested:
         if id not in hits and admits(id):
             hits[id] = Hit(id, 0.0, {})
-    refused |= _unwanted(text, [registry.by_name[id] for id in hits])
-    found = {
+    refused |= _ruled_out(text, [registry.by_name[id] for id in hits])
+    candidates = {
         id: _candidate(registry.by_name[id], hit, suggested.get(id), (usage or {}).get(id, 0), environment)
         for id, hit in hits.items()
         if id not in refused
     }
-    offered = [one for id, one in found.items() if hits[id].score >= FLOOR or id in suggested]
-    best = max((one.score for one in offered), default=0.0)
-    offered = [one for one in offered if one.score >= NEAR * best or one.id in suggested]
-    offered.sort(key=lambda one: (one.level is not Level.HIGH, -one.score, one.id))
+    offered = [candidate for id, candidate in candidates.items() if hits[id].score >= FLOOR or id in suggested]
+    best = max((candidate.score for candidate in offered), default=0.0)
+    offered = [candidate for candidate in offered if candidate.score >= NEAR * best or candidate.id in suggested]
+    offered.sort(key=lambda candidate: (candidate.level is not Level.HIGH, -candidate.score, candidate.id))
     answer = Ranking("words")
     if ranker is not None and registry.abilities:
-        others = (one for one in registry.abilities if one.id not in hits and admits(one.id))
-        found |= {one.id: _candidate(one, _no_hit(one), None, 0, environment) for one in others}
-        refused |= _unwanted(text, [registry.by_name[id] for id in found])
-        pool = sorted((one for one in found.values() if one.id not in refused), key=_by_score)
-        answer = ranker(text, [registry.by_name[one.id] for one in pool[:shown]], limit)
+        others = (
+            candidate for candidate in registry.abilities if candidate.id not in hits and admits(candidate.id)
+        )
+        candidates |= {
+            candidate.id: _candidate(candidate, _no_hit(candidate), None, 0, environment) for candidate in others
+        }
+        refused |= _ruled_out(text, [registry.by_name[id] for id in candidates])
+        pool = sorted(
+            (candidate for candidate in candidates.values() if candidate.id not in refused), key=_by_score
+        )
+        answer = ranker(text, [registry.by_name[candidate.id] for candidate in pool[:most_ranked]], limit)
         if answer.problem:
             reported = (*reported, f"the agent `{answer.by}` gave no ranking, the words decide: {answer.problem}")
             answer = Ranking("words")
         else:
-            offered = _chosen(answer, found, [one for one in offered if one.id in suggested])
+            offered = _chosen(
+                answer, candidates, [candidate for candidate in offered if candidate.id in suggested]
+            )
     fitting = index.search(text, limit, admits=refused.__contains__) if refused else []
     left_out = {id: refused[id] for id in (*(hit.id for hit in fitting), *suggested) if id in refused}
     nothing = "" if offered else _nothing(registry, hits.values(), left_out)
     if not offered and answer.by != "words":
         nothing = f"the agent `{answer.by}` found none that fits"
-    near = sorted((one for one in found.values() if one.score > 0), key=_by_score)
-    nearest = tuple(one for one in near if one.id not in {kept.id for kept in offered[:limit]})
+    near = sorted((candidate for candidate in candidates.values() if candidate.score > 0), key=_by_score)
+    nearest = tuple(
+        candidate
+        for candidate in near
+        if candidate.id not in {offered_candidate.id for offered_candidate in offered[:limit]}
+    )
     return AbilityRouting(tuple(offered[:limit]), reported, left_out, nothing, nearest[:limit], answer.by)
 
 
 def _chosen(
-    answer: Ranking, found: Mapping[str, RouteCandidate], suggested: Iterable[RouteCandidate]
+    answer: Ranking, candidates: Mapping[str, RouteCandidate], suggested: Iterable[RouteCandidate]
 ) -> list[RouteCandidate]:
-    """In the order of the answer; what hooks suggest stays in the offer, after it."""
+    """The candidates in the order of the answer, followed by those that hooks suggest."""
     ranked = [
-        found[id]._replace(reasons=(*found[id].reasons, f"number {at} by the agent `{answer.by}`"))
+        candidates[id]._replace(reasons=(*candidates[id].reasons, f"number {at} by the agent `{answer.by}`"))
         for at, id in enumerate(answer.ids, start=1)
     ]
-    return [*ranked, *(one for one in suggested if one.id not in answer.ids)]
+    return [*ranked, *(candidate for candidate in suggested if candidate.id not in answer.ids)]
 
 
 def _by_score(candidate: RouteCandidate) -> tuple[float, str]:
@@ -149,38 +167,39 @@ def _no_hit(ability: Ability) -> Hit:
 
 
 def _documents(registry: Registry) -> Iterable[IndexedText]:
-    for one in registry.abilities:
+    for ability in registry.abilities:
         fields = {
-            "name": "\n".join(one.names),
-            "keywords": "\n".join(one.keywords),
-            "when_to_use": one.when_to_use,
-            "summary": one.summary,
-            "scope": "\n".join(one.all_scopes),
+            "name": "\n".join(ability.names),
+            "keywords": "\n".join(ability.keywords),
+            "when_to_use": ability.when_to_use,
+            "summary": ability.summary,
+            "scope": "\n".join(ability.all_scopes),
         }
-        yield IndexedText(one.id, fields)
+        yield IndexedText(ability.id, fields)
 
 
-def _resolved(
+def _by_ability(
     suggestions: Iterable[SuggestedAbility], registry: Registry
 ) -> tuple[dict[str, SuggestedAbility], tuple[str, ...]]:
     """Suggestions by the id of their ability, the surest of each; and those of abilities that do not exist."""
-    found: dict[str, SuggestedAbility] = {}
+    surest: dict[str, SuggestedAbility] = {}
     reported = []
     hints = SpellingHints()
-    for one in suggestions:
-        known = registry.by_name.get(one.id)
-        if known is None:
-            hint = hints.did_you_mean(one.id, registry.by_name)
+    for suggestion in suggestions:
+        ability = registry.by_name.get(suggestion.id)
+        if ability is None:
+            hint = hints.did_you_mean(suggestion.id, registry.by_name)
             reported.append(
-                f"a hook suggests `{_line(one.id)}`, which is not in the registry" + (f"; {hint}" if hint else "")
+                f"a hook suggests `{_line(suggestion.id)}`, which is not in the registry"
+                + (f"; {hint}" if hint else "")
             )
-        elif known.id not in found or _confidence(one) > _confidence(found[known.id]):
-            found[known.id] = one
-    return found, tuple(reported)
+        elif ability.id not in surest or _confidence(suggestion) > _confidence(surest[ability.id]):
+            surest[ability.id] = suggestion
+    return surest, tuple(reported)
 
 
-def _elsewhere(ability: Ability, environment: str, scope: str) -> str:
-    """Why an ability is not for where one is; "" if it is."""
+def _out_of_place(ability: Ability, environment: str, scope: str) -> str:
+    """Why an ability is not for this environment and scope; "" if it is."""
     names = map(str.casefold, ability.environments)
     if environment and ability.environments and environment.casefold() not in names:
         return f"it is for {_listed(ability.environments)}, not for `{_line(environment)}`"
@@ -189,19 +208,19 @@ def _elsewhere(ability: Ability, environment: str, scope: str) -> str:
     return ""
 
 
-def _unwanted(text: str, abilities: Iterable[Ability]) -> dict[str, str]:
-    """Those that a text rules out by one of their negative keywords, with the reason.
+def _ruled_out(text: str, abilities: Iterable[Ability]) -> dict[str, str]:
+    """The abilities that a text rules out by a negative keyword, by id, with the reason.
 
-    The words count as written, one or many: by their stems `products` would rule out what `production` does.
+    Words are compared without a plural `s`, not by stem: otherwise `products` would match `production`.
     """
-    said = [[_singular(word) for word in sentence] for sentence in sentences(text)]
-    found = {}
-    for one in abilities:
-        for phrase in one.negative_keywords:
-            wanted = [_singular(word) for word in words(phrase)]
-            if wanted and any(_has(sentence, wanted) for sentence in said):
-                found[one.id] = f"`{phrase}` is one of its negative keywords"
-    return found
+    text_sentences = [[_singular(word) for word in sentence] for sentence in sentences(text)]
+    reasons = {}
+    for ability in abilities:
+        for phrase in ability.negative_keywords:
+            phrase_words = [_singular(word) for word in words(phrase)]
+            if phrase_words and any(_has(sentence, phrase_words) for sentence in text_sentences):
+                reasons[ability.id] = f"`{phrase}` is one of its negative keywords"
+    return reasons
 
 
 def _singular(word: str) -> str:
@@ -217,8 +236,11 @@ def _candidate(
 ) -> RouteCandidate:
     score, reasons = hit.score, []
     if hit.matched:
-        found = "; ".join(f"{_listed(said)} in {_SHOWN.get(field, field)}" for field, said in hit.matched.items())
-        reasons.append(f"{score:.2f} for {found}")
+        where = "; ".join(
+            f"{_listed(matched_words)} in {_FIELD_NAMES.get(field, field)}"
+            for field, matched_words in hit.matched.items()
+        )
+        reasons.append(f"{score:.2f} for {where}")
     if suggestion is not None:
         sure = _confidence(suggestion)
         gain = (1 - score) * SUGGESTED * sure
@@ -230,23 +252,23 @@ def _candidate(
         reasons.append(f"+{gain:.2f} used {used} time{'s' if used > 1 else ''}")
         score += gain
     if ability.environments and not environment:
-        reasons.append(f"runs in {_listed(ability.environments)} alone, and no environment is set")
+        reasons.append(f"runs in {_listed(ability.environments)} only, and no environment is set")
     return RouteCandidate(ability.id, ability.level, score, tuple(reasons))
 
 
 def _confidence(suggestion: SuggestedAbility) -> float:
-    given = suggestion.confidence
-    return 0.5 if given is None or math.isnan(given) else min(1.0, max(0.0, given))
+    confidence = suggestion.confidence
+    return 0.5 if confidence is None or math.isnan(confidence) else min(1.0, max(0.0, confidence))
 
 
 def _nothing(registry: Registry, hits: Iterable[Hit], left_out: Mapping[str, str]) -> str:
     if not registry.abilities:
         return "there are no abilities here"
     if left_out:
-        return "what fits may not be offered: " + "; ".join(f"`{id}`: {why}" for id, why in left_out.items())
+        return "what fits is ruled out: " + "; ".join(f"`{id}`: {why}" for id, why in left_out.items())
     nearest = max(hits, key=lambda hit: hit.score, default=None)
     if nearest is None:
-        return "no ability has anything to do with it"
+        return "no ability matches"
     return (
         f"nothing fits well enough; the nearest is `{nearest.id}` with {nearest.score:.2f} of at least {FLOOR:.2f}"
     )
@@ -257,6 +279,6 @@ def _listed(items: Iterable[str]) -> str:
 
 
 def _line(text: str) -> str:
-    """What a hook said, as one line that can be written down."""
-    said = " ".join(file_name(text).split())
-    return said if len(said) <= 200 else f"{said[:199]}…"
+    """The text of a hook as one short, printable line."""
+    line = " ".join(file_name(text).split())
+    return line if len(line) <= 200 else f"{line[:199]}…"

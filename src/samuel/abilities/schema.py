@@ -1,4 +1,4 @@
-"""JSON Schemas of inputs and outputs: whether one is sound, and what a value has against it.
+"""Check JSON Schemas of inputs and outputs, and values against them.
 
 Schemas come with a clone. Their references reach nothing outside of themselves, neither a file nor a network, and
 their patterns are matched in linear time.
@@ -10,59 +10,64 @@ from collections.abc import Iterable, Mapping
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from samuel.abilities.references import at_once
+from samuel.abilities.references import schemas_per_value
 
 if TYPE_CHECKING:
     from jsonschema_rs import Validator
 
 MOST = 20
-"""Violations that are told: nobody reads more."""
+"""Violations that are reported."""
 MOST_AT_ONCE = 100_000
-"""Schemas of one that may look at the same value."""
+"""Subschemas that may apply to one value."""
 
 
 class InvalidSchema(NamedTuple):
     what: str
     path: tuple[str | int, ...]
-    """Where in the schema."""
+    """The place in the schema."""
 
 
-def unsound(schema: Mapping[str, Any]) -> InvalidSchema | None:
-    """What is wrong with a schema; None if nothing is."""
+def check_schema(schema: Mapping[str, Any]) -> InvalidSchema | None:
+    """The first problem of a schema; None if it is valid."""
     try:
         _validator(schema)
     except ValueError as error:
-        return InvalidSchema(_said(error), tuple(getattr(error, "instance_path", ())))
+        return InvalidSchema(_message(error), tuple(getattr(error, "instance_path", ())))
     return None
 
 
 def violations(schema: Mapping[str, Any], value: object) -> list[str]:
-    """What a value has against a schema, each as `$.path: what`. A schema that is unsound is a violation too."""
+    """How a value violates a schema, each as `$.path: what`. An invalid schema is a violation too."""
     try:
         validator = _validator(schema)
     except ValueError as error:
-        return [f"its schema cannot be used: {_said(error)}"]
+        return [f"its schema cannot be used: {_message(error)}"]
     try:
-        return [f"{_path(one.instance_path)}: {_said(one)}" for one in islice(validator.iter_errors(value), MOST)]
-    except ValueError as error:  # what JSON cannot say, or nests without end
-        return [f"$: {_said(error)}"]
+        return [
+            f"{_path(violation.instance_path)}: {_message(violation)}"
+            for violation in islice(validator.iter_errors(value), MOST)
+        ]
+    except ValueError as error:  # not expressible in JSON, or nested too deeply
+        return [f"$: {_message(error)}"]
 
 
 def _validator(schema: Mapping[str, Any]) -> Validator:
-    from jsonschema_rs import RegexOptions, validator_for  # several megabytes, and most commands need none of them
+    from jsonschema_rs import RegexOptions, validator_for  # several megabytes that most commands do not need
 
     try:
-        many = at_once(schema)
+        many = schemas_per_value(schema)
     except RecursionError:
-        raise ValueError("its references lead on for too long") from None
+        raise ValueError("its references are nested too deeply") from None
     if many > MOST_AT_ONCE:
         raise ValueError(f"its references lead to more than {MOST_AT_ONCE} schemas for one value")
     return validator_for(dict(schema), offline=True, pattern_options=RegexOptions())
 
 
-def _said(error: ValueError) -> str:
-    said = " ".join(str(getattr(error, "message", error)).split())
-    return said if len(said) <= 300 else f"{said[:99]}…{said[-200:]}"  # the value comes first, then what is wrong
+def _message(error: ValueError) -> str:
+    message = " ".join(str(getattr(error, "message", error)).split())
+    return (
+        message if len(message) <= 300 else f"{message[:99]}…{message[-200:]}"
+    )  # the value comes first, then the problem
 
 
 def _path(path: Iterable[str | int]) -> str:

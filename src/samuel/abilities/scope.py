@@ -12,18 +12,18 @@ _GLOB = re.compile(r"[*?\[]")
 _BETWEEN = re.compile(r"[/.]")
 
 
-def in_scope(scopes: Iterable[str], asked: str) -> bool:
+def in_scope(scopes: Iterable[str], wanted_scope: str) -> bool:
     """`billing` is in `billing/invoices` and the other way round; `modules/billing.*` is a pattern.
 
-    What has no scope at all is meant for everything.
+    Without scopes, everything is in scope.
     """
     listed = list(scopes)
-    return not listed or any(_covers(scope.casefold(), asked.casefold()) for scope in listed)
+    return not listed or any(_covers(scope.casefold(), wanted_scope.casefold()) for scope in listed)
 
 
-def _covers(scope: str, asked: str) -> bool:
+def _covers(scope: str, wanted_scope: str) -> bool:
     if _GLOB.search(scope):
-        return len(scope) <= LONGEST and fnmatchcase(asked, scope)
-    one, other = _BETWEEN.split(scope.strip("/")), _BETWEEN.split(asked.strip("/"))
-    shorter = min(len(one), len(other))
-    return one[:shorter] == other[:shorter]
+        return len(scope) <= LONGEST and fnmatchcase(wanted_scope, scope)
+    parts, wanted_parts = _BETWEEN.split(scope.strip("/")), _BETWEEN.split(wanted_scope.strip("/"))
+    shorter = min(len(parts), len(wanted_parts))
+    return parts[:shorter] == wanted_parts[:shorter]

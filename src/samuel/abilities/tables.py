@@ -1,4 +1,4 @@
-"""The two Markdown tables of ABILITY.md: what can be done, and when to use it."""
+"""The two Markdown tables of ABILITY.md, which list abilities and when to use them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ COLUMNS = {
 _RULE = re.compile(r":?-+:?")
 _FENCE = re.compile(r" {0,3}(```+|~~~+)")
 _LINK = re.compile(r"\[[^\]]*\]\(([^()\s]*)\)")
-# A bar inside of a cell is written `\|`.
+# A bar within a cell is written `\|`.
 _BAR = re.compile(r"(?<!\\)\|")
 
 
@@ -43,26 +43,26 @@ class AbilityTables(NamedTuple):
 
 
 def read_tables(text: str) -> AbilityTables:
-    """Every row of every such table; other tables are somebody else's."""
+    """Every row of every such table; other tables are ignored."""
     rows: list[AbilityRow] = []
     problems: list[Problem] = []
     for (line, cells), body in _tables(text):
         columns = [" ".join(cell.lower().split()) for cell in cells]
-        level = next((level for level, known in COLUMNS.items() if set(known) <= set(columns)), None)
+        level = next((level for level, names in COLUMNS.items() if set(names) <= set(columns)), None)
         if level is not None:
             for number, row in body:
-                found = _row(level, columns, number, row)
-                if isinstance(found, AbilityRow):
-                    rows.append(found)
+                result = _row(level, columns, number, row)
+                if isinstance(result, AbilityRow):
+                    rows.append(result)
                 else:
-                    problems.append(found)
+                    problems.append(result)
         elif "registry path" in columns:
             problems.append(_unknown(columns, line))
     return AbilityTables(tuple(rows), tuple(problems))
 
 
 _Cells = tuple[int, list[str]]
-"""A line and what stands in it."""
+"""A line number and the cells of that line."""
 
 
 def _tables(text: str) -> Iterator[tuple[_Cells, list[_Cells]]]:
@@ -98,19 +98,19 @@ def _row(level: Level, columns: list[str], line: int, cells: list[str]) -> Abili
     if len(cells) != len(columns):
         what = f"the row has {len(cells)} cells and its table {len(columns)} columns"
         return Problem(what, FILE, line, "write a `|` that belongs to the text as `\\|`")
-    said = dict(zip(columns, map(_plain, cells), strict=True))
-    name, kind, scope, text, path = (said[column] for column in COLUMNS[level])
+    values = dict(zip(columns, map(_plain, cells), strict=True))
+    name, kind, scope, text, path = (values[column] for column in COLUMNS[level])
     row = AbilityRow(level, name, kind, scope, text, path, line)
     for column, value in (("name", row.name), ("registry path", row.path)):
         if not value:
             return Problem(f"the row has no {column}", FILE, line)
-    if long := next((column for column, value in said.items() if len(value) > LONGEST_SUMMARY), ""):
-        return Problem(f"`{long}` has more than {LONGEST_SUMMARY} characters", FILE, line, "say less")
+    if long := next((column for column, value in values.items() if len(value) > LONGEST_SUMMARY), ""):
+        return Problem(f"`{long}` has more than {LONGEST_SUMMARY} characters", FILE, line, "shorten it")
     return row
 
 
 def _plain(cell: str) -> str:
-    """What a cell says, without the marks for code, emphasis and links."""
+    """The text of a cell without Markdown for code, emphasis and links."""
     cell = cell.replace("\\|", "|")
     if link := _LINK.fullmatch(cell):
         cell = link[1]
@@ -123,4 +123,4 @@ def _plain(cell: str) -> str:
 def _unknown(columns: list[str], line: int) -> Problem:
     level = Level.HIGH if "id" in columns else Level.LOW
     missing = ", ".join(f"`{column}`" for column in COLUMNS[level] if column not in columns)
-    return Problem(f"the table lacks the column {missing}", FILE, line, "columns are known by their names")
+    return Problem(f"the table lacks the column {missing}", FILE, line, "columns are found by their names")

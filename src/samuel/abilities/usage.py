@@ -2,8 +2,8 @@
 
     {"billing_regression": {"count": 12, "failures": 1, "skipped": 0, "total_ms": 2244000.0, "last_used": "..."}}
 
-`count` is what routing reads: the calls that went well. One that fails each time must not rise by it. It is a hint
-and nothing more: what cannot be read counts as never used.
+`count` is what routing reads: the calls that succeeded, so that an ability that always fails does not rise. It is
+only a hint: a file that cannot be read counts as never used.
 """
 
 from __future__ import annotations
@@ -23,29 +23,29 @@ from samuel.files.lock import held
 
 FILE = ".system/cache/ability_usage.json"
 LARGEST = 16 * 1024 * 1024
-MOST = 5_000  # abilities; those that were not used for longest go first
+MOST = 5_000  # abilities; the least recently used are removed first
 WAIT = 30.0  # a change takes milliseconds
 
 _KEYS = {"success": "count", "failure": "failures", "skipped": "skipped"}
 
 
 def read_usage(root: Path) -> dict[str, int]:
-    """Calls by ability id."""
+    """The number of successful calls by ability id."""
     counts = {id: entry.get("count") for id, entry in _entries(root).items()}
     return {id: count for id, count in counts.items() if type(count) is int and count > 0}
 
 
 def count_call(root: Path, ability: str, status: str, at: str, took_ms: float) -> int:
-    """Count one call; gives how many of this ability went well until now."""
+    """Count one call; returns the number of successful calls of this ability."""
     place = Path(FILE)
     directory = make_ignored_dirs(root, *place.parent.parts)
     try:
         with held(root / place.parent / f".{place.stem}.lock", wait=WAIT, note="counting calls"):
-            known = _entries(root)
-            known[ability] = after = _counted(known.get(ability), status, at, took_ms)
-            newest = sorted(known, key=lambda id: str(known[id].get("last_used", "")))[-MOST:]
-            kept = {id: known[id] for id in sorted(newest)}
-            data = msgspec.json.format(msgspec.json.encode(kept), indent=1)
+            entries = _entries(root)
+            entries[ability] = after = _counted(entries.get(ability), status, at, took_ms)
+            newest = sorted(entries, key=lambda id: str(entries[id].get("last_used", "")))[-MOST:]
+            newest_entries = {id: entries[id] for id in sorted(newest)}
+            data = msgspec.json.format(msgspec.json.encode(newest_entries), indent=1)
             atomic.write_at(directory, place.name, data + b"\n", 0o644, durable=False)
     finally:
         os.close(directory)
@@ -54,16 +54,16 @@ def count_call(root: Path, ability: str, status: str, at: str, took_ms: float) -
 
 def _entries(root: Path) -> dict[str, dict[str, Any]]:
     try:
-        said = decode_json(read_inside(root, FILE, limit=LARGEST))
+        content = decode_json(read_inside(root, FILE, limit=LARGEST))
     except (SamuelError, OSError, ValueError, RecursionError):  # msgspec's errors, and bad UTF-8, are ValueErrors
         return {}
-    if not isinstance(said, dict):
+    if not isinstance(content, dict):
         return {}
-    return {id: one for id, one in said.items() if isinstance(one, dict)}
+    return {id: entry for id, entry in content.items() if isinstance(entry, dict)}
 
 
 def _counted(before: dict[str, Any] | None, status: str, at: str, took_ms: float) -> dict[str, Any]:
-    """What others wrote beside our counts stays."""
+    """The entry with one more call. Unknown keys stay."""
     entry = {"count": 0, "failures": 0, "skipped": 0, **(before or {})}
     entry |= {key: entry[key] if type(entry[key]) is int else 0 for key in _KEYS.values()}
     entry[_KEYS[status]] += 1

@@ -346,6 +346,6 @@ def test_an_ability_whose_file_is_broken_points_to_lint(samuel, shop):
     ran = samuel("ability", "call", "a.c", "--json")
     answer = ran.json["data"]
     assert answer["reason"].startswith("the ability `a.c` cannot be used: .system/registry/low-level/a.c.yaml:")
-    assert answer["suggestion"] == "`samuel ability lint` shows everything that is wrong"
+    assert answer["suggestion"] == "`samuel ability lint` lists every problem"
     ran = samuel("ability", "show", "a.d")
-    assert "`samuel ability lint` shows files that cannot be used" in ran.err
+    assert "`samuel ability lint` lists files that cannot be used" in ran.err

@@ -135,7 +135,7 @@ class TestRoute:
         assert first.endswith("  billing_regression (high-level)")
         assert reason.startswith(f"      {first.split()[0]} for ")
         assert "`billing`" in reason
-        assert where == "      runs in `dev` alone, and no environment is set"
+        assert where == "      runs in `dev` only, and no environment is set"
 
     def test_for_a_program(self, samuel, office):
         data = samuel("ability", "route", ASKED, "--env", "dev", "--json").json["data"]
@@ -152,7 +152,7 @@ class TestRoute:
     def test_nothing_fits(self, samuel, office):
         assert samuel("ability", "route", "bake a cake") == (
             0,
-            "nothing: no ability has anything to do with it\n",
+            "nothing: no ability matches\n",
             "",
         )
 
@@ -162,7 +162,7 @@ class TestRoute:
 
     def test_where_one_is(self, samuel, office):
         assert samuel("ability", "route", ASKED, "--env", "prod").out == (
-            "nothing: what fits may not be offered: `billing_regression`: it is for `dev`, not for `prod`\n"
+            "nothing: what fits is ruled out: `billing_regression`: it is for `dev`, not for `prod`\n"
         )
         assert "it is for `billing`, not for `text`" in samuel("ability", "route", ASKED, "--scope", "text").out
         office.put("samuel.toml", 'environment = "prod"\n')

@@ -100,7 +100,7 @@ def test_an_empty_list_offers_nothing(samuel, rooms):
 @pytest.mark.parametrize(
     ("answer", "timeout", "before", "problem"),
     [
-        ('["rm"]', "5m", "", "it names `rm`, which it was not shown"),
+        ('["rm"]', "5m", "", "it names `rm`, which is not in the prompt"),
         ("I cannot say", "5m", "", "it has no JSON list of ids"),
         ('["sweep"]', "1s", "import time; time.sleep(600)\n", "it did not answer within 1s"),
         ('["sweep"]', "5m", "raise SystemExit(3)\n", "it ended with exit code 3"),

@@ -76,7 +76,7 @@ def _fill(ability: Ability, values: Mapping[str, Any]) -> None:
         else ()
     )
     for at, text in enumerate(texts):
-        word = placeholders.filled(text, values)
+        word = placeholders.fill(text, values)
         if "\0" in word:
             raise SamuelError("a value of the input has a NUL in it, which no argument can carry")
         if isinstance(how, ScriptImplementation) and "--" not in texts[:at] and _is_made_option(text, word):

@@ -44,7 +44,7 @@ class Performer:
         how = ability.implementation
         if isinstance(how, ScriptImplementation):
             values = with_defaults(ability, given)
-            words = [placeholders.filled(argument, values) for argument in how.arguments]
+            words = [placeholders.fill(argument, values) for argument in how.arguments]
             return run_script(how, words, given, own, self._machine)
         if isinstance(how, PythonImplementation):
             return run_function(how, file_of(ability, self._machine.root), given, own, self._machine)

@@ -16,7 +16,7 @@ OUTPUT = "output.json"
 def told(ability: Ability, prompt: PromptImplementation, given: Mapping[str, Any], output: str) -> str:
     """The prompt with its values. What of the input it does not name follows as JSON."""
     named = placeholders.names(prompt.prompt)
-    parts = [placeholders.filled(prompt.prompt, given).rstrip("\n")]
+    parts = [placeholders.fill(prompt.prompt, given).rstrip("\n")]
     if rest := {name: value for name, value in given.items() if name not in named}:
         parts.append(f"The input:\n\n{indented(rest).decode()}")
     if ability.output_schema is not None:

@@ -56,7 +56,7 @@ def route(here: CommandContext, text: str, scope: str, limit: int, session: str,
             usage=read_usage(here.root),
             limit=limit,
             ranker=ranker,
-            shown=settings.abilities.candidates,
+            most_ranked=settings.abilities.candidates,
         )
     data = {
         "candidates": [_plain(candidate) for candidate in routed.candidates],
