@@ -17,13 +17,10 @@ def main() -> int:
 
         if nobody_answers(sys.argv[2:]):
             return 0
-    import signal
-
     from samuel.cli.edge import run
+    from samuel.cli.signals import end_as_by_ctrl_c
 
-    # Told to go, Samuel ends what it started first, as it does on Ctrl-C.
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
-    signal.signal(signal.SIGHUP, signal.default_int_handler)
+    end_as_by_ctrl_c()
     return run(sys.argv[1:])
 
 

@@ -1,23 +1,35 @@
-"""Being asked to end, politely."""
+"""Signal handlers of the command line: the one place that installs any."""
 
 from __future__ import annotations
 
 import signal
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
+
+END = (signal.SIGTERM, signal.SIGHUP)
+"""What asks a process to end, beside Ctrl-C."""
+
+
+def end_as_by_ctrl_c() -> None:
+    """From now on SIGTERM and SIGHUP raise KeyboardInterrupt, so that what Samuel started is ended first."""
+    for number in END:
+        signal.signal(number, signal.default_int_handler)
 
 
 @contextmanager
 def ended_by_signals() -> Iterator[None]:
-    """A polite signal ends what runs as Ctrl-C does, so that whatever began has its end."""
+    """SIGTERM and SIGHUP raise KeyboardInterrupt in this context, so that a session or a call gets its end."""
+    with handled_by(signal.default_int_handler, *END):
+        yield
 
-    def end(signum: int, frame: FrameType | None) -> None:
-        raise KeyboardInterrupt
 
-    before = {name: signal.signal(name, end) for name in (signal.SIGTERM, signal.SIGHUP)}
+@contextmanager
+def handled_by(handler: Callable[[int, FrameType | None], None], *numbers: int) -> Iterator[None]:
+    """In this context `handler` gets these signals; afterwards the former handlers get them again."""
+    former = {number: signal.signal(number, handler) for number in numbers}
     try:
         yield
     finally:
-        for name, handler in before.items():
-            signal.signal(name, handler)
+        for number, before in former.items():
+            signal.signal(number, before)

@@ -6,22 +6,14 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
-from samuel.process import environment, interpreter, seccomp, spawn
+from samuel.process import bubblewrap, environment, seccomp, spawn
 from samuel.process.sandbox import mounts
 from samuel.process.sandbox.request import Command, SandboxRequest, Workspace, volumes
-
-INSTALL = "apt install bubblewrap, dnf install bubblewrap; it exists for Linux only"
 
 # Everything is there to read and nothing to write. /run and /tmp are where other programs of the user listen
 # on sockets (containers, the session bus, ssh-agent), and a socket can be talked to on a read-only file system.
 _HIDDEN = ("/tmp", "/var/tmp", "/run")
 _TRIAL = 60.0  # a busy machine must not look like one without walls
-
-# The first process of a pid namespace takes all others along when it ends.
-APART = ("--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try")
-
-# Root keeps what it takes to work on somebody else's files, and loses what it takes to change mounts.
-_ROOT_KEEPS = ("CAP_DAC_OVERRIDE", "CAP_CHOWN", "CAP_FOWNER")
 
 
 @contextmanager
@@ -29,8 +21,8 @@ def confined(
     argv: Sequence[str], sandbox: SandboxRequest, place: Workspace, env: Mapping[str, str]
 ) -> Iterator[Command]:
     with mounts.hold(place) as held, _filter() as (filter_words, filter_fds):
-        words = [_program(place) or "bwrap", *_machine(), *APART, *filter_words, "--die-with-parent"]
-        for path in (*place.visible, resolver(), *_home(env)):
+        words = [_program(place) or "bwrap", *_machine(), *bubblewrap.UNSHARE, *filter_words, "--die-with-parent"]
+        for path in (*place.visible, bubblewrap.resolver_file(), *_home(env)):
             if _is_hidden(os.path.realpath(path)):
                 words += ("--ro-bind-try", path, path)
         for private in place.private:
@@ -48,10 +40,11 @@ def confined(
 def missing(sandbox: SandboxRequest, place: Workspace) -> str:
     program = _program(place)
     if program is None:
-        return f"the sandbox `bwrap` needs the program `bwrap` ({INSTALL})"
+        return f"the sandbox `bwrap` needs the program `bwrap` ({bubblewrap.INSTALL})"
     with _filter() as (filter_words, filter_fds):
+        words = [program, *_machine(), *bubblewrap.UNSHARE, *filter_words, "--die-with-parent"]
         tried = spawn.run(
-            [program, *_machine(), *APART, *filter_words, "--die-with-parent", "--", "/bin/sh", "-c", ":"],
+            [*words, "--", "/bin/sh", "-c", ":"],
             cwd="/",
             env=environment.clean(base=place.host),
             timeout=_TRIAL,
@@ -71,22 +64,11 @@ def _filter() -> Iterator[tuple[tuple[str, ...], tuple[int, ...]]]:
 
 
 def _machine() -> list[str]:
-    words = ["--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc", *own_proc()]
+    words = ["--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc", *bubblewrap.read_only_proc()]
     for path in _HIDDEN:
         if os.path.isdir(path) and not os.path.islink(path):
             words += ("--tmpfs", path)
-    return [*words, *capabilities()]
-
-
-def own_proc() -> tuple[str, ...]:
-    """A root without capabilities still owns these, and one of them names a program that the kernel runs."""
-    files = ("/proc/sys", "/proc/sysrq-trigger") if os.geteuid() == 0 else ()
-    return tuple(word for file in files for word in ("--ro-bind-try", file, file))
-
-
-def capabilities() -> tuple[str, ...]:
-    names = _ROOT_KEEPS if os.geteuid() == 0 else ()
-    return ("--cap-drop", "ALL", *(word for name in names for word in ("--cap-add", name)))
+    return [*words, *bubblewrap.drop_capabilities()]
 
 
 def _private(path: str, visible_files: tuple[str, ...]) -> list[str]:
@@ -97,11 +79,6 @@ def _private(path: str, visible_files: tuple[str, ...]) -> list[str]:
         file = os.path.join(path, name)
         words += ("--ro-bind-try", file, file)
     return words
-
-
-def resolver() -> str:
-    """Where the names of other machines are looked up: often a link into /run."""
-    return os.path.realpath("/etc/resolv.conf")
 
 
 def _home(env: Mapping[str, str]) -> tuple[str, ...]:
@@ -115,4 +92,4 @@ def _is_hidden(path: str) -> bool:
 
 
 def _program(place: Workspace) -> str | None:
-    return interpreter.look_up("bwrap", place.host.get("PATH") or environment.DEFAULT_PATH) or None
+    return bubblewrap.find_program(place.host.get("PATH", "")) or None

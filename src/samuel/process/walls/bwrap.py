@@ -6,8 +6,7 @@ import os
 from collections.abc import Iterator, Sequence
 from functools import cache
 
-from samuel.process import seccomp
-from samuel.process.sandbox import bwrap
+from samuel.process import bubblewrap, seccomp
 from samuel.process.walls.places import OpenedPath, WallPlaces, below, machine, shut
 
 BY_FD = "--ro-bind-fd"
@@ -91,7 +90,7 @@ def base() -> tuple[str, ...]:
     words = ["--proc", "/proc", "--dev", "/dev", "--tmpfs", _TMP]
     for path in machine():
         words += ("--symlink", os.readlink(path), path) if os.path.islink(path) else ("--ro-bind", path, path)
-    return (*words, *bwrap.own_proc(), *bwrap.APART, *bwrap.capabilities())
+    return (*words, *bubblewrap.read_only_proc(), *bubblewrap.UNSHARE, *bubblewrap.drop_capabilities())
 
 
 def _through(door: OpenedPath, by_name: bool) -> tuple[str, ...]:
@@ -101,6 +100,6 @@ def _through(door: OpenedPath, by_name: bool) -> tuple[str, ...]:
 
 def _resolver() -> Iterator[str]:
     """Where the names of other machines are looked up: often a link into /run."""
-    file = bwrap.resolver()
+    file = bubblewrap.resolver_file()
     if not any(below(file, place) for place in machine()):
         yield from ("--ro-bind-try", file, file)

@@ -15,8 +15,7 @@ from contextlib import contextmanager
 from functools import cache
 from typing import NamedTuple
 
-from samuel.process import environment, interpreter, seccomp, spawn
-from samuel.process.sandbox.bwrap import INSTALL
+from samuel.process import bubblewrap, environment, seccomp, spawn
 from samuel.process.walls import bwrap as walls_bwrap
 from samuel.process.walls import landlock as walls_landlock
 from samuel.process.walls.limits import DEFAULT, ProcessLimits, limited
@@ -118,17 +117,17 @@ def _commanded(
                     argv, doors, inside.root, network=allowed.network, visible=visible, filter_fd=filter_fd
                 )
             else:
-                bubblewrap = _bwrap(_path())
+                installed = _bwrap(_path())
                 words = walls_bwrap.command(
-                    bubblewrap.program,
+                    installed.program,
                     argv,
                     doors,
                     inside,
                     network=allowed.network,
                     visible=visible,
                     stays=stays,
-                    by_name=BY_FD not in bubblewrap.features,
-                    no_namespaces=NO_NAMESPACES in bubblewrap.features,
+                    by_name=BY_FD not in installed.features,
+                    no_namespaces=NO_NAMESPACES in installed.features,
                     filter_fd=filter_fd,
                     processes=processes,
                 )
@@ -148,13 +147,13 @@ def strength() -> Strength:
 
 @cache
 def _strength(path: str) -> Strength:
-    bubblewrap = _bwrap(path)
-    if bubblewrap.program:
-        return Strength(BWRAP, tuple(gap for feature, gap in _GAPS.items() if feature not in bubblewrap.features))
+    installed = _bwrap(path)
+    if installed.program:
+        return Strength(BWRAP, tuple(gap for feature, gap in _GAPS.items() if feature not in installed.features))
     version, filtered = _landlock()
     if version:
-        return Strength(LANDLOCK, walls_landlock.gaps(version, filtered), bubblewrap.why)
-    return Strength(NONE, ("nothing here holds a plugin's processes to what they were granted",), bubblewrap.why)
+        return Strength(LANDLOCK, walls_landlock.gaps(version, filtered), installed.why)
+    return Strength(NONE, ("nothing here holds a plugin's processes to what they were granted",), installed.why)
 
 
 @cache
@@ -178,9 +177,9 @@ def _path() -> str:
 
 @cache
 def _bwrap(path: str) -> _Bubblewrap:
-    program = interpreter.look_up("bwrap", path)
+    program = bubblewrap.find_program(path)
     if not program:
-        return _Bubblewrap("", why=f"bubblewrap is not installed ({INSTALL})")
+        return _Bubblewrap("", why=f"bubblewrap is not installed ({bubblewrap.INSTALL})")
     root = os.open("/", os.O_RDONLY | os.O_CLOEXEC)
     try:
         with seccomp.filter_file(seccomp.PLUGIN, walls_bwrap.families(network=False)) as filter_fd:
