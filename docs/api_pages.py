@@ -136,7 +136,7 @@ def signature(name: str, function: Callable[..., Any]) -> str:
     full = inspect.signature(function)
     parameters = [parameter for parameter in full.parameters.values() if parameter.name != "self"]
     returns = full.return_annotation
-    arrow = "" if returns in (inspect.Signature.empty, "None") else f" -> {returns}"
+    arrow = "" if returns in (inspect.Signature.empty, None, "None") else f" -> {returns}"
     words: list[str] = []
     for number, parameter in enumerate(parameters):
         keyword = parameter.kind is parameter.KEYWORD_ONLY

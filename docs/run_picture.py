@@ -165,8 +165,7 @@ def draw() -> str:
         quietly = {"cwd": project, "env": environment, "check": True, "stdout": subprocess.DEVNULL}
         subprocess.run(["git", "init", "-q"], **quietly)
         subprocess.run(["samuel", "init"], **quietly)
-        with (project / "samuel.toml").open("a") as file:
-            file.write(SETTINGS)
+        (project / "samuel.toml").write_text(SETTINGS.lstrip())
         shutil.copytree(DEMO / "steps", project / ".samuel" / "scripted")
         subprocess.run(["git", "add", "-A"], **quietly)
         subprocess.run(["git", "commit", "-q", "-m", "Start the project"], **quietly)

@@ -36,8 +36,7 @@ def main() -> None:
 
     title("A project, its PRD, and the two hooks that came with it")
     run("samuel", "init")
-    with (PROJECT / "samuel.toml").open("a") as file:
-        file.write(SETTINGS)
+    (PROJECT / "samuel.toml").write_text(SETTINGS.lstrip())
     shutil.copytree(SAMPLE / "steps", PROJECT / ".samuel" / "scripted")
     run("git", "add", "-A")
     run("git", "-c", "user.name=demo", "-c", "user.email=demo@example.org", "commit", "-q", "-m", "begin")
