@@ -2,7 +2,7 @@
 
 msgspec builds its description of a type when the type is first used, and stores it on the class before it is
 complete. A second thread that uses the type meanwhile follows a null pointer, and the process ends with SIGSEGV.
-So a type, and with it all types nested in it, is built under one lock before anybody uses it. Building all of them
+So a type, and with it all types nested in it, is built under one lock before its first use. Building all of them
 at start would cost each command about 30 ms.
 
 Encoding needs none of this: it uses what a class has had since it was defined.
@@ -67,7 +67,7 @@ def msgpack_decoder(kind: type[T]) -> Callable[[bytes | memoryview], T]:
 
 
 def build(kind: Any) -> None:
-    """Let msgspec learn `kind` and all types nested in it, while nobody else can see it half done."""
+    """Let msgspec learn `kind` and all types nested in it, while no other thread can see it half done."""
     with _building:
         msgspec.msgpack.Decoder(kind)
         _built.add(kind)

@@ -2,10 +2,10 @@
 
     SamuelError                    exit 1: the answer is no, or it failed
     ├── UsageError                 exit 2: the command was asked wrongly
-    │   └── UnknownEvent           a name that is no event, with the nearest one
+    │   └── UnknownEvent           a name that is not an event, with the nearest one
     ├── ConfigError                exit 2: samuel.toml (or another file) has problems, all of them at once
     ├── UnsafePath                 exit 2: a path that leaves the place it must stay in
-    └── Locked                     exit 1: somebody else holds the lock
+    └── Locked                     exit 1: another process holds the lock
 
 Any other exception that reaches the command line is a bug: exit 3.
 """

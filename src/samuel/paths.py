@@ -115,7 +115,7 @@ class User:
         """The user that the environment names. Raises UsageError when their home is not an existing directory."""
         home = home_directory()
         if problem := home_problem(home):
-            from samuel.errors import UsageError  # needs `typing`, too slow for `emit` when nobody listens
+            from samuel.errors import UsageError  # needs `typing`, too slow for an `emit` without hooks
 
             raise UsageError(problem, "set `HOME` to the absolute path of a directory that exists")
         state = _xdg_directory("XDG_STATE_HOME") or home / ".local" / "state"

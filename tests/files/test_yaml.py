@@ -133,7 +133,7 @@ def test_an_empty_file_is_an_empty_mapping(empty: bytes) -> None:
 
 def test_a_mapping_is_asked_for() -> None:
     assert load(b"a: 1", "x.yaml").mapping() == {"a": 1}
-    with pytest.raises(ConfigError, match=r"x\.yaml:2: it is no mapping of keys to values"):
+    with pytest.raises(ConfigError, match=r"x\.yaml:2: it is not a mapping of keys to values"):
         load(b"\n- a", "x.yaml").mapping()
 
 

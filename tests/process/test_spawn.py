@@ -271,7 +271,7 @@ class TestNotStarted:
             (
                 "echo 1\n",
                 0o755,
-                "`./hook` has no shebang line (`#!/bin/sh`) and is no program for this machine",
+                "`./hook` has no shebang line (`#!/bin/sh`) and is not a program for this machine",
             ),
             (
                 "#!/no/such/sh\n",

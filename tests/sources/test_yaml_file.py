@@ -175,7 +175,7 @@ class TestHandlers:
     ("text", "said"),
     [
         ("", "1: `event_type` is missing (add `event_type: ...`)"),
-        ("- a\n- b\n", "1: it is no mapping of keys to values (write `key: value` lines)"),
+        ("- a\n- b\n", "1: it is not a mapping of keys to values (write `key: value` lines)"),
         ("id: h\n\tevent_type: x\n", "2: a tab where YAML wants spaces (indent with spaces)"),
         ("id: h\n---\nid: i\n", "2: more than one document (keep the first, and remove what follows `---`)"),
         ("id: h\nid: i\n", "2: `id` is given twice (keep one of them)"),

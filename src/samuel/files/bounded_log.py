@@ -45,7 +45,7 @@ class BoundedLog:
         os.pwrite(self._fd, _note(self._left_out), self._quarter)
         while source < self._most:
             chunk = os.pread(self._fd, min(_CHUNK, self._most - source), source)
-            if not chunk:  # somebody else cut the file short
+            if not chunk:  # another program cut the file short
                 break
             os.pwrite(self._fd, chunk, target)
             source, target = source + len(chunk), target + len(chunk)

@@ -1,7 +1,7 @@
 """Derived values in files of the user's cache or state directory, good while what they depend on stays the same.
 
 A cache file that is missing, damaged, about something else or impossible to write costs time and is never an
-error. It is readable by its owner alone, since it tells the names and contents of projects.
+error. Only its owner can read it, since it tells the names and contents of projects.
 
 A stamp says what a value depends on: usually the version of Samuel, the signatures of files (`survey.py`) or
 settings. A value is given back only for the stamp that it was saved with.

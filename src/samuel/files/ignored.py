@@ -1,4 +1,4 @@
-"""Directories beside people's files that hold what is of the moment: git is told not to look at them."""
+"""Directories that git should ignore, such as logs and the state of a run: each gets its own .gitignore."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from samuel.files.inside import make_dirs_inside
 def make_ignored_dirs(root: Path, *parts: str) -> int:
     """Open the directory at `parts` below `root`, made if it is not there.
 
-    Only then it gets its .gitignore: whoever wants it in git removes that file, and it stays away.
+    Only a new directory gets a .gitignore: a user who wants it in git removes that file for good.
     """
     is_new = not root.joinpath(*parts).exists()
     directory = make_dirs_inside(root, *parts, mode=0o755)

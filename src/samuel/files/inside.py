@@ -64,7 +64,7 @@ def read_inside(root: Path, *parts: str, limit: int) -> bytes:
 
 
 def refuse_links(root: Path, *names: str) -> None:
-    """Raise UnsafePath if a root/name exists but is a symbolic link, is behind one, or is no directory."""
+    """Raise UnsafePath if a root/name exists but is a symbolic link, is behind one, or is not a directory."""
     for name in names:
         with suppress(FileNotFoundError):
             os.close(_walk(root, _components([name])))

@@ -10,7 +10,7 @@ import msgspec
 
 from samuel.decoding import json_decoder
 
-DEEPEST = 200  # levels of nesting; whoever handles the answer later may stand deeper in the stack than we do
+DEEPEST = 200  # levels of nesting; later code may handle the value deeper in the stack than we do
 
 _encoder = msgspec.json.Encoder()
 _decode = json_decoder()

@@ -20,7 +20,7 @@ def held(path: Path, *, wait: float | None = 0, note: str = "", clock: Clock = C
     """Hold the lock at `path`, a file for this lock alone, or raise Locked with the holder's name.
 
     `wait` is how many seconds to keep trying; None waits forever. `note` says what the lock is held for.
-    It is not reentrant: a second `held` in the same thread waits, or is refused, like anybody's.
+    It is not reentrant: a second `held` in the same thread waits, or is refused, like that of another process.
 
     The file is never deleted: a deleted one could be locked by one process while another locks its successor.
     """

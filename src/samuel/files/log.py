@@ -35,7 +35,7 @@ def append(root: Path, *parts: str, entry: bytes, most: int = MOST_BYTES) -> Non
 
 
 def _set_aside(fd: int, name: str, directory: int) -> None:
-    """Once, whoever else found it too long: a second time would put the new file over the old one."""
+    """Rotate once, however many writers found it too long: a second time would lose the old file."""
     with suppress(BlockingIOError, FileNotFoundError):  # another process does it, or has done it
         fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
         if os.path.samestat(os.fstat(fd), os.stat(name, dir_fd=directory, follow_symlinks=False)):

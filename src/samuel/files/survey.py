@@ -21,7 +21,7 @@ CACHES, CACHED = "__pycache__/", ".pyc"
 
 
 class TooManyFiles(Exception):
-    """More lies in a directory than anybody can agree to."""
+    """A directory has more files than a survey covers."""
 
 
 def survey(directory: str | Path, skip: Sequence[str] = ()) -> dict[str, Signature]:

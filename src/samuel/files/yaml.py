@@ -60,7 +60,7 @@ class YamlDocument(NamedTuple):
             return {}
         if not isinstance(self.values, dict):
             raise _problem(
-                self.file, self.lines.of(()), "it is no mapping of keys to values", "write `key: value` lines"
+                self.file, self.lines.of(()), "it is not a mapping of keys to values", "write `key: value` lines"
             )
         return self.values
 
@@ -198,7 +198,7 @@ def _sound(event: Any) -> str:
     """An escape can write half a character, which nothing could store or send."""
     text: str = event.value
     if _ESCAPED_HALF.search(text):
-        raise _Refused("an escape in it is no character", event, "write the character itself")
+        raise _Refused("an escape in it is not a character", event, "write the character itself")
     return text
 
 

@@ -1,8 +1,8 @@
 """A process that stays and is asked again and again: a line to it, a line from it.
 
 The lines have descriptors of their own, so that nothing the process prints can be taken for an answer: its
-stdout and stderr are one stream, kept as what it said besides. Some processes have no descriptors but the usual
-three (a container's): with them the lines are stdin and stdout, and only stderr is besides.
+stdout and stderr are one stream, kept apart from the answers. Some processes have no descriptors but the usual
+three (a container's): with them the lines are stdin and stdout, and only stderr is kept apart.
 """
 
 from __future__ import annotations
@@ -114,7 +114,7 @@ class Conversation:
 
     @property
     def stale(self) -> bool:
-        """It died while nobody asked, or something in it writes where only answers belong."""
+        """Whether it died between questions, or wrote something where only answers belong."""
         return any(fd == self._answer for fd, _ in self._poll.poll(0))
 
     def close(self) -> None:

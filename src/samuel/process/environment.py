@@ -2,7 +2,7 @@
 
 A list of what is passed, not of what is withheld: tokens, keys and whatever makes a loader or an interpreter
 run other code (LD_*, DYLD_*, PYTHON*, NODE_OPTIONS, BASH_ENV, ENV, PERL5OPT, RUBYOPT, GIT_*, …) stay out
-because nobody named them. Whoever needs one names it.
+because they are not listed. A caller that needs one names it.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def clean(
 ) -> dict[str, str]:
     """The environment for a program: what is passed of `base` (ours unless given), then `extra` on top.
 
-    `pass_names` are names passed besides the usual ones. There is always a PATH, and a program on it is the same
+    `pass_names` are passed in addition to the usual ones. There is always a PATH, and a program on it is the same
     one in every working directory: relative entries are left out.
     """
     base = os.environ if base is None else base
@@ -58,7 +58,7 @@ def clean(
 def referenced(value: str) -> str:
     """The host's variable that a value stands for: NAME for `$NAME`, "" for a plain value.
 
-    Only a whole value is a reference. `x$NAME` and `${NAME}` stay as they are, whoever reads them.
+    Only a whole value is a reference. `x$NAME` and `${NAME}` stay as they are.
     """
     match = _REFERENCE.fullmatch(value)
     return match[1] if match else ""

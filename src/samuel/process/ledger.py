@@ -18,7 +18,7 @@ and the outer call finds what the inner one left behind.
 """
 
 UNKNOWN = 255
-"""The return code when somebody else took the exit status. Not 0: a fault must not look like a success."""
+"""The return code when another waiter took the exit status. Not 0: a fault must not look like a success."""
 
 
 class Ledger:
@@ -84,7 +84,7 @@ LEDGER = Ledger()
 
 
 def _after_fork() -> None:
-    vars(LEDGER).update(vars(Ledger()))  # a fork has none of our children, and is no subreaper
+    vars(LEDGER).update(vars(Ledger()))  # a fork has none of our children, and is not a subreaper
 
 
 os.register_at_fork(after_in_child=_after_fork)
@@ -103,5 +103,5 @@ def reap(pid: int) -> int | None:
     try:
         ended_pid, status = os.waitpid(pid, os.WNOHANG)
     except ChildProcessError:
-        return UNKNOWN  # no child of ours, or SIGCHLD is ignored, or somebody waits for any child
+        return UNKNOWN  # not our child, or SIGCHLD is ignored, or other code waits for any child
     return os.waitstatus_to_exitcode(status) if ended_pid else None

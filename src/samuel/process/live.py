@@ -4,7 +4,7 @@ A loop is the subreaper of everything it started. So the parents of such a proce
 variables it dropped, whatever session it opened and whatever terminal it made. The entries lie in the user's state
 directory, which a sandboxed agent cannot write. Where there is no /proc, only the run's variables tell.
 
-Parents cannot be seen from a process namespace of one's own, which anybody can make (`unshare`). So each run holds
+Parents cannot be seen from a new process namespace, which any process can make (`unshare`). So each run holds
 a lock on its entry, and to a process in such a namespace every run counts as above it that another one holds.
 """
 
@@ -38,7 +38,7 @@ class LiveEntry(msgspec.Struct, frozen=True):
 
 @contextmanager
 def registered(directory: Path | None, name: str) -> Iterator[None]:
-    """What is started while this lasts is below `name`. Without a place to write it down, nobody can tell."""
+    """What is started while this lasts is below `name`. Without a directory nothing is recorded."""
     file = _write(directory, name) if directory is not None else None
     lock = _locked(file) if file is not None else -1
     try:
@@ -78,7 +78,7 @@ def _write(directory: Path, name: str) -> Path | None:
             if left.namespace == entry.namespace and not left.alive:
                 other.unlink(missing_ok=True)
         atomic.write_bytes(file, msgspec.json.encode(entry), 0o600, durable=False)
-    except OSError:  # a home that is read-only: then nobody can widen trust there either
+    except OSError:  # a home that is read-only: then trust cannot be widened there either
         return None
     return file
 

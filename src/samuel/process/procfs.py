@@ -155,6 +155,6 @@ def carrying(name: str, value: str) -> list[int]:
             with open(f"/proc/{pid}/environ", "rb") as file:
                 if variable in file.read().split(b"\0"):
                     carriers.append(pid)
-        except OSError:  # gone, or somebody else's
+        except OSError:  # gone, or another user's
             continue
     return carriers

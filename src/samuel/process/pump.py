@@ -101,7 +101,7 @@ class Pump:
 
     def drain(self) -> None:
         """What is in the pipes right now: the last words of something that was killed."""
-        for _ in range(4):  # a pipe is empty after one round, or somebody we could not kill still writes
+        for _ in range(4):  # a pipe is empty after one round, or a process that could not be killed still writes
             if self._all_said() or not self._move(0):
                 return
 
@@ -132,7 +132,7 @@ class Pump:
         self._ended_at = time.perf_counter()
         if self._pidfd >= 0:
             self._close(self._pidfd)
-            self._pidfd = -1  # the number may come back as somebody else's file
+            self._pidfd = -1  # the number may be reused for another file
 
     def _feed(self) -> None:
         try:

@@ -48,7 +48,7 @@ def _about_the_file(error: OSError, program: str, cwd: str, env: Mapping[str, st
     if not os.access(path, os.X_OK):
         return f"`{program}` is not executable; `chmod +x {program}`"
     if error.errno == errno.ENOEXEC:
-        return f"`{program}` has no shebang line (`#!/bin/sh`) and is no program for this machine"
+        return f"`{program}` has no shebang line (`#!/bin/sh`) and is not a program for this machine"
     return f"`{program}` names an interpreter that cannot be run: {_shebang(path) or error.strerror}"
 
 

@@ -96,7 +96,7 @@ _OF_WHOSE = {"setpriority": 2, "ioprio_set": 3}  # and what stands there for "al
 
 
 class FilterProfile(NamedTuple):
-    """What a filter refuses, besides sockets of other families than the allowed ones and typing on a terminal."""
+    """What a filter refuses, in addition to other families of sockets and typing on a terminal."""
 
     refused: tuple[str, ...]
     unsupported: tuple[str, ...] = ()

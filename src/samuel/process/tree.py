@@ -7,10 +7,11 @@ PR_SET_CHILD_SUBREAPER an orphan becomes our child. So what is left of a call is
     orphans that came to us       in the list of our main thread, and told apart by two signs: the session is
                                   the one our process opened, or the environment carries the call's mark
 
-Samuel may live inside somebody else's program. Children of that program show neither sign and are never
+Samuel may be embedded in another program. Children of that program show neither sign and are never
 touched, unless that program said `own_all_children()`. (One side effect stays while something of ours is alive:
 orphans of the host's own children come to the host too, instead of to init. And a zombie that led a session of its
-own and left nobody in it looks just like a dead child of the host: unless we are alone, it is left to the host.)
+own and left no other process in it looks like a dead child of the host: the host has to reap it, unless we are
+alone.)
 
 Without the kernel's lists (other POSIX) only the process group is ended: a daemon that called setsid escapes.
 """
@@ -56,7 +57,7 @@ def end(process: subprocess.Popen[bytes] | int, grace: float = 0.2) -> None:
 
 
 def kill_all() -> None:
-    """Kill everything under way here. Whoever waits for it in another thread sees it end, and cleans up."""
+    """Kill all that this process started. The threads that wait for it see it end, and clean up."""
     with LEDGER.lock:
         for pid in LEDGER.started:
             _signal_group(pid, signal.SIGKILL)
@@ -174,7 +175,7 @@ class Tree:
                 LEDGER.forget(self.root)
 
     def _members(self) -> list[int]:
-        """All that is left, parents first: signalled in this order, nobody sees a child die before its turn."""
+        """All that is left, parents first: signalled in this order, no parent sees a child die before its turn."""
         own = [self.root] if self._holds_pid() else []
         if not LEDGER.linux:
             return own
@@ -191,7 +192,7 @@ class Tree:
             return any((stat := procfs.stat(pid)) and not stat.dead for pid in self._members())
 
     def _orphans(self) -> list[int]:
-        """Children of ours that nobody here started and that are this call's."""
+        """Children of ours that were not started here and belong to this call."""
         if not any_child():  # the usual end of a call: one system call instead of three
             return []
         unknown = [pid for pid in procfs.main_thread_children() if pid not in LEDGER.started]
@@ -209,8 +210,8 @@ class Tree:
             return False
         ours = pid in self._former_members or stat.session in self._sessions or stat.session == self.root > 0
         if not ours and stat.dead:
-            # No environment to look at any more. A child that somebody here started has our session, or opened
-            # one of its own; with any other it is an orphan that nobody waits for: init would have reaped it.
+            # No environment to look at any more. A child that was started here has our session, or opened
+            # one of its own; with any other it is an orphan without a waiter: init would have reaped it.
             ours = stat.session not in (os.getsid(0), pid)
         elif not ours:
             ours = procfs.environ_has(pid, MARK, self.mark)

@@ -106,13 +106,13 @@ class Engine(NamedTuple):
         self.say("rm", "--force", *names)
 
     def as_the_user(self) -> tuple[str, ...]:
-        """Files that are made inside belong to the user, whoever the image says it runs as."""
+        """Files that are made inside belong to the user, whichever user the image names."""
         user = f"--user={os.geteuid()}:{os.getegid()}"
         if os.geteuid() == 0:
             return (user,)
         if self.is_podman:
             return ("--userns=keep-id", user)
-        # The root of a docker that runs without root's rights is the user, and any other number is nobody's.
+        # The root of a rootless docker is the user, and any other number belongs to no user.
         rootless = b"name=rootless" in self.say("info", "--format={{json .SecurityOptions}}").stdout
         return ("--user=0:0",) if rootless else (user,)
 
@@ -167,7 +167,7 @@ def worked(finished: spawn.Finished) -> bool:
 
 
 def is_direct(engine: Engine, flags: Flags) -> bool:
-    """Can a program in a container have our pipes as its own, with nobody who copies in between?"""
+    """Whether a program in a container can have our pipes as its own, without a process that copies."""
     return engine.runs_here and probe.DIRECT not in flags.without
 
 
@@ -175,7 +175,7 @@ def wanted_words(engine: Engine, flags: Flags, memory: int) -> list[str]:
     """What is wanted of a plugin's container, as far as this machine can do it."""
     words = {"memory": f"--memory={memory}b", "pids": f"--pids-limit={PIDS}"}
     limits = [words[name] for name in probe.LIMITS if name not in flags.without]
-    # What a plugin answers is nobody else's to read, and a kept container would fill the disk with it.
+    # The engine's log would let others read a plugin's answers, and fill the disk for a container that stays.
     return [*limits, f"--log-driver={'passthrough' if is_direct(engine, flags) else 'none'}"]
 
 
@@ -210,7 +210,7 @@ def limited_flags(engine: Engine, *, network: bool, cache: Path | None, image: s
 
 
 def is_pinned(image: str) -> bool:
-    """Does it say what is in the image, and not only what somebody called it last?"""
+    """Whether it names the content of an image, not only a tag that may move."""
     return _PINNED.fullmatch(image) is not None
 
 
@@ -257,7 +257,7 @@ def _inspect(engine: Engine, image: str, local: bool) -> str:
         return image
     (image_record, *_) = decode_json(looked.stdout, list[_Inspected])
     by_id = f"sha256:{image_record.id.removeprefix('sha256:')}"
-    if local:  # podman makes up a digest for what it built itself, and nobody else has it
+    if local:  # podman makes up a digest for what it built, which no registry has
         return by_id
     name = image.partition("@")[0]
     name = name if ":" not in name.rpartition("/")[2] else name.rpartition(":")[0]

@@ -1,10 +1,10 @@
 """Makes a container, looks at it before anything in it runs, and starts it. A program of its own: see `engine`.
 
 What an engine that has no daemon leaves running for a container (its monitor, and below it everything inside)
-becomes a child of this process. So it is one process tree, which ends as one, and to nobody else in Samuel does
-it look like a stray.
+becomes a child of this process. So it is one process tree, which ends as one, and the rest of Samuel does not
+take it for a stray.
 
-An engine looks up the paths that it mounts itself, and follows links. Between the moment somebody looked at a path
+An engine looks up the paths that it mounts itself, and follows links. Between the moment a path was checked
 and the moment it is mounted it can have become a link to anywhere; so what was really mounted is compared with
 what was meant. Nothing in the container runs before that.
 
@@ -44,7 +44,7 @@ def main() -> int:
         if why := _quietly(step):
             tell("not_started", why)
             return 1
-    # What this command has as stdin, stdout and stderr the program inside will have, and nobody copies in between.
+    # What this command has as stdin, stdout and stderr the program inside will have, without a copy in between.
     # It writes the container's name there first.
     if request["direct"] and subprocess.call(request["direct"]) != 0:
         tell("not_started")
@@ -78,7 +78,7 @@ def _quietly(command: list[str]) -> str:
 
 
 def _kill(*pid_files: str) -> None:
-    """What was made and will not be started holds our pipes; whoever reads from them would wait for it."""
+    """Kill a container that was made and will not be started: it holds our pipes, and their reader would wait."""
     for pid_file in pid_files:
         with suppress(OSError, ValueError), open(pid_file) as file:
             os.kill(int(file.read()), signal.SIGKILL)
@@ -121,7 +121,7 @@ def _differs(pid_file: str, places: list[tuple[str, int, int]]) -> str:
         with open(pid_file) as file:
             root = os.open(f"/proc/{int(file.read())}/root", os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
     except OSError as error:
-        return f"nobody can look into the container: {error}"
+        return f"the container cannot be inspected: {error}"
     for path, device, inode in places:
         try:
             there = _look(root, path)
@@ -137,7 +137,7 @@ def _look(root: int, path: str) -> os.stat_result:
     directory = os.dup(root)
     try:
         for name in path.strip("/").split("/"):
-            # Of a link this opens the link itself, which is no directory to go on from, and not what was meant.
+            # Of a link this opens the link itself, which is not a directory, so the walk fails.
             inner = os.open(name, os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=directory)
             os.close(directory)
             directory = inner

@@ -93,7 +93,7 @@ def own_directories(root: Path) -> list[Path]:
     git = root / ".git"
     common = common_directory(git)
     if common is None:
-        # Elsewhere nobody writes it; inside the project it was made by `git init --separate-git-dir`.
+        # Elsewhere an agent cannot write it; inside the project it was made by `git init --separate-git-dir`.
         own = linked_directory(git) if git.is_file() else root
         return [own] if own.is_dir() and own != root and own.is_relative_to(root) else []
     return [common, linked_directory(git)] if git.is_file() else [common]
@@ -114,7 +114,7 @@ def leads_to(git: str, content: str) -> str:
 def _of_repository(root: Path, files: GitFiles) -> None:
     git = root / ".git"
     if not os.path.lexists(git) or (git.is_dir() and not git.is_symlink() and not any(git.iterdir())):
-        # An empty directory is no repository for git, which goes on above it as before.
+        # An empty directory is not a repository for git, which goes on above it as before.
         files.placeholders.append(Placeholders(root, (".git",)))
         files.read_only.append(str(git))
         return

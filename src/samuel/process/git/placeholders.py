@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 from samuel.process.reason import NotRunnable
 
-_PATIENCE = 30.0  # whoever has it for itself is about to remove a few empty files
+_PATIENCE = 30.0  # the holder of an exclusive lock only removes a few empty files
 
 
 class Placeholders(NamedTuple):
@@ -37,10 +37,10 @@ class Holder:
     def __init__(self, fd: int, first: bool) -> None:
         self._fd = fd
         self.first = first
-        """Nobody else held the directory when this one began."""
+        """Whether no other sandbox held the directory when this one began."""
 
     def becomes_last(self) -> bool:
-        """Whether nobody else holds it now; then nobody can until this one is closed."""
+        """Whether no other sandbox holds it now; then none can until this one is closed."""
         return _lock(self._fd, fcntl.LOCK_EX)
 
 
@@ -82,7 +82,7 @@ def _remove(placeholders: Placeholders) -> None:
             if not path.is_symlink() and path.read_text() == content:
                 path.unlink()
     for name in reversed(placeholders.directories):
-        with suppress(OSError):  # somebody has put something into it
+        with suppress(OSError):  # it is not empty any more
             (placeholders.place / name).rmdir()
 
 

@@ -1,6 +1,6 @@
 """Find git directories below a project, and say what in them would make git run something.
 
-Git enters a repository wherever somebody stands in one, and one that the index lists as a submodule from above as
+Git uses the repository that its working directory is in, and one that the index lists as a submodule from above as
 well. Its configuration then counts as much as the project's own. An agent can make one anywhere, and most of those
 that it makes are harmless: a test's fixture, a clone to look at. So each is judged by what is in it.
 """
@@ -225,7 +225,7 @@ def _described(path: str, kind: int) -> str:
 
 
 def _read(path: str, limit: int = SMALL) -> bytes:
-    """A regular file's content; b"" if there is none. A longer one ends in something that is no setting."""
+    """A regular file's content; b"" if there is none. A longer one ends in a line that is not a setting."""
     try:
         fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK)
     except OSError:

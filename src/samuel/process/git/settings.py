@@ -1,6 +1,6 @@
 """Git's configuration as a list, and what in it leads git to other files: hooks, includes, programs.
 
-Whoever can write one of those files decides what the next git command runs, as if they had written the
+A program that can write one of those files decides what the next git command runs, as if it had written the
 configuration itself.
 """
 
@@ -64,7 +64,7 @@ def expanded(value: str, home: str) -> str:
 
 
 def value_of(settings: Iterable[GitSetting], key: str) -> str:
-    """The last word on a key that is set once; "" when nobody set it."""
+    """The value of a key, by its last setting; "" if it is not set."""
     return next((setting.value for setting in reversed(list(settings)) if setting.key == key), "")
 
 
@@ -100,7 +100,7 @@ def runs_something_of(places: Sequence[Path], command: str, top: Path, home: str
 
 
 def _code_option(words: Sequence[str]) -> str:
-    """The option by which an interpreter may load something by a name that is no path; "" for none."""
+    """The option by which an interpreter may load something by a name that is not a path; "" for none."""
     for position, word in enumerate(words):
         if _INTERPRETER.fullmatch(os.path.basename(word)):
             # What follows the program's own file is that program's.

@@ -2,7 +2,7 @@
 
 The state before is compared with the state after. What git would take from a place that the program could write,
 and that is not harmless, goes to quarantine; a protected file that changed all the same is put back. That happens
-when somebody outside replaces a file which is mounted read-only inside: the mount goes with it.
+when a program outside replaces a file that is mounted read-only inside: the mount goes with it.
 """
 
 from __future__ import annotations
@@ -159,7 +159,7 @@ def _snapshot(path: str) -> KeptFile:
 
 
 def _only_harmless(before: KeptFile, now: KeptFile) -> bool:
-    """A configuration to which somebody outside added a branch, say, while the agent worked."""
+    """Whether a configuration only got harmless settings, such as a branch that was added outside meanwhile."""
     if not (before.exists and now.exists) or before.link or now.link:
         return False
     old, new = git_search.settings_of(before.content), git_search.settings_of(now.content)

@@ -1,6 +1,6 @@
 """Which parts of a project a confined program may write: all of it, but for what would run outside later.
 
-A hook that git runs, a setting that names a program, Samuel's own hooks and config: whoever writes these acts
+A hook that git runs, a setting that names a program, Samuel's own hooks and config: what is written there acts
 with the user's rights the next time the user works there, and no sandbox helps any more. What is there before is
 mounted read-only; what a program leaves behind is looked through when it has ended.
 

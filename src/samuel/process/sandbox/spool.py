@@ -65,7 +65,7 @@ def apply_spool(spool: Path) -> list[list[str]]:
         numbers = sorted((name for name in names if name.isdecimal() and name.isascii()), key=int)
         calls = [_read(spool, name) for name in numbers[:MOST]]
         for name in names:
-            with suppress(OSError):  # a directory, or somebody else's: it is no call either way
+            with suppress(OSError):  # a directory, or another user's: not a call either way
                 os.unlink(name, dir_fd=directory)
     finally:
         os.close(directory)

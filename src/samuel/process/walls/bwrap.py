@@ -40,7 +40,7 @@ def command(
     words += NO_NAMESPACES if no_namespaces else ()
     words += ("--seccomp", str(filter_fd)) if filter_fd >= 0 else ()
     if not stays:
-        # It means the thread that starts it, not the process: whoever stays would end with that thread.
+        # It means the thread that starts it, not the process: a program that stays would end with that thread.
         words.append("--die-with-parent")
     host = _host(root, visible)
     places: dict[str, tuple[str, ...]] = {root: ("--dir", root), **host}

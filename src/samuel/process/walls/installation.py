@@ -26,7 +26,7 @@ def of_program(program: str, root: str) -> tuple[str, ...]:
 
 @cache
 def on_path(path: str, root: str) -> tuple[str, ...]:
-    """The places of programs that the host has on its PATH, outside of anybody's home and of the project."""
+    """The places of programs that the host has on its PATH, outside of home directories and of the project."""
     private = _private(root)
     directories = [directory for directory in path.split(os.pathsep) if os.path.isdir(directory)]
     shared = [
@@ -44,7 +44,7 @@ def _around(file: str, private: Sequence[str]) -> Iterator[str]:
 
 
 def _tree(directory: str, private: Sequence[str]) -> Iterator[str]:
-    """The tree that a directory of programs belongs to, unless somebody's own things lie in it as well."""
+    """The tree that a directory of programs belongs to, or its parts if the user's own files lie in it as well."""
     tree = os.path.dirname(directory)
     if os.path.basename(directory) not in _PROGRAMS or not os.path.isdir(os.path.join(tree, "lib")):
         return

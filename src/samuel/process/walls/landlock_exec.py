@@ -118,7 +118,7 @@ def _rule(rules: int, fd: int, rights: int) -> None:
 def _drop_capabilities() -> None:
     if os.geteuid() != 0:
         return
-    capability = 1 << _CAP_DAC_OVERRIDE  # to work on somebody else's files, where it was granted any
+    capability = 1 << _CAP_DAC_OVERRIDE  # to work on other users' files, where it was granted any
     header = (ctypes.c_uint32 * 2)(0x20080522, 0)
     sets = (ctypes.c_uint32 * 6)(
         capability, capability, 0, 0, 0, 0

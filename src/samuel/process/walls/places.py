@@ -1,7 +1,7 @@
 """The places that walls let through: opened here, one component at a time, before anything is started.
 
 A path that was looked at can be another one when it is used. So each granted path is opened without following
-links, and what is let through the walls is the open descriptor. Whoever swaps the path afterwards changes nothing.
+links, and what is let through the walls is the open descriptor. Swapping the path afterwards changes nothing.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ MACHINE = (
 # Readable for root, who needs none of it.
 _SECRETS = ("/etc/shadow", "/etc/shadow-", "/etc/gshadow", "/etc/gshadow-", "/etc/ssh", "/etc/ssl/private")
 
-# Whoever writes these decides what runs outside of the walls later.
+# What is written here decides what runs outside of the walls later.
 PROTECTED = (".git", ".kodelet", paths.HOME, paths.CONFIG, paths.LOCK, ".system/hooks")
 
 _OPEN_FLAGS = os.O_RDONLY | os.O_CLOEXEC
