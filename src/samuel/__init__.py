@@ -5,7 +5,7 @@
     with samuel.open(".") as app:
         fired = app.fire("quality.check", commands=["pytest -q"])
 
-Names are loaded when they are first used: a hook file that only says `import samuel` costs nothing.
+Names are loaded when they are first used: so `import samuel` in a hook file costs almost nothing.
 """
 
 from __future__ import annotations

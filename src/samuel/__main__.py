@@ -13,9 +13,9 @@ def main() -> int:
         print(f"samuel {__version__}")
         return 0
     if sys.argv[1:2] == ["emit"]:
-        from samuel.cli.emit_fast import nobody_answers
+        from samuel.cli.emit_fast import answered_without_engine
 
-        if nobody_answers(sys.argv[2:]):
+        if answered_without_engine(sys.argv[2:]):
             return 0
     from samuel.cli.edge import run
     from samuel.cli.signals import end_as_by_ctrl_c

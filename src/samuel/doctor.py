@@ -1,4 +1,4 @@
-"""What is wrong here, and what to do about it. It looks and reports; it changes nothing and never gives up."""
+"""Checks of a project and the machine, each with how to fix it. They change nothing."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class Examination(NamedTuple):
 
 
 def examine(root: Path, open_app: Callable[..., App]) -> Examination:
-    """Everything there is to say about the project at `root` and the machine it is on."""
+    """All findings about the project at `root` and the machine."""
     findings = [*_machine(root), *_places(root)]
     chains: Mapping[str, Chain] = {}
     try:
@@ -60,7 +60,7 @@ def examine(root: Path, open_app: Callable[..., App]) -> Examination:
     except ConfigError as error:
         for problem in error.problems:
             findings.append(Finding("error", str(problem._replace(hint="")), problem.hint))
-        findings.append(Finding("note", "hooks were not looked at", "fix the error above first"))
+        findings.append(Finding("note", "hooks were not checked", "fix the error above first"))
     except SamuelError as error:
         findings.append(Finding("error", error.message, error.hint))
     return Examination([*findings, *_slow(root)], chains)
@@ -69,7 +69,7 @@ def examine(root: Path, open_app: Callable[..., App]) -> Examination:
 def _machine(root: Path) -> Iterator[Finding]:
     yield Finding("ok", f"samuel {__version__}, Python {platform.python_version()} ({sys.executable})")
     git = git_program(os.environ, root)
-    yield Finding("ok", f"git is `{git}`") if git else Finding("warning", "there is no git", "install it")
+    yield Finding("ok", f"git is `{git}`") if git else Finding("warning", "git is not installed", "install it")
     walls = strength()
     if walls.kind == BWRAP:
         yield Finding("ok", "plugins' processes are held to their grants by bubblewrap")
@@ -82,7 +82,7 @@ def _machine(root: Path) -> Iterator[Finding]:
 
 
 def _containers(user: paths.User) -> Iterator[Finding]:
-    """Only where somebody wants containers: finding out what they need here starts some."""
+    """Only for projects that use containers: these checks start some."""
     lines = engine.explain(os.environ, user.cache)
     for line in lines:
         yield Finding("note", line)
@@ -112,7 +112,7 @@ def _disks(*places: tuple[str, Path]) -> Iterator[Finding]:
         there = _nearest(place)
         try:
             device, disk = os.stat(there).st_dev, os.statvfs(there)
-        except OSError:  # a link to nowhere: said above
+        except OSError:  # a broken link, reported above
             continue
         if device in devices_seen:
             continue
@@ -129,7 +129,7 @@ def _disks(*places: tuple[str, Path]) -> Iterator[Finding]:
 
 
 def _writable(place: Path) -> bool:
-    """As it is, or as it would be made."""
+    """Can it be written, or created if it is missing?"""
     there = _nearest(place)
     return there.is_dir() and os.access(there, os.W_OK | os.X_OK)
 
@@ -159,7 +159,7 @@ def _hooks(all_handlers: Iterable[Handler]) -> Iterator[Finding]:
 
 
 def _environment(app: App) -> Iterator[Finding]:
-    """Whether it is known where this is, as far as anything here depends on it."""
+    """Is the environment set and known, if hooks or abilities depend on it?"""
     hooks = [read.hook for read in app.yaml_files.look(app.paths.root) if read.hook and read.hook.environments]
     abilities = [
         ability for ability in registry.load(app.paths.root, app.user.cache).abilities if ability.environments
@@ -190,7 +190,7 @@ def _plugins(app: App) -> Iterator[Finding]:
         if name not in there:
             where = f"{app.config.file}:{settings.line}"
             hint = "remove the table, correct its name, or `samuel plugin install`"
-            yield Finding("warning", f"{where}: `[plugins.{name}]` is for a plugin that is not here", hint)
+            yield Finding("warning", f"{where}: `[plugins.{name}]` is for a plugin that is not installed", hint)
 
 
 def _abilities(app: App) -> Iterator[Finding]:
@@ -229,7 +229,7 @@ def _chains(chains: Iterable[Chain]) -> Iterator[Finding]:
         for warning in chain.warnings:
             yield Finding("warning", warning)
         for handler, why in chain.left_out:
-            hint = f"`samuel hooks explain {chain.event.name}` says more"
+            hint = f"`samuel hooks explain {chain.event.name}` shows more"
             yield Finding("note", f"`{handler.name}` does not run on `{chain.event.name}`: {why}", hint)
 
 

@@ -57,7 +57,7 @@ class Recorder:
         seen = Recorder("context.extra", order=50, returns={"extras": []})
         app = samuel_project.open(handlers=[seen])
 
-    As a sink it keeps every call of every handler in `calls`, and what came of each event in `fired`:
+    As a sink it keeps every call of every handler in `calls`, and the outcome of each event in `fired`:
 
         app = samuel_project.open(sinks=[seen])
     """

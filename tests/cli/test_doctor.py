@@ -40,7 +40,7 @@ def test_an_empty_project(samuel):
     assert ran.json["ok"] is True
     assert findings(ran) == [
         ("ok", python, ""),
-        ("warning", "there is no git", "install it"),
+        ("warning", "git is not installed", "install it"),
         ("warning", f"plugins' processes are held to their grants by {walls.kind}", walls.why),
         *(("note", f"gap of {walls.kind}, for a plugin's process: {gap}", "") for gap in walls.gaps),
         *(("note", f"gap of the limits on a plugin: {gap}", "") for gap in limits.gaps(counts_processes())),
@@ -79,7 +79,7 @@ def test_every_problem_of_a_broken_samuel_toml(samuel, put, guard):
         "PROJECT/samuel.toml:2: `quality.chek` is not an event",
         "PROJECT/samuel.toml:3: `strict` must be true or false, not an integer",
     ]
-    assert ("note", "hooks were not looked at", "fix the error above first") in findings(ran)
+    assert ("note", "hooks were not checked", "fix the error above first") in findings(ran)
     assert ran.json["data"]["chains"] == []
 
 
@@ -202,7 +202,7 @@ def test_every_chain(samuel, guard):
     assert len(chains) == 24
     assert [step["handler"] for step in chains["quality.check"]["chain"]] == ["default", "guard"]
     shown = samuel("doctor", "--hooks").out
-    assert "\nSessionEnd (merge)\n  nobody answers\n" in shown
+    assert "\nSessionEnd (merge)\n  no handler runs\n" in shown
     assert "\nquality.check (all-ok + concatenate)\n   HANDLER  ORDER" in shown
 
 

@@ -72,7 +72,7 @@ def test_a_bug_leaves_a_report_and_no_traceback(samuel, command, machine):
     assert ran.code == 3
     assert ran.err == (
         "error: this is a bug in Samuel: ValueError: oops\n"
-        f"The report is in `{shown}`. Read it, then paste it into an issue.\n"
+        f"the report is in `{shown}`; read it, then paste it into an issue\n"
     )
     assert ran.json["error"]["message"] == "this is a bug in Samuel: ValueError: oops"
     lines = report.read_text().splitlines()
@@ -90,7 +90,7 @@ def test_a_report_that_cannot_be_written_is_shown(samuel, command, machine):
     ran = samuel("boom")
     assert ran.code == 3
     assert ran.err.startswith(
-        "error: this is a bug in Samuel: ValueError: oops\nPaste this into an issue:\n\nsamuel "
+        "error: this is a bug in Samuel: ValueError: oops\npaste this into an issue:\n\nsamuel "
     )
     assert ran.err.endswith("ValueError: oops\n\n")
 

@@ -115,7 +115,7 @@ def test_force_without_anybody_to_ask_replaces_nothing(samuel, put):
     assert samuel("init", "--force") == (
         1,
         "",
-        "error: `PROJECT/samuel.toml` exists already, and there is nobody to ask\n"
+        "error: `PROJECT/samuel.toml` exists already, and there is no terminal to ask on\n"
         "add `--yes` to replace it without being asked\n",
     )
     assert file.read_text() == "# mine\n"

@@ -101,7 +101,7 @@ HOOK = "#!/bin/sh\n[ $1 = hook ] && echo %s && exit\n%s\n"
 def test_a_hook_may_skip_it(samuel, project, put, configured):
     put(".samuel/hooks/not-now", HOOK % ("sync.before", """echo '{"skip": true}'"""), 0o755)
     samuel("trust", "--yes")
-    assert samuel("sync") == (0, "a hook said to skip it\n", "")
+    assert samuel("sync") == (0, "skipped by a hook\n", "")
     assert samuel("sync", "--json").json["data"] == {"files_written": [], "skipped": True}
     assert not (project / "AGENTS.md").exists()
 

@@ -14,15 +14,15 @@ NAME = ".samuel/hooks/guard"
 
 
 def test_nothing_to_decide(samuel):
-    assert samuel("trust") == (0, "Nothing waits for your word here.\n", "")
-    assert samuel("trust", "--list") == (0, "Nothing here came with the repository and could run.\n", "")
+    assert samuel("trust") == (0, "nothing is new or changed: there is nothing to trust\n", "")
+    assert samuel("trust", "--list") == (0, "there is nothing in this project that needs trust\n", "")
 
 
 def test_without_a_terminal_it_only_says_what_waits(samuel, project, guard):
     assert samuel("trust") == (
         1,
         "",
-        f"error: this waits for your word:\n  new  {NAME}\n"
+        f"error: not trusted yet:\n  new  {NAME}\n"
         "`samuel trust --show` shows it, `samuel trust --yes` agrees to all of it\n",
     )
     assert not (project / "canary").exists()
@@ -31,7 +31,7 @@ def test_without_a_terminal_it_only_says_what_waits(samuel, project, guard):
 def test_yes(samuel, project, guard):
     assert samuel("trust", "--yes") == (0, f"trusted: {NAME}  sha256 {DIGEST[:16]}\n", "")
     assert (project / "canary").exists()  # now it was asked which event it is for
-    assert samuel("trust") == (0, "Nothing waits for your word here.\n", "")
+    assert samuel("trust") == (0, "nothing is new or changed: there is nothing to trust\n", "")
     assert samuel("trust", "--list") == (
         0,
         f"STATE    WHAT                 SHA256            AGREED\ntrusted  {NAME}  {DIGEST[:16]}  WHEN\n",
@@ -127,7 +127,7 @@ def test_a_name_that_is_nothing(samuel, guard):
     assert samuel("trust", ".samuel/hooks/gard") == (
         2,
         "",
-        f"error: `.samuel/hooks/gard` is nothing that could run here\ndid you mean `{NAME}`?\n",
+        f"error: `.samuel/hooks/gard` is not a hook, plugin or command of this project\ndid you mean `{NAME}`?\n",
     )
     assert samuel("trust", "../../etc/passwd").code == 2
 
@@ -137,7 +137,7 @@ def test_revoke(samuel, guard):
     assert samuel("trust", "--revoke") == (
         2,
         "",
-        "error: this would take all agreements back\nname what you mean, or add `--yes`\n",
+        "error: this would revoke all trust in this project\nname what you mean, or add `--yes`\n",
     )
     assert samuel("trust", "--revoke", NAME) == (0, f"no longer trusted: {NAME}\n", "")
     assert samuel("trust", "--revoke", "--yes") == (0, "nothing was trusted\n", "")
@@ -186,7 +186,7 @@ def test_nobody_can_agree_to_what_cannot_be_read(samuel, guard):
     ran = samuel("trust", "--yes")
     assert ran.code == 1
     assert ran.out.endswith("not trusted: .samuel/hooks/pipe\n")
-    assert ran.err == "warning: `.samuel/hooks/pipe` cannot be read, so nobody can agree to it\n"
+    assert ran.err == "warning: `.samuel/hooks/pipe` cannot be read, so it cannot be trusted\n"
 
 
 def test_a_linked_hook_directory_is_refused(samuel, project, tmp_path):

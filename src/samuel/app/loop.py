@@ -1,6 +1,6 @@
 """What of an opened project only the loop needs: where it works, what its prompts know, the loop itself.
 
-Apart from `project.py` because it imports most of what there is, and the events of a session need none of it.
+Separate from `project.py` because it imports most of the package, and session events need none of it.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The report of a bug: written for the user to read and paste, never sent anywhere."""
+"""Bug reports: written to a file for the user to read and paste into an issue, never sent anywhere."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ class Bug(SamuelError):
 
 
 def report(arguments: Sequence[str], error: Exception) -> Bug:
-    """Write the report, and give the error that says where it is."""
+    """Write the report; returns the error that names its file."""
     text = _text(arguments, error)
     try:
         directory = paths.User.from_environment().state / "reports"
         file = directory / f"{time.strftime('%Y%m%dT%H%M%S')}-{os.getpid()}.txt"
         directory.mkdir(parents=True, exist_ok=True, mode=0o700)
         atomic.write_bytes(file, text.encode(errors="backslashreplace"), 0o600)
-        hint = f"The report is in `{file}`. Read it, then paste it into an issue."
+        hint = f"the report is in `{file}`; read it, then paste it into an issue"
     except (OSError, SamuelError):
-        hint = f"Paste this into an issue:\n\n{text}"
+        hint = f"paste this into an issue:\n\n{text}"
     return Bug(f"this is a bug in Samuel: {type(error).__name__}: {error}", hint)
 
 

@@ -1,4 +1,4 @@
-"""What in a project waits for its owner's word, and putting the question to them."""
+"""What in a project is not trusted yet, and asking the user about it."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ PENDING = ("new", "changed", "gone")
 
 
 class Consent:
-    """The agreements about one project. It reads everything and runs nothing, so it needs no opened project."""
+    """Reads and changes what the user trusts in one project. It runs nothing, so the project is not opened."""
 
     def __init__(self, root: Path) -> None:
         refuse_links(root, paths.HOME, *paths.HOOK_DIRS, ".kodelet", paths.SYSTEM, paths.YAML_HOOKS)
@@ -41,7 +41,7 @@ class Consent:
         self._store = TrustStore(self._state / "trust", self._key)
 
     def items(self) -> list[TrustItem]:
-        """All that could run here. Each holds the very bytes its digest is of."""
+        """Everything that could run in the project. Each item holds the bytes of its digest."""
         settings = config.load(self.root / paths.CONFIG)
         listed = look_up(settings.distributions)
         texts = [
@@ -58,13 +58,13 @@ class Consent:
         return [item for item in self.items() if item.state in PENDING]
 
     def text(self, item: TrustItem) -> str:
-        """What a person reads before they agree."""
-        head = f"{safe(item.name, keep='')}  ({item.state}, sha256 {item.digest or 'of nothing readable'})"
+        """What the user reads before trusting an item."""
+        head = f"{safe(item.name, keep='')}  ({item.state}, sha256 {item.digest or 'unreadable'})"
         body = show(item, self._store.load(), self._store).rstrip("\n")
         return "\n".join([head, *(f"    {line}" for line in body.split("\n")), ""])
 
     def agree(self, items: Iterable[TrustItem], *, instead: bool = False) -> None:
-        """Record a yes to exactly what these items hold; `instead` of whatever they held before."""
+        """Trust the present content of these items; with `instead`, no longer their earlier content."""
         refuse_inside_a_run()
         items = list(items)
         here = [(item.name, item.digest, item.content) for item in items if item.state != "gone"]
@@ -77,7 +77,7 @@ class Consent:
             self._store.forget(gone, {called for name in gone for called in self._called(name)})
 
     def _called(self, name: str) -> set[str]:
-        """What samuel.toml may call the handlers that come with something agreed to."""
+        """The names that samuel.toml may use for the handlers of an item."""
         if name.startswith("plugin:"):
             directory = name.removeprefix("plugin:")
             last = stored_declarations(self._state / "declarations" / self._key).get(name)
@@ -90,7 +90,7 @@ class Consent:
         return {file.name, file.stem} if str(file.parent) in paths.HOOK_DIRS else set()
 
     def agree_to(self, contents: Mapping[str, bytes], *, instead: bool = False) -> None:
-        """Record a yes to files that a command wrote, if they still are what it wrote."""
+        """Trust files that a command wrote, if they still have the content it wrote."""
         self.agree((item for item in self.items() if contents.get(item.name) == item.content), instead=instead)
 
     def revoke(self, names: Sequence[str] | None) -> list[str]:
@@ -98,7 +98,7 @@ class Consent:
 
 
 def readable(item: TrustItem) -> bool:
-    """Nobody can agree to what nobody can read: a pipe, a broken link, a file without permission."""
+    """Can its content be read? A pipe, a broken link or a file without permission cannot be trusted."""
     return bool(item.digest)
 
 
@@ -111,7 +111,7 @@ def refuse_inside_a_run() -> None:
 
 
 def ask_for_each(out: Output, consent: Consent, items: Sequence[TrustItem]) -> list[TrustItem]:
-    """Show each and ask; gives those that were agreed to."""
+    """Show each item and ask; returns those that the user trusts."""
     agreed: list[TrustItem] = []
     for position, item in enumerate(items):
         out.tell(consent.text(item))

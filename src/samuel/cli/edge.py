@@ -1,9 +1,9 @@
-"""The edge: where exceptions become messages and exit codes, once, and nowhere else.
+"""Where exceptions become messages and exit codes: once, and nowhere else.
 
 0    ok
-1    the answer is no, or it failed, also for lack of memory or disk space; or, quietly, nobody reads the output
-2    the command or the configuration is wrong
-3    a bug in Samuel; a report to paste is written
+1    failed or denied, also for lack of memory or disk space; or, without a message, the output was closed
+2    wrong usage or configuration
+3    a bug in Samuel; a report for an issue is written
 130  interrupted
 """
 
@@ -24,7 +24,7 @@ from samuel.files.named_errors import errors_naming
 
 
 def run(arguments: Sequence[str]) -> int:
-    """Run one command line, and give its exit code."""
+    """Run one command line and return its exit code."""
     code = _run(arguments)
     for stream in (sys.stdout, sys.stderr):
         _leave_nothing_buffered(stream)
@@ -55,7 +55,7 @@ def _run(arguments: Sequence[str]) -> int:
         return out.ending(1)
     except SystemExit as ended:  # click: 0 after it printed shell completions, 1 if the reader went away
         return out.ending(ended.code if isinstance(ended.code, int) else 1)
-    except OSError as error:  # a full disk or a missing permission is no bug of ours
+    except OSError as error:  # a full disk or a missing permission is not a bug of Samuel
         if error.filename == STDOUT:
             _discard(sys.stdout)
         return out.fail(SamuelError(_os_error(error)))
@@ -99,7 +99,7 @@ _MORE_MEMORY = "end other programs, or raise the limits of this process (`ulimit
 
 
 def _no_thread(error: Exception) -> bool:
-    """Python has no exception of its own for it."""
+    """Did the system refuse to start a thread? Python has no exception type of its own for it."""
     return isinstance(error, RuntimeError) and str(error) == "can't start new thread"
 
 
@@ -121,14 +121,14 @@ def _open_what_is_closed() -> None:
 
 
 def _never_fail_to_encode() -> None:
-    """A terminal that knows no `…` gets an escape, not an exception."""
+    """A terminal that cannot encode `…` gets an escape sequence instead of an exception."""
     for stream in (sys.stdout, sys.stderr):
         if reconfigure := getattr(stream, "reconfigure", None):
             reconfigure(errors="backslashreplace")
 
 
 def _leave_nothing_buffered(stream: TextIO) -> None:
-    """What cannot be written would fail again while Python shuts down, and make the exit code 120."""
+    """Flush a stream. What cannot be written would fail again while Python shuts down, with exit code 120."""
     try:
         stream.flush()
     except OSError:
@@ -136,6 +136,6 @@ def _leave_nothing_buffered(stream: TextIO) -> None:
 
 
 def _discard(stream: TextIO) -> None:
-    """Let the rest of a stream that cannot be written go nowhere."""
+    """Send the rest of a stream that cannot be written to /dev/null."""
     with suppress(OSError):  # a stream of a program that calls this within itself may have no number
         os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())

@@ -1,8 +1,8 @@
-"""Is there anybody to call? For `samuel emit`: answered before the engine is loaded.
+"""`samuel emit` for events that no hook handles, answered before the engine is loaded.
 
-Agents call `samuel emit` at every step, and mostly no hook wants to see that step. Which filters there are is
-kept, ready to use, for as long as every file that decides about it stays the same. If none of them fits, that is
-the whole answer, in a fraction of the time; nothing is recorded of it. In any doubt the engine is asked.
+Agents call `samuel emit` at every step, and most steps match no hook. The filters of all hooks are cached for as
+long as every file that decides about them stays the same. If none of them matches, the empty result is printed in
+a fraction of the time, and nothing is recorded. In any doubt the engine decides.
 """
 
 from __future__ import annotations
@@ -34,12 +34,12 @@ BEGIN = "SessionStart"
 TURNS = (BEGIN, "UserPromptSubmit", "SessionStop", "SessionEnd")
 
 
-def nobody_answers(arguments: list[str]) -> bool:
-    """True if nobody wants to see the event; then the answer is on stdout already."""
-    call_words = _understood(arguments)
-    if call_words is None or home_problem(home_directory()):
+def answered_without_engine(arguments: list[str]) -> bool:
+    """True if no hook handles the event; then the empty result was printed to stdout."""
+    command = _understood(arguments)
+    if command is None or home_problem(home_directory()):
         return False
-    event, environment, session = call_words
+    event, environment, session = command
     try:
         root, user = find_root(Path()), User.from_environment()
         cached = file_cache.load(_file(root, user), marshal.loads, _stamp(root, user, environment))
@@ -58,12 +58,12 @@ def nobody_answers(arguments: list[str]) -> bool:
     ):
         _say(row["empty"])
         return True
-    sys.stdin = io.TextIOWrapper(io.BytesIO(data))  # for the engine, as if nobody had read it
+    sys.stdin = io.TextIOWrapper(io.BytesIO(data))  # for the engine, as if it had not been read
     return False
 
 
 def _changes_a_session(name: str, in_session: bool, root: Path) -> bool:
-    """Whatever the hooks say: it begins, goes on with a new prompt, stops or ends."""
+    """Does this event change the stored session, whether hooks handle it or not?"""
     return in_session and name in TURNS and (name == BEGIN or Project(root).sessions.exists())
 
 
@@ -71,11 +71,11 @@ def _say(text: str) -> None:
     try:
         os.write(1, f"{text}\n".encode())
     except OSError:
-        pass  # whoever asked went away
+        pass  # the reader of the output is gone
 
 
 def _understood(arguments: list[str]) -> tuple[str, str, str] | None:
-    """The event, the environment and the session of a plain command line; anything else is for the engine."""
+    """The event, the environment and the session of a plain command line; None for anything else."""
     event, *rest = arguments or [""]
     options = dict(zip(rest[::2], rest[1::2], strict=False))
     if event.startswith("-") or len(rest) % 2 or not set(rest[::2]) <= set(OPTIONS) or "" in options.values():
@@ -86,7 +86,7 @@ def _understood(arguments: list[str]) -> tuple[str, str, str] | None:
 def passes(
     data: bytes, name: str, row: Mapping[str, Any], names: Mapping[str, str], root: str, recipe: str = ""
 ) -> bool:
-    """The context is one of this event, and no filter fits it. `recipe` holds where the context names none."""
+    """Is this a valid context of the event that no filter matches? `recipe` is used if the context names none."""
     if b"\\ud" in data.lower():  # maybe half of a character, which the engine refuses
         return False
     try:
@@ -129,7 +129,7 @@ def _file(root: Path, user: User) -> Path:
 
 
 def _stamp(root: Path, user: User, environment: str) -> str:
-    """What the answer depends on besides files."""
+    """What the answer depends on apart from files."""
     name = environment or os.environ.get("SAMUEL_ENV", "")
     return repr((__version__, sys.version, str(root), str(user.home), name, os.environ.get("SAMUEL_TRUST", "")))
 
@@ -145,7 +145,7 @@ def _as_it_was(files: Mapping[str, Any]) -> bool:
 
 
 def deciding(root: Path) -> dict[str, Any]:
-    """The files that decide who answers, besides those that hold hooks; asked for before the engine reads them."""
+    """The files that decide which hooks run, apart from hook files, as they were before the engine read them."""
     project, user = Project(root), User.from_environment()
     agreed = user.state / "trust" / f"{trust_key(root)}.json"
     files = (project.config, user.config, project.lock, user.lock, agreed)

@@ -1,4 +1,4 @@
-"""Firing an event for whoever called the command: an orchestrator, or the script that runs abilities."""
+"""Firing an event for the caller of a command: `emit`, or a call of an ability."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def fire(here: CommandContext, app: App, event: Event) -> Fired:
-    """Within the session that it names, if it names one: then what the hooks propose and suggest is kept."""
+    """Fire an event and print the messages of hooks; if it names a session, store their results there."""
     if event.session_id is UNSET:
         fired = app.fire(event)
         here.out.tell(*fired.messages)

@@ -50,12 +50,14 @@ def init(here: CommandContext, directory: Path, force: bool, minimal: bool, yes:
 
 
 def _root(here: CommandContext, directory: Path) -> Path:
-    """The directory, made if it is missing."""
+    """The directory, created if it is missing."""
     root = (here.directory / directory).resolve()
     try:
         root.mkdir(parents=True, exist_ok=True)
     except (FileExistsError, NotADirectoryError):
-        raise UsageError(f"`{directory}` is not a directory", "name one, or one to be made") from None
+        raise UsageError(
+            f"`{directory}` is not a directory", "name a directory; it is created if it is missing"
+        ) from None
     refuse_links(root, paths.HOME, *paths.HOOK_DIRS)
     return root
 
@@ -67,15 +69,15 @@ def _agree_to_replace(here: CommandContext, root: Path, force: bool, yes: bool) 
         return
     if not here.out.asks:
         hint = "add `--yes` to replace it without being asked"
-        raise SamuelError(f"`{root / paths.CONFIG}` exists already, and there is nobody to ask", hint)
+        raise SamuelError(f"`{root / paths.CONFIG}` exists already, and there is no terminal to ask on", hint)
     click.confirm(f"Replace {paths.CONFIG}?", abort=True, err=True)
 
 
 def _fire(app: App, event: Event) -> list[str]:
-    """Fire one of init's events; gives its warnings. A strict no ends the command."""
+    """Fire one of init's events and return its warnings. A strict failure ends the command."""
     fired = app.fire(event)
     if fired.stopped:
-        raise SamuelError(f"a hook stopped it: {fired.reason}", "`samuel hooks log` says more")
+        raise SamuelError(f"a hook stopped `samuel init`: {fired.reason}", "`samuel hooks log` shows more")
     return [*fired.warnings, *app.warnings]
 
 

@@ -1,4 +1,4 @@
-"""What a command shows: tables for people, aligned text for pipes, one JSON envelope for programs.
+"""The output of commands: tables on a terminal, aligned text in pipes, one JSON envelope for programs.
 
 {"ok": true, "data": ..., "warnings": [...], "error": null}
 {"ok": false, "data": null, "warnings": [], "error": {"message", "hint", "problems": [{file, line, what, hint}]}}
@@ -34,17 +34,19 @@ class OutputTable(NamedTuple):
 class Output:
     def __init__(self, json: bool = False) -> None:
         self.json = json
-        self.failure: int | None = None  # the exit code of whatever goes wrong, where a caller counts on one
+        self.failure: int | None = (
+            None  # the exit code of every failure, for commands whose callers expect a certain one
+        )
 
     @property
     def asks(self) -> bool:
-        """Is there a person to put a question to?"""
+        """Is there a terminal on which questions can be asked?"""
         return not self.json and sys.stdin.isatty() and sys.stderr.isatty()
 
     def answer(
         self, data: Any, *blocks: str | OutputTable, ok: bool = True, warnings: Iterable[str] = (), error: str = ""
     ) -> int:
-        """Show what a command found out; gives its exit code. `error` is why it found out no more."""
+        """Print the result of a command and return its exit code. `error` is why there is no more of it."""
         if self.json:
             wrong = _plain(SamuelError(error)) if error else None
             self.object({"ok": ok, "data": data, "warnings": list(warnings), "error": wrong})
@@ -57,11 +59,11 @@ class Output:
         return 0 if ok else 1
 
     def object(self, value: Any) -> None:
-        """One JSON object and nothing around it, for what has a shape of its own."""
+        """Print one JSON object without the envelope, for results with a format of their own."""
         _print(safe_json(value))
 
     def line(self, value: bytes) -> None:
-        """JSON on one line, for a program; on a terminal as a person reads it."""
+        """Print JSON on one line; indented on a terminal."""
         if sys.stdout.isatty():
             self.object(json.loads(value))
         else:
@@ -80,10 +82,10 @@ class Output:
             self.tell(f"warning: {message}")
 
     def tell(self, *messages: str) -> None:
-        """A word to the person, beside what the command answers."""
+        """Print messages to the user on stderr, apart from the result of the command."""
         with errors_naming(STDOUT):
             sys.stdout.flush()  # where both streams end on one screen, they stay in order
-        with suppress(OSError):  # a full disk, a reader that went away: what was decided stands all the same
+        with suppress(OSError):  # a full disk or a closed pipe must not change the result
             for message in messages:
                 print(safe(message), file=sys.stderr)
 
@@ -94,7 +96,7 @@ class Output:
         return self.ending(error.exit_code)
 
     def ending(self, code: int) -> int:
-        """The exit code of a command that did not come to its end: this one, or what a caller counts on."""
+        """The exit code of a command that failed: `code`, or the one that its callers expect."""
         return code if self.failure is None else self.failure
 
 
@@ -113,7 +115,7 @@ def _plain(error: SamuelError) -> dict[str, Any]:
 
 
 def _aligned(table: OutputTable) -> list[str]:
-    """No boxes, no colour, nothing cut: for `grep`, `awk` and files."""
+    """Aligned plain text with nothing cut, for `grep`, `awk` and files."""
     rows = [[name.upper() for name in table.columns], *(_cells(row) for row in table.rows)]
     widths = [max(len(cell) for cell in column) for column in zip(*rows, strict=True)]
     return ["  ".join(map(str.ljust, row, widths)).rstrip() for row in rows]
@@ -128,7 +130,7 @@ def _rich_table(table: OutputTable) -> Any:
     for column in rich_table.columns:
         column.overflow = "fold"  # a long name is never cut
     for row in table.rows:
-        # As Text: brackets in a name are no markup.
+        # As Text: brackets in a name are not markup.
         rich_table.add_row(*(Text(cell, style=_STYLES.get(cell, "")) for cell in _cells(row)))
     return rich_table
 

@@ -29,9 +29,7 @@ def sync(here: CommandContext, dry_run: bool) -> int:
             raise SamuelError(f"a hook stopped the sync: {before_sync.reason}")
         warnings = list(before_sync.warnings)
         if before_sync.result.get("skip"):
-            return here.out.answer(
-                {"files_written": [], "skipped": True}, "a hook said to skip it", warnings=warnings
-            )
+            return here.out.answer({"files_written": [], "skipped": True}, "skipped by a hook", warnings=warnings)
         files_written = [] if dry_run else list(mirrors.write(app.paths.root, changes))
         warnings += app.fire(replace(SyncAfter(files_written=files_written), dry_run=dry_run)).warnings
     word = "would write" if dry_run else "wrote"

@@ -63,8 +63,8 @@ def _show(here: CommandContext, consent: Consent, items: Sequence[TrustItem]) ->
 def _revoke(here: CommandContext, consent: Consent, names: Sequence[str] | None, yes: bool) -> int:
     if names is None and not yes:
         if not here.out.asks:
-            raise UsageError("this would take all agreements back", "name what you mean, or add `--yes`")
-        click.confirm("Take all agreements about this project back?", abort=True, err=True)
+            raise UsageError("this would revoke all trust in this project", "name what you mean, or add `--yes`")
+        click.confirm("Revoke all trust in this project?", abort=True, err=True)
     gone = consent.revoke(names)
     lines = [f"no longer trusted: {safe(name, keep='')}" for name in gone] or ["nothing was trusted"]
     return here.out.answer({"revoked": gone}, "\n".join(lines))
@@ -72,14 +72,16 @@ def _revoke(here: CommandContext, consent: Consent, names: Sequence[str] | None,
 
 def _agree(here: CommandContext, consent: Consent, pending: Sequence[TrustItem], yes: bool) -> int:
     unreadable = [
-        f"`{_name(item)}` cannot be read, so nobody can agree to it" for item in pending if not readable(item)
+        f"`{_name(item)}` cannot be read, so it cannot be trusted" for item in pending if not readable(item)
     ]
     readable_items = [item for item in pending if readable(item)]
     if not pending:
-        return here.out.answer({"agreed": [], "pending": []}, "Nothing waits for your word here.")
+        return here.out.answer(
+            {"agreed": [], "pending": []}, "nothing is new or changed: there is nothing to trust"
+        )
     if not yes and not here.out.asks:
         raise SamuelError(
-            "\n".join(["this waits for your word:", *(f"  {item.state}  {_name(item)}" for item in pending)]),
+            "\n".join(["not trusted yet:", *(f"  {item.state}  {_name(item)}" for item in pending)]),
             "`samuel trust --show` shows it, `samuel trust --yes` agrees to all of it",
         )
     agreed = readable_items if yes else ask_for_each(here.out, consent, readable_items)
@@ -94,7 +96,7 @@ def _agree(here: CommandContext, consent: Consent, pending: Sequence[TrustItem],
 
 
 def _broken(here: CommandContext) -> list[str]:
-    """Now they may be asked which events they are for: better here than at the first event."""
+    """Warnings about broken hooks: trusted now, they can be asked for their events before the first event."""
     with here.open() as app:
         return [
             f"`{handler.name}` is broken: {handler.reason}"
@@ -104,7 +106,7 @@ def _broken(here: CommandContext) -> list[str]:
 
 
 def _chosen(here: CommandContext, names: Sequence[str], items: Sequence[TrustItem]) -> Sequence[TrustItem]:
-    """The items that are named, by their name or by a path; all of them without names."""
+    """The items with these names or paths; all items without names."""
     if not names:
         return items
     by_name = {item.name: item for item in items}
@@ -113,14 +115,14 @@ def _chosen(here: CommandContext, names: Sequence[str], items: Sequence[TrustIte
         path = os.path.relpath(os.path.abspath(here.directory / name), here.root)
         item = by_name.get(name) or by_name.get(path)
         if item is None:
-            hint = did_you_mean(name, by_name, "`samuel trust --list` shows what there is")
-            raise UsageError(f"`{name}` is nothing that could run here", hint)
+            hint = did_you_mean(name, by_name, "`samuel trust --list` lists them")
+            raise UsageError(f"`{name}` is not a hook, plugin or command of this project", hint)
         chosen.append(item)
     return chosen
 
 
 def _name(item: TrustItem) -> str:
-    """On one line, whatever it is: a file's name must not be able to look like a second answer."""
+    """The name on one line: a file's name must not look like a second line of output."""
     return safe(item.name, keep="")
 
 
@@ -128,10 +130,10 @@ def _plain(item: TrustItem) -> dict[str, str]:
     return {"name": item.name, "state": item.state, "digest": item.digest, "agreed_at": item.agreed_at}
 
 
-NOTHING = "Nothing here came with the repository and could run."
+NOTHING = "there is nothing in this project that needs trust"
 
 
 def _agreed(item: TrustItem) -> str:
     if item.state == "gone":
-        return f"agreed that it is gone: {_name(item)}"
+        return f"confirmed as removed: {_name(item)}"
     return f"trusted: {_name(item)}  sha256 {item.digest[:16]}"

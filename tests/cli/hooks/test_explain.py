@@ -60,7 +60,7 @@ def test_its_lines_where_handlers_decide(samuel, put, guard):
 
 
 def test_nobody(samuel):
-    assert samuel("hooks", "explain", "SessionEnd") == (0, "SessionEnd (merge)\n  nobody answers\n", "")
+    assert samuel("hooks", "explain", "SessionEnd") == (0, "SessionEnd (merge)\n  no handler runs\n", "")
 
 
 def test_those_left_out_and_those_not_asked(samuel, put, guard):
@@ -68,7 +68,7 @@ def test_those_left_out_and_those_not_asked(samuel, put, guard):
     assert samuel("hooks", "explain", "quality.check") == (
         0,
         "quality.check (all-ok + concatenate)\n"
-        "  nobody answers\n"
+        "  no handler runs\n"
         "left out: `default`: `handlers` in samuel.toml does not name it\n"
         "untrusted: `guard`: not trusted: `.samuel/hooks/guard` has not been agreed to yet; "
         "run `samuel trust` to look at it and agree\n",

@@ -134,7 +134,7 @@ def test_it_trusts_nothing_but_what_it_wrote(samuel, project, guard):
     ran = samuel("hooks", "new", "mine", "--event", "quality.check")
     assert ran.code == 0
     assert ran.err == (
-        "warning: `.samuel/hooks/mine` will not run before you agree to what lies beside it: "
+        "warning: `.samuel/hooks/mine` will not run before you trust what lies beside it: "
         "`.samuel/hooks/guard`; `samuel trust` asks\n"
     )
     states = {item["name"]: item["state"] for item in samuel("trust", "--list", "--json").json["data"]}

@@ -130,7 +130,7 @@ class TestAGuardThatSomebodyEnabled:
     def test_is_missed_when_it_is_gone(self, samuel, file):
         file.unlink()
         assert samuel("emit", "PreAbilityCall", stdin='{"ability_id": "x"}').code == 2
-        assert samuel("trust", "--yes").out == "agreed that it is gone: .system/hooks/policy_guard.yaml\n"
+        assert samuel("trust", "--yes").out == "confirmed as removed: .system/hooks/policy_guard.yaml\n"
         assert samuel("emit", "PreAbilityCall", stdin='{"ability_id": "x"}').code == 0
 
     def test_is_switched_off_by_its_owner(self, samuel, file):

@@ -170,7 +170,7 @@ class TestSwitching:
         assert samuel("hooks", "disable", "h") == (0, "disabled `h` in .system/hooks/h.yaml\n", "")
         assert file.read_text() == before.replace("enabled: true  # for now", "enabled: false  # for now")
         assert "disabled" in samuel("hooks", "list", "--event", "PostAbilityCall").out
-        assert samuel("trust", "--yes").out == "Nothing waits for your word here.\n"
+        assert samuel("trust", "--yes").out == "nothing is new or changed: there is nothing to trust\n"
         assert samuel("hooks", "enable", "h") == (0, "enabled `h` in .system/hooks/h.yaml\n", "")
         assert file.read_text() == before
         assert samuel("hooks", "list", "--event", "PostAbilityCall").out.count("active") == 1
@@ -253,7 +253,7 @@ class TestNew:
             f"wrote .system/hooks/slow_calls.yaml, scripts/hooks/slow_calls.{ending}, "
             "scripts/hooks/register_hooks.py for PostAbilityCall\n"
         )
-        assert samuel("trust", "--yes").out == "Nothing waits for your word here.\n"
+        assert samuel("trust", "--yes").out == "nothing is new or changed: there is nothing to trust\n"
         ran = samuel("hooks", "fire", "PostAbilityCall")
         assert [(call["handler"], call["outcome"]) for call in ran.json["chain"]] == [("slow_calls", "ok")]
         assert samuel("hooks", "register").json == {
@@ -327,7 +327,7 @@ class TestNew:
     def test_what_lies_beside_the_script_is_said(self, samuel, put) -> None:
         put("scripts/hooks/other.sh", "#!/bin/sh\n", 0o755)
         ran = samuel("hooks", "new", "h", "--event", "TurnEnd", "--yaml")
-        assert "will not run before you agree to what lies beside it: `scripts/hooks/other.sh`" in ran.err
+        assert "will not run before you trust what lies beside it: `scripts/hooks/other.sh`" in ran.err
 
 
 def test_explain_shows_the_filters_of_a_yaml_hook(samuel, hook) -> None:

@@ -105,7 +105,7 @@ class TestConsent:
     def test_nobody_to_ask(self, samuel, project, plain, arguments):
         ran = samuel("plugin", "add", "org/plain", *arguments)
         assert ran.code == 1
-        assert "error: `org/plain`: nobody agreed to what would run\n" in ran.err
+        assert "error: `org/plain`: installing needs your consent\n" in ran.err
         assert not (project / ".samuel/plugins/org@plain").exists()
         assert not (project / "samuel.lock").exists()
 
@@ -162,7 +162,7 @@ class TestWishes:
     def test_dry_run(self, samuel, project, plain, machine):
         ran = samuel("plugin", "add", "org/plain", "--dry-run")
         assert (ran.code, ran.out) == (0, PLAIN.replace("Installed", "Would install"))
-        assert "hooks/one, which says itself what it answers to" in ran.err
+        assert "hooks/one, which names its own events" in ran.err
         assert os.listdir(project / ".samuel/plugins") == [".lock"]
         assert not (project / "samuel.lock").exists()
         assert samuel("trust", "--list", "--json").json["data"] == []

@@ -37,7 +37,7 @@ def works(samuel) -> None:
     """What must always work."""
     for command in (("hooks", "list"), ("recipe", "list"), ("hooks", "explain", "TurnEnd"), ("session", "start")):
         assert samuel(*command).code == 0
-    assert "hooks were not looked at" not in samuel("doctor").out
+    assert "hooks were not checked" not in samuel("doctor").out
 
 
 def test_removed_plugin_is_named_and_gone_by_agreement(samuel, watch) -> None:

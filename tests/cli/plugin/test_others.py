@@ -102,7 +102,7 @@ class TestInstall:
 
     def test_what_is_locked(self, samuel, project, cloned):
         ran = samuel("plugin", "install")
-        assert (ran.code, "nobody agreed to what would run" in ran.err) == (1, True)
+        assert (ran.code, "installing needs your consent" in ran.err) == (1, True)
         assert os.listdir(project / ".samuel/plugins") == [".lock"]
         before = (project / "samuel.lock").read_text()
         ran = samuel("plugin", "install", "--yes")
@@ -176,8 +176,8 @@ class TestUpdate:
             assert ran.code == 1
             assert "changed  scripts/check.sh  (+1 -2 lines)" in ran.err
             assert "added    hooks/new" in ran.err
-            assert "hooks/new, which says itself what it answers to" in ran.err
-            assert "nobody agreed to what would run" in ran.err
+            assert "hooks/new, which names its own events" in ran.err
+            assert "installing needs your consent" in ran.err
         code, screen = on_terminal("plugin", "update", typed="n\n")
         assert (code, "Update this plugin, and let it run?" in screen) == (1, True)
         assert [call["outcome"] for call in samuel("hooks", "fire", "quality.check").json["chain"]] == ["ok", "ok"]
@@ -261,11 +261,11 @@ class TestSwitch:
         put("samuel.toml", "# mine\n")
         samuel("plugin", "add", "org/checks", "--yes")
         ran = samuel("plugin", "disable", "org/checks")
-        assert ran == (0, "org/checks takes no part in this project.\n", "")
+        assert ran == (0, "org/checks is disabled in this project.\n", "")
         assert (project / "samuel.toml").read_text().startswith("# mine\n")
         assert config.load(project / "samuel.toml").plugins["checks"].enabled is False
         assert len(samuel("hooks", "fire", "quality.check").json["chain"]) == 1
-        assert samuel("plugin", "enable", "checks").out == "org/checks takes part in this project.\n"
+        assert samuel("plugin", "enable", "checks").out == "org/checks is enabled in this project.\n"
         assert len(samuel("hooks", "fire", "quality.check").json["chain"]) == 2
 
     def test_one_that_another_requires(self, samuel, origin, checks):

@@ -108,8 +108,8 @@ class TestArguments:
         ("given", "says"),
         [
             ([], "needs an argument that was not given: `branch`: What to review"),
-            (["--arg", "branch"], "`--arg branch` gives no value"),
-            (["--arg", "=x"], "`--arg =x` gives no value"),
+            (["--arg", "branch"], "`--arg branch` has no value"),
+            (["--arg", "=x"], "`--arg =x` has no value"),
             (["--arg", "branch=x", "--arg", "branch=y"], "`--arg branch` is given twice"),
             (["--arg", "branch=x", "--arg", "bsae=y"], "has no argument `bsae`\ndid you mean `base`?"),
             (["--arg", "branch=x", "--arg", "Project=y"], "has no argument `Project`"),

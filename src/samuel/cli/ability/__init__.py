@@ -46,7 +46,7 @@ def abilities(here: CommandContext) -> Registry:
 
 
 def problems(registry: Registry) -> list[str]:
-    """A word about files that could not be used."""
+    """A warning if files of the registry could not be used."""
     count = len(registry.problems)
     warning = f"{count} problem{'s' if count > 1 else ''} in the registry; `samuel ability lint` shows them"
     return [warning] if count else []

@@ -93,7 +93,7 @@ def answer(here: CommandContext, ended: CallResult, app: App) -> int:
 
 
 def _settings(here: CommandContext, seconds: float | None) -> Config:
-    """samuel.toml, with the time that this ability gives its agent."""
+    """samuel.toml with the agent timeout of this ability."""
     loaded = config.load(here.root / paths.CONFIG)
     if seconds is None:
         return loaded

@@ -103,4 +103,6 @@ def _suggestions(suggestions: Iterable[Mapping[str, Any]]) -> list[SuggestedAbil
     try:
         return convert(list(suggestions), list[SuggestedAbility])
     except msgspec.ValidationError as error:
-        raise UsageError(f"what the session suggests cannot be read: {error}", "begin another one") from None
+        raise UsageError(
+            f"the suggestions of the session cannot be read: {error}", "start another session"
+        ) from None

@@ -25,7 +25,7 @@ def plain(chain: Chain) -> dict[str, Any]:
 
 def table(chain: Chain) -> OutputTable | str:
     if not chain.steps:
-        return "  nobody answers"
+        return "  no handler runs"
     return OutputTable(COLUMNS, [_row(position, step) for position, step in enumerate(chain.steps, start=1)])
 
 

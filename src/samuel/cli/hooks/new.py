@@ -38,10 +38,10 @@ def new(here: CommandContext, name: str, event: str, lang: str, as_yaml: bool) -
     kind = event_type(event)
     root = here.root
     files = yaml_hook(name, kind, lang) if as_yaml else [_in_hooks(hook(name, kind, lang))]
-    config.load(root / paths.CONFIG)  # what is wrong with it is said before anything is written
+    config.load(root / paths.CONFIG)  # a wrong samuel.toml is reported before anything is written
     new_files = _write(root, name, files)
     warnings = _trust(Consent(root), new_files)
-    with here.open() as app:  # it is asked which event it is for, now rather than at the first event
+    with here.open() as app:  # the hook is asked for its events now rather than at the first event
         first_file = files[0].name
         for handler in app.handlers:
             if (
@@ -69,7 +69,7 @@ def _in_hooks(file: WrittenHook) -> WrittenHook:
 
 
 def _write(root: Path, name: str, files: Sequence[WrittenHook]) -> list[WrittenHook]:
-    """Write them all, or none: gives those that were written. A registration script that is there stays."""
+    """Write all files or none; returns those that were written. An existing registration script stays."""
     refuse_links(root, paths.HOME, *paths.HOOK_DIRS, paths.SYSTEM, paths.YAML_HOOKS)
     files = [file for file in files if file.name != REGISTER or not os.path.lexists(root / REGISTER)]
     for file in files:
@@ -89,15 +89,15 @@ def _write(root: Path, name: str, files: Sequence[WrittenHook]) -> list[WrittenH
 
 
 def _trust(consent: Consent, new_files: Sequence[WrittenHook]) -> list[str]:
-    """Agree to the new files as they were written, and to nothing else; gives what is in their way."""
+    """Trust the new files as they were written; returns warnings about what keeps them from running."""
     first_file = new_files[0].name
     if inside_a_run():
         return [f"`{first_file}` is not trusted: a run cannot change what is trusted"]
     consent.agree_to({file.name: file.text.encode() for file in new_files})
-    # YAML files do not run, so it is nothing to one what another holds.
+    # A YAML file does not run, so other files in its directory do not matter to it.
     places = tuple({os.path.dirname(file.name) for file in new_files} - {paths.YAML_HOOKS})
     others = [item.name for item in consent.pending() if os.path.dirname(item.name).startswith(places)]
     if not others:
         return []
     names = ", ".join(f"`{other}`" for other in others)
-    return [f"`{first_file}` will not run before you agree to what lies beside it: {names}; `samuel trust` asks"]
+    return [f"`{first_file}` will not run before you trust what lies beside it: {names}; `samuel trust` asks"]

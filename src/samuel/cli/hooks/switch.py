@@ -64,9 +64,9 @@ def _switch(here: CommandContext, id: str, *, on: bool, environment: str = "") -
         return here.out.answer(data, f"`{id}` is {state} already", warnings=app.warnings)
     new_content = _write(app, read, on)
     warnings = list(app.warnings)
-    if trusted:  # the other state is agreed to no longer: who edits the line back must ask again
+    if trusted:  # trust moves to the new content: to edit the line back needs trust again
         Consent(app.paths.root).agree_to({read.file: new_content}, instead=True)
-        with here.open():  # from now on it is known for what it is, and missed when it is gone
+        with here.open():  # discovery remembers it, so that it is missed if its file disappears
             pass
     else:
         warnings.append(f"`{read.file}` is not trusted yet; `samuel trust` shows it and asks")
@@ -91,12 +91,12 @@ def _named(app: App, id: str) -> YamlHookFile:
 
 
 def _names(read: YamlHookFile) -> tuple[str, ...]:
-    """By which somebody may mean a file that cannot be read: its own, and the id it had."""
+    """The names that a broken file may be called by: its own, and the id it had when it could be read."""
     return Path(read.file).stem, read.last_trusted.id if read.last_trusted else ""
 
 
 def _write(app: App, read: YamlHookFile, on: bool) -> bytes:
-    """Write the file; gives its new content. Only if that says the same as before, but for the flag."""
+    """Write the file and return its new content, if nothing but the flag differs from before."""
     path = app.paths.root / read.file
     text = set_flag(path.read_bytes().decode(), "enabled", on, after="id")
     hint = f"write `enabled: {str(on).lower()}` in it"

@@ -44,7 +44,7 @@ def _examined(read: YamlHookFile, handler: Handler, root: Path) -> dict[str, Any
     status, reason, problems = handler.status, handler.reason, list(read.problems)
     if status is HandlerStatus.BROKEN and not problems:
         problems.append(Problem(reason, read.file))
-    # Also of one that nobody trusts yet: looking for a file runs nothing.
+    # Also for hooks that are not trusted yet: to look for a file runs nothing.
     waits = status is not HandlerStatus.BROKEN and read.hook is not None and read.hook.enabled
     if waits and read.hook and (missing := missing_program(command(read.hook, root))):
         problems.append(Problem(missing, read.file))

@@ -30,7 +30,7 @@ def route(here: CommandContext, text: str, intent_json: str, session: str) -> in
         samuel knowledge route "which checks run before a commit?"
     """
     if text == "-" and intent_json == "-":
-        raise UsageError("the text and the intent cannot both be on stdin", "put one of them into a file")
+        raise UsageError("the text and the intent cannot both come from stdin", "put one of them into a file")
     knowledge_base = base(here)
     within = session_of(here, session)
     intent = read_json(intent_json, "--intent", here.directory) if intent_json else within.intent

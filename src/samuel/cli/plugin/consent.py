@@ -30,7 +30,7 @@ global_option = click.option(
 
 
 def asking_options(command: Decorated) -> Decorated:
-    """What all commands that may have to ask have in common."""
+    """Adds the options of all commands that may have to ask."""
     for option in (
         click.option("--non-interactive", is_flag=True, help="Never ask; fail without --yes."),
         click.option("--yes", is_flag=True, help="Go on without asking."),
@@ -45,14 +45,14 @@ def store_of(here: CommandContext, of_user: bool, watch: FetchProgress = SILENT)
 
 
 def store_to_change(here: CommandContext, of_user: bool, watch: FetchProgress = SILENT) -> Store:
-    """What is wrong with samuel.toml is said before anything is changed; a run changes nothing."""
+    """The plugin store, for a command that changes it: not inside a run, nor while samuel.toml is wrong."""
     refuse_inside_a_run()
     config.load(here.root / paths.CONFIG)
     return store_of(here, of_user, watch)
 
 
 def agree(here: CommandContext, plan: Plan, progress: Progress, *, yes: bool, non_interactive: bool) -> None:
-    """Show what the plan asks for and get a yes to it, or raise."""
+    """Show what the plan would install and ask for consent; raises SamuelError without it."""
     progress.done()
     candidates = plan.asked
     if not candidates:
@@ -64,8 +64,8 @@ def agree(here: CommandContext, plan: Plan, progress: Progress, *, yes: bool, no
     titles = ", ".join(f"`{candidate.title}`" for candidate in candidates)
     if non_interactive or not here.out.asks:
         read = "run it without `--json` and read what it says" if here.out.json else "read the above"
-        hint = f"nothing was installed; {read}, then agree with `--yes`, or on a terminal"
-        raise SamuelError(f"{titles}: nobody agreed to what would run", hint)
+        hint = f"nothing was installed; {read}, then run it with `--yes` or on a terminal"
+        raise SamuelError(f"{titles}: installing needs your consent", hint)
     what = "this plugin" if len(candidates) == 1 else f"these {len(candidates)} plugins"
     verb = "Update" if all(candidate.before for candidate in candidates) else "Install"
     if not click.confirm(f"{verb} {what}, and let it run?", err=True):
@@ -82,10 +82,10 @@ def now() -> str:
 
 
 def broken(here: CommandContext, plugins: Iterable[InstalledPlugin], store: Store | None = None) -> list[str]:
-    """What of them will not work: better said here than at the first event.
+    """Warnings about hooks, skills and recipes of these plugins that will not work.
 
-    Now their hooks may be asked which events they are for, which goes into the lock of `store`. One that
-    samuel.toml turns off is told of too: it was added, and takes no part.
+    The hooks may be asked for their events now; the answers go into the lock file of `store`. A plugin that
+    samuel.toml disables is reported too.
     """
     plugins = list(plugins)
     if not plugins:
@@ -103,7 +103,7 @@ def broken(here: CommandContext, plugins: Iterable[InstalledPlugin], store: Stor
 
 
 def _hooks(plugin: InstalledPlugin, handlers: Iterable[Handler]) -> tuple[LockedHook, ...] | None:
-    """What a plugin's hooks answer to; None while one of them could not be asked."""
+    """The hooks of a plugin with their events; None if one of them could not be asked."""
     own = [handler for handler in handlers if handler.owner == plugin.name and not handler.hookless]
     if any(not handler.event or handler.status is not HandlerStatus.ACTIVE for handler in own):
         return None

@@ -25,6 +25,6 @@ def disable(here: CommandContext, name: str) -> int:
     others = [other for other, enabled in all_plugins(here.root) if enabled]
     return here.out.answer(
         {"name": plugin.title, "enabled": False},
-        f"{plugin.title} takes no part in this project.",
+        f"{plugin.title} is disabled in this project.",
         warnings=[*(f"`{title}` requires it" for title in needing(plugin, others)), *mentions(here.root, plugin)],
     )

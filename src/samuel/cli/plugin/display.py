@@ -1,4 +1,4 @@
-"""How plugins are shown: before somebody agrees to one, in a list, and as data."""
+"""How plugins are shown: before the user trusts one, in a list, and as data."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ Row = tuple[str, Sequence[str]]
 
 
 def block(rows: Sequence[Row], title: str) -> str:
-    """A title and what belongs to it, one under the other; what has nothing to say is left out."""
+    """A title and its rows, one below the other; empty rows are left out."""
     width = max((len(name) for name, lines in rows if any(lines)), default=0)
     block_lines = [safe(title, keep="")]
     for name, lines in rows:
@@ -45,12 +45,12 @@ def heading(plugin: InstalledPlugin) -> str:
 
 
 def offer(candidate: PluginCandidate) -> str:
-    """What a person reads before they agree."""
+    """What the user reads before trusting the plugin."""
     plugin = candidate.plugin
     rows: list[Row] = [
         ("about", [plugin.manifest.summary]),
         ("from", [candidate.source.shown]),
-        ("linked", ["its content may change between runs, and nobody is asked again"] if plugin.linked else []),
+        ("linked", ["its content may change between runs without asking you again"] if plugin.linked else []),
         ("commit", [candidate.entry.commit]),
         ("license", [plugin.manifest.license]),
         ("required by", [candidate.required_by]),
@@ -99,17 +99,17 @@ def offered(plugin: InstalledPlugin) -> list[Row]:
 
 
 def hooks(plugin: InstalledPlugin) -> Iterator[str]:
-    """Each with its event. What is only a file says its event when it is asked, which runs it."""
+    """The hooks of a plugin with their events. A plain file names its events itself, which would run it."""
     bound = {binding.entry for binding in plugin.manifest.bindings}
     for binding in plugin.manifest.bindings:
         yield f"{binding.event} -> {binding.entry}"
     for name in contents(plugin.directory, plugin.manifest).hooks:
         if name not in bound:
-            yield f"{HOOKS}/{name}, which says itself what it answers to"
+            yield f"{HOOKS}/{name}, which names its own events"
 
 
 def gaps(plugin: InstalledPlugin) -> list[str]:
-    """What this machine cannot hold the plugin to."""
+    """The limits that this machine cannot enforce for the plugin."""
     if not contents(plugin.directory, plugin.manifest).hooks:
         return []
     if plugin.manifest.kind == OCI:

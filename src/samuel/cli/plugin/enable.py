@@ -19,4 +19,4 @@ def enable(here: CommandContext, name: str) -> int:
         samuel plugin enable org/repo
     """
     plugin = consent.switch(here, name, enabled=True)
-    return here.out.answer({"name": plugin.title, "enabled": True}, f"{plugin.title} takes part in this project.")
+    return here.out.answer({"name": plugin.title, "enabled": True}, f"{plugin.title} is enabled in this project.")

@@ -1,4 +1,4 @@
-"""Where samuel.toml still speaks of a plugin that takes no part any more."""
+"""The lines of samuel.toml that still name a plugin that was disabled or removed."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from samuel.plugins.installed import InstalledPlugin
 
 
 def mentions(root: Path, plugin: InstalledPlugin) -> list[str]:
-    """Each line that names it in `order` or `handlers`, with what to do about it."""
+    """A warning for each line that names the plugin in `order` or `handlers`."""
     settings = config.load(root / paths.CONFIG)
     places = [settings.hooks, *(methodology.hooks for methodology in settings.methodology.values())]
     lines = [
@@ -24,7 +24,7 @@ def mentions(root: Path, plugin: InstalledPlugin) -> list[str]:
 
 
 def tables(root: Path, plugin: InstalledPlugin) -> list[str]:
-    """Its settings in samuel.toml, which have no use after it was removed."""
+    """A warning for each table with settings of the plugin, which has no use after it was removed."""
     plugin_tables = config.load(root / paths.CONFIG).plugins.items()
     return [
         f"{paths.CONFIG}:{settings.line}: `[plugins.{name}]` is still there; remove the table"

@@ -1,4 +1,4 @@
-"""How a fetch goes: one line that changes on a terminal, a line for each step elsewhere. On stderr, always."""
+"""The progress of a fetch on stderr: one line that changes on a terminal, a line for each step elsewhere."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Progress:
             self._show(f"{self._step}  {text}")
 
     def done(self) -> None:
-        """Nothing goes on any more, and a question may be asked."""
+        """Remove the line, so that a question can be asked."""
         if self._status is not None:
             self._status.stop()
             self._status = None
@@ -50,7 +50,7 @@ class Progress:
         from rich.console import Console  # only where there is a terminal to draw on
         from rich.text import Text
 
-        status_text = Text(safe(text, keep=""))  # as Text: brackets are no markup
+        status_text = Text(safe(text, keep=""))  # as Text: brackets are not markup
         if self._status is None:
             console = Console(stderr=True, color_system=None if os.environ.get("NO_COLOR") else "auto")
             self._status = console.status(status_text)

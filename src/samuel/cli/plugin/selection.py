@@ -1,4 +1,4 @@
-"""The plugins that commands speak of: the project's and the user's, and whether they take part in the project."""
+"""Finding plugins by name: the project's and the user's, and whether they are enabled in the project."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from samuel.plugins.store import Store
 
 
 def all_plugins(root: Path) -> list[tuple[InstalledPlugin, bool]]:
-    """The project's and the user's, by name, and whether each takes part in this project."""
+    """The project's and the user's plugins, sorted by name, and whether each is enabled in this project."""
     user = paths.User.from_environment()
     plugins = Store(root, user, LOCAL).known()
     if user.home.resolve() != root:  # a project that is the home directory has no second set of them
@@ -25,7 +25,7 @@ def all_plugins(root: Path) -> list[tuple[InstalledPlugin, bool]]:
 
 
 def named(root: Path, name: str, location: str = "") -> tuple[InstalledPlugin, bool]:
-    """The one that is called so; of two, the project's. What `list` shows comes before the name in a manifest."""
+    """The plugin of this name: the project's first, and the name that `list` shows before that of the manifest."""
     plugins = all_plugins(root)
     listed = [pair for pair in plugins if name in (pair[0].title, pair[0].directory.name)]
     meant = listed or [pair for pair in plugins if answers(pair[0], name)]
@@ -33,9 +33,9 @@ def named(root: Path, name: str, location: str = "") -> tuple[InstalledPlugin, b
         return here[0]
     if meant:
         other = meant[0][0]
-        hint = "add `--global`" if other.location == GLOBAL else "leave `--global` away"
+        hint = "add `--global`" if other.location == GLOBAL else "leave out `--global`"
         raise UsageError(f"`{name}` is a {other.location} plugin", hint)
     names = (name for plugin, _ in plugins for name in (plugin.title, plugin.name))
     raise UsageError(
-        f"no plugin is called `{name}`", did_you_mean(name, names, "`samuel plugin list` shows what there is")
+        f"no plugin is called `{name}`", did_you_mean(name, names, "`samuel plugin list` lists the installed ones")
     )

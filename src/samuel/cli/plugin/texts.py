@@ -1,4 +1,4 @@
-"""Skills and recipes of a plugin that nobody could use: said when it is validated, and when it is added."""
+"""Broken skills and recipes of a plugin, reported when it is validated and when it is added."""
 
 from __future__ import annotations
 

@@ -64,4 +64,4 @@ def _left(plugin: InstalledPlugin) -> str:
 
 def _which(plugin: InstalledPlugin) -> str:
     commit = plugin.locked.commit[:12] if plugin.locked else ""
-    return " at ".join(filter(None, (plugin.manifest.version, commit))) or "what is there"
+    return " at ".join(filter(None, (plugin.manifest.version, commit))) or "the installed version"

@@ -38,7 +38,7 @@ def validate(here: CommandContext, directory: Path) -> int:
     problems += [*escapes(directory), *unusable(directory), *_forgotten(directory)]
     offered = contents(directory, manifest)
     if not any(offered) and not manifest.requires and not problems:
-        what = f"it holds no plugin: no {FILE} with hooks, and nothing in {SKILLS}/, {RECIPES}/ or {HOOKS}/"
+        what = f"it is not a plugin: it has no {FILE} with hooks, and nothing in {SKILLS}/, {RECIPES}/ or {HOOKS}/"
         problems.append(Problem(what, str(directory)))
     if problems:
         count = f"{len(problems)} problem{'s'[: len(problems) > 1]}"

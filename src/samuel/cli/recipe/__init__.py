@@ -29,7 +29,7 @@ def recipe() -> None:
 
 
 def recipes(app: App) -> list[Recipe]:
-    """Those of the project, of its user, and of the plugins that take part."""
+    """The recipes of the project, of its user, and of enabled plugins."""
     from samuel.skills.find_recipes import find_recipes  # YAML, which the other groups do without
 
     return find_recipes(app.paths.root, app.user.home, app.plugins.usable)

@@ -66,7 +66,7 @@ def run(
 
 
 class _RecipeOutput(PlainDisplay):
-    """The agent's own words as they come, and nothing else on that stream."""
+    """Prints the agent's output as it comes, and nothing else on that stream."""
 
     def __init__(self, verbose: bool) -> None:
         super().__init__(verbose=verbose)
@@ -83,7 +83,7 @@ def _arguments(argument_texts: Sequence[str]) -> dict[str, str]:
     for text in argument_texts:
         name, equals, value = text.partition("=")
         if not equals or not name:
-            raise UsageError(f"`--arg {text}` gives no value", "write it like `--arg branch=main`")
+            raise UsageError(f"`--arg {text}` has no value", "write it like `--arg branch=main`")
         if name in arguments:
             raise UsageError(f"`--arg {name}` is given twice", "keep one of them")
         arguments[name] = value
@@ -91,7 +91,7 @@ def _arguments(argument_texts: Sequence[str]) -> dict[str, str]:
 
 
 def _refuse_what_cannot_start(app: App, agent: str) -> None:
-    """What would fail later is said before any hook is told that a session begins."""
+    """Report what would make the run fail before hooks are told that a session begins."""
     place = app.workplace
     if app.plugins.missing:  # one of them may be a guard
         names = ", ".join(f"`{name}`" for name in app.plugins.missing)

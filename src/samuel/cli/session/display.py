@@ -1,4 +1,4 @@
-"""What came of an event of a session, in words and as plain data."""
+"""The result of an event of a session, as text and as plain data."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ if TYPE_CHECKING:
 
 
 def tell(out: Output, recorded: RecordedEvent) -> None:
-    """What hooks want the person to know, and what they propose."""
+    """Print the messages of hooks and the follow-up actions they propose."""
     from samuel.sessions.follow_up import describe  # with the sessions room, which `emit` may do without
 
     out.tell(*recorded.fired.messages, *map(describe, recorded.follow_ups))
 
 
 def hints(session: Session) -> list[str]:
-    """What the hooks say to routing, a line each."""
+    """The suggestions of hooks for routing, a line each."""
     lines = [
         f"ability `{suggestion['id']}`: {suggestion.get('reason') or 'no reason given'}"
         for suggestion in session.suggestions
@@ -36,7 +36,7 @@ def hints(session: Session) -> list[str]:
 
 
 def answer(here: CommandContext, app: App, recorded: RecordedEvent, done: str) -> int:
-    """A session command's answer: 1 if hooks said no."""
+    """Print the result of a session command; returns 1 if a hook stopped it."""
     fired, session = recorded.fired, recorded.session
     tell(here.out, recorded)
     data = {

@@ -23,27 +23,27 @@ session_option = click.option("--session", metavar="ID", default="", help="The s
 
 
 def chosen(here: CommandContext, id: str) -> Session:
-    """One that goes on."""
+    """The open session with this id, or the current one."""
     session = SessionStore(here.root).named(id or os.environ.get(VARIABLE, ""))
     if session.ended:
-        raise SamuelError(f"the session `{session.id}` has ended", "`samuel session start` begins another")
+        raise SamuelError(f"the session `{session.id}` has ended", "`samuel session start` starts another")
     return session
 
 
 def chosen_or_last(here: CommandContext, id: str) -> Session:
-    """Also one that has ended, if it is the last there was."""
+    """The session with this id, or the current one, or the last one even if it has ended."""
     store = SessionStore(here.root)
     if id := id or os.environ.get(VARIABLE, ""):
         return store.named(id)
     if not (sessions := store.all()):
-        raise SamuelError("there has been no session yet", "`samuel session start` begins one")
+        raise SamuelError("there has been no session yet", "`samuel session start` starts one")
     return max(sessions, key=lambda session: session.started)
 
 
 def session_of(here: CommandContext, id: str) -> Session:
-    """The one whose hooks have a say in routing; an empty one outside of any."""
+    """The session whose suggestions count in routing; an empty one outside of any session."""
     if id:
         return SessionStore(here.root).named(id)
-    # The one that this process was started in may have had nothing to keep.
+    # The session that this process was started in may have nothing stored.
     within = os.environ.get(VARIABLE, "")
     return (SessionStore(here.root).load(within) if within else None) or Session(within, "")

@@ -22,7 +22,7 @@ def show(here: CommandContext, id: str) -> int:
     """
     session = chosen_or_last(here, id)
     data = msgspec.to_builtins(session)
-    data.pop("tree", None)  # how we tell what changed, and nobody's reading
+    data.pop("tree", None)  # internal: what changed files are found by
     data["state"] = session.state
     blocks: list[str | OutputTable] = [f"session `{session.id}`, {session.state}, began {session.started}"]
     blocks += [*hints(session), *map(describe, session.follow_ups)]

@@ -28,7 +28,7 @@ def skill() -> None:
 
 
 def skills(app: App) -> list[Skill]:
-    """Those of the project, of its user, and of the plugins that take part."""
+    """The skills of the project, of its user, and of enabled plugins."""
     from samuel.skills.find_skills import find_skills  # YAML, which the other groups do without
 
     return find_skills(app.paths.root, app.user.home, app.plugins.usable)
