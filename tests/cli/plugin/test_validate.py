@@ -156,7 +156,8 @@ def test_a_directory_that_is_no_plugin(samuel, put) -> None:
     done = samuel("plugin", "validate", "plain")
     assert done.code == 1
     assert done.out == (
-        "plain: it is not a plugin: it has no samuel-plugin.toml with hooks, and nothing in skills/, recipes/ or hooks/\n"
+        "plain: it is not a plugin: it has no samuel-plugin.toml with hooks, "
+        "and nothing in skills/, recipes/ or hooks/\n"
         "\n1 problem\n"
     )
 
