@@ -18,7 +18,7 @@ def run(code: str) -> str:
     return done.stdout.strip()
 
 
-def test_the_names() -> None:
+def test_public_names_of_samuel_are_these() -> None:
     assert samuel.__all__ == [
         "App",
         "ConfigError",
@@ -42,7 +42,7 @@ def test_each_can_be_imported_on_its_own(name: str) -> None:
     assert run(f"from samuel import {name}; print({name} is not None)") == "True"
 
 
-def test_all_of_them_at_once() -> None:
+def test_all_public_names_can_be_imported_together() -> None:
     assert run("from samuel import *; print(open.__name__, hook.__name__, events.__name__)") == (
         "App hook samuel.events"
     )

@@ -72,13 +72,13 @@ def test_without_front_matter_all_of_it_is_the_body(text: str) -> None:
     assert parse(text.encode(), "x.md") == ({}, {}, text, 1)
 
 
-def test_windows_line_ends_and_a_byte_order_mark_are_no_mistake() -> None:
+def test_front_matter_may_have_windows_line_ends_and_a_byte_order_mark() -> None:
     found = parse(b"\xef\xbb\xbf---\r\nname: x\r\n---\r\nbody\r\n", "x.md")
     assert (found.head, found.body) == ({"name": "x"}, "body\r\n")
 
 
 @pytest.mark.parametrize("head", ["", "# only a comment\n"])
-def test_an_empty_head_says_nothing(head: str) -> None:
+def test_empty_front_matter_is_an_empty_mapping(head: str) -> None:
     assert parse(f"---\n{head}---\nbody".encode(), "x.md").head == {}
 
 
@@ -121,7 +121,7 @@ def test_what_is_not_plain_is_refused_with_its_line(head: str, line: int, says: 
     assert problem.line == line
 
 
-def test_one_that_is_not_closed() -> None:
+def test_front_matter_that_is_not_closed_is_refused() -> None:
     assert refusal("---\nname: x\n\n# Body\n") == Problem(
         "the front matter is not closed", "x.md", 1, "end it with a line `---`"
     )
@@ -132,5 +132,5 @@ def test_two_megabytes_are_refused() -> None:
     assert len(parse(b"x" * LARGEST, "x.md").body) == LARGEST
 
 
-def test_bytes_that_are_no_text() -> None:
+def test_front_matter_that_is_not_utf8_is_refused() -> None:
     assert refusal(b"---\nname: x\n---\n\xff\n") == Problem("it is not UTF-8", "x.md", 4, "save it as UTF-8")

@@ -52,7 +52,7 @@ def some_paths() -> list[str]:
 
 
 @pytest.mark.parametrize("pattern", PATTERNS)
-def test_git_says_the_same(pattern: str, ignored: Callable[[str, list[str]], set[str]]) -> None:
+def test_globs_choose_what_gitignore_would(pattern: str, ignored: Callable[[str, list[str]], set[str]]) -> None:
     paths = some_paths()
     truth = ignored(pattern, paths)
     assert {path for path in paths if chosen(path, [pattern])} == truth
@@ -66,20 +66,20 @@ def test_the_last_pattern_that_fits_decides() -> None:
     assert not chosen("apps/a.ts", patterns)
 
 
-def test_one_of_many_is_enough() -> None:
+def test_one_chosen_path_of_many_is_enough() -> None:
     assert any_chosen(["README.md", "./services/a"], ["services/**"])
     assert not any_chosen(["README.md"], ["services/**"])
     assert not any_chosen([], ["**"])
 
 
-def test_no_pattern_makes_it_slow() -> None:
+def test_no_glob_is_slow() -> None:
     assert not chosen("a" * 200, ["*a" * 60 + "b"])
     assert not chosen("/".join(["a"] * 300), ["**/a/" * 60 + "b"])
     assert not any_chosen(["a"], ["[" * 1_000_000])
 
 
 @given(st.text(max_size=40), st.lists(st.text(max_size=30), max_size=4))
-def test_any_text_is_a_pattern(path: str, patterns: list[str]) -> None:
+def test_any_text_is_a_valid_glob(path: str, patterns: list[str]) -> None:
     assert chosen(path, patterns) in (True, False)
 
 
@@ -90,5 +90,5 @@ _PATTERNS = st.tuples(st.sampled_from(["", "!", "/"]), st.lists(_PARTS, min_size
 
 
 @given(st.lists(_PARTS, max_size=5).map("/".join), st.lists(_PATTERNS, max_size=4))
-def test_the_first_look_passes_over_nothing(path: str, patterns: list[str]) -> None:
+def test_glob_prefilter_passes_over_no_matching_path(path: str, patterns: list[str]) -> None:
     assert any_chosen([path], patterns) == chosen(path, patterns)

@@ -49,7 +49,7 @@ def test_a_file_is_created_and_read(root: Path) -> None:
     assert (root / "a" / "new").stat().st_mode & 0o7777 == 0o600
 
 
-def test_what_is_missing_is_missing(root: Path) -> None:
+def test_missing_file_inside_raises_file_not_found(root: Path) -> None:
     with pytest.raises(FileNotFoundError):
         read_inside(root, "a", "none", limit=10)
     with pytest.raises(FileNotFoundError):

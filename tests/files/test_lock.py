@@ -49,14 +49,14 @@ def test_a_free_lock_is_taken_again_and_again(path: Path) -> None:
     assert path.stat().st_mode & 0o7777 == 0o600
 
 
-def test_it_is_freed_when_the_body_raises(path: Path) -> None:
+def test_lock_is_freed_when_the_body_raises(path: Path) -> None:
     with pytest.raises(ZeroDivisionError), held(path):
         raise ZeroDivisionError
     with held(path):
         pass
 
 
-def test_a_refusal_names_the_process_that_holds_it_and_what_for(path: Path) -> None:
+def test_locked_error_names_the_process_that_holds_the_lock(path: Path) -> None:
     with holder(path) as process, pytest.raises(Locked) as refusal, held(path):
         pass
     assert refusal.value.message == f"`{path}` is locked by pid {process.pid} (samuel run)"
@@ -71,7 +71,7 @@ def test_a_shorter_note_replaces_a_longer_one_and_stays_on_one_line(path: Path) 
     assert refusal.value.message == f"`{path}` is locked by pid {os.getpid()} (two lines)"
 
 
-def test_it_is_freed_when_its_process_ends(path: Path) -> None:
+def test_lock_is_freed_when_its_process_ends(path: Path) -> None:
     with holder(path) as process:
         assert process.stdin is not None
         process.stdin.close()
@@ -79,7 +79,7 @@ def test_it_is_freed_when_its_process_ends(path: Path) -> None:
             pass
 
 
-def test_it_is_freed_when_its_process_is_killed(path: Path) -> None:
+def test_lock_is_freed_when_its_process_is_killed(path: Path) -> None:
     with holder(path) as process:
         process.kill()
         process.wait()
@@ -103,11 +103,11 @@ finally:
 """
 
 
-def test_a_child_forked_meanwhile_does_not_keep_it(path: Path) -> None:
+def test_forked_child_does_not_keep_the_lock(path: Path) -> None:
     subprocess.run([sys.executable, "-c", FORKER, path], check=True, timeout=300)
 
 
-def test_waiting_ends_at_the_deadline(path: Path) -> None:
+def test_waiting_for_a_lock_ends_at_the_deadline(path: Path) -> None:
     clock = FakeClock()
     with held(path), pytest.raises(Locked), held(path, wait=1.5, clock=clock):
         pass
@@ -115,7 +115,7 @@ def test_waiting_ends_at_the_deadline(path: Path) -> None:
     assert max(clock.slept) < 0.1
 
 
-def test_not_waiting_does_not_sleep(path: Path) -> None:
+def test_lock_without_waiting_does_not_sleep(path: Path) -> None:
     clock = FakeClock()
     with held(path), pytest.raises(Locked), held(path, clock=clock):
         pass
@@ -123,7 +123,7 @@ def test_not_waiting_does_not_sleep(path: Path) -> None:
 
 
 @pytest.mark.parametrize("wait", [None, 5])
-def test_a_waiter_gets_it_when_it_is_freed(path: Path, wait: float | None) -> None:
+def test_waiter_gets_the_lock_when_it_is_freed(path: Path, wait: float | None) -> None:
     got_it = threading.Event()
 
     def waiter() -> None:
@@ -177,7 +177,7 @@ def test_processes_exclude_each_other(path: Path, tmp_path: Path) -> None:
     assert count.read_text() == "200"
 
 
-def test_a_link_is_refused_and_what_it_points_to_untouched(path: Path, tmp_path: Path) -> None:
+def test_lock_file_that_is_a_link_is_refused_and_its_target_untouched(path: Path, tmp_path: Path) -> None:
     (tmp_path / "precious").write_text("precious")
     path.symlink_to(tmp_path / "precious")
     with pytest.raises(UnsafePath, match="symbolic link"), held(path):

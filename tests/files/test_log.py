@@ -23,14 +23,14 @@ def test_directories_are_made_and_entries_added(tmp_path: Path) -> None:
     assert (tmp_path / "x/y/a.log").read_bytes() == b"one\ntwo\n"
 
 
-def test_a_long_one_begins_anew_and_the_old_one_is_kept(tmp_path: Path) -> None:
+def test_long_log_begins_anew_and_the_old_one_is_kept(tmp_path: Path) -> None:
     for entry in (b"12345\n", b"67890\n", b"a\n"):
         append(tmp_path, "a.log", entry=entry, most=8)
     assert (tmp_path / "a.log.1").read_bytes() == b"12345\n67890\n"
     assert (tmp_path / "a.log").read_bytes() == b"a\n"
 
 
-def test_processes_that_find_it_too_long_together_set_it_aside_once(tmp_path: Path) -> None:
+def test_log_that_several_processes_find_too_long_is_rotated_once(tmp_path: Path) -> None:
     wanted = sorted(f"{me}-{number:03}" for me in range(8) for number in range(200))
     most = 6 * len(wanted) // 2  # it gets too long just once
     processes = [subprocess.Popen([sys.executable, "-c", CODE, tmp_path, str(me), str(most)]) for me in range(8)]

@@ -8,7 +8,7 @@ from samuel.files.modules import is_file, module_file
 
 
 @pytest.mark.parametrize("where", ["check.py", "scripts/check.py", "scripts/check"])
-def test_a_path_is_a_file(where: str) -> None:
+def test_path_or_py_file_is_not_a_module_name(where: str) -> None:
     assert is_file(where)
 
 

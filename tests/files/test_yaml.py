@@ -51,7 +51,7 @@ def test_only_what_is_plain_gets_a_meaning() -> None:
     }
 
 
-def test_everything_has_its_line() -> None:
+def test_every_yaml_value_has_its_line() -> None:
     lines = load(SAMPLE.encode(), "x.yaml").lines
     assert lines.of(()) == 2
     assert lines.of(("folded",)) == 9
@@ -61,7 +61,7 @@ def test_everything_has_its_line() -> None:
     assert lines.of(("steps", 7, "missing")) == 12, "the nearest thing around it"
 
 
-def test_lines_count_from_where_the_text_stands() -> None:
+def test_yaml_lines_count_from_where_the_text_begins_in_its_file() -> None:
     assert load(b"a: 1\nb: 2", "x.md", first_line=10).lines.of(("b",)) == 11
     with pytest.raises(ConfigError, match=r"x\.md:11: `a` is given twice"):
         load(b"a: 1\na: 2", "x.md", first_line=10)
@@ -98,7 +98,7 @@ def test_lines_count_from_where_the_text_stands() -> None:
         (b"a" * (LARGEST + 1), f"x.yaml: it is larger than {LARGEST} bytes (make it smaller)"),
     ],
 )
-def test_the_rest_is_refused_with_its_line(text: str | bytes, message: str) -> None:
+def test_unsupported_yaml_is_refused_with_its_line(text: str | bytes, message: str) -> None:
     assert refusal(text) == message
 
 
@@ -131,7 +131,7 @@ def test_an_empty_file_is_an_empty_mapping(empty: bytes) -> None:
     assert load(empty, "x.yaml").mapping() == {}
 
 
-def test_a_mapping_is_asked_for() -> None:
+def test_yaml_that_is_not_a_mapping_is_refused() -> None:
     assert load(b"a: 1", "x.yaml").mapping() == {"a": 1}
     with pytest.raises(ConfigError, match=r"x\.yaml:2: it is not a mapping of keys to values"):
         load(b"\n- a", "x.yaml").mapping()
@@ -162,7 +162,7 @@ plain = st.recursive(
 
 
 @given(plain)
-def test_what_json_can_say_comes_back(value: object) -> None:
+def test_any_json_value_written_as_yaml_comes_back(value: object) -> None:
     written = json.dumps(value, ensure_ascii=False)
     assert load(written.encode(), "x.yaml").values == json.loads(written)
 

@@ -25,7 +25,7 @@ def talk(env: dict[str, str]) -> Iterator[Start]:
         conversation.close()
 
 
-def test_a_line_for_a_line_and_stderr_besides(talk: Start) -> None:
+def test_conversation_answers_each_line_with_a_line_and_keeps_stderr_apart(talk: Start) -> None:
     conversation = talk('while read -r line; do echo "aside $line" >&2; echo "answer $line"; done')
     for word in (b"one", b"two"):
         said = conversation.ask(word + b"\n", timeout=60.0, limit=1000)
@@ -33,18 +33,18 @@ def test_a_line_for_a_line_and_stderr_besides(talk: Start) -> None:
     assert not conversation.stale
 
 
-def test_it_ends_when_its_input_does(talk: Start) -> None:
+def test_conversation_process_ends_when_its_input_ends(talk: Start) -> None:
     said = talk("read -r line; echo why >&2; exit 3").ask(b"x\n", timeout=60.0, limit=1000)
     assert (said.ended, said.stderr, said.returncode) == ("died", b"why\n", 3)
 
 
-def test_a_line_that_does_not_come_ends_it_and_what_it_started(talk: Start) -> None:
+def test_conversation_without_an_answer_in_time_ends_with_its_children(talk: Start) -> None:
     conversation = talk("setsid sleep 60 & sleep 60")
     assert conversation.ask(b"x\n", timeout=0.3, limit=1000).ended == "timed_out"
     assert conversation.over
 
 
-def test_what_it_says_unasked_makes_it_stale(talk: Start) -> None:
+def test_unasked_output_makes_a_conversation_stale(talk: Start) -> None:
     conversation = talk("read -r line; echo answer; echo said >&2; echo more; exec sleep 60")
     answer = conversation.ask(b"x\n", timeout=60.0, limit=1000).answer
     if answer == b"answer\n":  # else the second line came with the first

@@ -63,7 +63,7 @@ def fake(directory: Path, script: str, *names: str) -> Mapping[str, str]:
 
 
 class TestWhichOne:
-    def test_the_first_there_is_or_the_one_that_is_named(self, tmp_path: Path) -> None:
+    def test_first_engine_on_path_or_the_named_one_is_used(self, tmp_path: Path) -> None:
         host = fake(tmp_path, BROKEN, "podman", "docker")
         assert _name(engine.find(host)) == "podman"
         assert _name(engine.find({**host, engine.CHOICE: "docker"})) == "docker"
@@ -79,7 +79,7 @@ class TestWhichOne:
             ({engine.CHOICE: "/bin/sh"}, "`podman` or `docker`, and SAMUEL_CONTAINER says `/bin/sh`"),
         ],
     )
-    def test_none_is_said_with_what_to_install(self, choice: dict[str, str], says: str) -> None:
+    def test_missing_engine_is_reported_with_what_to_install(self, choice: dict[str, str], says: str) -> None:
         host = {"PATH": "/nowhere", **choice}
         assert says in engine.missing_engine(host)
         assert says in engine.explain(host, None)[0]
@@ -99,7 +99,7 @@ class TestWhichOne:
         assert found.env["CONTAINERS_CONF"] == "/c"
         assert not {"TOKEN", "LD_PRELOAD"} & set(found.env)
 
-    def test_one_that_does_not_work_is_quoted(self, tmp_path: Path) -> None:
+    def test_engine_that_does_not_work_is_quoted(self, tmp_path: Path) -> None:
         host = {**fake(tmp_path, BROKEN, "docker"), engine.CHOICE: "docker"}
         said = engine.explain(host, None)
         assert "docker`, as SAMUEL_CONTAINER says" in said[0]
@@ -109,7 +109,7 @@ class TestWhichOne:
 
 
 class TestWhatItNeedsHere:
-    def test_is_found_without_an_image_remembered_and_explained(
+    def test_container_flags_are_found_without_an_image_cached_and_explained(
         self, podman: Callable[..., str], forgetful: None, tmp_path: Path
     ) -> None:
         lines = engine.explain(os.environ, tmp_path)
@@ -126,7 +126,7 @@ class TestWhatItNeedsHere:
         probe._flags_in_process.clear()
         assert engine.explain(os.environ, tmp_path) == lines
 
-    def test_a_planted_memory_of_it_is_not_believed(
+    def test_planted_container_flags_are_not_believed(
         self, podman: Callable[..., str], forgetful: None, tmp_path: Path
     ) -> None:
         found = engine.find(os.environ)
@@ -140,7 +140,9 @@ class TestWhatItNeedsHere:
         probe._flags_in_process.clear()
         assert engine.limited_flags(found, network=False, cache=tmp_path) == right
 
-    def test_a_container_without_limits_is_the_last_resort_and_said(self, forgetful: None, tmp_path: Path) -> None:
+    def test_container_without_limits_is_the_last_resort_and_reported(
+        self, forgetful: None, tmp_path: Path
+    ) -> None:
         script = """#!/bin/sh
             case "$*" in *--memory=*|*--pids-limit=*) echo 'no such controller' >&2; exit 125;; esac
             case "$*" in *--ulimit=*) echo "no $*" >&2; exit 127;; esac
@@ -158,7 +160,7 @@ class TestWhatItNeedsHere:
         host = fake(tmp_path, "#!/bin/sh\necho 'crun: libyajl.so.2: not found' >&2\nexit 127\n", "podman")
         assert "cannot start a container: crun: libyajl.so.2: not found" in engine.explain(host, None)[1]
 
-    def test_nothing_that_helps_is_said_in_the_engine_s_words(self, forgetful: None, tmp_path: Path) -> None:
+    def test_engine_error_is_reported_when_no_flags_help(self, forgetful: None, tmp_path: Path) -> None:
         host = fake(tmp_path, BROKEN, "podman")
         assert engine.explain(host, None)[1] == "`podman` cannot start a container: Cannot connect to the daemon"
 
@@ -175,7 +177,7 @@ class TestPinning:
         assert engine.pin(name, host=os.environ) == one
         assert engine.pin(one, host=os.environ) == one
 
-    def test_a_changed_one_is_built_anew_and_the_old_one_is_still_meant_by_its_id(
+    def test_changed_image_is_built_anew_and_the_old_one_keeps_its_id(
         self, busybox_image: str, podman: Callable[..., str], name: str, tmp_path: Path
     ) -> None:
         containerfile = plugin(tmp_path / "a", busybox_image)
@@ -189,7 +191,7 @@ class TestPinning:
         finally:
             podman("rmi", "--force", old)
 
-    def test_one_of_a_registry_is_pinned_by_its_digest(
+    def test_image_of_a_registry_is_pinned_by_its_digest(
         self, busybox_image: str, podman: Callable[..., str]
     ) -> None:
         tag = f"registry.example/org/{uuid.uuid4().hex}:1"
@@ -204,7 +206,7 @@ class TestPinning:
         finally:
             podman("rmi", tag)
 
-    def test_what_cannot_be_pulled_is_built_or_said(
+    def test_image_that_cannot_be_pulled_is_built_or_reported(
         self, busybox_image: str, podman: Callable[..., str], tmp_path: Path
     ) -> None:
         name = f"127.0.0.1:1/samuel-test-{uuid.uuid4().hex}:1"
@@ -224,7 +226,9 @@ class TestPinning:
             ("a b", "is not a valid image name"),
         ],
     )
-    def test_what_is_nowhere_is_said(self, podman: Callable[..., str], image: str, says: str) -> None:
+    def test_image_that_exists_nowhere_is_reported(
+        self, podman: Callable[..., str], image: str, says: str
+    ) -> None:
         with pytest.raises(NotRunnable, match=says):
             engine.pin(image, host=os.environ)
 

@@ -46,7 +46,7 @@ def test_relative_entries_of_path_are_left_out() -> None:
     assert clean(base={"PATH": ".:"})["PATH"] == DEFAULT_PATH
 
 
-def test_whoever_needs_another_names_it() -> None:
+def test_variables_named_by_the_caller_are_passed() -> None:
     base = {"PATH": "/bin", "GITHUB_TOKEN": "t", "PYTHONPATH": "p", "SAMUEL_TRUST": "s"}
     assert clean(base=base, pass_names=["GITHUB_TOKEN", "NOT_SET"]) == {"PATH": "/bin", "GITHUB_TOKEN": "t"}
     assert clean({"PYTHONPATH": "mine"}, base=base) == {"PATH": "/bin", "PYTHONPATH": "mine"}
@@ -57,14 +57,14 @@ def test_a_program_is_told_that_trust_in_everything_was_not_handed_on() -> None:
     assert clean(base={"PATH": "/bin", "SAMUEL_TRUST": "all"}) == {"PATH": "/bin", "SAMUEL_TRUST_WITHHELD": "1"}
 
 
-def test_extra_wins() -> None:
+def test_extra_variables_override_the_base() -> None:
     assert clean({"PATH": "/mine"}, base={"PATH": "/bin"}) == {"PATH": "/mine"}
 
 
-def test_there_is_always_a_path() -> None:
+def test_clean_environment_always_has_a_path() -> None:
     assert clean(base={}) == clean(base={"PATH": ""}) == {"PATH": DEFAULT_PATH}
 
 
-def test_ours_is_the_base_unless_given() -> None:
+def test_own_environment_is_the_base_by_default() -> None:
     assert clean()["PATH"] == os.environ["PATH"]
     assert clean() is not clean()

@@ -123,7 +123,7 @@ class TestNothingOfTheRepositoryRuns:
         ours.run("ls-files", "-s", "-v")
         assert trap.sprung() == set()
 
-    def test_and_plain_git_sets_them_off(self, trap: Trap, git: Plain) -> None:
+    def test_plain_git_runs_the_programs_that_ours_does_not(self, trap: Trap, git: Plain) -> None:
         """The test above would prove nothing otherwise."""
         for command in (
             ("status",),
@@ -138,7 +138,7 @@ class TestNothingOfTheRepositoryRuns:
                 git(trap.root, *command)
         assert trap.sprung() >= {"fsmonitor", "clean", "a=b", "gpg", "hook", "command", "external", "textconv"}
 
-    def test_a_filter_that_appears_later(self, repository: Path, here: dict[str, str], git: Plain) -> None:
+    def test_filter_added_later_is_switched_off(self, repository: Path, here: dict[str, str], git: Plain) -> None:
         ours = Git(repository, here)
         assert ours.status().entries == []
         sprung = repository.parent / "sprung"
@@ -148,7 +148,7 @@ class TestNothingOfTheRepositoryRuns:
         assert ours.status().entries == []
         assert not sprung.exists()
 
-    def test_also_one_that_is_included_from_elsewhere(
+    def test_filter_of_an_included_file_is_switched_off(
         self, repository: Path, here: dict[str, str], git: Plain
     ) -> None:
         git(repository, "config", "include.path", "../later.config")
@@ -187,7 +187,7 @@ class TestNothingOfTheRepositoryRuns:
         Git(repository, here).status()
         assert (index.stat().st_mtime_ns, index.stat().st_ino) == (before.st_mtime_ns, before.st_ino)
 
-    def test_variables_of_git_do_not_come_along(
+    def test_git_variables_of_the_environment_are_dropped(
         self, repository: Path, here: dict[str, str], tmp_path: Path
     ) -> None:
         loud = {"GIT_DIR": str(tmp_path), "GIT_CONFIG_PARAMETERS": "'core.fsmonitor=false'", "GIT_TRACE": "1"}
@@ -203,7 +203,9 @@ class TestReading:
         (repository / "new.txt").touch()
         assert sorted(Git(repository, here).files()) == [".gitignore", "a.txt", "new.txt", "sub/b.txt"]
 
-    def test_names_of_any_bytes(self, repository: Path, here: dict[str, str], git: Plain) -> None:
+    def test_status_and_log_handle_names_of_any_bytes(
+        self, repository: Path, here: dict[str, str], git: Plain
+    ) -> None:
         names = [os.fsdecode(name) for name in (b"new\nline", b"tab\there", b"\xff\xfe", b' "quoted" ', b"-dash")]
         for name in names:
             (repository / name).write_text("x\n")
@@ -239,7 +241,9 @@ class TestReading:
             git(repository, "merge", "one")
         assert Git(repository, here).status().entries == [GitStatusEntry("a.txt", "U", "U")]
 
-    def test_a_directory_inside_a_repository(self, repository: Path, here: dict[str, str], git: Plain) -> None:
+    def test_paths_are_relative_to_a_root_inside_the_repository(
+        self, repository: Path, here: dict[str, str], git: Plain
+    ) -> None:
         (repository / "sub/b.txt").write_text("changed\n")
         (repository / "a.txt").write_text("changed\n")
         ours = Git(repository / "sub", here)
@@ -267,7 +271,9 @@ class TestReading:
         ]
         assert len(Git(repository, here).log(2)) == 2
 
-    def test_before_the_first_commit(self, tmp_path: Path, here: dict[str, str], git: Plain) -> None:
+    def test_repository_without_commits_can_be_read(
+        self, tmp_path: Path, here: dict[str, str], git: Plain
+    ) -> None:
         git(tmp_path, "init", "-q", "-b", "main", "new")
         ours = Git(tmp_path / "new", here)
         before = ours.work_tree()
@@ -277,7 +283,9 @@ class TestReading:
         git(tmp_path / "new", "commit", "-q", "-m", "first")
         assert ours.changed_since(before) == ["a"]
 
-    def test_a_linked_work_tree(self, repository: Path, here: dict[str, str], git: Plain, tmp_path: Path) -> None:
+    def test_linked_work_tree_is_read_like_any_other(
+        self, repository: Path, here: dict[str, str], git: Plain, tmp_path: Path
+    ) -> None:
         git(repository, "worktree", "add", "-q", str(tmp_path / "linked"))
         ours = Git(tmp_path / "linked", here)
         (tmp_path / "linked/a.txt").write_text("changed\n")
@@ -295,12 +303,14 @@ class TestReading:
 
 
 class TestChangedSince:
-    def test_nothing(self, repository: Path, here: dict[str, str]) -> None:
+    def test_unchanged_work_tree_has_no_changes(self, repository: Path, here: dict[str, str]) -> None:
         (repository / "dirty").write_text("from before")
         ours = Git(repository, here)
         assert ours.changed_since(ours.work_tree()) == []
 
-    def test_edited_created_deleted_committed(self, repository: Path, here: dict[str, str], git: Plain) -> None:
+    def test_changed_since_finds_edits_new_deleted_and_committed_files(
+        self, repository: Path, here: dict[str, str], git: Plain
+    ) -> None:
         (repository / "dirty").write_text("from before")
         (repository / "again").write_text("from before")
         ours = Git(repository, here)
@@ -314,7 +324,9 @@ class TestChangedSince:
 
 
 class TestWhatIsWrong:
-    def test_no_repository(self, tmp_path: Path, here: dict[str, str], git: Plain) -> None:
+    def test_directory_without_a_repository_is_reported(
+        self, tmp_path: Path, here: dict[str, str], git: Plain
+    ) -> None:
         ours = Git(tmp_path, here)
         assert (ours.available, ours.is_repository) == (True, False)
         with pytest.raises(GitFailed, match=r"is not in a git work tree\nmake one with `git init`"):
@@ -322,20 +334,20 @@ class TestWhatIsWrong:
         git(tmp_path, "init", "-q")  # an agent may do that at any time
         assert ours.is_repository
 
-    def test_a_folder_that_looks_like_a_bare_repository(
+    def test_folder_that_looks_like_a_bare_repository_is_not_one(
         self, tmp_path: Path, here: dict[str, str], git: Plain
     ) -> None:
         git(tmp_path, "init", "-q", "--bare", "bare")
         assert not Git(tmp_path / "bare", here).is_repository
 
-    def test_no_git(self, tmp_path: Path, here: dict[str, str]) -> None:
+    def test_missing_git_is_reported(self, tmp_path: Path, here: dict[str, str]) -> None:
         ours = Git(tmp_path, {**here, "PATH": str(tmp_path)})
         assert (ours.available, ours.is_repository) == (False, False)
         with pytest.raises(GitFailed, match=r"git 2.31 or newer was not found"):
             ours.files()
 
     @pytest.mark.parametrize(("version", "good"), [("2.30.9", False), ("2.31.0", True), ("10.0", True)])
-    def test_one_that_is_too_old_to_be_hardened(
+    def test_git_too_old_to_be_hardened_is_refused(
         self, tmp_path: Path, here: dict[str, str], version: str, good: bool
     ) -> None:
         (tmp_path / "git").write_text(f"#!/bin/sh\necho git version {version}\n")
@@ -348,7 +360,9 @@ class TestWhatIsWrong:
         with pytest.raises(GitFailed, match=r"`git cat-file` in `.*/repository` failed: fatal: .*nonsense"):
             Git(repository, here).run("cat-file", "blob", "nonsense")
 
-    def test_a_command_that_takes_too_long(self, repository: Path, here: dict[str, str], tmp_path: Path) -> None:
+    def test_git_command_that_takes_too_long_is_stopped(
+        self, repository: Path, here: dict[str, str], tmp_path: Path
+    ) -> None:
         real = shutil.which("git")
         (tmp_path / "git").write_text(f'#!/bin/sh\n[ "$2" = status ] && sleep 60\nexec {real} "$@"\n')
         (tmp_path / "git").chmod(0o755)
@@ -371,7 +385,7 @@ class TestWhichGitIsStarted:
         return canary
 
     @pytest.mark.parametrize("entry", ["", ".", "bin", "./bin", "{root}", "{root}/bin", "{root}/../link"])
-    def test_never_one_of_the_project_whatever_path_says(
+    def test_git_program_of_the_project_is_never_started(
         self, repository: Path, decoy: Path, here: dict[str, str], entry: str, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.chdir(repository)
@@ -380,7 +394,7 @@ class TestWhichGitIsStarted:
         assert ours.status().branch == "main"
         assert not decoy.exists()
 
-    def test_nor_are_the_programs_that_git_looks_for_itself(
+    def test_git_finds_no_helper_program_in_the_project(
         self, repository: Path, here: dict[str, str], git: Plain
     ) -> None:
         canary = repository.parent / "canary"
@@ -398,7 +412,7 @@ class TestWhichGitIsStarted:
         assert not canary.exists()
         assert git(repository, "show", "HEAD:new") == "new\n"
 
-    def test_without_one_outside_of_the_project_there_is_none(
+    def test_git_that_lies_only_in_the_project_counts_as_missing(
         self, repository: Path, here: dict[str, str]
     ) -> None:
         (repository / "git").write_text("#!/bin/sh\necho git version 99.0\n")
@@ -437,7 +451,7 @@ class TestCommits:
             (directory / name).chmod(0o755)
         return sprung
 
-    def test_hold_the_named_paths_and_nothing_else(self, repository: Path, ours: Git, git: Plain) -> None:
+    def test_commit_holds_the_named_paths_and_nothing_else(self, repository: Path, ours: Git, git: Plain) -> None:
         git(repository, "add", "other")
         (repository / "a.txt").unlink()
         (repository / "*").write_text("a name, not a pattern\n")
@@ -452,7 +466,7 @@ class TestCommits:
         ]
         assert git(repository, "status", "--short") == "A  other\n"
 
-    def test_run_no_hook_wherever_hooks_are(self, repository: Path, ours: Git, git: Plain) -> None:
+    def test_commit_runs_no_hook_wherever_hooks_are(self, repository: Path, ours: Git, git: Plain) -> None:
         sprung = self.hooks(repository / ".git" / "hooks")
         commit_paths(ours, ["new"], ["new"], "second")
         assert not sprung.exists()
@@ -462,7 +476,7 @@ class TestCommits:
         assert not husky.exists()
         assert git(repository, "log", "-1", "--format=%s") == "third\n"
 
-    def test_run_those_hooks_that_they_are_given(self, repository: Path, ours: Git, git: Plain) -> None:
+    def test_commit_runs_the_hooks_it_is_given(self, repository: Path, ours: Git, git: Plain) -> None:
         sprung = self.hooks(repository / ".husky")
         git(repository, "config", "core.hooksPath", ".husky")
         assert ours.hooks_directory() == repository / ".husky"
@@ -471,7 +485,9 @@ class TestCommits:
             sprung.read_text().split()
         )
 
-    def test_run_the_owner_s_filters(self, repository: Path, ours: Git, git: Plain, tmp_path: Path) -> None:
+    def test_commit_runs_the_filters_of_the_owner(
+        self, repository: Path, ours: Git, git: Plain, tmp_path: Path
+    ) -> None:
         (repository / ".gitattributes").write_text("new filter=upper\n")
         git(repository, "config", "filter.upper.clean", "tr a-z A-Z")
         commit_paths(ours, ["new"], ["new"], "second", writable=(repository,))
@@ -499,7 +515,7 @@ class TestCommits:
             "eslint --fix-dry-run --stdin",
         ],
     )
-    def test_are_not_made_with_a_filter_that_an_agent_could_have_written(
+    def test_commit_is_refused_with_a_filter_that_an_agent_could_have_written(
         self, repository: Path, ours: Git, git: Plain, tmp_path: Path, command: str
     ) -> None:
         canary = tmp_path / "canary"
@@ -517,7 +533,7 @@ class TestCommits:
         commit_paths(ours, ["other"], ["other"], "third", writable=(repository,))
         assert ours.head() != head
 
-    def test_run_no_such_filter_for_files_beside_the_commit_either(
+    def test_commit_runs_no_agent_filter_for_files_outside_of_it(
         self, repository: Path, ours: Git, git: Plain, tmp_path: Path
     ) -> None:
         """Git filters a tracked file that was only touched, to see whether it changed."""
@@ -533,7 +549,7 @@ class TestCommits:
         commit_paths(ours, ["new"], ["new"], "second", writable=(repository,))
         assert (ours.head() != head, canary.exists()) == (True, False)
 
-    def test_stay_in_the_repository_that_was_found_first(
+    def test_commit_stays_in_the_repository_that_was_found_first(
         self, repository: Path, here: dict[str, str], git: Plain, tmp_path: Path
     ) -> None:
         """An agent that makes another one, or leads git elsewhere, in the midst of a run."""

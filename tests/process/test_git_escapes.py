@@ -453,7 +453,7 @@ def test_nothing_of_a_sandboxed_agent_runs_outside(scene: Scene, sandbox: Sandbo
 
 
 @pytest.mark.parametrize("name", ATTACKS)
-def test_and_without_a_sandbox_it_does(scene: Scene, name: str) -> None:
+def test_escapes_work_without_a_sandbox(scene: Scene, name: str) -> None:
     """The test above would prove nothing otherwise."""
     if name in NEEDS_ROOT and os.geteuid() != 0:
         pytest.skip("only root enters such a directory")
@@ -565,7 +565,7 @@ def test_a_sandbox_that_ends_opens_nothing_in_one_that_is_still_at_work(
     assert not (scene.root / ".git" / "commondir").exists()
 
 
-def test_a_file_whose_mount_somebody_outside_took_away_is_put_back(scene: Scene, sandbox: SandboxChoice) -> None:
+def test_protected_file_whose_mount_was_replaced_outside_is_restored(scene: Scene, sandbox: SandboxChoice) -> None:
     """`git config` outside replaces the file, and with it goes the mount that kept the agent from writing it."""
     script = """
         echo ready > ready
@@ -596,7 +596,7 @@ def test_a_file_whose_mount_somebody_outside_took_away_is_put_back(scene: Scene,
         assert "branch" in (scene.root / ".git" / "config").read_text()
 
 
-def test_what_a_killed_samuel_could_not_look_at_is_looked_at_by_the_next(scene: Scene) -> None:
+def test_changes_left_by_a_killed_run_are_swept_by_the_next(scene: Scene) -> None:
     """Its agent's repository must not pass for one that was there before."""
     (scene.root / ".samuel" / "run").mkdir(parents=True)
     bwrap = SandboxChoice("bwrap")
@@ -624,7 +624,9 @@ def test_what_a_killed_samuel_could_not_look_at_is_looked_at_by_the_next(scene: 
 
 
 class TestTheQuarantine:
-    def test_says_what_it_took_and_how_to_put_it_back(self, scene: Scene, sandbox: SandboxChoice) -> None:
+    def test_quarantine_reports_what_it_took_and_how_to_restore_it(
+        self, scene: Scene, sandbox: SandboxChoice
+    ) -> None:
         scene.attack("plant sub/.git; echo x > sub/f", sandbox)
         (line,) = scene.told
         assert line.startswith("`sub/.git` was moved to `.samuel/run/quarantine/")
@@ -635,7 +637,9 @@ class TestTheQuarantine:
         assert content(scene.root / "sub" / ".git" / "config") == before
         assert content(scene.root / "sub" / ".git" / "HEAD") == b"ref: refs/heads/main\n"
 
-    def test_holds_nothing_that_git_takes_for_a_repository(self, scene: Scene, sandbox: SandboxChoice) -> None:
+    def test_quarantine_holds_nothing_that_git_takes_for_a_repository(
+        self, scene: Scene, sandbox: SandboxChoice
+    ) -> None:
         scene.attack("plant sub/.git; plant sub/.git/inner; plant other", sandbox)
         assert len(scene.told) == 3
         for directory in [place for place in scene.place.state.rglob("*") if place.is_dir()]:
@@ -648,13 +652,13 @@ class TestTheQuarantine:
             )
             assert shown.stdout.strip() == str(scene.root / ".git")
 
-    def test_is_not_the_agent_s_to_write(self, scene: Scene, sandbox: SandboxChoice) -> None:
+    def test_quarantine_cannot_be_written_by_the_agent(self, scene: Scene, sandbox: SandboxChoice) -> None:
         scene.attack("plant sub/.git", sandbox)
         done = scene.attack("mv .samuel/run/quarantine x && echo MOVED; rm -r .samuel/run/quarantine/*", sandbox)
         assert done.stdout == b""
         assert len(list(scene.place.state.glob("quarantine/*/content/config"))) == 1
 
-    def test_takes_no_harmless_repository(self, scene: Scene, sandbox: SandboxChoice) -> None:
+    def test_harmless_repository_is_not_quarantined(self, scene: Scene, sandbox: SandboxChoice) -> None:
         """Tests make repositories all the time."""
         script = """
             EVIL="[user]
@@ -672,14 +676,14 @@ remote = origin"
         assert (scene.root / "fixture" / ".git" / "HEAD").exists()
         assert not scene.afterwards()
 
-    def test_takes_nothing_that_was_there_and_is_the_same(self, scene: Scene, sandbox: SandboxChoice) -> None:
+    def test_unchanged_repository_is_not_quarantined(self, scene: Scene, sandbox: SandboxChoice) -> None:
         nested(scene)
         scene.git(scene.root / "vendor", "config", "core.fsmonitor", "true")
         scene.attack("echo x > vendor/f; echo x > vendor/.git/COMMIT_EDITMSG", sandbox)
         assert scene.told == []
         assert (scene.root / "vendor" / ".git" / "hooks" / "post-commit").exists()
 
-    def test_takes_a_rebase_that_runs_commands(self, scene: Scene, sandbox: SandboxChoice) -> None:
+    def test_rebase_that_runs_commands_is_quarantined(self, scene: Scene, sandbox: SandboxChoice) -> None:
         script = """
             mkdir .git/rebase-merge; cd .git/rebase-merge
             echo refs/heads/main > head-name; cat ../refs/heads/main > onto; cp onto orig-head
@@ -693,7 +697,7 @@ remote = origin"
     @pytest.mark.parametrize(
         "text", ["gitdir: loop", "gitdir: a\\0b", "", "$(head -c 200000 /dev/zero | tr '\\0' x)"]
     )
-    def test_is_not_confused_by_a_file_that_leads_nowhere(
+    def test_git_file_that_leads_nowhere_does_no_harm(
         self, scene: Scene, sandbox: SandboxChoice, text: str
     ) -> None:
         script = f'mkdir sub; ln -s loop sub/loop; printf "{text}" > sub/.git'
@@ -712,13 +716,15 @@ class TestWhatStillWorks:
         assert added <= {f"{scene.root}/{name}" for name in (".samuel", ".git/info", ".git/objects/info")}
         assert set(before) - after <= {f"{scene.root}/.git/branches"}  # empty, and git makes none any more
 
-    def test_without_a_repository_nothing_is_left(self, scene: Scene, sandbox: SandboxChoice) -> None:
+    def test_placeholders_are_removed_where_there_is_no_repository(
+        self, scene: Scene, sandbox: SandboxChoice
+    ) -> None:
         no_repository(scene)
         scene.attack("ls -d .git", sandbox)
         assert not (scene.root / ".git").exists()
 
     @pytest.mark.parametrize("prepare", [nothing, linked_tree, husky, lane])
-    def test_an_agent_commits(self, scene: Scene, prepare: Prepare) -> None:
+    def test_sandboxed_agent_can_commit(self, scene: Scene, prepare: Prepare) -> None:
         bwrap = SandboxChoice("bwrap")
         if why := confine.missing(bwrap, scene.place):
             cannot(why)

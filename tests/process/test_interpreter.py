@@ -41,7 +41,7 @@ def refused(file: Path, path: str = "/usr/bin:/bin") -> str:
 
 
 class TestTheCommand:
-    def test_a_shell_script(self, hook: Hook) -> None:
+    def test_shell_script_is_started_by_its_shebang(self, hook: Hook) -> None:
         file = hook("#!/bin/sh\n")
         assert ask(file, "a", "b") == ["/bin/sh", str(file), "a", "b"]
 
@@ -56,7 +56,7 @@ class TestTheCommand:
         assert ask(file, path=f"relative::/no/where:{tool.parent}") == [str(tool), str(file)]
 
     @pytest.mark.parametrize("line", ["-S sh -e 'a b'", "-Ssh -e 'a b'", "sh -e 'a b'"])
-    def test_env_with_flags(self, hook: Hook, line: str) -> None:
+    def test_env_shebang_may_have_flags(self, hook: Hook, line: str) -> None:
         file = hook(f"#!/usr/bin/env {line}\n")
         assert ask(file, path="/bin") == ["/bin/sh", "-e", "a b", str(file)]
 
@@ -74,7 +74,7 @@ class TestTheCommand:
         monkeypatch.chdir(file.parent)
         assert ask(Path("hook")) == ["/bin/sh", str(file)]
 
-    def test_python(self, hook: Hook) -> None:
+    def test_python_script_is_started_with_the_prelude(self, hook: Hook) -> None:
         file = hook(f"#!{sys.executable} -I -u\n")
         start = [sys.executable, "-I", "-u", "-X", "pycache_prefix=/c", "-c", PRELUDE, str(file), "x"]
         assert ask(file, "x", pycache="/c") == start
@@ -86,7 +86,7 @@ class TestTheCommand:
         argv = ask(hook(PYTHON.replace("\n", "\r\n") + "print(1)\r\n"))
         assert run(argv, cwd="/", env=env).stdout == b"1\n"
 
-    def test_is_remembered_until_the_file_changes(self, hook: Hook) -> None:
+    def test_command_is_remembered_until_the_file_changes(self, hook: Hook) -> None:
         file = hook("#!/bin/sh\n")
         assert ask(file) == ["/bin/sh", str(file)]
         known = len(interpreter._commands)
@@ -126,13 +126,13 @@ class TestNotRunnable:
             ("\ufeff#!/bin/sh\n", "`FILE` begins with a byte order mark; save it as UTF-8 without BOM"),
         ],
     )
-    def test_a_bad_file(self, hook: Hook, content: str, why: str) -> None:
+    def test_file_that_cannot_run_is_refused_with_the_reason(self, hook: Hook, content: str, why: str) -> None:
         assert refused(hook(content)) == why
 
-    def test_no_x_bit(self, hook: Hook) -> None:
+    def test_file_without_the_execute_bit_is_refused(self, hook: Hook) -> None:
         assert refused(hook("#!/bin/sh\n", mode=0o644)) == "`FILE` is not executable; `chmod +x FILE`"
 
-    def test_no_file(self, tmp_path: Path) -> None:
+    def test_missing_file_is_refused(self, tmp_path: Path) -> None:
         assert refused(tmp_path / "gone") == "`FILE` does not exist"
         assert refused(tmp_path) == "`FILE` is a directory"
         (tmp_path / "link").symlink_to("gone")
@@ -151,7 +151,7 @@ class TestPythonHooks:
 
         return say
 
-    def test_nothing_beside_it_shadows_the_standard_library(
+    def test_file_beside_a_python_hook_does_not_shadow_the_standard_library(
         self, say: Callable[..., Finished], hook: Hook
     ) -> None:
         hook("raise SystemExit('shadowed')", name="json.py")
@@ -161,7 +161,7 @@ class TestPythonHooks:
         assert (done.stdout, done.stderr) == (b"[7, false]\n", b"")
         assert not (hook("", name="x").parent / "__pycache__").exists()
 
-    def test_it_is_the_main_program(self, say: Callable[..., Finished]) -> None:
+    def test_python_hook_is_the_main_program(self, say: Callable[..., Finished]) -> None:
         code = """
 import sys
 if __name__ == "__main__":
@@ -169,14 +169,14 @@ if __name__ == "__main__":
 """
         assert say(code, "a", "-b", stdin=b"in").stdout == b"['a', '-b'] True True in\n"
 
-    def test_it_finds_the_names_of_a_script_and_no_more(
+    def test_python_hook_finds_the_global_names_of_a_script(
         self, say: Callable[..., Finished], hook: Hook, env: dict[str, str]
     ) -> None:
         code = "print(sorted(set(globals()) - {'__cached__', '__annotations__'}))"
         plain = run([sys.executable, str(hook(code, name="plain"))], cwd="/", env=env, timeout=300)
         assert say(code).stdout == plain.stdout
 
-    def test_classes_functions_and_their_source(self, say: Callable[..., Finished]) -> None:
+    def test_python_hook_can_inspect_its_own_source(self, say: Callable[..., Finished]) -> None:
         code = """
 from __future__ import annotations
 import dataclasses, inspect, pickle, typing
@@ -200,7 +200,7 @@ print("fine")
         done = say(code)
         assert (done.stdout, done.stderr) == (b"fine\n", b"")
 
-    def test_multiprocessing_finds_it_again(self, say: Callable[..., Finished]) -> None:
+    def test_multiprocessing_works_in_a_python_hook(self, say: Callable[..., Finished]) -> None:
         code = """
 import multiprocessing
 def double(n): return 2 * n
@@ -221,10 +221,10 @@ if __name__ == "__main__":
         done = say("if True print(1)\n")
         assert b'/hooks/hook", line 2\n    if True print(1)\n' in done.stderr
 
-    def test_no_future_of_ours_leaks_in(self, say: Callable[..., Finished]) -> None:
+    def test_future_flags_do_not_leak_into_a_python_hook(self, say: Callable[..., Finished]) -> None:
         assert say("def f(x: 1 + 1): pass\nprint(f.__annotations__)").stdout == b"{'x': 2}\n"
 
-    def test_it_may_declare_its_encoding(self, hook: Hook, env: dict[str, str]) -> None:
+    def test_python_hook_may_declare_its_encoding(self, hook: Hook, env: dict[str, str]) -> None:
         source = PYTHON + "# coding: latin-1\nprint(ascii('ä'))\n"
         argv = ask(hook(source.encode("latin-1")))
         assert run(argv, cwd="/", env=env, timeout=300).stdout == b"'\\xe4'\n"
@@ -260,9 +260,7 @@ class TestAShim:
         argv = command(file, path=f"{self.shim.parent}:/usr/bin:/bin", pycache="", cache_dir=cache_dir)
         return argv[0]
 
-    def test_is_asked_once_and_never_called_again(
-        self, hook: Hook, count: Callable[[], int], tmp_path: Path
-    ) -> None:
+    def test_shim_is_asked_once_and_cached(self, hook: Hook, count: Callable[[], int], tmp_path: Path) -> None:
         file = hook("#!/usr/bin/env python3\n")
         assert self.python(file, tmp_path / "cache") == sys.executable
         assert self.python(file, tmp_path / "cache") == sys.executable
@@ -272,7 +270,7 @@ class TestAShim:
         cached = file_cache.load(tmp_path / "cache" / shim.CACHE, msgpack_decoder(dict[str, str])) or {}
         assert list(cached.values()) == [sys.executable]
 
-    def test_is_asked_again_when_its_answer_may_differ(
+    def test_shim_is_asked_again_when_its_answer_may_differ(
         self, hook: Hook, count: Callable[[], int], monkeypatch: pytest.MonkeyPatch
     ) -> None:
         file = hook("#!/usr/bin/env python3\n")
@@ -283,14 +281,16 @@ class TestAShim:
         self.python(file, None)
         assert count() == 3
 
-    def test_a_spoilt_cache_is_no_matter(self, hook: Hook, count: Callable[[], int], tmp_path: Path) -> None:
+    def test_damaged_cache_of_interpreters_is_ignored(
+        self, hook: Hook, count: Callable[[], int], tmp_path: Path
+    ) -> None:
         file = hook("#!/usr/bin/env python3\n")
         for spoilt in (b"", b"[]", b"{", b"\xff", b'{"a": 1}'):
             (tmp_path / shim.CACHE).write_bytes(spoilt)
             shim._interpreters.clear()
             assert self.python(file, tmp_path) == sys.executable
 
-    def test_that_leads_nowhere_is_a_reason(self, hook: Hook) -> None:
+    def test_shim_that_leads_nowhere_is_a_reason(self, hook: Hook) -> None:
         broken = hook("#!/bin/sh\necho 'version 9 is not installed' >&2; exit 1\n", name="python3")
         why = refused(hook("#!/usr/bin/env python3\n"), path=f"{broken.parent}:/bin")
         assert why == f"`{broken}` does not lead to a Python: version 9 is not installed"

@@ -71,7 +71,7 @@ def test_address_space_that_is_only_reserved_is_not_memory(project: Project) -> 
 
 
 @pytest.mark.usefixtures("groups")
-def test_nor_do_its_processes_together(project: Project) -> None:
+def test_processes_of_a_call_together_get_no_more_memory_than_its_limit(project: Project) -> None:
     code = """
 import os
 children = []
@@ -153,7 +153,7 @@ def test_a_group_that_cannot_be_joined_keeps_nothing_from_running(tmp_path: Path
     assert (finished.stdout, finished.stderr) == (b"ran\n", b"")
 
 
-def test_arguments_are_what_they_were(wait_for: Callable[..., None]) -> None:
+def test_limited_command_gets_its_arguments_unchanged(wait_for: Callable[..., None]) -> None:
     started = limited(["/bin/sh", "-c", 'printf "%s|" "$0" "$@"', "--", "a b", "", "$x", "--"])
     try:
         assert spawn.run(started.argv, cwd="/", env={}, timeout=300).stdout == b"--|a b||$x|--|"
@@ -162,7 +162,7 @@ def test_arguments_are_what_they_were(wait_for: Callable[..., None]) -> None:
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can become somebody else")
-def test_somebody_without_control_groups_is_held_to_the_number_by_bubblewrap(tmp_path: Path) -> None:
+def test_bubblewrap_limits_processes_for_a_user_without_control_groups(tmp_path: Path) -> None:
     """A user namespace counts its own processes only: those that the user has elsewhere do not matter."""
     python, bwrap = "/usr/bin/python3", shutil.which("bwrap")
     version = f"import sys; sys.exit(sys.version_info[:2] != {sys.version_info[:2]!r})"

@@ -48,7 +48,7 @@ def test_an_entry_of_a_process_that_is_gone_means_nothing_and_is_removed(tmp_pat
 
 
 @pytest.mark.parametrize("apart", [("unshare", "-pf"), ("unshare", "-pf", "--mount-proc")])
-def test_a_process_namespace_of_its_own_hides_nobody_from_a_run(tmp_path: Path, apart: tuple[str, ...]) -> None:
+def test_process_in_its_own_pid_namespace_is_still_inside_the_run(tmp_path: Path, apart: tuple[str, ...]) -> None:
     if os.geteuid() != 0:
         apart = (apart[0], "-Ur", *apart[1:])
     if subprocess.run([*apart, "true"], capture_output=True, check=False).returncode != 0:
@@ -69,7 +69,7 @@ def test_a_broken_entry_is_ignored(tmp_path: Path, content: str) -> None:
         assert asked(tmp_path) == "run-1"
 
 
-def test_a_place_that_cannot_be_written_is_no_fault(tmp_path: Path) -> None:
+def test_registering_in_a_directory_that_cannot_be_written_is_not_an_error(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("in the way")
     with registered(tmp_path / "file", "run-1"), registered(None, "run-2"):
         assert enclosing(tmp_path / "file") == ""

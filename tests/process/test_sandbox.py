@@ -121,7 +121,9 @@ class TestAnySandbox:
         assert (place.state / "claim").read_text() == "claim\n"
         assert (place.root / "src.py").stat().st_uid == os.geteuid()
 
-    def test_what_runs_later_outside_cannot(self, wall: Callable[..., Box], place: confine.Workspace) -> None:
+    def test_sandboxed_agent_cannot_write_what_runs_outside_later(
+        self, wall: Callable[..., Box], place: confine.Workspace
+    ) -> None:
         names = (*PROTECTED, ".samuel/hooks/new", ".git/hooks/new", ".git/commondir")
         before = {name: content(place.root / name) for name in names}
         script = "for f; do echo evil > $f && echo WRITTEN $f; rm -f $f && ! [ -e $f ] && echo REMOVED $f; done; :"
@@ -130,13 +132,15 @@ class TestAnySandbox:
         assert done.stderr.count(b"Read-only file system") >= len(names)
         assert {name: content(place.root / name) for name in names} == before
 
-    def test_nor_by_moving_a_directory_away(self, wall: Callable[..., Box], place: confine.Workspace) -> None:
+    def test_sandboxed_agent_cannot_replace_protected_files_by_moving_a_directory(
+        self, wall: Callable[..., Box], place: confine.Workspace
+    ) -> None:
         done = run("for d in .git .samuel samuel.toml; do mv $d moved && echo MOVED $d; done; :", wall(), place)
         assert done.stdout == b""
         assert done.stderr.count(b"busy") == 3
         assert (place.root / ".git" / "hooks" / "pre-commit").exists()
 
-    def test_nor_anything_outside_the_project(
+    def test_sandboxed_agent_cannot_write_outside_the_project(
         self, wall: Callable[..., Box], place: confine.Workspace, home: Path
     ) -> None:
         outside = place.root.parent / "outside"
@@ -147,7 +151,7 @@ class TestAnySandbox:
         assert not (home / ".new").exists()
         assert outside.read_text() == "mine"
 
-    def test_root_inside_has_not_the_power_to_undo_it(
+    def test_root_in_a_sandbox_cannot_undo_the_mounts(
         self, wall: Callable[..., Box], place: confine.Workspace
     ) -> None:
         done = run(
@@ -159,12 +163,12 @@ class TestAnySandbox:
         assert b"kept" in done.stdout
         assert Path("/proc/sys/kernel/core_uses_pid").read_text() != "x"
 
-    def test_the_network_can_be_off(self, wall: Callable[..., Box], place: confine.Workspace) -> None:
+    def test_sandbox_can_switch_the_network_off(self, wall: Callable[..., Box], place: confine.Workspace) -> None:
         done = run("cat /proc/net/dev", wall(network=False), place)
         interfaces = [line.split(":")[0].strip() for line in done.stdout.decode().splitlines()[2:]]
         assert interfaces == ["lo"]
 
-    def test_at_the_deadline_everything_in_it_ends(
+    def test_everything_in_a_sandbox_ends_at_the_deadline(
         self, wall: Callable[..., Box], place: confine.Workspace, patiently: Any
     ) -> None:
         mark = uuid.uuid4().hex
@@ -254,7 +258,7 @@ class TestBubblewrap:
         done = run(f"{sys.executable} -I -S -c '{code}'", Box("bwrap"), place)
         assert done.stdout.decode().splitlines() == [*["-1 1"] * 5, "1", "0"], done.stderr
 
-    def test_an_agent_s_own_directory_is_fresh_but_for_what_is_kept(
+    def test_private_directory_is_empty_but_for_its_visible_files(
         self, place: confine.Workspace, home: Path
     ) -> None:
         (home / ".codex").mkdir()
@@ -318,7 +322,9 @@ class TestAContainer:
         assert {"KEY=the secret", "SAMUEL_TASK_ID=1"} <= set(lines)
         assert not [line for line in lines if "/evil.so" in line or "/host/bin" in line]
 
-    def test_samuel_inside_writes_down_what_the_loop_then_does(self, image: str, place: confine.Workspace) -> None:
+    def test_samuel_commands_in_a_container_are_spooled_for_the_loop(
+        self, image: str, place: confine.Workspace
+    ) -> None:
         script = """
             samuel run done 1.10 --commit abc && samuel run skip 2 --reason "it's
 two lines"
@@ -338,14 +344,14 @@ two lines"
         assert asked[22:] == [["run", "block", "3", "--reason", "last"]]
         assert confine.apply_spool(place.state / "spool") == []
 
-    def test_what_works_here_is_found_once_and_remembered(self, image: str, place: confine.Workspace) -> None:
+    def test_working_container_flags_are_found_once_and_cached(self, image: str, place: confine.Workspace) -> None:
         assert place.cache is not None
         assert confine.missing(Box("oci", image), place) == ""
         stored = file_cache.load(place.cache / probe.CACHE, msgpack_decoder(dict[str, probe.Flags])) or {}
         podman = shutil.which("podman") or ""
         assert list(stored.values()) == [probe.remembered_flags(podman, True, None)]
 
-    def test_one_that_a_killed_samuel_left_ends_before_the_next_starts(
+    def test_container_of_a_killed_run_ends_before_the_next_one_starts(
         self, image: str, place: confine.Workspace
     ) -> None:
         with confine.confined(["/bin/sh", "-c", "sleep 60"], Box("oci", image), place, {}) as command:
@@ -355,20 +361,18 @@ two lines"
         assert left.wait(300) != 0
         assert not containers(place)
 
-    def test_an_image_that_is_not_here_is_said_with_the_command_that_gets_it(
-        self, place: confine.Workspace
-    ) -> None:
+    def test_missing_image_is_reported_with_the_command_that_pulls_it(self, place: confine.Workspace) -> None:
         said = confine.missing(Box("oci", "localhost/no-such-image"), place)
         assert "`podman pull localhost/no-such-image` gets it" in said
 
 
 class TestWhatIsMissing:
-    def test_the_host_needs_nothing(self, place: confine.Workspace) -> None:
+    def test_host_sandbox_needs_no_program(self, place: confine.Workspace) -> None:
         assert confine.missing(Box("host"), place) == ""
         with confine.confined(["a", "b"], Box("host"), place, {"A": "1"}) as command:
             assert command == (["a", "b"], {"A": "1"}, ())
 
-    def test_an_unknown_kind_is_an_error(self, place: confine.Workspace) -> None:
+    def test_unknown_sandbox_kind_is_an_error(self, place: confine.Workspace) -> None:
         for ask in (lambda: confine.missing(Box("chroot"), place), lambda: run(":", Box("chroot"), place)):
             with pytest.raises(UsageError, match=r"`chroot` is not a sandbox(.|\n)*host, bwrap, oci"):
                 ask()
@@ -381,13 +385,13 @@ class TestWhatIsMissing:
             ("oci", {"SAMUEL_CONTAINER": "docker"}, "needs `docker` (SAMUEL_CONTAINER says so)"),
         ],
     )
-    def test_a_program_that_is_not_there_is_said(
+    def test_missing_sandbox_program_is_reported(
         self, place: confine.Workspace, kind: str, host: dict[str, str], said: str
     ) -> None:
         bare = confine.Workspace(place.root, place.state, {"PATH": "/nowhere", **host})
         assert said in confine.missing(Box(kind, "image"), bare)
 
-    def test_a_program_that_fails_is_quoted(self, place: confine.Workspace, tmp_path: Path) -> None:
+    def test_failing_sandbox_program_is_quoted(self, place: confine.Workspace, tmp_path: Path) -> None:
         for name in ("bwrap", "podman"):
             (tmp_path / name).write_text("#!/bin/sh\necho No permissions to create a new namespace >&2\nexit 1\n")
             (tmp_path / name).chmod(0o755)
@@ -404,7 +408,7 @@ class TestTheProbe:
         probe._flags_in_process.clear()
         probe._flags_in_process.update(before)
 
-    def test_concedes_as_little_as_it_takes(self, tmp_path: Path) -> None:
+    def test_probe_concedes_as_little_as_it_takes(self, tmp_path: Path) -> None:
         asked: list[probe.Flags] = []
 
         def attempt(flags: probe.Flags) -> spawn.Finished:
@@ -424,18 +428,18 @@ class TestTheProbe:
         assert probe.remembered_flags("/x/podman", False, tmp_path) == found
         assert probe.remembered_flags("/x/podman", True, tmp_path) is None
 
-    def test_says_why_when_nothing_helps(self) -> None:
+    def test_probe_reports_the_engine_error_when_no_flags_work(self) -> None:
         bad = spawn.Finished("exited", 125, b"", b"no such thing\n", 0.1)
         assert probe.find("/x/docker", True, None, lambda _: bad) == "no such thing"
 
-    def test_a_spoilt_cache_is_no_cache(self, tmp_path: Path) -> None:
+    def test_damaged_cache_of_container_flags_is_ignored(self, tmp_path: Path) -> None:
         for text in ("", "[]", '{"a": 1}', '{"a": [1]}', '{"a": [["x"], ["y"], ["z"]]}'):
             (tmp_path / probe.CACHE).write_text(text)
             assert probe.remembered_flags("/x/podman", True, tmp_path) is None
 
 
 class TestTheSpool:
-    def test_takes_only_whole_plain_calls_and_nothing_through_a_link(self, tmp_path: Path) -> None:
+    def test_spool_takes_only_whole_plain_calls_and_follows_no_link(self, tmp_path: Path) -> None:
         secret = tmp_path / "secret"
         secret.write_bytes(b"run\0done\0stolen\0.\0")
         box = tmp_path / "spool"
@@ -455,7 +459,7 @@ class TestTheSpool:
         assert [path.name for path in box.iterdir()] == ["7"]
         assert secret.exists()
 
-    def test_that_is_a_link_itself_is_left_alone(self, tmp_path: Path) -> None:
+    def test_spool_that_is_a_link_is_left_alone(self, tmp_path: Path) -> None:
         (tmp_path / "elsewhere").mkdir()
         (tmp_path / "elsewhere" / "1").write_bytes(b"run\0done\0a\0.\0")
         (tmp_path / "spool").symlink_to("elsewhere")
@@ -464,7 +468,7 @@ class TestTheSpool:
         assert confine.apply_spool(tmp_path / "nowhere") == []
 
 
-def test_without_git_there_is_nothing_to_hold_but_samuel(tmp_path: Path) -> None:
+def test_project_without_git_gets_a_read_only_placeholder_for_it(tmp_path: Path) -> None:
     state = tmp_path / ".samuel" / "run" / "ralph"
     (tmp_path / ".system" / "hooks").mkdir(parents=True)
     with mounts.hold(confine.Workspace(tmp_path, state, os.environ)) as held:

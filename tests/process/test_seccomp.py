@@ -104,7 +104,7 @@ def test_a_key_of_the_users_session_is_not_read_by_a_plugin(project: Project) ->
     assert answer(project, found) == -errno.EPERM
 
 
-def test_limits_of_another_process_are_not_a_plugins_to_change(project: Project, victim: int) -> None:
+def test_plugin_cannot_change_limits_of_another_process(project: Project, victim: int) -> None:
     before = resource.prlimit(victim, resource.RLIMIT_CPU)
     limits = "(ctypes.c_ulong * 2)(0, 0), None"
     assert answer(project, f"{CALLS['prlimit64']}, {victim}, 0, {limits}") == -errno.EPERM
@@ -125,28 +125,28 @@ OTHERS = {
 
 
 @pytest.mark.parametrize("name", OTHERS)
-def test_priorities_of_another_process_are_not_a_plugins_to_change(
-    project: Project, victim: int, name: str
-) -> None:
+def test_plugin_cannot_change_priorities_of_another_process(project: Project, victim: int, name: str) -> None:
     others, own = OTHERS[name]
     assert answer(project, f"{CALLS[name]}, {others.format(victim)}") == -errno.EPERM
     assert answer(project, f"{CALLS[name]}, {own}") == 0
 
 
 @pytest.mark.parametrize(("name", "everybody"), [("setpriority", 2), ("ioprio_set", 3)])
-def test_nor_those_of_all_the_users_processes_at_once(project: Project, name: str, everybody: int) -> None:
+def test_plugin_cannot_change_priorities_of_all_processes_of_the_user(
+    project: Project, name: str, everybody: int
+) -> None:
     assert answer(project, f"{CALLS[name]}, {everybody}, 0, 5") == -errno.EPERM
     assert os.getpriority(os.PRIO_PROCESS, 0) == 0
 
 
-def test_nothing_of_system_v_stays_behind(project: Project) -> None:
+def test_plugin_leaves_no_system_v_objects_behind(project: Project) -> None:
     before = Path("/proc/sysvipc/shm").read_text(), Path("/proc/sysvipc/msg").read_text()
     for name in ("shmget", "msgget", "semget"):
         answer(project, f"{CALLS[name]}, {REFUSED[name]}")
     assert (Path("/proc/sysvipc/shm").read_text(), Path("/proc/sysvipc/msg").read_text()) == before
 
 
-def test_extended_attributes_of_the_users_files_stay(project: Project) -> None:
+def test_plugin_cannot_change_extended_attributes_of_user_files(project: Project) -> None:
     file = project.file("src/code.py")
     expression = f"{CALLS['setxattr']}, {str(file)!r}.encode(), b'user.samuel', b'x', 1, 0"
     assert answer(project, expression) in (-errno.EOPNOTSUPP, -errno.ENOENT)
@@ -156,7 +156,7 @@ def test_extended_attributes_of_the_users_files_stay(project: Project) -> None:
         cannot("the file system of the tests has no extended attributes")
 
 
-def test_copying_with_modes_and_times_works_all_the_same(project: Project) -> None:
+def test_plugin_can_copy_files_with_modes_and_times(project: Project) -> None:
     script = f"echo x > {project.data}/a && chmod 700 {project.data}/a && cp -p {project.data}/a {project.data}/b"
     finished = project.sh(script)
     assert finished.returncode == 0, finished.stderr
@@ -173,7 +173,7 @@ def test_copying_with_modes_and_times_works_all_the_same(project: Project) -> No
         "os.mknod(path + '2', 0o4755)",
     ],
 )
-def test_no_program_becomes_setuid(project: Project, attempt: str) -> None:
+def test_plugin_cannot_make_a_program_setuid(project: Project, attempt: str) -> None:
     """It would be one for every user of the machine, long after the walls are gone."""
     path = project.data / "program"
     assert project.works(f"cp /bin/true {path}")
@@ -183,7 +183,7 @@ def test_no_program_becomes_setuid(project: Project, attempt: str) -> None:
     assert project.works(f"chmod 750 {path} && chmod u+x {path} && {path}")
 
 
-def test_nothing_is_typed_on_a_terminal(project: Project) -> None:
+def test_plugin_cannot_type_on_a_terminal(project: Project) -> None:
     for command in ("0x5412", "0x541C", "(1 << 32) + 0x5412"):
         assert (
             answer(project, f"{CALLS['ioctl']}, 0, {command}, ctypes.create_string_buffer(b'x')") == -errno.EPERM
@@ -192,7 +192,7 @@ def test_nothing_is_typed_on_a_terminal(project: Project) -> None:
 
 @pytest.mark.parametrize("network", [False, True])
 @pytest.mark.parametrize("family", [40, 38, 31])  # virtual machines' sockets, kernel crypto, bluetooth
-def test_sockets_of_other_families_are_refused(project: Project, network: bool, family: int) -> None:
+def test_plugin_cannot_open_sockets_of_other_families(project: Project, network: bool, family: int) -> None:
     allowed = GrantedPaths(network=network)
     assert answer(project, f"{CALLS['socket']}, {family}, 1, 0", allowed) == -errno.EPERM
 
@@ -207,7 +207,7 @@ def test_a_unix_socket_without_a_path_leads_to_no_program_of_the_user(project: P
             assert project.python(code, GrantedPaths(network=network)).returncode != 0
 
 
-def test_threads_and_processes_start(project: Project) -> None:
+def test_plugin_can_start_threads_and_processes(project: Project) -> None:
     """clone3, which cannot be looked into, is refused as missing: libraries fall back."""
     code = (
         "import threading, subprocess, os\n"
@@ -220,7 +220,7 @@ def test_threads_and_processes_start(project: Project) -> None:
 
 
 @pytest.mark.skipif(platform.machine() != "x86_64", reason="x86_64 has these numberings")
-def test_other_numberings_of_the_same_calls_lead_around_nothing(project: Project) -> None:
+def test_other_numberings_of_system_calls_do_not_bypass_the_filter(project: Project) -> None:
     x32 = CALLS["keyctl"] | 0x40000000
     assert answer(project, f"{x32}, 0, -3, 0, 0, 0") in (-errno.EPERM, -errno.ENOSYS)
     # keyctl (288) by the 32-bit entry: mov eax, 288; mov ebx, 0; mov ecx, -3; int 0x80; ret
@@ -245,7 +245,7 @@ def test_the_filter_is_in_force_in_every_child(project: Project) -> None:
     assert set(project.python(code).stdout.split()) == {b"-1"}
 
 
-def test_no_bubblewrap_is_thought_better_than_it_is(tmp_path: Path) -> None:
+def test_bubblewrap_without_seccomp_support_reports_its_gap(tmp_path: Path) -> None:
     """One that cannot filter is used without, and the gap is named."""
     if walls.strength().kind != BWRAP:
         cannot(walls.strength().why)
@@ -273,7 +273,7 @@ def test_every_jump_of_the_filter_ends_at_a_verdict(machine: str, profile: secco
         assert int.from_bytes(words[-1][:2], sys.byteorder) == 0x06
 
 
-def test_a_machine_that_is_not_known_has_no_filter() -> None:
+def test_unknown_architecture_has_no_filter() -> None:
     assert filter_program(PLUGIN, (), "vax") == b""
 
 

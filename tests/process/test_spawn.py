@@ -22,19 +22,19 @@ MB = 1024 * 1024
 
 
 class TestAnOrdinaryProgram:
-    def test_says_something_on_both_pipes(self, python: Python) -> None:
+    def test_stdout_and_stderr_come_back_apart(self, python: Python) -> None:
         done = python("import sys; sys.stdout.write('out'); sys.stderr.write('err')")
         assert done[:4] == ("exited", 0, b"out", b"err")
         assert done.why == ""
         assert done.duration > 0
 
-    def test_its_exit_code_is_kept(self, python: Python) -> None:
+    def test_exit_code_comes_back(self, python: Python) -> None:
         assert python("raise SystemExit(1)")[:2] == ("exited", 1)
 
-    def test_a_signal_is_a_negative_code(self, python: Python) -> None:
+    def test_end_by_a_signal_is_a_negative_return_code(self, python: Python) -> None:
         assert python("import os; os.kill(os.getpid(), 11)")[:2] == ("exited", -signal.SIGSEGV)
 
-    def test_it_gets_the_directory_the_environment_and_nothing_else(
+    def test_program_gets_its_directory_and_environment_and_nothing_else(
         self, env: dict[str, str], tmp_path: Path
     ) -> None:
         done = run(["/usr/bin/env"], cwd=str(tmp_path), env={**env, "A": "ä=1"})
@@ -57,7 +57,7 @@ class TestAnOrdinaryProgram:
         assert done.stdout.startswith(b"[0, 1, 2")
         assert len(done.stdout.split(b",")) == 4  # and the one that lists them
 
-    def test_nothing_stays_open_here(self, python: Python) -> None:
+    def test_run_leaves_no_descriptor_open(self, python: Python) -> None:
         python("")
         before = os.listdir("/proc/self/fd")
         python("print(1)", stdin=b"x" * MB)
@@ -66,20 +66,20 @@ class TestAnOrdinaryProgram:
 
 
 class TestInput:
-    def test_a_megabyte_comes_back(self, env: dict[str, str]) -> None:
+    def test_megabyte_of_input_comes_back(self, env: dict[str, str]) -> None:
         payload = os.urandom(MB)
         done = run(["/bin/cat"], cwd="/", env=env, stdin=payload, timeout=300)
         assert done.ended == "exited"
         assert done.stdout == payload
 
     @pytest.mark.parametrize("size", [0, 1, 4096, 4097, 65536, 65537])
-    def test_sizes_around_the_pipe(self, env: dict[str, str], size: int) -> None:
+    def test_inputs_around_the_size_of_a_pipe_come_back(self, env: dict[str, str], size: int) -> None:
         assert run(["/bin/cat"], cwd="/", env=env, stdin=b"x" * size, timeout=300).stdout == b"x" * size
 
-    def test_a_program_need_not_read_it(self, env: dict[str, str]) -> None:
+    def test_program_need_not_read_its_input(self, env: dict[str, str]) -> None:
         assert run(["/bin/true"], cwd="/", env=env, stdin=b"x" * MB, timeout=300)[:2] == ("exited", 0)
 
-    def test_a_program_may_close_it_early(self, python: Python) -> None:
+    def test_program_may_close_its_input_early(self, python: Python) -> None:
         code = "import os, time; os.read(0, 10); os.close(0); time.sleep(.05); print('well')"
         assert python(code, stdin=b"x" * MB)[:3] == ("exited", 0, b"well\n")
 
@@ -98,13 +98,13 @@ class TestOutput:
         assert python("print('x' * 99)", output_limit=100)[:2] == ("exited", 0)
         assert python("print('x' * 100)", output_limit=100).ended == "too_much_output"
 
-    def test_of_stderr_the_end_is_kept(self, python: Python) -> None:
+    def test_end_of_a_long_stderr_is_kept(self, python: Python) -> None:
         done = python("import os\nfor _ in range(160): os.write(2, b'x' * 65536)\nos.write(2, b'last')")
         assert done.ended == "exited"
         assert len(done.stderr) == 64 * 1024
         assert done.stderr.endswith(b"xlast")
 
-    def test_it_can_be_watched(self, python: Python, env: dict[str, str]) -> None:
+    def test_output_can_be_watched_while_it_comes(self, python: Python, env: dict[str, str]) -> None:
         code = "import os, sys\nos.write(1, b'a'); sys.stdin.read(1); os.write(2, b'b')"
         seen: list[bytes] = []
         python(code, on_output=seen.append)
@@ -126,32 +126,32 @@ class TestOutput:
 
 
 class TestTheDeadline:
-    def test_a_hang_is_ended(self, python: Python, patiently: Any) -> None:
+    def test_hanging_program_is_ended(self, python: Python, patiently: Any) -> None:
         code = "import time; print(1, flush=True); time.sleep(600)"
         done = patiently(lambda seconds: python(code, timeout=seconds), lambda done: done.stdout)
         assert done.ended == "timed_out"
         assert done.stdout == b"1\n"
         assert done.duration < HANGS
 
-    def test_so_is_one_that_closed_its_output(self, python: Python) -> None:
+    def test_hanging_program_that_closed_its_output_is_ended(self, python: Python) -> None:
         done = python("import os, time; os.close(1); os.close(2); time.sleep(600)", timeout=0.5)
         assert done.duration < HANGS
 
-    def test_so_is_one_that_ignores_sigterm(self, python: Python, patiently: Any) -> None:
+    def test_program_that_ignores_sigterm_is_killed(self, python: Python, patiently: Any) -> None:
         code = "import signal, time; signal.signal(15, signal.SIG_IGN); print(1, flush=True); time.sleep(600)"
         done = patiently(lambda seconds: python(code, timeout=seconds), lambda done: done.stdout)
         assert (done.ended, done.stdout) == ("timed_out", b"1\n")
         assert done.duration < HANGS
 
-    def test_so_is_one_that_was_stopped(self, python: Python) -> None:
+    def test_stopped_program_is_ended(self, python: Python) -> None:
         assert python("import os; os.kill(os.getpid(), 19)", timeout=0.3).duration < HANGS
 
-    def test_so_is_one_that_writes_without_end(self, python: Python) -> None:
+    def test_program_that_writes_without_end_is_ended(self, python: Python) -> None:
         done = python("import os\nwhile 1: os.write(2, b'x' * 65536)", timeout=0.5)
         assert done.ended == "timed_out"
         assert done.duration < HANGS
 
-    def test_it_may_clean_up_first(self, python: Python, patiently: Any) -> None:
+    def test_program_may_clean_up_within_its_grace_period(self, python: Python, patiently: Any) -> None:
         code = """
 import signal, sys, time
 def stop(*_): print("x" * 200_000); print("cleaned up"); sys.exit(3)
@@ -162,7 +162,7 @@ signal.signal(15, stop); print(flush=True); time.sleep(600)
         assert done.stdout.endswith(b"cleaned up\n")
         assert done.duration < HANGS
 
-    def test_fifty_children_that_ignore_sigterm(self, python: Python, patiently: Any) -> None:
+    def test_fifty_children_that_ignore_sigterm_are_killed(self, python: Python, patiently: Any) -> None:
         code = """
 import os, signal, time
 signal.signal(15, signal.SIG_IGN)
@@ -195,23 +195,23 @@ class TestNothingStaysBehind:
     @pytest.mark.parametrize("parent", [STAYS, GOES], ids=["parent hangs", "parent exits"])
     @pytest.mark.parametrize("again", ["", TWICE], ids=["setsid", "double fork"])
     @pytest.mark.parametrize("close", ["", QUIET], ids=["holds the pipes", "quiet"])
-    def test_of_a_daemon(self, python: Python, parent: str, again: str, close: str) -> None:
+    def test_daemon_of_a_call_is_ended(self, python: Python, parent: str, again: str, close: str) -> None:
         timeout = 0.6 if parent == STAYS else HANGS
         done = python(DAEMON.format(parent=parent, again=again, close=close), timeout=timeout)
         assert done.ended == ("timed_out" if parent == STAYS else "exited")
         assert done.duration < HANGS
 
-    def test_of_a_grandchild_that_holds_the_output(self, python: Python) -> None:
+    def test_grandchild_that_holds_the_output_is_ended(self, python: Python) -> None:
         code = "import os, time\nif os.fork(): print('mine', flush=True); os._exit(7)\ntime.sleep(600)"
         done = python(code)
         assert done[:3] == ("exited", 7, b"mine\n")
         assert 0.2 < done.duration < HANGS
 
-    def test_and_what_the_grandchild_says_in_time_counts(self, python: Python) -> None:
+    def test_output_of_a_grandchild_in_time_counts(self, python: Python) -> None:
         code = "import os, time\nif os.fork(): os._exit(0)\ntime.sleep(.05); print('late', flush=True)"
         assert python(code)[:3] == ("exited", 0, b"late\n")
 
-    def test_of_a_daemon_that_forgot_its_environment_while_its_parent_lives(
+    def test_daemon_without_its_environment_is_ended_while_its_parent_lives(
         self, python: Python, tmp_path: Path, patiently: Any
     ) -> None:
         code = f"""
@@ -224,14 +224,14 @@ os.execve("/bin/sh", ["sh", "-c", "echo $$ > {tmp_path}/new; mv {tmp_path}/new {
         assert patiently(lambda seconds: python(code, timeout=seconds), lambda _: reached()).ended == "timed_out"
         assert not Path(f"/proc/{(tmp_path / 'pid').read_text().strip()}").exists()
 
-    def test_of_a_program_that_is_interrupted(self, env: dict[str, str], tmp_path: Path) -> None:
+    def test_interrupt_ends_the_program(self, env: dict[str, str], tmp_path: Path) -> None:
         def interrupt(chunk: bytes) -> None:
             signal.raise_signal(signal.SIGINT)
 
         with pytest.raises(KeyboardInterrupt):
             run(["/bin/sh", "-c", "echo; sleep 60"], cwd="/", env=env, on_output=interrupt)
 
-    def test_of_a_program_that_is_interrupted_while_we_wait(self, env: dict[str, str]) -> None:
+    def test_interrupt_while_waiting_ends_the_program(self, env: dict[str, str]) -> None:
         main = threading.get_ident()
 
         def interrupt_soon(chunk: bytes) -> None:
@@ -252,16 +252,16 @@ class TestNotStarted:
         assert done.stdout == done.stderr == b""
         return done.why
 
-    def test_a_missing_program(self, env: dict[str, str]) -> None:
+    def test_missing_program_is_reported(self, env: dict[str, str]) -> None:
         assert self.refused(["/no/such"], env) == "`/no/such` does not exist"
         assert self.refused(["no-such"], env) == f"`no-such` was not found on PATH ({env['PATH']})"
         assert self.refused([], env) == "there is no program to run: the command is empty"
 
-    def test_a_missing_directory(self, env: dict[str, str]) -> None:
+    def test_missing_working_directory_is_reported(self, env: dict[str, str]) -> None:
         why = self.refused(["/bin/true"], env, cwd="/no/where")
         assert why == "the working directory `/no/where` does not exist"
 
-    def test_a_directory(self, env: dict[str, str]) -> None:
+    def test_directory_instead_of_a_program_is_reported(self, env: dict[str, str]) -> None:
         assert self.refused(["/tmp"], env) == "`/tmp` is a directory"
 
     @pytest.mark.parametrize(
@@ -285,35 +285,37 @@ class TestNotStarted:
             ),
         ],
     )
-    def test_a_bad_file(self, env: dict[str, str], tmp_path: Path, content: str, mode: int, why: str) -> None:
+    def test_file_that_is_not_a_program_is_reported(
+        self, env: dict[str, str], tmp_path: Path, content: str, mode: int, why: str
+    ) -> None:
         (tmp_path / "hook").write_bytes(content.encode())
         (tmp_path / "hook").chmod(mode)
         assert self.refused(["./hook"], env, cwd=str(tmp_path)) == why
 
-    def test_a_dangling_link(self, env: dict[str, str], tmp_path: Path) -> None:
+    def test_dangling_link_instead_of_a_program_is_reported(self, env: dict[str, str], tmp_path: Path) -> None:
         (tmp_path / "hook").symlink_to("gone")
         why = self.refused(["./hook"], env, cwd=str(tmp_path))
         assert why == "`./hook` is a link to something that does not exist"
 
-    def test_arguments_that_are_too_long(self, env: dict[str, str]) -> None:
+    def test_arguments_that_are_too_long_are_reported(self, env: dict[str, str]) -> None:
         why = self.refused(["/bin/true", "x" * 5 * MB], env)
         assert why == "the arguments and environment of `/bin/true` are longer than the system allows"
 
-    def test_a_nul(self, env: dict[str, str]) -> None:
+    def test_nul_in_an_argument_is_reported(self, env: dict[str, str]) -> None:
         assert "embedded null byte" in self.refused(["/bin/true", "a\0b"], env)
         assert "embedded null byte" in self.refused(["/bin/tr\0ue"], env)
         assert "embedded null byte" in self.refused(["/bin/true"], {**env, "A": "a\0b"})
         assert "illegal environment variable name" in self.refused(["/bin/true"], {**env, "A=B": ""})
 
-    def test_text_that_has_no_bytes(self, env: dict[str, str]) -> None:
+    def test_argument_that_cannot_be_encoded_is_reported(self, env: dict[str, str]) -> None:
         assert "surrogates not allowed" in self.refused(["/bin/true", "\ud800"], env)
 
-    def test_a_worker_raises_instead(self, env: dict[str, str]) -> None:
+    def test_start_raises_for_a_program_that_cannot_run(self, env: dict[str, str]) -> None:
         with pytest.raises(NotRunnable, match="does not exist"):
             start(["/no/such"], cwd="/", env=env)
 
 
-def test_twenty_threads_at_once(env: dict[str, str]) -> None:
+def test_twenty_threads_can_run_programs_at_once(env: dict[str, str]) -> None:
     script = "setsid sleep 60 >/dev/null 2>&1 & cat; exit $1"
 
     def one(number: int) -> Finished:
@@ -361,7 +363,7 @@ print(run(["/bin/sh", "-c", "sleep 600; exit 5"], cwd="/", env=env, timeout=.3, 
     ],
     ids=["no pidfd", "no lists of children", "no waitid"],
 )
-def test_it_works_on_a_lesser_system(env: dict[str, str], cut: str) -> None:
+def test_run_works_without_pidfd_and_subreaper(env: dict[str, str], cut: str) -> None:
     done = run([sys.executable, "-c", WITHOUT.format(cut=cut)], cwd="/", env=env, timeout=300)
     assert done.stderr == b""
     assert done.stdout.decode().splitlines() == [

@@ -23,7 +23,9 @@ def driver(code: str, env: dict[str, str]) -> str:
 
 
 class TestTheHostProgram:
-    def test_its_children_keep_running_and_keep_their_return_code(self, env: dict[str, str]) -> None:
+    def test_children_of_the_host_program_keep_running_and_keep_their_return_code(
+        self, env: dict[str, str]
+    ) -> None:
         with subprocess.Popen(["/bin/cat"], stdin=subprocess.PIPE, env=env) as lives:
             dead = subprocess.Popen(["/bin/sh", "-c", "exit 42"], env=env)
             apart = subprocess.Popen(["/bin/sh", "-c", "exit 43"], env=env, start_new_session=True)
@@ -35,7 +37,9 @@ class TestTheHostProgram:
             assert (dead.wait(), apart.wait()) == (42, 43)
         assert lives.returncode == 0
 
-    def test_its_orphans_are_not_ours_to_kill(self, env: dict[str, str], tmp_path: Path, wait_for: Wait) -> None:
+    def test_orphans_of_the_host_program_are_not_killed(
+        self, env: dict[str, str], tmp_path: Path, wait_for: Wait
+    ) -> None:
         # While one of ours lives, orphans come to this process.
         with start(["/bin/cat"], cwd="/", env=env) as worker:
             self.left_alone(env, tmp_path, wait_for)
@@ -50,7 +54,7 @@ class TestTheHostProgram:
         assert not stat.dead
         end(pid)
 
-    def test_its_orphans_go_where_it_expects_them_when_nothing_of_ours_is_alive(
+    def test_orphans_of_the_host_program_go_to_init_while_no_call_is_alive(
         self, env: dict[str, str], tmp_path: Path, wait_for: Wait
     ) -> None:
         run(["/bin/true"], cwd="/", env=env)
@@ -75,7 +79,7 @@ print(run(["/bin/true"], cwd="/", env=dict(os.environ))[:2])
 """
         assert driver(code, env) == "('exited', 255)\n"
 
-    def test_a_fork_of_it_can_call_too(self, env: dict[str, str]) -> None:
+    def test_fork_of_the_host_program_can_start_processes_too(self, env: dict[str, str]) -> None:
         code = """
 import os
 from samuel.process.spawn import run
@@ -106,7 +110,7 @@ def escape():
 
 
 class TestAProcessOfOurOwn:
-    def test_a_daemon_without_any_sign_is_a_stray(self, env: dict[str, str]) -> None:
+    def test_daemon_without_any_mark_is_killed_in_our_own_process(self, env: dict[str, str]) -> None:
         code = """
 tree.own_all_children()
 worker = start(["/bin/cat"], cwd="/", env=dict(os.environ))
@@ -117,7 +121,7 @@ worker.communicate()
 """
         assert driver(ESCAPE + code, env) == "False\nNone\n"
 
-    def test_but_only_when_it_is_ours_alone(self, env: dict[str, str]) -> None:
+    def test_daemon_without_any_mark_is_left_alone_in_a_host_program(self, env: dict[str, str]) -> None:
         code = """
 import time
 pid = escape()
@@ -128,7 +132,7 @@ print(os.path.exists(f"/proc/{pid}"))
 """
         assert driver(ESCAPE + code, env) == "True\nFalse\n"
 
-    def test_not_while_another_call_is_under_way(self, env: dict[str, str]) -> None:
+    def test_daemon_without_any_mark_is_left_alone_during_another_call(self, env: dict[str, str]) -> None:
         code = """
 import threading
 tree.own_all_children()
@@ -143,7 +147,7 @@ print(os.path.exists(f"/proc/{pid}"))
 """
         assert driver(ESCAPE + code, env) == "True\nFalse\n"
 
-    def test_a_chain_of_forks_into_new_sessions(self, env: dict[str, str]) -> None:
+    def test_chain_of_forks_into_new_sessions_is_ended(self, env: dict[str, str]) -> None:
         code = """
 import sys
 from samuel.process import procfs
@@ -170,12 +174,12 @@ run(["/bin/sh", "-c", "setsid sleep 600 >/dev/null 2>&1 & echo; sleep 600"], cwd
     on_output=lambda _: print("running", flush=True))
 """
 
-    def test_what_the_inner_one_started_goes_with_it(self, env: dict[str, str], patiently: Any) -> None:
+    def test_processes_of_an_inner_samuel_end_with_it(self, env: dict[str, str], patiently: Any) -> None:
         command = [sys.executable, "-c", self.INNER]
         done = patiently(lambda seconds: run(command, cwd="/", env=env, timeout=seconds), lambda done: done.stdout)
         assert (done.ended, done.stdout) == ("timed_out", b"running\n")
 
-    def test_also_when_the_inner_one_was_killed(self, env: dict[str, str], wait_for: Wait) -> None:
+    def test_processes_of_a_killed_inner_samuel_end_too(self, env: dict[str, str], wait_for: Wait) -> None:
         killed_by_its_own_call = "import os, sys\n" + self.INNER.replace(
             'print("running", flush=True)', "os.kill(os.getpid(), 9)"
         )
@@ -183,7 +187,7 @@ run(["/bin/sh", "-c", "setsid sleep 600 >/dev/null 2>&1 & echo; sleep 600"], cwd
 
 
 class TestEnd:
-    def test_a_worker_that_ignores_sigterm(self, env: dict[str, str]) -> None:
+    def test_worker_that_ignores_sigterm_is_killed(self, env: dict[str, str]) -> None:
         script = "trap '' TERM; sleep 60 & setsid sleep 60 & echo; sleep 60"
         with start(["/bin/sh", "-c", script], cwd="/", env=env) as worker:
             assert worker.stdout is not None
@@ -191,19 +195,19 @@ class TestEnd:
             end(worker, grace=0.1)
             assert worker.returncode == -9
 
-    def test_a_worker_that_died_leaves_nothing_either(self, env: dict[str, str]) -> None:
+    def test_dead_worker_leaves_no_process_behind(self, env: dict[str, str]) -> None:
         with start(["/bin/sh", "-c", "setsid sleep 60 & exit 5"], cwd="/", env=env) as worker:
             assert worker.wait() == 5
             end(worker)
             assert worker.returncode == 5
 
-    def test_twice_is_fine(self, env: dict[str, str]) -> None:
+    def test_ending_a_worker_twice_is_harmless(self, env: dict[str, str]) -> None:
         with start(["/bin/sleep", "60"], cwd="/", env=env) as worker:
             end(worker, grace=10)
             end(worker, grace=10)
             assert worker.returncode == -15
 
-    def test_by_number(self, env: dict[str, str]) -> None:
+    def test_worker_can_be_ended_by_its_pid(self, env: dict[str, str]) -> None:
         with subprocess.Popen(["/bin/sleep", "60"], env=env) as process:
             end(process.pid)
             assert not Path(f"/proc/{process.pid}").exists()

@@ -107,19 +107,19 @@ def test_without_a_grant_it_writes_and_reads_nothing_of_the_project(project: Pro
     assert not project.file("new-file").exists()
 
 
-def test_its_own_directory_is_there_to_read(project: Project) -> None:
+def test_walled_plugin_can_read_its_own_directory(project: Project) -> None:
     assert project.sh("cat .samuel/plugins/p/helper").stdout == b".samuel/plugins/p/helper\n"
     assert not project.works("echo changed > .samuel/plugins/p/helper")
     assert not project.works("echo new > .samuel/plugins/p/new")
 
 
-def test_what_it_writes_to_its_data_dir_survives(project: Project) -> None:
+def test_walled_plugin_keeps_what_it_writes_to_its_data_dir(project: Project) -> None:
     assert project.works(f"echo kept > {shlex.quote(str(project.data))}/x")
     assert (project.data / "x").read_text() == "kept\n"
     assert project.sh(f"cat {shlex.quote(str(project.data))}/x").stdout == b"kept\n"
 
 
-def test_the_data_of_another_plugin_is_not_its_own(project: Project) -> None:
+def test_walled_plugin_cannot_reach_the_data_of_another_plugin(project: Project) -> None:
     other = project.file(".samuel/run/plugins/other/secret")
     other.parent.mkdir(parents=True)
     other.write_text("other")
@@ -146,7 +146,7 @@ def test_a_grant_to_write_is_for_what_it_names(project: Project) -> None:
     assert project.untouched("src/code.py", *PROTECTED)
 
 
-def test_a_file_can_be_granted(project: Project) -> None:
+def test_plugin_can_be_granted_a_single_file(project: Project) -> None:
     granted = GrantedPaths(read=("docs/guide.md",), write=("src/code.py",))
     assert project.works("cat docs/guide.md && echo changed > src/code.py", granted)
     assert not project.works("echo x > src/other.py", granted)
@@ -159,14 +159,14 @@ def test_reading_and_writing_may_be_granted_inside_of_each_other(project: Projec
     assert not project.works("echo x > docs/guide.md", granted)
 
 
-def test_what_is_missing_is_made_only_with_a_slash(project: Project) -> None:
+def test_missing_granted_path_is_made_only_if_it_ends_with_a_slash(project: Project) -> None:
     assert project.works("echo x > made/of/it/x", GrantedPaths(write=("made/of/it/",)))
     assert project.file("made/of/it/x").read_text() == "x\n"
     assert not project.works("mkdir missing", GrantedPaths(read=("missing",), write=("missing", "gone.txt")))
     assert not project.file("missing").exists()
 
 
-def test_the_whole_project_but_for_what_runs_elsewhere_later(project: Project) -> None:
+def test_plugin_granted_the_whole_project_cannot_write_what_runs_outside_later(project: Project) -> None:
     granted = GrantedPaths(write=(".",))
     for name in PROTECTED:
         assert project.sh(f"cat {name}", granted).stdout.decode() == f"{name}\n"
@@ -196,12 +196,12 @@ def test_reading_the_whole_project_is_not_writing_it(project: Project) -> None:
 @pytest.mark.parametrize(
     "name", [".git", ".git/hooks", ".samuel/hooks", ".kodelet", "samuel.toml", ".system/hooks/a/"]
 )
-def test_some_places_are_nobodys_to_write(project: Project, name: str) -> None:
+def test_protected_places_cannot_be_granted_for_writing(project: Project, name: str) -> None:
     with pytest.raises(NotGranted, match="can never be written by a plugin"):
         project.works("true", GrantedPaths(write=(name,)))
 
 
-def test_in_a_project_that_is_the_home_the_users_agreements_are_nobodys_to_write(
+def test_trust_store_cannot_be_written_when_the_project_is_the_home_directory(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("HOME", str(project.root))
@@ -328,7 +328,7 @@ def test_a_link_inside_of_a_granted_place_leads_nowhere_else(project: Project, t
     assert project.untouched("src/code.py")
 
 
-def test_hard_links_bring_nothing_in(project: Project) -> None:
+def test_walled_plugin_cannot_hard_link_files_from_outside(project: Project) -> None:
     granted = GrantedPaths(read=("src",), write=("docs",))
     for source in ("src/code.py", "samuel.toml", "/etc/hostname", ".samuel/plugins/p/helper"):
         assert not project.works(f"ln {source} docs/linked", granted), source
@@ -398,7 +398,7 @@ def listening(family: int, address: object) -> Iterator[socket.socket]:
         yield server
 
 
-def test_the_network_is_a_grant(project: Project) -> None:
+def test_plugin_reaches_the_network_only_with_the_grant(project: Project) -> None:
     with listening(socket.AF_INET, ("127.0.0.1", 0)) as server:
         code = (
             f"import socket; socket.create_connection(('127.0.0.1', {server.getsockname()[1]}), 5).sendall(b'hi')"
@@ -442,7 +442,7 @@ def test_programs_of_the_user_that_listen_are_not_reached(project: Project, tmp_
                 take()
 
 
-def test_pairs_of_sockets_work(project: Project) -> None:
+def test_walled_plugin_can_use_socket_pairs(project: Project) -> None:
     said = project.python("import socket; a, b = socket.socketpair(); a.send(b'x'); print(b.recv(1))")
     assert said.stdout == b"b'x'\n", said.stderr
 
@@ -466,7 +466,7 @@ def test_behind_mounts_there_are_no_other_processes(project: Project) -> None:
     assert len(said.stdout.split()) <= 3  # bubblewrap itself, and the shell
 
 
-def test_no_more_rights_than_files_need(project: Project) -> None:
+def test_walled_root_has_only_file_capabilities(project: Project) -> None:
     status = project.sh("cat /proc/self/status").stdout.decode()
     fields = dict(line.split(":\t") for line in status.splitlines() if ":\t" in line)
     assert int(fields["CapEff"], 16) & ~0b1011 == 0  # CHOWN, DAC_OVERRIDE, FOWNER
@@ -494,7 +494,7 @@ def test_no_descriptor_of_ours_is_left_open_inside(project: Project) -> None:
     assert project.python(code, granted).stdout == b"[]\n"
 
 
-def test_nor_outside(project: Project) -> None:
+def test_walls_leave_no_descriptor_open_outside(project: Project) -> None:
     granted = GrantedPaths(read=("docs",), write=("src", "."))
     project.file("link").symlink_to("docs")
     project.works("true", granted)
@@ -533,7 +533,7 @@ def _running(argument: str) -> bool:
     return False
 
 
-def test_one_that_stays_outlives_the_thread_that_started_it(
+def test_walled_process_that_stays_outlives_the_thread_that_started_it(
     project: Project, wait_for: Callable[..., None]
 ) -> None:
     started: list[subprocess.Popen[bytes]] = []
@@ -593,7 +593,7 @@ def test_without_bubblewrap_the_kernel_holds_the_rules(tmp_path: Path) -> None:
     assert "it can see which other processes run" in said
 
 
-def test_a_bubblewrap_that_is_not_let_is_as_good_as_none(tmp_path: Path) -> None:
+def test_bubblewrap_that_may_not_make_namespaces_is_not_used(tmp_path: Path) -> None:
     if not walls_landlock.try_it()[0]:
         cannot("this kernel has no landlock")
     program = tmp_path / "bwrap"
@@ -632,7 +632,7 @@ def test_gaps_are_said_for_each_version_of_the_rules() -> None:
     assert any("UDP" in gap for gap in walls_landlock.gaps(5, False))
 
 
-def test_with_no_walls_it_runs_as_it_is_and_grants_are_checked_all_the_same(tmp_path: Path) -> None:
+def test_without_walls_a_plugin_runs_plainly_and_its_grants_are_still_checked(tmp_path: Path) -> None:
     project = Project(tmp_path, NONE)
     assert project.works(f"echo kept > {project.data}/x")
     project.file("link").symlink_to(tmp_path)
