@@ -30,7 +30,7 @@ def findings(ran) -> list[tuple[str, str, str]]:
     return [(one["level"], one["what"], one["hint"]) for one in ran.json["data"]["findings"]]
 
 
-def test_an_empty_project(samuel):
+def test_doctor_findings_of_an_empty_project(samuel):
     python = f"samuel {__version__}, Python {platform.python_version()} ({sys.executable})"
     walls = strength()  # there is no bubblewrap on this PATH
     assert walls.kind != "bwrap"
@@ -61,7 +61,7 @@ def test_each_gap_is_named_with_the_wall_that_has_it(samuel):
     assert [what for what in notes if what.startswith(f"gap of {strength().kind}")]
 
 
-def test_for_people(samuel):
+def test_doctor_prints_a_table_for_people(samuel):
     ran = samuel("doctor")
     assert ran.code == 0
     lines = ran.out.splitlines()
@@ -83,12 +83,12 @@ def test_every_problem_of_a_broken_samuel_toml(samuel, put, guard):
     assert ran.json["data"]["chains"] == []
 
 
-def test_a_samuel_toml_that_is_no_toml(samuel, put):
+def test_doctor_reports_a_samuel_toml_that_is_not_toml(samuel, put):
     put("samuel.toml", "[[[\n")
     assert samuel("doctor").code == 1
 
 
-def test_hook_health(samuel, put, machine, project):
+def test_doctor_reports_broken_untrusted_and_shadowed_hooks(samuel, put, machine, project):
     put(".samuel/hooks/guard", GUARD, 0o755)
     put(".samuel/hooks/broken", "#!/bin/sh\nexit 3\n", 0o755)
     put(".samuel/hooks/off", GUARD, 0o755)
@@ -132,7 +132,7 @@ def test_a_place_that_cannot_be_written(samuel, machine):
     )
 
 
-def test_a_linked_home(samuel, project, tmp_path):
+def test_doctor_reports_a_samuel_directory_that_is_a_link(samuel, project, tmp_path):
     (tmp_path / "elsewhere").mkdir()
     (project / ".samuel").symlink_to(tmp_path / "elsewhere")
     ran = samuel("doctor", "--json")
@@ -142,7 +142,7 @@ def test_a_linked_home(samuel, project, tmp_path):
     )
 
 
-def test_slow_handlers(samuel, journal):
+def test_doctor_reports_handlers_that_were_slow(samuel, journal):
     journal(*[("quality.check", "slow", 600.0)] * 3, ("quality.check", "note", 60.0), ("quality.check", "ok", 6.0))
     said = [(level, what) for level, what, _ in findings(samuel("doctor", "--json")) if " ms on " in what]
     assert said == [
@@ -189,13 +189,13 @@ MODULE = """
 """
 
 
-def test_percentile():
+def test_percentile_is_the_smallest_value_that_covers_the_share():
     assert percentile([5.0], 95) == 5.0
     assert percentile([float(n) for n in range(1, 101)], 95) == 95.0
     assert percentile([1.0] * 19 + [100.0], 95) == 1.0
 
 
-def test_every_chain(samuel, guard):
+def test_doctor_hooks_shows_the_chain_of_every_event(samuel, guard):
     samuel("trust", "--yes")
     ran = samuel("doctor", "--hooks", "--json")
     chains = {chain["event"]: chain for chain in ran.json["data"]["chains"]}
@@ -206,7 +206,7 @@ def test_every_chain(samuel, guard):
     assert "\nquality.check (all-ok + concatenate)\n   HANDLER  ORDER" in shown
 
 
-def test_a_clone_is_not_run(samuel, project, guard):
+def test_doctor_runs_nothing_of_a_fresh_clone(samuel, project, guard):
     samuel("doctor", "--hooks")
     assert not (project / "canary").exists()
 
@@ -226,7 +226,7 @@ mount -t tmpfs -o size=$1,nr_inodes=$2 none "$3" && cd "$3" && mkdir project && 
         ("900m", 100, "", ""),
     ],
 )
-def test_a_full_disk_is_said(tmp_path, size: str, files: int, level: str, what: str):
+def test_doctor_reports_a_full_disk(tmp_path, size: str, files: int, level: str, what: str):
     """A real file system, mounted where nobody else sees it."""
     disk = tmp_path / "disk"
     disk.mkdir()

@@ -95,18 +95,18 @@ def test_a_report_that_cannot_be_written_is_shown(samuel, command, machine):
     assert ran.err.endswith("ValueError: oops\n\n")
 
 
-def test_what_the_machine_refuses_is_no_bug(samuel, command):
+def test_an_error_of_the_system_is_not_reported_as_a_bug(samuel, command):
     command(PermissionError(13, "Permission denied", "/etc/x"))
     assert samuel("boom") == (1, "", "error: `/etc/x`: Permission denied\n")
 
 
-def test_an_interrupt(samuel, command):
+def test_an_interrupt_exits_with_130(samuel, command):
     command(KeyboardInterrupt())
     ran = samuel("boom")
     assert (ran.code, ran.out, ran.err.strip()) == (130, "", "interrupted")
 
 
-def test_a_reader_that_went_away_is_no_failure_to_talk_about(project):
+def test_a_closed_pipe_ends_a_command_without_a_message(project):
     read, write = os.pipe()
     os.close(read)
     done = subprocess.run([*REAL, "hooks", "schema"], stdout=write, stderr=subprocess.PIPE, check=False)
@@ -115,7 +115,7 @@ def test_a_reader_that_went_away_is_no_failure_to_talk_about(project):
 
 
 @pytest.mark.parametrize("closed", [">&-", "<&-", "2>&-", "<&- >&- 2>&-"])
-def test_a_stream_that_is_closed(project, closed: str):
+def test_a_command_works_with_closed_standard_streams(project, closed: str):
     ran = subprocess.run(["sh", "-c", f'"$@" hooks fire quality.check {closed}', "-", *REAL], capture_output=True)
     assert ran.returncode == 0
     assert b"Traceback" not in ran.stderr

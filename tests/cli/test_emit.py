@@ -39,7 +39,7 @@ def hook(put: Callable[..., Path], samuel: Any) -> Callable[..., None]:
     return write
 
 
-def test_nobody_answers(samuel) -> None:
+def test_emit_prints_an_empty_result_when_no_hook_handles_the_event(samuel) -> None:
     assert samuel("emit", "PreAbilityCall", stdin=CALL) == (0, "{}\n", "")
 
 
@@ -111,7 +111,7 @@ def test_a_wrong_hint_of_a_hook_without_a_verdict_is_a_warning(samuel, hook) -> 
     assert "the confidence of `sure` is 1.7, taken as 1: it must be 0 to 1\n" in ran.err
 
 
-def test_a_verdict_in_the_wrong_shape_is_no_hint_and_makes_a_guard_fail(samuel, hook) -> None:
+def test_a_verdict_in_the_wrong_shape_makes_a_guard_fail(samuel, hook) -> None:
     hook("a", "PreAbilityCall", '{"decision": "maybe", "messages_to_user": ["x"]}', "blocking: true\n")
     ran = samuel("emit", "PreAbilityCall", stdin=CALL)
     assert ran.code == 2
@@ -125,7 +125,7 @@ def test_an_unknown_value_in_a_context_lists_those_that_are_known(samuel) -> Non
     )
 
 
-def test_a_fault_warns_and_goes_on(samuel, hook) -> None:
+def test_emit_warns_of_a_fault_and_goes_on(samuel, hook) -> None:
     hook("a", "PreAbilityCall", "not json")
     ran = samuel("emit", "PreAbilityCall", stdin=CALL)
     assert (ran.code, ran.json) == (0, {})
@@ -197,13 +197,13 @@ def test_a_rewrite_is_in_the_result(samuel, hook) -> None:
     assert ran.json == {"tool_input": {"dry": True}}
 
 
-def test_an_event_of_the_loop(samuel) -> None:
+def test_emit_fires_an_event_of_the_loop(samuel) -> None:
     ran = samuel("emit", "quality.check", stdin='{"commands": ["false"]}')
     assert ran.code == 2  # it is strict
     assert ran.json["ok"] is False
 
 
-def test_it_does_not_run_an_agent(samuel) -> None:
+def test_emit_refuses_an_event_that_would_run_an_agent(samuel) -> None:
     ran = samuel("emit", "agent.invoke", stdin='{"agent": "scripted", "prompt": "x"}')
     assert ran.code == 1
     assert "samuel hooks fire agent.invoke --really" in ran.err
@@ -215,7 +215,7 @@ class TestWhatGoesWrong:
 
     CONTEXT = '{"ability_id": "x", "user_message": "x"}'
 
-    def test_a_broken_configuration(self, samuel, put, event: str, code: int) -> None:
+    def test_a_broken_samuel_toml_stops_an_event_that_can_be_denied(self, samuel, put, event: str, code: int) -> None:
         put("samuel.toml", "nonsense = [\n")
         ran = samuel("emit", event, stdin=self.CONTEXT)
         assert (ran.code, ran.out) == (code, "")
@@ -229,7 +229,7 @@ class TestWhatGoesWrong:
         assert "names `nobody`" in ran.err
 
     @pytest.mark.parametrize("context", ["[", "[]", "7", '"x"', "null", "{} {}", '{"a": NaN}'])
-    def test_a_context_that_is_none(self, samuel, event: str, code: int, context: str) -> None:
+    def test_an_invalid_context_stops_an_event_that_can_be_denied(self, samuel, event: str, code: int, context: str) -> None:
         ran = samuel("emit", event, stdin=context)
         assert (ran.code, ran.out) == (code, "")
         assert ran.err.startswith("error: the context ")
@@ -252,14 +252,14 @@ class TestWhatGoesWrong:
 
 
 @pytest.mark.parametrize("streams", ["2>/dev/full", ">/dev/full", ">/dev/full 2>&1", "| true", "2>&1 | true"])
-def test_a_denial_stands_also_if_nobody_can_be_told(hook, project: Path, streams: str) -> None:
+def test_emit_exits_with_deny_even_if_its_output_is_closed(hook, project: Path, streams: str) -> None:
     hook("guard", "PreAbilityCall", '{"decision": "deny", "reason": "no", "messages_to_user": ["Hm."]}')
     line = f"echo '{CALL}' | {shlex.join(REAL)} emit PreAbilityCall {streams}; exit ${{PIPESTATUS[1]}}"
     assert subprocess.run(["bash", "-c", line], stdout=subprocess.DEVNULL).returncode == 2
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_whoever_ends_it_before_the_verdict_gets_no_yes(hook, project: Path, number: int) -> None:
+def test_emit_ended_by_a_signal_does_not_allow(hook, project: Path, number: int) -> None:
     hook("slow", "PreAbilityCall", "", body="touch began; exec sleep 60")
     with subprocess.Popen([*REAL, "emit", "PreAbilityCall"], stdin=subprocess.PIPE, text=True) as process:
         assert process.stdin
@@ -279,22 +279,22 @@ def test_a_field_that_is_missing_or_wrong(samuel) -> None:
     assert samuel("emit", "PostAbilityCall", stdin='{"ability_id": "a", "status": "fine"}').code == 1
 
 
-def test_an_event_that_is_none(samuel) -> None:
+def test_emit_refuses_an_unknown_event(samuel) -> None:
     ran = samuel("emit", "PreAbilityCal", stdin="{}")
     assert ran.code == 2
     assert "did you mean `PreAbilityCall`?" in ran.err
 
 
-def test_no_context_at_all(samuel) -> None:
+def test_emit_accepts_an_empty_stdin(samuel) -> None:
     assert samuel("emit", "SessionStart", stdin="") == (0, "{}\n", "")
 
 
-def test_what_is_null_is_not_said(samuel) -> None:
+def test_emit_treats_null_fields_as_absent(samuel) -> None:
     context = '{"ability_id": "a", "operation_key": null, "stage": null, "unknown": null}'
     assert samuel("emit", "PreAbilityCall", stdin=context).code == 0
 
 
-def test_a_payload_of_ours_is_a_context_too(samuel, hook, project: Path) -> None:
+def test_emit_accepts_a_payload_as_context(samuel, hook, project: Path) -> None:
     hook("a", "PreAbilityCall", "{}")
     samuel("emit", "PreAbilityCall", stdin='{"ability_id": "x", "cli_command": "make", "session_id": "s"}')
     ours = (project / "seen.json").read_text()
@@ -304,7 +304,7 @@ def test_a_payload_of_ours_is_a_context_too(samuel, hook, project: Path) -> None
     assert again["event_id"] == json.loads(ours)["event_id"]
 
 
-def test_an_environment(samuel, hook) -> None:
+def test_emit_takes_an_environment(samuel, hook) -> None:
     hook("a", "PostAbilityCall", '{"a": 1}', "environments: [prod]\n")
     context = '{"ability_id": "a", "status": "success"}'
     assert samuel("emit", "PostAbilityCall", stdin=context).json == {}
@@ -322,12 +322,12 @@ def test_what_is_not_trusted_is_said(samuel, put) -> None:
     assert not Path("hacked").exists()
 
 
-def test_on_a_terminal_nobody_waits_for_a_context(on_terminal) -> None:
+def test_emit_does_not_wait_for_a_context_on_a_terminal(on_terminal) -> None:
     code, screen = on_terminal("emit", "SessionStart")
     assert (code, screen) == (0, "{}\n")
 
 
-def test_the_log_beside_the_hooks(samuel, hook, project: Path) -> None:
+def test_emit_writes_the_hooks_log_in_the_system_directory(samuel, hook, project: Path) -> None:
     hook("a", "PreAbilityCall", '{"logs": [{"level": "warn", "message": "careful"}]}')
     hook("b", "PreAbilityCall", "", body="exit 3")
     samuel("emit", "PreAbilityCall", stdin=CALL)
@@ -340,13 +340,13 @@ def test_the_log_beside_the_hooks(samuel, hook, project: Path) -> None:
     assert all(line["duration_ms"] >= 0 and line["timestamp"] for line in lines)
 
 
-def test_without_a_system_directory_there_is_no_log(samuel, guard, project: Path) -> None:
+def test_emit_writes_no_hooks_log_without_a_system_directory(samuel, guard, project: Path) -> None:
     samuel("trust", "--yes")
     samuel("emit", "quality.check", stdin='{"commands": []}')
     assert not (project / ".system").exists()
 
 
-def test_the_engine_is_lean(samuel, project: Path) -> None:
+def test_emit_imports_neither_the_loop_nor_the_sources(samuel, project: Path) -> None:
     """An event with known hooks needs neither the loop, nor YAML, nor tables for terminals."""
     samuel("emit", "SessionEnd")
     done = subprocess.run(
@@ -409,7 +409,7 @@ class TestQuick:
         hook("stop", "SessionStop", '{"ran": 1}', "match: {only_if_changed_paths: 'services/**'}\n")
         assert real("TurnEnd", stdin='{"response": "x", "turn_number": 1}').engine  # it looks, and remembers
 
-    def test_nobody_wants_to_see_it(self, real: Callable[..., Quick]) -> None:
+    def test_the_fast_path_answers_when_no_hook_matches(self, real: Callable[..., Quick]) -> None:
         quick = Quick(0, "{}\n", "", engine=False)
         assert real("PostAbilityCall", stdin='{"ability_id": "a", "status": "success", "duration_ms": 3}') == quick
         assert real("post_ability_call", stdin='{"ability_id": "a", "status": "failure"}') == quick
@@ -418,7 +418,7 @@ class TestQuick:
         assert real("SessionEnd", stdin="") == quick
         assert real("PreAbilityCall", "--session", "s1", stdin='{"ability_id": "read"}') == quick
 
-    def test_somebody_does(self, real: Callable[..., Quick]) -> None:
+    def test_the_fast_path_leaves_a_matching_event_to_the_engine(self, real: Callable[..., Quick]) -> None:
         slow = real("PostAbilityCall", stdin='{"ability_id": "a", "status": "success", "duration_ms": 900}')
         assert slow == (0, '{"slow":true}\n', "", True)
         denied = real("PreAbilityCall", stdin='{"ability_id": "deploy_prod"}')
@@ -470,7 +470,9 @@ class TestQuick:
         change(project)
         assert real("PreAbilityCall", stdin=read).engine
 
-    def test_what_somebody_agrees_to_has_changed(self, real: Callable[..., Quick], samuel, machine: Path) -> None:
+    def test_the_fast_path_notices_a_change_of_trust(
+        self, real: Callable[..., Quick], samuel, machine: Path
+    ) -> None:
         read = '{"ability_id": "read"}'
         assert not real("PreAbilityCall", stdin=read).engine
         samuel("trust", "--revoke", ".system/hooks/guard.yaml")
@@ -509,7 +511,7 @@ class TestQuick:
         assert real("SessionEnd", "--session", "s1").engine
         assert samuel("session", "show", "--id", "s1", "--json").json["data"]["state"] == "ended"
 
-    def test_a_large_prompt(self, real: Callable[..., Quick]) -> None:
+    def test_emit_takes_a_large_prompt(self, real: Callable[..., Quick]) -> None:
         prompt = json.dumps({"user_message": "long " * 210_000})
         assert real("UserPromptSubmit", stdin=prompt) == (0, "{}\n", "", False)
 
@@ -535,7 +537,7 @@ def test_any_context_is_an_event_or_a_usage_error(name: str, context: Any) -> No
 @given(
     st.dictionaries(st.sampled_from(["decision", "logs", "new_intent", "follow_up_actions", "error", "x"]), PLAIN)
 )
-def test_any_result_of_a_hook(samuel, put, result: dict[str, Any]) -> None:
+def test_emit_survives_any_result_of_a_hook(samuel, put, result: dict[str, Any]) -> None:
     put(
         ".system/hooks/h.yaml", "id: h\nevent_type: PreAbilityCall\nhandler: {kind: script, command: cat result}\n"
     )

@@ -66,7 +66,7 @@ class TestGuardsHoldWhereItIsNotKnown:
         hook("other", "dev", event="TurnEnd", line="true")
         assert code(samuel, "--env", name) == 2
 
-    def test_what_is_no_guard_waits_for_its_environment(self, samuel, hook) -> None:
+    def test_a_hook_that_is_not_a_guard_runs_only_in_its_environment(self, samuel, hook) -> None:
         hook("observer", "prod", "role: observe\n")
         hook("later", "prod", event="TurnEnd", line="touch ran")
         assert code(samuel) == 0
@@ -93,7 +93,7 @@ class TestGuardsHoldWhereItIsNotKnown:
         _say(put, machine, where, "staging")
         assert code(samuel) == 0
 
-    def test_quick_answer_is_the_same(self, samuel, hook, put) -> None:
+    def test_the_fast_path_of_emit_knows_the_environment(self, samuel, hook, put) -> None:
         hook("guard", "prod", "match: {ability_id: deploy}\n")
         hook("filtered", "dev", "match: {ability_id: other}\n")
 
@@ -116,7 +116,9 @@ def _say(put, machine: Path, where: str, name: str) -> None:
         (machine / ".samuel/config.toml").write_text(f'environment = "{name}"\n')
 
 
-def test_nearest_word_holds(samuel, hook, put, machine: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_nearest_setting_of_the_environment_wins(
+    samuel, hook, put, machine: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The call, then the variable, then the machine, then the project."""
     hook("tell", "a, b, c, d", event="TurnEnd", line='echo "{\\"seen\\": \\"$SAMUEL_ENV\\"}"')
 
@@ -134,7 +136,7 @@ def test_nearest_word_holds(samuel, hook, put, machine: Path, monkeypatch: pytes
 
 
 class TestPayload:
-    def test_environment_is_a_field(self, samuel, hook) -> None:
+    def test_the_environment_is_a_field_of_events(self, samuel, hook) -> None:
         hook("tell", "prod", event="TurnEnd", line="cat > seen.json")
         samuel("emit", "TurnEnd", "--env", "PROD", stdin='{"response": "x", "turn_number": 1}')
         assert '"environment":"PROD"' in Path("seen.json").read_text()
@@ -179,7 +181,7 @@ def test_option_exists_where_a_message_recommends_it(samuel, hook, command: tupl
 
 
 @pytest.mark.parametrize("command", ["recipe run", "run start", "run pilot"])
-def test_option_is_offered(samuel, command: str) -> None:
+def test_commands_that_fire_events_take_env(samuel, command: str) -> None:
     assert "--env NAME" in samuel(*command.split(), "--help").out
 
 

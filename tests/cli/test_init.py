@@ -21,7 +21,7 @@ PROJECT is a Samuel project now.
 """
 
 
-def test_a_new_project(samuel, project):
+def test_init_writes_samuel_toml_its_schema_and_the_samuel_directory(samuel, project):
     assert samuel("init") == (0, NEW, "")
     schema_line, _, rest = (project / "samuel.toml").read_text().partition("\n")
     assert rest == TEMPLATE.read_text()
@@ -100,7 +100,7 @@ def test_a_samuel_toml_that_is_there_stays(samuel, put):
     assert file.read_text() == "# mine\n"
 
 
-def test_force(samuel, put):
+def test_init_force_replaces_existing_files(samuel, put):
     file = put("samuel.toml", "# mine\n")
     put(".samuel/.gitignore", "mine\n")
     put(".samuel/hooks/README", "")
@@ -121,7 +121,7 @@ def test_force_without_anybody_to_ask_replaces_nothing(samuel, put):
     assert file.read_text() == "# mine\n"
 
 
-def test_force_asks_on_a_terminal(on_terminal, put):
+def test_init_force_asks_on_a_terminal(on_terminal, put):
     file = put("samuel.toml", "# mine\n")
     code, screen = on_terminal("init", "--force", typed="n\n")
     assert (code, "Replace samuel.toml?" in screen) == (130, True)
@@ -130,7 +130,7 @@ def test_force_asks_on_a_terminal(on_terminal, put):
     assert file.read_text() == SCHEMA_LINE + TEMPLATE.read_text()
 
 
-def test_other_files_are_kept(samuel, put):
+def test_init_keeps_other_existing_files(samuel, put):
     put(".samuel/.gitignore", "mine\n")
     assert samuel("init", "--json").json["data"]["kept"] == [".samuel/.gitignore"]
 
@@ -150,7 +150,7 @@ def test_hooks_of_a_clone_stay_untrusted(samuel, project, guard, arguments):
     assert not (project / "canary").exists()
 
 
-def test_a_linked_home_is_refused(samuel, project, tmp_path):
+def test_init_refuses_a_samuel_directory_that_is_a_link(samuel, project, tmp_path):
     (tmp_path / "elsewhere").mkdir()
     (project / ".samuel").symlink_to(tmp_path / "elsewhere")
     ran = samuel("init")
@@ -160,7 +160,7 @@ def test_a_linked_home_is_refused(samuel, project, tmp_path):
     assert not (project / "samuel.toml").exists()
 
 
-def test_a_file_in_its_place(samuel, put):
+def test_init_refuses_a_file_in_place_of_the_directory(samuel, put):
     put("file", "")
     expected = "error: `file` is not a directory\nname one, or one to be made\n"
     assert samuel("init", "file") == (2, "", expected)
@@ -174,7 +174,7 @@ echo '{"ok": %s, "reason": "not today"}'
 """
 
 
-def test_its_events_are_fired(samuel, machine, project):
+def test_init_fires_its_two_events(samuel, machine, project):
     hook = machine / ".samuel/hooks/watch"
     hook.parent.mkdir(parents=True)
     hook.write_text(HOOK % "true")

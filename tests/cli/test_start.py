@@ -94,7 +94,7 @@ def test_version_after_another_option(samuel):
     assert samuel("-C", ".", "--version") == (0, f"samuel {__version__}\n", "")
 
 
-def test_help(samuel):
+def test_the_help_of_samuel_lists_all_commands(samuel):
     assert samuel("--help") == (0, HELP, "")
 
 
@@ -136,7 +136,7 @@ def test_unknown_commands_name_the_nearest(samuel):
     )
 
 
-def test_a_project_that_is_no_directory(samuel, put):
+def test_a_project_option_that_is_not_a_directory_is_refused(samuel, put):
     put("file", "")
     assert samuel("-C", "nope", "hooks", "list").code == 2
     assert samuel("-C", "file", "hooks", "list") == (

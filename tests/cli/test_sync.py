@@ -35,7 +35,7 @@ def test_it_writes_the_block_everywhere(samuel, project, configured):
     assert samuel("sync") == (0, "everything is in step\n", "")
 
 
-def test_what_a_person_wrote_stays(samuel, project, put, configured):
+def test_sync_keeps_what_a_person_wrote(samuel, project, put, configured):
     put("CLAUDE.md", "# Mine\n\nTabs, please.\n")
     put("GEMINI.md", f"above\r\n{BLOCK.replace('make test', 'old').replace(chr(10), chr(13) + chr(10))}below\r\n")
     put(".github/copilot-instructions.md", "")
@@ -50,7 +50,7 @@ def test_what_a_person_wrote_stays(samuel, project, put, configured):
     assert (project / ".github/copilot-instructions.md").read_text() == BLOCK
 
 
-def test_a_dry_run_writes_nothing(samuel, project, configured):
+def test_sync_dry_run_writes_nothing(samuel, project, configured):
     assert samuel("sync", "--dry-run") == (
         0,
         "would write AGENTS.md\nwould write CLAUDE.md\nwould write GEMINI.md\n",
@@ -59,7 +59,7 @@ def test_a_dry_run_writes_nothing(samuel, project, configured):
     assert not any((project / name).exists() for name in MIRRORS)
 
 
-def test_a_link_is_not_followed(samuel, project, tmp_path, configured):
+def test_sync_does_not_follow_a_link(samuel, project, tmp_path, configured):
     (tmp_path / "outside.md").write_text("theirs\n")
     (project / "CLAUDE.md").symlink_to(tmp_path / "outside.md")
     assert samuel("sync") == (
@@ -87,7 +87,7 @@ def test_a_link_to_agents_md_is_a_mirror_already(samuel, project, configured):
     assert (project / "CLAUDE.md").read_text() == BLOCK
 
 
-def test_marks_that_do_not_match(samuel, project, put, configured):
+def test_sync_refuses_marks_that_do_not_match(samuel, project, put, configured):
     put("CLAUDE.md", "# Mine\n<!-- samuel:end -->\n")
     ran = samuel("sync")
     assert (ran.code, ran.out) == (2, "")
@@ -98,7 +98,7 @@ def test_marks_that_do_not_match(samuel, project, put, configured):
 HOOK = "#!/bin/sh\n[ $1 = hook ] && echo %s && exit\n%s\n"
 
 
-def test_a_hook_may_skip_it(samuel, project, put, configured):
+def test_a_hook_can_skip_sync(samuel, project, put, configured):
     put(".samuel/hooks/not-now", HOOK % ("sync.before", """echo '{"skip": true}'"""), 0o755)
     samuel("trust", "--yes")
     assert samuel("sync") == (0, "skipped by a hook\n", "")

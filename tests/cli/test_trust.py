@@ -13,7 +13,7 @@ DIGEST = hashlib.sha256(b"x\0" + GUARD.encode()).hexdigest()
 NAME = ".samuel/hooks/guard"
 
 
-def test_nothing_to_decide(samuel):
+def test_trust_says_when_there_is_nothing_to_decide(samuel):
     assert samuel("trust") == (0, "nothing is new or changed: there is nothing to trust\n", "")
     assert samuel("trust", "--list") == (0, "there is nothing in this project that needs trust\n", "")
 
@@ -28,7 +28,7 @@ def test_without_a_terminal_it_only_says_what_waits(samuel, project, guard):
     assert not (project / "canary").exists()
 
 
-def test_yes(samuel, project, guard):
+def test_trust_yes_trusts_without_asking(samuel, project, guard):
     assert samuel("trust", "--yes") == (0, f"trusted: {NAME}  sha256 {DIGEST[:16]}\n", "")
     assert (project / "canary").exists()  # now it was asked which event it is for
     assert samuel("trust") == (0, "nothing is new or changed: there is nothing to trust\n", "")
@@ -39,7 +39,7 @@ def test_yes(samuel, project, guard):
     )
 
 
-def test_as_data(samuel, guard):
+def test_trust_prints_json(samuel, guard):
     item = {"name": NAME, "digest": DIGEST}
     assert samuel("trust", "--list", "--json").json["data"] == [{**item, "state": "new", "agreed_at": ""}]
     assert samuel("trust", "--yes", "--json").json == {
@@ -88,7 +88,7 @@ def test_a_person_is_asked_for_each(on_terminal, put, samuel, guard):
 @pytest.mark.parametrize(
     ("typed", "agreed"), [("a\n", 2), ("q\n", 0), ("y\nq\n", 1), ("\n\n", 0), ("x\ny\ny\n", 2)]
 )
-def test_all_and_quit(on_terminal, put, samuel, guard, typed: str, agreed: int):
+def test_trust_accepts_all_and_quit_as_answers(on_terminal, put, samuel, guard, typed: str, agreed: int):
     put(".samuel/hooks/other", GUARD, 0o755)
     code, _ = on_terminal("trust", typed=typed)
     assert code == (0 if agreed == 2 else 1)
@@ -115,7 +115,7 @@ def test_a_name_cannot_look_like_a_second_answer(samuel, put):
     assert samuel("trust", "--revoke", "--yes").out == "no longer trusted: .samuel/hooks/a\\x0atrusted: b\n"
 
 
-def test_only_what_is_named(samuel, put, guard, monkeypatch, project):
+def test_trust_changes_only_what_is_named(samuel, put, guard, monkeypatch, project):
     put(".samuel/hooks/other", GUARD, 0o755)
     put("samuel.toml", "")
     monkeypatch.chdir(project / ".samuel")
@@ -123,7 +123,7 @@ def test_only_what_is_named(samuel, put, guard, monkeypatch, project):
     assert samuel("trust", ".samuel/hooks/other", "--yes").code == 0
 
 
-def test_a_name_that_is_nothing(samuel, guard):
+def test_trust_refuses_an_unknown_name(samuel, guard):
     assert samuel("trust", ".samuel/hooks/gard") == (
         2,
         "",
@@ -132,7 +132,7 @@ def test_a_name_that_is_nothing(samuel, guard):
     assert samuel("trust", "../../etc/passwd").code == 2
 
 
-def test_revoke(samuel, guard):
+def test_trust_revoke_takes_trust_back(samuel, guard):
     samuel("trust", "--yes")
     assert samuel("trust", "--revoke") == (
         2,
@@ -155,7 +155,7 @@ def test_revoking_all_is_asked_for_on_a_terminal(on_terminal, samuel, guard):
     assert samuel("trust").code == 1
 
 
-def test_one_thing_at_a_time(samuel):
+def test_trust_refuses_options_that_exclude_each_other(samuel):
     assert samuel("trust", "--list", "--revoke") == (
         2,
         "",
@@ -181,7 +181,7 @@ def test_a_hook_that_is_broken_is_said_right_away(samuel, put):
     assert ran.err == "warning: `guard` is broken: `PROJECT/.samuel/hooks/guard hook` failed: exit code 3\n"
 
 
-def test_nobody_can_agree_to_what_cannot_be_read(samuel, guard):
+def test_a_file_that_cannot_be_read_cannot_be_trusted(samuel, guard):
     os.mkfifo(guard.with_name("pipe"))
     ran = samuel("trust", "--yes")
     assert ran.code == 1
@@ -195,7 +195,7 @@ def test_a_linked_hook_directory_is_refused(samuel, project, tmp_path):
     assert samuel("trust", "--yes").code == 2
 
 
-def test_a_broken_samuel_toml(samuel, put):
+def test_trust_reports_a_broken_samuel_toml(samuel, put):
     put("samuel.toml", "x = 1\n")
     ran = samuel("trust")
     assert (ran.code, ran.out) == (2, "")

@@ -194,7 +194,7 @@ def suffer(project: SamuelProject, marked: Any, file: Path, fault: Fault, strict
 
 @pytest.mark.parametrize("strict", [True, False], ids=["strict", "not strict"])
 @pytest.mark.parametrize("fault", EXEC)
-def test_exec(
+def test_each_fault_of_an_executable_hook_has_its_outcome(
     samuel_project: SamuelProject, marked: Any, exec_chain: Callable[[Fault], Path], fault: str, strict: bool
 ) -> None:
     suffer(samuel_project, marked, exec_chain(EXEC[fault]), EXEC[fault], strict)
@@ -202,7 +202,7 @@ def test_exec(
 
 @pytest.mark.parametrize("strict", [True, False], ids=["strict", "not strict"])
 @pytest.mark.parametrize("fault", PYTHON)
-def test_python(
+def test_each_fault_of_a_python_hook_has_its_outcome(
     samuel_project: SamuelProject, marked: Any, python_chain: Callable[[Fault], Path], fault: str, strict: bool
 ) -> None:
     suffer(samuel_project, marked, python_chain(PYTHON[fault]), PYTHON[fault], strict)

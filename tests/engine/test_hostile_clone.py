@@ -202,7 +202,7 @@ class TestOnceAgreed:
         clone.config("")  # a distribution that is listed and missing closes what a guard in it could deny
         clone.trust()
 
-    def test_it_runs(self, clone: SamuelProject, canary: Path) -> None:
+    def test_a_trusted_hook_of_the_clone_runs(self, clone: SamuelProject, canary: Path) -> None:
         use(clone)
         # What only lies beside them shadows nothing, nor does what lies in the project.
         assert set(os.listdir(canary)) == {"exec", "module", "guard", "yaml"}
@@ -281,7 +281,7 @@ class TestOnceAgreed:
         with App(tmp_path / "tree", machine=Machine(user=clone.user)) as app:
             assert {call.outcome for call in app.fire("context.extra", task={}).calls} == {Outcome.OK}
 
-    def test_another_clone_does_not(
+    def test_trust_in_one_clone_does_not_hold_in_another(
         self, clone: SamuelProject, git: Git, tmp_path: Path, origin: Path, canary: Path
     ) -> None:
         git(tmp_path, "clone", "-q", str(origin), "other")

@@ -54,7 +54,7 @@ class TestCreate:
         assert list(made.json) == ["status", "reason", "suggestion"]
         assert not (shop.root / ".system/implement").exists()
 
-    def test_what_nobody_agreed_to(self, samuel, shop):
+    def test_ability_create_is_unavailable_before_it_is_trusted(self, samuel, shop):
         made = samuel("ability", "call", "text.repeat", "--input", '{"text": "hi"}')
         assert (made.code, made.json) == (
             1,
@@ -97,7 +97,7 @@ class TestCreate:
         empty.put(".system/registry/low-level/x.yaml", "operation_key: x\nsummary: X\n")
         assert samuel("ability", "create", "x").json["reason"] == "`x` has no implementation"
 
-    def test_environments(self, samuel, empty, monkeypatch):
+    def test_ability_create_is_unavailable_in_another_environment(self, samuel, empty, monkeypatch):
         empty.script("deploy", "print('{}')", "scope: {environments: [dev, staging]}\n")
         empty.trust()
         none = samuel("ability", "create", "deploy")
@@ -132,7 +132,7 @@ class TestCreate:
         assert made.code == 2
         assert made.err.startswith(message)
 
-    def test_an_input_that_is_no_object(self, samuel, shop):
+    def test_ability_create_refuses_an_input_that_is_not_an_object(self, samuel, shop):
         shop.trust()
         made = samuel("ability", "create", "text.repeat", "--input", "-", stdin="[1]")
         assert (made.code, made.json["reason"]) == (1, "the input must be a JSON object")
@@ -179,7 +179,7 @@ class TestRun:
             "```\n"
         )
 
-    def test_for_a_program(self, samuel, shop):
+    def test_ability_run_prints_json(self, samuel, shop):
         shop.trust()
         data = samuel("ability", "call", "text.repeat", "--input", '{"text": "hi"}', "--json").json["data"]
         assert data == {
@@ -297,13 +297,13 @@ class TestRun:
         assert "slow: failure: killed after 1s; see" in ran.err
         assert not _sleeping("1234567")
 
-    def test_too_much_output(self, samuel, empty):
+    def test_an_ability_that_prints_too_much_fails(self, samuel, empty):
         empty.put("samuel.toml", "[limits]\nhandler_output_bytes = 1000\n")
         empty.script("loud", "print('x' * 100000)")
         empty.trust()
         assert "more than 1000 bytes of output" in samuel("ability", "call", "loud").err
 
-    def test_no_output_is_null(self, samuel, empty):
+    def test_an_ability_without_output_returns_null(self, samuel, empty):
         empty.script("quiet", "pass")
         empty.trust()
         assert samuel("ability", "call", "quiet").out == "null\n"
@@ -336,7 +336,7 @@ class TestRun:
         if not runs:
             assert ran.json["reason"].endswith("begins with `-`, and would be taken for an option")
 
-    def test_variables(self, samuel, empty, monkeypatch):
+    def test_an_ability_gets_its_environment_variables(self, samuel, empty, monkeypatch):
         monkeypatch.setenv("OUTSIDE", "from outside")
         monkeypatch.setenv("SECRET", "never")
         body = """
@@ -376,7 +376,7 @@ def _sleeping(seconds: str) -> bool:
 
 
 class TestPython:
-    def test_a_function_of_a_file(self, samuel, empty):
+    def test_an_ability_can_be_a_function_of_a_file(self, samuel, empty):
         empty.put(
             "tools/count.py",
             "import helper\n\ndef count(given):\n    print('noise')\n    return helper.size(given)\n",
@@ -413,7 +413,7 @@ class TestPython:
             ("import time\ndef count(given):\n    time.sleep(600)\n", "killed after 2s"),
         ],
     )
-    def test_what_goes_wrong(self, samuel, empty, body, error):
+    def test_faults_of_a_python_ability_are_reported(self, samuel, empty, body, error):
         empty.put("tools/count.py", body)
         _python(empty, "tools/count.py:count", ", timeout: 2s" if "sleep" in body else "")
         empty.trust()
@@ -431,7 +431,7 @@ def _python(shop, function, more=""):
 
 
 class TestDelete:
-    def test_the_folder_is_gone(self, samuel, shop):
+    def test_ability_delete_removes_the_folder_of_a_call(self, samuel, shop):
         shop.trust()
         key = samuel("ability", "create", "text.repeat", "--input", '{"text": "hi"}').json["call_key"]
         assert samuel("ability", "delete", key) == (0, f"deleted `{key}`\n", "")
@@ -464,7 +464,7 @@ class TestDelete:
             assert samuel("ability", command, key) == (2, "", message)
 
     @pytest.mark.parametrize("key", ["..", "../registry", "/etc", "", ".running", "call-1", "a\x1b[2J", "call-\n"])
-    def test_a_key_is_never_a_path(self, samuel, shop, key):
+    def test_the_key_of_a_call_is_never_read_as_a_path(self, samuel, shop, key):
         for command in ("run", "delete"):
             refused = samuel("ability", command, key)
             assert refused.code == 2
@@ -485,7 +485,7 @@ class TestDelete:
 
 
 @pytest.mark.parametrize("place", [".system/implement", ".system/implement/.running"])
-def test_links_lead_nowhere(samuel, shop, place):
+def test_links_in_the_folder_of_calls_are_not_followed(samuel, shop, place):
     shop.trust()
     outside = shop.root.parent / "outside"
     outside.mkdir()
@@ -593,7 +593,7 @@ class TestListOfCalls:
         told = samuel("ability", "list", "--calls", "--json").json["data"]
         assert [one["status"] for one in told] == ["unreadable", "created"]
 
-    def test_without_any(self, samuel, shop):
+    def test_ability_list_calls_says_when_there_are_none(self, samuel, shop):
         assert samuel("ability", "list", "--calls") == (
             0,
             "no ability calls yet; `samuel ability create` makes one\n",

@@ -101,7 +101,7 @@ answer = {
             False,
         )
 
-    def test_for_a_program(self, samuel, shop):
+    def test_ability_call_denied_by_a_hook_prints_json(self, samuel, shop):
         shop.hook("policy", "PreAbilityCall", "answer = {'decision': 'deny', 'reason': 'not today'}")
         shop.trust()
         ran = samuel("ability", "call", "text.repeat", "--input", '{"text": "hi"}', "--json")
@@ -199,7 +199,7 @@ class TestOutput:
         assert ran.json == {}
         assert 'warning: after the hooks, its output does not fit: $: "given" is a required property' in ran.err
 
-    def test_a_failure_stays_one(self, samuel, empty):
+    def test_a_hook_cannot_turn_a_failed_call_into_a_success(self, samuel, empty):
         empty.script("bad", "raise SystemExit(1)")
         empty.hook("mend", "PostAbilityCall", "answer = {'tool_output': {'fine': True}}")
         empty.trust()

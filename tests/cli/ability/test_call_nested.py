@@ -42,7 +42,7 @@ class TestNested:
             in (shop.root / ".system/implement" / by_id["whole"]["key"] / "tool_call.md").read_text()
         )
 
-    def test_what_it_does_not_list(self, samuel, shop):
+    def test_an_ability_may_call_only_what_it_lists(self, samuel, shop):
         shop.script("other", "print(1)")
         flow(shop, "whole", "other", CALL.format("text.repeat"))
         shop.trust()
@@ -51,7 +51,7 @@ class TestNested:
         assert not (shop.root / "ran.txt").exists()
         assert len(shop.keys) == 1
 
-    def test_create_and_run_are_held_to_it_too(self, samuel, shop, monkeypatch):
+    def test_create_and_run_inside_an_ability_obey_its_list(self, samuel, shop, monkeypatch):
         flow(shop, "whole", "", "samuel ability run $(cat key) && exit 0; cat key; exit 3")
         shop.trust()
         key = samuel("ability", "create", "text.repeat", "--input", '{"text": "hi"}').json["call_key"]
@@ -71,7 +71,7 @@ class TestNested:
         }
         assert not (shop.root / "ran.txt").exists()
 
-    def test_where_it_is_called_itself(self, samuel, shop):
+    def test_a_nested_call_cannot_leave_the_environment_of_its_caller(self, samuel, shop):
         flow(shop, "whole", "text.repeat", f"{CALL.format('text.repeat')} --env prod")
         shop.trust()
         refused = samuel("ability", "call", "whole", "--env", "dev")
@@ -79,7 +79,7 @@ class TestNested:
         assert not (shop.root / "ran.txt").exists()
         assert samuel("ability", "call", "whole").code == 0  # who says nothing of where leaves it to the flow
 
-    def test_circles_end(self, samuel, empty):
+    def test_abilities_that_call_each_other_in_a_circle_are_stopped(self, samuel, empty):
         flow(empty, "one", "two", "samuel ability call two")
         flow(empty, "two", "one", "samuel ability call one")
         empty.trust()
@@ -88,7 +88,7 @@ class TestNested:
         assert len(empty.keys) == 2
         assert two["status"] == "failure"
 
-    def test_depth(self, samuel, empty):
+    def test_the_depth_of_nested_calls_is_limited(self, samuel, empty):
         for at in range(10):
             flow(empty, f"level{at}", f"level{at + 1}", f"samuel ability call level{at + 1}")
         flow(empty, "level10", "", "echo 1")
@@ -97,14 +97,14 @@ class TestNested:
         assert len(empty.keys) == 8
 
     @pytest.mark.parametrize("parent", ["../../etc", "call-20250101T000000-0123456789abcdef", "x\n"])
-    def test_a_parent_that_is_none(self, samuel, shop, monkeypatch, parent):
+    def test_a_nested_call_with_an_unknown_parent_is_refused(self, samuel, shop, monkeypatch, parent):
         shop.trust()
         monkeypatch.setenv("SAMUEL_PARENT_CALL", parent)
         made = samuel("ability", "call", "text.repeat", "--input", '{"text": "hi"}')
         assert (made.code, made.json["status"]) == (1, "unavailable")
         assert made.json["reason"].startswith("SAMUEL_PARENT_CALL names no call: ")
 
-    def test_a_parent_that_has_ended(self, samuel, shop, monkeypatch):
+    def test_a_nested_call_with_an_ended_parent_is_refused(self, samuel, shop, monkeypatch):
         flow(shop, "whole", "text.repeat", "echo 1")
         shop.trust()
         samuel("ability", "call", "whole")
@@ -171,7 +171,7 @@ class TestKilled:
         assert (told["status"], told["output_summary"]) == ("failure", "interrupted")
         assert not _alive(script)
 
-    def test_the_list_of_calls_marks_a_killed_call_too(self, samuel, empty, running):
+    def test_ability_list_calls_marks_a_killed_call(self, samuel, empty, running):
         assert samuel("ability", "list", "--calls", "--json").json["data"][0]["status"] == "running"
         running.send_signal(signal.SIGKILL)
         running.wait()
@@ -272,7 +272,7 @@ OUTPUTimplementation:
         self.put(shop, write, "output_schema: {type: object, required: [issues]}\n")
         assert "its output does not fit" in self.call(samuel).err
 
-    def test_no_result(self, samuel, shop):
+    def test_a_prompt_ability_without_a_result_fails(self, samuel, shop):
         self.put(shop, "true", "output_schema: {type: object}\n")
         assert "the agent wrote no result to `.system/implement/" in self.call(samuel).err
 
@@ -282,11 +282,11 @@ OUTPUTimplementation:
         by_id = {shop.record(key)["ability_id"]: shop.record(key) for key in shop.keys}
         assert by_id["review"]["children"] == [by_id["text.repeat"]["key"]]
 
-    def test_an_agent_that_fails(self, samuel, shop):
+    def test_a_prompt_ability_fails_with_its_agent(self, samuel, shop):
         self.put(shop, "echo no luck >&2; exit 4")
         assert "the agent ended with exit code 4: no luck;" in self.call(samuel).err
 
-    def test_its_time(self, samuel, shop):
+    def test_a_prompt_ability_has_a_timeout_of_its_own(self, samuel, shop):
         self.put(shop, "sleep 600")
         file = shop.root / ".system/registry/high-level/review.yaml"
         file.write_text(file.read_text().replace("60s", "1s"))

@@ -41,7 +41,7 @@ def office(shop):
 
 
 class TestList:
-    def test_for_a_pipe(self, samuel, office):
+    def test_ability_list_is_an_aligned_table_in_a_pipe(self, samuel, office):
         assert samuel("ability", "list") == (
             0,
             "ID                  LEVEL  KIND    SCOPE    ENVIRONMENTS  SUMMARY\n"
@@ -50,7 +50,7 @@ class TestList:
             "",
         )
 
-    def test_for_a_program(self, samuel, office):
+    def test_ability_list_prints_json(self, samuel, office):
         assert samuel("ability", "list", "--json").json["data"][0] == {
             "id": "billing_regression",
             "operation_key": "workflow.billing.regression",
@@ -65,7 +65,7 @@ class TestList:
             "file": ".system/registry/high-level/billing.yaml",
         }
 
-    def test_without_any(self, samuel, project):
+    def test_ability_list_says_when_there_are_no_abilities(self, samuel, project):
         assert samuel("ability", "list") == (
             0,
             "there are no abilities here: .system/registry/*/*.yaml defines them\n",
@@ -103,7 +103,7 @@ class TestShow:
             "",
         )
 
-    def test_for_a_program(self, samuel, office):
+    def test_ability_show_prints_json(self, samuel, office):
         data = samuel("ability", "show", "text.repeat", "--json").json["data"]
         assert data["input_schema"]["required"] == ["text"]
         assert data["implementation"] == {
@@ -114,7 +114,7 @@ class TestShow:
             "env": {"GREETING": "hello"},
         }
 
-    def test_one_that_does_not_exist(self, samuel, office):
+    def test_ability_show_refuses_an_unknown_ability(self, samuel, office):
         assert samuel("ability", "show", "text.repat") == (
             2,
             "",
@@ -128,7 +128,7 @@ class TestShow:
 
 
 class TestRoute:
-    def test_each_score_is_explained(self, samuel, office):
+    def test_ability_route_explains_each_score(self, samuel, office):
         routed = samuel("ability", "route", ASKED)
         assert routed.code == 0
         first, reason, where = routed.out.splitlines()
@@ -137,7 +137,7 @@ class TestRoute:
         assert "`billing`" in reason
         assert where == "      runs in `dev` only, and no environment is set"
 
-    def test_for_a_program(self, samuel, office):
+    def test_ability_route_prints_json(self, samuel, office):
         data = samuel("ability", "route", ASKED, "--env", "dev", "--json").json["data"]
         (one,) = data["candidates"]
         assert (one["id"], one["level"], data["nothing"], data["left_out"]) == (
@@ -149,7 +149,7 @@ class TestRoute:
         assert 0 < one["score"] <= 1
         assert len(one["reasons"]) == 1
 
-    def test_nothing_fits(self, samuel, office):
+    def test_ability_route_says_when_nothing_fits(self, samuel, office):
         assert samuel("ability", "route", "bake a cake") == (
             0,
             "nothing: no ability matches\n",
@@ -160,7 +160,7 @@ class TestRoute:
         routed = samuel("ability", "route", "-", "--json", stdin=f"{ASKED} {'word ' * 200_000}")
         assert routed.code == 0
 
-    def test_where_one_is(self, samuel, office):
+    def test_ability_route_prefers_the_scope(self, samuel, office):
         assert samuel("ability", "route", ASKED, "--env", "prod").out == (
             "nothing: what fits is ruled out: `billing_regression`: it is for `dev`, not for `prod`\n"
         )
@@ -169,7 +169,7 @@ class TestRoute:
         assert samuel("ability", "route", ASKED).out.startswith("nothing: ")
         assert samuel("ability", "route", ASKED, "--env", "dev").out.startswith("0.")
 
-    def test_frequent_use_counts(self, samuel, office):
+    def test_ability_route_prefers_abilities_in_frequent_use(self, samuel, office):
         office.put(".system/cache/ability_usage.json", '{"billing_regression": {"count": 20}}')
         assert "+0.0" in samuel("ability", "route", ASKED).out
         assert "used 20 times" in samuel("ability", "route", ASKED).out
@@ -220,16 +220,16 @@ answer["suggested_abilities"] = [
         samuel("session", "prompt", ASKED, "--id", "s2")
         assert samuel("ability", "route", ASKED, "--session", "s2", "--json") == before
 
-    def test_a_session_that_nobody_began(self, samuel, office):
+    def test_ability_route_refuses_an_unknown_session(self, samuel, office):
         refused = samuel("ability", "route", ASKED, "--session", "s9")
         assert (refused.code, refused.err.splitlines()[0]) == (2, "error: there is no session `s9`")
 
 
 class TestLint:
-    def test_nothing_is_wrong(self, samuel, office):
+    def test_ability_lint_says_when_nothing_is_wrong(self, samuel, office):
         assert samuel("ability", "lint") == (0, "2 abilities, and nothing is wrong\n", "")
 
-    def test_what_is_wrong(self, samuel, office):
+    def test_ability_lint_reports_problems(self, samuel, office):
         office.put("tools/billing.py", "def walk(given): ...\n")
         office.put(".system/registry/low-level/broken.yaml", "operation_key: x\n")
         linted = samuel("ability", "lint")

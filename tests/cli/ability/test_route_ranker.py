@@ -114,7 +114,7 @@ def test_without_a_usable_answer_the_words_decide(samuel, rooms, answer, timeout
     assert routed["warnings"] == [f"the agent `claude` gave no ranking, the words decide: {problem}"]
 
 
-def test_a_clone_cannot_make_it_ask_before_somebody_agreed(samuel, rooms, empty, machine):
+def test_a_clone_cannot_make_route_ask_an_agent_before_it_is_trusted(samuel, rooms, empty, machine):
     log = rooms('["sweep"]')
     shutil.rmtree(machine / "state")
     (warning,) = route(samuel)["warnings"]
@@ -129,7 +129,7 @@ def test_an_agent_that_asks_is_answered_by_words(samuel, rooms, monkeypatch):
     assert not log.exists()
 
 
-def test_without_the_setting_nobody_is_asked(samuel, rooms, empty):
+def test_route_asks_no_agent_without_the_setting(samuel, rooms, empty):
     log = rooms('["sweep"]')
     empty.put("samuel.toml", "")
     assert route(samuel)["data"]["ranked_by"] == "words"
@@ -149,7 +149,7 @@ def test_an_agent_that_cannot_be_held_to_no_tools_is_confined(samuel, rooms, emp
     assert not (project / "was-here").exists()
 
 
-def test_the_nearest_is_data(samuel, rooms, empty):
+def test_route_prints_the_nearest_abilities_as_json(samuel, rooms, empty):
     empty.put("samuel.toml", "")
     data = samuel("ability", "route", "the dust of history, and many other words", "--json").json["data"]
     assert data["candidates"] == []

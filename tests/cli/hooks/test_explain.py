@@ -28,7 +28,7 @@ def order(samuel) -> list[str]:
     ]
 
 
-def test_a_chain(samuel, guard):
+def test_hooks_explain_shows_a_chain_in_its_order_with_reasons(samuel, guard):
     samuel("trust", "--yes")
     assert samuel("hooks", "explain", "quality.check") == (0, CHAIN, "")
 
@@ -59,7 +59,7 @@ def test_its_lines_where_handlers_decide(samuel, put, guard):
         put("samuel.toml", f'[methodology.ralph.hooks."quality.check"]\n{handlers}\n')
 
 
-def test_nobody(samuel):
+def test_hooks_explain_says_when_no_handler_runs(samuel):
     assert samuel("hooks", "explain", "SessionEnd") == (0, "SessionEnd (merge)\n  no handler runs\n", "")
 
 
@@ -76,7 +76,7 @@ def test_those_left_out_and_those_not_asked(samuel, put, guard):
     )
 
 
-def test_warnings(samuel, put):
+def test_hooks_explain_prints_the_warnings_of_a_chain(samuel, put):
     text = 'import samuel\n\n@samuel.hook("quality.check", order=100)\ndef mine(event):\n    return None\n'
     put(".samuel/hooks/mine.py", text)
     samuel("trust", "--yes")
@@ -140,6 +140,6 @@ def test_one_handler_alone_cannot_be_moved(samuel):
     assert "To move one" not in samuel("hooks", "explain", "quality.check").out
 
 
-def test_wrong_words(samuel):
+def test_hooks_explain_refuses_an_unknown_event(samuel):
     assert samuel("hooks", "explain").code == 2
     assert samuel("hooks", "explain", "quality.chek").err.endswith("did you mean `quality.check`?\n")

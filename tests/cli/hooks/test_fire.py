@@ -27,7 +27,7 @@ def test_an_event_goes_through_its_chain(samuel, guard):
     }
 
 
-def test_a_no_is_exit_code_1(samuel):
+def test_firing_an_event_that_is_not_ok_exits_with_1(samuel):
     ran = samuel("hooks", "fire", "quality.check", "--payload", '{"commands": ["false"]}')
     assert ran.code == 1
     assert ran.json["ok"] is False
@@ -80,13 +80,13 @@ def test_the_handler_sees_the_payload_and_the_context(samuel, put):
         ('{"event": 5}', "the payload is for the event `5`, not for `quality.check`\n"),
     ],
 )
-def test_payloads_that_are_wrong(samuel, payload: str, why: str):
+def test_a_payload_that_is_wrong_is_refused_with_the_reason(samuel, payload: str, why: str):
     ran = samuel("hooks", "fire", "quality.check", "--payload", payload)
     assert (ran.code, ran.out) == (2, "")
     assert ran.err.startswith(f"error: {why}")
 
 
-def test_invalid_utf8_on_stdin(project):
+def test_a_payload_on_stdin_that_is_not_utf8_is_refused(project):
     done = subprocess.run(
         [*REAL, "hooks", "fire", "quality.check", "--payload", "-"], input=b'{"a": "\xff"}', capture_output=True
     )
@@ -94,7 +94,7 @@ def test_invalid_utf8_on_stdin(project):
     assert done.stderr.startswith(b"error: stdin is not JSON: ")
 
 
-def test_an_unknown_event(samuel):
+def test_firing_an_unknown_event_names_the_nearest_one(samuel):
     assert samuel("hooks", "fire", "quality.chek") == (
         2,
         "",
@@ -112,7 +112,7 @@ def test_what_cannot_be_taken_back_must_be_meant(samuel, project):
     assert hint == "add `--really` to fire it all the same"
 
 
-def test_a_clone_is_not_run(samuel, project, guard):
+def test_hooks_of_a_fresh_clone_are_not_run_by_hooks_fire(samuel, project, guard):
     ran = samuel("hooks", "fire", "quality.check", "--payload", '{"commands": []}')
     said = "not trusted, so not run: `guard`; `samuel trust` shows the content and asks"
     assert ran.json["warnings"] == [said]
@@ -155,7 +155,7 @@ def test_a_hook_may_put_a_question_to_the_person(on_terminal, put, samuel):
     assert samuel("hooks", "fire", "PreAbilityCall").code == 1  # nobody to ask
 
 
-def test_a_broken_samuel_toml(samuel, put):
+def test_hooks_fire_reports_a_broken_samuel_toml(samuel, put):
     put("samuel.toml", "x = 1\n")
     ran = samuel("hooks", "fire", "quality.check")
     assert (ran.code, ran.out) == (2, "")

@@ -35,7 +35,7 @@ def test_commands_take_the_name_of_an_event(samuel, project, theirs, ours):
 
 
 @EACH
-def test_a_yaml_hook_may_name_its_event_so_and_emit_too(samuel, put, project, theirs, ours):
+def test_yaml_hooks_and_emit_accept_kodelets_names_of_events(samuel, put, project, theirs, ours):
     put("scripts/hooks/talker.sh", TALKER, 0o755)
     handler = "handler:\n  kind: script\n  command: ./scripts/hooks/talker.sh\n"
     put(".system/hooks/talker.yaml", f"id: talker\nevent_type: {theirs}\n{handler}")

@@ -23,7 +23,7 @@ def test_a_clone_is_listed_and_not_run(samuel, project, guard):
     assert not (project / "canary").exists()
 
 
-def test_for_a_pipe(samuel, guard):
+def test_hooks_list_is_an_aligned_table_in_a_pipe(samuel, guard):
     samuel("trust", "--yes")
     ran = samuel("hooks", "list", "--event", "quality.check")
     assert ran == (
@@ -35,7 +35,7 @@ def test_for_a_pipe(samuel, guard):
     )
 
 
-def test_those_that_do_not_run(samuel, put, machine):
+def test_hooks_list_shows_why_a_hook_does_not_run(samuel, put, machine):
     put(".samuel/hooks/guard", GUARD, 0o755)
     put(".samuel/hooks/bad", "#!/bin/sh\nexit 3\n", 0o755)
     put(".samuel/hooks/off.disable", GUARD, 0o755)
@@ -71,7 +71,7 @@ def test_an_untrusted_hook_that_samuel_toml_names_is_listed_once(samuel, put, gu
     assert [row[:2] for row in mine(samuel)] == [("quality.check", "guard")]
 
 
-def test_replaced(samuel, put):
+def test_hooks_list_shows_hooks_that_were_replaced(samuel, put):
     text = 'import samuel\n\n@samuel.hook("quality.check", order=100)\ndef mine(event):\n    return None\n'
     put(".samuel/hooks/mine.py", text)
     samuel("trust", "--yes")
@@ -81,7 +81,7 @@ def test_replaced(samuel, put):
     ]
 
 
-def test_an_unknown_event(samuel):
+def test_hooks_list_refuses_an_unknown_event(samuel):
     assert samuel("hooks", "list", "--event", "quality.chek") == (
         2,
         "",
@@ -89,7 +89,7 @@ def test_an_unknown_event(samuel):
     )
 
 
-def test_a_broken_samuel_toml(samuel, put):
+def test_hooks_list_reports_a_broken_samuel_toml(samuel, put):
     put("samuel.toml", "strict = 1\n")
     ran = samuel("hooks", "list", "--json")
     assert ran.code == 2

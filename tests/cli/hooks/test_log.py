@@ -9,12 +9,12 @@ CALLS = (
 )
 
 
-def test_nothing_happened_yet(samuel):
+def test_hooks_log_says_when_there_are_no_calls_yet(samuel):
     assert samuel("hooks", "log") == (0, "no calls yet\n", "")
     assert samuel("hooks", "log", "--json").json["data"] == []
 
 
-def test_the_calls(samuel, journal):
+def test_hooks_log_lists_calls_the_oldest_first(samuel, journal):
     journal(*CALLS)
     assert samuel("hooks", "log") == (
         0,
@@ -26,7 +26,7 @@ def test_the_calls(samuel, journal):
     )
 
 
-def test_some_of_them(samuel, journal):
+def test_hooks_log_filters_by_event_outcome_and_limit(samuel, journal):
     journal(*CALLS)
 
     def handlers(*arguments: str) -> list[str]:
@@ -38,7 +38,7 @@ def test_some_of_them(samuel, journal):
     assert handlers("--event", "TurnEnd", "--outcome", "failed") == []
 
 
-def test_as_data(samuel, journal):
+def test_hooks_log_prints_calls_as_json(samuel, journal):
     journal(CALLS[1])
     assert samuel("hooks", "log", "--json").json["data"] == [
         {
@@ -63,20 +63,20 @@ def test_as_data(samuel, journal):
     ]
 
 
-def test_what_was_fired_is_there(samuel):
+def test_hooks_log_shows_what_hooks_fire_recorded(samuel):
     samuel("hooks", "fire", "quality.check")
     (call,) = samuel("hooks", "log", "--json").json["data"]
     assert (call["event"], call["handler"], call["outcome"]) == ("quality.check", "default", "ok")
 
 
-def test_wrong_words(samuel):
+def test_hooks_log_refuses_unknown_events_and_outcomes(samuel):
     assert samuel("hooks", "log", "--event", "quality.chek").err.endswith("did you mean `quality.check`?\n")
     assert samuel("hooks", "log", "--outcome", "fine").code == 2
     assert samuel("hooks", "log", "--limit", "0").code == 2
     assert samuel("hooks", "log", "--limit", "many").code == 2
 
 
-def test_a_broken_samuel_toml_is_no_reason_to_hide_the_past(samuel, put, journal):
+def test_hooks_log_works_with_a_broken_samuel_toml(samuel, put, journal):
     put("samuel.toml", "x = 1\n")
     journal(*CALLS)
     assert samuel("hooks", "log").code == 0

@@ -19,7 +19,7 @@ Try:
 """
 
 
-def test_a_new_hook(samuel, project):
+def test_hooks_new_writes_a_trusted_hook(samuel, project):
     assert samuel("hooks", "new", "notify", "--event", "after_iteration") == (0, NEW, "")
     assert (project / ".samuel/hooks/notify").stat().st_mode & 0o777 == 0o755
     fired = samuel("hooks", "fire", "after:iteration").json
@@ -28,7 +28,7 @@ def test_a_new_hook(samuel, project):
     ]
 
 
-def test_as_data(samuel, project):
+def test_hooks_new_prints_what_it_wrote_as_json(samuel, project):
     ran = samuel("hooks", "new", "run-it", "--event", "agent.invoke", "--lang", "python", "--json")
     assert ran.json == {
         "ok": True,
@@ -79,7 +79,7 @@ def test_names_that_are_no_words_of_python(samuel, name: str):
 
 
 @pytest.mark.parametrize("name", ["..", "../x", "a/b", ".x", "-x", "", "a b", "a\x1b[0m", "é", "x~"])
-def test_names_that_lead_elsewhere(samuel, project, name: str):
+def test_hooks_new_refuses_names_that_are_paths(samuel, project, name: str):
     ran = samuel("hooks", "new", "--event", "SessionStart", "--", name)
     assert (ran.code, ran.out) == (2, "")
     assert ran.err.endswith(
@@ -103,7 +103,7 @@ def test_names_that_mean_something_else(samuel, name: str, why: str):
 
 
 @pytest.mark.parametrize("existing", ["notify", "notify.py", "notify.disable", "notify.py.disable"])
-def test_a_name_that_is_taken(samuel, put, existing: str):
+def test_hooks_new_refuses_a_name_that_is_taken(samuel, put, existing: str):
     file = put(f".samuel/hooks/{existing}", "mine")
     for lang in ("bash", "python"):
         assert samuel("hooks", "new", "notify", "--event", "SessionStart", "--lang", lang) == (
@@ -114,7 +114,7 @@ def test_a_name_that_is_taken(samuel, put, existing: str):
     assert file.read_text() == "mine"
 
 
-def test_wrong_words(samuel):
+def test_hooks_new_refuses_unknown_events_and_languages(samuel):
     assert samuel("hooks", "new", "x", "--event", "quality.chek") == (
         2,
         "",

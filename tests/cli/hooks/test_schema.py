@@ -8,14 +8,14 @@ from samuel.events import EVENTS
 from samuel.events.schema import sample, schema
 
 
-def test_one_event(samuel):
+def test_hooks_schema_prints_the_schema_of_one_event(samuel):
     ran = samuel("hooks", "schema", "before_loop")
     assert (ran.code, ran.err) == (0, "")
     assert list(ran.json) == ["event", "protocol", "composes", "payload", "result"]
     assert ran.json["event"] == "before:loop"
 
 
-def test_all_events(samuel):
+def test_hooks_schema_prints_the_schemas_of_all_events(samuel):
     shown = samuel("hooks", "schema").json
     assert list(shown) == [event.name for event in EVENTS]
     assert shown["TurnEnd"] == samuel("hooks", "schema", "TurnEnd", "--json").json
@@ -24,7 +24,7 @@ def test_all_events(samuel):
         jsonschema.validate({"event": event.name, **sample(event)}, schema(event)["payload"])
 
 
-def test_an_unknown_event(samuel):
+def test_hooks_schema_refuses_an_unknown_event(samuel):
     assert samuel("hooks", "schema", "beforeloops") == (
         2,
         "",

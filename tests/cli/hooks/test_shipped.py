@@ -62,14 +62,16 @@ def test_a_broken_file_in_its_place_stays(samuel: Callable[..., Any], put: Calla
     assert file.read_text() == "id: [\n"
 
 
-def test_almost_its_name(samuel: Callable[..., Any]) -> None:
+def test_a_misspelled_shipped_hook_gets_a_suggestion(samuel: Callable[..., Any]) -> None:
     ran = samuel("hooks", "enable", "policy_gard")
     assert ran.code == 2
     assert "did you mean `policy_guard`?" in ran.err
 
 
 @pytest.mark.parametrize("name", ["", "nothing", "../shipped/policy_guard", "policy_guard.yaml"])
-def test_nothing_else_is_brought(samuel: Callable[..., Any], project: Path, name: str) -> None:
+def test_enabling_a_shipped_hook_writes_no_other_hook(
+    samuel: Callable[..., Any], project: Path, name: str
+) -> None:
     ran = samuel("hooks", "enable", name)
     assert ran.code == 2
     assert f"there is no YAML hook `{name}`" in ran.err
@@ -83,7 +85,9 @@ def test_a_link_in_its_place_leads_nowhere(samuel: Callable[..., Any], project: 
     assert list((tmp_path / "elsewhere").iterdir()) == []
 
 
-def test_not_from_inside_a_run(samuel: Callable[..., Any], project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_shipped_hook_cannot_be_enabled_inside_a_run(
+    samuel: Callable[..., Any], project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("SAMUEL_RUN_ID", "run-1")
     assert samuel("hooks", "enable", "policy_guard").code == 1
     assert not (project / FILE).exists()
@@ -103,7 +107,7 @@ def test_they_are_listed_with_how_they_stand(samuel: Callable[..., Any], put: Ca
     assert [line.split()[:3] for line in lines[1:]] == [["policy_guard", "PreAbilityCall", "enabled"]]
 
 
-def test_nobody_needs_to_know_their_names(samuel: Callable[..., Any]) -> None:
+def test_hooks_list_shipped_lists_the_hooks_that_can_be_enabled(samuel: Callable[..., Any]) -> None:
     assert "samuel hooks list --shipped" in samuel("hooks", "validate").out
     assert "samuel hooks list --shipped" in samuel("hooks", "enable", "wishful").err
 
@@ -127,7 +131,7 @@ class TestAGuardThatSomebodyEnabled:
         file.write_text(file.read_text().replace("enabled: true", "enabled: false"))
         assert samuel("emit", "PreAbilityCall", stdin='{"ability_id": "x"}').code == 2
 
-    def test_is_missed_when_it_is_gone(self, samuel, file):
+    def test_an_enabled_shipped_guard_denies_when_its_file_is_gone(self, samuel, file):
         file.unlink()
         assert samuel("emit", "PreAbilityCall", stdin='{"ability_id": "x"}').code == 2
         assert samuel("trust", "--yes").out == "confirmed as removed: .system/hooks/policy_guard.yaml\n"
@@ -138,7 +142,7 @@ class TestAGuardThatSomebodyEnabled:
         assert samuel("emit", "PreAbilityCall", stdin='{"ability_id": "x"}').code == 0
 
 
-def test_without_git_or_samuel_toml_a_guard_holds_below_it_too(samuel, project, monkeypatch):
+def test_a_guard_holds_in_subdirectories_without_git_or_samuel_toml(samuel, project, monkeypatch):
     assert samuel("hooks", "enable", "policy_guard").code == 0
     (project / "sub").mkdir()
     monkeypatch.chdir(project / "sub")

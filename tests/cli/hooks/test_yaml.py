@@ -52,7 +52,7 @@ def test_what_lies_in_the_wrong_place_is_named(samuel, hook, put) -> None:
 
 
 class TestRegister:
-    def test_nothing(self, samuel) -> None:
+    def test_hooks_register_prints_an_empty_object_without_yaml_hooks(self, samuel) -> None:
         assert samuel("hooks", "register") == (0, "{}\n", "")
 
     def test_grouped_in_the_order_of_events_and_chains_and_spelled_as_in_the_files(self, samuel, hook) -> None:
@@ -72,7 +72,7 @@ class TestRegister:
         }
         assert list(ran.json) == ["PreAbilityCall", "TurnEnd", "SessionStop", "session_stop"]
 
-    def test_every_kind_has_a_command(self, samuel, put) -> None:
+    def test_hooks_register_prints_a_command_for_every_kind_of_hook(self, samuel, put) -> None:
         kinds = {
             "list": ("{kind: script, command: [./a, 'b c']}", "script", "./a 'b c'"),
             "python": ("{kind: python, file: tools/h.py, function: run}", "python", "tools/h.py:run"),
@@ -126,12 +126,12 @@ class TestRegister:
 
 
 class TestValidate:
-    def test_nothing(self, samuel) -> None:
+    def test_hooks_validate_says_when_there_is_no_yaml_hook(self, samuel) -> None:
         ran = samuel("hooks", "validate")
         assert (ran.code, ran.err) == (0, "")
         assert ran.out.startswith("there is no YAML hook: .system/hooks/*.yaml; ")
 
-    def test_all_is_well(self, samuel, hook) -> None:
+    def test_hooks_validate_lists_valid_yaml_hooks(self, samuel, hook) -> None:
         hook()
         samuel("trust", "--yes")
         assert samuel("hooks", "validate") == (
@@ -141,7 +141,7 @@ class TestValidate:
             "",
         )
 
-    def test_problems(self, samuel, hook, put) -> None:
+    def test_hooks_validate_reports_every_problem(self, samuel, hook, put) -> None:
         hook("missing").write_text(HOOK.format(id="missing", event="TurnEnd", more="").replace("h.sh", "x.sh"))
         put(".system/hooks/bad.yaml", "id: bad\nevent_type: Nothing\n\tx: y\n")
         samuel("trust", "--yes")
@@ -175,7 +175,7 @@ class TestSwitching:
         assert file.read_text() == before
         assert samuel("hooks", "list", "--event", "PostAbilityCall").out.count("active") == 1
 
-    def test_twice_is_once(self, samuel, hook) -> None:
+    def test_enabling_an_enabled_yaml_hook_changes_nothing(self, samuel, hook) -> None:
         hook()
         assert samuel("hooks", "enable", "h").out == "`h` is enabled already\n"
 
@@ -207,7 +207,9 @@ class TestSwitching:
             ),
         ],
     )
-    def test_ways_to_write_it(self, samuel, put, before: str, after: str | None) -> None:
+    def test_switching_a_yaml_hook_changes_only_its_enabled_line(
+        self, samuel, put, before: str, after: str | None
+    ) -> None:
         handler = "handler: {kind: script, command: 'true'}\n"
         file = put(".system/hooks/h.yaml", "")
         file.write_bytes((before + handler).encode())
@@ -225,7 +227,7 @@ class TestSwitching:
         assert (ran.code, file.read_text()) == (1, text)
         assert "write `enabled: false` in it" in ran.err
 
-    def test_no_such_hook(self, samuel, hook) -> None:
+    def test_enabling_an_unknown_yaml_hook_is_refused(self, samuel, hook) -> None:
         hook("tracker")
         assert samuel("hooks", "disable", "traker").err == (
             "error: there is no YAML hook `traker`\ndid you mean `tracker`?\n"
@@ -236,7 +238,9 @@ class TestSwitching:
         samuel("hooks", "disable", "h")
         assert "`h` does not run here: it is for `prod`" in samuel("hooks", "enable", "h").err
 
-    def test_not_inside_a_run(self, samuel, hook, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_yaml_hooks_cannot_be_switched_inside_a_run(
+        self, samuel, hook, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
         file = hook()
         monkeypatch.setenv("SAMUEL_RUN_ID", "run-1")
         ran = samuel("hooks", "disable", "h")
@@ -261,7 +265,7 @@ class TestNew:
         }
 
     @pytest.mark.parametrize("event", ALL)
-    def test_for_every_event(self, samuel, event: str) -> None:
+    def test_hooks_new_writes_a_yaml_hook_for_every_event(self, samuel, event: str) -> None:
         assert samuel("hooks", "new", "h", "--event", event, "--yaml").code == 0
         (found,) = samuel("hooks", "validate", "--json").json["data"]
         assert (found["status"], found["events"]) == ("active", event)
@@ -277,7 +281,7 @@ class TestNew:
             file.write_text(text.replace("# blocking", "blocking").replace("# timeout", "timeout"))
         assert samuel("hooks", "validate").code == 0
 
-    def test_the_registration_script(self, samuel, project: Path) -> None:
+    def test_hooks_new_writes_the_registration_script(self, samuel, project: Path) -> None:
         samuel("hooks", "new", "h", "--event", "TurnEnd", "--yaml")
         path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
         done = subprocess.run(
@@ -315,7 +319,7 @@ class TestNew:
         (project / "scripts").unlink()
         assert samuel("hooks", "new", "h", "--event", "TurnEnd", "--yaml").code == 0
 
-    def test_nothing_is_written_over(self, samuel, put) -> None:
+    def test_hooks_new_overwrites_no_existing_script(self, samuel, put) -> None:
         put("scripts/hooks/h.sh", "mine")
         ran = samuel("hooks", "new", "h", "--event", "TurnEnd", "--yaml")
         assert (ran.code, ran.err) == (
@@ -347,7 +351,7 @@ def test_explain_shows_the_filters_of_a_yaml_hook(samuel, hook) -> None:
 UNTRUSTED = "id: a\nevent_type: SessionStart\nhandler: {kind: script, command: ./scripts/hooks/a.sh}\n"
 
 
-def test_what_is_wrong_with_a_hook_that_nobody_trusts_is_said_too(samuel, put):
+def test_hooks_validate_also_checks_untrusted_yaml_hooks(samuel, put):
     put(".system/hooks/a.yaml", UNTRUSTED)
     ran = samuel("hooks", "validate", "--json")
     assert ran.code == 1

@@ -26,7 +26,7 @@ def library(project, monkeypatch):
 
 
 class TestRoute:
-    def test_by_an_intent_in_a_file(self, samuel, library):
+    def test_knowledge_route_takes_an_intent_in_a_file(self, samuel, library):
         (library / "intent.json").write_text(json.dumps(INTENT))
         routed = samuel("knowledge", "route", "--intent", "intent.json", "--json")
         assert routed.code == 0
@@ -43,18 +43,18 @@ class TestRoute:
         assert first.endswith("  knowledge/docs/quality/pre_commit_policy.md")
         assert "      for the stage `understand`" in reasons
 
-    def test_by_a_text(self, samuel, library):
+    def test_knowledge_route_takes_a_text(self, samuel, library):
         routed = samuel("knowledge", "route", "Before I commit, what checks should I run?", "--json")
         assert "docs/quality/pre_commit_policy.md" in [one["path"] for one in routed.json["data"]["documents"]]
 
-    def test_nothing_fits(self, samuel, library):
+    def test_knowledge_route_says_when_nothing_fits(self, samuel, library):
         routed = samuel("knowledge", "route", "bake a cake")
         assert (routed.code, routed.out) == (0, "nothing: none of the 6 topics fits the question\n")
 
-    def test_nothing_is_asked(self, samuel, library):
+    def test_knowledge_route_says_when_nothing_is_asked(self, samuel, library):
         assert samuel("knowledge", "route").out == "nothing: give a text or an intent\n"
 
-    def test_no_knowledge_at_all(self, samuel, project):
+    def test_knowledge_route_needs_a_routing_md(self, samuel, project):
         assert samuel("knowledge", "route", "x") == (
             1,
             "",
@@ -64,11 +64,11 @@ class TestRoute:
     @pytest.mark.parametrize(
         "intent", ['{"scope": "x"}', '{"intent": 1}', '{"intent": "x", "stage": "later"}', "{"]
     )
-    def test_an_intent_that_is_none(self, samuel, library, intent):
+    def test_knowledge_route_refuses_an_invalid_intent(self, samuel, library, intent):
         refused = samuel("knowledge", "route", "--intent", intent)
         assert (refused.code, refused.out) == (2, "")
 
-    def test_two_things_on_stdin(self, samuel, library):
+    def test_knowledge_route_cannot_read_text_and_intent_from_stdin(self, samuel, library):
         assert samuel("knowledge", "route", "-", "--intent", "-").code == 2
 
 
@@ -80,7 +80,7 @@ class TestHints:
         samuel("session", "start", "--id", "s1")
         samuel("session", "prompt", "Something else entirely", "--id", "s1")
 
-    def test_the_intent_of_a_session(self, samuel, library, put):
+    def test_knowledge_route_uses_the_intent_of_a_session(self, samuel, library, put):
         self.prompted(samuel, put, {"new_intent": INTENT})
         asked = samuel("knowledge", "route", "--intent", json.dumps(INTENT), "--json")
         assert samuel("knowledge", "route", "--session", "s1", "--json") == asked
@@ -109,10 +109,10 @@ handler: {kind: script, command: ./scripts/hooks/trigger}
 
 
 class TestLint:
-    def test_nothing_is_wrong(self, samuel, library):
+    def test_knowledge_lint_says_when_nothing_is_wrong(self, samuel, library):
         assert samuel("knowledge", "lint") == (0, "6 topics, and nothing is wrong\n", "")
 
-    def test_what_is_wrong(self, samuel, library):
+    def test_knowledge_lint_reports_problems(self, samuel, library):
         (library / "knowledge/docs/release/rollback.md").unlink()
         linted = samuel("knowledge", "lint")
         assert linted.code == 1

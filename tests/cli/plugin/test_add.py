@@ -25,7 +25,7 @@ Installed org/checks:
 
 
 class TestInstalled:
-    def test_the_block(self, samuel, project, plain):
+    def test_plugin_add_prints_what_it_installed(self, samuel, project, plain):
         ran = samuel("plugin", "add", "org/plain", "--yes")
         assert (ran.code, ran.out) == (0, PLAIN)
         assert sorted(os.listdir(project / ".samuel/plugins/org@plain/hooks")) == ["helper.txt", "one", "two"]
@@ -33,7 +33,7 @@ class TestInstalled:
         assert [call["handler"] for call in fired] == ["default", "org/plain/one", "org/plain/two"]
         assert {call["outcome"] for call in fired} == {"ok"}
 
-    def test_what_is_shown(self, samuel, checks):
+    def test_plugin_add_shows_what_a_plugin_may_do(self, samuel, checks):
         ran = samuel("plugin", "add", "org/checks", "--yes")
         shown = [" ".join(line.split()) for line in ran.err.partition("  not held to")[0].splitlines() if line]
         assert shown == [
@@ -49,7 +49,7 @@ class TestInstalled:
         ]
         assert ran.out == CHECKS
 
-    def test_as_data(self, samuel, plain):
+    def test_plugin_add_prints_json(self, samuel, plain):
         ran = samuel("plugin", "add", "org/plain", "--yes", "--json")
         (data,) = ran.json["data"]
         assert (ran.json["ok"], ran.json["error"]) == (True, None)
@@ -58,18 +58,18 @@ class TestInstalled:
         assert (data["skills"], data["recipes"], data["hooks"]) == (["review"], ["a/b"], ["one", "two"])
         assert len(data["commit"]) == 40
 
-    def test_several_at_once(self, samuel, plain, checks):
+    def test_plugin_add_installs_several_plugins(self, samuel, plain, checks):
         ran = samuel("plugin", "add", "org/plain", "org/checks", "--yes")
         assert (ran.code, ran.out) == (0, PLAIN + CHECKS)
 
-    def test_for_the_user(self, samuel, machine, project, plain):
+    def test_plugin_add_global_installs_for_the_user(self, samuel, machine, project, plain):
         assert samuel("plugin", "add", "-g", "org/plain", "--yes").out == PLAIN
         assert (machine / ".samuel/plugins/org@plain/hooks/one").exists()
         assert not (project / "samuel.lock").exists()
         fired = samuel("hooks", "fire", "quality.check").json["chain"]
         assert [call["outcome"] for call in fired] == ["ok", "ok", "ok"]
 
-    def test_a_link(self, samuel, put, tmp_path):
+    def test_plugin_add_link_links_to_a_directory(self, samuel, put, tmp_path):
         put("mine/hooks/one", HOOK, 0o755)
         assert samuel("plugin", "add", "./mine", "--link", "--yes").code == 0
         put("mine/hooks/two", HOOK, 0o755)
@@ -86,7 +86,7 @@ class TestInstalled:
         assert ran.code == 0
         assert "warning: `org/broken/one` is broken: " in ran.err
 
-    def test_texts_that_nobody_can_use_are_told_at_once(self, samuel, origin):
+    def test_plugin_add_warns_of_broken_skills_and_recipes(self, samuel, origin):
         origin("org/texts", {"skills/mute/SKILL.md": "no front matter\n", "recipes/torn.md": "{{ x\n"})
         ran = samuel("plugin", "add", "org/texts", "--yes")
         assert ran.code == 0
@@ -102,14 +102,14 @@ class TestInstalled:
 
 class TestConsent:
     @pytest.mark.parametrize("arguments", [(), ("--non-interactive",), ("--json",)])
-    def test_nobody_to_ask(self, samuel, project, plain, arguments):
+    def test_plugin_add_without_a_terminal_installs_nothing(self, samuel, project, plain, arguments):
         ran = samuel("plugin", "add", "org/plain", *arguments)
         assert ran.code == 1
         assert "error: `org/plain`: installing needs your consent\n" in ran.err
         assert not (project / ".samuel/plugins/org@plain").exists()
         assert not (project / "samuel.lock").exists()
 
-    def test_a_person_is_asked(self, on_terminal, project, checks):
+    def test_plugin_add_asks_on_a_terminal(self, on_terminal, project, checks):
         code, screen = on_terminal("plugin", "add", "org/checks", typed="n\n")
         assert (code, "env: TOKEN" in screen, "nothing was installed" in screen) == (1, True, True)
         assert not (project / "samuel.lock").exists()
@@ -117,19 +117,19 @@ class TestConsent:
         assert (code, screen.endswith(CHECKS)) == (0, True)
         assert "\x1b[3" not in screen  # no colours
 
-    def test_not_even_on_a_terminal(self, on_terminal, project, checks):
+    def test_plugin_add_non_interactive_does_not_ask_on_a_terminal(self, on_terminal, project, checks):
         code, _ = on_terminal("plugin", "add", "org/checks", "--non-interactive", typed="y\n")
         assert code == 1
         assert not (project / "samuel.lock").exists()
 
-    def test_nothing_runs_before(self, samuel, project, origin, tmp_path):
+    def test_plugin_add_runs_nothing_before_consent(self, samuel, project, origin, tmp_path):
         origin("org/eager", {"hooks/one": f"#!/bin/sh\ntouch {tmp_path}/touched\necho quality.check\n"})
         assert samuel("plugin", "add", "org/eager").code == 1
         assert samuel("plugin", "add", "org/eager", "--dry-run").code == 0
         samuel("plugin", "list")
         assert not (tmp_path / "touched").exists()
 
-    def test_a_run_cannot(self, samuel, project, plain, monkeypatch):
+    def test_plugin_add_is_refused_inside_a_run(self, samuel, project, plain, monkeypatch):
         monkeypatch.setenv("SAMUEL_RUN_ID", "run-1")
         for command in (
             ("add", "org/plain", "--yes"),
@@ -150,7 +150,7 @@ class TestConsent:
         fired = samuel("hooks", "fire", "quality.check").json["chain"]
         assert [call["outcome"] for call in fired] == ["ok", "refused", "refused"]
 
-    def test_hostile_text(self, samuel, origin):
+    def test_plugin_add_escapes_hostile_text_of_a_manifest(self, samuel, origin):
         text = manifest().replace("Looks at what was done", "\\u001b[2J\\u202e may use nothing")
         origin("org/evil", {"scripts/check.sh": "#!/bin/sh\n", "samuel-plugin.toml": text})
         ran = samuel("plugin", "add", "org/evil", "--yes")
@@ -159,7 +159,7 @@ class TestConsent:
 
 
 class TestWishes:
-    def test_dry_run(self, samuel, project, plain, machine):
+    def test_plugin_add_dry_run_installs_nothing(self, samuel, project, plain, machine):
         ran = samuel("plugin", "add", "org/plain", "--dry-run")
         assert (ran.code, ran.out) == (0, PLAIN.replace("Installed", "Would install"))
         assert "hooks/one, which names its own events" in ran.err
@@ -171,12 +171,12 @@ class TestWishes:
             "two",
         ]
 
-    def test_the_first_failure_stops(self, samuel, project, plain):
+    def test_plugin_add_stops_at_the_first_failure(self, samuel, project, plain):
         ran = samuel("plugin", "add", "org/plain", "org/missing", "--yes")
         assert (ran.code, ran.out) == (1, "")
         assert os.listdir(project / ".samuel/plugins") == [".lock"]
 
-    def test_continue_on_error(self, samuel, project, plain, checks):
+    def test_plugin_add_continue_on_error_installs_the_others(self, samuel, project, plain, checks):
         ran = samuel(
             "plugin", "add", "org/missing", "a/b/c", "org/plain", "org/checks", "--yes", "--continue-on-error"
         )
@@ -184,7 +184,7 @@ class TestWishes:
         assert "warning: `org/missing` was not added: " in ran.err
         assert "warning: `a/b/c` was not added: " in ran.err
 
-    def test_force(self, samuel, checks):
+    def test_plugin_add_force_replaces_an_installed_plugin(self, samuel, checks):
         samuel("plugin", "add", "org/checks", "--yes")
         checks.push({"samuel-plugin.toml": manifest("2.0.0", "exec = true\nnetwork = true")})
         assert "error: `org/checks` is there already\n" in samuel("plugin", "add", "org/checks", "--yes").err
@@ -193,7 +193,9 @@ class TestWishes:
         assert re.search(r"(?m)^  that is new +exec: yes\n +network: yes$", ran.err)
         assert samuel("plugin", "list", "--json").json[0]["version"] == "2.0.0"
 
-    def test_grants(self, samuel, project, plain, checks):
+    def test_plugin_add_grant_gives_capabilities_to_a_plugin_without_a_manifest(
+        self, samuel, project, plain, checks
+    ):
         grants = ("--grant", "filesystem.write=docs/,out/", "--grant", "network", "--grant", "env=TOKEN")
         assert samuel("plugin", "add", "org/plain", "--yes", *grants).code == 0
         assert samuel("plugin", "list", "--json").json[0]["capabilities"] == {
@@ -208,16 +210,16 @@ class TestWishes:
         "grant",
         ["root", "network=yes", "exec=1", "env=", "filesystem.write=../x", "filesystem.write=.git", "env=A B"],
     )
-    def test_grants_that_are_none(self, samuel, project, plain, grant):
+    def test_plugin_add_refuses_unknown_grants(self, samuel, project, plain, grant):
         assert samuel("plugin", "add", "org/plain", "--yes", "--grant", grant).code == 2
         assert not (project / "samuel.lock").exists()
 
     @pytest.mark.parametrize("source", ["", "..", "a/b/c", "ext::sh", "-x", "org/repo@a@b", "https://t@host/a/b"])
-    def test_a_source_that_is_none(self, samuel, project, source):
+    def test_plugin_add_refuses_an_invalid_source(self, samuel, project, source):
         assert samuel("plugin", "add", "--yes", "--", source).code == 2
         assert not (project / "samuel.lock").exists()
 
-    def test_a_broken_samuel_toml(self, samuel, put, project, plain):
+    def test_plugin_add_reports_a_broken_samuel_toml(self, samuel, put, project, plain):
         put("samuel.toml", "x = 1\n")
         assert samuel("plugin", "add", "org/plain", "--yes").code == 2
         assert not (project / ".samuel").exists()

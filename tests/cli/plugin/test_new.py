@@ -35,13 +35,13 @@ Share:
 """
 
 
-def test_a_new_plugin(samuel, project):
+def test_plugin_new_writes_a_plugin(samuel, project):
     assert samuel("plugin", "new", "my-checks", "--kind", "skill") == (0, NEW, "")
     assert os.access(project / "my-checks/scripts/checklist", os.X_OK)
     assert not os.access(project / "my-checks/README.md", os.X_OK)
 
 
-def test_as_data(samuel):
+def test_plugin_new_prints_what_it_wrote_as_json(samuel):
     ran = samuel("plugin", "new", "acme/facts", "--kind", "python", "--dir", "deep/er", "--json")
     assert ran.json["data"] == {
         "path": "deep/er/facts",
@@ -67,7 +67,7 @@ def test_as_data(samuel):
 
 @pytest.mark.parametrize("name", ["mine", "acme/My_Plugin.2"])
 @pytest.mark.parametrize("kind", NEW_KINDS)
-def test_it_is_valid_as_written(samuel, project, kind: str, name: str):
+def test_plugin_new_writes_a_valid_plugin(samuel, project, kind: str, name: str):
     assert samuel("plugin", "new", name, "--kind", kind).code == 0
     directory = name.rpartition("/")[2]
     ran = samuel("plugin", "validate", directory)
@@ -84,7 +84,7 @@ def own_tests(directory: str) -> subprocess.CompletedProcess[str]:
 
 
 @pytest.mark.parametrize("kind", ["skill", "python", "wasm"])
-def test_its_own_tests_pass(samuel, kind: str):
+def test_the_tests_of_a_new_plugin_pass(samuel, kind: str):
     samuel("plugin", "new", "acme/my-checks", "--kind", kind)
     ran = own_tests("my-checks")
     assert ran.returncode == 0, ran.stdout + ran.stderr
@@ -142,7 +142,7 @@ def test_the_examples_are_what_it_writes(kind: str, name: str, example: str):
         (".hidden", "made of letters"),
     ],
 )
-def test_names_that_are_refused(samuel, project, name: str, why: str):
+def test_plugin_new_refuses_bad_names(samuel, project, name: str, why: str):
     ran = samuel("plugin", "new", name, "--kind", "skill")
     assert ran.code == 2
     assert why in ran.err
@@ -159,7 +159,7 @@ def test_what_is_there_is_left_alone(samuel, project, put):
     assert [file.name for file in kept.parent.iterdir()] == ["notes.txt"]
 
 
-def test_not_through_a_link(samuel, project, tmp_path):
+def test_plugin_new_does_not_write_through_a_link(samuel, project, tmp_path):
     (tmp_path / "elsewhere").mkdir()
     (project / "mine").symlink_to(tmp_path / "elsewhere")
     assert samuel("plugin", "new", "mine", "--kind", "skill").code == 1

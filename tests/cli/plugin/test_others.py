@@ -13,11 +13,11 @@ from .conftest import HOOK, manifest
 
 
 class TestList:
-    def test_none(self, samuel):
+    def test_plugin_list_says_when_no_plugin_is_installed(self, samuel):
         assert samuel("plugin", "list") == (0, "No plugins are installed.\n", "")
         assert samuel("plugin", "list", "--json").json == []
 
-    def test_the_table(self, samuel, plain, checks):
+    def test_plugin_list_is_an_aligned_table_in_a_pipe(self, samuel, plain, checks):
         samuel("plugin", "add", "org/plain", "--yes")
         samuel("plugin", "add", "-g", "org/checks", "--yes")
         assert samuel("plugin", "list") == (
@@ -28,7 +28,7 @@ class TestList:
             "",
         )
 
-    def test_the_bare_array(self, samuel, plain, checks):
+    def test_plugin_list_json_is_a_bare_array(self, samuel, plain, checks):
         samuel("plugin", "add", "org/plain", "org/checks", "--yes")
         samuel("plugin", "disable", "org/plain")
         assert samuel("plugin", "list", "--json").json == [
@@ -60,7 +60,7 @@ class TestList:
             },
         ]
 
-    def test_a_broken_one_is_listed(self, samuel, project, checks):
+    def test_plugin_list_includes_broken_plugins(self, samuel, project, checks):
         samuel("plugin", "add", "org/checks", "--yes")
         (project / ".samuel/plugins/org@checks/samuel-plugin.toml").write_text("name = 1\n")
         ran = samuel("plugin", "list")
@@ -69,12 +69,12 @@ class TestList:
         shutil.rmtree(project / ".samuel/plugins/org@checks")
         assert "it is not installed (run `samuel plugin install`)" in samuel("plugin", "list").err
 
-    def test_one_of_another_system(self, samuel, put):
+    def test_plugin_list_includes_plugins_of_kodelet(self, samuel, put):
         put(".kodelet/plugins/org@old/hooks/one", HOOK, 0o755)
         assert samuel("plugin", "list").out.splitlines()[1:] == ["org/old  local     0       0        1"]
 
 
-def test_show(samuel, checks):
+def test_plugin_show_prints_one_plugin_in_full(samuel, checks):
     samuel("plugin", "add", "org/checks@main", "--yes")
     for name in ("org/checks", "org@checks", "checks"):
         shown = samuel("plugin", "show", name).out
@@ -100,7 +100,7 @@ class TestInstall:
         shutil.rmtree(machine / "state")
         checks.push({"samuel-plugin.toml": manifest("9.0.0")})
 
-    def test_what_is_locked(self, samuel, project, cloned):
+    def test_plugin_install_installs_what_is_locked(self, samuel, project, cloned):
         ran = samuel("plugin", "install")
         assert (ran.code, "installing needs your consent" in ran.err) == (1, True)
         assert os.listdir(project / ".samuel/plugins") == [".lock"]
@@ -113,27 +113,27 @@ class TestInstall:
         assert {call["outcome"] for call in fired} == {"ok"}
         assert len(fired) == 4
 
-    def test_again(self, samuel, cloned):
+    def test_plugin_install_again_changes_nothing(self, samuel, cloned):
         samuel("plugin", "install", "--yes")
         ran = samuel("plugin", "install")
         assert ran == (0, "org/checks is as it was locked.\norg/plain is as it was locked.\n", "")
 
-    def test_on_a_terminal(self, on_terminal, samuel, cloned):
+    def test_plugin_install_asks_on_a_terminal(self, on_terminal, samuel, cloned):
         code, screen = on_terminal("plugin", "install", typed="y\n")
         assert (code, "Install these 2 plugins" in screen) == (0, True)
         assert len(samuel("plugin", "list", "--json").json) == 2
 
-    def test_another_content(self, samuel, project, cloned):
+    def test_plugin_install_refuses_content_that_differs_from_the_lock(self, samuel, project, cloned):
         text = (project / "samuel.lock").read_text()
         (project / "samuel.lock").write_text(text.replace('digest = "', 'digest = "0'))
         ran = samuel("plugin", "install", "--yes")
         assert (ran.code, "is not what samuel.lock says" in ran.err) == (1, True)
         assert os.listdir(project / ".samuel/plugins") == [".lock"]
 
-    def test_no_lock(self, samuel):
+    def test_plugin_install_without_a_lock_installs_nothing(self, samuel):
         assert samuel("plugin", "install") == (0, "samuel.lock names no plugins.\n", "")
 
-    def test_a_broken_lock(self, samuel, put):
+    def test_plugin_install_reports_a_broken_lock(self, samuel, put):
         put("samuel.lock", "version = 99\n")
         ran = samuel("plugin", "install")
         assert (ran.code, "PROJECT/samuel.lock: cannot be read: version 99" in ran.err) == (2, True)
@@ -153,11 +153,11 @@ class TestInstall:
 
 
 class TestUpdate:
-    def test_the_same(self, samuel, checks):
+    def test_plugin_update_says_when_a_plugin_is_up_to_date(self, samuel, checks):
         samuel("plugin", "add", "org/checks", "--yes")
         assert samuel("plugin", "update").out.startswith("org/checks is up to date: 1.0.0 at ")
 
-    def test_newer(self, samuel, checks):
+    def test_plugin_update_installs_a_newer_version(self, samuel, checks):
         samuel("plugin", "add", "org/checks", "--yes")
         checks.push({"samuel-plugin.toml": manifest("1.1.0")})
         ran = samuel("plugin", "update", "checks", "--yes")
@@ -211,13 +211,13 @@ class TestUpdate:
         assert samuel("plugin", "update").code == 0
         assert script.read_text() == agreed
 
-    def test_one_that_is_lost_is_named(self, samuel, project, checks):
+    def test_plugin_update_names_plugins_that_are_not_installed(self, samuel, project, checks):
         samuel("plugin", "add", "org/checks", "--yes")
         shutil.rmtree(project / ".samuel/plugins/org@checks")
         ran = samuel("plugin", "update")
         assert "`org/checks` is not installed; run `samuel plugin install`" in ran.err
 
-    def test_nothing(self, samuel):
+    def test_plugin_update_says_when_there_is_nothing_to_update(self, samuel):
         assert samuel("plugin", "update") == (0, "There is nothing to update.\n", "")
 
 
@@ -237,7 +237,7 @@ class TestListOfDisabled:
 
 class TestRemove:
     @pytest.mark.parametrize("name", ["org/checks", "org@checks", "checks"])
-    def test_by_any_of_its_names(self, samuel, project, checks, name):
+    def test_plugin_remove_accepts_any_name_of_a_plugin(self, samuel, project, checks, name):
         samuel("plugin", "add", "org/checks", "--yes")
         assert samuel("plugin", "remove", name) == (0, "Removed org/checks.\n", "")
         assert samuel("plugin", "list", "--json").json == []
@@ -245,19 +245,19 @@ class TestRemove:
         assert len(samuel("hooks", "fire", "quality.check").json["chain"]) == 1
 
     @pytest.mark.parametrize("name", ["", "..", "a/b/c", "/", "org@plain/hooks", "../../project"])
-    def test_only_what_is_listed(self, samuel, project, plain, name):
+    def test_plugin_remove_takes_only_listed_plugins(self, samuel, project, plain, name):
         samuel("plugin", "add", "org/plain", "--yes")
         assert samuel("plugin", "remove", "--", name).code == 2
         assert (project / ".samuel/plugins/org@plain/hooks/one").exists()
 
-    def test_the_users_own(self, samuel, plain):
+    def test_plugin_remove_global_removes_the_users_own_plugin(self, samuel, plain):
         samuel("plugin", "add", "-g", "org/plain", "--yes")
         assert samuel("plugin", "remove", "org/plain").code == 2
         assert samuel("plugin", "remove", "-g", "org/plain").code == 0
 
 
 class TestSwitch:
-    def test_off_and_on(self, samuel, project, checks, put):
+    def test_plugin_disable_and_enable_are_written_to_samuel_toml(self, samuel, project, checks, put):
         put("samuel.toml", "# mine\n")
         samuel("plugin", "add", "org/checks", "--yes")
         ran = samuel("plugin", "disable", "org/checks")
@@ -268,24 +268,24 @@ class TestSwitch:
         assert samuel("plugin", "enable", "checks").out == "org/checks is enabled in this project.\n"
         assert len(samuel("hooks", "fire", "quality.check").json["chain"]) == 2
 
-    def test_one_that_another_requires(self, samuel, origin, checks):
+    def test_plugin_disable_warns_about_plugins_that_require_it(self, samuel, origin, checks):
         requires = '[requires]\n"org/checks" = ">=1"\n'
         origin("org/all", {"samuel-plugin.toml": f'name = "all"\nversion = "1"\nkind = "meta"\n{requires}'})
         assert samuel("plugin", "add", "org/all", "--yes").code == 0
         assert "`org/all` requires it" in samuel("plugin", "disable", "org/checks").err
 
-    def test_one_without_a_manifest(self, samuel, project, plain):
+    def test_plugin_disable_works_for_a_plugin_without_a_manifest(self, samuel, project, plain):
         samuel("plugin", "add", "-g", "org/plain", "--yes")
         assert samuel("plugin", "disable", "org@plain").code == 0
         assert config.load(project / "samuel.toml").plugins["org/plain"].enabled is False
         assert len(samuel("hooks", "fire", "quality.check").json["chain"]) == 1
 
-    def test_one_that_is_not_there(self, samuel, project):
+    def test_plugin_enable_refuses_an_unknown_plugin(self, samuel, project):
         assert samuel("plugin", "disable", "org/x").code == 2
         assert not (project / "samuel.toml").exists()
 
 
-def test_help_names_every_command(samuel):
+def test_the_help_of_plugin_names_every_command(samuel):
     ran = samuel("plugin", "--help")
     for name in ("add", "install", "list", "show", "update", "remove", "enable", "disable", "new", "validate"):
         assert f"  {name} " in ran.out

@@ -32,7 +32,7 @@ def good(put) -> None:
 
 
 @pytest.mark.usefixtures("good")
-def test_a_good_one(samuel, project: Path) -> None:
+def test_plugin_validate_describes_a_valid_plugin(samuel, project: Path) -> None:
     done = samuel("plugin", "validate", "facts")
     assert done == (
         0,
@@ -49,7 +49,7 @@ def test_a_good_one(samuel, project: Path) -> None:
 
 
 @pytest.mark.usefixtures("good")
-def test_a_good_one_for_programs(samuel) -> None:
+def test_plugin_validate_prints_a_valid_plugin_as_json(samuel) -> None:
     assert samuel("plugin", "validate", "facts", "--json").json == {
         "ok": True,
         "data": {
@@ -68,7 +68,7 @@ def test_a_good_one_for_programs(samuel) -> None:
 
 
 @pytest.mark.usefixtures("good")
-def test_everything_wrong_at_once(samuel, put, project: Path) -> None:
+def test_plugin_validate_reports_everything_wrong_at_once(samuel, put, project: Path) -> None:
     put("facts/samuel-plugin.toml", GOOD.replace('"1.0"', '"x"') + 'qality_check = "check"\n')
     put("facts/hooks/forgotten", "#!/bin/sh\n")
     put("facts/hooks/helper", "no script\n")
@@ -96,7 +96,7 @@ def test_everything_wrong_at_once(samuel, put, project: Path) -> None:
 
 
 @pytest.mark.usefixtures("good")
-def test_problems_for_programs(samuel, put) -> None:
+def test_plugin_validate_prints_problems_as_json(samuel, put) -> None:
     put("facts/samuel-plugin.toml", GOOD.replace("kind", "kid"))
     done = samuel("plugin", "validate", "facts", "--json")
     assert done.code == 1
@@ -151,7 +151,7 @@ def test_exports_are_looked_for_in_the_module(samuel, project):
     assert samuel("plugin", "validate", "points").code == 0
 
 
-def test_a_directory_that_is_no_plugin(samuel, put) -> None:
+def test_plugin_validate_refuses_a_directory_without_a_plugin(samuel, put) -> None:
     put("plain/notes.txt", "")
     done = samuel("plugin", "validate", "plain")
     assert done.code == 1

@@ -16,7 +16,7 @@ NOTE = "the agent `mine` cannot be held to the tools Read"
 
 
 class TestList:
-    def test_for_a_pipe(self, samuel, kitchen, put, machine):
+    def test_recipe_list_is_an_aligned_table_in_a_pipe(self, samuel, kitchen, put, machine):
         put(".samuel/recipes/broken.md", "---\nname: [x]\n---\n")
         put(".kodelet/recipes/review.md", "Other.")
         assert samuel("recipe", "list") == (
@@ -30,7 +30,7 @@ class TestList:
             "",
         )
 
-    def test_for_a_program(self, samuel, kitchen):
+    def test_recipe_list_prints_json(self, samuel, kitchen):
         (one,) = samuel("recipe", "list", "--json").json["data"]
         assert one == {
             "name": "review",
@@ -49,7 +49,7 @@ class TestList:
             "reason": "",
         }
 
-    def test_without_any(self, samuel, project):
+    def test_recipe_list_is_empty_without_recipes(self, samuel, project):
         assert samuel("recipe", "list") == (0, "NAME  ORIGIN  STATUS  DESCRIPTION  REASON\n", "")
 
 
@@ -68,7 +68,7 @@ class TestShow:
             "",
         )
 
-    def test_for_a_program(self, samuel, kitchen):
+    def test_recipe_show_prints_json(self, samuel, kitchen):
         data = samuel("recipe", "show", "review", "--json").json["data"]
         assert (data["text"], data["more"]) == ("Review {{ branch }} against {{.base}}.\n", {"model": "large"})
 
@@ -78,12 +78,12 @@ class TestShow:
         assert "\x1b" not in samuel("recipe", "list").out
 
     @pytest.mark.parametrize("name", ["../review", "/etc/passwd", "a\x1b", "..", ""])
-    def test_a_name_is_never_a_path(self, samuel, kitchen, name):
+    def test_the_name_of_a_recipe_is_never_read_as_a_path(self, samuel, kitchen, name):
         ran = samuel("recipe", "show", name)
         assert (ran.code, ran.out) == (2, "")
         assert "is not a valid recipe name" in ran.err
 
-    def test_one_that_is_not_there(self, samuel, kitchen):
+    def test_recipe_show_refuses_an_unknown_recipe(self, samuel, kitchen):
         assert samuel("recipe", "show", "reveiw") == (
             2,
             "",
@@ -98,7 +98,7 @@ class TestDryRun:
         assert not (project / "made.txt").exists()
         assert samuel("hooks", "log", "--json").json["data"] == []
 
-    def test_for_a_program(self, samuel, kitchen):
+    def test_recipe_run_dry_run_prints_json(self, samuel, kitchen):
         ran = samuel("recipe", "run", "review", "--arg", "branch=x", "--agent", "codex", "--dry-run", "--json")
         assert ran.json["data"] == {"recipe": "review", "agent": "codex", "prompt": "Review x against main.\n"}
 
@@ -130,7 +130,7 @@ class TestArguments:
 
 
 class TestRun:
-    def test_nothing_runs_before_somebody_agreed_to_the_agent(self, samuel, kitchen, project):
+    def test_recipe_run_starts_no_agent_that_is_not_trusted(self, samuel, kitchen, project):
         ran = samuel("recipe", "run", "review", "--arg", "branch=x")
         assert (ran.code, ran.out) == (1, "")
         assert "`agent:mine` has not been agreed to" in ran.err
@@ -144,7 +144,7 @@ class TestRun:
             f"review: the agent ended with exit code 0; changed: made.txt\nwarning: {NOTE}\n",
         )
 
-    def test_for_a_program(self, samuel, kitchen):
+    def test_recipe_run_prints_the_result_of_the_agent_as_json(self, samuel, kitchen):
         samuel("trust", "--yes")
         ran = samuel("recipe", "run", "review", "--arg", "branch=x", "--json")
         answer = ran.json
@@ -162,13 +162,13 @@ class TestRun:
             "stopped": "",
         }
 
-    def test_an_agent_that_fails(self, samuel, kitchen, put):
+    def test_recipe_run_exits_with_1_when_the_agent_fails(self, samuel, kitchen, put):
         put("agent.sh", "#!/bin/sh\nexit 3\n", 0o755)
         ran = samuel("recipe", "run", "review", "--arg", "branch=x", "--yes")
         assert ran.code == 1
         assert ran.err.startswith("review: the agent ended with exit code 3\n")
 
-    def test_a_hook_that_says_no(self, samuel, kitchen, put, project):
+    def test_recipe_run_stops_when_a_hook_denies(self, samuel, kitchen, put, project):
         verdict = """echo '{"decision": "deny", "reason": "not on a Friday"}'"""
         put(".samuel/hooks/no", f"#!/bin/sh\n[ $1 = hook ] && echo UserPromptSubmit || {verdict}\n", 0o755)
         ran = samuel("recipe", "run", "review", "--arg", "branch=x", "--yes")

@@ -31,7 +31,7 @@ def seen(project: Path) -> dict[str, Any]:
     return found
 
 
-def test_a_whole_session(samuel, hook, project: Path) -> None:
+def test_a_session_from_start_to_end(samuel, hook, project: Path) -> None:
     hook("SessionStart", {"messages_to_user": ["welcome"]}, "start")
     hook(
         "UserPromptSubmit",
@@ -77,19 +77,21 @@ def test_a_whole_session(samuel, hook, project: Path) -> None:
     assert "tree" not in data
 
 
-def test_without_any_hook(samuel) -> None:
+def test_a_session_works_without_any_hook(samuel) -> None:
     assert samuel("session", "start", "--id", "s").code == 0
     assert samuel("session", "prompt", "hello") == (0, "the hooks suggest nothing\n", "")
     assert samuel("session", "stop").code == 0
     assert samuel("session", "end").code == 0
 
 
-def test_an_id_is_made(samuel) -> None:
+def test_session_start_makes_an_id(samuel) -> None:
     id = samuel("session", "start", "--json").json["data"]["session"]
     assert samuel("session", "show", "--json").json["data"]["id"] == id
 
 
-def test_which_session_is_meant(samuel, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_session_commands_find_the_session_by_option_variable_or_latest(
+    samuel, monkeypatch: pytest.MonkeyPatch
+) -> None:
     samuel("session", "start", "--id", "a")
     samuel("session", "start", "--id", "b")
     assert samuel("session", "end", "--json").json["data"]["session"] == "b"
@@ -99,7 +101,7 @@ def test_which_session_is_meant(samuel, monkeypatch: pytest.MonkeyPatch) -> None
     assert samuel("session", "prompt", "x", "--id", "a", "--json").json["data"]["session"] == "a"
 
 
-def test_wrong_words(samuel) -> None:
+def test_session_commands_refuse_wrong_ids(samuel) -> None:
     assert samuel("session", "prompt", "x") == (
         1,
         "",
@@ -120,14 +122,14 @@ def test_a_denied_prompt_is_exit_code_1(samuel, hook) -> None:
     assert ran.out == "stopped: no secrets\n"
 
 
-def test_the_text_from_stdin(samuel, hook, project: Path) -> None:
+def test_session_prompt_reads_the_text_from_stdin(samuel, hook, project: Path) -> None:
     hook("UserPromptSubmit", {})
     samuel("session", "start")
     samuel("session", "prompt", "-", stdin="long " * 1000)
     assert seen(project)["user_message"] == "long " * 1000
 
 
-def test_what_git_says_was_changed(samuel, hook, put, project: Path, git) -> None:
+def test_session_stop_reports_files_that_git_says_were_changed(samuel, hook, put, project: Path, git) -> None:
     git(project, "init", "-q")
     for name in ("kept", "edited", "dirty"):
         put(name, "1")
@@ -150,7 +152,7 @@ class TestFollowUps:
         found: list[dict[str, Any]] = samuel("session", "stop", "--json").json["data"]["follow_ups"]
         return found
 
-    def test_a_task_goes_to_the_queue(self, samuel, hook, put) -> None:
+    def test_a_proposed_task_goes_to_the_queue(self, samuel, hook, put) -> None:
         put("prd.md", PRD)
         samuel("run", "init", "--prd", "prd.md")
         (action,) = self.propose(samuel, hook, {"kind": "create_task", "payload": {"title": "Fix the build"}})
@@ -188,7 +190,7 @@ class TestFollowUps:
         samuel("session", "stop")
         assert Path("x").exists()
 
-    def test_a_command_that_fails(self, samuel, hook, put) -> None:
+    def test_a_proposed_command_that_fails_is_reported(self, samuel, hook, put) -> None:
         put("samuel.toml", '[session]\nallow_commands = ["false", "no-such-program"]\n')
         actions = [{"kind": "run_command", "payload": {"command": name}} for name in ("false", "no-such-program")]
         first, second = self.propose(samuel, hook, *actions)
@@ -196,7 +198,7 @@ class TestFollowUps:
         assert second["state"] == "failed"
         assert "was not found on PATH" in second["note"]
 
-    def test_a_person_is_asked(self, samuel, hook, on_terminal) -> None:
+    def test_the_user_is_asked_before_a_proposed_command_runs(self, samuel, hook, on_terminal) -> None:
         hook(
             "SessionStop", {"follow_up_actions": [{"kind": "run_command", "payload": {"command": "touch asked"}}]}
         )
@@ -220,18 +222,18 @@ class TestDo:
         samuel("session", "stop")
         samuel("session", "end")
 
-    def test_one_of_them(self, samuel, waiting) -> None:
+    def test_session_do_carries_out_one_action_by_its_number(self, samuel, waiting) -> None:
         ran = samuel("session", "do", "2", "--yes")
         assert ran == (0, "follow-up 2, run_command `touch b`: done: exit code 0: it printed nothing\n", "")
         assert (Path("a").exists(), Path("b").exists()) == (False, True)
         assert samuel("session", "do", "2", "--yes").code == 2
 
-    def test_nobody_said_yes(self, samuel, waiting) -> None:
+    def test_session_do_without_a_terminal_runs_no_command(self, samuel, waiting) -> None:
         ran = samuel("session", "do", "1")
         assert (ran.code, ran.out.startswith("follow-up 1, run_command `touch a`: queued: it waits")) == (1, True)
         assert not Path("a").exists()
 
-    def test_a_person_is_asked(self, waiting, on_terminal) -> None:
+    def test_session_do_asks_on_a_terminal(self, waiting, on_terminal) -> None:
         assert on_terminal("session", "do", "1", typed="y\n")[0] == 0
         assert Path("a").exists()
 
@@ -240,12 +242,12 @@ class TestDo:
         samuel("run", "init", "--prd", "prd.md")
         assert samuel("session", "do", "3").out == "follow-up 3, create_task `T`: done: task `2`\n"
 
-    def test_dropped(self, samuel, waiting) -> None:
+    def test_session_do_drop_forgets_the_actions(self, samuel, waiting) -> None:
         assert samuel("session", "do", "--drop", "1").out == "follow-up 1, run_command `touch a`: dropped\n"
         assert samuel("session", "do", "--drop").out.count("dropped") == 2
         assert samuel("session", "do") == (0, "no follow-up action is pending\n", "")
 
-    def test_not_by_the_agent_of_a_run(self, samuel, waiting, monkeypatch) -> None:
+    def test_session_do_is_refused_inside_a_run(self, samuel, waiting, monkeypatch) -> None:
         monkeypatch.setenv("SAMUEL_RUN_ID", "run-7")
         assert samuel("session", "do", "--yes").code != 0
         assert not Path("a").exists()
@@ -272,7 +274,7 @@ def test_a_session_that_emit_began_knows_what_it_changed(samuel, hook, project: 
     assert seen(project)["changed_files"] == ["edited"]
 
 
-def test_the_sessions_there_were(samuel, hook) -> None:
+def test_session_list_shows_all_sessions(samuel, hook) -> None:
     assert samuel("session", "list").out == "there has been no session yet\n"
     hook("SessionStop", {"follow_up_actions": [{"kind": "run_command", "payload": {"command": "touch x"}}]})
     for id in ("s1", "s2"):
@@ -294,14 +296,14 @@ def test_one_that_has_ended_takes_no_more(samuel) -> None:
     assert samuel("session", "show", "--id", "s1").code == 0
 
 
-def test_a_file_that_is_no_session_is_in_nobodys_way(samuel, put) -> None:
+def test_a_file_that_is_not_a_session_is_ignored(samuel, put) -> None:
     samuel("session", "start", "--id", "s1")
     put(".samuel/run/sessions/other.json", "{")
     assert samuel("session", "prompt", "hi").code == 0
     assert samuel("session", "show", "--id", "other").code == 2
 
 
-def test_what_samuel_itself_writes_is_no_change(samuel, hook, project: Path, git) -> None:
+def test_files_that_samuel_writes_are_not_reported_as_changed(samuel, hook, project: Path, git) -> None:
     git(project, "init", "-q")
     hook("SessionStop", {})
     git(project, "add", "-A")
@@ -344,7 +346,7 @@ def test_a_session_remembers_where_the_work_stands(samuel, hook, project: Path) 
     assert seen(project)["stage"] == "review"
 
 
-def test_a_list_that_nobody_agreed_to_is_named(samuel, hook, put) -> None:
+def test_allowed_commands_that_are_not_trusted_are_named(samuel, hook, put) -> None:
     hook("SessionStop", {"follow_up_actions": [{"kind": "run_command", "payload": {"command": "touch x"}}]})
     put("samuel.toml", '[session]\nallow_commands = ["touch x"]\n')
     samuel("session", "start")

@@ -16,7 +16,7 @@ def skills(put, machine):
     user.write_text(GOOD)
 
 
-def test_list_for_a_pipe(samuel, skills):
+def test_skill_list_is_an_aligned_table_in_a_pipe(samuel, skills):
     assert samuel("skill", "list") == (
         0,
         "NAME    ORIGIN   STATUS    DESCRIPTION        REASON\n"
@@ -29,7 +29,7 @@ def test_list_for_a_pipe(samuel, skills):
     )
 
 
-def test_list_for_a_program(samuel, skills):
+def test_skill_list_prints_json(samuel, skills):
     found = samuel("skill", "list", "--json").json["data"]
     assert found[1] == {
         "name": "review",
@@ -54,7 +54,7 @@ def test_a_name_that_does_not_fit_is_a_warning(samuel, project, put):
     )
 
 
-def test_show(samuel, skills):
+def test_skill_show_prints_a_skill_and_its_text(samuel, skills):
     assert samuel("skill", "show", "review") == (
         0,
         "review: Reviews a change.\n"
@@ -80,7 +80,7 @@ def test_show(samuel, skills):
         ),
     ],
 )
-def test_one_that_cannot_be_shown(samuel, skills, name, code, says):
+def test_skill_show_refuses_unknown_and_broken_skills(samuel, skills, name, code, says):
     ran = samuel("skill", "show", name)
     assert (ran.code, ran.out) == (code, "")
     assert says in ran.err
