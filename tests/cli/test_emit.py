@@ -215,7 +215,9 @@ class TestWhatGoesWrong:
 
     CONTEXT = '{"ability_id": "x", "user_message": "x"}'
 
-    def test_a_broken_samuel_toml_stops_an_event_that_can_be_denied(self, samuel, put, event: str, code: int) -> None:
+    def test_a_broken_samuel_toml_stops_an_event_that_can_be_denied(
+        self, samuel, put, event: str, code: int
+    ) -> None:
         put("samuel.toml", "nonsense = [\n")
         ran = samuel("emit", event, stdin=self.CONTEXT)
         assert (ran.code, ran.out) == (code, "")
@@ -229,7 +231,9 @@ class TestWhatGoesWrong:
         assert "names `nobody`" in ran.err
 
     @pytest.mark.parametrize("context", ["[", "[]", "7", '"x"', "null", "{} {}", '{"a": NaN}'])
-    def test_an_invalid_context_stops_an_event_that_can_be_denied(self, samuel, event: str, code: int, context: str) -> None:
+    def test_an_invalid_context_stops_an_event_that_can_be_denied(
+        self, samuel, event: str, code: int, context: str
+    ) -> None:
         ran = samuel("emit", event, stdin=context)
         assert (ran.code, ran.out) == (code, "")
         assert ran.err.startswith("error: the context ")
