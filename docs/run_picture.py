@@ -14,7 +14,6 @@ import io
 import os
 import pty
 import re
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -26,20 +25,13 @@ from rich.terminal_theme import MONOKAI
 from rich.text import Text
 
 ROOT = Path(__file__).resolve().parent.parent
-DEMO = ROOT / "examples" / "demo"
+sys.path.insert(0, str(ROOT / "examples"))
+import demo  # noqa: E402  the project of `make demo`
+
 PICTURE = ROOT / "docs" / "run.svg"
 COLUMNS = 92
 
-SETTINGS = """
-[methodology.ralph]
-agent = "scripted"
-pause = "0s"
-commit = true
-quality_checks = ["python3 -m unittest discover -s tests -q"]
-
-[guardrails]
-max_file_lines = 100
-"""
+SETTINGS = demo.SETTINGS.replace("pause =", "commit = true\npause =")
 
 COMMANDS = (
     ("samuel", "run", "start"),
@@ -161,16 +153,13 @@ def draw() -> str:
         (home / ".gitconfig").write_text(
             "[user]\nname = You\nemail = you@example.org\n[init]\ndefaultBranch = main\n"
         )
-        shutil.copytree(DEMO / "project", project)
-        quietly = {"cwd": project, "env": environment, "check": True, "stdout": subprocess.DEVNULL}
-        subprocess.run(["git", "init", "-q"], **quietly)
-        subprocess.run(["samuel", "init"], **quietly)
-        (project / "samuel.toml").write_text(SETTINGS.lstrip())
-        shutil.copytree(DEMO / "steps", project / ".samuel" / "scripted")
-        subprocess.run(["git", "add", "-A"], **quietly)
-        subprocess.run(["git", "commit", "-q", "-m", "Start the project"], **quietly)
-        subprocess.run(["samuel", "run", "init", "--prd", "docs/prd.md"], **quietly)
-        subprocess.run(["samuel", "trust", "--yes"], **quietly)
+
+        def run(*words: str) -> None:
+            subprocess.run(words, cwd=project, env=environment, check=True, stdout=subprocess.DEVNULL)
+
+        demo.prepare(project, run, SETTINGS)
+        run("samuel", "run", "init", "--prd", "docs/prd.md")
+        run("samuel", "trust", "--yes")
         screen = Screen()
         for words in COMMANDS:
             screen.feed(f"\x1b[1;32m$\x1b[0m \x1b[1m{' '.join(words)}\x1b[0m\n\r")

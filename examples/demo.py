@@ -9,6 +9,7 @@ import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 REPOSITORY = Path(__file__).resolve().parent.parent
@@ -31,15 +32,9 @@ max_file_lines = 100
 def main() -> None:
     shutil.rmtree(PLACE, ignore_errors=True)
     HOME.mkdir(parents=True)
-    shutil.copytree(SAMPLE / "project", PROJECT)
-    run("git", "init", "-q", "-b", "main")
 
     title("A project, its PRD, and the two hooks that came with it")
-    run("samuel", "init")
-    (PROJECT / "samuel.toml").write_text(SETTINGS.lstrip())
-    shutil.copytree(SAMPLE / "steps", PROJECT / ".samuel" / "scripted")
-    run("git", "add", "-A")
-    run("git", "-c", "user.name=demo", "-c", "user.email=demo@example.org", "commit", "-q", "-m", "begin")
+    prepare(PROJECT, run)
     run("samuel", "run", "init", "--prd", "docs/prd.md", show=True)
 
     title("Nothing of it runs before you agreed")
@@ -54,6 +49,27 @@ def main() -> None:
     print(f"\nThe project is still there to look at:   cd {PROJECT.relative_to(REPOSITORY)}")
     print("What the agents were told and said:      .samuel/run/logs/, .samuel/run/progress.md")
     print(f"Its state is kept apart from yours:      export HOME={HOME}")
+
+
+def prepare(project: Path, run: Callable[..., None], settings: str = SETTINGS) -> None:
+    """Copy the sample project and its agent's steps, and commit them. docs/run_picture.py uses it, too."""
+    shutil.copytree(SAMPLE / "project", project)
+    run("git", "init", "-q", "-b", "main")
+    run("samuel", "init")
+    (project / "samuel.toml").write_text(settings.lstrip())
+    shutil.copytree(SAMPLE / "steps", project / ".samuel" / "scripted")
+    run("git", "add", "-A")
+    run(
+        "git",
+        "-c",
+        "user.name=demo",
+        "-c",
+        "user.email=demo@example.org",
+        "commit",
+        "-q",
+        "-m",
+        "Start the project",
+    )
 
 
 def run(*words: str, show: bool = False, live: bool = False) -> None:
