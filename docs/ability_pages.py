@@ -190,7 +190,7 @@ It also has `SAMUEL_ABILITY_ID`, `SAMUEL_PROJECT_ROOT`, `SAMUEL_RUN_ID` and `SAM
 FILES = {
     folder.INPUT: "The input that was asked for.",
     folder.RECORD: "The record; its fields are below.",
-    folder.WORDS: "The same for people: time, intent, what really ran, input, output or error, and whether "
+    folder.READABLE: "The same for people: time, intent, what really ran, input, output or error, and whether "
     "that is what was asked for.",
     folder.CHILDREN: "The keys of the calls that it made, one on each line.",
     "output.json": "The result, if an agent was asked to write it.",

@@ -42,7 +42,7 @@ class TestCreate:
         [
             ('{"text": 1}', 'the input does not fit: $.text: 1 is not of type "string"'),
             ("{}", 'the input does not fit: $: "text" is a required property'),
-            ('{"text": "a\\u0000b"}', "a value of the input has a NUL in it, which no argument can carry"),
+            ('{"text": "a\\u0000b"}', "a value of the input contains a NUL, which no argument can contain"),
         ],
     )
     def test_an_input_that_does_not_fit_leaves_no_folder(self, samuel, shop, given, reason):
@@ -157,7 +157,7 @@ class TestRun:
             "- started: WHEN, by process PID\n"
             "- ended: WHEN, after MS ms\n"
             "- ran: `scripts/abilities/repeat --times=1 hi`\n"
-            "- matched: yes, with the input that was asked for\n"
+            "- matched: yes, with the original input\n"
             "\n"
             "## Input\n"
             "\n"

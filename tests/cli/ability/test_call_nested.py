@@ -102,7 +102,7 @@ class TestNested:
         monkeypatch.setenv("SAMUEL_PARENT_CALL", parent)
         made = samuel("ability", "call", "text.repeat", "--input", '{"text": "hi"}')
         assert (made.code, made.json["status"]) == (1, "unavailable")
-        assert made.json["reason"].startswith("SAMUEL_PARENT_CALL names no call: ")
+        assert made.json["reason"].startswith("SAMUEL_PARENT_CALL does not name a call: ")
 
     def test_a_nested_call_with_an_ended_parent_is_refused(self, samuel, shop, monkeypatch):
         flow(shop, "whole", "text.repeat", "echo 1")
@@ -152,7 +152,7 @@ class TestKilled:
         samuel("ability", "create", "slow")
         assert (empty.record(first)["status"], empty.record(first)["error"]) == (
             "killed",
-            "the process that ran it was gone before it could say how it ended",
+            "the process that ran it died before it recorded a result",
         )
         assert "# slow: killed\n" in empty.words(first)
         assert empty.record(first)["final_input"] == {"as": "changed"}  # what was really running

@@ -1,4 +1,4 @@
-"""One call of an ability, as it is kept beside its `tool_call.md`."""
+"""The record of one call of an ability, stored next to its `tool_call.md`."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ class CallStatus(StrEnum):
     SUCCESS = "success"
     FAILURE = "failure"
     SKIPPED = "skipped"
-    """A hook said no."""
+    """A hook denied it."""
     KILLED = "killed"
-    """It began, and whoever ran it was gone before it could say how it ended."""
+    """It started, and the process that ran it died before it recorded a result."""
 
 
 class AbilityCall(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -27,30 +27,30 @@ class AbilityCall(msgspec.Struct, frozen=True, omit_defaults=True):
     status: CallStatus
     operation_key: str = ""
     intent: str = ""
-    """What for, in the caller's words."""
+    """The purpose, in the caller's words."""
     environment: str = ""
     session: str = ""
     parent: str = ""
     """The call that this one is part of."""
     children: tuple[str, ...] = ()
     pid: int = 0
-    """Who runs it."""
+    """The process that runs it."""
     started: str = ""
     ended: str = ""
     duration_ms: float = 0
     ran: str = ""
-    """What really ran, in one line."""
+    """The command or function that ran, in one line."""
     final_input: Any | UnsetType = UNSET
-    """What it was given, where hooks changed what was asked for."""
+    """The input it ran with, if hooks changed it."""
     output: Any | UnsetType = UNSET
     output_replaced: bool = False
-    """Hooks put another output in its place."""
+    """Whether hooks replaced the output."""
     messages: tuple[str, ...] = ()
-    """What the hooks that denied it want the person to know."""
+    """The messages to the user of the hooks that denied it."""
     error: str = ""
-    """Why it failed, was denied, or is not known to have ended."""
+    """Why it failed, was denied or was killed."""
     stderr: str = ""
-    """The end of what it said besides."""
+    """The end of what it wrote to stderr."""
 
 
 LONGEST_SUMMARY = 200  # characters
@@ -58,18 +58,18 @@ LARGEST_INDENTED = 64 * 1024  # bytes
 
 
 def indented(value: object) -> bytes:
-    """As JSON for people. What is large stays in one line: deep and wide, it would grow a hundred times."""
+    """Indented JSON; large values stay on one line, since indenting deep ones could multiply their size."""
     data = msgspec.json.encode(value)
     return msgspec.json.format(data, indent=2) if len(data) <= LARGEST_INDENTED else data
 
 
 def summary(value: object) -> str:
-    """A value in one short line."""
-    if isinstance(value, dict) and isinstance(said := value.get("summary"), str) and said.strip():
-        return shortened(said)
+    """The value as one short line."""
+    if isinstance(value, dict) and isinstance(text := value.get("summary"), str) and text.strip():
+        return shortened(text)
     return shortened(msgspec.json.encode(value).decode())
 
 
-def shortened(text: str, most: int = LONGEST_SUMMARY) -> str:
-    said = " ".join(text[: 4 * most].split())
-    return said if len(said) <= most and len(text) <= 4 * most else f"{said[: most - 1]}…"
+def shortened(text: str, limit: int = LONGEST_SUMMARY) -> str:
+    line = " ".join(text[: 4 * limit].split())
+    return line if len(line) <= limit and len(text) <= 4 * limit else f"{line[: limit - 1]}…"

@@ -1,4 +1,4 @@
-"""`tool_call.md`: a call as a person, or an agent, reads it."""
+"""`tool_call.md`: the record of a call for people and agents."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from msgspec import UNSET
 from samuel.abilities.execution.call import AbilityCall, CallStatus, indented, shortened
 from samuel.printable import safe
 
-LONGEST = 32 * 1024  # characters of one value; all of it is in the files beside it
+LONGEST = 32 * 1024  # characters of one value; the files next to it have all of it
 
 _TICKS = re.compile(r"`+")
 
 
-def tool_call(call: AbilityCall, asked: Any) -> str:
-    """`asked` is the input as it was asked for."""
-    blocks = [safe("\n".join(_facts(call))), _json("Input", asked)]
+def tool_call(call: AbilityCall, original_input: Any) -> str:
+    """The text of `tool_call.md`. `original_input` is the input before hooks changed it."""
+    blocks = [safe("\n".join(_facts(call))), _json("Input", original_input)]
     if call.final_input is not UNSET:
         blocks.append(_json("Final input", call.final_input))
     if call.output is not UNSET:
@@ -64,12 +64,12 @@ def _matched(call: AbilityCall) -> str:
     if call.final_input is not UNSET:
         return "no, hooks changed the input; both are below"
     if killed:
-        return "not known: it was killed before anybody could say"
-    return "yes, with the input that was asked for"
+        return "unknown, since it was killed"
+    return "yes, with the original input"
 
 
 def _code(text: str) -> str:
-    """On one line, with more backticks around it than it has inside."""
+    """Inline code, with more backticks around it than within."""
     ticks = "`" * (1 + _longest_ticks(text))
     return f"{ticks}{text}{ticks}" if len(ticks) == 1 else f"{ticks} {text} {ticks}"
 

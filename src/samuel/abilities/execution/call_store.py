@@ -1,12 +1,12 @@
-"""The calls of a project on disk: `.system/implement/<key>/`, and nothing outside of it.
+"""The calls of a project on disk, each in `.system/implement/<key>/`.
 
-input.json     what was asked for
+input.json     the original input
 call.json      the record
-tool_call.md   the same for people
-children       the keys of the calls that it made, a line each
+tool_call.md   the record for people
+children       the keys of the calls that it made, one on each line
 
-While a call runs, its process holds the lock `.system/implement/.running/<key>`. A lock that nobody holds, with a
-record that says `running`, is what a killed process leaves.
+While a call runs, its process holds the lock `.system/implement/.running/<key>`. A killed process leaves a record
+with the status `running` and a lock that no process holds.
 """
 
 from __future__ import annotations
@@ -37,18 +37,18 @@ from samuel.printable import file_name
 
 PLACE = ".system/implement"
 RUNNING = ".running"
-INPUT, RECORD, WORDS, CHILDREN = "input.json", "call.json", "tool_call.md", "children"
+INPUT, RECORD, READABLE, CHILDREN = "input.json", "call.json", "tool_call.md", "children"
 LARGEST = 64 * 1024 * 1024
 MOST_CHILDREN = 1000  # that a record lists
 
-KILLED = "the process that ran it was gone before it could say how it ended"
+KILLED = "the process that ran it died before it recorded a result"
 
 _LIST_HINT = "`samuel ability list --calls` lists them"
 _KEY = re.compile(r"call-\d{8}T\d{6}-[0-9a-f]{16}")
 
 
 def new_key(now: float) -> str:
-    """Unique, not to be guessed, and a file's name."""
+    """A new key: unique, hard to guess, and valid as a file name."""
     return f"call-{time.strftime('%Y%m%dT%H%M%S', time.gmtime(now))}-{secrets.token_hex(8)}"
 
 
@@ -57,19 +57,19 @@ class CallStore:
         self._root = root
 
     def path(self, key: str) -> str:
-        """The record of a call, below the project's root."""
-        return f"{PLACE}/{key}/{WORDS}"
+        """The path of the `tool_call.md` of a call, below the project's root."""
+        return f"{PLACE}/{key}/{READABLE}"
 
-    def add(self, call: AbilityCall, given: Any) -> None:
-        # Inputs and outputs as they are: nobody wants to commit them.
+    def add(self, call: AbilityCall, original_input: Any) -> None:
+        # Inputs and outputs are not redacted, so git must ignore them.
         place = make_ignored_dirs(self._root, *PLACE.split("/"))
         try:
             directory = make_dirs_inside(self._root, PLACE, call.key)
             try:
-                atomic.write_at(directory, INPUT, indented(given) + b"\n", 0o600)
+                atomic.write_at(directory, INPUT, indented(original_input) + b"\n", 0o600)
             finally:
                 os.close(directory)
-            self.save(call, given)
+            self.save(call, original_input)
         except (SamuelError, OSError, KeyboardInterrupt):
             shutil.rmtree(call.key, ignore_errors=True, dir_fd=place)
             raise
@@ -77,12 +77,12 @@ class CallStore:
             os.close(place)
 
     def all_keys(self) -> list[str]:
-        """By the second in which they were made."""
+        """The keys of all calls, by the second in which they were created."""
         return self._keys("")
 
     def load(self, key: str) -> AbilityCall:
         try:
-            data = read_inside(self._root, PLACE, known_key(key), RECORD, limit=LARGEST)
+            data = read_inside(self._root, PLACE, checked_key(key), RECORD, limit=LARGEST)
         except FileNotFoundError:
             if (self._root / PLACE / key).is_dir():
                 raise self._unreadable(key, RECORD, "it is missing") from None
@@ -97,25 +97,25 @@ class CallStore:
 
     def input(self, key: str) -> Any:
         try:
-            return decode_json(read_inside(self._root, PLACE, known_key(key), INPUT, limit=LARGEST))
+            return decode_json(read_inside(self._root, PLACE, checked_key(key), INPUT, limit=LARGEST))
         except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError, FileNotFoundError) as error:
             raise self._unreadable(key, INPUT, error) from None
 
-    def save(self, call: AbilityCall, asked: Any) -> None:
+    def save(self, call: AbilityCall, original_input: Any) -> None:
         directory = open_inside(self._root, PLACE, call.key, flags=os.O_RDONLY | os.O_DIRECTORY)
         try:
             atomic.write_at(directory, RECORD, indented(call) + b"\n", 0o600)
-            atomic.write_at(directory, WORDS, tool_call(call, asked).encode(errors="replace"), 0o600)
+            atomic.write_at(directory, READABLE, tool_call(call, original_input).encode(errors="replace"), 0o600)
         finally:
             os.close(directory)
 
     def delete(self, key: str) -> None:
-        """The whole folder; what a link in it leads to stays."""
+        """Remove the folder of a call; symbolic links in it are not followed."""
         try:
-            os.close(open_inside(self._root, PLACE, known_key(key), flags=os.O_RDONLY | os.O_DIRECTORY))
+            os.close(open_inside(self._root, PLACE, checked_key(key), flags=os.O_RDONLY | os.O_DIRECTORY))
         except FileNotFoundError:
             raise _no_call(key) from None
-        with self._locked(key):  # whether its record can be read or not
+        with self._locked(key):  # even if its record cannot be read
             folder = open_inside(self._root, PLACE, flags=os.O_RDONLY | os.O_DIRECTORY)
             try:
                 shutil.rmtree(key, dir_fd=folder)
@@ -124,7 +124,7 @@ class CallStore:
 
     @contextmanager
     def running(self, key: str) -> Iterator[None]:
-        """Nobody else runs or removes this call meanwhile; SamuelError if somebody does."""
+        """Hold the lock of a call; SamuelError if another process runs or removes it."""
         self.load(key)
         with self._locked(key):
             yield
@@ -138,7 +138,7 @@ class CallStore:
             except Locked as error:
                 raise SamuelError(f"`{key}` is running now", error.message) from None
             yield
-            # Whoever comes next finds a record that has ended, so the lock may go with its holder.
+            # The record has a final status by now, so the lock file can be removed.
             self._lock(key).unlink(missing_ok=True)
 
     def _lock(self, key: str) -> Path:
@@ -152,16 +152,16 @@ class CallStore:
 
     def children(self, key: str) -> tuple[str, ...]:
         try:
-            said = read_inside(self._root, PLACE, key, CHILDREN, limit=LARGEST).decode(errors="replace")
+            content = read_inside(self._root, PLACE, key, CHILDREN, limit=LARGEST).decode(errors="replace")
         except (FileNotFoundError, SamuelError):
             return ()
-        found = dict.fromkeys(line for line in said.splitlines() if _KEY.fullmatch(line))
-        return tuple(found)[:MOST_CHILDREN]
+        keys = dict.fromkeys(line for line in content.splitlines() if _KEY.fullmatch(line))
+        return tuple(keys)[:MOST_CHILDREN]
 
     def mark_killed(self, keys: Iterable[str] | None = None) -> list[str]:
-        """Give every call whose process is gone the record it could not write; their keys.
+        """Record every call whose process died as killed; returns their keys.
 
-        Those that left a lock are looked at; or `keys`, where somebody reads them all anyway.
+        Checks the calls that have a lock, or those of `keys`.
         """
         return [key for key in (self._keys(RUNNING) if keys is None else keys) if self._was_killed(key)]
 
@@ -173,23 +173,23 @@ class CallStore:
         return sorted(name for name in names if _KEY.fullmatch(name))
 
     def _was_killed(self, key: str) -> bool:
-        # Nothing is to be said of one that is running, was removed, or cannot be read.
+        # A call that is running, was removed, or cannot be read is skipped.
         with suppress(SamuelError, OSError):
             status = self.load(key).status
             if status not in (CallStatus.CREATED, CallStatus.RUNNING):
-                self._lock(key).unlink(missing_ok=True)  # what an interrupted one leaves
+                self._lock(key).unlink(missing_ok=True)  # left by an interrupted process
             if status is not CallStatus.RUNNING:
-                return False  # without a look at its lock: somebody may be about to take it
+                return False  # without taking its lock, which another process may be about to take
         with suppress(SamuelError, OSError), self.running(key):
             call = self.load(key)
             if call.status is not CallStatus.RUNNING:
                 return False
             ended = replace(call, status=CallStatus.KILLED, error=KILLED, children=self.children(key))
             try:
-                asked = self.input(key)
+                original_input = self.input(key)
             except SamuelError:
-                asked = None
-            self.save(ended, asked)
+                original_input = None
+            self.save(ended, original_input)
             return True
         return False
 
@@ -198,8 +198,8 @@ class CallStore:
         return ConfigError([Problem(f"it cannot be read: {why}", where, 0, f"samuel ability delete {key}")])
 
 
-def known_key(key: str) -> str:
-    """The key, if it can be one: it becomes part of a path."""
+def checked_key(key: str) -> str:
+    """The key, if it is valid; UsageError otherwise, since it becomes part of a path."""
     if not _KEY.fullmatch(key):
         raise UsageError(f"no ability call with key `{file_name(key)[:100]}`", _LIST_HINT)
     return key

@@ -1,6 +1,6 @@
-"""The process that the function of an ability runs in: the input on stdin, the output on stdout.
+"""The process in which the Python function of an ability runs: input on stdin, output on stdout.
 
-What the function prints goes to stderr, so that it does not end up in its output.
+What the function prints goes to stderr, so that it does not mix with its output.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from samuel.runtimes.worker import load
 
 def main() -> None:
     target, name = sys.argv[1:]
-    answer = os.dup(1)  # not inheritable: what the function starts cannot write into its output
+    answer = os.dup(1)  # not inheritable, so that child processes cannot write to the output
     os.dup2(2, 1)
-    given = decode_json(sys.stdin.buffer.read())
-    output = write(getattr(load(target), name)(given))
+    value = decode_json(sys.stdin.buffer.read())
+    output = write(getattr(load(target), name)(value))
     with open(answer, "wb") as file:
         file.write(output)

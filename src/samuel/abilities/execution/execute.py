@@ -1,7 +1,7 @@
-"""The execution script: `create` a call, `run` it.
+"""Create calls of abilities and run them.
 
-Running one is PreAbilityCall, the ability, its record, PostAbilityCall, in this order. What hooks made of the
-input is what runs, and it is checked again. A call runs once: its record is what happened, not what happened last.
+Running a call is PreAbilityCall, the ability, its record, PostAbilityCall, in this order. The ability gets the
+input as hooks changed it, after another check. A call runs only once, so no second run overwrites its record.
 """
 
 from __future__ import annotations
@@ -15,8 +15,7 @@ import msgspec
 from msgspec import UNSET
 from msgspec.structs import replace
 
-from samuel.abilities.execution import check
-from samuel.abilities.execution import nesting as family
+from samuel.abilities.execution import check, nesting
 from samuel.abilities.execution.call import AbilityCall, CallStatus, shortened, summary
 from samuel.abilities.execution.call_store import CallStore, new_key
 from samuel.abilities.execution.check import CallRefused
@@ -44,11 +43,11 @@ _REPORTED: dict[CallStatus, Literal["success", "failure", "skipped"]] = {
 
 
 Perform = Callable[[Ability, Mapping[str, Any], Mapping[str, str], str], ProgramResult]
-"""Runs an ability: its input, variables that are the call's own, and the call's key."""
+"""Runs an ability: the ability, its input, the call's variables, and the call's key."""
 
 
 class CreatedCall(NamedTuple):
-    """A call that can be run, or why there is none."""
+    """The key of a new call, or the reason why it was refused."""
 
     key: str = ""
     warnings: tuple[str, ...] = ()
@@ -59,7 +58,7 @@ class CallResult(NamedTuple):
     call: AbilityCall
     warnings: tuple[str, ...] = ()
     stopped: str = ""
-    """Why a hook that must not fail, and did, makes this a failure although the ability worked."""
+    """Why a strict hook failed after the ability, which makes this a failure."""
 
     @property
     def ok(self) -> bool:
@@ -68,7 +67,7 @@ class CallResult(NamedTuple):
 
 @dataclass(frozen=True)
 class AbilityRunner:
-    """The abilities of one project, ready to be called."""
+    """Runs the abilities of one project."""
 
     registry: Registry
     calls: CallStore
@@ -76,24 +75,24 @@ class AbilityRunner:
     fire: Callable[[Event], Fired]
     perform: Perform
     refusal: Callable[[Ability], str]
-    """Why somebody's word is missing for it."""
+    """Why an ability is not trusted; "" if it is."""
     environment: str = ""
     session: str = ""
     parent: str = ""
-    """The key of the call whose process this is."""
+    """The key of the call that this process belongs to."""
     run_id: str = ""
-    """The run that this is part of. What an ability starts is inside of one, and cannot change what is trusted."""
+    """The run that this is part of. The processes of an ability are inside a run, so they cannot trust."""
     handed_on: Mapping[str, str] = field(default_factory=dict)
     """Variables for programs of abilities that call others."""
 
-    def create(self, name: str, given: Any, intent: str = "") -> CreatedCall:
-        """Check everything that can be checked before; only then is there a folder."""
+    def create(self, name: str, call_input: Any, intent: str = "") -> CreatedCall:
+        """Check a call and store it; a refused call is not stored."""
         settle_killed(self.calls)
         try:
             ability = self.registry.find(name)
         except UsageError as error:
             return CreatedCall(refused=CallRefused(error.message, error.hint))
-        if refused := self._refused(ability) or check.input_of(ability, given):
+        if refused := self._refused(ability) or check.input_of(ability, call_input):
             return CreatedCall(refused=refused)
         call = AbilityCall(
             key=new_key(self.clock.now()),
@@ -106,20 +105,20 @@ class AbilityRunner:
             session=self.session,
             parent=self.parent,
         )
-        self.calls.add(call, given)
+        self.calls.add(call, call_input)
         unchecked = "it has no `input_schema`: the input was not checked"
         return CreatedCall(call.key, () if ability.input_schema is not None else (unchecked,))
 
     def run(self, key: str) -> CallResult:
-        """Run a call that was created. SamuelError if it cannot begin; whatever comes then is in its record."""
+        """Run a call that was created. SamuelError if it cannot start; later errors are in its record."""
         settle_killed(self.calls)
         with self.calls.running(key):
-            call, asked = self.calls.load(key), self.calls.input(key)
+            call, original_input = self.calls.load(key), self.calls.input(key)
             if call.status is not CallStatus.CREATED:
                 hint = "a call runs only once; `samuel ability create` makes another"
                 raise SamuelError(f"`{key}` has run already, with the status `{call.status.value}`", hint)
             ability = self.registry.find(call.ability_id)
-            if refused := self._refused(ability) or check.input_of(ability, asked):
+            if refused := self._refused(ability) or check.input_of(ability, original_input):
                 raise SamuelError(refused.reason, refused.suggestion)
             if self.parent:
                 self.calls.add_child(self.parent, key)
@@ -132,18 +131,18 @@ class AbilityRunner:
                 pid=os.getpid(),
                 started=iso(self.clock.now()),
             )
-            self.calls.save(call, asked)
+            self.calls.save(call, original_input)
             began = self.clock.monotonic()
             try:
-                return self._run(ability, call, asked)
+                return self._run(ability, call, original_input)
             except KeyboardInterrupt:
-                self._interrupted(ability, key, asked, began)
+                self._interrupted(ability, key, original_input, began)
                 raise
 
-    def _interrupted(self, ability: Ability, key: str, asked: Any, began: float) -> None:
+    def _interrupted(self, ability: Ability, key: str, original_input: Any, began: float) -> None:
         settle_killed(self.calls)
         call = self.calls.load(key)
-        if call.status is not CallStatus.RUNNING:  # only the hooks after it were
+        if call.status is not CallStatus.RUNNING:  # it had ended; only the hooks after it were interrupted
             return
         call = replace(
             call,
@@ -153,59 +152,63 @@ class AbilityRunner:
             error="interrupted",
             children=self.calls.children(key),
         )
-        self.calls.save(call, asked)
-        self._told(ability, call, asked, asked if call.final_input is UNSET else call.final_input, ())
+        self.calls.save(call, original_input)
+        self._report(
+            ability, call, original_input, original_input if call.final_input is UNSET else call.final_input, ()
+        )
 
     def _refused(self, ability: Ability) -> CallRefused | None:
         if refused := check.implemented(ability) or check.in_environment(ability, self.environment):
             return refused
-        objection = family.objection(ability, self.parent, self.environment, self.calls, self.registry)
+        objection = nesting.objection(ability, self.parent, self.environment, self.calls, self.registry)
         if why := objection or self.refusal(ability):
             reason, _, suggestion = why.partition("; ")
             return CallRefused(reason, suggestion)
         return None
 
-    def _run(self, ability: Ability, call: AbilityCall, asked: Any) -> CallResult:
+    def _run(self, ability: Ability, call: AbilityCall, original_input: Any) -> CallResult:
         before = self.fire(
             PreAbilityCall(
-                **self._names(ability, call), planned_input_summary=_planned(call, asked), tool_input=asked
+                **self._names(ability, call),
+                planned_input_summary=_planned(call, original_input),
+                tool_input=original_input,
             )
         )
         assert isinstance(before.event, PreAbilityCall)
-        final = before.event.tool_input
-        if not _same(final, asked):
-            call = replace(call, final_input=final)
-            self.calls.save(call, asked)  # before it runs: it may be killed
+        final_input = before.event.tool_input
+        if not _same(final_input, original_input):
+            call = replace(call, final_input=final_input)
+            self.calls.save(call, original_input)  # before it runs: it may be killed
         started = self.clock.monotonic()
         if before.stopped:
-            done = ProgramResult("", error=before.reason)
+            result = ProgramResult("", error=before.reason)
             status = CallStatus.SKIPPED
             call = replace(call, messages=tuple(before.messages))
         else:
-            done = self._performed(ability, call, final, before.event.event_id)
-            status = CallStatus.FAILURE if done.error else CallStatus.SUCCESS
-            settle_killed(self.calls)  # those that it made, and that ended with it
+            result = self._perform(ability, call, final_input, before.event.event_id)
+            status = CallStatus.FAILURE if result.error else CallStatus.SUCCESS
+            settle_killed(self.calls)  # calls that it made, and that were killed with it
         call = replace(
             call,
             status=status,
             ended=iso(self.clock.now()),
-            duration_ms=self._since(started) if done.ran else 0,
-            ran=done.ran,
-            output=done.output if status is CallStatus.SUCCESS else UNSET,
-            error=done.error,
-            stderr=done.stderr[-STDERR_KEPT:],
+            duration_ms=self._since(started) if result.ran else 0,
+            ran=result.ran,
+            output=result.output if status is CallStatus.SUCCESS else UNSET,
+            error=result.error,
+            stderr=result.stderr[-STDERR_KEPT:],
             children=self.calls.children(call.key),
         )
-        warnings = (*before.warnings, *done.warnings, *self._recorded(call, asked))
-        return self._told(ability, call, asked, final, warnings)
+        warnings = (*before.warnings, *result.warnings, *self._save_record(call, original_input))
+        return self._report(ability, call, original_input, final_input, warnings)
 
-    def _performed(self, ability: Ability, call: AbilityCall, given: Any, event_id: str) -> ProgramResult:
-        if refused := check.input_of(ability, given):
+    def _perform(self, ability: Ability, call: AbilityCall, final_input: Any, event_id: str) -> ProgramResult:
+        if refused := check.input_of(ability, final_input):
             return ProgramResult("", error=f"after the hooks, {refused.reason}")
-        if why := self.refusal(ability):  # again: hooks take their time, and its file may be another one by now
+        if why := self.refusal(ability):  # again, since the file may have changed while hooks ran
             return ProgramResult("", error=f"after the hooks, {why}")
         own = {
-            family.VARIABLE: call.key,
+            nesting.VARIABLE: call.key,
             "SAMUEL_RUN_ID": self.run_id or call.key,
             "SAMUEL_ABILITY_ID": ability.id,
             "SAMUEL_EVENT_ID": event_id,
@@ -217,15 +220,15 @@ class AbilityRunner:
                 else {}
             ),
         }
-        done = self.perform(ability, given, own, call.key)
-        if done.error or not (wrong := check.output_of(ability, done.output)):
-            return done
-        return done._replace(error=f"{wrong}; it gave {excerpt(_encode(done.output), 500)}")
+        result = self.perform(ability, final_input, own, call.key)
+        if result.error or not (wrong := check.output_of(ability, result.output)):
+            return result
+        return result._replace(error=f"{wrong}; it gave {excerpt(_encode(result.output), 500)}")
 
-    def _recorded(self, call: AbilityCall, asked: Any) -> tuple[str, ...]:
-        """The last record. It ran: what came of it must not be lost with a full disk, or a folder that is gone."""
+    def _save_record(self, call: AbilityCall, original_input: Any) -> tuple[str, ...]:
+        """Save the final record. If that fails, the result is still returned, with a warning."""
         try:
-            self.calls.save(call, asked)
+            self.calls.save(call, original_input)
         except (SamuelError, OSError) as error:
             why = error.message if isinstance(error, SamuelError) else error.strerror
             return (f"its record cannot be written: {why}",)
@@ -234,20 +237,20 @@ class AbilityRunner:
     def _since(self, began: float) -> float:
         return round((self.clock.monotonic() - began) * 1000, 3)
 
-    def _told(
-        self, ability: Ability, call: AbilityCall, asked: Any, final: Any, warnings: tuple[str, ...]
+    def _report(
+        self, ability: Ability, call: AbilityCall, original_input: Any, final_input: Any, warnings: tuple[str, ...]
     ) -> CallResult:
-        """PostAbilityCall, and what hooks made of the output."""
+        """Fire PostAbilityCall; returns the result, with the output as hooks changed it."""
         after = self.fire(
             PostAbilityCall(
                 **self._names(ability, call),
                 status=_REPORTED[call.status],
                 duration_ms=call.duration_ms,
-                input_summary=_planned(call, final),
+                input_summary=_planned(call, final_input),
                 output_summary=shortened(call.error) if call.output is UNSET else summary(call.output),
                 tool_call_path=self.calls.path(call.key),
-                tool_input=final,
-                original_input=asked,
+                tool_input=final_input,
+                original_input=original_input,
                 tool_output=call.output,
             )
         )
@@ -255,27 +258,27 @@ class AbilityRunner:
         warnings = (*warnings, *after.warnings)
         if call.status is CallStatus.SUCCESS and not _same(after.event.tool_output, call.output):
             call = replace(call, output=after.event.tool_output, output_replaced=True)
-            warnings = (*warnings, *self._recorded(call, asked))
+            warnings = (*warnings, *self._save_record(call, original_input))
             if wrong := check.output_of(ability, call.output):
                 warnings = (*warnings, f"after the hooks, {wrong}")
         return CallResult(call, warnings, after.reason if after.stopped else "")
 
     def _names(self, ability: Ability, call: AbilityCall) -> dict[str, Any]:
-        """What both events say of the call."""
+        """The fields that both events have."""
         return {
             "ability_id": ability.id,
             "operation_key": ability.operation_key or UNSET,
             "session_id": call.session or UNSET,
-            # For hooks that are meant for some scopes only; one without a scope is known by its names.
+            # For hooks with scopes; an ability without one is matched by its names.
             "extra": {SCOPE: list(ability.all_scopes)} if ability.all_scopes else UNSET,
         }
 
 
-def _planned(call: AbilityCall, given: Any) -> str:
-    """What for and with what, in one line."""
-    return shortened(f"{call.intent} {summary(given)}")
+def _planned(call: AbilityCall, call_input: Any) -> str:
+    """Purpose and input of a call, in one line."""
+    return shortened(f"{call.intent} {summary(call_input)}")
 
 
-def _same(one: Any, other: Any) -> bool:
-    """As JSON: to Python, true is 1."""
-    return _encode(one) == _encode(other)
+def _same(value: Any, other: Any) -> bool:
+    """Whether two values are the same JSON. In Python, true equals 1."""
+    return _encode(value) == _encode(other)

@@ -1,4 +1,4 @@
-"""What a killed call leaves: a record that still says `running`, and maybe processes."""
+"""Clean up after killed calls: a record with the status `running`, and maybe processes."""
 
 from __future__ import annotations
 
@@ -10,6 +10,6 @@ from samuel.process.tree import end_leftovers
 
 
 def settle_killed(calls: CallStore, keys: Iterable[str] | None = None) -> None:
-    """Give every call, or those of `keys`, whose process is gone its last record; end what it left running."""
+    """Record every call, or those of `keys`, whose process died as killed, and end processes that it left."""
     for key in calls.mark_killed(keys):
         end_leftovers(VARIABLE, key)

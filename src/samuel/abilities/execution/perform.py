@@ -1,4 +1,4 @@
-"""From an ability to what runs: a script, a function, or an agent that is told what to do."""
+"""Run the implementation of an ability: a script, a function, or a prompt to an agent."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from samuel.files.json import InvalidJson, parse
 
 
 class AgentOutput(NamedTuple):
-    """What an agent did."""
+    """The result of an agent."""
 
     agent: str
     response: str = ""
-    """The end of what it said."""
+    """The end of its output."""
     changed_files: tuple[str, ...] = ()
     error: str = ""
     stderr: str = ""
@@ -30,52 +30,57 @@ class AgentOutput(NamedTuple):
 
 
 AskAgent = Callable[[str, str, Mapping[str, str], Mapping[str, str]], AgentOutput]
-"""For the ability of this id, tells the agent a prompt, with the ability's variables and the call's own."""
+"""Runs the agent: ability id, prompt, the ability's variables, the call's variables."""
 
 
 class Performer:
-    def __init__(self, machine: ProgramSettings, ask: AskAgent) -> None:
-        self._machine = machine
+    def __init__(self, settings: ProgramSettings, ask: AskAgent) -> None:
+        self._settings = settings
         self._ask = ask
 
     def __call__(
-        self, ability: Ability, given: Mapping[str, Any], own: Mapping[str, str], key: str
+        self, ability: Ability, call_input: Mapping[str, Any], call_variables: Mapping[str, str], key: str
     ) -> ProgramResult:
         how = ability.implementation
         if isinstance(how, ScriptImplementation):
-            values = with_defaults(ability, given)
+            values = with_defaults(ability, call_input)
             words = [placeholders.fill(argument, values) for argument in how.arguments]
-            return run_script(how, words, given, own, self._machine)
+            return run_script(how, words, call_input, call_variables, self._settings)
         if isinstance(how, PythonImplementation):
-            return run_function(how, file_of(ability, self._machine.root), given, own, self._machine)
+            return run_function(
+                how, file_of(ability, self._settings.root), call_input, call_variables, self._settings
+            )
         assert how is not None
-        return self._by_agent(ability, how, given, own, key)
+        return self._by_agent(ability, how, call_input, call_variables, key)
 
     def _by_agent(
         self,
         ability: Ability,
         how: PromptImplementation,
-        given: Mapping[str, Any],
-        own: Mapping[str, str],
+        call_input: Mapping[str, Any],
+        call_variables: Mapping[str, str],
         key: str,
     ) -> ProgramResult:
         output = f"{PLACE}/{key}/{prompt.OUTPUT}"
-        text = prompt.told(ability, how, with_defaults(ability, given), output)
-        said = self._ask(ability.id, text, how.env, own)
-        done = ProgramResult(
-            f"the agent {said.agent}", error=said.error, stderr=said.stderr, warnings=said.warnings
+        text = prompt.agent_prompt(ability, how, with_defaults(ability, call_input), output)
+        agent_output = self._ask(ability.id, text, how.env, call_variables)
+        result = ProgramResult(
+            f"the agent {agent_output.agent}",
+            error=agent_output.error,
+            stderr=agent_output.stderr,
+            warnings=agent_output.warnings,
         )
-        if said.error:
-            return done
+        if agent_output.error:
+            return result
         if ability.output_schema is None:
-            answer = {"response": said.response, "changed_files": list(said.changed_files)}
-            return done._replace(output=answer)
+            answer = {"response": agent_output.response, "changed_files": list(agent_output.changed_files)}
+            return result._replace(output=answer)
         try:
-            return done._replace(output=parse(read_inside(self._machine.root, output, limit=LARGEST)))
+            return result._replace(output=parse(read_inside(self._settings.root, output, limit=LARGEST)))
         except FileNotFoundError:
-            return done._replace(error=f"the agent wrote no result to `{output}`")
+            return result._replace(error=f"the agent wrote no result to `{output}`")
         except InvalidJson as error:
-            return done._replace(error=f"its output is {error}")
+            return result._replace(error=f"its output is {error}")
         except (SamuelError, OSError) as error:
             why = error.message if isinstance(error, SamuelError) else error.strerror
-            return done._replace(error=f"its output cannot be read: {why}")
+            return result._replace(error=f"its output cannot be read: {why}")

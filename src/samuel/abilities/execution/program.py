@@ -1,4 +1,4 @@
-"""Running a script or a function of the project as a process of its own, which a deadline can kill."""
+"""Run a script or a Python function of the project in its own process, which a timeout can kill."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from samuel.runtimes.confined import NEEDED, SAMUEL
 from samuel.runtimes.exec import ending
 
 SECONDS = 600.0
-"""How long an ability has that does not say."""
+"""The timeout of an ability that does not set one."""
 
-# -P and the end of the path: neither the project's directory nor Samuel's may shadow anything.
+# -P, and appended to the path: neither the project's nor Samuel's directory may shadow other modules.
 _START = (
     "import sys; sys.path += sys.argv.pop(1), sys.argv.pop(1); "
     "from samuel.abilities.execution.child import main; main()"
@@ -31,10 +31,10 @@ _REFERENCE = re.compile(r"\$([A-Za-z_][A-Za-z0-9_]*)")
 
 
 class ProgramResult(NamedTuple):
-    """How it went."""
+    """The result of an implementation."""
 
     ran: str
-    """What ran, in one line; "" if nothing did."""
+    """What ran, in one line; "" if nothing ran."""
     output: Any = None
     error: str = ""
     """Why it failed; "" if it did not."""
@@ -43,13 +43,13 @@ class ProgramResult(NamedTuple):
 
 
 class ProgramSettings(NamedTuple):
-    """What programs are run with."""
+    """The settings that all programs of a project share."""
 
     root: Path
     variables: Mapping[str, str]
-    """What they see."""
+    """Their environment."""
     host: Mapping[str, str]
-    """Where `$NAME` is looked up."""
+    """The environment in which `$NAME` is looked up."""
     cache: Path
     output_limit: int
 
@@ -57,57 +57,59 @@ class ProgramSettings(NamedTuple):
 def run_script(
     script: ScriptImplementation,
     words: Sequence[str],
-    given: Mapping[str, Any],
-    own: Mapping[str, str],
-    machine: ProgramSettings,
+    call_input: Mapping[str, Any],
+    call_variables: Mapping[str, str],
+    settings: ProgramSettings,
 ) -> ProgramResult:
-    """`words` are its arguments, filled in; `own` are variables that nobody may set otherwise."""
+    """`words` are its arguments without placeholders; `own` override every other variable."""
     ran = shlex.join((script.path, *words))
     try:
         argv = interpreter.command(
-            machine.root / script.path,
+            settings.root / script.path,
             *words,
-            path=machine.variables["PATH"],
-            pycache=_pycache(machine),
-            cache_dir=machine.cache,
+            path=settings.variables["PATH"],
+            pycache=_pycache(settings),
+            cache_dir=settings.cache,
         )
     except NotRunnable as error:
         return ProgramResult("", error=str(error))
-    return _run(argv, ran, script, given, own, machine)
+    return _run(argv, ran, script, call_input, call_variables, settings)
 
 
 def run_function(
     function: PythonImplementation,
     file: Path | None,
-    given: Mapping[str, Any],
-    own: Mapping[str, str],
-    machine: ProgramSettings,
+    call_input: Mapping[str, Any],
+    call_variables: Mapping[str, str],
+    settings: ProgramSettings,
 ) -> ProgramResult:
-    """`file` is the file of the project that it is in; None for a module that is installed."""
+    """`file` is the project's file with the function; None for an installed module."""
     module, _, name = function.function.rpartition(":")
     if file is not None and not file.is_file():
         return ProgramResult("", error=f"`{file}` does not exist")
-    argv = [sys.executable, "-P", "-X", f"pycache_prefix={_pycache(machine)}", "-c", _START, SAMUEL, NEEDED]
-    return _run([*argv, str(file or module), name], function.function, function, given, own, machine)
+    argv = [sys.executable, "-P", "-X", f"pycache_prefix={_pycache(settings)}", "-c", _START, SAMUEL, NEEDED]
+    return _run(
+        [*argv, str(file or module), name], function.function, function, call_input, call_variables, settings
+    )
 
 
 def _run(
     argv: list[str],
     ran: str,
     how: ScriptImplementation | PythonImplementation,
-    given: Mapping[str, Any],
-    own: Mapping[str, str],
-    machine: ProgramSettings,
+    call_input: Mapping[str, Any],
+    call_variables: Mapping[str, str],
+    settings: ProgramSettings,
 ) -> ProgramResult:
-    variables, warnings = resolved(how.env, machine.host)
+    variables, warnings = resolve_variables(how.env, settings.host)
     seconds = SECONDS if how.timeout is None else how.timeout
     finished = spawn.run(
         argv,
-        cwd=str(machine.root),
-        env={**machine.variables, **variables, **own},
-        stdin=msgspec.json.encode(given),
+        cwd=str(settings.root),
+        env={**settings.variables, **variables, **call_variables},
+        stdin=msgspec.json.encode(call_input),
         timeout=seconds,
-        output_limit=machine.output_limit,
+        output_limit=settings.output_limit,
     )
     if finished.ended == "not_started":
         return ProgramResult("", error=finished.why)
@@ -115,33 +117,33 @@ def _run(
     if finished.ended == "timed_out":
         return done._replace(error=f"killed after {seconds:g}s")
     if finished.ended == "too_much_output":
-        limit = f"more than {machine.output_limit} bytes of output"
+        limit = f"more than {settings.output_limit} bytes of output"
         return done._replace(error=f"{limit}; `handler_output_bytes` under [limits] sets the limit")
     if finished.returncode != 0:
-        said = done.stderr if done.stderr.strip() else finished.stdout.decode("utf-8", "replace")
-        return done._replace(error=ending(finished.returncode, said))
+        output_text = done.stderr if done.stderr.strip() else finished.stdout.decode("utf-8", "replace")
+        return done._replace(error=ending(finished.returncode, output_text))
     try:
         return done._replace(output=parse(finished.stdout) if finished.stdout.strip() else None)
     except InvalidJson as error:
         return done._replace(error=f"its output is {error}")
 
 
-def resolved(env: Mapping[str, str], host: Mapping[str, str]) -> tuple[dict[str, str], tuple[str, ...]]:
-    """An ability's variables with the values they have outside, and a word about those that have none."""
-    found, warnings = {}, []
+def resolve_variables(env: Mapping[str, str], host: Mapping[str, str]) -> tuple[dict[str, str], tuple[str, ...]]:
+    """An ability's variables with references replaced by the host's values, and warnings for those left out."""
+    variables, warnings = {}, []
     for name, value in env.items():
         reference = _REFERENCE.fullmatch(value)
         outside = reference[1] if reference else ""
         if name in WITHHELD or outside in WITHHELD:
             warnings.append(f"`{name}` is left out of its environment: it is not for abilities")
         elif not reference:
-            found[name] = value
+            variables[name] = value
         elif outside in host:
-            found[name] = host[outside]
+            variables[name] = host[outside]
         else:
             warnings.append(f"`{name}` is left out of its environment: `{value}` is not set")
-    return found, tuple(warnings)
+    return variables, tuple(warnings)
 
 
-def _pycache(machine: ProgramSettings) -> str:
-    return str(machine.cache / "pycache")
+def _pycache(settings: ProgramSettings) -> str:
+    return str(settings.cache / "pycache")

@@ -1,4 +1,4 @@
-"""What the agent is told that does the work of an ability, and where it is to put the result."""
+"""The prompt for an ability that an agent carries out."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from samuel.abilities.execution.call import indented
 from samuel.abilities.model import Ability, PromptImplementation
 
 OUTPUT = "output.json"
-"""In the folder of the call. What an agent prints is its program's business, and different for each."""
+"""The file in the folder of the call for the result, since agents print their output in different formats."""
 
 
-def told(ability: Ability, prompt: PromptImplementation, given: Mapping[str, Any], output: str) -> str:
-    """The prompt with its values. What of the input it does not name follows as JSON."""
+def agent_prompt(ability: Ability, prompt: PromptImplementation, values: Mapping[str, Any], output: str) -> str:
+    """The prompt with its values. Values of the input without a placeholder follow as JSON."""
     named = placeholders.names(prompt.prompt)
-    parts = [placeholders.fill(prompt.prompt, given).rstrip("\n")]
-    if rest := {name: value for name, value in given.items() if name not in named}:
+    parts = [placeholders.fill(prompt.prompt, values).rstrip("\n")]
+    if rest := {name: value for name, value in values.items() if name not in named}:
         parts.append(f"The input:\n\n{indented(rest).decode()}")
     if ability.output_schema is not None:
         parts.append(

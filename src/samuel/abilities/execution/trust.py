@@ -1,7 +1,7 @@
-"""What of an ability came with the repository and runs: agreed to first, like every other executable text.
+"""The parts of an ability that the user must trust before it runs.
 
-`ability:<id>` is how it is run. The script itself, or the file of its function, is agreed to as a file, with all
-that lies beside it.
+`ability:<id>` is its command, function or prompt. Its script, or the file of its function, is trusted as a file,
+with everything in its directory.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ from samuel.trust.permit import Permit
 
 
 def texts(registry: Registry) -> list[CommandText]:
-    return [text(one) for one in registry.abilities if one.implementation is not None]
+    return [text(ability) for ability in registry.abilities if ability.implementation is not None]
 
 
 def files(root: Path, registry: Registry) -> dict[str, Path]:
-    """By name, below the root."""
-    running = (file_of(one, root) for one in registry.abilities)
+    """The scripts and files of functions, by their path below the root."""
+    running = (file_of(ability, root) for ability in registry.abilities)
     return with_neighbours(root, [str(path) for path in running if path and is_inside(path, root)])
 
 
@@ -36,7 +36,7 @@ def text(ability: Ability) -> CommandText:
 
 
 def file_of(ability: Ability, root: Path) -> Path | None:
-    """The file of the project that it runs, whether it is there or not; None for what comes from elsewhere."""
+    """The project's file that it runs, existing or not; None for agents and installed modules."""
     how = ability.implementation
     if isinstance(how, ScriptImplementation):
         return root / how.path
@@ -48,7 +48,7 @@ def file_of(ability: Ability, root: Path) -> Path | None:
 
 
 def refusal(ability: Ability, root: Path, permit: Permit) -> str:
-    """Why it may not run; "" if somebody agreed to it as it is."""
+    """Why it may not run; "" if it is trusted as it is."""
     path = file_of(ability, root)
     if path is not None and not is_inside(path, root):
         return f"`{path}` leads out of the project"
