@@ -220,7 +220,7 @@ def test_every_problem_of_a_route_file_has_its_line(write: Write) -> None:
         ("scope: a\n---\nroutes: []\n---\nmore: 1\n", 4, "more than 2 documents"),
         ("routes:\n\t- when_to_use: x\n", 2, "a tab"),
         ("routes: [\n", 1, "not valid YAML"),
-        ("- a\n- b\n", 1, "no mapping"),
+        ("- a\n- b\n", 1, "not a mapping"),
         ("scope: a\n", 1, "`routes` is missing"),
         ("scope: a\nscope: b\n", 2, "given twice"),
     ],

@@ -15,6 +15,7 @@ from samuel.cli.command_context import CommandContext, env_option, json_option
 from samuel.cli.run.display import JsonDisplay, LiveDisplay, PlainDisplay, plural
 from samuel.cli.run.preflight import make_ready
 from samuel.cli.run.profile import RunProfile
+from samuel.cli.signals import END, handled_by
 from samuel.config import load_personal
 from samuel.events.endings import ExitReason
 from samuel.loop.run import Run
@@ -125,9 +126,5 @@ def _signals(stop: Stop) -> Iterator[None]:
         with suppress(OSError):  # the terminal may be closed. Not by print, which may be in the middle of a line
             os.write(2, b"\nstopping after this step; press Ctrl-C again to stop now\n")
 
-    before = {name: signal.signal(name, request_stop) for name in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
-    try:
+    with handled_by(request_stop, signal.SIGINT, *END):
         yield
-    finally:
-        for name, handler in before.items():
-            signal.signal(name, handler)
