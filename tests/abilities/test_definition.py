@@ -48,7 +48,7 @@ def problems(text: str, level: Level = Level.LOW) -> list[str]:
     return [str(problem) for problem in caught.value.problems]
 
 
-def test_everything_a_high_level_ability_can_say() -> None:
+def test_every_field_of_a_high_level_ability_is_read() -> None:
     found = read_ability(HIGH.encode(), "a.yaml", Level.HIGH)
     assert found.names == ("billing_regression", "workflow.billing.regression")
     assert found.summary == "Run the billing suite against seeded data."
@@ -91,12 +91,12 @@ def test_a_low_level_ability_is_called_by_its_operation_key() -> None:
         ("{kind: agent, agent: {prompt: Review it}}", PromptImplementation("Review it")),
     ],
 )
-def test_every_kind_of_implementation(implementation: str, expected: object) -> None:
+def test_every_kind_of_implementation_is_read(implementation: str, expected: object) -> None:
     found = read_ability(f"{LOW}implementation: {implementation}\n".encode(), "a.yaml", Level.LOW)
     assert found.implementation == expected
 
 
-def test_every_problem_of_a_file_is_told_at_once() -> None:
+def test_every_problem_of_a_registry_file_is_reported_at_once() -> None:
     assert problems(
         """
         id: a b
@@ -157,12 +157,12 @@ def test_every_problem_of_a_file_is_told_at_once() -> None:
         ("calls: [a]", "unknown key `calls`"),
     ],
 )
-def test_what_cannot_be_is_refused(line: str, message: str) -> None:
+def test_an_invalid_field_of_an_ability_is_refused(line: str, message: str) -> None:
     (problem,) = problems(f"{LOW}{line}\n")
     assert problem.startswith(f"a.yaml:3: {message}")
 
 
-def test_how_an_ability_runs_may_stand_apart() -> None:
+def test_the_implementation_of_an_ability_may_be_in_another_file() -> None:
     found = read_execution(
         b"operation_key: db.seed\nimplementation: {kind: script, script: {path: a.sh}}\n", "c.yaml"
     )
@@ -178,7 +178,7 @@ def test_how_an_ability_runs_may_stand_apart() -> None:
         "id: a\nsummary: x",
     ],
 )
-def test_an_execution_names_one_ability_and_how_it_runs(text: str) -> None:
+def test_an_execution_file_must_name_one_ability_and_its_implementation(text: str) -> None:
     with pytest.raises(ConfigError):
         read_execution(text.encode(), "c.yaml")
 
@@ -197,7 +197,7 @@ values = st.recursive(
 
 
 @given(st.dictionaries(keys, values, max_size=8), st.sampled_from(Level))
-def test_any_mapping_is_read_or_refused(said: dict[str, object], level: Level) -> None:
+def test_any_registry_file_is_read_or_refused(said: dict[str, object], level: Level) -> None:
     data = json.dumps(said).encode()
     with suppress(ConfigError):
         assert read_ability(data, "a.yaml", level).id

@@ -26,10 +26,10 @@ values = st.recursive(
 )
 
 
-class TestWords:
+class TestToolCallFile:
     @given(values, st.text(), st.text())
-    def test_whatever_is_in_it_it_stays_what_it_is(self, asked, intent, error):
-        words = tool_call(replace(CALL, intent=intent, error=error, status=CallStatus.FAILURE), asked)
+    def test_no_input_can_add_a_heading_or_a_fact_to_tool_call_md(self, original_input, intent, error):
+        words = tool_call(replace(CALL, intent=intent, error=error, status=CallStatus.FAILURE), original_input)
         lines = words.split("\n")
         assert lines[0] == "# x: failure"
         # Nothing that a caller or a program says can look like a heading or a fact of the record.
@@ -45,7 +45,7 @@ class TestWords:
         headings = [line for line in outside if line.startswith("#")]
         assert headings == ["# x: failure", "## Input", *(["## Error"] if error else [])]
 
-    def test_what_a_terminal_would_act_on_is_written_as_an_escape(self):
+    def test_control_characters_are_escaped_in_tool_call_md(self):
         evil = "\x1b]52;c;ZXZpbA==\x07"
         call = replace(
             CALL, intent=evil, error=evil, stderr=evil, ran=evil, status=CallStatus.FAILURE, started="WHEN"
@@ -55,16 +55,16 @@ class TestWords:
         assert words.count(r"\x1b]52;c;ZXZpbA==\x07") == 4
         assert r'"text": "\u001b]52;c;ZXZpbA==\u0007"' in words
 
-    def test_backticks_in_what_ran(self):
+    def test_a_command_with_backticks_is_quoted_with_more_of_them(self):
         words = tool_call(replace(CALL, ran="say `hi` ``", status=CallStatus.SUCCESS, started="WHEN"), {})
         assert "- ran: ``` say `hi` `` ```\n" in words
 
-    def test_what_is_long_is_cut(self):
+    def test_long_values_are_cut_in_tool_call_md(self):
         words = tool_call(replace(CALL, stderr="a" * 100_000 + "END"), {"text": "b" * 100_000})
         assert len(words) < 3 * LONGEST
         assert "END\n```" in words
 
-    def test_what_is_wide_and_deep_does_not_grow(self, tmp_path):
+    def test_a_deep_value_does_not_grow_by_indenting(self, tmp_path):
         wide = [1] * 500_000
         for _ in range(100):
             wide = [wide]
@@ -81,8 +81,8 @@ class TestWords:
         assert shortened("a  b\n c") == "a b c"
 
 
-class TestFolder:
-    def test_what_is_written_is_read_again(self, tmp_path):
+class TestCallStore:
+    def test_a_stored_call_is_loaded_again(self, tmp_path):
         calls = CallStore(tmp_path)
         calls.add(CALL, {"a": [1]})
         assert (calls.load(CALL.key), calls.input(CALL.key)) == (CALL, {"a": [1]})
@@ -92,7 +92,7 @@ class TestFolder:
 
     @pytest.mark.parametrize("name", ["call.json", "input.json"])
     @pytest.mark.parametrize("text", ["", "[]", "{", "\xff", '{"key": "x"}', "[" * 100_000])
-    def test_a_record_that_somebody_spoilt(self, tmp_path, name, text):
+    def test_a_damaged_record_of_a_call_is_reported(self, tmp_path, name, text):
         calls = CallStore(tmp_path)
         calls.add(CALL, {})
         (tmp_path / ".system/implement" / CALL.key / name).write_text(text, "latin-1")
@@ -104,14 +104,14 @@ class TestFolder:
                 calls.input(CALL.key)
         assert calls.mark_killed() == []
 
-    def test_a_record_under_another_key(self, tmp_path):
+    def test_a_record_in_the_folder_of_another_key_is_refused(self, tmp_path):
         calls, other = CallStore(tmp_path), new_key(NOW)
         calls.add(CALL, {})
         (tmp_path / ".system/implement" / CALL.key).rename(tmp_path / ".system/implement" / other)
         with pytest.raises(ConfigError, match="it is the record of"):
             calls.load(other)
 
-    def test_one_at_a_time(self, tmp_path):
+    def test_a_call_is_run_by_one_process_at_a_time(self, tmp_path):
         calls = CallStore(tmp_path)
         calls.add(CALL, {})
         with calls.running(CALL.key), pytest.raises(SamuelError, match="is running now"), calls.running(CALL.key):
@@ -119,7 +119,7 @@ class TestFolder:
         with calls.running(CALL.key):
             pass
 
-    def test_who_died_while_running_was_killed(self, tmp_path):
+    def test_a_call_whose_process_died_is_marked_as_killed(self, tmp_path):
         calls = CallStore(tmp_path)
         calls.add(CALL, {})
         with suppress(KeyboardInterrupt), calls.running(CALL.key):
@@ -130,7 +130,7 @@ class TestFolder:
         assert (calls.load(CALL.key).status, calls.load(CALL.key).error) == (CallStatus.KILLED, KILLED)
         assert calls.mark_killed() == []
 
-    def test_who_died_before_it_began_may_begin_again(self, tmp_path):
+    def test_a_call_whose_process_died_before_it_started_can_still_run(self, tmp_path):
         calls = CallStore(tmp_path)
         calls.add(CALL, {})
         with pytest.raises(KeyboardInterrupt), calls.running(CALL.key):
@@ -138,7 +138,7 @@ class TestFolder:
         assert calls.mark_killed() == []
         assert calls.load(CALL.key).status is CallStatus.CREATED
 
-    def test_its_end_is_found_without_its_lock_and_without_its_input(self, tmp_path):
+    def test_a_killed_call_without_lock_and_input_is_found_by_its_key(self, tmp_path):
         calls = CallStore(tmp_path)
         calls.add(replace(CALL, status=CallStatus.RUNNING), {})
         (tmp_path / ".system/implement" / CALL.key / "input.json").write_text("{")
@@ -146,7 +146,7 @@ class TestFolder:
         assert calls.mark_killed(calls.all_keys()) == [CALL.key]
         assert calls.load(CALL.key).status is CallStatus.KILLED
 
-    def test_the_lock_of_one_that_has_ended_goes(self, tmp_path):
+    def test_the_lock_of_a_call_that_has_ended_is_removed(self, tmp_path):
         calls = CallStore(tmp_path)
         calls.add(CALL, {})
         with suppress(KeyboardInterrupt), calls.running(CALL.key):
@@ -157,13 +157,13 @@ class TestFolder:
         assert calls.mark_killed() == []
         assert not lock.exists()
 
-    def test_what_is_locked_inside_is_not_taken_for_it(self, tmp_path):
+    def test_a_lock_error_of_the_ability_is_not_taken_for_the_lock_of_the_call(self, tmp_path):
         calls = CallStore(tmp_path)
         calls.add(CALL, {})
         with pytest.raises(Locked, match="something else"), calls.running(CALL.key):
             raise Locked("something else")
 
-    def test_it_is_not_for_git_unless_somebody_says_so(self, tmp_path):
+    def test_git_ignores_calls_until_the_user_removes_the_gitignore(self, tmp_path):
         calls, ignored = CallStore(tmp_path), tmp_path / ".system/implement/.gitignore"
         calls.add(CALL, {})
         assert ignored.read_text() == "*\n"
@@ -171,7 +171,7 @@ class TestFolder:
         calls.add(replace(CALL, key=new_key(NOW)), {})
         assert not ignored.exists()
 
-    def test_children(self, tmp_path):
+    def test_the_children_of_a_call_are_listed_once_and_invalid_lines_ignored(self, tmp_path):
         calls, child = CallStore(tmp_path), new_key(NOW)
         calls.add(CALL, {})
         assert calls.children(CALL.key) == ()
@@ -194,12 +194,12 @@ class TestFolder:
         assert not words.is_symlink()
 
     @given(st.text())
-    def test_a_key_is_only_what_we_gave(self, key):
+    def test_a_text_that_is_not_a_key_is_refused(self, key):
         with pytest.raises(UsageError):
             CallStore(None).load(key)
 
 
-def test_the_record_is_plain_json(tmp_path):
+def test_the_record_of_a_call_is_plain_json(tmp_path):
     calls = CallStore(tmp_path)
     calls.add(CALL, {})
     said = json.loads((tmp_path / ".system/implement" / CALL.key / "call.json").read_text())

@@ -43,7 +43,7 @@ def test_unrelated_prompts_find_nothing(indexes: dict[str, Ask], name: str, text
     assert indexes[name](text).candidates == ()
 
 
-def test_hardly_anything_is_offered_for_what_fits_nowhere(asked: tuple[Labelled, Ask]) -> None:
+def test_at_most_four_percent_of_unrelated_prompts_are_offered_an_ability(asked: tuple[Labelled, Ask]) -> None:
     _, ask = asked
     texts = unrelated_everywhere()
     assert len(texts) >= 100
@@ -58,7 +58,7 @@ def indexes() -> Iterator[dict[str, Ask]]:
         index.close()
 
 
-def test_the_sets_are_what_they_say() -> None:
+def test_every_ability_of_the_labelled_sets_has_a_prompt_and_no_prompt_is_repeated() -> None:
     held_out = labelled(HELD_OUT)
     for one in (*SETS.values(), held_out):
         ids = {ability.id for ability in one.registry.abilities}

@@ -30,7 +30,7 @@ def found(root: Path) -> list[str]:
     return [str(problem) for problem in lint(root, load(root))]
 
 
-def test_nothing_is_wrong_with_a_sound_registry(write, labelled: Path) -> None:
+def test_a_valid_registry_has_no_problems(write, labelled: Path) -> None:
     assert found(write(SOUND)) == []
     assert found(labelled / "project") == []
 
@@ -39,7 +39,7 @@ def test_a_registry_needs_no_tables(write) -> None:
     assert found(write({name: text for name, text in SOUND.items() if name != "ABILITY.md"})) == []
 
 
-def test_tables_and_files_that_disagree(write) -> None:
+def test_tables_and_files_that_disagree_are_reported(write) -> None:
     table = TABLE.replace("flow.yaml |", "folw.yaml |").replace("| script |", "| api |")
     root = write(SOUND | {"ABILITY.md": table, f"{LOW}/orphan.yaml": SEED.replace("db.seed", "db.drop")})
     assert found(root) == [
@@ -49,7 +49,7 @@ def test_tables_and_files_that_disagree(write) -> None:
     ]
 
 
-def test_a_row_names_what_its_file_defines(write) -> None:
+def test_a_row_that_contradicts_its_file_is_reported(write) -> None:
     table = TABLE.replace("| flow |", "| other |").replace(
         f"| db.seed | script | infra | Seed it | {LOW}/seed.yaml |", ""
     )
@@ -64,7 +64,7 @@ def test_a_row_names_what_its_file_defines(write) -> None:
     ]
 
 
-def test_calls_that_lead_nowhere(write) -> None:
+def test_calls_of_unknown_abilities_are_reported(write) -> None:
     flow = f"{FLOW}calls:\n  - db.seed\n  - db.sead\n  - unheard.of\n"
     assert found(write(SOUND | {f"{HIGH}/flow.yaml": flow})) == [
         f"{HIGH}/flow.yaml:7: there is no ability `db.sead` (did you mean `db.seed`?)",
@@ -72,7 +72,7 @@ def test_calls_that_lead_nowhere(write) -> None:
     ]
 
 
-def test_calls_in_a_circle_are_told_once(write) -> None:
+def test_each_circle_of_calls_is_reported_once(write) -> None:
     def flow(name: str, calls: str) -> str:
         return FLOW.replace("id: flow", f"id: {name}\noperation_key: workflow.{name}") + f"calls: [{calls}]\n"
 
@@ -92,13 +92,13 @@ def test_calls_in_a_circle_are_told_once(write) -> None:
     ]
 
 
-def test_schemas_that_are_none(write) -> None:
+def test_invalid_schemas_are_reported(write) -> None:
     schema = "input_schema:\n  type: object\n  properties:\n    a:\n      type: text\n"
     (problem,) = found(write(SOUND | {f"{LOW}/seed.yaml": SEED + schema}))
     assert problem.startswith(f'{LOW}/seed.yaml:8: `input_schema` is not a valid JSON Schema: "text" is not valid')
 
 
-def test_scripts_that_cannot_run(write, tmp_path: Path) -> None:
+def test_scripts_that_cannot_run_are_reported(write, tmp_path: Path) -> None:
     def seed(name: str) -> str:
         return SEED.replace("db.seed", f"db.{name}").replace("run.sh", f"tools/{name}")
 
@@ -112,7 +112,7 @@ def test_scripts_that_cannot_run(write, tmp_path: Path) -> None:
     ]
 
 
-def test_functions_that_are_not_there(write) -> None:
+def test_missing_functions_are_reported(write) -> None:
     def seed(name: str, function: str) -> str:
         run = f"implementation:\n  kind: python\n  python:\n    function: {function}\n"
         return SEED.replace("db.seed", f"db.{name}").replace(RUN, run)
@@ -136,7 +136,7 @@ def test_functions_that_are_not_there(write) -> None:
     assert third.startswith(f"{LOW}/c.yaml:6: `tools/bad.py` cannot be read: invalid syntax")
 
 
-def test_an_ability_needs_an_implementation_somewhere(write) -> None:
+def test_an_ability_without_an_implementation_is_reported(write) -> None:
     bare = SEED.replace(RUN, "")
     assert found(write({f"{LOW}/seed.yaml": bare})) == [
         f"{LOW}/seed.yaml:1: `db.seed` has no implementation"
@@ -146,7 +146,7 @@ def test_an_ability_needs_an_implementation_somewhere(write) -> None:
     assert found(write({})) == []
 
 
-def test_arguments_that_the_input_does_not_have(write) -> None:
+def test_placeholders_that_the_input_schema_lacks_are_reported(write) -> None:
     run = """\
     operation_key: db.seed
     summary: Seed
@@ -164,20 +164,20 @@ def test_arguments_that_the_input_does_not_have(write) -> None:
     ]
 
 
-def test_a_keyword_that_rules_itself_out(write) -> None:
+def test_a_negative_keyword_that_is_also_a_keyword_is_reported(write) -> None:
     hints = "routing_hints:\n  keywords: [seed, fill]\n  negative_keywords:\n    - drop\n    - Seed\n"
     assert found(write(SOUND | {f"{LOW}/seed.yaml": SEED + hints})) == [
         f"{LOW}/seed.yaml:8: `Seed` is also a keyword (remove one of the two: it can never match)"
     ]
 
 
-def test_what_could_not_be_read_is_part_of_it(write) -> None:
+def test_files_that_cannot_be_read_are_reported(write) -> None:
     assert found(write(SOUND | {f"{LOW}/bad.yaml": "summary: x\n", "ABILITY.md": TABLE})) == [
         f"{LOW}/bad.yaml:1: `operation_key` is missing (add `operation_key: ...`)"
     ]
 
 
-def test_a_path_that_no_file_can_have_hides_nothing(write) -> None:
+def test_a_row_with_an_impossible_path_does_not_hide_other_problems(write) -> None:
     long = "a" * 300
     row = f"| other | script | infra | Seed it | {LOW}/{long}.yaml |\n"
     root = write({**SOUND, "ABILITY.md": TABLE + row, f"{LOW}/seed.yaml": SEED.replace("run.sh", long)})
@@ -188,7 +188,7 @@ def test_a_path_that_no_file_can_have_hides_nothing(write) -> None:
     ]
 
 
-def test_advice_is_for_the_first_few(write) -> None:
+def test_only_the_first_problems_of_a_registry_get_spelling_hints(write) -> None:
     rows = "".join(f"| s{at} | script | x | Seed | {LOW}/seed{at}.yaml |\n" for at in range(50))
     said = found(write({**SOUND, "ABILITY.md": TABLE + rows}))
     assert len(said) == 50

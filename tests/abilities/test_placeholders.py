@@ -19,14 +19,14 @@ from samuel.errors import SamuelError
         ('{"a": 1} {} {0} {a b}', {}, '{"a": 1} {} {0} {a b}'),
     ],
 )
-def test_values(text, values, expected):
+def test_placeholders_are_replaced_by_values(text, values, expected):
     assert fill(text, values) == expected
 
 
-def test_a_name_that_the_input_lacks():
+def test_a_placeholder_without_a_value_is_refused():
     with pytest.raises(SamuelError, match="the input has no `suite`"):
         fill("{suite}", {"other": 1})
 
 
-def test_names():
+def test_the_names_of_placeholders_are_listed_once():
     assert names("{b} {a} {b} {0}") == ["b", "a"]

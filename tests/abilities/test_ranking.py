@@ -41,16 +41,16 @@ def test_the_prompt_shows_each_ability_on_one_line_and_the_request_as_data() -> 
     ],
     ids=["a list", "none", "among words", "claude", "codex"],
 )
-def test_an_answer_is_the_last_list_of_ids(output: str, ids: tuple[str, ...]) -> None:
+def test_the_answer_of_a_ranker_is_its_last_list_of_ids(output: str, ids: tuple[str, ...]) -> None:
     assert ids_in(output, [SWEEP, MOP], 3) == ids
 
 
-def test_an_answer_is_cut_to_what_was_asked_for() -> None:
+def test_the_answer_of_a_ranker_is_cut_to_the_limit() -> None:
     assert ids_in('["mop", "sweep"]', [SWEEP, MOP], 1) == ("mop",)
 
 
 @pytest.mark.parametrize("output", ["", "sweep", '["swep"]', '["sweep", "rm"]', "[1, 2]", "[" * 10_000])
-def test_anything_else_is_no_answer(output: str) -> None:
+def test_an_answer_without_a_list_of_listed_ids_is_refused(output: str) -> None:
     with pytest.raises(ValueError, match=r"no JSON list|not in the prompt"):
         ids_in(output, [SWEEP, MOP], 3)
 
@@ -68,7 +68,7 @@ class Scripted:
 
 @pytest.mark.parametrize("name", DEVELOPMENT)
 @pytest.mark.parametrize(("shown", "least"), [(12, 0.87), (40, 0.99)])
-def test_the_right_ability_is_among_those_that_a_ranker_is_shown(name: str, shown: int, least: float) -> None:
+def test_the_right_ability_is_in_the_prompt_of_a_ranker(name: str, shown: int, least: float) -> None:
     one = labelled(name)
     ranker = Scripted(dict(one.prompts))
     with open_index(one.registry) as index:
@@ -85,7 +85,7 @@ def test_the_right_ability_is_among_those_that_a_ranker_is_shown(name: str, show
 
 
 @pytest.mark.parametrize("name", DEVELOPMENT)
-def test_a_ranker_that_fails_changes_nothing_but_says_so(name: str) -> None:
+def test_a_failing_ranker_is_reported_and_the_words_decide(name: str) -> None:
     one = labelled(name)
 
     def broken(text: str, abilities: Sequence[Ability], limit: int) -> Ranking:
@@ -101,7 +101,7 @@ def test_a_ranker_that_fails_changes_nothing_but_says_so(name: str) -> None:
             assert routed.ranked_by == "words"
 
 
-def test_what_comes_nearest_is_data_and_not_offered_besides() -> None:
+def test_the_nearest_abilities_are_returned_but_not_offered() -> None:
     one = labelled(DEVELOPMENT[0])
     with open_index(one.registry) as index:
         for text, _ in one.prompts:

@@ -25,7 +25,7 @@ def told(root: Path) -> list[str]:
     return [str(problem) for problem in load(root).problems]
 
 
-def test_nothing_at_all_is_a_registry_of_nothing(tmp_path: Path) -> None:
+def test_a_project_without_files_has_an_empty_registry(tmp_path: Path) -> None:
     registry = load(tmp_path)
     assert registry.abilities == ()
     assert registry.problems == ()
@@ -50,14 +50,14 @@ def test_an_ability_is_found_by_id_and_by_operation_key(write) -> None:
         registry.find("db.sed")
 
 
-def test_how_it_runs_may_be_said_below_config(write) -> None:
+def test_an_implementation_may_be_in_a_file_below_config(write) -> None:
     run = "operation_key: db.seed\nimplementation: {kind: script, script: {path: seed.sh}}\n"
     registry = load(write({f"{LOW}/seed.yaml": SEED, f"{CONFIG}/seed.yaml": run}))
     assert registry.find("db.seed").implementation == ScriptImplementation("seed.sh")
     assert registry.find("db.seed").implementation_file == f"{CONFIG}/seed.yaml"
 
 
-def test_how_it_runs_is_said_once(write) -> None:
+def test_a_second_implementation_of_an_ability_is_reported(write) -> None:
     run = "operation_key: db.seed\nimplementation: {kind: script, script: {path: %s}}\n"
     root = write(
         {
@@ -75,7 +75,7 @@ def test_how_it_runs_is_said_once(write) -> None:
     ]
 
 
-def test_a_broken_file_hides_no_other(write) -> None:
+def test_a_broken_registry_file_does_not_hide_others(write) -> None:
     root = write(
         {
             f"{HIGH}/review.yaml": REVIEW,
@@ -95,7 +95,7 @@ def test_a_broken_file_hides_no_other(write) -> None:
     ]
 
 
-def test_one_name_is_one_ability(write) -> None:
+def test_a_second_ability_of_the_same_name_is_reported(write) -> None:
     other = "id: other\ntype: agent\noperation_key: db.seed\nsummary: x\n"
     root = write({f"{LOW}/a.yaml": SEED, f"{LOW}/b.yaml": SEED, f"{HIGH}/other.yaml": other})
     assert [one.id for one in load(root).abilities] == ["other"], "the first file of the name has it"
@@ -106,7 +106,7 @@ def test_one_name_is_one_ability(write) -> None:
     ]
 
 
-def test_no_other_file_takes_over_a_name_that_a_row_gives(write) -> None:
+def test_an_ability_in_a_table_keeps_its_name_against_another_file(write) -> None:
     other = REVIEW.replace("Review a change", "Something else")
     root = write({"ABILITY.md": TABLE, f"{HIGH}/a.yaml": other, f"{HIGH}/review.yaml": REVIEW})
     assert load(root).find("review").file == f"{HIGH}/review.yaml"
@@ -133,7 +133,7 @@ def test_no_row_leads_out_of_the_project(write, path: str) -> None:
     )
 
 
-def test_no_link_is_followed(write) -> None:
+def test_symbolic_links_in_the_registry_are_not_followed(write) -> None:
     root = write(
         {"ABILITY.md": TABLE.replace(f"{HIGH}/review.yaml", "tools/review.yaml"), f"{LOW}/seed.yaml": SEED}
     )
@@ -147,7 +147,7 @@ def test_no_link_is_followed(write) -> None:
     assert all("symbolic link" in problem for problem in told(root))
 
 
-def test_what_is_no_file_is_told(write) -> None:
+def test_a_registry_entry_that_is_not_a_file_is_reported(write) -> None:
     root = write({f"{LOW}/seed.yaml": SEED})
     os.mkfifo(root / LOW / "pipe.yaml")
     (root / LOW / "directory.yaml").mkdir()
@@ -155,7 +155,7 @@ def test_what_is_no_file_is_told(write) -> None:
     assert len(told(root)) == 2
 
 
-def test_a_name_that_is_not_utf8_is_told(write, tmp_path: Path) -> None:
+def test_a_registry_file_name_that_is_not_utf8_is_reported(write, tmp_path: Path) -> None:
     root = write({f"{LOW}/seed.yaml": SEED})
     with open(os.path.join(os.fsencode(root / LOW), b"\xff.yaml"), "w") as file:
         file.write(SEED)
@@ -164,7 +164,7 @@ def test_a_name_that_is_not_utf8_is_told(write, tmp_path: Path) -> None:
     assert [problem.what for problem in registry.problems] == ["its name is not UTF-8"]
 
 
-def test_what_was_read_is_kept_until_a_file_changes(write, tmp_path: Path) -> None:
+def test_the_registry_is_cached_until_a_file_changes(write, tmp_path: Path) -> None:
     cache = tmp_path / "cache"
     root = write({"ABILITY.md": TABLE, f"{HIGH}/review.yaml": REVIEW, f"{LOW}/seed.yaml": SEED})
     first = load(root, cache)
@@ -181,7 +181,7 @@ def test_what_was_read_is_kept_until_a_file_changes(write, tmp_path: Path) -> No
     assert load(root, cache).find("review").when_to_use == "After it"
 
 
-def test_a_file_elsewhere_is_looked_at_again_too(write, tmp_path: Path) -> None:
+def test_a_changed_file_outside_of_the_registry_is_read_again(write, tmp_path: Path) -> None:
     root = write({"ABILITY.md": TABLE.replace(f"{HIGH}/review.yaml", "tools/review.yaml")})
     assert load(root, tmp_path / "cache").abilities == ()
     write({"tools/review.yaml": REVIEW})
@@ -191,7 +191,7 @@ def test_a_file_elsewhere_is_looked_at_again_too(write, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("damage", [b"", b"\x00", b"\xff" * 100, b"\x94" * 10_000])
-def test_a_damaged_cache_is_made_anew(write, tmp_path: Path, damage: bytes) -> None:
+def test_a_damaged_registry_cache_is_replaced(write, tmp_path: Path, damage: bytes) -> None:
     root = write({f"{LOW}/seed.yaml": SEED})
     load(root, tmp_path / "cache")
     cache_file(tmp_path / "cache", root, "msgpack").write_bytes(damage)
@@ -200,7 +200,7 @@ def test_a_damaged_cache_is_made_anew(write, tmp_path: Path, damage: bytes) -> N
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.binary(max_size=300), st.binary(max_size=300), st.binary(max_size=300))
-def test_any_files_are_read_or_told(write, table: bytes, high: bytes, config: bytes) -> None:
+def test_any_registry_files_are_read_without_an_exception(write, table: bytes, high: bytes, config: bytes) -> None:
     root = write({f"{HIGH}/a.yaml": "", f"{LOW}/seed.yaml": SEED, f"{CONFIG}/c.yaml": ""})
     (root / "ABILITY.md").write_bytes(table)
     (root / HIGH / "a.yaml").write_bytes(high)

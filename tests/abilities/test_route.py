@@ -48,20 +48,20 @@ def ids(routed: AbilityRouting) -> list[str]:
     return [one.id for one in routed.candidates]
 
 
-def test_the_surest_is_first_and_says_why() -> None:
+def test_the_best_ability_is_first_with_its_reasons() -> None:
     (one,) = ask("Run the full billing regression tests for me").candidates
     assert one.id == "billing_regression"
     assert one.reasons[0] == f"{one.score:.2f} for `billing`, `regression` in its name; `tests` in its keywords"
     assert 0 < one.score < 1
 
 
-def test_it_says_what_another_word_was_taken_for() -> None:
+def test_the_reasons_name_the_synonym_that_matched() -> None:
     assert "`ship (deploy)`" in ask("ship it").candidates[0].reasons[0]
     (one,) = ask("the billing regresion tests").candidates
     assert "`regresion (regression)` in its name" in one.reasons[0]
 
 
-def test_who_asks_what_something_is_is_offered_nothing() -> None:
+def test_a_question_for_an_explanation_is_offered_no_ability() -> None:
     assert ids(ask("roll out")) == ["deploy"]
     assert ask("what is a rollout?").candidates == ()
 
@@ -88,7 +88,7 @@ def test_a_high_level_ability_that_hardly_fits_is_not_put_first() -> None:
     assert ids(ask("purge the cache, flush redis", registry)) == ["cache.purge"]
 
 
-def test_nothing_fits_is_an_answer() -> None:
+def test_a_text_that_fits_no_ability_is_answered_with_the_reason() -> None:
     found = ask("What will the weather be like in Lisbon?")
     assert found.candidates == ()
     assert found.nothing == "no ability matches"
@@ -112,7 +112,7 @@ def test_a_part_of_a_negative_keyword_rules_nothing_out() -> None:
     assert ids(ask("billing regression tests for all products")) == ["billing_regression"]
 
 
-def test_where_nobody_said_which_environment_this_is_it_is_said() -> None:
+def test_an_ability_with_environments_says_that_none_is_set() -> None:
     (found,) = ask("billing regression tests").candidates
     assert found.reasons[-1] == "runs in `dev`, `staging` only, and no environment is set"
     (found,) = ask("billing regression tests", environment="dev").candidates
@@ -126,7 +126,7 @@ def test_an_ability_for_other_environments_is_left_out() -> None:
     assert found.left_out == {"billing_regression": "it is for `dev`, `staging`, not for `prod`"}
 
 
-def test_an_ability_for_another_part_is_left_out() -> None:
+def test_an_ability_for_another_scope_is_left_out() -> None:
     assert ids(ask("billing regression tests", scope="billing/invoices")) == ["billing_regression"]
     assert ask("billing regression tests", scope="search").left_out == {
         "billing_regression": "it is for `billing`, not for `search`"
@@ -176,7 +176,7 @@ def test_what_a_hook_suggests_is_offered_even_without_a_word_in_common() -> None
     )
 
 
-def test_what_is_not_in_the_registry_is_reported_and_never_offered() -> None:
+def test_a_suggested_ability_that_does_not_exist_is_reported_and_never_offered() -> None:
     found = ask(
         "billing regression tests",
         suggestions=[SuggestedAbility("biling_regression", "", 1.0), SuggestedAbility("x" * 999)],
@@ -189,7 +189,7 @@ def test_what_is_not_in_the_registry_is_reported_and_never_offered() -> None:
     assert len(second) < 300
 
 
-def test_a_suggestion_opens_no_door() -> None:
+def test_a_suggestion_does_not_override_environment_and_negative_keywords() -> None:
     found = ask("billing", environment="prod", suggestions=[SuggestedAbility("billing_regression", "", 1.0)])
     assert found.candidates == ()
     assert found.left_out == {"billing_regression": "it is for `dev`, `staging`, not for `prod`"}
@@ -198,14 +198,14 @@ def test_a_suggestion_opens_no_door() -> None:
 
 
 @pytest.mark.parametrize("confidence", [float("nan"), float("inf"), -5.0, 10.0, None])
-def test_any_confidence_keeps_the_score_a_score(confidence: float | None) -> None:
+def test_the_score_stays_between_0_and_1_with_any_confidence(confidence: float | None) -> None:
     (one,) = ask(
         "billing regression tests", suggestions=[SuggestedAbility("billing_regression", "", confidence)]
     ).candidates
     assert 0 < one.score <= 1
 
 
-def test_of_two_equals_the_one_that_is_used_more_comes_first() -> None:
+def test_of_two_equal_abilities_the_more_frequently_used_is_first() -> None:
     assert ids(ask("search logs")) == ["logs.a", "logs.b"]
     assert ids(ask("search logs", usage={"logs.b": 3})) == ["logs.b", "logs.a"]
     assert ids(ask("search logs", usage={"logs.b": 3, "logs.a": 40})) == ["logs.a", "logs.b"]
@@ -226,7 +226,7 @@ def test_use_never_wins_over_a_clearly_better_match() -> None:
     assert ids(ask(text, registry, usage={"logs.rotate": 10**9}))[0] == "logs.search"
 
 
-def test_use_alone_offers_nothing() -> None:
+def test_frequent_use_alone_does_not_offer_an_ability() -> None:
     assert ask("What will the weather be?", usage={"logs.a": 10**9}).candidates == ()
 
 
@@ -238,12 +238,12 @@ def test_the_same_question_has_the_same_answer(labelled: Path) -> None:
     assert answers[0] == answers[1] == answers[2]
 
 
-def test_the_limit_is_kept() -> None:
+def test_at_most_as_many_abilities_as_the_limit_are_offered() -> None:
     registry = Registry(abilities=tuple(ability(f"a{n}", keywords=("rotate token",)) for n in range(20)))
     assert ids(ask("rotate the token", registry, limit=3)) == ["a0", "a1", "a10"]
 
 
-def test_the_index_is_kept_and_made_anew_when_the_registry_changes(write, tmp_path: Path) -> None:
+def test_the_index_is_cached_until_the_registry_changes(write, tmp_path: Path) -> None:
     file = tmp_path / "index.db"
     path = ".system/registry/low-level/seed.yaml"
     root = write({path: "operation_key: db.seed\nsummary: Seed the database\n"})
@@ -263,7 +263,7 @@ def shared() -> Iterator[tuple[Registry, object]]:
         yield registry, index
 
 
-def test_a_megabyte_is_a_prompt_too(shared) -> None:
+def test_a_prompt_of_a_megabyte_is_routed(shared) -> None:
     registry, index = shared
     noise = "2025-01-15 10:23:45 GET /api/v1/cart 200 12ms\n" * 20_000
     assert ids(route(f"Roll back the last deployment.\n{noise}", registry, index))[0] == "rollback_release"
@@ -271,7 +271,7 @@ def test_a_megabyte_is_a_prompt_too(shared) -> None:
 
 
 @given(st.text() | st.text('"*^:(){}+-\x00 deploy logs tests OR NEAR \n', max_size=100), st.text(max_size=20))
-def test_any_text_has_an_answer(shared, text: str, name: str) -> None:
+def test_any_text_is_routed_without_an_exception(shared, text: str, name: str) -> None:
     registry, index = shared
     found = route(text, registry, index, scope=name, environment=name, suggestions=[SuggestedAbility(name, text)])
     assert found.candidates or found.nothing

@@ -24,7 +24,7 @@ db.seed | script | infra/db | Seed it | c.yaml
 """
 
 
-def test_both_tables_are_read() -> None:
+def test_both_tables_of_ability_md_are_read() -> None:
     tables = read_tables(TABLES)
     assert tables.problems == ()
     assert tables.rows == (
@@ -42,17 +42,17 @@ def test_both_tables_are_read() -> None:
     )
 
 
-def test_columns_are_known_by_their_names() -> None:
+def test_columns_may_be_in_any_order() -> None:
     text = "|Registry path|KIND|Owner|Summary|Scope|Operation  key|\n|-|-|-|-|-|-|\n|a.yaml|script|me|Do|x|a|\n"
     assert read_tables(text).rows == (AbilityRow(Level.LOW, "a", "script", "x", "Do", "a.yaml", 3),)
 
 
-def test_other_tables_and_code_are_somebody_elses() -> None:
+def test_other_tables_and_code_blocks_are_ignored() -> None:
     other = "| Name | Age |\n|---|---|\n| a | 3 |\n"
     assert read_tables(other + "\n```\n" + TABLES + "\n```\n") == ((), ())
 
 
-def test_a_table_without_a_column_is_told() -> None:
+def test_a_table_that_lacks_a_column_is_reported() -> None:
     (problem,) = read_tables(
         "| Id | Type | Scope | Registry path |\n|---|---|---|---|\n| a | b | c | d |\n"
     ).problems
@@ -61,7 +61,7 @@ def test_a_table_without_a_column_is_told() -> None:
     )
 
 
-def test_a_row_of_another_length_is_told_and_hides_no_other() -> None:
+def test_a_row_with_a_wrong_number_of_cells_is_reported_and_does_not_hide_others() -> None:
     head = "| Id | Type | Scope | When to use | Registry path |\n|---|---|---|---|---|\n"
     tables = read_tables(
         f"{head}| a | workflow | x | this | or | that.yaml |\n| b | workflow | x | y | b.yaml |\n"
@@ -70,7 +70,7 @@ def test_a_row_of_another_length_is_told_and_hides_no_other() -> None:
     assert [problem.line for problem in tables.problems] == [3]
 
 
-def test_a_row_needs_a_name_and_a_path() -> None:
+def test_a_row_without_a_name_or_a_path_is_reported() -> None:
     head = "| Id | Type | Scope | When to use | Registry path |\n|---|---|---|---|---|\n"
     tables = read_tables(f"{head}| | workflow | x | y | a.yaml |\n| b | workflow | x | y | |\n")
     assert tables.rows == ()
@@ -99,18 +99,18 @@ pieces = st.sampled_from(
 
 
 @given(st.text() | st.lists(pieces, max_size=60).map("".join) | st.lists(pieces, max_size=60).map("|".join))
-def test_any_text_is_read(text: str) -> None:
+def test_any_ability_md_is_read_without_an_exception(text: str) -> None:
     tables = read_tables(text)
     assert all(row.name and row.path and 1 <= row.line <= text.count("\n") + 1 for row in tables.rows)
 
 
-def test_ten_thousand_rows_are_read() -> None:
+def test_a_table_of_ten_thousand_rows_is_read() -> None:
     rows = "".join(f"| a{n} | workflow | x | y{'-' * 50} | {n}.yaml |\n" for n in range(10_000))
     head = "| Id | Type | Scope | When to use | Registry path |\n|---|---|---|---|---|\n"
     assert len(read_tables(head + rows).rows) == 10_000
 
 
-def test_a_cell_that_nobody_reads_is_told() -> None:
+def test_a_cell_that_is_too_long_is_reported() -> None:
     tables = read_tables(TABLES.replace("Seed it", "x" * 5000))
     assert [row.name for row in tables.rows] == ["billing_regression", "code_review"]
     assert [str(problem) for problem in tables.problems] == [

@@ -21,21 +21,21 @@ def test_calls_are_counted_by_ability(tmp_path: Path) -> None:
     assert read_usage(put(tmp_path, json.dumps(said).encode())) == {"review": 3, "db.seed": 1}
 
 
-def test_what_makes_no_sense_was_never_used(tmp_path: Path) -> None:
+def test_invalid_entries_of_the_usage_file_count_as_never_used(tmp_path: Path) -> None:
     said = {"a": {"count": -1}, "b": {"count": True}, "c": {"count": "3"}, "d": 3, "e": {}, "f": {"count": 2.5}}
     assert read_usage(put(tmp_path, json.dumps(said | {"g": {"count": 2}}).encode())) == {"g": 2}
 
 
 @pytest.mark.parametrize("data", [b"", b"[]", b'{"a": {"count": 1}', b"\xff", b"[" * 100_000, b"null"])
-def test_a_damaged_file_counts_nothing(tmp_path: Path, data: bytes) -> None:
+def test_a_damaged_usage_file_counts_as_empty(tmp_path: Path, data: bytes) -> None:
     assert read_usage(put(tmp_path, data)) == {}
 
 
-def test_no_file_counts_nothing(tmp_path: Path) -> None:
+def test_a_missing_usage_file_counts_as_empty(tmp_path: Path) -> None:
     assert read_usage(tmp_path) == {}
 
 
-def test_a_link_counts_nothing(tmp_path: Path) -> None:
+def test_a_usage_file_that_is_a_link_counts_as_empty(tmp_path: Path) -> None:
     root = put(tmp_path, b"{}")
     (tmp_path / "outside.json").write_text('{"a": {"count": 1}}')
     (root / FILE).unlink()
@@ -45,5 +45,5 @@ def test_a_link_counts_nothing(tmp_path: Path) -> None:
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.binary())
-def test_any_bytes_are_read(tmp_path: Path, data: bytes) -> None:
+def test_any_usage_file_is_read_without_an_exception(tmp_path: Path, data: bytes) -> None:
     assert isinstance(read_usage(put(tmp_path, data)), dict)
