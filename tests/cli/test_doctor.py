@@ -124,6 +124,7 @@ def test_doctor_reports_broken_untrusted_and_shadowed_hooks(samuel, put, machine
 
 
 def test_a_place_that_cannot_be_written(samuel, machine):
+    shutil.rmtree(machine / "cache")
     (machine / "cache").write_text("in the way")
     ran = samuel("doctor", "--json")
     assert ran.code == 1

@@ -22,7 +22,7 @@ from samuel.events.compose import Arrange
 
 CONCURRENT = [event.name for event in EVENTS if event.composition.arrange is Arrange.TOGETHER]
 COMMANDS = at_length(1, 20)  # for each concurrent event, with an empty home and with one that knows the hooks
-LIBRARY = at_length(2, 100)  # for each way to use the library
+LIBRARY = at_length(1, 100)  # for each way to use the library
 
 HOOKS = ("first", "second", "third", "fourth")
 

@@ -132,19 +132,26 @@ print(os.path.exists(f"/proc/{pid}"))
 """
         assert driver(ESCAPE + code, env) == "True\nFalse\n"
 
-    def test_daemon_without_any_mark_is_left_alone_during_another_call(self, env: dict[str, str]) -> None:
-        code = """
+    def test_daemon_without_any_mark_is_left_alone_during_another_call(
+        self, env: dict[str, str], tmp_path: Path
+    ) -> None:
+        go = tmp_path / "go"
+        code = (
+            f"go = {str(go)!r}\n"
+            + """
 import threading
 tree.own_all_children()
 running = threading.Event()
-thread = threading.Thread(target=lambda: run(["/bin/sh", "-c", "echo; sleep 60"], cwd="/", env=dict(os.environ),
-    on_output=lambda _: running.set(), timeout=1.0))
+thread = threading.Thread(target=lambda: run(["/bin/sh", "-c", f"echo; until [ -e '{go}' ]; do sleep 0.05; done"],
+    cwd="/", env=dict(os.environ), on_output=lambda _: running.set(), timeout=300.0))
 thread.start(); running.wait()
 pid = escape()
 print(os.path.exists(f"/proc/{pid}"))
+open(go, "w").close()
 thread.join()
 print(os.path.exists(f"/proc/{pid}"))
 """
+        )
         assert driver(ESCAPE + code, env) == "True\nFalse\n"
 
     def test_chain_of_forks_into_new_sessions_is_ended(self, env: dict[str, str]) -> None:

@@ -305,10 +305,15 @@ def test_a_program_finds_granted_variables_and_no_others(ask: Ask, monkeypatch: 
     assert found.count("value of") == 1
 
 
-def test_a_program_ends_at_its_own_time_or_with_the_call(ask: Ask, marked: Any) -> None:
+def test_a_program_ends_at_its_own_time_or_with_the_call(ask: Ask, marked: Any, patiently: Any) -> None:
     grants = Capabilities(exec=True, env=(TEST_MARK,))
-    request = {"argv": ["sh", "-c", "echo $SAMUEL_TEST_MARK; setsid sleep 60 & sleep 60"], "timeout_ms": 500}
-    ended = json.loads(ask("exec", request, grants=grants).result["text"])
+    argv = ["sh", "-c", "echo $SAMUEL_TEST_MARK; setsid sleep 600 & sleep 600"]
+
+    def attempt(seconds: float) -> Any:
+        request = {"argv": argv, "timeout_ms": int(seconds * 1000)}
+        return json.loads(ask("exec", request, grants=grants, timeout=300.0).result["text"])
+
+    ended = patiently(attempt, lambda ended: ended["stdout"])
     assert (ended["stdout"], ended["timed_out"]) == (f"{marked.mark}\n", True)
     assert marked.strays() == []
     reply = ask("exec", {"argv": ["sleep", "60"]}, grants=grants, timeout=0.5)
