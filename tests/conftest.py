@@ -212,6 +212,22 @@ def repository(tmp_path_factory: pytest.TempPathFactory) -> Callable[[Path, Mapp
 
 
 @pytest.fixture(scope="session")
+def with_compiled_python(tmp_path_factory: pytest.TempPathFactory) -> Callable[[Path], None]:
+    """Have a user's cache, an empty directory, begin with the compiled Python of all other tests.
+
+    Python files are kept there under their full names. Each process would compile the standard library anew.
+    """
+    shared = tmp_path_factory.getbasetemp() / "pycache"
+    shared.mkdir()
+
+    def share(cache: Path) -> None:
+        (cache / "samuel").mkdir(parents=True)
+        (cache / "samuel" / "pycache").symlink_to(shared)
+
+    return share
+
+
+@pytest.fixture(scope="session")
 def fast_samuel() -> Iterator[Path]:
     """A directory for PATH whose `samuel` starts in a tenth of the time (see forkserver.py)."""
     with forkserver.running() as directory:

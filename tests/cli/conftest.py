@@ -34,10 +34,11 @@ Samuel = Callable[..., Ran]
 
 
 @pytest.fixture(autouse=True)
-def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, with_compiled_python: Callable[[Path], None]) -> Path:
     """An empty home, and nobody's variables."""
     home = tmp_path / "home"
     home.mkdir()
+    with_compiled_python(home / "cache")
     for name in (
         "SAMUEL_TRUST",
         "SAMUEL_RUN_ID",
