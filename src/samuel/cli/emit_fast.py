@@ -156,20 +156,23 @@ def remember(app: App, environment: str, before: Mapping[str, Any]) -> None:
     """Keep what is needed to answer without the engine, if the answer depends on nothing but files."""
     from samuel.events.names import ALL, spellings
 
-    files = app.index.watched_files
-    if files is None or app.config.distributions or app.warnings or app.unasked_hooks():
+    watched = app.index.watched_files
+    if watched is None or app.config.distributions or app.warnings or app.unasked_hooks():
         return
+    files, stamp = {**watched, **before}, _stamp(app.paths.root, app.user, environment)
+    stored = file_cache.load(_file(app.paths.root, app.user), marshal.loads, stamp)
+    if isinstance(stored, dict) and stored.get("files") == files:
+        return  # the same files make the same filters; to compute them would resolve every chain
     rows = {
         name: row_of(chain.event, [step.handler.match for step in chain.steps])
         for name, chain in app.chains.items()
         if not chain.warnings and all(step.handler.match for step in chain.steps)
     }
     cached = {
-        "files": {**files, **before},
+        "files": files,
         "names": {spelling: name for name in ALL for spelling in spellings(name)},
         "events": rows,
     }
-    stamp = _stamp(app.paths.root, app.user, environment)
     file_cache.save(_file(app.paths.root, app.user), cached, marshal.dumps, stamp)
 
 
