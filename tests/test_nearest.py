@@ -1,4 +1,10 @@
+import subprocess
+import sys
+from pathlib import Path
+
 from samuel.nearest import LONGEST_NAME, MOST_HINTS, SpellingHints, did_you_mean, nearest_name
+
+ROOT = Path(__file__).parents[1]
 
 
 def test_nearest_name_is_the_one_most_alike() -> None:
@@ -26,3 +32,11 @@ def test_one_report_gets_only_the_first_hints() -> None:
     hints = SpellingHints()
     lines = [hints.did_you_mean("chekc", ["check"], "no hint") for _ in range(MOST_HINTS + 2)]
     assert lines == ["did you mean `check`?"] * MOST_HINTS + ["no hint"] * 2
+
+
+def test_lint_refuses_get_close_matches_elsewhere_in_the_package() -> None:
+    command = [sys.executable, "-m", "ruff", "check", "--no-cache", "--stdin-filename", "src/samuel/new.py", "-"]
+    text = 'import difflib\n\ndifflib.get_close_matches("a", ["b"])\n'
+    done = subprocess.run(command, cwd=ROOT, input=text, capture_output=True, text=True)
+    assert done.returncode == 1
+    assert "TID251" in done.stdout
