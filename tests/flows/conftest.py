@@ -58,14 +58,15 @@ class Flow:
 
 
 @pytest.fixture
-def flow(tmp_path: Path, fast_samuel: Path) -> Callable[[str], Flow]:
+def flow(tmp_path: Path, fast_samuel: Path, with_compiled_python: Callable[[Path], None]) -> Callable[[str], Flow]:
     """`flow("failing_build")`: a copy of that example, not agreed to yet."""
 
     def copy(name: str) -> Flow:
         root, home = tmp_path / name, tmp_path / "home"
         left_by_a_run = (".samuel", "logs", "cache", "implement", "__pycache__")
         shutil.copytree(FLOWS / name, root, ignore=shutil.ignore_patterns(*left_by_a_run))
-        home.mkdir(exist_ok=True)
+        if not home.exists():
+            with_compiled_python(home / ".cache")
         return Flow(root, home, fast_samuel)
 
     return copy
