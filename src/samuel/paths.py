@@ -13,12 +13,12 @@ HOME = ".samuel"
 HOOK_DIRS = (".samuel/hooks", ".kodelet/hooks")  # below a project's root and below the user's home
 SYSTEM = ".system"  # of a project: YAML hooks, the registry of abilities, and what hooks log
 YAML_HOOKS = ".system/hooks"
-OF_THE_MOMENT = (
+VOLATILE_DIRS = (
     ".samuel/run/",
     ".system/logs/",
     ".system/cache/",
     ".system/implement/",
-)  # ours, and always changing
+)  # written by Samuel all the time: never part of what an agent changed
 PLUGIN_DIRS = (".samuel/plugins", ".kodelet/plugins")  # likewise
 TEXT_HOMES = (".samuel", ".kodelet")  # likewise: what holds their skills/ and recipes/
 LIVE = "live"  # in the user's state: which runs are under way

@@ -61,10 +61,10 @@ class TestHooksInARun:
             Recorder("iteration.gate", name=name, returns={"continue": True, "mode": "implementation"})
             for name in "ab"
         ]
-        seen = Recorder()
-        loop.run(handlers=gates, sinks=[seen])
+        recorder = Recorder()
+        loop.run(handlers=gates, sinks=[recorder])
         assert [len(gate.events) for gate in gates] == [0, 1]
-        warnings = [warning for fired in seen.fired for warning in fired.warnings]
+        warnings = [warning for fired in recorder.fired for warning in fired.warnings]
         assert warnings == ["only the last handler of `iteration.gate` runs: `b` replaces `default`, `a`"]
 
     def test_strict_in_samuel_toml_aborts_the_iteration_on_any_error(self, loop: LoopProject) -> None:
@@ -127,8 +127,10 @@ class TestHooksInARun:
         assert len(os.listdir(loop.root / ".samuel/run/extra")) == 10
 
 
-class TestTheAgentsTime:
-    def test_at_its_end_the_whole_tree_is_killed(self, loop: LoopProject, monkeypatch: pytest.MonkeyPatch) -> None:
+class TestAgentTimeout:
+    def test_agent_timeout_kills_the_agent_and_every_process_it_started(
+        self, loop: LoopProject, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
         monkeypatch.setenv("MARK", loop.root.as_posix())
         loop.configure('agent_timeout = "500ms"', "")
         (loop.root / "samuel.toml").write_text(
@@ -150,7 +152,7 @@ class TestTheAgentsTime:
         ]
         assert left == []
 
-    def test_max_duration_ends_it_between_iterations(self, loop: LoopProject) -> None:
+    def test_max_duration_ends_the_run_between_two_iterations(self, loop: LoopProject) -> None:
         loop.configure('max_duration = "1h"')
         loop.tasks("1", "2", "3")
         clock = FakeClock()
@@ -180,12 +182,12 @@ class TestPinned:
         assert [path.name for path in loop.root.glob("seen-*")] == ["seen-1.md"]  # and no agent is paid for it
         assert loop.store.load()[1].attempts == 0
 
-    def test_the_manifest_says_who_answers(self, loop: LoopProject) -> None:
+    def test_run_json_names_the_handlers_of_every_event(self, loop: LoopProject) -> None:
         loop.tasks("1")
         loop.run(handlers=[Recorder("context.extra", name="mine")])
         run = RunFile(loop.root / ".samuel/run").load()
         assert run is not None
-        assert [one["handler"] for one in run.pinned["chains"]["context.extra"]] == ["mine"]
+        assert [step["handler"] for step in run.pinned["chains"]["context.extra"]] == ["mine"]
 
     def test_a_task_marked_by_an_agent_that_then_fails_is_put_back(self, loop: LoopProject) -> None:
         loop.tasks("1", "2")
@@ -198,7 +200,7 @@ class TestPinned:
 
 
 class TestResuming:
-    def test_handlers_get_the_same_key_after_it(self, loop: LoopProject) -> None:
+    def test_handlers_get_the_same_idempotency_key_after_a_resume(self, loop: LoopProject) -> None:
         loop.tasks("1")
         events = "before:loop before:iteration context.extra after:iteration"
         keep = """grep -o '"idempotency_key":"[^"]*"' | cut -d'"' -f4 >> keys"""
@@ -217,7 +219,7 @@ class TestResuming:
         keys = (loop.root / "keys").read_text().split()
         assert keys == [*before, *before, f"{run.run_id}/1/after:iteration/mine"]
 
-    def test_after_iteration_is_told_once_more_with_the_same_key(self, loop: LoopProject) -> None:
+    def test_after_iteration_is_fired_again_with_the_same_key_after_a_kill(self, loop: LoopProject) -> None:
         loop.tasks("1")
         dies = Recorder("after:iteration", name="mine", returns=_raise(KeyboardInterrupt))
         loop.run(handlers=[dies])
@@ -227,7 +229,7 @@ class TestResuming:
         assert loop.progress().count("iteration 1 ") == 1
         assert loop.statuses() == {"1": "completed"}
 
-    def test_an_error_gives_the_task_back(self, loop: LoopProject) -> None:
+    def test_an_error_makes_the_task_pending_again(self, loop: LoopProject) -> None:
         loop.tasks("1")
         last = Recorder("after:loop")
         with pytest.raises(OSError, match="no space"):
@@ -238,7 +240,7 @@ class TestResuming:
 
 
 class TestTheTaskFile:
-    def test_one_edited_by_hand_is_reloaded(self, loop: LoopProject) -> None:
+    def test_a_task_file_edited_by_hand_is_reloaded(self, loop: LoopProject) -> None:
         loop.tasks("1", "2")
         prd = loop.root / ".samuel/run/prd.toon"
 
@@ -249,7 +251,7 @@ class TestTheTaskFile:
         loop.run(handlers=[person])
         assert "Something else" in (loop.root / "seen-2.md").read_text()
 
-    def test_one_broken_by_a_person_between_iterations_is_waited_for(self, loop: LoopProject) -> None:
+    def test_the_loop_waits_for_a_task_file_that_was_broken_between_iterations(self, loop: LoopProject) -> None:
         loop.tasks("1", "2")
         prd = loop.root / ".samuel/run/prd.toon"
 
@@ -264,7 +266,7 @@ class TestTheTaskFile:
         assert "the header counts 9 tasks, but the table has 2" in unreadable.why
         assert (run.exit_reason, outcomes(loop)) == ("queue_empty", ["completed", "completed"])
 
-    def test_a_stop_while_it_waits_loses_nothing(self, loop: LoopProject) -> None:
+    def test_a_stop_while_the_loop_waits_for_the_task_file_loses_nothing(self, loop: LoopProject) -> None:
         """Not even what was decided and could not be written down."""
         loop.tasks("1")
         prd = loop.root / ".samuel/run/prd.toon"
@@ -292,7 +294,7 @@ class TestTheTaskFile:
         assert loop.run().exit_reason == "queue_empty"
         assert loop.statuses() == {"1": "completed"}
 
-    def test_a_hundred_calls_at_once_inside_a_running_loop_lose_none(self, loop: LoopProject) -> None:
+    def test_a_hundred_commands_at_once_inside_a_run_lose_no_change(self, loop: LoopProject) -> None:
         loop.tasks("1")
         # Real processes and real locks; forked, because a hundred interpreters take their time to start.
         (loop.root / "agent.py").write_text(
@@ -319,14 +321,14 @@ class TestTheTaskFile:
 
 class TestGit:
     def log(self, root: Path) -> list[str]:
-        said = subprocess.run(
+        git_log = subprocess.run(
             ["git", "log", "--format=%s", "--name-only", "--no-renames"],
             cwd=root,
             capture_output=True,
             text=True,
             check=True,
         )
-        return [line for line in said.stdout.splitlines() if line]
+        return [line for line in git_log.stdout.splitlines() if line]
 
     def begin(self, loop: LoopProject, *ids: str, settings: str = "commit = true") -> None:
         loop.configure(settings)
@@ -336,7 +338,7 @@ class TestGit:
     def dirty(self, loop: LoopProject) -> str:
         return subprocess.run(["git", "status", "-s"], cwd=loop.root, capture_output=True, text=True).stdout
 
-    def test_what_earlier_attempts_left_is_part_of_the_commit(self, loop: LoopProject) -> None:
+    def test_changes_of_earlier_attempts_are_part_of_the_commit(self, loop: LoopProject) -> None:
         """The commit is the tree that the checks passed on."""
         loop.agent(
             "if [ $SAMUEL_ATTEMPT = 1 ]; then touch first junk; else rm junk; touch good; fi\n"
@@ -348,7 +350,7 @@ class TestGit:
         assert self.log(loop.root)[:3] == ["1 Task 1", "first", "good"]
         assert self.dirty(loop) == ""
 
-    def test_an_agent_that_commits_itself(self, loop: LoopProject) -> None:
+    def test_an_agent_may_commit_its_work_itself(self, loop: LoopProject) -> None:
         commit = 'git add -A; git commit -qm "by hand"; samuel run done 1 --commit $(git rev-parse HEAD)\n'
         loop.agent(f"if [ $SAMUEL_TASK_ID = 1 ]; then touch mine; {commit}else\n{GOOD}fi\n")
         self.begin(loop, "1", "2")
@@ -361,7 +363,7 @@ class TestGit:
         ]
         assert all(len(task.commit_sha) == 40 for task in loop.store.load())
 
-    def test_files_that_are_gone_and_names_that_are_strange(self, loop: LoopProject) -> None:
+    def test_removed_files_and_unusual_file_names_are_committed(self, loop: LoopProject) -> None:
         loop.agent("git rm -q staged; rm removed; touch -- '*' ':(top)x' -n; echo x >> mine\n" + GOOD)
         for name in ("staged", "removed", "mine"):
             (loop.root / name).touch()
@@ -374,7 +376,7 @@ class TestGit:
         assert self.log(loop.root)[:7] == ["1 Task 1", "*", "-n", ":(top)x", "removed", "staged", "work-1.txt"]
         assert self.dirty(loop).splitlines()[0] == " M mine"
 
-    def test_a_project_below_the_top_of_its_repository(self, loop: LoopProject) -> None:
+    def test_a_project_below_the_top_of_its_repository_is_committed(self, loop: LoopProject) -> None:
         self.begin(loop, "1")
         below = loop.root / "below"
         below.mkdir()
@@ -388,7 +390,7 @@ class TestGit:
         assert "below/work-1.txt" in self.log(loop.root)
         assert outcomes(loop) == ["completed"]
 
-    def test_before_the_first_commit(self, loop: LoopProject) -> None:
+    def test_a_repository_without_a_commit_gets_its_first_one(self, loop: LoopProject) -> None:
         self.begin(loop, "1")
         subprocess.run(["git", "update-ref", "-d", "HEAD"], cwd=loop.root, check=True)
         loop.run()
@@ -443,7 +445,7 @@ class TestThePrompt:
 
 
 class TestUsage:
-    def test_it_is_summed_over_the_run(self, loop: LoopProject) -> None:
+    def test_usage_is_summed_over_the_run(self, loop: LoopProject) -> None:
         loop.tasks("1", "2")
 
         @samuel.hook("agent.invoke")
@@ -458,7 +460,7 @@ class TestUsage:
         assert last.events[0].usage == run.usage
 
 
-def test_memory_is_flat(loop: LoopProject) -> None:
+def test_memory_does_not_grow_with_the_number_of_iterations(loop: LoopProject) -> None:
     """A benchmark does the same over 1,000 iterations."""
     step = at_length(20, 50)
     loop.configure("max_task_attempts = 9999\nmax_consecutive_failures = 9999")

@@ -87,7 +87,7 @@ def test_the_task_is_skipped_or_blocked_with_the_reason(loop: LoopProject, statu
         ),
     ],
 )
-def test_what_the_command_would_refuse_is_refused(loop: LoopProject, answer: Any, refusal: str) -> None:
+def test_a_claim_that_the_command_would_refuse_is_refused(loop: LoopProject, answer: Any, refusal: str) -> None:
     loop.tasks("1")
     loop.run(1, handlers=[agent(**answer)])
     assert loop.statuses() == {"1": "pending"}
@@ -103,7 +103,7 @@ def test_a_discovery_has_no_task_to_claim(loop: LoopProject) -> None:
 
 
 @pytest.mark.parametrize("answer", [{}, {"claimed": False}, {"claimed": None}])
-def test_no_claim_leaves_the_task_undone(loop: LoopProject, answer: Any) -> None:
+def test_without_a_claim_the_task_is_not_completed(loop: LoopProject, answer: Any) -> None:
     loop.tasks("1")
     loop.run(1, handlers=[agent(**answer)])
     assert loop.statuses() == {"1": "pending"}
@@ -119,10 +119,10 @@ def test_a_confined_plugin_has_the_runs_variables_and_completes_its_task(
     (source / "work").chmod(0o755)
     loop.project.plugin(source)
     loop.tasks("7")
-    seen = Recorder("after:agent.invoke")
-    run = loop.run(1, handlers=[seen])
+    recorder = Recorder("after:agent.invoke")
+    run = loop.run(1, handlers=[recorder])
     assert loop.statuses() == {"7": "completed"}
-    variables = dict(pair.split("=", 1) for pair in seen.events[0].stdout.split())
+    variables = dict(pair.split("=", 1) for pair in recorder.events[0].stdout.split())
     assert (variables["SAMUEL_RUN_ID"], variables["SAMUEL_TASK_ID"]) == (run.run_id, "7")
     assert (variables["SAMUEL_ITERATION"], variables["SAMUEL_MODE"]) == ("1", "implementation")
     assert variables["SAMUEL_SESSION_ID"] == f"{run.run_id}-1"

@@ -48,8 +48,8 @@ def run(loop: LoopProject, *, trusting: bool) -> list[str]:
 
 
 def subject(loop: LoopProject) -> str:
-    shown = subprocess.run(["git", "log", "-1", "--format=%s"], cwd=loop.root, capture_output=True, text=True)
-    return shown.stdout.strip()
+    git_output = subprocess.run(["git", "log", "-1", "--format=%s"], cwd=loop.root, capture_output=True, text=True)
+    return git_output.stdout.strip()
 
 
 def agree(loop: LoopProject) -> None:
@@ -60,12 +60,12 @@ def agree(loop: LoopProject) -> None:
 
 
 class TestHooks:
-    def test_none_run_unless_samuel_toml_asks_for_them(self, loop: LoopProject, canary: Path) -> None:
+    def test_git_hooks_do_not_run_unless_samuel_toml_asks_for_them(self, loop: LoopProject, canary: Path) -> None:
         loop.configure("commit = true")
         assert run(loop, trusting=True) == []
         assert (subject(loop), canary.exists()) == ("1 Task 1", False)
 
-    def test_none_run_that_nobody_agreed_to(self, loop: LoopProject, canary: Path) -> None:
+    def test_git_hooks_that_are_not_trusted_do_not_run(self, loop: LoopProject, canary: Path) -> None:
         loop.configure("commit = true\ncommit_hooks = true")
         agree(loop)
         TrustStore(loop.project.user.state / "trust", trust_key(loop.root)).revoke([NAME])
@@ -73,14 +73,14 @@ class TestHooks:
         assert warning.startswith(f"the commit runs no hooks: not trusted: `{NAME}` has not been agreed to yet")
         assert (subject(loop), canary.exists()) == ("1 Task 1", False)
 
-    def test_those_that_were_agreed_to_run(self, loop: LoopProject, canary: Path) -> None:
+    def test_trusted_git_hooks_run(self, loop: LoopProject, canary: Path) -> None:
         loop.configure("commit = true\ncommit_hooks = true")
         agree(loop)
         assert run(loop, trusting=False) == []
         assert subject(loop) == "1 Task 1"
         assert {"pre-commit", "commit-msg", "post-commit"} <= set(canary.read_text().split())
 
-    def test_none_run_after_one_of_them_changed(self, loop: LoopProject, canary: Path) -> None:
+    def test_git_hooks_do_not_run_after_one_of_them_changed(self, loop: LoopProject, canary: Path) -> None:
         loop.configure("commit = true\ncommit_hooks = true")
         agree(loop)
         with (loop.root / ".git" / "hooks" / "post-commit").open("a") as hook:
@@ -89,7 +89,9 @@ class TestHooks:
         assert f"`{NAME}` is not what was agreed to" in warning
         assert not canary.exists()
 
-    def test_what_husky_generates_is_agreed_to_with_what_it_runs(self, loop: LoopProject, canary: Path) -> None:
+    def test_trusting_hooks_of_husky_includes_the_scripts_that_they_run(
+        self, loop: LoopProject, canary: Path
+    ) -> None:
         add_hooks(loop.root / ".husky" / "_", canary)
         subprocess.run(["git", "config", "core.hooksPath", ".husky/_"], cwd=loop.root, check=True)
         loop.configure("commit = true\ncommit_hooks = true")
@@ -99,7 +101,7 @@ class TestHooks:
         assert f"`{NAME}` is not what was agreed to" in warning
         assert not canary.exists()
 
-    def test_what_cannot_be_read_cannot_be_agreed_to(self, loop: LoopProject) -> None:
+    def test_git_hooks_that_cannot_be_read_cannot_be_trusted(self, loop: LoopProject) -> None:
         subprocess.run(["git", "config", "core.hooksPath", "samuel.toml"], cwd=loop.root, check=True)
         loop.configure("commit = true\ncommit_hooks = true")
         with loop.open() as app:
@@ -117,7 +119,7 @@ class TestAfterASandboxedAgent:
             cannot(why)
         loop.configure(f"commit = true\n{SANDBOX}")
 
-    def test_hooks_in_the_work_tree_are_neither_written_nor_run(self, loop: LoopProject) -> None:
+    def test_git_hooks_in_the_work_tree_are_neither_written_nor_run(self, loop: LoopProject) -> None:
         """As husky has them."""
         canary = loop.root.parent / "canary"
         (loop.root / ".husky").mkdir()
@@ -132,7 +134,7 @@ class TestAfterASandboxedAgent:
         assert (loop.root / "kept").exists()
         assert not canary.exists()
 
-    def test_a_repository_that_it_made_is_moved_away_with_a_warning(self, loop: LoopProject) -> None:
+    def test_a_repository_made_by_a_sandboxed_agent_is_moved_away_with_a_warning(self, loop: LoopProject) -> None:
         canary = loop.root.parent / "canary"
         loop.agent(
             "mkdir sub; cd sub; git init -q -b main; git config user.name t; git config user.email t@example.org\n"
@@ -145,7 +147,7 @@ class TestAfterASandboxedAgent:
         subprocess.run(["git", "status"], cwd=loop.root, check=True, capture_output=True)
         assert not canary.exists()
 
-    def test_a_check_that_makes_one_is_no_way_either(self, loop: LoopProject) -> None:
+    def test_a_repository_made_by_a_sandboxed_check_is_moved_away(self, loop: LoopProject) -> None:
         canary = loop.root.parent / "canary"
         loop.configure(
             f'commit = true\n{SANDBOX}\nquality_checks = ["git init -q sub '
@@ -154,7 +156,9 @@ class TestAfterASandboxedAgent:
         (warning,) = run(loop, trusting=True)
         assert warning.startswith("`sub/.git` was moved to `.samuel/run/quarantine/")
 
-    def test_a_filter_that_it_could_have_written_leaves_the_commit_out(self, loop: LoopProject) -> None:
+    def test_there_is_no_commit_if_a_sandboxed_agent_could_have_written_its_filter(
+        self, loop: LoopProject
+    ) -> None:
         canary = loop.root.parent / "canary"
         (loop.root / "tools").mkdir()
         (loop.root / "tools" / "clean.sh").write_text("cat\n")
@@ -177,15 +181,15 @@ class TestAfterASandboxedAgent:
         subprocess.run(["git", "commit", "-qm", "moved"], cwd=top, check=True)
         loop.agent(f"git init -q . && touch made || :\n{GOOD}")
         run(loop, trusting=True)
-        shown = subprocess.run(
+        git_output = subprocess.run(
             ["git", "show", "--format=%s", "--name-only"], cwd=top, capture_output=True, text=True
         )
-        assert shown.stdout.split("\n")[0] == "1 Task 1"
-        assert f"{loop.root.name}/work-1.txt" in shown.stdout
+        assert git_output.stdout.split("\n")[0] == "1 Task 1"
+        assert f"{loop.root.name}/work-1.txt" in git_output.stdout
         assert not (loop.root / ".git").exists()
         assert not (loop.root / "made").exists()
 
-    def test_a_project_that_is_no_repository_stays_none(self, loop: LoopProject) -> None:
+    def test_a_sandboxed_agent_cannot_make_a_repository_in_a_project_without_one(self, loop: LoopProject) -> None:
         (loop.root / ".git").rename(loop.root.parent / "elsewhere.git")
         loop.agent(f"git init -q . && touch made || :\n{GOOD}")
         assert [line[:31] for line in run(loop, trusting=True)] == ["the commit of task 1 failed: `/"]

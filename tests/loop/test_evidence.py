@@ -116,11 +116,11 @@ class TestChecks:
         place.agent(CLAIM)
         assert place.run().exit_reason == "queue_empty"
         assert place.statuses() == {"1": "completed"}
-        said = (place.root / "check-said.txt").read_text()
-        assert "this is a check of the run `run-" in said
-        assert "which cannot add a task" in said
+        check_output = (place.root / "check-said.txt").read_text()
+        assert "this is a check of the run `run-" in check_output
+        assert "which cannot add a task" in check_output
 
-    def test_what_a_check_wrote_is_named(self, loop: LoopProject) -> None:
+    def test_changes_of_a_check_to_the_tasks_are_named_in_a_warning(self, loop: LoopProject) -> None:
         checked_by(loop, f"sed -i s/pending/completed/ {PRD}")
         loop.tasks("1", "2")
         loop.agent(CLAIM)
@@ -156,7 +156,7 @@ class TestOtherMethodologies:
         config = place.root / "samuel.toml"
         config.write_text(f'default_methodology = "docs"\n{config.read_text()}')
         directories = [place.root / ".samuel/run" / name for name in ("ralph", "docs")]
-        own, other = (TaskStore(one, place.project.user.record(one)) for one in directories)
+        own, other = (TaskStore(state, place.project.user.record(state)) for state in directories)
         own.replace_all([Task(id="1", title="a")])
         other.replace_all([Task(id="7", title="b"), Task(id="8", title="c")])
         return other
@@ -192,19 +192,23 @@ class TestOtherMethodologies:
             f"SAMUEL_METHODOLOGY=docs SAMUEL_TASK_ID=7 {SAMUEL} run done 7",
         ],
     )
-    def test_an_agent_changes_nothing_there(self, place: LoopProject, other: TaskStore, command: str) -> None:
+    def test_an_agent_cannot_change_the_tasks_of_another_methodology(
+        self, place: LoopProject, other: TaskStore, command: str
+    ) -> None:
         before = other.load()
         place.agent(f"{command} > said.txt 2>&1 || true\n" + CLAIM)
         self.run(place)
         assert other.load() == before
         assert other.seal is None
 
-    def test_what_a_person_says_there_meanwhile_counts(self, loop: LoopProject, other: TaskStore) -> None:
+    def test_a_user_may_change_the_tasks_of_another_methodology_meanwhile(
+        self, loop: LoopProject, other: TaskStore
+    ) -> None:
         with self.at_work(loop):
             subprocess.run([*SAMUEL.split(), "run", "done", "7"], cwd=loop.root, check=True)
         assert [task.status for task in other.load()] == ["completed", "pending"]
 
-    def test_a_run_of_the_other_that_begins_meanwhile_keeps_its_word(
+    def test_a_run_of_another_methodology_that_starts_meanwhile_keeps_its_changes(
         self, loop: LoopProject, other: TaskStore
     ) -> None:
         loop.agent(CLAIM, "other")
@@ -223,7 +227,9 @@ class TestAgents:
             (f"sed -i 's/Task 2/Nothing/' {PRD}", "task `2`: title was changed"),
         ],
     )
-    def test_the_rows_of_others_are_put_back_and_named(self, place: LoopProject, edit: str, named: str) -> None:
+    def test_changes_to_the_rows_of_other_tasks_are_undone_and_named(
+        self, place: LoopProject, edit: str, named: str
+    ) -> None:
         place.configure(place.settings)
         place.tasks("1", "2", "3")
         place.agent(CLAIM + edit + "\n")
@@ -245,7 +251,7 @@ class TestAgents:
         assert loop.statuses() == {"1": "completed", "2": "pending"}
         assert "which cannot claim task `2`" in (loop.root / "said.txt").read_text()
 
-    def test_attempts_are_the_loops_to_count(self, loop: LoopProject) -> None:
+    def test_an_agent_cannot_reset_the_attempts_of_its_task(self, loop: LoopProject) -> None:
         loop.configure('quality_checks = ["false"]\nmax_task_attempts = 3\nmax_consecutive_failures = 9')
         loop.tasks("1")
         loop.agent(f"sed -i -E 's/,false,[0-9]+,/,false,0,/' {PRD}\n" + CLAIM)
@@ -270,13 +276,13 @@ class TestAgents:
         assert "`prd.toon` was removed" in loop.store.load()[0].last_failure
         assert (loop.root / ".samuel/run/aside/prd.toon.1").read_text() == "nonsense\n"
 
-    def test_what_was_put_back_is_kept_beside(self, loop: LoopProject) -> None:
+    def test_the_task_file_of_the_agent_is_kept_in_the_aside_directory(self, loop: LoopProject) -> None:
         loop.tasks("1", "2")
         loop.agent(CLAIM + f"sed -i 's/Task 2/A better title/' {PRD}\n")
         loop.run(1)
         assert "A better title" in (loop.root / ".samuel/run/aside/prd.toon.1").read_text()
 
-    def test_comments_and_unknown_columns_survive(self, loop: LoopProject) -> None:
+    def test_comments_and_unknown_columns_survive_a_rebuild_of_the_task_file(self, loop: LoopProject) -> None:
         loop.tasks("1", "2", extra={"points": 3})
         prd = loop.root / PRD
         prd.write_text("# by hand\n" + prd.read_text())
@@ -302,7 +308,7 @@ class TestPeople:
         assert ran.returncode == 0, ran.stderr
         return ran.stdout
 
-    def test_done_skip_block_reset_and_enqueue_count(self, loop: LoopProject) -> None:
+    def test_commands_of_a_user_count_while_an_agent_works(self, loop: LoopProject) -> None:
         loop.tasks("1", "2", "3", "4", "5")
         loop.store.change(
             lambda tasks: [replace(task, status="blocked") if task.id == "5" else task for task in tasks]
@@ -326,7 +332,7 @@ class TestPeople:
         assert out == "max_iterations\n"
         assert loop.store.load()[5].source == "user"
 
-    def test_new_tasks_of_both_have_numbers_of_their_own(self, loop: LoopProject) -> None:
+    def test_new_tasks_of_a_user_and_of_the_agent_have_different_ids(self, loop: LoopProject) -> None:
         loop.tasks("1")
         self.during(loop, "run enqueue Mine", agent='samuel run enqueue "Yours"\n' + CLAIM)
         assert [(task.id, task.source) for task in loop.store.load()] == [
@@ -349,7 +355,7 @@ class TestPeople:
         self.during(loop, "run done 1", agent="echo x > y\n")
         assert loop.statuses() == {"1": "completed"}
 
-    def test_what_an_agent_forged_meanwhile_is_still_named(self, loop: LoopProject) -> None:
+    def test_forged_changes_are_named_also_if_a_user_changed_the_tasks_meanwhile(self, loop: LoopProject) -> None:
         loop.tasks("1", "2", "3")
         self.AGENT = f"sed -i 's/Task 2/Nothing/' {PRD}\n{TestPeople.AGENT}"
         out = self.during(loop, "run done 3")
@@ -372,7 +378,7 @@ class TestKilled:
         process.wait()
         loop.agent(GOOD)
 
-    def test_marks_do_not_survive(self, loop: LoopProject) -> None:
+    def test_a_forged_completion_does_not_survive_a_kill_of_the_run(self, loop: LoopProject) -> None:
         loop.configure('quality_checks = ["false"]')
         loop.tasks("1", "2", "3")
         self.killed(loop, f"sed -i s/pending/completed/ {PRD}")
@@ -381,7 +387,7 @@ class TestKilled:
         assert loop.statuses() == {"1": "pending", "2": "pending", "3": "pending"}
         assert "the agent of the killed run changed more of the task list than it may" in warnings(loop)
 
-    def test_rows_that_were_removed_come_back(self, loop: LoopProject) -> None:
+    def test_rows_that_the_agent_of_a_killed_run_removed_come_back(self, loop: LoopProject) -> None:
         loop.tasks("1", "2")
         self.killed(loop, f"rm {PRD}")
         assert loop.run().exit_reason == "queue_empty"
@@ -401,7 +407,7 @@ class TestKilled:
         assert loop.statuses() == {"1": "pending"}
         assert "`run.json` is not what run run-" in warnings(loop)
 
-    def test_without_a_record_nothing_is_applied_and_nothing_lost(self, loop: LoopProject) -> None:
+    def test_a_run_without_a_record_is_not_resumed_and_loses_no_task(self, loop: LoopProject) -> None:
         loop.configure('quality_checks = ["false"]')
         loop.tasks("1", "2")
         self.killed(loop, "")
@@ -422,7 +428,7 @@ class TestKilled:
         )
 
     @pytest.mark.parametrize("content", ["", "{}", "[1]", "\xff"])
-    def test_a_broken_record_is_none(self, loop: LoopProject, content: str) -> None:
+    def test_a_corrupt_record_counts_as_no_record(self, loop: LoopProject, content: str) -> None:
         loop.tasks("1", "2")
         self.killed(loop, "")
         for name in ("run.json", "tasks.json"):
@@ -431,14 +437,14 @@ class TestKilled:
         assert loop.statuses() == {"1": "completed", "2": "completed"}
 
     @pytest.mark.parametrize("what", ["rm run.json", "echo nonsense > run.json", "rm run.json; mkdir run.json"])
-    def test_a_lost_run_json_is_resumed_by_its_record(self, loop: LoopProject, what: str) -> None:
+    def test_a_run_whose_run_json_is_lost_is_resumed_from_its_record(self, loop: LoopProject, what: str) -> None:
         loop.tasks("1", "2")
         self.killed(loop, f"(cd .samuel/run; {what})")
         (recorded,) = json.loads((record(loop) / "run.json").read_text())["run_id"].split()
         run = loop.run()
         assert (run.run_id, run.exit_reason) == (recorded, "queue_empty")
 
-    def test_a_person_may_change_tasks_before_it_is_resumed(self, loop: LoopProject) -> None:
+    def test_a_user_may_change_tasks_before_a_killed_run_is_resumed(self, loop: LoopProject) -> None:
         loop.tasks("1", "2")
         self.killed(loop, f"sed -i s/pending/skipped/ {PRD}")
         sealed = TaskStore(loop.root / ".samuel/run", record(loop))
@@ -448,14 +454,14 @@ class TestKilled:
         assert loop.statuses() == {"1": "completed", "2": "completed"}
         assert loop.store.load()[0].iteration == 1
 
-    def test_beginning_anew_forgets_the_record(self, loop: LoopProject) -> None:
+    def test_run_init_force_forgets_the_record_of_the_last_run(self, loop: LoopProject) -> None:
         loop.tasks("1", "2")
         self.killed(loop, "")
         TaskStore(loop.root / ".samuel/run", record(loop)).replace_all([])
         assert TaskStore(loop.root / ".samuel/run", record(loop)).seal is None
 
 
-def test_a_home_that_cannot_be_written_is_said_and_the_loop_works(loop: LoopProject) -> None:
+def test_a_read_only_home_is_a_warning_and_the_loop_works(loop: LoopProject) -> None:
     loop.tasks("1", "2")
     runs = loop.project.user.state / "runs"
     runs.parent.mkdir(parents=True, exist_ok=True)

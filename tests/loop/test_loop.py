@@ -48,7 +48,7 @@ class TestToDone:
             assert "\x1b" not in text
             assert r"\x1b]52;c;ZXZpbA==\x07" in text
 
-    def test_the_summary_is_written(self, loop: LoopProject) -> None:
+    def test_a_run_ends_with_a_summary_file(self, loop: LoopProject) -> None:
         loop.tasks("1")
         loop.run()
         summary = (loop.root / ".samuel/run/summary.md").read_text()
@@ -56,9 +56,9 @@ class TestToDone:
 
     def test_all_13_loop_events_and_the_session_fire_in_order(self, loop: LoopProject) -> None:
         loop.tasks("1")
-        seen = Recorder(*names.LOOP, *names.SESSION, returns=_harmless)
-        loop.run(sinks=[seen])
-        fired = [fired.event.__struct_config__.tag for fired in seen.fired]
+        recorder = Recorder(*names.LOOP, *names.SESSION, returns=_harmless)
+        loop.run(sinks=[recorder])
+        fired = [fired.event.__struct_config__.tag for fired in recorder.fired]
         assert fired == [
             *("before:loop", "before:iteration", "iteration.gate"),
             *("context.snapshot", "context.progress", "context.task", "context.extra", "before:agent.invoke"),
@@ -82,7 +82,7 @@ class TestToDone:
         assert "the-reason-why" not in (loop.root / "seen-1.md").read_text()
         assert "the-reason-why" in (loop.root / "seen-2.md").read_text()
 
-    def test_blocked_after_three_attempts_and_the_loop_goes_on(self, loop: LoopProject) -> None:
+    def test_a_task_is_blocked_after_three_attempts_and_the_loop_goes_on(self, loop: LoopProject) -> None:
         loop.configure('quality_checks = ["test ! -f work-1.txt"]\nmax_consecutive_failures = 9')
         loop.tasks("1", "2")
         loop.agent(GOOD + 'if [ "$SAMUEL_TASK_ID" = 2 ]; then rm work-1.txt; fi\n')
@@ -114,7 +114,7 @@ class TestToDone:
         assert outcomes(loop) == ["incomplete"]
         assert loop.statuses() == {"1": "pending"}
 
-    def test_skipping_with_a_reason_is_no_failure(self, loop: LoopProject) -> None:
+    def test_a_task_that_the_agent_skips_with_a_reason_is_not_a_failure(self, loop: LoopProject) -> None:
         loop.tasks("1", "2")
         loop.agent(
             'if [ "$SAMUEL_TASK_ID" = 1 ]; then samuel run skip 1 --reason "not needed"; else\n' + GOOD + "fi\n"
@@ -123,7 +123,7 @@ class TestToDone:
         assert run.exit_reason == "queue_empty"
         assert loop.statuses() == {"1": "skipped", "2": "completed"}
 
-    def test_another_tasks_claim_is_refused(self, loop: LoopProject) -> None:
+    def test_an_agent_cannot_claim_another_task(self, loop: LoopProject) -> None:
         loop.tasks("1", "2")
         loop.agent("samuel run done 2 > said.txt 2>&1 || true\n" + GOOD)
         loop.run(1)
@@ -132,7 +132,7 @@ class TestToDone:
 
 class TestTampering:
     @pytest.mark.parametrize("file", ["samuel.toml", ".samuel/hooks/new", ".system/hooks/x.yaml"])
-    def test_the_rules_are_not_the_agents_to_change(self, loop: LoopProject, file: str) -> None:
+    def test_an_iteration_is_aborted_if_a_protected_file_changes(self, loop: LoopProject, file: str) -> None:
         loop.tasks("1")
         loop.agent(f"mkdir -p .samuel/hooks .system/hooks; echo '# changed' >> {file}\n" + GOOD)
         loop.run(1)
@@ -184,7 +184,7 @@ class TestHandlersTakePart:
         assert "MINE=yes" in environment
         assert "SAMUEL_TASK_ID=1\n" in environment  # the run's own names are not a handler's to change
 
-    def test_whoever_replaces_agent_invoke_is_the_one_that_ran(self, loop: LoopProject) -> None:
+    def test_only_the_handler_that_replaces_agent_invoke_runs(self, loop: LoopProject) -> None:
         loop.tasks("1")
 
         @samuel.hook("agent.invoke")
@@ -196,7 +196,7 @@ class TestHandlersTakePart:
         assert (loop.root / "mine.txt").exists()
         assert not (loop.root / "seen-1.md").exists()
 
-    def test_when_it_crashes_nothing_else_runs(self, loop: LoopProject) -> None:
+    def test_no_other_agent_runs_when_a_handler_of_agent_invoke_crashes(self, loop: LoopProject) -> None:
         loop.tasks("1")
 
         @samuel.hook("agent.invoke")
@@ -222,7 +222,7 @@ class TestHandlersTakePart:
         )
         assert "[hooks.timing] context.extra broken" in loop.progress()
 
-    def test_strict_aborts_the_iteration_and_counts(self, loop: LoopProject) -> None:
+    def test_a_strict_failure_aborts_the_iteration_and_counts_as_a_failure(self, loop: LoopProject) -> None:
         loop.tasks("1")
 
         @samuel.hook("context.extra", strict=True)
@@ -236,20 +236,22 @@ class TestHandlersTakePart:
     @pytest.mark.parametrize(
         ("event", "reason"), [("before:loop", "strict_failure"), ("iteration.gate", "strict_failure")]
     )
-    def test_some_end_the_loop(self, loop: LoopProject, event: str, reason: str) -> None:
+    def test_a_failure_of_a_strict_loop_event_ends_the_run(
+        self, loop: LoopProject, event: str, reason: str
+    ) -> None:
         loop.tasks("1")
 
         @samuel.hook(event)
         def broken(event: Any) -> dict[str, Any]:
             raise RuntimeError("oh no")
 
-        seen = Recorder("after:loop")
-        run = loop.run(handlers=[broken, seen])
+        recorder = Recorder("after:loop")
+        run = loop.run(handlers=[broken, recorder])
         assert run.exit_reason == reason
-        assert [event.exit_reason for event in seen.events] == [reason]
+        assert [event.exit_reason for event in recorder.events] == [reason]
         assert loop.statuses() == {"1": "pending"}
 
-    def test_the_gate_can_end_it(self, loop: LoopProject) -> None:
+    def test_the_gate_can_end_the_run(self, loop: LoopProject) -> None:
         loop.tasks("1")
         gate = Recorder(
             "iteration.gate", returns={"continue": False, "mode": "implementation", "reason": "enough"}
@@ -258,7 +260,7 @@ class TestHandlersTakePart:
         assert (run.exit_reason, run.iterations_run) == ("gate_stop", 0)
         assert loop.statuses() == {"1": "pending"}
 
-    def test_the_cap_holds_when_the_gate_always_says_continue(self, loop: LoopProject) -> None:
+    def test_max_iterations_holds_although_the_gate_always_continues(self, loop: LoopProject) -> None:
         loop.tasks("1")
         loop.configure("max_task_attempts = 99\nmax_consecutive_failures = 99")
         loop.agent("echo x >> file\n")
@@ -281,7 +283,7 @@ class TestHandlersTakePart:
             {"start": {"Kept": "kept"}},
         ]
 
-    def test_no_default_left_and_the_invariants_still_hold(self, loop: LoopProject) -> None:
+    def test_the_invariants_hold_without_any_built_in_handler(self, loop: LoopProject) -> None:
         """Overrides for all 13 events: effectively another methodology, without forking the loop."""
         order = "".join(f'[hooks."{event}"]\nhandlers = ["own"]\n' for event in names.LOOP)
         loop.configure('quality_checks = ["true"]', order)
@@ -303,9 +305,9 @@ class TestHandlersTakePart:
             return {}
 
         own.__name__ = "own"
-        seen = Recorder()
-        run = loop.run(3, handlers=[samuel.hook(*names.LOOP)(own)], sinks=[seen])
-        assert {call.handler.name for call in seen.calls} == {"own"}
+        recorder = Recorder()
+        run = loop.run(3, handlers=[samuel.hook(*names.LOOP)(own)], sinks=[recorder])
+        assert {call.handler.name for call in recorder.calls} == {"own"}
         assert (run.exit_reason, outcomes(loop)) == (
             "max_iterations",
             ["completed", "quality_failed", "completed"],
@@ -320,7 +322,7 @@ class TestHandlersTakePart:
         run = loop.run()
         assert (loop.root / "seen-1.md").read_text() == f"only {run.run_id} and project"
 
-    def test_another_agent_in_the_next_run(self, loop: LoopProject) -> None:
+    def test_the_next_run_may_use_another_agent(self, loop: LoopProject) -> None:
         loop.tasks("1", "2")
         loop.agent("touch other-was-here\n" + GOOD, name="other")
         loop.run(1)
@@ -337,14 +339,14 @@ class TestPilot:
         + "fi\n"
     )
 
-    def test_the_interval_is_kept(self, loop: LoopProject) -> None:
+    def test_pilot_mode_discovers_every_discover_interval_iterations(self, loop: LoopProject) -> None:
         loop.configure("", self.PILOT)
         loop.tasks(*(str(number) for number in range(1, 20)))
         loop.agent(self.AGENT.replace("FIND", 'samuel run enqueue "found"'))
         loop.run(7)
         assert (loop.root / "discovered").read_text().split() == ["1", "4", "7"]
 
-    def test_at_most_so_many_new_tasks(self, loop: LoopProject) -> None:
+    def test_a_discovery_adds_at_most_max_discovery_tasks(self, loop: LoopProject) -> None:
         loop.configure("", self.PILOT)
         loop.tasks("1", "2", "3")
         find = "for n in 1 2 3 4; do samuel run enqueue found-$n || true; done"
@@ -352,7 +354,7 @@ class TestPilot:
         loop.run(1)
         assert len(loop.store.load()) == 5
 
-    def test_two_empty_discoveries_end_it(self, loop: LoopProject) -> None:
+    def test_two_discoveries_that_add_nothing_end_the_run(self, loop: LoopProject) -> None:
         loop.configure("", self.PILOT)
         loop.tasks()
         loop.agent(self.AGENT.replace("FIND", "true"))
@@ -369,7 +371,7 @@ class TestStopping:
         ):
             loop.run()
 
-    def test_a_wish_to_stop_ends_it_after_the_step(self, loop: LoopProject) -> None:
+    def test_a_requested_stop_ends_the_run_after_the_current_step(self, loop: LoopProject) -> None:
         loop.tasks("1", "2")
         stop = Stop()
 
@@ -377,18 +379,18 @@ class TestStopping:
         def wish(event: Any) -> None:
             stop.requested = True
 
-        seen = Recorder("after:loop")
-        run = loop.run(stop=stop, handlers=[wish, seen])
+        recorder = Recorder("after:loop")
+        run = loop.run(stop=stop, handlers=[wish, recorder])
         assert run.exit_reason == "interrupted"
         assert loop.statuses() == {"1": "pending", "2": "pending"}
-        assert [event.exit_reason for event in seen.events] == ["interrupted"]
+        assert [event.exit_reason for event in recorder.events] == ["interrupted"]
 
-    def test_a_duration_is_a_limit(self, loop: LoopProject) -> None:
+    def test_max_duration_is_a_limit(self, loop: LoopProject) -> None:
         loop.configure('max_duration = "1ms"')
         loop.tasks("1", "2")
         assert loop.run().exit_reason == "budget"
 
-    def test_a_broken_task_file_pauses_and_nothing_is_lost(self, loop: LoopProject) -> None:
+    def test_a_broken_task_file_pauses_the_loop_and_is_not_overwritten(self, loop: LoopProject) -> None:
         loop.tasks("1", "2")
         prd = loop.root / ".samuel/run/prd.toon"
         loop.agent(GOOD + "sleep 0\n")
@@ -427,21 +429,23 @@ class TestGit:
 
 
 class TestDryRun:
-    def test_it_starts_no_agent_and_changes_nothing(self, loop: LoopProject) -> None:
+    def test_a_dry_run_starts_no_agent_and_changes_nothing(self, loop: LoopProject) -> None:
         loop.tasks("1")
         before = _files(loop.root)
-        seen = Recorder(*(name for name in names.LOOP if name not in (names.ITERATION_GATE, names.AGENT_INVOKE)))
-        with loop.open(handlers=[seen]) as app:
+        recorder = Recorder(
+            *(name for name in names.LOOP if name not in (names.ITERATION_GATE, names.AGENT_INVOKE))
+        )
+        with loop.open(handlers=[recorder]) as app:
             data = app.loop(Stop(), dry_run=True).dry_run("mine")
         assert data["task"] == "1"
         assert "Task 1" in data["prompt"]
-        assert len(seen.events) == 11
-        assert all(event.dry_run for event in seen.events)
+        assert len(recorder.events) == 11
+        assert all(event.dry_run for event in recorder.events)
         assert _files(loop.root) == before
         assert loop.statuses() == {"1": "pending"}
         assert RunFile(loop.root / ".samuel/run").load() is None
 
-    def test_what_would_stop_it_is_said(self, loop: LoopProject) -> None:
+    def test_a_dry_run_says_what_would_stop_it(self, loop: LoopProject) -> None:
         loop.tasks("1", status="completed")
         with loop.open() as app:
             data = app.loop(Stop(), dry_run=True).dry_run("mine")

@@ -23,18 +23,20 @@ def changed_by(loop: LoopProject, script: str, iterations: int = 1) -> list[list
     """The changed files that SessionStop was told of, for each iteration of an agent that runs this first."""
     loop.tasks("1", "2")
     loop.agent(script + "\n" + GOOD)
-    seen = Recorder("SessionStop")
-    run = loop.run(iterations, handlers=[seen])
+    recorder = Recorder("SessionStop")
+    run = loop.run(iterations, handlers=[recorder])
     assert (run.exit_reason, set(outcomes(loop))) in [
         ("max_iterations", {"completed"}),
         ("queue_empty", {"completed"}),
     ]
-    return [event.changed_files for event in seen.events]
+    return [event.changed_files for event in recorder.events]
 
 
 class TestGoesOn:
     @pytest.mark.parametrize("iterations", [1, 2])
-    def test_after_git_init_in_a_project_without_a_repository(self, loop: LoopProject, iterations: int) -> None:
+    def test_a_run_goes_on_after_git_init_in_a_project_without_a_repository(
+        self, loop: LoopProject, iterations: int
+    ) -> None:
         shutil.rmtree(loop.root / ".git")
         (loop.root / "mine.txt").write_text("untouched")
         changed = changed_by(loop, "git init -q .; echo x > new.txt", iterations)
@@ -42,7 +44,7 @@ class TestGoesOn:
         assert not [path for path in changed[0] if path.startswith(".git/") or path == "mine.txt"]
         assert all("work-2.txt" in paths for paths in changed[1:])
 
-    def test_after_git_init_and_a_commit(self, loop: LoopProject) -> None:
+    def test_a_run_goes_on_after_git_init_and_a_commit(self, loop: LoopProject) -> None:
         shutil.rmtree(loop.root / ".git")
         changed = changed_by(loop, f"git init -q .; {GIT} add -A; {GIT} commit -qm begin")
         assert "work-1.txt" in changed[0]
@@ -56,14 +58,16 @@ class TestGoesOn:
         assert listed.stdout == "work-1.txt\n"
 
     @pytest.mark.parametrize("iterations", [1, 2])
-    def test_after_git_init_below_the_root_of_the_repository(self, loop: LoopProject, iterations: int) -> None:
+    def test_a_run_goes_on_after_git_init_below_the_root_of_its_repository(
+        self, loop: LoopProject, iterations: int
+    ) -> None:
         """The project is a directory of a larger repository, and the agent hides that behind one of its own."""
         (loop.root / ".git").rename(loop.root.parent / ".git")
         changed = changed_by(loop, "git init -q .; echo x > new.txt", iterations)
         assert {"new.txt", "work-1.txt"} <= set(changed[0])
         assert all("work-2.txt" in paths for paths in changed[1:])
 
-    def test_after_git_init_in_a_directory_of_the_project(self, loop: LoopProject) -> None:
+    def test_a_run_goes_on_after_git_init_in_a_directory_of_the_project(self, loop: LoopProject) -> None:
         changed = changed_by(loop, "mkdir -p inner; git -C inner init -q .; echo x > inner/new.txt")
         assert "work-1.txt" in changed[0]
 

@@ -40,7 +40,9 @@ def once(name: str, kind: str, away: Path) -> str:
 
 @pytest.mark.parametrize("name", FILES)
 @pytest.mark.parametrize("kind", ["link", "pipe", "directory"])
-def test_in_the_place_of_a_file(loop: LoopProject, tmp_path: Path, name: str, kind: str) -> None:
+def test_a_state_file_that_an_agent_replaced_is_moved_aside(
+    loop: LoopProject, tmp_path: Path, name: str, kind: str
+) -> None:
     away = tmp_path / "away"
     away.write_text("mine\n")
     loop.tasks("1", "2")
@@ -54,7 +56,9 @@ def test_in_the_place_of_a_file(loop: LoopProject, tmp_path: Path, name: str, ki
 
 @pytest.mark.parametrize("name", DIRECTORIES)
 @pytest.mark.parametrize("kind", ["link", "pipe", "file"])
-def test_in_the_place_of_a_directory(loop: LoopProject, tmp_path: Path, name: str, kind: str) -> None:
+def test_a_state_directory_that_an_agent_replaced_is_moved_aside(
+    loop: LoopProject, tmp_path: Path, name: str, kind: str
+) -> None:
     away = tmp_path / "away"
     away.mkdir()
     loop.tasks("1")
@@ -73,7 +77,7 @@ def test_in_the_place_of_a_directory(loop: LoopProject, tmp_path: Path, name: st
         "rm -rf .samuel/run; mkfifo .samuel/run",
     ],
 )
-def test_the_whole_state_directory(loop: LoopProject, tmp_path: Path, what: str) -> None:
+def test_the_state_directory_itself_is_restored(loop: LoopProject, tmp_path: Path, what: str) -> None:
     away = tmp_path / "away"
     away.mkdir()
     loop.tasks("1", "2")
@@ -83,7 +87,7 @@ def test_the_whole_state_directory(loop: LoopProject, tmp_path: Path, what: str)
     assert list(away.iterdir()) == []
 
 
-def test_a_check_that_does_it_aborts_the_iteration_too(loop: LoopProject) -> None:
+def test_a_check_that_replaces_a_state_file_aborts_the_iteration(loop: LoopProject) -> None:
     once = (
         "test -f done-once || { touch done-once; rm -rf .samuel/run/progress.md; mkfifo .samuel/run/progress.md; }"
     )
@@ -94,14 +98,14 @@ def test_a_check_that_does_it_aborts_the_iteration_too(loop: LoopProject) -> Non
     assert "a check replaced files of the run's state: `.samuel/run/progress.md` became a named pipe" in why(loop)
 
 
-def test_what_was_there_before_is_nobodys_fault(loop: LoopProject) -> None:
+def test_a_file_that_was_misplaced_before_the_run_aborts_nothing(loop: LoopProject) -> None:
     loop.tasks("1")
     (loop.root / ".samuel/run/sessions").write_text("in the way")
     assert loop.run().exit_reason == "queue_empty"
     assert outcomes(loop) == ["completed"]
 
 
-def test_what_plugins_keep_is_left_alone(tmp_path: Path) -> None:
+def test_the_files_of_plugins_may_be_of_any_kind(tmp_path: Path) -> None:
     state = tmp_path / ".samuel/run"
     (state / "plugins/mine").mkdir(parents=True)
     (state / "plugins/mine/link").symlink_to("elsewhere")

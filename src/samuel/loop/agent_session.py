@@ -116,14 +116,14 @@ class AgentSession:
 
     def _session(self, invocation: AgentInvoke) -> Mapping[str, Any]:
         """The same events, in the same order, as for an agent of the loop."""
-        tree = ProjectFiles(self._place.root, self._place.git)
+        files = ProjectFiles(self._place.root, self._place.git)
 
         def invoke(prompt: str) -> Mapping[str, Any]:
-            self._files_before = _or_stopped(tree.look)
+            self._files_before = _or_stopped(files.current_state)
             return self._invoke(replace(invocation, prompt=prompt))
 
         def changed() -> tuple[str, ...]:
-            self._update(changed_files=tuple(_or_stopped(lambda: tree.changed(self._files_before))))
+            self._update(changed_files=tuple(_or_stopped(lambda: files.changed(self._files_before))))
             return self._result.changed_files
 
         def suggest(results: Sequence[Fired]) -> str:
@@ -197,9 +197,9 @@ class _Stopped(Exception):
 T = TypeVar("T")
 
 
-def _or_stopped(look: Callable[[], T]) -> T:
-    """The result of a look at the project's files. Raises _Stopped if the repository is gone."""
+def _or_stopped(read_files: Callable[[], T]) -> T:
+    """The result of `read_files`. Raises _Stopped if the repository is gone."""
     try:
-        return look()
+        return read_files()
     except RepositoryLost as lost:
         raise _Stopped(str(lost)) from None

@@ -82,7 +82,7 @@ class Iteration:
         self._report_mode()
         tasks_before = self._take_task()
         with self._place.git.one_moment():
-            files_before = self._files.project.look()
+            files_before = self._files.project.current_state()
             generated = Contexts(self._place, self._steps, self.run, self._task).generate()
         answer = self._session(self._prepare(generated), files_before)
         self._after_agent(answer)

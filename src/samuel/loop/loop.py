@@ -186,7 +186,7 @@ class Loop:
             agent=agent,
             started_at=self._place.clock.now(),
             max_iterations=max_iterations,
-            dirty=self._files.project.not_of_the_run(commit=self._place.settings.commit),
+            dirty=self._files.project.excluded_from_commits(commit=self._place.settings.commit),
             pinned=self._pinned,
         )
         run = self._file.save(run)

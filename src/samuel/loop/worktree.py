@@ -1,4 +1,4 @@
-"""Which of the project's files changed between two looks: by git, or file by file where there is no repository.
+"""Which of the project's files changed between two moments: by git, or file by file where there is no repository.
 
 An agent may do to the repository whatever git can do: make one, hide it behind another, drop the commit that it
 began with. Changes are detected all the same. Only a repository that is gone or broken is an error.
@@ -13,10 +13,9 @@ from typing import NamedTuple
 
 from samuel.errors import SamuelError
 from samuel.files.survey import Signature, TooManyFiles, survey
-from samuel.paths import OF_THE_MOMENT
+from samuel.paths import VOLATILE_DIRS
 from samuel.printable import file_name
-from samuel.process.git.git import Git, GitFailed
-from samuel.process.git.git import WorkTreeState as GitLook
+from samuel.process.git.git import Git, GitFailed, WorkTreeState
 
 TICK_NS = 20_000_000  # the kernel stamps files with a clock that may be a tick behind
 
@@ -29,7 +28,7 @@ class ProjectState(NamedTuple):
     """The project's files at one moment."""
 
     at_ns: int
-    by_git: GitLook | None
+    by_git: WorkTreeState | None
     by_file: dict[str, Signature]  # where there is no repository
 
 
@@ -38,7 +37,7 @@ class ProjectFiles:
         self._root = root
         self._git = git
 
-    def look(self) -> ProjectState:
+    def current_state(self) -> ProjectState:
         """The files as they are now. Raises RepositoryLost."""
         at_ns = time.time_ns() - TICK_NS
         if not self._has_repository():
@@ -56,7 +55,7 @@ class ProjectFiles:
             paths = {path for path in {*before.by_file, *now} if before.by_file.get(path) != now.get(path)}
         else:
             paths = self._changed_by_git(before.by_git, before.at_ns)
-        return [file_name(path) for path in sorted(paths) if not path.startswith(OF_THE_MOMENT)]
+        return [file_name(path) for path in sorted(paths) if not path.startswith(VOLATILE_DIRS)]
 
     def dirty(self) -> list[str]:
         """The paths that are not committed. A name that is not UTF-8 cannot be written to run.json: left out."""
@@ -64,13 +63,13 @@ class ProjectFiles:
             return []
         try:
             paths = [
-                entry.path for entry in self._git.status().entries if not entry.path.startswith(OF_THE_MOMENT)
+                entry.path for entry in self._git.status().entries if not entry.path.startswith(VOLATILE_DIRS)
             ]
         except SamuelError:
             return []
         return [path for path in paths if path == file_name(path)]
 
-    def not_of_the_run(self, *, commit: bool) -> list[str]:
+    def excluded_from_commits(self, *, commit: bool) -> list[str]:
         """The paths that a run which begins now must not commit.
 
         Without a repository these are all files: an agent may make one.
@@ -78,13 +77,13 @@ class ProjectFiles:
         if self._git.is_repository or not commit:
             return self.dirty()
         return sorted(
-            path for path in self._survey() if path == file_name(path) and not path.startswith(OF_THE_MOMENT)
+            path for path in self._survey() if path == file_name(path) and not path.startswith(VOLATILE_DIRS)
         )
 
-    def _changed_by_git(self, before: GitLook, at_ns: int) -> set[str]:
+    def _changed_by_git(self, before: WorkTreeState, at_ns: int) -> set[str]:
         try:
             paths = set(self._git.changed_since(before))
-        except GitFailed:  # the commit it began with is gone, say: history was rewritten and pruned
+        except GitFailed:  # the commit it began with is gone, for example: history was rewritten and pruned
             try:
                 paths = set(self._git.files())
             except GitFailed as error:

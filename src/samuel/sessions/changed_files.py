@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from samuel.errors import SamuelError
-from samuel.paths import OF_THE_MOMENT
+from samuel.paths import VOLATILE_DIRS
 from samuel.printable import file_name
 from samuel.process.git.git import Git, WorkTreeState
 
@@ -31,4 +31,4 @@ class ChangedFiles:
         except SamuelError as error:
             self._warn(f"cannot tell which files changed: {error.message}")
             return []
-        return [file_name(path) for path in paths if not path.startswith(OF_THE_MOMENT)]
+        return [file_name(path) for path in paths if not path.startswith(VOLATILE_DIRS)]

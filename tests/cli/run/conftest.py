@@ -129,11 +129,11 @@ def marked_processes(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 def _carriers(mark: bytes) -> list[str]:
-    found = []
+    command_lines = []
     for process in Path("/proc").glob("[0-9]*"):
         try:
             if mark in (process / "environ").read_bytes().split(b"\0"):
-                found.append((process / "cmdline").read_bytes().replace(b"\0", b" ").decode())
+                command_lines.append((process / "cmdline").read_bytes().replace(b"\0", b" ").decode())
         except OSError:  # gone meanwhile, or not ours
             continue
-    return found
+    return command_lines

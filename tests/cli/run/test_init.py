@@ -16,7 +16,7 @@ TRY = "\nTry:\n  samuel run tasks\n  samuel run start\n"
 NO_CHECKS = "no checks were found: until samuel.toml has quality_checks, a task is done when the agent says so\n"
 
 
-def test_a_prd_becomes_tasks(samuel, put, store, project):
+def test_run_init_writes_the_tasks_of_a_prd(samuel, put, store, project):
     put("docs/prd.md", PRD)
     assert samuel("run", "init", "--prd", "docs/prd.md") == (
         0,
@@ -39,13 +39,13 @@ def test_a_prd_becomes_tasks(samuel, put, store, project):
         ("## Work Items\n- [ ] T001: One\n- [x] T002: Two\n", ["T001", "T002"]),
     ],
 )
-def test_the_formats(samuel, put, store, text, ids):
+def test_run_init_reads_every_format_of_a_prd(samuel, put, store, text, ids):
     put("prd.md", text)
     assert samuel("run", "init", "--prd", "prd.md").code == 0
     assert [task.id for task in store.load()] == ids
 
 
-def test_what_is_given_is_written(samuel, put, project):
+def test_run_init_writes_its_options_to_samuel_toml(samuel, put, project):
     put("prd.md", PRD)
     put("samuel.toml", "# mine\n[methodology.ralph]\npause = '1s'  # kept\n")
     ran = samuel("run", "init", "--prd", "prd.md", "--agent", "codex", "--max-iterations", "7", "--json")
@@ -55,7 +55,7 @@ def test_what_is_given_is_written(samuel, put, project):
     )
 
 
-def test_an_agent_that_does_not_exist(samuel, put, project):
+def test_run_init_refuses_an_unknown_agent(samuel, put, project):
     put("prd.md", PRD)
     assert samuel("run", "init", "--prd", "prd.md", "--agent", "cluade") == (
         2,
@@ -87,8 +87,8 @@ def test_the_checks_a_project_has_are_shown_written_and_trusted(samuel, put, pro
     for name, text in files.items():
         put(name, text)
     ran = samuel("run", "init", "--prd", "prd.md")
-    shown = f"  wrote quality_checks = {checks}\n" if checks else NO_CHECKS
-    assert ran == (0, f"2 tasks from prd.md\n{shown}{TRY}", "")
+    line = f"  wrote quality_checks = {checks}\n" if checks else NO_CHECKS
+    assert ran == (0, f"2 tasks from prd.md\n{line}{TRY}", "")
     trusted = samuel("trust", "--list", "--json").json["data"]
     assert [(item["name"], item["state"]) for item in trusted] == ([("checks:ralph", "trusted")] if checks else [])
 
@@ -101,7 +101,7 @@ def test_checks_that_came_with_the_repository_are_not_trusted_by_it(samuel, put)
     assert [item["state"] for item in samuel("trust", "--list", "--json").json["data"]] == ["new"]
 
 
-def test_tasks_that_are_there_stay(samuel, put, three):
+def test_run_init_keeps_the_tasks_that_there_are_without_force(samuel, put, three):
     before = three.path.read_bytes()
     put("prd.md", PRD)
     assert samuel("run", "init", "--prd", "prd.md", "--agent", "codex") == (
@@ -114,7 +114,7 @@ def test_tasks_that_are_there_stay(samuel, put, three):
     assert [task.id for task in three.load()] == ["1", "2"]
 
 
-def test_beginning_anew_forgets_a_run_that_was_killed(samuel, put, three):
+def test_run_init_force_forgets_a_run_that_was_killed(samuel, put, three):
     """It would go on, and put what it decided about the old task 1 onto the new one."""
     killed = Run(run_id="run-1", methodology="ralph", agent="x", started_at=0, max_iterations=5, working=True)
     RunFile(three.directory).save(killed)
@@ -123,7 +123,7 @@ def test_beginning_anew_forgets_a_run_that_was_killed(samuel, put, three):
     assert RunFile(three.directory).load() is None
 
 
-def test_not_while_it_runs_and_not_from_inside(samuel, put, three, inside):
+def test_run_init_is_refused_during_a_run_and_inside_of_one(samuel, put, three, inside):
     put("prd.md", PRD)
     before = three.path.read_bytes()
     with held(three.directory / "run.lock", note="samuel run start, ralph"):
@@ -135,7 +135,7 @@ def test_not_while_it_runs_and_not_from_inside(samuel, put, three, inside):
     assert three.path.read_bytes() == before
 
 
-def test_a_broken_prd(samuel, put, project):
+def test_run_init_refuses_a_broken_prd(samuel, put, project):
     put("prd.md", "# PRD\n## Tasks\n- one\n")
     ran = samuel("run", "init", "--prd", "prd.md")
     assert (ran.code, ran.out) == (2, "")
@@ -146,7 +146,7 @@ def test_a_broken_prd(samuel, put, project):
     assert not (project / ".samuel").exists()
 
 
-def test_a_second_methodology_has_a_place_of_its_own(samuel, put, project, three):
+def test_run_init_gives_a_second_methodology_its_own_state_directory(samuel, put, project, three):
     put("prd.md", PRD)
     old = three.load()
     ran = samuel("run", "init", "--prd", "prd.md", "--methodology", "tdd", "--max-iterations", "3")
@@ -160,7 +160,7 @@ def test_a_second_methodology_has_a_place_of_its_own(samuel, put, project, three
     assert not (project / ".samuel/run/prd.toon").exists()
 
 
-def test_only_one_of_many_at_once_makes_the_tasks(put, project, store):
+def test_only_one_of_many_run_inits_at_once_writes_the_tasks(put, project, store):
     """The others find its tasks, whichever is first, and leave samuel.toml as it is."""
     put("samuel.toml", "")
     agents = ("claude", "codex", "gemini", "copilot")

@@ -61,7 +61,7 @@ def agreements(samuel):
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_an_agent_agrees_to_nothing(samuel, workshop, put, way):
+def test_an_agent_cannot_trust_anything(samuel, workshop, put, way):
     put("evil-plugin/hooks/evil", EVIL, 0o755)
     plant = f"mkdir -p .samuel/hooks; printf '{EVIL.encode('unicode_escape').decode()}' > .samuel/hooks/evil\n"
     workshop.agent(plant + "chmod +x .samuel/hooks/evil\n" + tries(way, *COMMANDS) + GOOD)
@@ -74,7 +74,7 @@ def test_an_agent_agrees_to_nothing(samuel, workshop, put, way):
     assert not (workshop.root / "owned").exists()
 
 
-def test_a_check_agrees_to_nothing(samuel, workshop, put):
+def test_a_check_cannot_trust_anything(samuel, workshop, put):
     put("check.sh", tries("without variables", "trust --yes") + "exit 0\n")
     workshop.configure(CONFIG.replace("test -f work-1", "sh check.sh") + OTHER)
     samuel("trust", "checks:ralph", "agent:mine", "--yes")
@@ -83,7 +83,7 @@ def test_a_check_agrees_to_nothing(samuel, workshop, put):
     assert agreements(samuel)["agent:other"] == "new"
 
 
-def test_an_agent_of_a_recipe_agrees_to_nothing(samuel, workshop, put):
+def test_the_agent_of_a_recipe_cannot_trust_anything(samuel, workshop, put):
     put(".samuel/recipes/evil.md", "Do it.\n")
     put("forge.py", FORGE)
     tried = tries("in another session", "trust --yes", "plugin add ./evil-plugin --yes")
@@ -98,7 +98,7 @@ def test_an_agent_of_a_recipe_agrees_to_nothing(samuel, workshop, put):
     assert (states["agent:other"], states["agent:mine"]) == ("new", "trusted")
 
 
-def test_samuel_trust_does_not_count_inside(samuel, workshop):
+def test_samuel_trust_does_not_count_inside_a_run(samuel, workshop):
     workshop.agent(f"SAMUEL_TRUST=all {DROPPED} {SAMUEL} hooks list > said 2>&1 || true\n{GOOD}")
     with workshop.start("--yes", "--iterations", "1") as process:
         process.communicate(timeout=120)
@@ -118,7 +118,7 @@ def test_an_agreement_written_into_the_store_is_dropped(samuel, workshop, put):
     assert agreements(samuel) == {"checks:ralph": "trusted", "agent:mine": "trusted"}
 
 
-def test_a_person_on_another_terminal_may_agree_while_it_runs(samuel, workshop):
+def test_a_user_on_another_terminal_may_trust_a_hook_during_a_run(samuel, workshop):
     workshop.agent("touch begun; until [ -f go ]; do sleep 0.02; done\n" + GOOD)
     samuel("trust", "--yes")
     workshop.configure(CONFIG + OTHER)

@@ -25,7 +25,7 @@ def two(samuel, workshop):
     return workshop
 
 
-def test_what_was_there_moves(samuel, two, project):
+def test_a_second_methodology_moves_the_state_of_the_first(samuel, two, project):
     assert samuel("run", "tasks").out.splitlines()[1].startswith("1   completed")
     run = project / ".samuel/run"
     assert sorted(os.listdir(run)) == [".gitignore", "journal", "ralph", "run.lock", "state.lock"]
@@ -35,7 +35,7 @@ def test_what_was_there_moves(samuel, two, project):
     assert [task.status for task in TaskStore(run / "ralph").load()] == ["completed", "completed"]
 
 
-def test_it_goes_to_the_one_that_ran(samuel, two, project):
+def test_the_state_moves_to_the_methodology_of_the_last_run(samuel, two, project):
     """Also when the default has become another one in the meantime."""
     two.configure(f'default_methodology = "tdd"\n{SECOND}')
     assert samuel("run", "tasks").err.startswith(
@@ -44,7 +44,7 @@ def test_it_goes_to_the_one_that_ran(samuel, two, project):
     assert (project / ".samuel/run/ralph/prd.toon").exists()
 
 
-def test_a_name_that_an_agent_wrote_into_run_json_leads_nowhere(samuel, two, project):
+def test_an_unconfigured_methodology_in_run_json_does_not_decide_where_state_moves(samuel, two, project):
     file = project / ".samuel/run/run.json"
     file.write_text(file.read_text().replace('"methodology":"ralph"', '"methodology":"../../away"'))
     User.from_environment().record(file.parent).joinpath("run.json").unlink()
@@ -66,7 +66,7 @@ def test_a_killed_run_is_resumed_where_it_was_moved_to(samuel, workshop, project
     assert [task.status for task in TaskStore(project / ".samuel/run/ralph").load()] == ["completed", "completed"]
 
 
-def test_not_while_a_run_is_at_it(samuel, two, project):
+def test_the_state_of_a_run_in_progress_is_not_moved(samuel, two, project):
     with held(project / ".samuel/run/run.lock", note="samuel run start, ralph"):
         ran = samuel("run", "tasks")
     assert (ran.code, "(samuel run start, ralph)" in ran.err) == (1, True)

@@ -30,7 +30,7 @@ def steady(text: str) -> str:
     return re.sub(r"\(\d+\.\ds\)", "(0.0s)", text)
 
 
-def test_to_done(samuel, workshop):
+def test_run_start_works_on_all_tasks_and_prints_each_step(samuel, workshop):
     ran = samuel("run", "start", "--yes")
     assert (ran.code, steady(ran.out), ran.err) == (0, DONE, "")
     assert workshop.statuses == ["completed", "completed"]
@@ -44,13 +44,13 @@ def test_to_done(samuel, workshop):
     assert samuel("run", "start").out.endswith("ended: queue_empty after 0 iterations; 2 completed\n")
 
 
-def test_the_asked_iterations_ran(samuel, workshop):
+def test_run_start_ends_with_0_after_the_requested_iterations(samuel, workshop):
     ran = samuel("run", "start", "--yes", "--iterations", "1")
     assert ran.code == 0
     assert ran.out.endswith("ended: max_iterations after 1 iteration; 1 completed, 1 pending\n")
 
 
-def test_ended_on_failures(samuel, workshop):
+def test_run_start_ends_with_1_after_consecutive_failures(samuel, workshop):
     workshop.agent("echo no key >&2\nexit 3\n")
     ran = samuel("run", "start", "--yes")
     assert ran.code == 1
@@ -61,7 +61,7 @@ def test_ended_on_failures(samuel, workshop):
     )
 
 
-def test_as_data(samuel, workshop):
+def test_run_start_json_has_the_result_of_the_run(samuel, workshop):
     workshop.configure(CONFIG.replace('["test -f work-1"]', '["test ! -f work-2"]'))
     ran = samuel("run", "start", "--yes", "--json")
     answer = ran.json
@@ -85,7 +85,7 @@ def test_as_data(samuel, workshop):
     assert status == {**answer["data"], "run_id": run_id, "counts": {"completed": 1, "blocked": 1}}
 
 
-def test_status_for_people(samuel, workshop):
+def test_run_status_prints_counts_and_the_last_run(samuel, workshop):
     assert samuel("run", "status") == (0, "WHAT     HOW MANY\npending  2\n", "")
     samuel("run", "start", "--yes")
     assert samuel("run", "status") == (
@@ -109,7 +109,7 @@ def test_usage_is_shown_and_summed(samuel, workshop, put):
 class TestBefore:
     """What would fail in the middle of the night is said before the loop starts."""
 
-    def test_no_agent_program(self, samuel, workshop, monkeypatch):
+    def test_run_start_is_refused_without_the_program_of_the_agent(self, samuel, workshop, monkeypatch):
         monkeypatch.setenv("PATH", "/usr/bin:/bin")
         ran = samuel("run", "start", "--yes", "--agent", "codex")
         assert (ran.code, ran.out) == (1, "")
@@ -121,7 +121,7 @@ class TestBefore:
         assert "the agent `mine` needs `./agent.sh`, which does not exist" in samuel("run", "start", "--yes").err
         assert RunFile(workshop.store.directory).load() is None
 
-    def test_no_such_agent_and_no_such_methodology(self, samuel, workshop):
+    def test_run_start_refuses_an_unknown_agent_and_an_unknown_methodology(self, samuel, workshop):
         assert samuel("run", "start", "--agent", "mime") == (
             2,
             "",
@@ -133,11 +133,11 @@ class TestBefore:
             "error: there is no methodology `ralf`\ndid you mean `ralph`?\n",
         )
 
-    def test_no_tasks(self, samuel, workshop):
+    def test_run_start_is_refused_without_tasks(self, samuel, workshop):
         workshop.store.path.unlink()
         assert samuel("run", "start", "--yes").err.startswith("error: there are no tasks yet: ")
 
-    def test_what_nobody_agreed_to(self, samuel, workshop):
+    def test_run_start_is_refused_while_commands_are_not_trusted(self, samuel, workshop):
         ran = samuel("run", "start")
         assert (ran.code, ran.out) == (1, "")
         assert ran.err == (
@@ -155,7 +155,7 @@ class TestBefore:
         ("old", "new", "name"),
         [("test -f work-1", "touch canary", "checks:ralph"), ("./agent.sh", "./evil.sh", "agent:mine")],
     )
-    def test_what_changed_since(self, samuel, workshop, put, old, new, name):
+    def test_run_start_is_refused_after_a_trusted_command_changed(self, samuel, workshop, put, old, new, name):
         samuel("trust", "--yes")
         put("evil.sh", "#!/bin/sh\ntouch canary\n", 0o755)
         workshop.configure(CONFIG.replace(old, new))
@@ -163,16 +163,16 @@ class TestBefore:
         assert (ran.code, ran.out) == (1, "")
         assert ran.err.startswith(f"error: not trusted: `{name}` is not what was agreed to; run `samuel trust`")
         assert not (workshop.root / "canary").exists()
-        shown = samuel("trust", "--show", name).out
-        assert f"-{old}" in shown or f"-'{old}'" in shown
+        difference = samuel("trust", "--show", name).out
+        assert f"-{old}" in difference or f"-'{old}'" in difference
 
-    def test_the_program_of_the_agent_is_part_of_what_was_agreed_to(self, samuel, workshop):
+    def test_trusting_an_agent_includes_the_program_in_the_project(self, samuel, workshop):
         samuel("trust", "--yes")
         workshop.agent("touch canary\n")
         assert "`agent:mine` is not what was agreed to" in samuel("run", "start").err
         assert not (workshop.root / "canary").exists()
 
-    def test_firing_the_event_by_hand_does_not_get_around_it(self, samuel, workshop):
+    def test_hooks_fire_does_not_run_an_untrusted_agent(self, samuel, workshop):
         fields = json.dumps({"agent": "mine", "prompt": "x"})
         ran = samuel("hooks", "fire", "agent.invoke", "--really", "--payload", fields)
         assert (ran.code, ran.json["chain"][0]["outcome"]) == (1, "crashed")
@@ -180,14 +180,14 @@ class TestBefore:
         ran = samuel("hooks", "fire", "quality.check", "--payload", '{"commands": ["test -f work-1"]}')
         assert "`checks:ralph` has not been agreed to" in ran.json["chain"][0]["message"]
 
-    def test_inside_a_run_nobody_agrees_to_anything(self, samuel, workshop, inside):
+    def test_trusting_is_refused_inside_a_run(self, samuel, workshop, inside):
         inside(TASK_ID="1")
         for command in (("trust", "--yes"), ("run", "start", "--yes")):
             ran = samuel(*command)
             assert (ran.code, ran.out) == (1, "")
             assert "this is inside the run `run-7`, which cannot change what is trusted" in ran.err
 
-    def test_a_dirty_tree_is_said(self, samuel, workshop, git, put):
+    def test_run_start_prints_a_note_about_a_dirty_work_tree(self, samuel, workshop, git, put):
         git(workshop.root, "init", "-q")
         put(".gitignore", ".samuel\nwork-*\n")
         git(workshop.root, "add", ".")
@@ -199,7 +199,7 @@ class TestBefore:
         put("more.txt", "x")
         assert samuel("run", "start", "--iterations", "1").err == note % "2 files"
 
-    def test_a_link_in_the_state_is_not_followed(self, samuel, workshop, put, tmp_path):
+    def test_run_start_does_not_follow_a_link_in_the_state(self, samuel, workshop, put, tmp_path):
         """It could have come with a clone, and lead to somebody's shell profile."""
         (tmp_path / "profile").write_text("mine\n")
         (workshop.root / ".samuel/run/progress.md").symlink_to(tmp_path / "profile")
@@ -216,7 +216,7 @@ class TestSeeing:
         assert "working" not in samuel("run", "start", "--iterations", "1").out
         assert "[hooks.timing] quality.check default" in (workshop.root / ".samuel/run/progress.md").read_text()
 
-    def test_what_it_said_is_kept(self, samuel, workshop):
+    def test_the_output_of_the_agent_is_kept_in_the_logs(self, samuel, workshop):
         samuel("run", "start", "--yes")
         logs = workshop.root / ".samuel/run/logs"
         assert (logs / "iteration-0002.log").read_text() == "working on 2\n"
@@ -236,11 +236,11 @@ class TestSeeing:
         totals = [float(row.split()[5]) for row in rows]
         assert totals == sorted(totals, reverse=True)
 
-    def test_profile_as_data(self, samuel, workshop):
+    def test_profile_is_part_of_the_json_result(self, samuel, workshop):
         rows = samuel("run", "start", "--yes", "--profile", "--json").json["data"]["profile"]
         assert {"event", "handler", "calls", "p50 ms", "p95 ms", "total ms", "slow"} == set(rows[0])
 
-    def test_on_a_terminal_the_task_the_step_and_the_bar(self, on_terminal, workshop):
+    def test_a_terminal_shows_the_task_the_step_and_the_progress_bar(self, on_terminal, workshop):
         workshop.agent("sleep 3\n" + GOOD)  # the screen is drawn four times a second
         code, screen = on_terminal("run", "start", "--yes", "--iterations", "1")
         assert code == 0
@@ -249,20 +249,20 @@ class TestSeeing:
         assert "━" in screen
         assert "ended: max_iterations after 1 iteration" in screen
 
-    def test_without_colour(self, on_terminal, workshop):
+    def test_no_color_turns_off_colours(self, on_terminal, workshop):
         workshop.agent("sleep 3\n" + GOOD)  # the screen is drawn four times a second
         _, screen = on_terminal("run", "start", "--yes", "--iterations", "1", NO_COLOR="1")
         assert "1 One" in screen
         assert not re.search(r"\x1b\[[0-9;]*m", screen)
 
-    def test_on_a_terminal_what_is_new_is_shown_and_asked(self, on_terminal, workshop):
+    def test_a_terminal_asks_about_what_is_not_trusted_yet(self, on_terminal, workshop):
         code, screen = on_terminal("run", "start", typed="y\ny\n")
         assert code == 0
         assert "checks:ralph  (new, sha256 " in screen
         assert "Trust `agent:mine`?" in screen
         assert workshop.statuses == ["completed", "completed"]
 
-    def test_nobody_who_reads_is_no_failure(self, workshop):
+    def test_a_closed_output_does_not_end_the_run(self, workshop):
         workshop.agent("sleep 0.2\n" + GOOD)
         with workshop.start("--yes") as process:
             process.stdout.close()
@@ -271,7 +271,7 @@ class TestSeeing:
 
 
 class TestDryRun:
-    def test_it_says_what_it_would_do_and_changes_nothing(self, samuel, workshop, put):
+    def test_a_dry_run_prints_its_task_and_changes_nothing(self, samuel, workshop, put):
         put(".samuel/hooks/dry", "#!/bin/sh\n[ $1 = hook ] && echo after:iteration || cat > seen.json\n", 0o755)
         before = workshop.store.path.read_bytes()
         ran = samuel("run", "start", "--yes", "--dry-run")
@@ -292,7 +292,7 @@ class TestDryRun:
         data = samuel("run", "start", "--dry-run", "--json").json["data"]
         assert (data["task"], data["stopped"], "One" in data["prompt"]) == ("1", "", True)
 
-    def test_what_would_stop_it(self, samuel, workshop, put):
+    def test_a_dry_run_prints_what_would_stop_the_run(self, samuel, workshop, put):
         put(".samuel/hooks/no", "#!/bin/sh\n[ $1 = hook ] && echo before:loop || echo '{\"ok\": false}'\n", 0o755)
         ran = samuel("run", "start", "--yes", "--dry-run")
         assert ran.code == 1
@@ -322,7 +322,7 @@ class TestStopping:
         assert (second.returncode, out) == (1, "")
         assert f"run.lock` is locked by pid {process.pid} (samuel run start, ralph)" in err
 
-    def test_once_finishes_the_step(self, workshop, put):
+    def test_one_interrupt_finishes_the_step(self, workshop, put):
         put(".samuel/hooks/last", self.HOOK, 0o755)
         workshop.agent('touch begun; while [ ! -f go ]; do sleep 0.02; done; touch "finished"\n')
         with workshop.start("--yes") as process:
@@ -337,7 +337,7 @@ class TestStopping:
         self.interrupted(workshop)
 
     @pytest.mark.parametrize("wish", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
-    def test_twice_stops_now_and_leaves_nobody_behind(self, workshop, put, marked_processes, wish):
+    def test_two_interrupts_stop_now_and_leave_no_process_behind(self, workshop, put, marked_processes, wish):
         put(".samuel/hooks/last", self.HOOK, 0o755)
         workshop.agent(self.SLOW)
         with workshop.start("--yes") as process:
@@ -351,7 +351,7 @@ class TestStopping:
         assert out.endswith("ended: interrupted after 0 iterations; 2 pending\n")
         self.interrupted(workshop)
 
-    def test_what_was_counted_before_stays_counted(self, samuel, workshop):
+    def test_iterations_before_an_interrupt_stay_counted(self, samuel, workshop):
         workshop.agent(f"if [ $SAMUEL_TASK_ID = 1 ]; then\n{GOOD}else\n{self.SLOW}fi\n")
         with workshop.start("--yes", "--json") as process:
             workshop.wait_for("agent-2")
@@ -367,7 +367,7 @@ class TestStopping:
         assert samuel("run", "start", "--yes").code == 0
         assert workshop.statuses == ["completed", "completed"]
 
-    def test_a_strict_last_word_is_heard(self, samuel, workshop, put):
+    def test_a_strict_handler_of_after_loop_that_fails_makes_the_exit_code_1(self, samuel, workshop, put):
         put(".samuel/hooks/last", "#!/bin/sh\n[ $1 = hook ] && echo after:loop || exit 9\n", 0o755)
         assert samuel("run", "start", "--yes").code == 0
         workshop.configure(CONFIG + '[hooks."after:loop"]\nstrict = true\n')
@@ -375,7 +375,7 @@ class TestStopping:
         assert ran.code == 1
         assert ran.err.startswith("warning: after:loop: ")
 
-    def test_killed_and_started_again(self, samuel, workshop):
+    def test_a_killed_run_is_resumed_by_the_next_start(self, samuel, workshop):
         workshop.agent(self.SLOW)
         with workshop.start("--yes") as process:
             workshop.wait_for("agent-1")
@@ -389,7 +389,7 @@ class TestStopping:
         assert re.match(r"resuming run run-\w+ at iteration 1\n2 tasks to do", ran.out), ran.out
 
 
-def test_the_program_itself(workshop):
+def test_run_start_works_as_a_program_of_its_own(workshop):
     with workshop.start("--yes") as process:
         out, err = process.communicate(timeout=300)
     assert (process.returncode, steady(out), err) == (0, DONE, "")

@@ -93,13 +93,13 @@ class TestReplacements:
     """A run whose agent or gate was taken over says so: once, on the screen, in progress.md and in --json."""
 
     TEXT = "only the last handler of `agent.invoke` runs: `robot` replaces `default`"
-    GIVEN = "`robot` replaces `default` on `agent.invoke`: both were given order 100. "
+    SAME_ORDER = "`robot` replaces `default` on `agent.invoke`: both were given order 100. "
 
     @pytest.fixture(autouse=True)
     def _robot(self, workshop, put):
         put(".samuel/hooks/robot", AGENT, 0o755)
 
-    def test_on_the_screen_and_in_progress_md_once(self, samuel, workshop):
+    def test_a_replaced_handler_is_named_once_on_the_screen_and_in_progress_md(self, samuel, workshop):
         out = samuel("run", "start", "--yes").out
         assert out.startswith(
             f"2 tasks to do, 0 done, at most 25 iterations\n  warning: {self.TEXT}\niteration 1/25"
@@ -107,16 +107,16 @@ class TestReplacements:
         assert out.count(self.TEXT) == 1
         assert (workshop.root / ".samuel/run/progress.md").read_text().count(f"[hooks.warning] {self.TEXT}\n") == 1
 
-    def test_as_data(self, samuel, workshop):
+    def test_a_replaced_handler_is_a_warning_of_the_json_result(self, samuel, workshop):
         assert samuel("run", "start", "--yes", "--json").json["warnings"] == [self.TEXT]
 
-    def test_two_of_the_same_number(self, samuel, workshop):
+    def test_a_handler_with_the_order_of_a_built_in_is_named_as_its_replacement(self, samuel, workshop):
         workshop.configure(CONFIG + '[hooks."agent.invoke".order]\n"robot" = 100\n')
         (warning,) = samuel("run", "start", "--yes", "--json").json["warnings"]
-        assert warning.startswith(self.GIVEN)
+        assert warning.startswith(self.SAME_ORDER)
 
 
-def test_as_data_a_run_has_the_warnings_of_its_hooks(samuel, workshop, put):
+def test_the_json_result_of_a_run_has_the_warnings_of_its_hooks(samuel, workshop, put):
     put(".samuel/hooks/sick", "#!/bin/sh\n[ $1 = hook ] && echo context.extra || exit 3\n", 0o755)
     warnings = samuel("run", "start", "--yes", "--json").json["warnings"]
     assert warnings == ["context.extra plugin=sick hook=sick crashed: exit code 3"]
@@ -180,7 +180,7 @@ def test_without_a_handler_that_makes_the_prompt_no_run_starts(samuel, workshop)
     )
 
 
-def test_quality_checks_that_nobody_runs_are_a_warning(samuel, workshop):
+def test_quality_checks_without_a_handler_are_a_warning(samuel, workshop):
     workshop.configure(CONFIG + '[hooks."quality.check"]\nhandlers = []\n')
     ran = samuel("run", "start", "--yes", "--iterations", "1")
     assert "warning: `quality_checks` will not run: no handler runs on `quality.check`\n" in ran.err
@@ -198,7 +198,7 @@ def test_commits_without_a_name_to_commit_with_are_refused_before_the_run(samuel
     ]
 
 
-def test_pilot_has_a_profile(samuel, workshop):
+def test_run_pilot_prints_a_profile(samuel, workshop):
     workshop.agent(FINDS.format(GOOD))
     out = samuel("run", "pilot", "--yes", "--iterations", "1", "--profile").out
     assert out.split("ended: ")[1].splitlines()[1].startswith("EVENT")

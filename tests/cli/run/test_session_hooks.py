@@ -13,7 +13,7 @@ from samuel.sessions.store import SessionStore
 
 from .conftest import CONFIG, GOOD, Workshop
 
-SAID = {
+HOOK_RESULT = {
     "messages_to_user": ["three things to know"],
     "suggested_abilities": [{"id": "sweep", "reason": "the floor is dirty", "confidence": 0.9}],
     "follow_up_actions": [
@@ -41,7 +41,7 @@ def write(root: Path, name: str, text: str, mode: int = 0o644) -> None:
 @pytest.fixture
 def hooked(workshop: Workshop) -> Workshop:
     root = workshop.root
-    write(root, "scripts/says.sh", f"#!/bin/sh\ncat > /dev/null\necho '{json.dumps(SAID)}'\n", 0o755)
+    write(root, "scripts/says.sh", f"#!/bin/sh\ncat > /dev/null\necho '{json.dumps(HOOK_RESULT)}'\n", 0o755)
     write(
         root,
         ".system/hooks/says.yaml",
@@ -57,7 +57,7 @@ def sessions(root: Path) -> list[Session]:
     return [session for id in store.ids() if (session := store.load(id))]
 
 
-def test_what_hooks_say_reaches_the_agent_the_person_and_the_queue(samuel, hooked):
+def test_results_of_session_hooks_reach_the_agent_the_user_and_the_queue(samuel, hooked):
     hooked.agent(f'samuel ability route "sweep the floor" --json > "routed-$SAMUEL_TASK_ID"\n{GOOD}')
     ran = samuel("run", "start", "--yes", "--iterations", "1")
     assert (ran.code, ran.err) == (0, "")
@@ -67,32 +67,32 @@ def test_what_hooks_say_reaches_the_agent_the_person_and_the_queue(samuel, hooke
 
     (session,) = sessions(hooked.root)
     assert session.state == "ended"
-    assert [one.text for one in session.messages] == SAID["messages_to_user"]
-    (found,) = json.loads((hooked.root / "routed-1").read_text())["data"]["candidates"]
-    assert any("the floor is dirty" in reason for reason in found["reasons"])
+    assert [message.text for message in session.messages] == HOOK_RESULT["messages_to_user"]
+    (candidate,) = json.loads((hooked.root / "routed-1").read_text())["data"]["candidates"]
+    assert any("the floor is dirty" in reason for reason in candidate["reasons"])
     assert [task.title for task in hooked.store.load()] == ["One", "Two", "Sweep the floor"]
     assert not (hooked.root / "ran-unasked").exists()
 
 
-def test_a_command_that_is_allowed_runs(samuel, hooked):
+def test_an_allowed_follow_up_command_of_a_session_hook_runs(samuel, hooked):
     hooked.configure(f'{CONFIG}\n[session]\nallow_commands = ["touch ran-unasked"]\n')
     assert samuel("run", "start", "--yes", "--iterations", "1").code == 0
     assert (hooked.root / "ran-unasked").exists()
 
 
-def test_a_rehearsal_keeps_nothing(samuel, hooked):
+def test_a_dry_run_records_no_session(samuel, hooked):
     assert samuel("trust", "--yes").code == 0
     assert samuel("run", "start", "--dry-run").code == 0
     assert sessions(hooked.root) == []
     assert [task.title for task in hooked.store.load()] == ["One", "Two"]
 
 
-def test_without_anything_to_keep_there_is_no_record(samuel, workshop):
+def test_a_session_without_hook_results_is_not_recorded(samuel, workshop):
     assert samuel("run", "start", "--yes").code == 0
     assert sessions(workshop.root) == []
 
 
-def test_what_cannot_be_kept_does_not_end_the_run(samuel, hooked):
+def test_a_session_that_cannot_be_recorded_does_not_end_the_run(samuel, hooked):
     write(hooked.root, ".samuel/run/sessions", "in the way")
     ran = samuel("run", "start", "--yes")
     assert ran.code == 0
@@ -100,7 +100,7 @@ def test_what_cannot_be_kept_does_not_end_the_run(samuel, hooked):
     assert hooked.statuses == ["completed", "completed"]
 
 
-def test_a_recipe_too(samuel, hooked):
+def test_results_of_session_hooks_of_a_recipe_are_recorded(samuel, hooked):
     hooked.agent("cat\n")
     write(hooked.root, ".samuel/recipes/look.md", "Look around.\n")
     ran = samuel("recipe", "run", "look", "--yes")
@@ -108,7 +108,7 @@ def test_a_recipe_too(samuel, hooked):
     assert "three things to know" in ran.err
     assert "follow-up 2, create_task `Sweep the floor`: done: task `3`" in ran.err
     (session,) = sessions(hooked.root)
-    assert [one["id"] for one in session.suggestions] == ["sweep"]
+    assert [suggestion["id"] for suggestion in session.suggestions] == ["sweep"]
 
 
 SECTION = "- `sweep`: Sweep the floor. Suggested because: the floor is dirty\n"
@@ -124,7 +124,7 @@ def test_the_agent_of_a_run_reads_what_hooks_suggest_and_can_do_it(samuel, hooke
     assert json.loads((hooked.root / "called").read_text()) == {}
 
 
-def test_a_rehearsal_shows_the_prompt_with_what_hooks_suggest(samuel, hooked):
+def test_a_dry_run_shows_the_prompt_with_the_suggestions_of_hooks(samuel, hooked):
     samuel("trust", "--yes")
     assert SECTION in samuel("run", "start", "--dry-run", "--json").json["data"]["prompt"]
 
@@ -140,7 +140,7 @@ def test_the_agent_of_a_recipe_reads_what_hooks_suggest(samuel, hooked):
 
 def test_hooks_see_the_prompt_without_suggestions(samuel, hooked):
     hooked.agent("cat > prompt\n")
-    write(hooked.root, "scripts/says.sh", f"#!/bin/sh\ncat > seen.json\necho '{json.dumps(SAID)}'\n", 0o755)
+    write(hooked.root, "scripts/says.sh", f"#!/bin/sh\ncat > seen.json\necho '{json.dumps(HOOK_RESULT)}'\n", 0o755)
     write(hooked.root, ".samuel/recipes/look.md", "Look around.\n")
     assert samuel("recipe", "run", "look", "--yes").code == 0
     assert json.loads((hooked.root / "seen.json").read_text())["user_message"] == "Look around.\n"

@@ -19,7 +19,7 @@ NONE_YET = (
 )
 
 
-def test_the_tasks(samuel, three):
+def test_run_tasks_prints_a_table(samuel, three):
     assert samuel("run", "tasks") == (
         0,
         "ID    STATUS       PRIORITY  COMPLEXITY  DEPENDS ON  TITLE     WHY\n"
@@ -31,7 +31,7 @@ def test_the_tasks(samuel, three):
     assert samuel("run", "tasks", "--status", "blocked") == (0, "no tasks\n", "")
 
 
-def test_the_tasks_as_data(samuel, three):
+def test_run_tasks_json_has_every_field(samuel, three):
     answer = samuel("run", "tasks", "--status", "in_progress", "--json").json
     assert answer == {
         "ok": True,
@@ -73,14 +73,14 @@ COMMANDS = (
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-def test_no_prd_yet(samuel, project, command):
+def test_run_tasks_is_refused_without_a_task_file(samuel, project, command):
     assert samuel("run", *command) == (1, "", NONE_YET)
     assert samuel("run", *command, "--json").json["ok"] is False
     assert not (project / ".samuel").exists()
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-def test_a_broken_file(samuel, three, command):
+def test_run_tasks_names_the_line_of_a_broken_task_file(samuel, three, command):
     three.path.write_text(three.path.read_text().replace("tasks[3]", "tasks[2]"))
     broken = three.path.read_bytes()
     assert samuel("run", *command) == (
@@ -94,14 +94,14 @@ def test_a_broken_file(samuel, three, command):
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-def test_a_link_that_leads_away(samuel, project, tmp_path, command):
+def test_task_commands_do_not_follow_a_link(samuel, project, tmp_path, command):
     (project / ".samuel").mkdir()
     (project / ".samuel/run").symlink_to(tmp_path)
     ran = samuel("run", *command)
     assert (ran.code, "symbolic link" in ran.err) == (2, True)
 
 
-def test_done(samuel, three):
+def test_run_done_completes_a_task(samuel, three):
     assert samuel("run", "done", "2", "--commit", "1234567") == (0, "task `2` is completed\n", "")
     task = find(three.load(), "2")
     assert (task.status, task.commit_sha) == ("completed", "1234567")
@@ -114,7 +114,7 @@ def test_done(samuel, three):
     assert samuel("run", "done", "1.1") == (2, "", "error: there is no task `1.1`\ndid you mean `1.10`?\n")
 
 
-def test_skip_block_and_reset(samuel, three):
+def test_run_skip_block_and_reset_change_the_status(samuel, three):
     assert samuel("run", "skip", "2", "--reason", "by hand") == (0, "task `2` is skipped: by hand\n", "")
     assert samuel("run", "block", "1.10", "--reason", "no key").out == "task `1.10` is blocked: no key\n"
     assert samuel("run", "tasks", "--status", "blocked").out.endswith("Use it  no key\n")
@@ -124,7 +124,7 @@ def test_skip_block_and_reset(samuel, three):
     assert [task.status for task in three.load()] == ["completed", "pending", "skipped"]
 
 
-def test_enqueue(samuel, three):
+def test_run_enqueue_adds_a_task(samuel, three):
     ran = samuel(
         "run", "enqueue", "Tell them, all", "--priority", "low", "--depends-on", "2", "--depends-on", "1.10"
     )
@@ -188,7 +188,7 @@ def test_many_calls_of_run_done_at_once_lose_none(store: TaskStore, project: Pat
     assert sorted(os.listdir(store.directory)) == ["prd.toon", "state.lock"]
 
 
-def test_convert(samuel, put, project):
+def test_run_convert_shows_the_tasks_of_a_prd(samuel, put, project):
     put(
         "docs/prd.md",
         "# PRD\n## Tasks\n- [x] 1 One [~2k tokens - Simple]\n  - [ ] 1.1 Two\n## Later\n- [ ] 9 Nine\n",
@@ -208,7 +208,7 @@ def test_convert(samuel, put, project):
     assert not (project / ".samuel").exists()
 
 
-def test_convert_what_has_no_tasks(samuel, put):
+def test_run_convert_refuses_a_file_without_tasks(samuel, put):
     put("prd.md", "# PRD\n## Tasks\n- one\n")
     ran = samuel("run", "convert", "prd.md")
     assert (ran.code, ran.out) == (2, "")
@@ -217,11 +217,11 @@ def test_convert_what_has_no_tasks(samuel, put):
     assert samuel("run", "convert", "none.md").code == 2
 
 
-def test_help_names_the_commands(samuel: Callable[..., object]) -> None:
+def test_run_help_names_every_command(samuel: Callable[..., object]) -> None:
     from samuel.cli.run import COMMANDS
 
-    shown = samuel("run", "--help").out  # type: ignore[attr-defined]
+    help_text = samuel("run", "--help").out  # type: ignore[attr-defined]
     for name, entry in COMMANDS.items():
-        assert f"{name} " in shown
+        assert f"{name} " in help_text
         own = samuel("run", name, "--help").out  # type: ignore[attr-defined]
         assert entry.help in " ".join(own.split())

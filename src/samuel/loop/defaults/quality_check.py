@@ -25,7 +25,7 @@ class RunCommands:
         if event.dry_run:
             return {"ok": True, "reason": "a dry run runs no commands"}
         settings = self._place.settings
-        # Those of samuel.toml came with the project; others were given by whoever fired the event.
+        # Commands of samuel.toml came with the project; others were typed by the user who fired the event.
         if tuple(event.commands) == settings.quality_checks and (why := self._place.refusal(quality(settings))):
             raise SamuelError(why)
         failures = [failure for command in event.commands if (failure := self._run(command, event))]

@@ -1,4 +1,4 @@
-"""Events that nobody answers, or answers with little: an outcome that says so, never a crash."""
+"""Events without a handler, or with a handler that returns little: a clear outcome, never a crash."""
 
 from __future__ import annotations
 
@@ -49,29 +49,29 @@ def test_without_any_handler_of_any_event_the_loop_aborts_for_want_of_a_prompt(l
 
 
 class TestGate:
-    def test_without_a_handler_the_loop_goes_on(self, loop: LoopProject) -> None:
+    def test_the_loop_goes_on_without_a_handler_of_the_gate(self, loop: LoopProject) -> None:
         loop.configure(more=no_handlers("iteration.gate"))
         loop.tasks("1")
         assert loop.run().exit_reason == "queue_empty"
         assert loop.statuses() == {"1": "completed"}
 
     @pytest.mark.parametrize("mode", [{}, {"mode": None}, {"mode": "impl"}, {"mode": "implementation"}])
-    def test_continue_is_enough_and_impl_is_implementation(self, loop: LoopProject, mode: dict[str, Any]) -> None:
+    def test_a_gate_may_leave_out_the_mode_or_abbreviate_it(self, loop: LoopProject, mode: dict[str, Any]) -> None:
         loop.tasks("1")
-        seen = Recorder("after:iteration")
-        run = loop.run(handlers=[Recorder("iteration.gate", returns={"continue": True, **mode}), seen])
+        recorder = Recorder("after:iteration")
+        run = loop.run(handlers=[Recorder("iteration.gate", returns={"continue": True, **mode}), recorder])
         assert (run.exit_reason, loop.statuses()) == ("queue_empty", {"1": "completed"})
-        assert [event.mode for event in seen.events] == ["implementation"]
+        assert [event.mode for event in recorder.events] == ["implementation"]
 
-    def test_no_mode_means_implementation_also_after_a_discovery(self, loop: LoopProject) -> None:
+    def test_a_gate_without_a_mode_means_implementation_also_after_a_discovery(self, loop: LoopProject) -> None:
         loop.tasks("1", "2", "3")
         modes = {1: {"mode": "discovery"}}
         gate = Recorder(
             "iteration.gate", returns=lambda event: {"continue": True, **modes.get(event.iteration, {})}
         )
-        seen = Recorder("before:iteration", "after:iteration")
-        loop.run(2, handlers=[gate, seen])
-        assert [event.mode for event in seen.events] == [
+        recorder = Recorder("before:iteration", "after:iteration")
+        loop.run(2, handlers=[gate, recorder])
+        assert [event.mode for event in recorder.events] == [
             *("implementation", "discovery"),
             *("implementation", "implementation"),
         ]
@@ -92,7 +92,7 @@ class TestGate:
 
 
 class TestEmptyPrompt:
-    def test_nobody_writes_it_so_no_agent_starts(self, loop: LoopProject) -> None:
+    def test_no_agent_starts_without_a_prompt(self, loop: LoopProject) -> None:
         loop.configure(more=no_handlers("before:agent.invoke"))
         loop.tasks("1")
         loop.run(1)
@@ -101,13 +101,13 @@ class TestEmptyPrompt:
         assert loop.store.load()[0].attempts == 0
 
     @pytest.mark.parametrize("prompt", ["", " \n\t"])
-    def test_a_handler_that_empties_it_stops_the_agent(self, loop: LoopProject, prompt: str) -> None:
+    def test_no_agent_starts_if_a_handler_empties_the_prompt(self, loop: LoopProject, prompt: str) -> None:
         loop.tasks("1")
         loop.run(1, handlers=[Recorder("before:agent.invoke", returns={"prompt": prompt})])
         assert failures(loop) == [("aborted", "there is no prompt: its text is empty")]
         assert not (loop.root / "seen-1.md").exists()
 
-    def test_a_dry_run_says_so_too(self, loop: LoopProject) -> None:
+    def test_a_dry_run_says_that_there_is_no_prompt(self, loop: LoopProject) -> None:
         loop.configure(more=no_handlers("before:agent.invoke"))
         loop.tasks("1")
         with loop.open() as app:
@@ -121,7 +121,7 @@ class TestEmptyPrompt:
         assert not (loop.root / "seen-0.md").exists()
 
 
-def test_firing_agent_invoke_with_nobody_to_run_it_is_not_ok(loop: LoopProject) -> None:
+def test_firing_agent_invoke_without_a_handler_is_not_ok(loop: LoopProject) -> None:
     loop.configure(more=no_handlers("agent.invoke"))
     with loop.open() as app:
         fired = app.fire("agent.invoke", agent="mine", prompt="x")
