@@ -1,10 +1,10 @@
 """Everything Samuel raises on purpose.
 
-    SamuelError                    exit 1: the answer is no, or it failed
-    ├── UsageError                 exit 2: the command was asked wrongly
+    SamuelError                    exit 1: the command failed or was denied
+    ├── UsageError                 exit 2: the command line or an argument is wrong
     │   └── UnknownEvent           a name that is not an event, with the nearest one
     ├── ConfigError                exit 2: samuel.toml (or another file) has problems, all of them at once
-    ├── UnsafePath                 exit 2: a path that leaves the place it must stay in
+    ├── UnsafePath                 exit 2: a path that leads out of its directory
     └── Locked                     exit 1: another process holds the lock
 
 Any other exception that reaches the command line is a bug: exit 3.
