@@ -220,9 +220,9 @@ directories](plugin-files.md).
 LIMITS = f"""\
 ## Limits
 
-A plugin has at most {bindings.MOST} handlers, {manifest.MOST_REQUIRED} requirements and {contents.MOST_FILES}
-files with {contents.MOST_BYTES // 1024**2} MiB together. Symbolic links that leave the plugin or lead to a
-directory, pipes, sockets, devices and names that cannot be printed are refused.
+A plugin has at most {bindings.MAX_BINDINGS} handlers, {manifest.MOST_REQUIRED} requirements and
+{contents.MOST_FILES} files with {contents.MOST_BYTES // 1024**2} MiB together. Symbolic links that leave the
+plugin or lead to a directory, pipes, sockets, devices and names that cannot be printed are refused.
 """
 
 

@@ -68,7 +68,7 @@ def test_an_empty_directory_offers_nothing(plugin: Path) -> None:
     assert escapes(plugin) == []
 
 
-def test_what_may_be_there(plugin: Path, put: Put) -> None:
+def test_plain_files_directories_and_inner_links_are_allowed(plugin: Path, put: Put) -> None:
     put("hooks/run", 0o755)
     put("a/b/deep")
     (plugin / "a/b/up").symlink_to("../../hooks/run")
@@ -77,7 +77,7 @@ def test_what_may_be_there(plugin: Path, put: Put) -> None:
     assert found(plugin) == []
 
 
-def test_links_that_leave(plugin: Path, put: Put) -> None:
+def test_links_that_leave_the_plugin_are_refused(plugin: Path, put: Put) -> None:
     put("inside")
     (plugin.parent / "outside").write_text("secret")
     (plugin / "sub").mkdir()
@@ -100,7 +100,7 @@ def test_links_that_leave(plugin: Path, put: Put) -> None:
         "chain: it is a link that leaves the plugin, to `relative`",
         "here: it is a link to a directory, `.`",
         "home: it is a link that leaves the plugin, to `inside`",
-        "nothing: it is a link to nothing, `missing`",
+        "nothing: it is a link to a file that does not exist, `missing`",
         "relative: it is a link that leaves the plugin, to `../outside`",
         "round: it is a link that leaves the plugin, to `round`",
         "sub/deep: it is a link that leaves the plugin, to `../../outside`",
@@ -115,7 +115,7 @@ def test_a_link_that_passes_through_another_is_followed_as_the_kernel_does(plugi
     assert found(plugin) == ["short: it is a link to a directory, `a/b/c`"]
 
 
-def test_things_that_are_no_files(plugin: Path) -> None:
+def test_pipes_sockets_and_devices_are_refused(plugin: Path) -> None:
     os.mkfifo(plugin / "pipe")
     with socket.socket(socket.AF_UNIX) as listener:
         here = os.open(plugin, os.O_RDONLY)
@@ -127,25 +127,25 @@ def test_things_that_are_no_files(plugin: Path) -> None:
         ]
 
 
-def test_names_that_cannot_be_written_down(plugin: Path) -> None:
+def test_names_that_are_not_utf8_or_not_printable_are_refused(plugin: Path) -> None:
     Path(os.fsdecode(bytes(plugin) + b"/bad\xff")).write_text("")
     (plugin / "line\nbreak").write_text("")
     assert found(plugin) == ["bad\\udcff: its name is not UTF-8", "line\nbreak: its name holds control characters"]
 
 
-def test_git_is_never_installed_and_not_looked_at(plugin: Path) -> None:
+def test_the_git_directory_of_a_plugin_is_skipped(plugin: Path) -> None:
     (plugin / ".git").mkdir()
     (plugin / ".git/link").symlink_to("/etc")
     assert found(plugin) == []
 
 
-def test_too_many_files(plugin: Path) -> None:
+def test_a_plugin_with_too_many_files_is_refused(plugin: Path) -> None:
     for number in range(module.MOST_FILES + 1):
         (plugin / str(number)).touch()
     assert found(plugin) == [".: it holds more than 5000 files"]
 
 
-def test_too_many_bytes(plugin: Path) -> None:
+def test_a_plugin_with_too_many_bytes_is_refused(plugin: Path) -> None:
     for name in "ab":
         with open(plugin / name, "wb") as file:
             file.truncate(module.MOST_BYTES // 2 + 1)  # sparse: it takes no room

@@ -47,7 +47,7 @@ def _says(python: str, code: str) -> str:
     return subprocess.run([python, "-I", "-c", code], check=True, capture_output=True, text=True).stdout.strip()
 
 
-def test_resolved_made_and_found_again(environments: Path, wheels: Path):
+def test_an_environment_is_resolved_created_and_reused(environments: Path, wheels: Path):
     pins = environment.resolve(environments, ["Apple.Pie>=1"])
     assert pins == ("apple-pie==1.0", "flour==2.0")
     assert environment.interpreter(environments, pins) == ""
@@ -59,7 +59,7 @@ def test_resolved_made_and_found_again(environments: Path, wheels: Path):
     assert environment.make(environments, pins) == python
 
 
-def test_exactly_the_pins(environments: Path, wheels: Path):
+def test_an_environment_holds_exactly_its_pins(environments: Path, wheels: Path):
     """Also older ones, and nothing that they require besides."""
     python = environment.make(environments, ("flour==1.5",))
     assert _says(python, "import flour; print(flour.VERSION)") == "1.5"
@@ -69,7 +69,7 @@ def test_exactly_the_pins(environments: Path, wheels: Path):
         _says(alone, "import flour")
 
 
-def test_nothing_of_samuel_is_in_it(environments: Path, wheels: Path):
+def test_the_environment_of_a_plugin_has_none_of_samuels_packages(environments: Path, wheels: Path):
     python = environment.make(environments, ("flour==2.0",))
     with pytest.raises(subprocess.CalledProcessError):
         _says(python, "import msgspec")
@@ -77,12 +77,12 @@ def test_nothing_of_samuel_is_in_it(environments: Path, wheels: Path):
         _says(python, "import pip")
 
 
-def test_nothing_to_resolve(tmp_path: Path):
+def test_no_dependencies_resolve_to_no_pins(tmp_path: Path):
     assert environment.resolve(tmp_path / "none", []) == ()
     assert not (tmp_path / "none").exists()
 
 
-def test_one_that_is_not_there(environments: Path, wheels: Path):
+def test_a_missing_package_is_reported(environments: Path, wheels: Path):
     with pytest.raises(SamuelError, match="No matching distribution found for nowhere"):
         environment.resolve(environments, ["nowhere"])
     with pytest.raises(SamuelError, match="No matching distribution found for flour==9"):
@@ -90,7 +90,7 @@ def test_one_that_is_not_there(environments: Path, wheels: Path):
     assert environment.interpreter(environments, ("flour==9",)) == ""
 
 
-def test_no_code_runs(environments: Path, wheels: Path, tmp_path: Path):
+def test_installing_a_package_runs_none_of_its_code(environments: Path, wheels: Path, tmp_path: Path):
     """What is no wheel would have to be built, by a program of its author's."""
     source = tmp_path / "dough-1.0"
     source.mkdir()
@@ -107,7 +107,7 @@ def test_no_code_runs(environments: Path, wheels: Path, tmp_path: Path):
 @pytest.mark.parametrize(
     "wish", ["--index-url=https://evil.example", "-r/etc/passwd", "flour @ file:///x.whl", "./flour", ""]
 )
-def test_a_dependency_is_a_name_and_versions(environments: Path, wish: str):
+def test_a_dependency_must_be_a_name_with_versions(environments: Path, wish: str):
     with pytest.raises(SamuelError):
         environment.resolve(environments, [wish])
 
@@ -125,12 +125,14 @@ def test_a_dependency_is_a_name_and_versions(environments: Path, wish: str):
         "../x==1",
     ],
 )
-def test_a_pin_is_one_version(environments: Path, pin: str):
+def test_a_pin_must_be_one_exact_version(environments: Path, pin: str):
     with pytest.raises(SamuelError, match=r"is not an exact version"):
         environment.make(environments, (pin,))
 
 
-def test_where_it_is_put_is_not_the_users_to_say(environments: Path, wheels: Path, tmp_path: Path, monkeypatch):
+def test_pip_settings_of_the_user_do_not_change_the_target_directory(
+    environments: Path, wheels: Path, tmp_path: Path, monkeypatch
+):
     monkeypatch.setenv("PIP_TARGET", str(tmp_path / "target"))
     monkeypatch.setenv("PIP_USER", "1")
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
@@ -141,7 +143,7 @@ def test_where_it_is_put_is_not_the_users_to_say(environments: Path, wheels: Pat
     assert not (tmp_path / "target").exists()
 
 
-def test_half_made_is_not_made(environments: Path, wheels: Path):
+def test_an_incomplete_environment_is_created_again(environments: Path, wheels: Path):
     _wheel(wheels, "flour", "1.8")
     python = Path(environment.make(environments, ("flour==1.8",)))
     (python.parents[1] / environment.READY).unlink()
@@ -150,7 +152,7 @@ def test_half_made_is_not_made(environments: Path, wheels: Path):
     assert _says(environment.make(environments, ("flour==1.8",)), "import flour; print(flour.VERSION)") == "1.8"
 
 
-def test_one_whose_python_is_gone(environments: Path, wheels: Path):
+def test_an_environment_whose_python_is_gone_is_created_again(environments: Path, wheels: Path):
     _wheel(wheels, "flour", "1.9")
     python = Path(environment.make(environments, ("flour==1.9",)))
     python.unlink()
@@ -159,7 +161,7 @@ def test_one_whose_python_is_gone(environments: Path, wheels: Path):
     assert environment.make(environments, ("flour==1.9",)) == str(python)
 
 
-def test_at_the_same_time(environments: Path, wheels: Path):
+def test_one_environment_created_by_several_processes_at_once_is_complete(environments: Path, wheels: Path):
     _wheel(wheels, "flour", "1.6")
     code = (
         "import sys; from pathlib import Path; from samuel.plugins import environment;"

@@ -68,7 +68,9 @@ class TestPython:
         )
         return place
 
-    def test_its_own_packages(self, root, user, wheels, bakery, tmp_path, with_pip):
+    def test_a_plugin_gets_an_environment_with_its_own_packages(
+        self, root, user, wheels, bakery, tmp_path, with_pip
+    ):
         with_pip(user.environments)
         store = Store(root, user)
         add(store, root, "../bakery")
@@ -90,13 +92,15 @@ class TestPython:
         assert elsewhere.lock_file.read_bytes() == store.lock_file.read_bytes()
 
         # Other packages than those agreed to are something to agree to.
-        assert install(elsewhere).asked == []
+        assert install(elsewhere).to_agree == []
         text = elsewhere.lock_file.read_text()
         elsewhere.lock_file.write_text(text.replace("flour==1.0", "flour==2.0"))
         with elsewhere.workshop() as workshop:
-            assert [one.title for one in elsewhere.plan_install(workshop).asked] == ["bakery"]
+            assert [one.title for one in elsewhere.plan_install(workshop).to_agree] == ["bakery"]
 
-    def test_what_cannot_be_had_is_not_installed(self, root, user, wheels, bakery, with_pip):
+    def test_a_plugin_whose_packages_cannot_be_installed_is_not_installed(
+        self, root, user, wheels, bakery, with_pip
+    ):
         with_pip(user.environments)
         file = bakery / "samuel-plugin.toml"
         file.write_text(file.read_text().replace("flour>=1", "yeast"))
@@ -122,19 +126,19 @@ class TestImage:
         )
         return place
 
-    def test_pinned_and_agreed_to(self, root, user, box):
+    def test_the_image_of_a_plugin_is_pinned_and_agreed_to(self, root, user, box):
         store = Store(root, user)
         add(store, root, "../box")
         image = store.named("box").locked.image
         assert image.startswith("sha256:")
         assert f"runs the image {image}\n" in store.named("box").words
-        assert install(store).asked == []
+        assert install(store).to_agree == []
 
         # Another image in a lock is something to agree to, although the files are the same.
         other = f"sha256:{'0' * 64}"
         store.lock_file.write_text(store.lock_file.read_text().replace(image, other))
         with store.workshop() as workshop:
-            assert [one.title for one in store.plan_install(workshop).asked] == ["box"]
+            assert [one.title for one in store.plan_install(workshop).to_agree] == ["box"]
         # It is nowhere: the one that these files make is taken.
         install(store)
         assert store.named("box").locked.image == image
@@ -145,7 +149,7 @@ class TestImage:
         assert store.named("box").locked.image not in (image, other)
         subprocess.run(["podman", "rmi", "--force", "localhost/samuel-test-box:1"], capture_output=True)
 
-    def test_no_engine(self, root, user, box, monkeypatch, tmp_path):
+    def test_a_container_plugin_without_an_engine_is_not_installed(self, root, user, box, monkeypatch, tmp_path):
         (tmp_path / "bin").mkdir()
         monkeypatch.setenv("PATH", str(tmp_path / "bin"))
         with pytest.raises(SamuelError, match=r"`box`: .*podman"):

@@ -122,7 +122,7 @@ def test_the_rules_cannot_be_written_with_a_grant_of_the_whole_project(
         assert (target.read_text() if target.exists() else None) == before
 
 
-def test_a_hard_link_to_a_file_outside_is_no_way_out(
+def test_a_hard_link_to_a_file_outside_is_not_writable(
     samuel_project: SamuelProject, put: Put, outside: Path
 ) -> None:
     """Made by a plugin that may write: from inside its walls there is nothing outside to link to."""
@@ -172,7 +172,7 @@ CHANGES: list[dict[str, Any]] = [
 
 
 @pytest.mark.parametrize("change", CHANGES, ids=["LD_PRELOAD", "agent", "sandbox"])
-def test_without_exec_the_agent_process_is_not_its_to_change(
+def test_a_plugin_without_exec_cannot_change_the_agent_process(
     samuel_project: SamuelProject, put: Put, change: dict[str, Any]
 ) -> None:
     script = f"#!/bin/sh\ncat > /dev/null\necho '{json.dumps(change)}'\n"
@@ -310,7 +310,7 @@ NAMES = ["../x", "a/../../x", "/etc/x", "a/b/c", "..", ".", "", "-x", "a\nb", "d
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_name_that_is_a_way_is_refused(put: Put, samuel_project: SamuelProject, name: str) -> None:
+def test_a_plugin_name_that_is_a_path_is_refused(put: Put, samuel_project: SamuelProject, name: str) -> None:
     put(
         HEAD.format("x", "skill").replace('"x"', json.dumps(name)) + '[hooks]\n"context.extra" = "a"\n',
         a="#!/bin/sh\n",
@@ -339,7 +339,7 @@ def test_a_name_that_is_a_way_is_refused(put: Put, samuel_project: SamuelProject
         ("skill", '[capabilities]\n"filesystem.write" = [".samuel/hooks"]\n'),
     ],
 )
-def test_what_a_manifest_names_lies_in_the_plugin(
+def test_files_that_a_manifest_names_must_be_inside_the_plugin(
     put: Put, samuel_project: SamuelProject, kind: str, binding: str
 ) -> None:
     there = put(HEAD.format("x", kind) + binding)
@@ -364,7 +364,7 @@ def test_a_recipe_is_a_name_and_never_a_path(
 
 
 @pytest.mark.parametrize("name", ["..", "", "a/b/c", ".", "../../x", "/etc", "*", "a@b@c"])
-def test_only_what_is_listed_can_be_removed(
+def test_only_an_installed_plugin_can_be_removed(
     samuel_project: SamuelProject, put: Put, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
     there = put(HEAD.format("x", "skill"))
@@ -374,7 +374,7 @@ def test_only_what_is_listed_can_be_removed(
     assert samuel_project.root.is_dir()
 
 
-def test_a_huge_manifest_is_not_read(put: Put, samuel_project: SamuelProject) -> None:
+def test_a_huge_manifest_is_refused_unread(put: Put, samuel_project: SamuelProject) -> None:
     there = put(HEAD.format("x", "skill"))
     with (there / "samuel-plugin.toml").open("ab") as file:
         file.write(b'summary = "')

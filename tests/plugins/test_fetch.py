@@ -58,70 +58,70 @@ class TestRefs:
             made.push({"a": "3"}, branch="feature/x"),
         ]
 
-    def test_the_default_branch(self, get, commits):
+    def test_fetch_without_a_ref_takes_the_default_branch(self, get, commits):
         assert get("org/repo")[0] == Fetched(commits[1], "")
 
     @pytest.mark.parametrize(("ref", "which"), [("v1", 0), ("main", 1), ("feature/x", 2), ("refs/heads/main", 1)])
-    def test_by_name(self, get, commits, ref: str, which: int):
+    def test_fetch_by_branch_or_tag(self, get, commits, ref: str, which: int):
         got, into = get(f"org/repo@{ref}")
         assert got == Fetched(commits[which], ref)
         assert files(into) == {"a": str(which + 1)}
 
     @pytest.mark.parametrize("length", [40, 12, 8])
     @pytest.mark.parametrize("which", [0, 1, 2])
-    def test_by_commit(self, get, commits, which: int, length: int):
+    def test_fetch_by_full_or_short_commit(self, get, commits, which: int, length: int):
         got, into = get(f"org/repo@{commits[which][:length]}")
         assert got.commit == commits[which]
         assert files(into) == {"a": str(which + 1)}
 
-    def test_a_server_that_gives_no_single_commits(self, get, commits, git, tmp_path):
+    def test_fetch_by_commit_from_a_server_that_sends_only_branches(self, get, commits, git, tmp_path):
         bare = tmp_path / "origins/org/repo.git"
         git(bare, "config", "protocol.version", "0")
         git(bare, "config", "uploadpack.allowAnySHA1InWant", "false")
         assert get(f"org/repo@{commits[0]}")[0].commit == commits[0]
 
-    def test_an_annotated_tag(self, get, commits, git, tmp_path):
+    def test_fetch_of_an_annotated_tag_gives_its_commit(self, get, commits, git, tmp_path):
         work = tmp_path / "origins/work/org/repo"
         git(work, "tag", "--annotate", "--message=x", "v2", commits[2])
         git(work, "push", str(tmp_path / "origins/org/repo.git"), "v2")
         assert get("org/repo@v2")[0].commit == commits[2]
 
-    def test_a_branch_that_looks_like_a_commit(self, get, origin):
+    def test_a_branch_named_like_a_commit(self, get, origin):
         made = origin("org/other", {"a": "main"})
         commit = made.push({"a": "branch"}, branch="deadbeef")
         assert get("org/other@deadbeef")[0].commit == commit
 
     @pytest.mark.parametrize("ref", ["v9", "deadbeef", "0" * 40])
-    def test_one_that_is_not_there(self, get, commits, ref: str):
+    def test_a_ref_that_does_not_exist_is_reported(self, get, commits, ref: str):
         with pytest.raises(SamuelError) as refused:
             get(f"org/repo@{ref}")
         assert f"https://github.com/org/repo.git@{ref}` could not be fetched" in refused.value.message
         assert "git ls-remote" in refused.value.hint
 
-    def test_a_repository_that_is_not_there(self, get):
+    def test_a_repository_that_does_not_exist_is_reported(self, get):
         with pytest.raises(SamuelError, match="does not appear to be a git repository"):
             get("org/nothing")
 
-    def test_an_empty_repository(self, get, origin):
+    def test_a_repository_without_files_is_refused(self, get, origin):
         origin("org/empty")
         with pytest.raises(SamuelError):
             get("org/empty")
         origin("org/hollow", {})
-        with pytest.raises(ConfigError, match="there is no file in it"):
+        with pytest.raises(ConfigError, match="the repository has no files"):
             get("org/hollow")
 
-    def test_a_directory_by_git(self, get, commits, tmp_path):
+    def test_a_local_repository_with_a_ref_is_fetched_by_git(self, get, commits, tmp_path):
         got, into = get("./origins/work/org/repo@v1")
         assert (got.commit, files(into)) == (commits[0], {"a": "1"})
 
-    def test_without_git(self, get, commits, monkeypatch):
+    def test_fetch_without_git_is_reported(self, get, commits, monkeypatch):
         monkeypatch.setenv("PATH", "/nowhere")
         with pytest.raises(SamuelError, match="`git` was not found on PATH"):
             get("org/repo")
 
 
 class TestWhatIsWritten:
-    def test_files_modes_and_links(self, get, origin):
+    def test_files_modes_and_links_of_a_repository_are_written(self, get, origin):
         odd = "naïve file.txt"
         made = {"hooks/run": HOOK, "hooks/helper.txt": "x", odd: "y\r\n", "hooks/same": Path("run"), "empty": ""}
         origin("org/repo", made)
@@ -137,7 +137,7 @@ class TestWhatIsWritten:
         assert (into / "empty").read_bytes() == b""
         assert not (into / ".git").exists()
 
-    def test_the_umask_changes_nothing(self, get, origin):
+    def test_the_umask_does_not_change_the_modes_of_fetched_files(self, get, origin):
         origin("org/repo", {"hooks/run": HOOK})
         before = os.umask(0o077)
         try:
@@ -146,7 +146,7 @@ class TestWhatIsWritten:
             os.umask(before)
         assert stat.S_IMODE(os.stat(into / "hooks/run").st_mode) == 0o755
 
-    def test_more_than_one_batch(self, get, origin):
+    def test_more_blobs_than_one_batch_are_written(self, get, origin):
         sizes = {"a": 5 << 20, "b": 4 << 20, "c": 1}
         origin("org/repo", {name: name * size for name, size in sizes.items()})
         _, into = get("org/repo")
@@ -160,7 +160,7 @@ class TestHostile:
     def marker(self, tmp_path: Path) -> Path:
         return tmp_path / "touched"
 
-    def test_filters_and_line_ends(self, get, origin, home, marker):
+    def test_filters_and_line_end_conversions_of_a_repository_do_not_run(self, get, origin, home, marker):
         """The user has these filters for repositories of their own; the plugin asks for them."""
         with (home / ".gitconfig").open("a") as config:
             for name in ("evil", "lfs"):
@@ -176,7 +176,7 @@ class TestHostile:
         assert (into / "a").read_bytes() == b"x\n"
         assert (into / "ident").read_bytes() == b"$Id$"
 
-    def test_hooks_and_templates(self, get, origin, home, marker):
+    def test_git_hooks_and_templates_do_not_run_in_a_fetch(self, get, origin, home, marker):
         for name in ("post-checkout", "post-merge", "reference-transaction", "pre-auto-gc", "post-index-change"):
             for place in ("hooks", "template/hooks"):
                 hook = home / place / name
@@ -190,7 +190,7 @@ class TestHostile:
         get("org/repo")
         assert not marker.exists()
 
-    def test_variables_of_the_caller(self, get, origin, marker, tmp_path, monkeypatch):
+    def test_git_variables_of_the_caller_do_not_reach_a_fetch(self, get, origin, marker, tmp_path, monkeypatch):
         commit = origin("org/repo").push({"a": "x"})
         monkeypatch.setenv("GIT_DIR", str(tmp_path / "elsewhere"))
         monkeypatch.setenv("GIT_WORK_TREE", str(tmp_path / "elsewhere"))
@@ -200,7 +200,7 @@ class TestHostile:
         assert get("org/repo")[0].commit == commit
         assert not (tmp_path / "elsewhere").exists()
 
-    def test_a_transport_that_runs_programs(self, get, origin, home, marker):
+    def test_a_transport_that_runs_programs_is_refused(self, get, origin, home, marker):
         """Also when it comes in by the user's own configuration."""
         with (home / ".gitconfig").open("a") as config:
             config.write(f'[url "ext::touch {marker} %S "]\n\tinsteadOf = https://evil.example/\n')
@@ -209,7 +209,7 @@ class TestHostile:
             get("https://evil.example/org/repo")
         assert not marker.exists()
 
-    def test_a_submodule(self, get, origin, git):
+    def test_a_submodule_is_refused(self, get, origin, git):
         other = origin("org/other", {"a": "x"})
         made = origin("org/repo", {"b": "y"})
         git(made.work, "-c", "protocol.file.allow=always", "submodule", "--quiet", "add", other.url, "sub")
@@ -220,7 +220,9 @@ class TestHostile:
 
     @pytest.mark.parametrize("name", [".git", ".GIT", "..", ".", "a\\b", "git~1", ".git ", "a\x07b", "x" * 300])
     @pytest.mark.parametrize("mode", ["100644", "120000"])
-    def test_names(self, get, origin, git, tmp_path, name: str, mode: str):
+    def test_names_that_must_not_be_in_a_plugin_are_refused(
+        self, get, origin, git, tmp_path, name: str, mode: str
+    ):
         made = origin("org/repo", {"a": "../outside"})
         blob = git(made.work, "rev-parse", "HEAD:a").strip()
         listing = tmp_path / "listing"
@@ -231,7 +233,7 @@ class TestHostile:
             get("org/repo")
         assert not (tmp_path / "outside").exists()
 
-    def test_a_name_that_is_not_utf8(self, get, origin, git, tmp_path):
+    def test_a_file_name_that_is_not_utf8_is_refused(self, get, origin, git, tmp_path):
         made = origin("org/repo", {"a": "x"})
         blob = git(made.work, "rev-parse", "HEAD:a").strip()
         listing = tmp_path / "listing"
@@ -243,12 +245,12 @@ class TestHostile:
     @pytest.mark.parametrize(
         "paths", [("a/x", "A/y"), ("readme", "README"), ("d/é", "d/e\u0301"), ("straße", "STRASSE"), ("a", "A/b")]
     )
-    def test_names_that_are_one_elsewhere(self, get, origin, paths):
+    def test_names_that_are_equal_on_other_systems_are_refused(self, get, origin, paths):
         origin("org/repo", dict.fromkeys(paths, "x"))
         with pytest.raises(ConfigError, match="on some machines it is the same file as"):
             get("org/repo")
 
-    def test_a_link_and_a_directory_of_the_same_name(self, get, origin, git, tmp_path):
+    def test_a_tree_with_a_link_and_a_directory_of_the_same_name_is_refused(self, get, origin, git, tmp_path):
         """Twice in one tree: what is written below the second would go where the first leads."""
         made = origin("org/repo", {"target": str(tmp_path), "d/file": "x"})
         link = git(made.work, "rev-parse", "HEAD:target").strip()
@@ -260,7 +262,7 @@ class TestHostile:
             get("org/repo")
         assert not (tmp_path / "file").exists()
 
-    def test_trees_within_trees(self, get, origin, git, tmp_path):
+    def test_trees_that_contain_each_other_many_times_are_refused(self, get, origin, git, tmp_path):
         """Ten names in each of ten levels: a few kilobytes that stand for ten thousand million files."""
         made = origin("org/repo", {"a": "x"})
         inner, kind = git(made.work, "rev-parse", "HEAD:a").strip(), "100644 blob"
@@ -272,12 +274,12 @@ class TestHostile:
         with pytest.raises(SamuelError, match="more than 5000 files"):
             get("org/repo")
 
-    def test_too_many_files(self, get, origin):
+    def test_a_source_with_too_many_files_is_refused(self, get, origin):
         origin("org/repo", {f"d/{number}": "" for number in range(5001)})
         with pytest.raises(ConfigError, match="more than 5000 files"):
             get("org/repo")
 
-    def test_too_large(self):
+    def test_a_repository_with_too_many_bytes_is_refused(self):
         half = tree.TreeItem("a", stat.S_IFREG | 0o644, 129 << 20)
         tree.check([half], "x")
         with pytest.raises(ConfigError, match="larger than"):
@@ -302,7 +304,7 @@ class TestADirectory:
         (place / "hooks/run").chmod(0o4775)
         return place
 
-    def test_copied(self, get, place):
+    def test_a_directory_is_copied(self, get, place):
         (place / "hooks/same").symlink_to("run")
         (place / ".git").mkdir()
         (place / ".git/config").write_text("")
@@ -314,7 +316,7 @@ class TestADirectory:
         assert files(into) == {"hooks/run": HOOK, "hooks/same": "-> run", ".hidden": "x"}
         assert stat.S_IMODE(os.stat(into / "hooks/run").st_mode) == 0o755
 
-    def test_no_link_is_followed(self, get, place, tmp_path):
+    def test_copying_a_directory_follows_no_link(self, get, place, tmp_path):
         (tmp_path / "secret").write_text("secret")
         (tmp_path / "secrets").mkdir()
         (tmp_path / "secrets/one").write_text("secret")
@@ -323,7 +325,7 @@ class TestADirectory:
         _, into = get("./plugin")
         assert files(into) == {"hooks/run": HOOK, "link": "-> ../secret", "links": "-> ../secrets"}
 
-    def test_a_pipe(self, get, place):
+    def test_a_directory_with_a_pipe_is_refused(self, get, place):
         os.mkfifo(place / "pipe")
         with pytest.raises(ConfigError, match="it is a pipe, a socket or a device"):
             get("./plugin")
@@ -334,7 +336,7 @@ class TestADirectory:
         with pytest.raises(ConfigError, match="larger than"):
             get("./plugin")
 
-    def test_too_many_files(self, get, place):
+    def test_a_source_with_too_many_files_is_refused(self, get, place):
         for number in range(5000):
             (place / str(number)).touch()
         with pytest.raises(ConfigError, match="more than 5000 files"):

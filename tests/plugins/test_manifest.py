@@ -199,7 +199,7 @@ def test_a_file_in_hooks_can_be_what_is_provided(said: Said, refused: Refused, p
     text = f'{SKILL}[provides]\nhooks = ["context.extra"]\n'
     (plugin / "hooks").mkdir()
     (plugin / "hooks/helper").write_text("not executable: no hook")
-    assert "nothing is bound" in refused(text)
+    assert "no handler is bound" in refused(text)
     (plugin / "hooks/extra").write_text("#!/bin/sh\n")
     (plugin / "hooks/extra").chmod(0o755)
     assert said(text).bindings == ()
@@ -260,7 +260,7 @@ with at most one `/` inside
     F:14: `write` must not list `.git/hooks`: it decides what runs here
     F:15: unknown key `netwrk` in `capabilities` (did you mean `network`?)
     F:18: `context.extras` is not an event (did you mean `context.extra`?)
-    F:18: `quality.check` is provided, but nothing is bound to it (for example: [hooks] "quality.check" = "...")
+    F:18: `quality.check` is provided, but no handler is bound to it (for example: [hooks] "quality.check" = "...")
     F:21: `contxt_extra` is not an event (did you mean `context.extra`?)
     F:22: `role` must be one of `rewrite`, `guard`, `observe`, not `judge`
     F:22: a handler of `agent.invoke` starts programs, and the capability `exec` is not granted \
@@ -297,7 +297,7 @@ def test_names_that_are_refused(refused: Refused, name: str, error: str) -> None
     assert refused(f'name = "{name}"\nversion = "1"\nkind = "skill"\n') == error
 
 
-PATH_RULE = "must list paths inside the project, like `src/data`, and"
+PATH_RULE = "must list paths inside the project, like `src/data`, not"
 HANDLER_RULE = "F:5: `{}` must name a function: `function`, or `file.py:function`"
 
 
@@ -306,13 +306,13 @@ HANDLER_RULE = "F:5: `{}` must name a function: `function`, or `file.py:function
     [
         ("", "F: it has no `name`\nF: it has no `version`\nF: it has no `kind`"),
         # Capabilities
-        ('CAP filesystem.read = ["/etc"]', f"F:5: `read` {PATH_RULE} `/etc` is none"),
-        ('CAP filesystem.read = ["src/../../up"]', f"F:5: `read` {PATH_RULE} `src/../../up` is none"),
-        ('CAP filesystem.read = ["~/x"]', f"F:5: `read` {PATH_RULE} `~/x` is none"),
-        ('CAP filesystem.read = ["./src"]', f"F:5: `read` {PATH_RULE} `./src` is none"),
+        ('CAP filesystem.read = ["/etc"]', f"F:5: `read` {PATH_RULE} `/etc`"),
+        ('CAP filesystem.read = ["src/../../up"]', f"F:5: `read` {PATH_RULE} `src/../../up`"),
+        ('CAP filesystem.read = ["~/x"]', f"F:5: `read` {PATH_RULE} `~/x`"),
+        ('CAP filesystem.read = ["./src"]', f"F:5: `read` {PATH_RULE} `./src`"),
         (
             'CAP filesystem.read = ["src/**"]',
-            "F:5: `read` must not list patterns like `src/**`: a directory stands for all that is in it",
+            "F:5: `read` must not list patterns like `src/**`: a directory includes everything in it",
         ),
         (
             'CAP filesystem.read = ["a"]\n"filesystem.read" = ["b"]',
@@ -345,11 +345,11 @@ HANDLER_RULE = "F:5: `{}` must name a function: `function`, or `file.py:function
         ),
         (
             'WASM [capabilities]\nnetwork = ["http://a.example.com/"]',
-            "F:5: `network` must list names of hosts, like `api.example.com`, and `http://a.example.com/` is none",
+            "F:5: `network` must list host names like `api.example.com`, not `http://a.example.com/`",
         ),
         (
             'WASM [capabilities]\nnetwork = ["*"]',
-            "F:5: `network` must list names of hosts, like `api.example.com`, and `*` is none",
+            "F:5: `network` must list host names like `api.example.com`, not `*`",
         ),
         # The forms of a binding
         (
@@ -388,7 +388,7 @@ HANDLER_RULE = "F:5: `{}` must name a function: `function`, or `file.py:function
         ("HOOKS sync_after = 'scripts/none'", "F:5: `scripts/none` does not exist in the plugin"),
         (
             "HOOKS sync_after = 'scripts/notes'",
-            "F:5: `scripts/notes` is not executable; `chmod +x` makes it so",
+            "F:5: `scripts/notes` is not executable; run `chmod +x` on it",
         ),
         ("HOOKS sync_after = 'scripts'", "F:5: `scripts` is not a regular file"),
         ("HOOKS sync_after = 'scripts/leaves'", "F:5: `scripts/leaves` is a link that leaves the plugin"),
@@ -409,15 +409,15 @@ HANDLER_RULE = "F:5: `{}` must name a function: `function`, or `file.py:function
         ("PYTHON [python]\nmodule = 'none.py'", "F:5: `none.py` does not exist in the plugin"),
         (
             "PYTHON [python]\ndependencies = ['-r x']",
-            "F:5: `dependencies` must list requirements like `requests>=2`, and `-r x` is none",
+            "F:5: `dependencies` must list requirements like `requests>=2`, not `-r x`",
         ),
         (
             "PYTHON [python]\ndependencies = ['./local']",
-            "F:5: `dependencies` must list requirements like `requests>=2`, and `./local` is none",
+            "F:5: `dependencies` must list requirements like `requests>=2`, not `./local`",
         ),
         (
             "PYTHON [python]\ndependencies = ['a @ file:///x']",
-            "F:5: `dependencies` must list what comes from a package index, and `a @ file:///x` names a URL",
+            "F:5: `dependencies` must list packages of a package index, not a URL like `a @ file:///x`",
         ),
         (
             "WASM [wasm]\nmodule = '../plugin.wasm'",
@@ -507,17 +507,16 @@ def test_a_gigabyte_is_refused_unread(refused: Refused, plugin: Path) -> None:
 )
 def test_ten_thousand_hooks_are_one_problem(refused: Refused, text: str) -> None:
     assert refused(PYTHON + text).removeprefix("F:4: ").removeprefix("F: ") == (
-        "it binds 10000 handlers, and 1000 are the most"
+        "it binds 10000 handlers; at most 1000 are allowed"
     )
 
 
 def test_ten_thousand_of_anything_else_is_one_problem(refused: Refused) -> None:
     listed = ", ".join(f"'e{n}'" for n in range(10_000))
-    assert (
-        refused(f"{PYTHON}[provides]\nhooks = [{listed}]") == "F:5: it provides 10000 hooks, and 1000 are the most"
-    )
+    problem = "F:5: it provides 10000 hooks; at most 1000 are allowed"
+    assert refused(f"{PYTHON}[provides]\nhooks = [{listed}]") == problem
     required = "".join(f"'a/e{n}' = ''\n" for n in range(10_000))
-    assert refused(f"{PYTHON}[requires]\n{required}") == "F:5: it requires 10000 plugins, and 100 are the most"
+    assert refused(f"{PYTHON}[requires]\n{required}") == "F:5: it requires 10000 plugins; at most 100 are allowed"
     assert refused(PYTHON + "".join(f"e{n} = 1\n" for n in range(10_000))).endswith(
         "F:104: 9900 more unknown keys"
     )

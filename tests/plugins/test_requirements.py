@@ -48,7 +48,7 @@ def titles(store: Store) -> list[str]:
     return [installed.title for installed in store.installed()]
 
 
-def test_what_is_missing_is_fetched_too(add, plugin, store):
+def test_a_required_plugin_is_fetched_too(add, plugin, store):
     plugin("org/a", "1.0", 'b = { source = "org/b", version = ">=1,<2" }')
     plugin("org/b", "1.4", '"org/c" = "*"')
     plugin("org/c", "3.0")
@@ -56,29 +56,29 @@ def test_what_is_missing_is_fetched_too(add, plugin, store):
     assert list(store.locked()) == ["org/a", "org/b", "org/c"]
 
 
-def test_everybody_is_asked_for_and_told_why(store, plugin, root):
+def test_the_plan_names_which_plugin_requires_which(store, plugin, root):
     plugin("org/a", "1.0", 'b = { source = "org/b" }')
     plugin("org/b", "1.0")
     with store.workshop() as workshop:
         plan = store.plan_add(workshop, [parse("org/a", root)])
-        assert [(one.title, one.required_by) for one in plan.asked] == [("org/a", ""), ("org/b", "org/a")]
+        assert [(one.title, one.required_by) for one in plan.to_agree] == [("org/a", ""), ("org/b", "org/a")]
 
 
-def test_a_meta_plugin(add, plugin, store):
+def test_a_meta_plugin_brings_its_requirements(add, plugin, store):
     plugin("org/all", "1.0", 'a = { source = "org/a" }', 'b = { source = "org/b" }', kind="meta")
     plugin("org/a", "1.0")
     plugin("org/b", "1.0")
     assert add("org/all") == ["org/all", "org/a", "org/b"]
 
 
-def test_what_is_there_stays(add, plugin, store):
+def test_an_installed_requirement_is_not_fetched_again(add, plugin, store):
     plugin("org/b", "1.0")
     add("org/b")
     plugin("org/a", "1.0", 'b = { source = "nowhere/at-all", version = "~=1.0" }')
     assert add("org/a") == ["org/a"]
 
 
-def test_two_that_come_together(add, plugin, store):
+def test_two_plugins_added_together_meet_each_others_requirements(add, plugin, store):
     """Neither has to be first, and what is required is not fetched a second time."""
     plugin("org/a", "1.0", 'b = { source = "nowhere/at-all" }')
     plugin("org/b", "1.0")
@@ -86,7 +86,7 @@ def test_two_that_come_together(add, plugin, store):
 
 
 @pytest.mark.parametrize("version", [">=2", "==1.5", "<1"])
-def test_a_version_that_does_not_fit(add, plugin, store, version):
+def test_a_required_version_out_of_range_is_refused(add, plugin, store, version):
     plugin("org/a", "1.0", f'b = {{ source = "org/b", version = "{version}" }}')
     plugin("org/b", "1.0")
     with pytest.raises(SamuelError) as refused:
@@ -98,14 +98,14 @@ def test_a_version_that_does_not_fit(add, plugin, store, version):
         add("org/a")
 
 
-def test_a_version_of_something_that_has_none(add, plugin, origin):
+def test_a_required_version_of_a_plugin_without_one_is_refused(add, plugin, origin):
     plugin("org/a", "1.0", '"org/b" = ">=1"')
     origin("org/b", SKILL)
     with pytest.raises(SamuelError, match="`org/b` is a plugin without a version"):
         add("org/a")
 
 
-def test_two_that_want_different_versions(add, plugin, store):
+def test_two_plugins_that_require_different_versions_are_refused(add, plugin, store):
     plugin("org/a", "1.0", 'c = { source = "org/c", version = ">=2" }')
     plugin("org/b", "1.0", 'c = { source = "org/c", version = "<2" }')
     plugin("org/c", "2.0")
@@ -114,7 +114,7 @@ def test_two_that_want_different_versions(add, plugin, store):
     assert titles(store) == []
 
 
-def test_a_newer_one_that_breaks_another(add, plugin, store):
+def test_an_update_that_breaks_the_requirement_of_another_is_refused(add, plugin, store):
     plugin("org/a", "1.0", 'b = { source = "org/b", version = "<2" }')
     other = plugin("org/b", "1.0")
     add("org/a")
@@ -128,7 +128,7 @@ def test_a_newer_one_that_breaks_another(add, plugin, store):
     assert store.named("b").manifest.version == "1.0"
 
 
-def test_an_update_that_requires_more(add, plugin, store):
+def test_an_update_brings_its_new_requirements(add, plugin, store):
     first = plugin("org/a", "1.0")
     plugin("org/b", "1.0")
     add("org/a")
@@ -136,12 +136,12 @@ def test_an_update_that_requires_more(add, plugin, store):
     first.push({"samuel-plugin.toml": text})
     with store.workshop() as workshop:
         plan = store.plan_update(workshop)
-        assert [candidate.title for candidate in plan.asked] == ["org/a", "org/b"]
+        assert [candidate.title for candidate in plan.to_agree] == ["org/a", "org/b"]
         store.commit(plan, AT)
     assert titles(store) == ["org/a", "org/b"]
 
 
-def test_a_circle(add, plugin, store):
+def test_plugins_that_require_each_other_are_refused(add, plugin, store):
     plugin("org/a", "1.0", 'b = { source = "org/b" }')
     plugin("org/b", "1.0", 'c = { source = "org/c" }')
     plugin("org/c", "1.0", 'a = { source = "org/a" }')
@@ -150,21 +150,21 @@ def test_a_circle(add, plugin, store):
     assert titles(store) == []
 
 
-def test_one_that_is_not_there(add, plugin, store):
+def test_a_requirement_that_cannot_be_fetched_is_reported(add, plugin, store):
     plugin("org/a", "1.0", 'b = { source = "org/b" }')
     with pytest.raises(SamuelError, match=r"`org/a` requires `b`: .* could not be fetched"):
         add("org/a")
     assert titles(store) == []
 
 
-def test_one_that_is_called_otherwise(add, plugin, store):
+def test_a_requirement_with_another_name_is_refused(add, plugin, store):
     plugin("org/a", "1.0", 'b = { source = "org/c" }')
     plugin("org/c", "1.0")
     with pytest.raises(SamuelError, match="`org/a` requires `b`, and `org/c` is called `c`"):
         add("org/a")
 
 
-def test_one_that_is_broken(add, plugin, origin, store):
+def test_a_broken_required_plugin_is_refused(add, plugin, origin, store):
     plugin("org/a", "1.0", 'b = { source = "org/b" }')
     origin("org/b", {"samuel-plugin.toml": "name = 1\n"})
     with pytest.raises(SamuelError, match=r"`org/a` requires `b`: org/b/samuel-plugin\.toml: it has no `version`"):
@@ -172,7 +172,7 @@ def test_one_that_is_broken(add, plugin, origin, store):
     assert titles(store) == []
 
 
-def test_endless(add, tmp_path):
+def test_an_endless_chain_of_requirements_is_refused(add, tmp_path):
     """Each requires one that is not there yet; there is always another."""
     for number in range(105):
         (tmp_path / f"p{number}").mkdir()
@@ -183,7 +183,7 @@ def test_endless(add, tmp_path):
         add("../p0")
 
 
-def test_paths(add, plugin, store, tmp_path):
+def test_only_a_local_plugin_may_require_a_path(add, plugin, store, tmp_path):
     """A directory may require the one beside it; what came over the network must not point to this machine."""
     for name, requires in (("a", '[requires]\nb = { source = "../b" }\n'), ("b", "")):
         (tmp_path / name / "skills/x").mkdir(parents=True)
@@ -196,7 +196,7 @@ def test_paths(add, plugin, store, tmp_path):
     assert add("../a") == ["a", "b"]
 
 
-def test_what_is_required_is_not_removed(add, plugin, store):
+def test_a_required_plugin_is_not_removed(add, plugin, store):
     plugin("org/a", "1.0", 'b = { source = "org/b" }')
     plugin("org/b", "1.0")
     add("org/a")
@@ -208,7 +208,7 @@ def test_what_is_required_is_not_removed(add, plugin, store):
     assert titles(store) == []
 
 
-def test_unless_it_is_forced(add, plugin, store):
+def test_a_required_plugin_is_removed_with_force(add, plugin, store):
     plugin("org/a", "1.0", 'b = { source = "org/b" }')
     plugin("org/b", "1.0")
     add("org/a")

@@ -34,24 +34,24 @@ COMMIT = "0123456789abcdef0123456789abcdef01234567"
         ("file:///srv/git/org/repo.git@main", "file:///srv/git/org/repo.git", "main", "org/repo"),
     ],
 )
-def test_git(text: str, url: str, ref: str, title: str, tmp_path: Path):
+def test_a_git_source_is_parsed(text: str, url: str, ref: str, title: str, tmp_path: Path):
     assert parse(text, tmp_path) == PluginSource(GIT, url, ref, title)
 
 
 @pytest.mark.parametrize("text", ["./my-plugin", "../{here}/my-plugin", "{base}/my-plugin", "./x/../my-plugin"])
-def test_a_directory(text: str, tmp_path: Path):
+def test_a_directory_is_a_source(text: str, tmp_path: Path):
     (tmp_path / "my-plugin").mkdir()
     found = parse(text.format(here=tmp_path.name, base=tmp_path), tmp_path)
     assert found == PluginSource(PATH, str(tmp_path / "my-plugin"), "", "my-plugin", local=True)
 
 
-def test_a_directory_below_the_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_a_directory_below_the_home_is_a_source(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("HOME", str(tmp_path))
     (tmp_path / "p").mkdir()
     assert parse("~/p", Path("/")).url == str(tmp_path / "p")
 
 
-def test_a_directory_by_git(tmp_path: Path):
+def test_a_directory_with_a_ref_is_read_by_git(tmp_path: Path):
     (tmp_path / "p").mkdir()
     assert parse("./p@v1", tmp_path) == PluginSource(GIT, str(tmp_path / "p"), "v1", "p", local=True)
     # One that is there is taken by its whole name.
@@ -96,7 +96,7 @@ def test_a_directory_by_git(tmp_path: Path):
         *("https://host/default", "git@host:samuel-default", "https://host/" + "a" * 200),
     ],
 )
-def test_refused(text: str, tmp_path: Path):
+def test_a_wrong_source_is_refused(text: str, tmp_path: Path):
     with pytest.raises(UsageError) as refused:
         parse(text, tmp_path)
     assert refused.value.hint
@@ -104,26 +104,26 @@ def test_refused(text: str, tmp_path: Path):
 
 
 @pytest.mark.parametrize("text", ["./p", "/tmp", ".", "../p", "~/p"])
-def test_without_paths(text: str, tmp_path: Path):
+def test_paths_are_refused_where_they_are_not_allowed(text: str, tmp_path: Path):
     (tmp_path / "p").mkdir()
     with pytest.raises(UsageError):
         parse(text, tmp_path, paths_too=False)
 
 
 @pytest.mark.parametrize("title", ["name", "org/repo", "a.b/c_d-e", "x1"])
-def test_a_title(title: str):
+def test_a_valid_title_is_accepted(title: str):
     assert check_title(title) == title
 
 
 @pytest.mark.parametrize(
     "title", ["", "..", ".", "a/b/c", "/a", "a/", "-a", "a/-b", ".a", "a b", "a\nb", "default", "a@b"]
 )
-def test_no_title(title: str):
+def test_a_wrong_title_is_refused(title: str):
     with pytest.raises(UsageError):
         check_title(title)
 
 
-def test_the_directory_stays_in_its_place(tmp_path: Path):
+def test_the_directory_of_any_source_is_one_plain_name(tmp_path: Path):
     (tmp_path / "strange name @!").mkdir()
     for text in ("org/repo", "git@host:a/b", "./strange name @!"):
         assert "/" not in parse(text, tmp_path).directory
@@ -140,18 +140,18 @@ def test_a_directory_is_called_as_its_manifest_says(tmp_path: Path):
         found.titled("../../x")
 
 
-def test_into_a_lock_and_back(tmp_path: Path):
+def test_a_source_survives_samuel_lock(tmp_path: Path):
     base = tmp_path / "project"
     for path in ("project/own", "beside", "with space"):
         (tmp_path / path).mkdir(parents=True)
         found = parse(str(tmp_path / path), tmp_path)
-        written = found.written(base, relative=True)
+        written = found.lock_text(base, relative=True)
         assert not Path(written).is_absolute()
         entry = LockedPlugin(name=found.title, source=written)
         assert of_entry(entry, base) == locked(entry, base) == found
-        assert found.written(base, relative=False) == str(tmp_path / path)
+        assert found.lock_text(base, relative=False) == str(tmp_path / path)
     found = parse("git@host:org/repo.git@v1", base)
-    entry = LockedPlugin(name="org/repo", source=found.written(base, relative=True), ref="v1", commit=COMMIT)
+    entry = LockedPlugin(name="org/repo", source=found.lock_text(base, relative=True), ref="v1", commit=COMMIT)
     assert of_entry(entry, base) == found
     assert locked(entry, base) == found._replace(ref=COMMIT)
 
@@ -167,6 +167,6 @@ def test_into_a_lock_and_back(tmp_path: Path):
         LockedPlugin(name="default", source="org/repo", commit=COMMIT),
     ],
 )
-def test_a_lock_is_not_believed(entry: LockedPlugin, tmp_path: Path):
+def test_sources_in_samuel_lock_are_checked(entry: LockedPlugin, tmp_path: Path):
     with pytest.raises(UsageError):
         locked(entry, tmp_path)

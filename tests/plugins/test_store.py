@@ -63,7 +63,7 @@ class Shop:
     def asked(self, plan: str, *rest: object) -> list[str]:
         """The titles that a plan asks about."""
         with self.store.workshop() as workshop:
-            return [one.title for one in getattr(self.store, plan)(workshop, *rest).asked]
+            return [one.title for one in getattr(self.store, plan)(workshop, *rest).to_agree]
 
     @property
     def names(self) -> list[str]:
@@ -80,7 +80,7 @@ def shop(root: Path, user: paths.User) -> Shop:
 
 
 class TestAdd:
-    def test_from_git(self, shop, origin):
+    def test_a_plugin_is_added_from_git(self, shop, origin):
         commit = origin("org/repo").push({"hooks/run": HOOK, "hooks/helper.txt": "x"}, tag="v1")
         assert shop.add("org/repo@v1") == ["org/repo"]
         (plugin,) = shop.store.installed()
@@ -100,7 +100,7 @@ class TestAdd:
         assert shop.is_agreed(plugin)
         assert shop.names == [".lock", "org@repo"]
 
-    def test_from_a_directory(self, shop, root):
+    def test_a_plugin_is_added_from_a_directory(self, shop, root):
         place = root / "tools/mine"
         (place / "hooks").mkdir(parents=True)
         (place / "hooks/run").write_text(HOOK)
@@ -111,7 +111,7 @@ class TestAdd:
         assert plugin.locked.source == "./tools/mine"
         assert (plugin.directory.name, plugin.locked.commit) == ("checks", "")
 
-    def test_a_link(self, shop, root, tmp_path):
+    def test_a_linked_plugin_is_added(self, shop, root, tmp_path):
         place = tmp_path / "mine"
         (place / "hooks").mkdir(parents=True)
         (place / "hooks/run").write_text(HOOK)
@@ -131,7 +131,7 @@ class TestAdd:
         with pytest.raises(UsageError, match="cannot be linked"):
             shop.add("org/repo", link=True)
 
-    def test_for_the_user(self, root, user, origin):
+    def test_a_plugin_is_added_for_the_user(self, root, user, origin):
         origin("org/repo", {"hooks/run": HOOK})
         shop = Shop(root, user, GLOBAL)
         shop.add("org/repo")
@@ -140,18 +140,18 @@ class TestAdd:
         assert shop.trust.load() == {}  # nobody but the user can have put it there
         assert os.listdir(root) == []
 
-    def test_twice(self, shop, origin):
+    def test_adding_a_plugin_twice_needs_force(self, shop, origin):
         made = origin("org/repo", {"hooks/run": HOOK})
         shop.add("org/repo")
         made.push({"hooks/more": HOOK})
-        with pytest.raises(SamuelError, match="`org/repo` is there already"):
+        with pytest.raises(SamuelError, match="`org/repo` is installed already"):
             shop.add("org/repo")
         assert not (shop.store.plugins / "org@repo/hooks/more").exists()
         shop.add("org/repo", force=True)
         assert (shop.store.plugins / "org@repo/hooks/more").exists()
         assert shop.names == [".lock", "org@repo"]
 
-    def test_two_of_one_name(self, shop, origin):
+    def test_two_plugins_of_one_name_are_refused(self, shop, origin):
         for name in ("org/a", "fork/a"):
             origin(name, {"hooks/run": HOOK, "samuel-plugin.toml": manifest()})
         shop.add("org/a")
@@ -162,7 +162,7 @@ class TestAdd:
             shop.add("org/a", "fork/a")
         assert shop.names == [".lock"]
 
-    def test_names_that_differ_by_case(self, shop, origin):
+    def test_two_plugins_whose_names_differ_by_case_are_refused(self, shop, origin):
         origin("org/repo", {"hooks/run": HOOK})
         origin("Org/Repo", {"hooks/run": HOOK})
         shop.add("org/repo")
@@ -183,7 +183,7 @@ class TestAdd:
             {"hooks/run": HOOK, "link": Path("hooks")},
         ],
     )
-    def test_what_is_refused_leaves_nothing(self, shop, origin, files):
+    def test_a_refused_plugin_leaves_no_files(self, shop, origin, files):
         origin("org/repo", files)
         with pytest.raises(ConfigError) as refused:
             shop.add("org/repo")
@@ -192,7 +192,7 @@ class TestAdd:
         assert not shop.store.lock_file.exists()
         assert shop.trust.load() == {}
 
-    def test_links_that_stay_inside(self, shop, origin):
+    def test_links_inside_a_plugin_are_installed(self, shop, origin):
         origin("org/repo", {"hooks/run": HOOK, "hooks/too": Path("run"), "deep/er/link": Path("../../hooks/run")})
         shop.add("org/repo")
         (plugin,) = shop.store.installed()
@@ -201,7 +201,7 @@ class TestAdd:
         (plugin.directory / "hooks/run").write_text("other")
         assert not shop.is_agreed(plugin)
 
-    def test_a_failed_force_leaves_the_old_one(self, shop, origin):
+    def test_a_failed_replacement_leaves_the_old_plugin(self, shop, origin):
         made = origin("org/repo", {"hooks/run": HOOK})
         shop.add("org/repo")
         before, digest = shop.store.locked(), content_digest(shop.store.plugins / "org@repo")
@@ -212,13 +212,13 @@ class TestAdd:
         assert shop.is_agreed(shop.store.named("org/repo"))
         assert shop.names == [".lock", "org@repo"]
 
-    def test_all_or_nothing(self, shop, origin):
+    def test_of_several_plugins_all_or_none_are_installed(self, shop, origin):
         origin("org/good", {"hooks/run": HOOK})
         with pytest.raises(SamuelError):
             shop.add("org/good", "org/missing")
         assert shop.names == [".lock"]
 
-    def test_a_directory_that_holds_the_plugins(self, shop, root):
+    def test_the_directory_of_the_plugins_cannot_be_added_to_itself(self, shop, root):
         (root / "hooks").mkdir()
         (root / "hooks/run").write_text(HOOK)
         for text in (".", "./.samuel", "../project"):
@@ -226,14 +226,14 @@ class TestAdd:
             with pytest.raises(UsageError, match="holds the installed plugins"):
                 shop.add(text)
 
-    def test_a_linked_plugins_directory(self, root, user, tmp_path):
+    def test_a_plugins_directory_that_is_a_link_is_refused(self, root, user, tmp_path):
         (tmp_path / "elsewhere").mkdir()
         (root / ".samuel").mkdir()
         (root / ".samuel/plugins").symlink_to(tmp_path / "elsewhere")
         with pytest.raises(UnsafePath):
             Shop(root, user)
 
-    def test_grants(self, shop, origin):
+    def test_grants_are_for_plugins_without_a_manifest(self, shop, origin):
         origin("org/plain", {"hooks/run": HOOK})
         origin("org/checks", {"hooks/run": HOOK, "samuel-plugin.toml": manifest(capabilities="exec = true")})
         wide = Capabilities(network=True, write=("docs/",))
@@ -255,7 +255,7 @@ class TestAdd:
             ("*\n", "*\n"),
         ],
     )
-    def test_ignored(self, shop, origin, root, before, after):
+    def test_installed_plugins_are_ignored_in_git(self, shop, origin, root, before, after):
         origin("org/repo", {"hooks/run": HOOK})
         (root / ".samuel").mkdir()
         if before is not None:
@@ -277,7 +277,7 @@ class TestInstall:
         (root / "samuel.lock").write_bytes(shop.store.lock_file.read_bytes())
         return Shop(root, user)
 
-    def test_exactly_what_is_locked(self, shop, clone):
+    def test_install_takes_exactly_what_is_locked(self, shop, clone):
         assert clone.asked("plan_install") == ["org/repo"]
         assert clone.install() == ["org/repo"]
         assert content_digest(clone.store.plugins / "org@repo") == content_digest(shop.store.plugins / "org@repo")
@@ -286,7 +286,7 @@ class TestInstall:
         assert clone.asked("plan_install") == []
         assert clone.install() == []
 
-    def test_what_was_changed_here_is_put_right(self, clone):
+    def test_install_restores_a_changed_plugin(self, clone):
         clone.install()
         hook = clone.store.plugins / "org@repo/hooks/run"
         hook.write_text("#!/bin/sh\nevil\n")
@@ -294,7 +294,7 @@ class TestInstall:
         assert clone.install() == ["org/repo"]
         assert hook.read_text() == HOOK
 
-    def test_another_digest(self, clone):
+    def test_install_refuses_content_with_another_digest(self, clone):
         entries = clone.store.locked()
         text = clone.store.lock_file.read_text().replace(entries["org/repo"].digest, "0" * 64)
         clone.store.lock_file.write_text(text)
@@ -303,7 +303,7 @@ class TestInstall:
         assert clone.names == [".lock"]
         assert clone.trust.load() == {}
 
-    def test_a_lock_that_grants_less(self, clone, origin):
+    def test_install_refuses_a_plugin_that_asks_for_more_than_the_lock_grants(self, clone, origin):
         origin("org/more", {"hooks/run": HOOK, "samuel-plugin.toml": manifest(capabilities="network = true")})
         clone.store.remove("org/repo")
         clone.add("org/more")
@@ -313,7 +313,7 @@ class TestInstall:
         with pytest.raises(ConfigError, match="it asks for more than samuel"):
             clone.install()
 
-    def test_a_directory_that_came_with_the_clone_is_no_consent(self, shop, clone, origin):
+    def test_a_plugin_that_came_with_a_clone_must_be_agreed_to(self, shop, clone, origin):
         """All of it: the plugin, where it would be, and a lock that says it is right."""
         (clone.root / ".samuel").mkdir()
         subprocess.run(["cp", "-r", shop.store.plugins, clone.root / ".samuel"], check=True)
@@ -321,7 +321,7 @@ class TestInstall:
         assert clone.asked("plan_install") == ["org/repo"]
         assert clone.asked("plan_update") == ["org/repo"]
 
-    def test_what_is_not_locked_is_left(self, clone, origin):
+    def test_install_leaves_plugins_that_are_not_locked(self, clone, origin):
         (clone.root / ".samuel/plugins/own/skills/x").mkdir(parents=True)
         (clone.root / ".samuel/plugins/own/skills/x/SKILL.md").write_text("x")
         with clone.store.workshop() as workshop:
@@ -330,13 +330,13 @@ class TestInstall:
         assert clone.names == [".lock", "org@repo", "own"]
 
     @pytest.mark.parametrize("name", ["../../outside", "a/b/c", ".hidden", "default"])
-    def test_a_hostile_name_in_the_lock(self, clone, tmp_path, name):
+    def test_a_hostile_name_in_samuel_lock_is_refused(self, clone, tmp_path, name):
         clone.store.lock_file.write_text(clone.store.lock_file.read_text().replace('"org/repo"', f'"{name}"'))
         with pytest.raises(UsageError):
             clone.install()
         assert clone.names == [".lock"]
 
-    def test_links_and_directories(self, shop, root, tmp_path, user):
+    def test_install_restores_linked_plugins_and_directories(self, shop, root, tmp_path, user):
         for name in ("linked", "copied"):
             (tmp_path / name / "skills/x").mkdir(parents=True)
             (tmp_path / name / "skills/x/SKILL.md").write_text(name)
@@ -352,14 +352,14 @@ class TestInstall:
 
 
 class TestUpdate:
-    def test_nothing_new(self, shop, origin):
+    def test_update_without_changes_plans_nothing(self, shop, origin):
         origin("org/repo", {"hooks/run": HOOK})
         shop.add("org/repo")
         with shop.store.workshop() as workshop:
             plan = shop.store.plan_update(workshop)
-        assert (plan.candidates, [one.title for one in plan.left]) == ((), ["org/repo"])
+        assert (plan.candidates, [one.title for one in plan.unchanged]) == ((), ["org/repo"])
 
-    def test_something_new_asks(self, shop, origin):
+    def test_update_asks_about_new_content(self, shop, origin):
         made = origin("org/repo", {"hooks/run": HOOK, "samuel-plugin.toml": manifest()})
         shop.add("org/repo@main")
         commit = made.push({"samuel-plugin.toml": manifest("1.1.0")})
@@ -371,24 +371,24 @@ class TestUpdate:
 
         made.push({"samuel-plugin.toml": manifest("2.0.0", 'exec = true\n"filesystem.write" = ["docs/"]')})
         with shop.store.workshop() as workshop:
-            (asked,) = shop.store.plan_update(workshop).asked
+            (asked,) = shop.store.plan_update(workshop).to_agree
             assert asked.news == ["filesystem.write: docs/", "exec: yes"]
         shop.update()
         assert shop.store.named("checks").grants == Capabilities(exec=True, write=("docs/",))
 
-    def test_a_tag_stays(self, shop, origin):
+    def test_update_of_a_tag_stays_at_the_tag(self, shop, origin):
         made = origin("org/repo", {"hooks/run": HOOK}, tag="v1")
         shop.add("org/repo@v1")
         made.push({"hooks/more": HOOK})
         assert shop.update() == []
 
-    def test_a_link_is_always_new(self, shop, tmp_path):
+    def test_update_leaves_a_linked_plugin(self, shop, tmp_path):
         (tmp_path / "mine/skills/x").mkdir(parents=True)
         (tmp_path / "mine/skills/x/SKILL.md").write_text("x")
         shop.add("../mine", link=True)
         assert shop.update() == []
 
-    def test_one_that_nobody_knows_where_from(self, shop, root):
+    def test_update_of_a_plugin_without_a_locked_source_is_refused(self, shop, root):
         (root / ".samuel/plugins/own/skills/x").mkdir(parents=True)
         with pytest.raises(UsageError, match="does not say where `own` came from"):
             shop.update("own")
@@ -397,7 +397,7 @@ class TestUpdate:
 
 class TestRemove:
     @pytest.mark.parametrize("name", ["org/repo", "org@repo", "checks"])
-    def test_by_any_of_its_names(self, shop, origin, name, root):
+    def test_a_plugin_is_removed_by_any_of_its_names(self, shop, origin, name, root):
         origin("org/repo", {"hooks/run": HOOK, "samuel-plugin.toml": manifest()})
         shop.add("org/repo")
         data = paths.Project(root).data_dir("checks")
@@ -410,23 +410,23 @@ class TestRemove:
     @pytest.mark.parametrize(
         "name", ["", ".", "..", "../..", "a/b/c", "/", "org", "repo", ".lock", "org@repo/hooks"]
     )
-    def test_only_what_there_is(self, shop, origin, name):
+    def test_removing_an_unknown_plugin_is_refused(self, shop, origin, name):
         origin("org/repo", {"hooks/run": HOOK})
         shop.add("org/repo")
         with pytest.raises(UsageError):
             shop.store.remove(name)
         assert shop.names == [".lock", "org@repo"]
 
-    def test_one_that_is_only_in_the_lock(self, shop, origin):
+    def test_a_plugin_that_is_only_in_samuel_lock_can_be_removed(self, shop, origin):
         origin("org/repo", {"hooks/run": HOOK})
         shop.add("org/repo")
         subprocess.run(["rm", "-r", shop.store.plugins / "org@repo"], check=True)
-        (known,) = shop.store.known()
+        (known,) = shop.store.all_plugins()
         assert [problem.what for problem in known.problems] == ["it is not installed"]
         shop.store.remove("org/repo")
         assert shop.store.locked() == {}
 
-    def test_one_of_another_system(self, shop, root):
+    def test_a_plugin_of_kodelet_can_be_removed(self, shop, root):
         (root / ".kodelet/plugins/org@repo/skills/x").mkdir(parents=True)
         shop.store.remove("org/repo")
         assert os.listdir(root / ".kodelet/plugins") == []
@@ -495,7 +495,7 @@ class TestKilled:
             process.stdin.close()
 
     @pytest.mark.parametrize("installed", [True, False])
-    def test_at_every_step(self, shop, place, add_until, installed: bool):
+    def test_an_add_killed_at_any_step_is_finished_or_undone(self, shop, place, add_until, installed: bool):
         """The old one or the new one, whole, agreed to and as the lock says; and no traces."""
         if installed:
             shop.add("../mine")
@@ -522,7 +522,7 @@ class TestKilled:
         if empty and shop.names == [".lock"]:
             assert shop.store.locked() == {}
             return set()
-        (plugin,) = shop.store.known()
+        (plugin,) = shop.store.all_plugins()
         assert plugin.problems == ()
         content = [file.read_text() for file in plugin.directory.glob("skills/*/SKILL.md")]
         assert content in (["old"] * 2, ["new"] * 2)
@@ -531,14 +531,14 @@ class TestKilled:
         assert shop.names == [".lock", "mine"]
         return {*content}
 
-    def test_what_another_command_is_doing_is_left_alone(self, shop, place):
+    def test_the_staging_directory_of_a_running_command_is_left_alone(self, shop, place):
         with shop.store.workshop() as one, shop.store.workshop() as other:
             assert one.directory.is_dir()
             assert other.directory.is_dir()
             assert one.directory != other.directory
         assert shop.names == [".lock"]
 
-    def test_planted_staging_directories(self, shop, root, tmp_path, origin):
+    def test_planted_staging_directories_cannot_write_outside(self, shop, root, tmp_path, origin):
         """A clone may bring one, with links that lead elsewhere and a decision that nobody took."""
         outside = tmp_path / "outside"
         (outside / "precious").mkdir(parents=True)
@@ -564,7 +564,7 @@ class TestKilled:
         assert list(shop.trust.load()) == ["plugin:org@repo"]
 
 
-def test_many_at_once(shop, root, origin):
+def test_many_adds_at_once_succeed(shop, root, origin):
     """Eight processes: four plugins, and one that five of them want."""
     for number in range(4):
         origin(f"org/p{number}", {"hooks/run": HOOK})
@@ -576,7 +576,7 @@ def test_many_at_once(shop, root, origin):
     ]
     said = [(process.communicate(), process.returncode) for process in running]
     assert sorted(code for _, code in said) == [0, 0, 0, 0, 1, 1, 1, 1], said
-    assert [err for (_, err), code in said if code and "`org/p0` is there already" not in err] == []
+    assert [err for (_, err), code in said if code and "`org/p0` is installed already" not in err] == []
     assert shop.names == [".lock", "org@p0", "org@p1", "org@p2", "org@p3"]
     assert list(shop.store.locked()) == ["org/p0", "org/p1", "org/p2", "org/p3"]
     assert all(shop.is_agreed(plugin) for plugin in shop.store.installed())

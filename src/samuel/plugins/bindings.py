@@ -1,7 +1,7 @@
-"""Which handler of a plugin answers to which event: every form in which a manifest may say it.
+"""Which handler of a plugin is bound to which event, in all forms that a manifest may use.
 
 [hooks]                                   "context.extra" = "function", a table with `handler`, or an array
-[provides] hooks = [...] and [hook.name]  names first, each bound by a table of its own or by any other form
+[provides] hooks = [...] and [hook.name]  a list of events, each bound by a table of its own or by any other form
 [wasm.hook_handlers] [oci.hook_handlers]  like [hooks]
 """
 
@@ -19,42 +19,42 @@ from samuel.hooks.handler import Role
 from samuel.plugins.model import Binding
 from samuel.printable import shorten
 
-MOST = 1_000
+MAX_BINDINGS = 1_000
 HANDLER = "handler"
 
 
-class Bound(NamedTuple):
+class BoundHandler(NamedTuple):
     binding: Binding
-    table: ConfigTable  # where it stands, to refuse it there
+    table: ConfigTable  # its table in the manifest, for problems with their line
 
     def refuse(self, what: str, hint: str = "") -> None:
         self.table.refuse(HANDLER, what, hint)
 
 
-def read(top: ConfigTable, tier: ConfigTable | None, *, has_files: bool) -> list[Bound]:
+def read(top: ConfigTable, tier: ConfigTable | None, *, has_files: bool) -> list[BoundHandler]:
     """Every binding, in the order of the forms above. `has_files`: there are executables in `hooks/`.
 
-    What those are for only they can say, so with them a provided name may be bound without a word about it here.
+    Only these executables declare their events, so with them a provided event need not be bound in the manifest.
     """
     provides, hook = top.table("provides"), top.table("hook")
     tables = [top.table("hooks"), hook, *([tier.table("hook_handlers")] if tier else ())]
     count = sum(_count(table) for table in tables)
-    if count > MOST:  # before anything is read: each could be a problem of its own
-        top.refuse("hooks", f"it binds {count} handlers, and {MOST} are the most")
+    if count > MAX_BINDINGS:  # before anything is read: each could be a problem of its own
+        top.refuse("hooks", f"it binds {count} handlers; at most {MAX_BINDINGS} are allowed")
         return []
     provided = _provided(provides)
-    found = [(table, bound) for table in tables for bound in _bindings(table)]
-    bound_events = {bound.binding.event for _, bound in found}
+    bindings = [(table, bound) for table in tables for bound in _bindings(table)]
+    bound_events = {bound.binding.event for _, bound in bindings}
     for event, spelling in provided.items():
         if event not in bound_events and not has_files:
             hint = f'for example: [hooks] "{event}" = "..."'
-            provides.refuse("hooks", f"`{spelling}` is provided, but nothing is bound to it", hint)
-    for table, bound in found:
+            provides.refuse("hooks", f"`{spelling}` is provided, but no handler is bound to it", hint)
+    for table, bound in bindings:
         if table is hook and bound.binding.event not in provided:
             event = bound.binding.event
             bound.refuse(f"`[provides] hooks` does not name `{event}`", f'add "{event}" to it')
-    _refuse_twice(bound for _, bound in found)
-    return [bound for _, bound in found]
+    _refuse_twice(bound for _, bound in bindings)
+    return [bound for _, bound in bindings]
 
 
 def _count(table: ConfigTable) -> int:
@@ -63,37 +63,39 @@ def _count(table: ConfigTable) -> int:
 
 
 def _provided(table: ConfigTable) -> dict[str, str]:
-    """Event -> as it was spelled."""
+    """The provided events, each with its spelling in the manifest."""
     listed = table.take("hooks", kinds.names, ())
-    if len(listed) > MOST:
-        table.refuse("hooks", f"it provides {len(listed)} hooks, and {MOST} are the most")
+    if len(listed) > MAX_BINDINGS:
+        table.refuse("hooks", f"it provides {len(listed)} hooks; at most {MAX_BINDINGS} are allowed")
         return {}
-    found: dict[str, str] = {}
+    spelling_of: dict[str, str] = {}
     for spelling in listed:
         try:
             event = canonical(shorten(spelling))
         except UnknownEvent as error:
             table.refuse("hooks", error.message, error.hint)
             continue
-        if event in found:
-            table.refuse("hooks", f"`{spelling}` is the same event as `{found[event]}`", "keep one of the two")
-        found[event] = spelling
-    return found
+        if event in spelling_of:
+            table.refuse(
+                "hooks", f"`{spelling}` is the same event as `{spelling_of[event]}`", "keep one of the two"
+            )
+        spelling_of[event] = spelling
+    return spelling_of
 
 
-def _bindings(table: ConfigTable) -> Iterator[Bound]:
+def _bindings(table: ConfigTable) -> Iterator[BoundHandler]:
     for spelling in table:
         try:
             event = canonical(shorten(spelling))
         except UnknownEvent as error:
             _refuse_event(table, spelling, error)
             continue
-        for one in _forms(table, spelling):
-            yield Bound(_binding(event, one), one)
+        for binding_table in _forms(table, spelling):
+            yield BoundHandler(_binding(event, binding_table), binding_table)
 
 
 def _refuse_event(table: ConfigTable, spelling: str, error: UnknownEvent) -> None:
-    # `context.extra = "function"` without quotes is an easy slip: to TOML it is a table `context`.
+    # `context.extra = "function"` without quotes is a common mistake: in TOML it is a table `context`.
     inner = table.take(spelling, kinds.any_value, None)
     slips = [f"{spelling}.{key}" for key in inner if f"{spelling}.{key}" in ALL] if isinstance(inner, dict) else []
     for event in slips:
@@ -115,9 +117,9 @@ def _forms(table: ConfigTable, key: str) -> Iterator[ConfigTable]:
         yield table.table(key)
         return
     for index, item in enumerate([value] if isinstance(value, str) else value):
-        one: object = {HANDLER: item} if isinstance(item, str) else item
-        if isinstance(one, dict):
-            yield table.entry(key, index, one)
+        values: object = {HANDLER: item} if isinstance(item, str) else item
+        if isinstance(values, dict):
+            yield table.entry(key, index, values)
         else:
             what = f"must be a string or a table, not {kinds.type_name(item)}"
             table.refuse(key, f"item {index + 1} of `{shorten(key)}` {what}")
@@ -139,11 +141,11 @@ def _binding(event: str, table: ConfigTable) -> Binding:
     )
 
 
-def _refuse_twice(found: Iterable[Bound]) -> None:
-    seen: dict[tuple[str, str], Binding] = {}
-    for bound in found:
-        one = bound.binding
-        first = seen.setdefault((one.event, one.entry), one)
-        if one.entry and first is not one:
-            what = f"`{one.entry}` is bound to `{one.event}` twice, first on line {first.line}"
+def _refuse_twice(bindings: Iterable[BoundHandler]) -> None:
+    first_of: dict[tuple[str, str], Binding] = {}
+    for bound in bindings:
+        binding = bound.binding
+        first = first_of.setdefault((binding.event, binding.entry), binding)
+        if binding.entry and first is not binding:
+            what = f"`{binding.entry}` is bound to `{binding.event}` twice, first on line {first.line}"
             bound.refuse(what, "keep one of the two")

@@ -1,4 +1,4 @@
-"""A plugin that was fetched and checked and is not installed yet: what a person sees before they agree to it."""
+"""A plugin that was fetched and checked and is not installed yet: what the user reads before agreeing to it."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ from samuel.plugins.source import PATH, PluginSource
 
 class PluginCandidate(NamedTuple):
     source: PluginSource
-    plugin: InstalledPlugin  # as it lies in the staging directory, or in its place if it is there already
-    entry: LockedPlugin  # what samuel.lock will say
-    before: InstalledPlugin | None = None  # what it replaces
+    plugin: InstalledPlugin  # in the staging directory, or in its place if it is installed already
+    entry: LockedPlugin  # its future entry in samuel.lock
+    before: InstalledPlugin | None = None  # the plugin that it replaces
     required_by: str = ""
-    staged: bool = True  # False: it is in its place already, and waits for somebody's word or for its environment
-    ask: bool = True  # does it need somebody's word?
+    staged: bool = True  # False: its files are in place, and only the agreement or its environment is missing
+    ask: bool = True  # must the user agree to it?
 
     @property
     def title(self) -> str:
@@ -36,12 +36,12 @@ class PluginCandidate(NamedTuple):
 
     @property
     def news(self) -> list[str]:
-        """What it may do that the one before might not."""
+        """The capabilities that the plugin before did not have."""
         return beyond(self.plugin.grants, self.before.grants if self.before else NOTHING)
 
 
 class StagingArea(NamedTuple):
-    """Where candidates are made: one command's staging directory, and what it is for."""
+    """Makes candidates in the staging directory of one command."""
 
     directory: Path
     base: Path  # the project's root, or the user's home
@@ -50,27 +50,29 @@ class StagingArea(NamedTuple):
     watch: FetchProgress
 
     def make(self, source: PluginSource, *, link: bool = False, grants: Capabilities = NOTHING) -> PluginCandidate:
-        """Fetch a plugin and look at it. `grants` are for one that has no manifest to ask for any."""
+        """Fetch a plugin and check it. `grants` are for one without a manifest, which cannot ask for any."""
         if source.kind == PATH:
             self._refuse_round_trip(source)
         new = self.directory / staging.NEW
         if link:
-            fetched, found = Fetched("", ""), Path(source.url)
+            fetched, fetched_directory = Fetched("", ""), Path(source.url)
             if source.kind != PATH:
                 raise UsageError(
-                    f"`{source.shown}` cannot be linked", "`--link` is for a directory, without a ref"
+                    f"`{source.text_with_ref}` cannot be linked", "`--link` is for a directory, without a ref"
                 )
         else:
-            found = new / f".{len(os.listdir(new))}"
-            fetched = fetch(source, found, self.watch, project=self.base if self.location == LOCAL else None)
-        source = source.titled(_titled(found, source))
+            fetched_directory = new / f".{len(os.listdir(new))}"
+            fetched = fetch(
+                source, fetched_directory, self.watch, project=self.base if self.location == LOCAL else None
+            )
+        source = source.titled(_titled(fetched_directory, source))
         directory = new / source.directory
         if os.path.lexists(directory):
-            raise UsageError(f"`{source.title}` is named twice", "once is enough")
+            raise UsageError(f"`{source.title}` is named twice", "name it once")
         if link:
-            directory.symlink_to(os.path.realpath(found), target_is_directory=True)
+            directory.symlink_to(os.path.realpath(fetched_directory), target_is_directory=True)
         else:
-            found.rename(directory)
+            fetched_directory.rename(directory)
         return self._looked_at(source, directory, fetched, grants, link)
 
     def _looked_at(
@@ -86,7 +88,7 @@ class StagingArea(NamedTuple):
             )
         entry = LockedPlugin(
             name=source.title,
-            source=source.written(self.base, relative=self.location == LOCAL),
+            source=source.lock_text(self.base, relative=self.location == LOCAL),
             ref=fetched.ref,
             commit=fetched.commit,
             digest=digest,
@@ -105,17 +107,17 @@ class StagingArea(NamedTuple):
 
 
 def checked(directory: Path, title: str, *, link: bool = False) -> Manifest:
-    """What the plugin says of itself, if it can be installed; every problem at once otherwise."""
+    """The plugin's manifest, if it can be installed; ConfigError with every problem otherwise."""
     problems: list[Problem] = []
     try:
         manifest = load(directory)
     except ConfigError as error:
         manifest, problems = Manifest(), list(error.problems)
-    # A linked one is its author's own directory, and may have what an installed one may not.
+    # A linked plugin is its author's own directory, which may hold files that are never installed.
     problems += [] if link else escapes(directory)
     if not problems and not manifest.file and not any(contents(directory, manifest)):
         problems.append(
-            Problem(f"no plugin: no {FILE}, no skills/, recipes/ or executables in hooks/", str(directory))
+            Problem(f"not a plugin: no {FILE}, no skills/, recipes/ or executables in hooks/", str(directory))
         )
     if problems:
         raise ConfigError(_renamed(problems, directory, title))
@@ -123,7 +125,7 @@ def checked(directory: Path, title: str, *, link: bool = False) -> Manifest:
 
 
 def with_lock(candidate: PluginCandidate, locked: LockedPlugin) -> PluginCandidate:
-    """The candidate as a lock has it. Raises SamuelError when it is another plugin than the one locked."""
+    """The candidate with its entry of samuel.lock. Raises SamuelError when its content is not the locked one."""
     entry = candidate.entry
     if entry.commit != locked.commit:
         raise SamuelError(f"`{locked.name}` is at {entry.commit}, and samuel.lock says {locked.commit}")
@@ -140,20 +142,20 @@ def with_lock(candidate: PluginCandidate, locked: LockedPlugin) -> PluginCandida
 
 
 def pinned(candidate: PluginCandidate, *, image: str, python: tuple[str, ...]) -> PluginCandidate:
-    """The candidate with what was found out after somebody agreed to it."""
+    """The candidate with the image and the packages that were resolved after the user agreed."""
     entry = replace(candidate.entry, image=image, python=python)
     return candidate._replace(entry=entry, plugin=candidate.plugin._replace(locked=entry))
 
 
 def after(installed: Sequence[InstalledPlugin], candidates: Iterable[PluginCandidate]) -> list[InstalledPlugin]:
-    """What would be there."""
-    there = {plugin.title: plugin for plugin in installed}
-    there.update({candidate.title: candidate.plugin for candidate in candidates})
-    return list(there.values())
+    """The plugins that would be installed."""
+    by_title = {plugin.title: plugin for plugin in installed}
+    by_title.update({candidate.title: candidate.plugin for candidate in candidates})
+    return list(by_title.values())
 
 
 def _titled(directory: Path, source: PluginSource) -> str:
-    """The name in the manifest. What is wrong with the manifest is told when all of it is looked at."""
+    """The name in the manifest; "" if it cannot be read. Its problems are reported when all of it is checked."""
     if not source.local:
         return ""
     try:
@@ -163,5 +165,5 @@ def _titled(directory: Path, source: PluginSource) -> str:
 
 
 def _renamed(problems: Iterable[Problem], directory: Path, title: str) -> list[Problem]:
-    """As the author of the plugin knows its files."""
+    """The problems with paths inside the plugin, as its author knows them."""
     return [problem._replace(file=problem.file.replace(str(directory), title, 1)) for problem in problems]

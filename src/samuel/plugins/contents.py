@@ -1,4 +1,4 @@
-"""What lies in a plugin's directory: what it offers, and what must not be in it."""
+"""What a plugin's directory holds: what it offers, and what must not be in it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ HOOKS, SKILLS, RECIPES = "hooks", "skills", "recipes"
 SKILL_FILE, RECIPE_ENDING = "SKILL.md", ".md"
 GIT = ".git"
 MOST_BYTES = 256 * 1024 * 1024
-MOST_STEPS = 1_000  # names in a chain of links; the kernel gives up after 40 links
+MAX_LINK_STEPS = 1_000  # names in a chain of links; the kernel gives up after 40 links
 
 
 class Contents(NamedTuple):
@@ -53,16 +53,16 @@ def hook_files(directory: Path) -> tuple[str, ...]:
 
 
 def escapes(directory: Path) -> list[Problem]:
-    """Everything in the directory that no plugin may hold: ways out of it, things that are no files, too much."""
+    """Everything that a plugin must not hold: links out of it, pipes and devices, too many or too large files."""
     problems: list[Problem] = []
     files, size = 0, 0
-    for path, found in _walk(str(directory)):
-        files += not stat.S_ISDIR(found.st_mode)
-        size += found.st_size if stat.S_ISREG(found.st_mode) else 0
+    for path, status in _walk(str(directory)):
+        files += not stat.S_ISDIR(status.st_mode)
+        size += status.st_size if stat.S_ISREG(status.st_mode) else 0
         if files > MOST_FILES:
             problems.append(Problem(f"it holds more than {MOST_FILES} files", file_name(str(directory))))
             break
-        if why := _objection(str(directory), path, found.st_mode):
+        if why := _objection(str(directory), path, status.st_mode):
             problems.append(Problem(why, file_name(os.path.join(directory, path))))
     if size > MOST_BYTES:
         problems.append(
@@ -72,19 +72,19 @@ def escapes(directory: Path) -> list[Problem]:
 
 
 def _walk(directory: str) -> Iterator[tuple[str, os.stat_result]]:
-    """Everything below it by its relative path; links are told and not followed. `.git` is never installed."""
-    waiting = [""]
-    while waiting:
-        place = waiting.pop()
-        with os.scandir(os.path.join(directory, place)) as entries:
+    """Everything below the directory by its relative path; links are not followed. `.git` is never installed."""
+    directories = [""]
+    while directories:
+        directory_path = directories.pop()
+        with os.scandir(os.path.join(directory, directory_path)) as entries:
             for entry in entries:
-                path = os.path.join(place, entry.name)
+                path = os.path.join(directory_path, entry.name)
                 if path == GIT:
                     continue
-                found = entry.stat(follow_symlinks=False)
-                if stat.S_ISDIR(found.st_mode):
-                    waiting.append(path)
-                yield path, found
+                status = entry.stat(follow_symlinks=False)
+                if stat.S_ISDIR(status.st_mode):
+                    directories.append(path)
+                yield path, status
 
 
 def _objection(root: str, path: str, mode: int) -> str:
@@ -98,8 +98,8 @@ def _objection(root: str, path: str, mode: int) -> str:
         if not _stays_inside(root, path):
             return f"it is a link that leaves the plugin, to `{target}`"
         if not os.path.exists(os.path.join(root, path)):
-            return f"it is a link to nothing, `{target}`"
-        # What a person agrees to is every file by its path, and this would give the same files further paths.
+            return f"it is a link to a file that does not exist, `{target}`"
+        # The user agrees to every file by its path, and a link to a directory gives its files more paths.
         return f"it is a link to a directory, `{target}`" if os.path.isdir(os.path.join(root, path)) else ""
     if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
         return "it is a pipe, a socket or a device"
@@ -107,45 +107,47 @@ def _objection(root: str, path: str, mode: int) -> str:
 
 
 def _stays_inside(root: str, link: str) -> bool:
-    """Followed name by name, as the kernel does. One that goes out and comes back in leaves as well: a plugin is
-    moved when it is installed, and then it would lead to another place."""
-    here: list[str] = []
-    ahead = link.split("/")[::-1]
-    for _ in range(MOST_STEPS):
-        if not ahead:
+    """Whether a link stays in the plugin, followed name by name as the kernel does.
+
+    One that goes out and comes back in does not: a plugin is moved when it is installed, which changes its target.
+    """
+    parents: list[str] = []
+    remaining = link.split("/")[::-1]
+    for _ in range(MAX_LINK_STEPS):
+        if not remaining:
             return True
-        name = ahead.pop()
+        name = remaining.pop()
         if name == "..":
-            if not here:
+            if not parents:
                 return False
-            here.pop()
+            parents.pop()
         elif name not in ("", "."):
-            here.append(name)
+            parents.append(name)
             try:
-                target = os.readlink(os.path.join(root, *here))
-            except OSError:  # no link, or nothing at all
+                target = os.readlink(os.path.join(root, *parents))
+            except OSError:  # not a link, or it does not exist
                 continue
             if target.startswith("/"):
                 return False
-            here.pop()
-            ahead += target.split("/")[::-1]
-    return False  # it goes round and round
+            parents.pop()
+            remaining += target.split("/")[::-1]
+    return False  # a cycle
 
 
 def _recipes(directory: Path) -> tuple[str, ...]:
-    base, found = str(directory / RECIPES), []
-    for place, inner, names in os.walk(base):
+    base, recipes = str(directory / RECIPES), []
+    for directory_path, inner, names in os.walk(base):
         inner[:] = [name for name in inner if not name.startswith(".")]
-        found += [
-            os.path.relpath(os.path.join(place, name), base).removesuffix(RECIPE_ENDING)
+        recipes += [
+            os.path.relpath(os.path.join(directory_path, name), base).removesuffix(RECIPE_ENDING)
             for name in names
             if name.endswith(RECIPE_ENDING) and not name.startswith(".")
         ]
-    return tuple(sorted(found))
+    return tuple(sorted(recipes))
 
 
 def _names(directory: Path) -> tuple[str, ...]:
-    """What is in it but for what is hidden, sorted; nothing when it is no directory that can be read."""
+    """The names in a directory without hidden ones, sorted; none if it is not a readable directory."""
     try:
         listed = os.listdir(directory)
     except OSError:

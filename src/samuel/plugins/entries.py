@@ -1,4 +1,4 @@
-"""Do the handlers exist? What a binding names is looked for in the plugin, and never run or imported."""
+"""Checks that the handlers of a manifest exist in the plugin. Nothing is run or imported."""
 
 from __future__ import annotations
 
@@ -11,21 +11,21 @@ from pathlib import Path
 from types import MappingProxyType
 
 from samuel.files.inside import is_inside
-from samuel.plugins.bindings import Bound
+from samuel.plugins.bindings import BoundHandler
 from samuel.plugins.model import OCI, PYTHON, SKILL, WASM
 from samuel.printable import shorten
 
 _SUBCOMMAND = re.compile(r"[a-z0-9][a-z0-9_.-]*", re.IGNORECASE)
 
 
-def check(directory: Path, kind: str, bound: Bound) -> None:
-    """Refuse a binding whose handler is not one of this kind."""
+def check(directory: Path, kind: str, bound: BoundHandler) -> None:
+    """Report a problem with a binding whose handler does not exist or does not suit the plugin's kind."""
     if bound.binding.entry and kind in _CHECKS and (why := _CHECKS[kind](directory, bound.binding.entry)):
         bound.refuse(why)
 
 
 def file_problem(directory: Path, path: str) -> str:
-    """Why `path` is no file of the plugin; "" if it is one. A link is one while it stays inside."""
+    """Why `path` is not a file of the plugin; "" if it is one. A link must stay inside."""
     if any(name in ("", ".", "..") for name in path.split("/")):
         return f"`{shorten(path)}` must be a path inside the plugin, like `scripts/check`"
     file = directory / path
@@ -44,7 +44,7 @@ def _script(directory: Path, entry: str) -> str:
     if why := file_problem(directory, entry):
         return why
     executable = os.stat(directory / entry).st_mode & 0o111
-    return "" if executable else f"`{shorten(entry)}` is not executable; `chmod +x` makes it so"
+    return "" if executable else f"`{shorten(entry)}` is not executable; run `chmod +x` on it"
 
 
 def _function(directory: Path, entry: str) -> str:

@@ -1,4 +1,4 @@
-"""The names that a WebAssembly module exports, read from its bytes: nothing is compiled and nothing runs."""
+"""The functions that a WebAssembly module exports, read from its bytes: nothing is compiled or run."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ _FUNCTION = 0
 
 
 def exported_functions(data: bytes) -> list[str]:
-    """In the order of the module; ValueError if it is none."""
+    """The names of the exported functions, in the order of the module; ValueError if it is not a module."""
     if not data.startswith(CORE):
         raise ValueError("it is not a core WebAssembly module")
     reader = _Reader(data, len(CORE))
@@ -20,7 +20,7 @@ def exported_functions(data: bytes) -> list[str]:
                 return [name for name, kind in reader.exports() if kind == _FUNCTION]
             reader.skip(size)
     except (IndexError, UnicodeDecodeError):
-        raise ValueError("it is cut off, or no WebAssembly module") from None
+        raise ValueError("it is truncated, or not a WebAssembly module") from None
     return []
 
 
@@ -34,7 +34,7 @@ class _Reader:
         return self._data[self.at - 1]
 
     def number(self) -> int:
-        """Seven bits a byte, the lowest first; the eighth says that there is another."""
+        """An unsigned LEB128 number: seven bits a byte, the lowest first; the eighth announces another byte."""
         value = 0
         for shift in range(0, 35, 7):
             byte = self.byte()
@@ -44,19 +44,19 @@ class _Reader:
         raise IndexError("a number of more than 32 bits")
 
     def skip(self, size: int) -> int:
-        """Where it was before."""
+        """Skip `size` bytes; returns the position before."""
         before, self.at = self.at, self.at + size
         if self.at > len(self._data):
-            raise IndexError("something that goes on after the end")
+            raise IndexError("it continues after the end of the file")
         return before
 
     def exports(self) -> list[tuple[str, int]]:
-        found = []
+        names = []
         for _ in range(self.number()):
             name = self._text(self.number())
-            found.append((name, self.byte()))
+            names.append((name, self.byte()))
             self.number()  # which one of its kind
-        return found
+        return names
 
     def _text(self, size: int) -> str:
         return self._data[self.skip(size) : self.at].decode()

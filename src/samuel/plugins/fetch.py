@@ -1,9 +1,9 @@
-"""Getting a plugin's files: from git, by the git program, or from a directory.
+"""Fetches a plugin's files with git, or from a directory.
 
-Nothing that a repository says is obeyed. Git fetches into an empty repository that is thrown away, and nothing
-is checked out: no hook, filter, line-end conversion or submodule takes part. The tree is listed, judged, and only
-then written, file by file, by us. The user's own git configuration stays: credentials and `url.<base>.insteadOf`
-are theirs.
+The configuration of a repository has no effect. Git fetches into a temporary bare repository, and nothing is
+checked out: no hook, filter, line-end conversion or submodule runs. The tree is listed and checked, and then its
+files are written one by one by this module. The user's own git configuration stays in effect: credentials and
+`url.<base>.insteadOf`.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ from samuel.process.environment import clean
 from samuel.process.git.program import git_program, path_outside
 
 TIMEOUT = 300.0
-MOST_LISTED = 16 * 1024 * 1024  # bytes of `ls-tree`; trees that contain each other many times over never end
+MAX_LISTING = 16 * 1024 * 1024  # bytes of `ls-tree`; trees that contain each other many times over never end
 BATCH = 8 * 1024 * 1024
-MOST_LINK = 4096
+MAX_LINK = 4096
 
 _SETTINGS = {
     "core.hooksPath": "/dev/null",
@@ -50,7 +50,7 @@ _VARIABLES = {
     "GIT_ALLOW_PROTOCOL": "file:git:http:https:ssh",
     "GIT_ATTR_NOSYSTEM": "1",
     "GIT_NO_REPLACE_OBJECTS": "1",
-    "GIT_TERMINAL_PROMPT": "0",  # it has no terminal: it is a process of a session of its own
+    "GIT_TERMINAL_PROMPT": "0",  # it runs in a session of its own, without a terminal
     "LC_ALL": "C",
 }
 _FULL_COMMIT = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
@@ -59,19 +59,19 @@ _GITLINK, _TREE_LINK, _EXECUTABLE = "160000", "120000", "100755"
 
 
 class FetchProgress(Protocol):
-    """Told how it goes."""
+    """Receives the progress of a fetch."""
 
     def step(self, text: str) -> None:
-        """Something begins that may take a while."""
+        """A step begins that may take a while."""
 
-    def moment(self, text: str) -> None:
-        """How far it is; each replaces the one before."""
+    def progress(self, text: str) -> None:
+        """How far the step is; each text replaces the one before."""
 
 
 class SilentProgress:
     def step(self, text: str) -> None: ...
 
-    def moment(self, text: str) -> None: ...
+    def progress(self, text: str) -> None: ...
 
 
 SILENT = SilentProgress()
@@ -79,7 +79,7 @@ SILENT = SilentProgress()
 
 class Fetched(NamedTuple):
     commit: str  # "" for a directory
-    ref: str  # what was asked for
+    ref: str  # the requested branch, tag or commit
 
 
 def fetch(
@@ -93,8 +93,8 @@ def fetch(
         watch.step(f"copying {source.url}")
         tree.copy(Path(source.url), into)
         return Fetched("", "")
-    watch.step(f"fetching {source.shown}")
-    # On the same file system as what it is for, so that what is large stays where there is room for it.
+    watch.step(f"fetching {source.text_with_ref}")
+    # On the file system of the plugins, since /tmp may be too small.
     with tempfile.TemporaryDirectory(prefix=".git-", dir=into.parent) as scratch:
         repository = _Repository(Path(scratch), watch, project)
         commit = repository.fetch(source)
@@ -108,7 +108,7 @@ class _Blob(NamedTuple):
 
 
 class _Repository:
-    """A bare repository of our own, for one fetch."""
+    """A temporary bare repository for one fetch."""
 
     def __init__(self, directory: Path, watch: FetchProgress, project: Path | None) -> None:
         self._env = _environment(project)
@@ -120,7 +120,7 @@ class _Repository:
         self._call("init", "--quiet", "--bare", "--template=", "--initial-branch=none", self._directory)
 
     def fetch(self, source: PluginSource) -> str:
-        """Get what the ref names, or the default branch; gives the commit."""
+        """Fetch the ref, or the default branch; returns the commit."""
         options = ("fetch", "--progress", "--no-tags", "--no-recurse-submodules", "--no-auto-gc")
         try:
             self._call(*options, "--depth=1", "--", source.url, source.ref or "HEAD", watched=True)
@@ -128,7 +128,7 @@ class _Repository:
         except FetchFailed as error:
             if not _SHORT_COMMIT.fullmatch(source.ref):
                 raise error.of(source) from None
-        # A commit that the server gives only with its branch, or an abbreviated one.
+        # The server sends some commits only with their branch, and never an abbreviated one.
         self._watch.step(f"fetching all of {source.url}")
         heads_and_tags = ("+refs/heads/*:refs/heads/*", "+refs/tags/*:refs/tags/*")
         try:
@@ -139,12 +139,12 @@ class _Repository:
 
     def _commit(self, name: str) -> str:
         try:
-            found = self._call("rev-parse", "--verify", "--quiet", "--end-of-options", f"{name}^{{commit}}")
+            output = self._call("rev-parse", "--verify", "--quiet", "--end-of-options", f"{name}^{{commit}}")
         except FetchFailed:
-            raise FetchFailed(f"`{name}` is no branch, tag or commit of it") from None
-        commit = found.decode(errors="replace").strip()
+            raise FetchFailed(f"`{name}` is not a branch, tag or commit of the repository") from None
+        commit = output.decode(errors="replace").strip()
         if not _FULL_COMMIT.fullmatch(commit) or (_SHORT_COMMIT.fullmatch(name) and not commit.startswith(name)):
-            raise FetchFailed(f"`{name}` is no branch, tag or commit of it")
+            raise FetchFailed(f"`{name}` is not a branch, tag or commit of the repository")
         return commit
 
     def write(self, commit: str, into: Path, title: str) -> None:
@@ -161,7 +161,7 @@ class _Repository:
             tree.write_link(into, path, target)
 
     def _list(self, commit: str, title: str) -> list[_Blob]:
-        listed = self._call("ls-tree", "-r", "-z", "-l", "--full-tree", commit, limit=MOST_LISTED)
+        listed = self._call("ls-tree", "-r", "-z", "-l", "--full-tree", commit, limit=MAX_LISTING)
         blobs, problems = [], []
         for line in listed.split(b"\0")[:-1]:
             facts, _, name = line.partition(b"\t")
@@ -173,36 +173,37 @@ class _Repository:
                 )
                 continue
             kind = stat.S_IFLNK if mode == _TREE_LINK else stat.S_IFREG | (0o755 if mode == _EXECUTABLE else 0o644)
-            if mode == _TREE_LINK and int(size) > MOST_LINK:
-                problems.append(Problem("it is a link of no sensible length", file_name(path)))
+            if mode == _TREE_LINK and int(size) > MAX_LINK:
+                what = f"symbolic link target is too long ({int(size)} bytes, at most {MAX_LINK})"
+                problems.append(Problem(what, file_name(path)))
             blobs.append(_Blob(tree.TreeItem(path, kind, int(size)), id))
         if problems:
             raise ConfigError(problems[:20])
         if not blobs:
-            raise ConfigError([Problem("there is no file in it", title)])
+            raise ConfigError([Problem("the repository has no files", title)])
         return blobs
 
     def _read(self, blobs: Sequence[_Blob]) -> Iterator[tuple[_Blob, bytes]]:
-        """Their contents, a few megabytes at a time."""
+        """The contents of the blobs, a few megabytes at a time."""
         batch: list[_Blob] = []
         for blob in blobs:
-            if batch and sum(one.item.size for one in batch) + blob.item.size > BATCH:
+            if batch and sum(waiting.item.size for waiting in batch) + blob.item.size > BATCH:
                 yield from self._read_batch(batch)
                 batch = []
             batch.append(blob)
         yield from self._read_batch(batch)
 
     def _read_batch(self, batch: Sequence[_Blob]) -> Iterator[tuple[_Blob, bytes]]:
-        asked = "".join(f"{blob.id}\n" for blob in batch).encode()
-        said = self._call("cat-file", "--batch", stdin=asked, limit=MOST_BYTES + 256 * MOST_FILES)
-        at = 0
+        request = "".join(f"{blob.id}\n" for blob in batch).encode()
+        output = self._call("cat-file", "--batch", stdin=request, limit=MOST_BYTES + 256 * MOST_FILES)
+        position = 0
         for blob in batch:
-            begins = said.index(b"\n", at) + 1
-            id, kind, size = said[at : begins - 1].decode().split()
+            content_start = output.index(b"\n", position) + 1
+            id, kind, size = output[position : content_start - 1].decode().split()
             if (id, kind, int(size)) != (blob.id, "blob", blob.item.size):
-                raise FetchFailed(f"`{blob.item.path}` is not what the tree said")
-            at = begins + blob.item.size + 1
-            yield blob, said[begins : at - 1]
+                raise FetchFailed(f"the content of `{blob.item.path}` is not the one listed in the tree")
+            position = content_start + blob.item.size + 1
+            yield blob, output[content_start : position - 1]
 
     def _call(
         self,
@@ -212,7 +213,7 @@ class _Repository:
         limit: int = spawn.OUTPUT_LIMIT,
         watched: bool = False,
     ) -> bytes:
-        done = spawn.run(
+        process = spawn.run(
             [self._program, "--no-pager", f"--git-dir={self._directory}", command, *args],
             cwd=self._directory,
             env=self._env,
@@ -221,19 +222,19 @@ class _Repository:
             output_limit=limit,
             on_output=self._tell if watched else None,
         )
-        if done.ended == "exited" and done.returncode == 0:
-            return done.stdout
-        if done.ended == "timed_out":
+        if process.ended == "exited" and process.returncode == 0:
+            return process.stdout
+        if process.ended == "timed_out":
             raise FetchFailed(f"stopped after {TIMEOUT:g}s")
-        if done.ended == "too_much_output":
+        if process.ended == "too_much_output":
             raise FetchFailed(f"it holds more than {MOST_FILES} files, or names too long")
-        raise FetchFailed(done.why or _last_words(done.stderr) or f"exit code {done.returncode}")
+        raise FetchFailed(process.why or _error_lines(process.stderr) or f"exit code {process.returncode}")
 
     def _tell(self, chunk: bytes) -> None:
-        said = [line.strip() for line in chunk.decode(errors="replace").replace("\r", "\n").split("\n")]
-        for line in said:
+        lines = [line.strip() for line in chunk.decode(errors="replace").replace("\r", "\n").split("\n")]
+        for line in lines:
             if "%" in line:
-                self._watch.moment(line.removeprefix("remote: "))
+                self._watch.progress(line.removeprefix("remote: "))
 
 
 class FetchFailed(SamuelError):
@@ -241,11 +242,11 @@ class FetchFailed(SamuelError):
         hint = f"try `git ls-remote {source.url}` by hand"
         if "could not read Username" in self.message or "Authentication failed" in self.message:
             hint = "git cannot ask here: give it a credential helper, or use an ssh URL and an ssh agent"
-        return SamuelError(f"`{source.shown}` could not be fetched: {self.message}", hint)
+        return SamuelError(f"`{source.text_with_ref}` could not be fetched: {self.message}", hint)
 
 
 def _environment(project: Path | None) -> Mapping[str, str]:
-    """Nothing of the caller's own GIT_*: some of them name other repositories, programs and configuration."""
+    """Without the caller's GIT_* variables: some of them name other repositories, programs or configuration."""
     env = clean(_VARIABLES, pass_names=("SSH_AUTH_SOCK", "SSH_AGENT_PID"))
     env["PATH"] = path_outside(env, project)
     env["GIT_CONFIG_COUNT"] = str(len(_SETTINGS))
@@ -254,8 +255,8 @@ def _environment(project: Path | None) -> Mapping[str, str]:
     return env
 
 
-def _last_words(stderr: bytes) -> str:
-    """Git's own words, without its progress."""
+def _error_lines(stderr: bytes) -> str:
+    """The last lines of git's error output, without its progress."""
     lines = (
         line.rpartition("\r")[2].strip()
         for line in safe(stderr.decode(errors="replace"), keep="\n\r\t").split("\n")

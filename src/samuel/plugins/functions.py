@@ -1,4 +1,4 @@
-"""Do the functions that a manifest binds exist in their files? The files are read, and never imported or run."""
+"""Checks that the functions that a manifest binds exist. Their files are read, not imported or run."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ _STAR = re.compile(rb"^\s*from\s.*\simport\s*\*", re.MULTILINE)
 
 
 def missing(directory: Path, manifest: Manifest) -> list[Problem]:
-    """Every function that is bound and is not there, and every file of theirs that is not what it should be."""
+    """A problem for every bound function that does not exist, and for every file that cannot be read."""
     if manifest.kind not in _READERS:
         return []
     problems: list[Problem] = []
     hints = SpellingHints()
-    wanted: dict[str, list[tuple[str, int]]] = {}
+    functions_of: dict[str, list[tuple[str, int]]] = {}
     for binding in manifest.bindings:
         file, _, function = binding.entry.rpartition(":") if manifest.kind == PYTHON else ("", "", binding.entry)
-        wanted.setdefault(file or manifest.module, []).append((function, binding.line))
-    for file, functions in wanted.items():
+        functions_of.setdefault(file or manifest.module, []).append((function, binding.line))
+    for file, functions in functions_of.items():
         try:
-            known = _READERS[manifest.kind](read_inside(directory, file, limit=LARGEST))
+            defined = _READERS[manifest.kind](read_inside(directory, file, limit=LARGEST))
         except SyntaxError as error:
             problems.append(Problem(f"not valid Python: {error.msg}", str(directory / file), error.lineno or 0))
         except (ValueError, RecursionError, MemoryError) as error:  # NUL bytes, nested too deeply, no module
@@ -46,22 +46,22 @@ def missing(directory: Path, manifest: Manifest) -> list[Problem]:
                     f"`{file}` has no `{shorten(function)}`",
                     manifest.file,
                     line,
-                    hints.did_you_mean(function, known),
+                    hints.did_you_mean(function, defined),
                 )
                 for function, line in functions
-                if known is not None and function not in known
+                if defined is not None and function not in defined
             ]
     return problems
 
 
 def _defined(data: bytes) -> list[str] | None:
-    """What a Python module defines, assigns or imports; None where only Python could say."""
+    """The names that a Python module defines, assigns or imports; None if only running it could tell."""
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of its syntax: they are for whoever runs it
+        warnings.simplefilter("ignore")  # about its syntax; they are shown when it runs
         table = symtable.symtable(data.decode("utf-8-sig"), "module", "exec")
     if _STAR.search(data):
         return None
-    return [one.get_name() for one in table.get_symbols() if one.is_assigned() or one.is_imported()]
+    return [symbol.get_name() for symbol in table.get_symbols() if symbol.is_assigned() or symbol.is_imported()]
 
 
 _READERS: Mapping[str, Callable[[bytes], list[str] | None]] = MappingProxyType(

@@ -1,4 +1,4 @@
-"""`--grant`: what a plugin without a manifest may do. It cannot ask, so its owner says it, like `env=TOKEN`."""
+"""`--grant`: the capabilities of a plugin without a manifest, given by the user, like `env=TOKEN`."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ LISTED, PLAIN = (READ, WRITE, ENV), (EXEC, NETWORK)
 
 
 def granted(texts: Sequence[str]) -> Capabilities:
-    """Held to the same rules as a manifest. Raises UsageError or ConfigError."""
+    """The capabilities, under the same rules as in a manifest. Raises UsageError or ConfigError."""
     listed: dict[str, list[str]] = {}
     plain: dict[str, bool] = {}
     for text in texts:
@@ -26,9 +26,9 @@ def granted(texts: Sequence[str]) -> Capabilities:
         elif name in LISTED and value:
             listed.setdefault(name, []).extend(value.split(","))
         else:
-            valid = [*(f"`{one}=VALUE`" for one in LISTED), *(f"`{one}`" for one in PLAIN)]
-            raise UsageError(f"`--grant {text}` is no capability", f"it is one of {', '.join(valid)}")
+            valid = [*(f"`{name}=VALUE`" for name in LISTED), *(f"`{name}`" for name in PLAIN)]
+            raise UsageError(f"`--grant {text}` is not a capability", f"use one of {', '.join(valid)}")
     report = ProblemReport(Path("--grant"), TomlLines(""))
-    found = manifest_capabilities.read(report.read({**listed, **plain}), SKILL)
+    capabilities = manifest_capabilities.read(report.read({**listed, **plain}), SKILL)
     report.finish()
-    return found
+    return capabilities

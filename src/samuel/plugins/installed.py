@@ -1,4 +1,4 @@
-"""The plugins that are there: what each is, what it was granted, and the words that its owner agrees to."""
+"""The installed plugins: the manifest and the grants of each, and the text that the user agrees to."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ LOCAL, GLOBAL = "local", "global"
 
 
 class InstalledPlugin(NamedTuple):
-    """One plugin as it lies there."""
+    """One plugin directory."""
 
     directory: Path
     location: str  # local or global
@@ -34,12 +34,12 @@ class InstalledPlugin(NamedTuple):
 
     @property
     def title(self) -> str:
-        """What people call it: org/repo, or the name of its directory."""
+        """The name that people use: org/repo, or the name of its directory."""
         return titled(self.directory.name)
 
     @property
     def name(self) -> str:
-        """Its identity: in references, order keys, the context and for its data."""
+        """Its identity in references, order keys and the context, and of its data directory."""
         return self.manifest.name or self.title
 
     @property
@@ -48,7 +48,7 @@ class InstalledPlugin(NamedTuple):
 
     @property
     def words(self) -> str:
-        """What is agreed to besides the content."""
+        """The text that the user agrees to together with the content."""
         lines = [f"{self.title}  ({self.manifest.kind})", *(f"may use {line}" for line in self.grants.lines())]
         if self.locked and self.locked.image:
             lines.append(f"runs the image {self.locked.image}")
@@ -68,17 +68,17 @@ def directory_of(title: str) -> str:
 
 
 def look(base: Path, location: str, locked: Mapping[str, LockedPlugin]) -> list[InstalledPlugin]:
-    """The plugins below a project or a home, by name."""
-    found = []
-    for place in paths.PLUGIN_DIRS:
+    """The plugins of a project or of a home directory, sorted by name."""
+    plugins = []
+    for directory in paths.PLUGIN_DIRS:
         try:
-            names = sorted(os.listdir(base / place))
+            names = sorted(os.listdir(base / directory))
         except (FileNotFoundError, NotADirectoryError):
             continue
         for name in names:
-            if not name.startswith(".") and (base / place / name).is_dir():
-                found.append(examine(base / place / name, location, locked.get(titled(name))))
-    return found
+            if not name.startswith(".") and (base / directory / name).is_dir():
+                plugins.append(examine(base / directory / name, location, locked.get(titled(name))))
+    return plugins
 
 
 def examine(directory: Path, location: str, locked: LockedPlugin | None = None) -> InstalledPlugin:
@@ -92,7 +92,7 @@ def examine(directory: Path, location: str, locked: LockedPlugin | None = None) 
     except ConfigError as error:
         manifest = Manifest()
         problems += error.problems
-    # With a manifest, what it asks for and no more; without one, what its owner granted it when they added it.
+    # With a manifest, exactly what it asks for; without one, what the user granted when adding the plugin.
     grants = manifest.capabilities
     if locked and manifest.file and (missing := beyond(grants, locked.capabilities)):
         what = f"it asks for more than samuel.lock grants: {'; '.join(missing)}"
@@ -103,16 +103,16 @@ def examine(directory: Path, location: str, locked: LockedPlugin | None = None) 
 
 
 def content_digest(directory: Path) -> str:
-    """Of everything in it; "" when it cannot be read or is too much."""
+    """The digest of all files in a directory; "" if they cannot be read or are too many."""
     try:
-        found = survey(directory)
+        files = survey(directory)
     except (OSError, TooManyFiles):
         return ""
-    return tree_digest(str(directory), found, Digests())
+    return tree_digest(str(directory), files, Digests())
 
 
 class AgreementText(NamedTuple):
-    """Something to agree to: by name and digest, with the content that a person reads."""
+    """Something that a user can agree to: its name and digest, and the content to read before."""
 
     name: str
     digest: str
@@ -120,9 +120,9 @@ class AgreementText(NamedTuple):
 
 
 def agreement(plugin: InstalledPlugin) -> AgreementText:
-    """What `samuel trust` shows of a plugin, and what a yes to it is recorded under.
+    """What `samuel trust` shows of a plugin, and the name and digest of an agreement to it.
 
-    The content of a linked one is its author's to change: a yes to it is a yes to the place.
+    The author of a linked plugin may change its content: an agreement to it covers its directory, not the content.
     """
     content = "" if plugin.linked else content_digest(plugin.directory)
     lines = [plugin.words, f"content sha256 {content}\n" if content else ""]
@@ -135,5 +135,5 @@ def agreement(plugin: InstalledPlugin) -> AgreementText:
 
 
 def texts(root: Path) -> list[AgreementText]:
-    """Everything about a project's plugins that somebody must agree to before they run."""
+    """What the user must agree to before the plugins of a project run."""
     return [agreement(plugin) for plugin in look(root, LOCAL, lock.read(root / paths.LOCK))]

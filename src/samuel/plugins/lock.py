@@ -1,4 +1,4 @@
-"""samuel.lock: which plugins a project has, exactly. It says what to install, and is nobody's consent."""
+"""samuel.lock: the exact plugins of a project. It says what to install; it is not an agreement to run them."""
 
 from __future__ import annotations
 
@@ -35,14 +35,14 @@ class LockedHook(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, 
 class LockedPlugin(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
     name: str  # org/repo: the directory's name with `/` for `@`
     source: str  # a git URL, or a path relative to the project
-    ref: str = ""  # what was asked for: a branch, a tag, a commit; "" for the default branch
+    ref: str = ""  # the requested branch, tag or commit; "" for the default branch
     commit: str = ""  # "" for a plain directory
-    digest: str = ""  # of the installed content; "" for a linked one
+    digest: str = ""  # of the installed content; "" for a linked plugin
     link: bool = False
     capabilities: Capabilities = NOTHING  # granted
     image: str = ""  # oci: `name@sha256:...`, or the id of an image built here
-    python: tuple[str, ...] = ()  # what its environment holds: `name==version`
-    hooks: tuple[LockedHook, ...] | None = None  # what it answers to; None: that is not known
+    python: tuple[str, ...] = ()  # the packages of its environment: `name==version`
+    hooks: tuple[LockedHook, ...] | None = None  # its hooks and their events; None if they are not known
 
 
 class _File(msgspec.Struct, forbid_unknown_fields=True):
@@ -51,7 +51,7 @@ class _File(msgspec.Struct, forbid_unknown_fields=True):
 
 
 def read(file: Path) -> dict[str, LockedPlugin]:
-    """By name; nothing if there is no such file. Raises ConfigError."""
+    """The entries by name; none if there is no such file. Raises ConfigError."""
     try:
         with file.open("rb") as stream:
             text = stream.read(MOST + 1)
@@ -62,20 +62,20 @@ def read(file: Path) -> dict[str, LockedPlugin]:
     if len(text) > MOST:
         raise _refusal(file, f"larger than {MOST} bytes")
     try:
-        found = convert(tomllib.loads(text.decode()), _File)
+        lock_file = convert(tomllib.loads(text.decode()), _File)
     except (UnicodeDecodeError, RecursionError, tomllib.TOMLDecodeError, msgspec.ValidationError) as error:
         raise _refusal(file, str(error)) from None
-    if found.version != VERSION:
-        raise _refusal(file, f"version {found.version}; this Samuel reads version {VERSION}")
-    entries = {entry.name: entry for entry in found.plugin}
-    if len(entries) < len(found.plugin):  # as a merge may leave it
-        twice = next(name for name in entries if sum(one.name == name for one in found.plugin) > 1)
-        raise _refusal(file, f"it names `{twice}` twice")
+    if lock_file.version != VERSION:
+        raise _refusal(file, f"version {lock_file.version}; this Samuel reads version {VERSION}")
+    entries = {entry.name: entry for entry in lock_file.plugin}
+    if len(entries) < len(lock_file.plugin):  # as a merge may leave it
+        duplicate = next(name for name in entries if sum(entry.name == name for entry in lock_file.plugin) > 1)
+        raise _refusal(file, f"it names `{duplicate}` twice")
     return entries
 
 
 def write(file: Path, entries: Mapping[str, LockedPlugin]) -> None:
-    """All of them, in the order of their names, so that two machines write the same file."""
+    """Write all entries, sorted by name, so that two machines write the same file."""
     import tomlkit  # slow to import, and every start reads the lock
 
     document = tomlkit.document()

@@ -1,7 +1,6 @@
-"""samuel-plugin.toml -> Manifest, or every problem at once.
+"""Reads samuel-plugin.toml into a Manifest, or reports every problem at once.
 
-Whatever else in Samuel asks what a plugin says of itself asks here. Reading runs nothing, so it may be done before
-anybody agreed to the plugin.
+This is the only reader of manifests. Reading runs nothing, so it is done before the user agrees to the plugin.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ from samuel.config.source import read_source
 from samuel.events.event import PROTOCOL
 from samuel.hooks.capability import binding_refusal
 from samuel.plugins import bindings, entries, manifest_capabilities, ranges
-from samuel.plugins.bindings import Bound
+from samuel.plugins.bindings import BoundHandler
 from samuel.plugins.contents import HOOKS, hook_files
 from samuel.plugins.model import FILE, KINDS, META, OCI, PYTHON, WASM, Manifest, Requirement
 from samuel.printable import shorten
@@ -38,19 +37,19 @@ _IMAGE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._/:@-]*")
 
 
 def load(directory: Path) -> Manifest:
-    """What the plugin in `directory` says of itself; ConfigError with everything wrong in it."""
+    """The manifest of the plugin in `directory`; ConfigError with everything that is wrong with it."""
     file = directory / FILE
     source = read_source(file)
     if source is None:
         return Manifest()
     report = ProblemReport(file, TomlLines(source.text))
-    found = _manifest(directory, report.read(source.values), str(file))
+    manifest = _manifest(directory, report.read(source.values), str(file))
     report.finish()
-    return found
+    return manifest
 
 
 def plugin_name(value: object) -> str:
-    """`name` or `org/name`: it names directories, keys in samuel.toml and a part of the context."""
+    """`name` or `org/name`. It becomes the name of directories and of keys in samuel.toml and the context."""
     text = kinds.name(value)
     if not _NAME.fullmatch(text):
         raise ValueError("must be made of letters, digits, `-`, `_` and `.`, with at most one `/` inside")
@@ -71,13 +70,13 @@ def _manifest(directory: Path, top: ConfigTable, file: str) -> Manifest:
     bound = bindings.read(top, tier, has_files=bool(files))
     capabilities = manifest_capabilities.read(top.table("capabilities"), kind)
     requires = _requires(top.table("requires"), name)
-    for one in bound:
-        entries.check(directory, kind, one)
-        if why := binding_refusal(one.binding.event, capabilities):
-            one.refuse(why, "ask for it: [capabilities] exec = true")
+    for handler in bound:
+        entries.check(directory, kind, handler)
+        if why := binding_refusal(handler.binding.event, capabilities):
+            handler.refuse(why, "ask for it: [capabilities] exec = true")
     if kind == META:
         _check_meta(top, requires, bound, files)
-    found = Manifest(
+    manifest = Manifest(
         name=name,
         version=version,
         kind=kind,
@@ -88,12 +87,12 @@ def _manifest(directory: Path, top: ConfigTable, file: str) -> Manifest:
         framework=framework,
         protocol=protocol,
         requires=requires,
-        bindings=tuple(one.binding for one in bound),
+        bindings=tuple(handler.binding for handler in bound),
         config=_config(top.table("config")),
         capabilities=capabilities,
         file=file,
     )
-    return _TIERS[kind](found, directory, tier, bound) if tier else found
+    return _TIERS[kind](manifest, directory, tier, bound) if tier else manifest
 
 
 def _needed(top: ConfigTable, key: str, kind: Callable[[object], str]) -> str:
@@ -103,7 +102,7 @@ def _needed(top: ConfigTable, key: str, kind: Callable[[object], str]) -> str:
 
 
 def _contract(table: ConfigTable) -> tuple[str, str]:
-    """The versions of Samuel and of the hook contract it was made for; others are refused."""
+    """The ranges of Samuel's version and of the hook protocol that it works with; others are refused."""
     framework = table.take("framework", ranges.version_range, "")
     protocol = table.take("protocol", ranges.protocol_range, "")
     if framework and not ranges.within(__version__, framework):
@@ -114,10 +113,10 @@ def _contract(table: ConfigTable) -> tuple[str, str]:
 
 
 def _requires(table: ConfigTable, own: str) -> tuple[Requirement, ...]:
-    found: list[Requirement] = []
+    requirements: list[Requirement] = []
     count = sum(1 for _ in table)
     if count > MOST_REQUIRED:
-        table.refuse(next(iter(table)), f"it requires {count} plugins, and {MOST_REQUIRED} are the most")
+        table.refuse(next(iter(table)), f"it requires {count} plugins; at most {MOST_REQUIRED} are allowed")
         return ()
     for name in table:
         if isinstance(table.take(name, kinds.any_value, ""), dict):
@@ -136,8 +135,8 @@ def _requires(table: ConfigTable, own: str) -> tuple[Requirement, ...]:
         elif not source and "/" not in name:
             hint = f'for example: {toml_key(name)} = {{ source = "org/repo", version = ">=1" }}'
             table.refuse(name, f"it does not say where `{name}` comes from", hint)
-        found.append(Requirement(name=name, version=version, source=source, line=table.line(name)))
-    return tuple(found)
+        requirements.append(Requirement(name=name, version=version, source=source, line=table.line(name)))
+    return tuple(requirements)
 
 
 def _source(value: object) -> str:
@@ -154,7 +153,7 @@ def _config(table: ConfigTable) -> dict[str, Any]:
 
 
 def _check_meta(
-    top: ConfigTable, requires: Sequence[Requirement], bound: Sequence[Bound], files: Sequence[str]
+    top: ConfigTable, requires: Sequence[Requirement], bound: Sequence[BoundHandler], files: Sequence[str]
 ) -> None:
     if not requires:
         top.refuse("requires", "a plugin of kind `meta` requires others, and this one requires none")
@@ -163,7 +162,7 @@ def _check_meta(
         top.refuse("kind", f"a plugin of kind `meta` has no handlers, and this one has `{shorten(named)}`")
 
 
-# What each kind has besides
+# The tables of single kinds
 
 
 def _tier(top: ConfigTable, kind: str) -> ConfigTable | None:
@@ -173,25 +172,27 @@ def _tier(top: ConfigTable, kind: str) -> ConfigTable | None:
     return top.table(kind) if kind in _TIERS else None
 
 
-def _with_module(found: Manifest, directory: Path, tier: ConfigTable, bound: Sequence[Bound]) -> Manifest:
-    module = tier.take("module", kinds.name, MODULES[found.kind])
-    users = [one for one in bound if not (found.kind == PYTHON and ":" in one.binding.entry)]
+def _with_module(
+    manifest: Manifest, directory: Path, tier: ConfigTable, bound: Sequence[BoundHandler]
+) -> Manifest:
+    module = tier.take("module", kinds.name, MODULES[manifest.kind])
+    users = [handler for handler in bound if not (manifest.kind == PYTHON and ":" in handler.binding.entry)]
     why = entries.file_problem(directory, module)
     if why and "module" in tier:
         tier.refuse("module", why)
     elif why and users:
-        users[0].refuse(why, f"`[{found.kind}] module` can name another file")
-    dependencies = tier.take("dependencies", ranges.dependencies, ()) if found.kind == PYTHON else ()
-    return replace(found, module=module, dependencies=dependencies)
+        users[0].refuse(why, f"`[{manifest.kind}] module` can name another file")
+    dependencies = tier.take("dependencies", ranges.dependencies, ()) if manifest.kind == PYTHON else ()
+    return replace(manifest, module=module, dependencies=dependencies)
 
 
-def _with_image(found: Manifest, directory: Path, tier: ConfigTable, bound: Sequence[Bound]) -> Manifest:
+def _with_image(manifest: Manifest, directory: Path, tier: ConfigTable, bound: Sequence[BoundHandler]) -> Manifest:
     image, containerfile = tier.take("image", _reference, ""), tier.take("containerfile", kinds.name, "")
     if "image" not in tier:
         tier.refuse("image", "`[oci]` has no `image`")
     if containerfile and (why := entries.file_problem(directory, containerfile)):
         tier.refuse("containerfile", why)
-    return replace(found, image=image, containerfile=containerfile, serve=tier.take("serve", kinds.flag, False))
+    return replace(manifest, image=image, containerfile=containerfile, serve=tier.take("serve", kinds.flag, False))
 
 
 def _reference(value: object) -> str:
@@ -201,6 +202,6 @@ def _reference(value: object) -> str:
     return text
 
 
-_TIERS: Mapping[str, Callable[[Manifest, Path, ConfigTable, Sequence[Bound]], Manifest]] = MappingProxyType(
+_TIERS: Mapping[str, Callable[[Manifest, Path, ConfigTable, Sequence[BoundHandler]], Manifest]] = MappingProxyType(
     {PYTHON: _with_module, WASM: _with_module, OCI: _with_image}
 )

@@ -1,4 +1,4 @@
-"""`[capabilities]` of a manifest: what a plugin asks for, in the terms of its kind."""
+"""`[capabilities]` of a manifest: what a plugin asks for. Which values are allowed depends on its kind."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _HOST = re.compile(r"[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?(?::[0-9]{1,5})?")
 
 
 def read(table: ConfigTable, kind: str) -> Capabilities:
-    """What the table asks for. A key may be quoted or dotted: TOML has both ways to say `filesystem.read`."""
+    """The capabilities in the table. A key may be quoted or dotted: TOML can write `filesystem.read` both ways."""
     filesystem = table.table(FILESYSTEM)
     return Capabilities(
         read=_listed(table, filesystem, READ, _readable),
@@ -42,12 +42,12 @@ def _network(table: ConfigTable, kind: str) -> bool | tuple[str, ...]:
     alias = f"{NETWORK}.{OUTBOUND}"
     dotted = isinstance(table.take(NETWORK, kinds.any_value, None), dict)
     places = [(table.table(NETWORK), OUTBOUND) if dotted else (table, NETWORK), (table, alias)]
-    said = [
+    values = [
         place.take(key, _hosts if kind == WASM else _yes_or_no, False) for place, key in places if key in place
     ]
-    if len(said) > 1:
+    if len(values) > 1:
         table.refuse(alias, f"`{NETWORK}` is given twice", "keep one of the two")
-    return said[0] if said else False
+    return values[0] if values else False
 
 
 def _yes_or_no(value: object) -> bool:
@@ -64,7 +64,7 @@ def _hosts(value: object) -> bool | tuple[str, ...]:
     listed = tuple(host.lower() for host in kinds.names(value))
     for host in listed:
         if not _HOST.fullmatch(host):
-            raise ValueError(f"must list names of hosts, like `api.example.com`, and `{shorten(host)}` is none")
+            raise ValueError(f"must list host names like `api.example.com`, not `{shorten(host)}`")
     return listed
 
 
@@ -78,7 +78,7 @@ def _readable(value: object) -> tuple[str, ...]:
 def _writable(value: object) -> tuple[str, ...]:
     listed = _readable(value)
     for path in listed:
-        # Some file systems take `.GIT` for `.git`, and a repository may lie in another.
+        # Some file systems take `.GIT` for `.git`, and a repository may be inside another.
         plain = path.casefold()
         if ".git" in plain.split("/") or covers(PROTECTED, plain):
             raise ValueError(f"must not list `{shorten(path)}`: it decides what runs here")
@@ -89,9 +89,7 @@ def _check_inside(path: str) -> None:
     if path == ".":
         return
     if "*" in path:
-        raise ValueError(
-            f"must not list patterns like `{shorten(path)}`: a directory stands for all that is in it"
-        )
+        raise ValueError(f"must not list patterns like `{shorten(path)}`: a directory includes everything in it")
     names = path.removesuffix("/").split("/")
     if path.startswith("~") or any(name in ("", ".", "..") for name in names):
-        raise ValueError(f"must list paths inside the project, like `src/data`, and `{shorten(path)}` is none")
+        raise ValueError(f"must list paths inside the project, like `src/data`, not `{shorten(path)}`")

@@ -1,4 +1,4 @@
-"""What a plugin says of itself, checked once and then never changed."""
+"""The manifest of a plugin, checked and frozen."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Binding(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Requirement(msgspec.Struct, frozen=True, kw_only=True):
-    """Another plugin that must be there: by its name, a range of versions, and where to get it."""
+    """Another plugin that must be installed: its name, a range of versions, and where to get it."""
 
     name: str  # the manifest's name of the other, or org/repo
     version: str = ""  # a range like `>=1,<2`; "" for any

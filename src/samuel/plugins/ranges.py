@@ -24,7 +24,7 @@ def version(value: object) -> str:
 
 
 def version_range(value: object) -> str:
-    """A range as it was written; "" for any version."""
+    """A range as it is written in the manifest; "" for any version."""
     from packaging.specifiers import InvalidSpecifier, SpecifierSet
 
     text = kinds.text(value).strip()
@@ -38,20 +38,20 @@ def version_range(value: object) -> str:
 
 
 def protocol_range(value: object) -> str:
-    """A range of the contract's numbers; one number alone means exactly that one."""
+    """A range of protocol numbers; one number alone means exactly that one."""
     text = str(value) if type(value) is int else kinds.text(value).strip()
     return f"=={text}" if text.isascii() and text.isdigit() else version_range(text)
 
 
-def within(found: str, wanted: str) -> bool:
-    """Is this version in the range? One before a release counts as well: that is what its testers run."""
+def within(version_text: str, range_text: str) -> bool:
+    """Whether a version is in a range. Pre-releases count too, so that they can be tested."""
     from packaging.specifiers import SpecifierSet
 
-    return SpecifierSet(wanted).contains(found, prereleases=True)
+    return SpecifierSet(range_text).contains(version_text, prereleases=True)
 
 
 def dependencies(value: object) -> tuple[str, ...]:
-    """What `pip install` can take from a package index, and nothing that leads elsewhere."""
+    """Requirements that `pip install` can take from a package index; URLs are refused."""
     from packaging.requirements import InvalidRequirement, Requirement
 
     listed = kinds.names(value)
@@ -59,7 +59,7 @@ def dependencies(value: object) -> tuple[str, ...]:
         try:
             url = Requirement(item).url
         except InvalidRequirement:
-            raise ValueError(f"must list requirements like `requests>=2`, and `{shorten(item)}` is none") from None
+            raise ValueError(f"must list requirements like `requests>=2`, not `{shorten(item)}`") from None
         if url:
-            raise ValueError(f"must list what comes from a package index, and `{shorten(item)}` names a URL")
+            raise ValueError(f"must list packages of a package index, not a URL like `{shorten(item)}`")
     return listed

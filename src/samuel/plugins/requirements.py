@@ -1,4 +1,4 @@
-"""`[requires]`: which plugins need which, in which versions. Pure functions over what is or would be there."""
+"""`[requires]`: which plugins need which, in which versions. Pure functions over a list of plugins."""
 
 from __future__ import annotations
 
@@ -10,99 +10,102 @@ from samuel.plugins.installed import InstalledPlugin
 from samuel.plugins.model import Requirement
 from samuel.plugins.ranges import within
 
-MOST = 100  # plugins that one `add` may bring
+MAX_ADDED = 100  # plugins that one `add` may install
 
 
-class Lacking(NamedTuple):
-    """A requirement that nothing there answers to."""
+class UnmetRequirement(NamedTuple):
+    """A requirement that no plugin meets."""
 
     owner: InstalledPlugin
-    wanted: Requirement
+    requirement: Requirement
 
     @property
     def source(self) -> str:
-        """What `plugin add` would be given; a manifest gives one, or a name that is one."""
-        return self.wanted.source or self.wanted.name
+        """The argument for `plugin add`: the source in the manifest, or the name if it is org/repo."""
+        return self.requirement.source or self.requirement.name
 
 
 def answers(plugin: InstalledPlugin, name: str) -> bool:
-    """Is this what somebody calls `name`? Both of its names count."""
+    """Whether `name` means this plugin: its name, its title or its directory."""
     return name in (plugin.name, plugin.title, plugin.directory.name)
 
 
-def missing(there: Sequence[InstalledPlugin], owners: Collection[str]) -> list[Lacking]:
-    """What these owners (by title) require and nothing there answers to."""
+def missing(plugins: Sequence[InstalledPlugin], owners: Collection[str]) -> list[UnmetRequirement]:
+    """The requirements of the owners (by title) that no plugin meets."""
     return [
-        Lacking(plugin, wanted)
-        for plugin in there
+        UnmetRequirement(plugin, requirement)
+        for plugin in plugins
         if plugin.title in owners
-        for wanted in plugin.manifest.requires
-        if not any(answers(other, wanted.name) for other in there)
+        for requirement in plugin.manifest.requires
+        if not any(answers(other, requirement.name) for other in plugins)
     ]
 
 
-def check(there: Sequence[InstalledPlugin], changed: Collection[str]) -> None:
-    """Refuse versions that do not fit and requirements that go round in a circle.
+def check(plugins: Sequence[InstalledPlugin], changed: Collection[str]) -> None:
+    """Refuse versions out of range and cycles of requirements.
 
-    Only what has to do with the `changed` ones (by title): what was wrong before is not their fault.
+    Only those that involve a `changed` plugin (by title): problems from before do not stop a change.
     """
     wrong = [
-        _misfit(plugin, wanted, other)
-        for plugin in there
-        for wanted in plugin.manifest.requires
-        for other in there
-        if answers(other, wanted.name) and (plugin.title in changed or other.title in changed)
+        _misfit(plugin, requirement, other)
+        for plugin in plugins
+        for requirement in plugin.manifest.requires
+        for other in plugins
+        if answers(other, requirement.name) and (plugin.title in changed or other.title in changed)
     ]
-    circles = (circle for circle in _circles(there) if {*circle} & {*changed})
+    circles = (circle for circle in _circles(plugins) if {*circle} & {*changed})
     wrong += [f"they require each other: {' -> '.join(circle)}" for circle in circles]
-    if said := [line for line in dict.fromkeys(wrong) if line]:
-        raise SamuelError("\n".join(said), "nothing was installed")
+    if problems := [line for line in dict.fromkeys(wrong) if line]:
+        raise SamuelError("\n".join(problems), "nothing was installed")
 
 
-def needing(plugin: InstalledPlugin, there: Iterable[InstalledPlugin]) -> list[str]:
-    """The titles of those that require this one."""
+def needing(plugin: InstalledPlugin, plugins: Iterable[InstalledPlugin]) -> list[str]:
+    """The titles of the plugins that require this one."""
     return [
         other.title
-        for other in there
+        for other in plugins
         if other.directory != plugin.directory
-        and any(answers(plugin, wanted.name) for wanted in other.manifest.requires)
+        and any(answers(plugin, requirement.name) for requirement in other.manifest.requires)
     ]
 
 
-def _misfit(owner: InstalledPlugin, wanted: Requirement, other: InstalledPlugin) -> str:
-    if not wanted.version:
+def _misfit(owner: InstalledPlugin, requirement: Requirement, other: InstalledPlugin) -> str:
+    if not requirement.version:
         return ""
     version = other.manifest.version
-    if version and within(version, wanted.version):
+    if version and within(version, requirement.version):
         return ""
-    found = f"version {version}" if version else "a plugin without a version"
-    return f"`{owner.title}` requires `{wanted.name}` {wanted.version}, and `{other.title}` is {found}"
+    actual = f"version {version}" if version else "a plugin without a version"
+    return f"`{owner.title}` requires `{requirement.name}` {requirement.version}, and `{other.title}` is {actual}"
 
 
-def _circles(there: Sequence[InstalledPlugin]) -> list[list[str]]:
+def _circles(plugins: Sequence[InstalledPlugin]) -> list[list[str]]:
     needs = {
         plugin.title: [
-            other.title for wanted in plugin.manifest.requires for other in there if answers(other, wanted.name)
+            other.title
+            for requirement in plugin.manifest.requires
+            for other in plugins
+            if answers(other, requirement.name)
         ]
-        for plugin in there
+        for plugin in plugins
     }
-    found: list[list[str]] = []
+    circles: list[list[str]] = []
     done: set[str] = set()
     for first in needs:
-        _walk(first, [], needs, done, found)
-    return found
+        _walk(first, [], needs, done, circles)
+    return circles
 
 
 def _walk(
     title: str,
-    way: list[str],
+    path: list[str],
     needs: dict[str, list[str]],
     done: set[str],
-    found: list[list[str]],
+    circles: list[list[str]],
 ) -> None:
-    if title in way:
-        found.append([*way[way.index(title) :], title])
+    if title in path:
+        circles.append([*path[path.index(title) :], title])
     elif title not in done:
         for other in needs[title]:
-            _walk(other, [*way, title], needs, done, found)
+            _walk(other, [*path, title], needs, done, circles)
         done.add(title)

@@ -1,7 +1,7 @@
-"""Where a plugin comes from, as somebody writes it: `org/repo@v1`, a git URL, or a directory.
+"""Where a plugin comes from, as users write it: `org/repo@v1`, a git URL, or a directory.
 
-What is written here ends up as an argument of git, as the name of a directory and in samuel.lock, which is
-committed. So the forms are a short list, each taken apart here, and everything else is refused with a reason.
+The text becomes an argument of git, the name of a directory, and part of samuel.lock, which is committed. So only
+a few forms are accepted, each is parsed here, and everything else is refused with a reason.
 """
 
 from __future__ import annotations
@@ -35,26 +35,26 @@ _PATH_STARTS = ("./", "../", "/", "~/")
 
 class PluginSource(NamedTuple):
     kind: str  # git or path
-    url: str  # what git is given; of a path, the absolute directory
+    url: str  # the argument of git; of a path, the absolute directory
     ref: str  # a branch, a tag, a commit; "" for the default branch
-    title: str  # org/repo; for a directory, its own name until its manifest says another
-    local: bool = False  # a directory of this machine, also one that git reads
+    title: str  # org/repo; for a directory, its own name until its manifest is read
+    local: bool = False  # a directory of this machine, even if git reads it
 
     @property
     def directory(self) -> str:
-        """What it is installed under."""
+        """The name of the directory that it is installed in."""
         return directory_of(self.title)
 
     @property
-    def shown(self) -> str:
+    def text_with_ref(self) -> str:
         return f"{self.url}@{self.ref}" if self.ref else self.url
 
     def titled(self, name: str) -> PluginSource:
-        """A directory is called as its manifest says, if it has one."""
+        """With the name of the manifest, if the source is a directory."""
         return self._replace(title=check_title(name or self.title)) if self.local else self
 
-    def written(self, base: Path, *, relative: bool) -> str:
-        """For a lock: a directory relative to the project, so that a clone beside the same directory finds it."""
+    def lock_text(self, base: Path, *, relative: bool) -> str:
+        """The source in samuel.lock; a directory is relative to the project, so that other clones can find it."""
         if not self.local:
             return self.url
         path = os.path.relpath(self.url, base) if relative else self.url
@@ -62,7 +62,7 @@ class PluginSource(NamedTuple):
 
 
 def parse(text: str, base: Path, *, paths_too: bool = True) -> PluginSource:
-    """What `plugin add` was given. Paths are relative to `base`; without `paths_too` there may be none."""
+    """The source that an argument of `plugin add` names. Paths, if allowed, are relative to `base`."""
     if not text.isprintable() or "\\" in text:
         raise _refusal(text, "has backslashes or control characters in it")
     if paths_too and (text == "." or text.startswith(_PATH_STARTS)):
@@ -84,19 +84,19 @@ def parse(text: str, base: Path, *, paths_too: bool = True) -> PluginSource:
 
 
 def of_entry(entry: LockedPlugin, base: Path) -> PluginSource:
-    """Where a lock says it came from. The lock may have come with a clone: it is checked like anybody's word."""
-    found = parse(entry.source, base)
+    """The source of an entry of samuel.lock, checked like an argument: the file may come with a clone."""
+    source = parse(entry.source, base)
     if entry.commit:
-        found = found._replace(kind=GIT)
-    return found._replace(ref=entry.ref, title=check_title(entry.name))
+        source = source._replace(kind=GIT)
+    return source._replace(ref=entry.ref, title=check_title(entry.name))
 
 
 def locked(entry: LockedPlugin, base: Path) -> PluginSource:
-    """The same, at the very commit."""
-    found = of_entry(entry, base)
-    if found.kind == GIT and not _COMMIT.fullmatch(entry.commit):
-        raise UsageError(f"samuel.lock names no commit for `{entry.name}`", "add it again")
-    return found._replace(ref=entry.commit)
+    """The source of an entry of samuel.lock, at the locked commit."""
+    source = of_entry(entry, base)
+    if source.kind == GIT and not _COMMIT.fullmatch(entry.commit):
+        raise UsageError(f"samuel.lock has no commit for `{entry.name}`", "add it again")
+    return source._replace(ref=entry.commit)
 
 
 def check_title(title: str) -> str:
@@ -111,7 +111,7 @@ def check_title(title: str) -> str:
 
 
 def _path(text: str, base: Path) -> PluginSource:
-    """A directory that is there is taken by its whole name, also with an `@` in it."""
+    """An existing directory may have an `@` in its name; otherwise `@` begins a ref."""
     whole = _absolute(text, base)
     if whole.is_dir():
         return PluginSource(PATH, str(whole), "", _name_of(whole), local=True)
@@ -129,14 +129,15 @@ def _absolute(text: str, base: Path) -> Path:
 
 
 def _name_of(directory: Path) -> str:
-    """Shortened to what a name may be: a manifest usually says a better one."""
+    """A valid plugin name made from the directory's name; a manifest usually has a better one."""
     name = re.sub(r"[^A-Za-z0-9._-]+", "-", directory.name.removesuffix(".git")).strip("-._")
     return name or "plugin"
 
 
 def _url(text: str, scheme: str, authority: str, rest: str) -> PluginSource:
     if scheme not in SCHEMES:
-        raise _refusal(text, f"is no URL that git may be given here ({', '.join(f'{one}://' for one in SCHEMES)})")
+        schemes = ", ".join(f"{name}://" for name in SCHEMES)
+        raise _refusal(text, f"has a scheme that is not allowed (use {schemes})")
     user, at, host = authority.rpartition("@")
     if scheme == "file":
         if authority:
@@ -161,14 +162,16 @@ def _scp(text: str, user: str, host: str, rest: str) -> PluginSource:
 
 def _split(text: str, path: str) -> tuple[str, str]:
     """The path and its ref. An `@` at the beginning of a component is part of a name."""
-    places = [at for at, one in enumerate(path) if one == "@" and at and path[at - 1] != "/"]
-    if len(places) > 1:
+    positions = [
+        position for position, char in enumerate(path) if char == "@" and position and path[position - 1] != "/"
+    ]
+    if len(positions) > 1:
         raise _refusal(text, "has more than one `@`")
-    if not places:
+    if not positions:
         return path, ""
-    if places[0] == len(path) - 1:
+    if positions[0] == len(path) - 1:
         raise _refusal(text, "ends in an empty ref")
-    return path[: places[0]], path[places[0] + 1 :]
+    return path[: positions[0]], path[positions[0] + 1 :]
 
 
 def _title(path: str) -> str:
@@ -180,8 +183,8 @@ def _title(path: str) -> str:
 def _checked(text: str, url: str, ref: str, title: str) -> PluginSource:
     if ref and not _REF.fullmatch(ref):
         raise _refusal(text, f"has a ref, `{ref}`, that cannot be a branch, a tag or a commit")
-    if any(one in url for one in "?#;&|<>$`'\"*") or ".." in url.split("/"):
-        raise _refusal(text, "has something in it that no repository needs")
+    if any(char in url for char in "?#;&|<>$`'\"*") or ".." in url.split("/"):
+        raise _refusal(text, "has `..` or a special character in it")
     try:
         return PluginSource(GIT, url, ref, check_title(title.removesuffix(".git")))
     except UsageError as error:

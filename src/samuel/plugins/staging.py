@@ -1,16 +1,16 @@
-"""Work in progress in a plugins directory: made beside what is installed, and put into its place by renaming.
+"""Unfinished changes to a plugins directory: made beside the installed plugins, and put into place by renaming.
 
-A command may be killed at any instruction. Until it has written down what it decided, nothing of it counts; from
-then on whoever comes next finishes it. The decision is a samuel.lock of its own, inside the staging directory:
+A command may be killed at any instruction. Until it has saved its decision, its work is thrown away; from then on
+the next command finishes it. The decision is a samuel.lock inside the staging directory:
 
     .staging-<random>/lock          held by the command for as long as it lives
                       new/org@repo  complete, not in its place yet
                       old/org@repo  what it replaced, until all is in place
                       gone/org@repo what was removed
-                      samuel.lock   the entries decided on; missing: nothing was decided
+                      samuel.lock   the new entries; missing: nothing was decided
 
-What lies there may have been planted by a clone, so it is reached without following links, and finishing it
-records no agreement: a plugin put into place this way is refused like any other that nobody agreed to.
+A clone may bring such a directory along, so it is opened without following links, and finishing it records no
+agreement: a plugin put into place this way is refused until the user trusts it.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ HELD, NEW, OLD, GONE = "lock", "new", "old", "gone"
 
 @contextmanager
 def begin(plugins: Path) -> Iterator[Path]:
-    """A staging directory of our own, gone afterwards. To be entered with the plugins directory locked."""
+    """A new staging directory, removed afterwards. To be entered with the plugins directory locked."""
     directory = plugins / f"{PREFIX}{secrets.token_hex(6)}"
     for part in (directory, directory / NEW, directory / OLD, directory / GONE):
         part.mkdir(mode=0o755)
@@ -45,52 +45,52 @@ def begin(plugins: Path) -> Iterator[Path]:
         try:
             yield directory
         finally:
-            # What was decided and could not be finished is left for the next command.
+            # A decision that could not be finished is left for the next command.
             if not (directory / paths.LOCK).exists():
                 _throw_away(directory)
 
 
 def decide(directory: Path, entries: Mapping[str, LockedPlugin]) -> None:
-    """From here on these are installed, even if this process is killed."""
+    """Save the decision: from here on these are installed, even if this process is killed."""
     lock.write(directory / paths.LOCK, entries)
 
 
 def finish(directory: Path, lock_file: Path) -> None:
-    """Put into place what was decided, from wherever it was left. To be called with the directory locked."""
-    decided, known = lock.read(directory / paths.LOCK), lock.read(lock_file)
+    """Put the decided plugins into place, whatever was done already. To be called with the directory locked."""
+    decided, locked = lock.read(directory / paths.LOCK), lock.read(lock_file)
     names = [directory_of(check_title(name)) for name in decided]
     with _opened(directory) as (plugins, new, old):
         for name in names:
             _swap(name, plugins, new, old)
-    lock.write(lock_file, {**known, **decided})
+    lock.write(lock_file, {**locked, **decided})
     (directory / paths.LOCK).unlink()
 
 
 def repair(plugins: Path, lock_file: Path) -> None:
-    """Finish, or throw away, what commands that were killed left. To be called with the directory locked."""
+    """Finish or remove the work of commands that were killed. To be called with the directory locked."""
     for name in sorted(os.listdir(plugins)):
         directory = plugins / name
         if name.startswith(TRASH):
             shutil.rmtree(directory, ignore_errors=True)
         if not name.startswith(PREFIX) or directory.is_symlink() or not directory.is_dir():
             continue
-        # One that is gone meanwhile was somebody's who is done.
+        # If it is gone in the meantime, its command has finished.
         with suppress(Locked, UnsafePath, FileNotFoundError), held(directory / HELD):
             if (directory / paths.LOCK).is_file():
-                # A file that cannot be read was not written by us: nothing was decided.
+                # A file that cannot be read was not written by Samuel: nothing was decided.
                 with suppress(ConfigError, UsageError, UnsafePath, FileNotFoundError):
                     finish(directory, lock_file)
-            _bring_back(directory)
+            _move_back(directory)
             _throw_away(directory)
 
 
 def discard(directory: Path, plugin: Path) -> None:
-    """Take a plugin, or the link to one, out of its place at once; its files go with the staging directory."""
+    """Move a plugin, or the link to one, out of its place; its files are deleted with the staging directory."""
     os.rename(plugin, directory / GONE / plugin.name)
 
 
 def _throw_away(directory: Path) -> None:
-    """Under another name first: nobody may take what is half deleted for what is half done."""
+    """Renamed before it is deleted, so that a half deleted directory is not taken for an unfinished change."""
     trash = directory.with_name(f"{TRASH}{secrets.token_hex(6)}")
     os.rename(directory, trash)
     shutil.rmtree(trash, ignore_errors=True)
@@ -104,8 +104,8 @@ def _swap(name: str, plugins: int, new: int, old: int) -> None:
     os.rename(name, name, src_dir_fd=new, dst_dir_fd=plugins)
 
 
-def _bring_back(directory: Path) -> None:
-    """Whatever was moved away and has no successor."""
+def _move_back(directory: Path) -> None:
+    """Move back the plugins that were moved away and not replaced."""
     with suppress(UnsafePath, FileNotFoundError), _opened(directory) as (plugins, _, old):
         for name in os.listdir(old):
             if not _is_there(name, plugins) and not name.startswith("."):

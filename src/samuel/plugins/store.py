@@ -1,8 +1,8 @@
 """Installing, updating and removing plugins: of a project, or of the user.
 
-Every change goes the same way. A plan is made in a staging directory, without holding anybody up: plugins are
-fetched, checked, and whatever they require is found. A person agrees to the plan. Then, with the plugins directory
-locked, the agreement is recorded, the decision is written down, and directories are swapped by renaming.
+Every change has three steps. A plan is made in a staging directory, without a lock: plugins are fetched and
+checked, with the plugins that they require. The user agrees to the plan. Then, with the plugins directory locked,
+the agreement is recorded, the decision is saved, and directories are swapped by renaming.
 """
 
 from __future__ import annotations
@@ -18,14 +18,15 @@ from msgspec.structs import replace
 from samuel import config, paths
 from samuel.config.edit import set_value
 from samuel.errors import Problem, SamuelError, UsageError
-from samuel.files import atomic
-from samuel.files.inside import make_dirs_inside, read_inside, refuse_links
+from samuel.files.inside import make_dirs_inside, refuse_links
 from samuel.files.lock import held
 from samuel.hooks.capability import NOTHING, Capabilities
 from samuel.nearest import did_you_mean
-from samuel.plugins import environment, lock, requirements, source, staging
-from samuel.plugins.candidate import PluginCandidate, StagingArea, after, pinned, with_lock
+from samuel.plugins import lock, requirements, source, staging
+from samuel.plugins.candidate import PluginCandidate, StagingArea, after, with_lock
+from samuel.plugins.equipment import equip
 from samuel.plugins.fetch import SILENT, FetchProgress
+from samuel.plugins.gitignore import ignore_plugins
 from samuel.plugins.installed import (
     LOCAL,
     InstalledPlugin,
@@ -37,33 +38,28 @@ from samuel.plugins.installed import (
     titled,
 )
 from samuel.plugins.lock import LockedHook, LockedPlugin
-from samuel.plugins.model import OCI, Manifest
+from samuel.plugins.model import Manifest
 from samuel.plugins.source import PluginSource
-from samuel.process.containers import engine
-from samuel.process.reason import NotRunnable
 from samuel.trust.digests import agreed_digest
 from samuel.trust.repository import trust_key
 from samuel.trust.store import TrustStore
 
 LOCK = ".lock"
-PATIENCE = 60.0
-IGNORED = "plugins/"
-MOST_IGNORED = 1 << 20
-_ALREADY_IGNORED = (IGNORED, "plugins", "/plugins", "/plugins/", "*")
+LOCK_TIMEOUT = 60.0
 
 
 class Plan(NamedTuple):
     """What a command would do. Nothing of it is done yet."""
 
-    stage: Path  # where the candidates lie
+    stage: Path  # the staging directory with the candidates
     candidates: tuple[PluginCandidate, ...]
-    left: tuple[InstalledPlugin, ...] = ()  # right as they are
-    unlocked: tuple[str, ...] = ()  # there, and not in samuel.lock
-    failed: tuple[str, ...] = ()  # why some are left as they are
+    unchanged: tuple[InstalledPlugin, ...] = ()  # up to date already
+    unlocked: tuple[str, ...] = ()  # installed, and not in samuel.lock
+    failed: tuple[str, ...] = ()  # why some cannot be updated
 
     @property
-    def asked(self) -> list[PluginCandidate]:
-        """Those that need somebody's word."""
+    def to_agree(self) -> list[PluginCandidate]:
+        """Those that the user must agree to."""
         return [candidate for candidate in self.candidates if candidate.ask]
 
 
@@ -85,23 +81,23 @@ class Store:
         return lock.read(self.lock_file)
 
     def installed(self) -> list[InstalledPlugin]:
-        """Those that are there, by name."""
+        """The installed plugins, sorted by name."""
         return sorted(look(self.base, self.location, self.locked()), key=lambda plugin: plugin.title)
 
-    def known(self) -> list[InstalledPlugin]:
-        """Also those that samuel.lock names and that are not there."""
-        there = self.installed()
-        titles = {plugin.title for plugin in there}
+    def all_plugins(self) -> list[InstalledPlugin]:
+        """The installed plugins, and those in samuel.lock that are not installed."""
+        installed = self.installed()
+        titles = {plugin.title for plugin in installed}
         missing = [self._missing(entry) for name, entry in self.locked().items() if name not in titles]
-        return sorted([*there, *missing], key=lambda plugin: plugin.title)
+        return sorted([*installed, *missing], key=lambda plugin: plugin.title)
 
     def named(self, name: str) -> InstalledPlugin:
-        """The plugin that is called so: org/repo, org@repo, or the name in its manifest."""
-        known = self.known()
-        for plugin in known:
+        """The plugin of this name: org/repo, org@repo, or the name in its manifest."""
+        plugins = self.all_plugins()
+        for plugin in plugins:
             if requirements.answers(plugin, name):
                 return plugin
-        names = (name for plugin in known for name in (plugin.title, plugin.name))
+        names = (name for plugin in plugins for name in (plugin.title, plugin.name))
         hint = did_you_mean(name, names, "`samuel plugin list` shows what there is")
         raise UsageError(f"no {self.location} plugin is called `{name}`", hint)
 
@@ -109,7 +105,7 @@ class Store:
 
     @contextmanager
     def workshop(self) -> Iterator[StagingArea]:
-        """Room for one command's work, once what killed commands left is in order again."""
+        """A staging directory for one command; what killed commands left behind is finished or removed first."""
         with ExitStack() as stack:
             with self._held():
                 directory = stack.enter_context(staging.begin(self.plugins))
@@ -124,60 +120,70 @@ class Store:
         force: bool = False,
         grants: Capabilities = NOTHING,
     ) -> Plan:
-        """These, and whatever they require. `grants` are for those without a manifest."""
-        there = self.installed()
-        made: list[PluginCandidate] = []
-        for one in sources:
-            found = workshop.make(one, link=link, grants=grants)
-            made.append(self._placed(found, [*there, *(other.plugin for other in made)], force))
-        if grants != NOTHING and all(candidate.plugin.manifest.file for candidate in made):
-            raise UsageError(
-                f"`{made[0].title}` asks in its manifest for what it needs", "`--grant` is for plugins without one"
+        """Add these, and the plugins that they require. `grants` are for those without a manifest."""
+        installed = self.installed()
+        candidates: list[PluginCandidate] = []
+        for plugin_source in sources:
+            candidate = workshop.make(plugin_source, link=link, grants=grants)
+            candidates.append(
+                self._placed(candidate, [*installed, *(other.plugin for other in candidates)], force)
             )
-        return Plan(workshop.directory, tuple(self._with_required(workshop, made, there)))
+        if grants != NOTHING and all(candidate.plugin.manifest.file for candidate in candidates):
+            raise UsageError(
+                f"`{candidates[0].title}` asks in its manifest for what it needs",
+                "`--grant` is for plugins without one",
+            )
+        return Plan(workshop.directory, tuple(self._with_required(workshop, candidates, installed)))
 
     def plan_update(self, workshop: StagingArea, name: str = "") -> Plan:
-        """What is new where the plugins came from. Of several, one that cannot be had is left as it is."""
-        there = self.installed()
-        chosen = [self.named(name)] if name else there
+        """Update from where the plugins came from. Of several, one that cannot be fetched stays as it is."""
+        installed = self.installed()
+        chosen = [self.named(name)] if name else installed
         if name and chosen[0].locked is None:
             hint = f"`samuel plugin remove {name}`, then add it from where it is"
             raise UsageError(f"samuel.lock does not say where `{name}` came from", hint)
-        made: list[PluginCandidate] = []
-        left: list[InstalledPlugin] = []
+        candidates: list[PluginCandidate] = []
+        unchanged: list[InstalledPlugin] = []
         failed: list[str] = []
         for plugin in chosen:
             if plugin.locked is None:
                 continue
             try:
                 fresh = self._fresh(workshop, plugin, plugin.locked)
-                # With what it requires: one that lacks something must not stop the others either.
-                wanted = [self._placed(fresh, there, force=True)] if fresh else []
-                made += self._with_required(workshop, wanted, after(there, made))
+                # With its requirements: if one cannot be met, the other plugins are updated all the same.
+                updated = [self._placed(fresh, installed, force=True)] if fresh else []
+                candidates += self._with_required(workshop, updated, after(installed, candidates))
             except SamuelError as error:
                 if name:
                     raise
                 failed.append(f"`{plugin.title}` was not updated: {error}")
                 continue
             if not fresh:
-                left.append(plugin)
-        made = [one._replace(ask=not self._is_agreed(one.plugin)) for one in made]
+                unchanged.append(plugin)
+        candidates = [candidate._replace(ask=not self._is_agreed(candidate.plugin)) for candidate in candidates]
         unlocked = tuple(plugin.title for plugin in chosen if plugin.locked is None)
-        return Plan(workshop.directory, tuple(made), tuple(left), unlocked, tuple(failed))
+        return Plan(workshop.directory, tuple(candidates), tuple(unchanged), unlocked, tuple(failed))
 
     def plan_install(self, workshop: StagingArea) -> Plan:
-        """Exactly what samuel.lock says, digests checked."""
-        there = {plugin.title: plugin for plugin in self.installed() if plugin.directory.parent == self.plugins}
+        """Install exactly what samuel.lock says; digests are checked."""
+        installed = {
+            plugin.title: plugin for plugin in self.installed() if plugin.directory.parent == self.plugins
+        }
         entries = self.locked()
-        made = [self._as_locked(workshop, entry, there.get(name)) for name, entry in entries.items()]
-        made = [one._replace(ask=not self._is_agreed(one.plugin)) for one in made]
-        left = tuple(one.plugin for one in made if not one.staged)
-        return Plan(workshop.directory, tuple(made), left, tuple(title for title in there if title not in entries))
+        candidates = [self._as_locked(workshop, entry, installed.get(name)) for name, entry in entries.items()]
+        candidates = [candidate._replace(ask=not self._is_agreed(candidate.plugin)) for candidate in candidates]
+        unchanged = tuple(candidate.plugin for candidate in candidates if not candidate.staged)
+        return Plan(
+            workshop.directory,
+            tuple(candidates),
+            unchanged,
+            tuple(title for title in installed if title not in entries),
+        )
 
     def _fresh(
         self, workshop: StagingArea, plugin: InstalledPlugin, entry: LockedPlugin
     ) -> PluginCandidate | None:
-        """The plugin as it is where it came from; None when that is what is here."""
+        """The plugin as it is now where it came from; None if it is the same as the installed one."""
         if entry.link:
             return None
         fresh = workshop.make(source.of_entry(entry, self.base), grants=entry.capabilities)
@@ -190,68 +196,68 @@ class Store:
         origin = source.locked(entry, self.base)
         if plugin is not None and _is_as_locked(plugin, entry, origin):
             return PluginCandidate(origin, plugin, entry, plugin, staged=False)
-        made = workshop.make(origin, link=entry.link, grants=entry.capabilities)
-        return with_lock(made, entry)._replace(before=plugin)
+        candidate = workshop.make(origin, link=entry.link, grants=entry.capabilities)
+        return with_lock(candidate, entry)._replace(before=plugin)
 
     def _placed(
-        self, candidate: PluginCandidate, there: Iterable[InstalledPlugin], force: bool
+        self, candidate: PluginCandidate, installed: Iterable[InstalledPlugin], force: bool
     ) -> PluginCandidate:
-        """The candidate with what it replaces, if it may be put there."""
+        """The candidate with the plugin that it replaces. Raises SamuelError if its name is taken."""
         title, name = candidate.title, candidate.plugin.name
-        for other in there:
+        for other in installed:
             if other.directory == self.plugins / candidate.source.directory:
                 if not force:
                     hint = "`--force` replaces it, `samuel plugin update` gets what is new"
-                    raise SamuelError(f"`{title}` is there already", hint)
+                    raise SamuelError(f"`{title}` is installed already", hint)
                 candidate = candidate._replace(before=other)
             elif other.name == name or other.title.casefold() == title.casefold():
                 raise SamuelError(
                     f"`{other.title}` is called `{name}` as well",
-                    f"`samuel plugin remove {other.title}` makes room",
+                    f"`samuel plugin remove {other.title}` frees the name",
                 )
         return candidate
 
     def _with_required(
-        self, workshop: StagingArea, made: Sequence[PluginCandidate], there: Sequence[InstalledPlugin]
+        self, workshop: StagingArea, candidates: Sequence[PluginCandidate], installed: Sequence[InstalledPlugin]
     ) -> list[PluginCandidate]:
-        """The candidates, and after them whatever they require and is not there yet."""
-        made = list(made)
+        """The candidates, followed by the plugins that they require and that are not installed."""
+        candidates = list(candidates)
         while True:
-            titles = [candidate.title for candidate in made]
-            lacking = requirements.missing(after(there, made), titles)
-            if not lacking:
-                requirements.check(after(there, made), titles)
-                return made
-            if len(made) >= requirements.MOST:
+            titles = [candidate.title for candidate in candidates]
+            unmet = requirements.missing(after(installed, candidates), titles)
+            if not unmet:
+                requirements.check(after(installed, candidates), titles)
+                return candidates
+            if len(candidates) >= requirements.MAX_ADDED:
                 raise SamuelError(
-                    f"more than {requirements.MOST} plugins would be installed", "install some first"
+                    f"more than {requirements.MAX_ADDED} plugins would be installed", "install some first"
                 )
-            owner = next(one for one in made if one.title == lacking[0].owner.title)
-            made.append(self._placed(self._required(workshop, owner, lacking[0]), there, force=False))
+            owner = next(candidate for candidate in candidates if candidate.title == unmet[0].owner.title)
+            candidates.append(self._placed(self._required(workshop, owner, unmet[0]), installed, force=False))
 
     def _required(
-        self, workshop: StagingArea, owner: PluginCandidate, lacking: requirements.Lacking
+        self, workshop: StagingArea, owner: PluginCandidate, unmet: requirements.UnmetRequirement
     ) -> PluginCandidate:
-        # What came over the network must not point to directories of this machine.
+        # A plugin from the network must not name directories of this machine.
         base = Path(owner.source.url) if owner.source.local else None
         try:
-            found = workshop.make(source.parse(lacking.source, base or self.base, paths_too=base is not None))
+            candidate = workshop.make(source.parse(unmet.source, base or self.base, paths_too=base is not None))
         except SamuelError as error:
-            what = f"`{owner.title}` requires `{lacking.wanted.name}`"
+            what = f"`{owner.title}` requires `{unmet.requirement.name}`"
             raise SamuelError(f"{what}: {error.message}", error.hint) from None
-        if not requirements.answers(found.plugin, lacking.wanted.name):
-            called = f"`{lacking.source}` is called `{found.plugin.name}`"
-            raise SamuelError(f"`{owner.title}` requires `{lacking.wanted.name}`, and {called}")
-        return found._replace(required_by=owner.title)
+        if not requirements.answers(candidate.plugin, unmet.requirement.name):
+            called = f"`{unmet.source}` is called `{candidate.plugin.name}`"
+            raise SamuelError(f"`{owner.title}` requires `{unmet.requirement.name}`, and {called}")
+        return candidate._replace(required_by=owner.title)
 
     # Doing
 
     def commit(self, plan: Plan, at: str) -> list[InstalledPlugin]:
-        """Do it, and give what was put into place.
+        """Carry out the plan; the plugins that were put into place.
 
-        Whoever calls this has somebody's word, given `at` some time, for everything that the plan asks for.
+        The caller has the user's agreement, given at the time `at`, to all of `plan.to_agree`.
         """
-        candidates = [self._equipped(candidate) for candidate in plan.candidates]
+        candidates = [equip(candidate, self._user, self._watch) for candidate in plan.candidates]
         entries = {candidate.title: candidate.entry for candidate in candidates}
         with self._held():
             self._refuse_if_taken(candidates)
@@ -264,11 +270,11 @@ class Store:
         return [examine(place, self.location, entries[titled(place.name)]) for place in places]
 
     def remove(self, name: str, *, force: bool = False) -> InstalledPlugin:
-        """Take a plugin away, with its entry and the agreement to it. What it stored in its data_dir stays."""
+        """Remove a plugin, its entry in samuel.lock and the agreement to it. Its data directory stays."""
         plugin = self.named(name)
         if not force and (others := requirements.needing(plugin, self.installed())):
             who = ", ".join(f"`{other}`" for other in others)
-            raise SamuelError(f"`{plugin.title}` is required by {who}", "`--force` removes it all the same")
+            raise SamuelError(f"`{plugin.title}` is required by {who}", "`--force` removes it anyway")
         with self._held(), staging.begin(self.plugins) as stage:
             entries = self.locked()
             if entries.pop(plugin.title, None):
@@ -280,9 +286,9 @@ class Store:
         return plugin
 
     def record_hooks(self, hooks: Mapping[str, tuple[LockedHook, ...]]) -> None:
-        """Write into samuel.lock what the hooks of plugins, by title, answer to.
+        """Write the events of the plugins' hooks, by title, into samuel.lock.
 
-        A clone without the plugins then knows which guards it lacks.
+        A clone without the plugins then knows which guards are missing.
         """
         with self._held():
             entries = self.locked()
@@ -293,59 +299,31 @@ class Store:
             if fresh != entries:
                 lock.write(self.lock_file, fresh)
 
-    def _equipped(self, candidate: PluginCandidate) -> PluginCandidate:
-        """With what it needs besides its files: packages of its own, the exact image."""
-        manifest, entry = candidate.plugin.manifest, candidate.entry
-        python: tuple[str, ...] = ()
-        image = ""
-        try:
-            if manifest.dependencies:
-                self._watch.step(f"making a Python environment for {candidate.title}")
-                python = entry.python or environment.resolve(self._user.environments, manifest.dependencies)
-                environment.make(self._user.environments, python)
-            if manifest.kind == OCI:
-                self._watch.step(f"getting the image of {candidate.title}")
-                image = self._image(candidate)
-        except SamuelError as error:
-            raise SamuelError(f"`{candidate.title}`: {error.message}", error.hint) from None
-        return pinned(candidate, image=image, python=python)
-
-    def _image(self, candidate: PluginCandidate) -> str:
-        """The image that was locked, or the one that the manifest names now. One that was built has no other home
-        than the machine that built it: another machine builds its own from the same files."""
-        manifest, cache = candidate.plugin.manifest, self._user.cache
-        if locked := candidate.entry.image:
-            try:
-                return engine.pin(locked, host=os.environ, cache=cache)
-            except NotRunnable:
-                if not manifest.containerfile or not locked.startswith("sha256:"):
-                    raise
-        file = candidate.plugin.directory / manifest.containerfile if manifest.containerfile else None
-        return engine.pin(manifest.image, containerfile=file, host=os.environ, cache=cache)
-
     def _refuse_if_taken(self, candidates: Iterable[PluginCandidate]) -> None:
-        """Another command may have been here while this one was asking."""
-        there = self.installed()
+        """Another command may have installed plugins while the user was asked."""
+        installed = self.installed()
         for candidate in candidates:
             if candidate.staged:
-                self._placed(candidate, there, force=candidate.before is not None)
+                self._placed(candidate, installed, force=candidate.before is not None)
 
     def _agree(self, candidates: Sequence[PluginCandidate], at: str) -> None:
-        """Record the yes to exactly what was read when the plan was made, whatever lies there now."""
+        """Record the agreement to exactly what was read when the plan was made, even if files changed since."""
         items = []
         for candidate in candidates:
             plugin, content = candidate.plugin, candidate.entry.digest
             digest = agreed_digest(plugin.words, content)
             items.append((plugin.agreement, digest, agreement(plugin).content.encode()))
         self._trust.agree(items, at=at, root=str(self.base))
-        self._trust.no_longer_removed([name for one in candidates for name in (one.plugin.name, one.title)])
+        self._trust.no_longer_removed(
+            [name for candidate in candidates for name in (candidate.plugin.name, candidate.title)]
+        )
 
     def _is_agreed(self, plugin: InstalledPlugin | None) -> bool:
-        """Did somebody agree to it as it is? The user's own plugins need no agreement once they are there."""
+        """Whether the user agreed to it as it is. The user's own plugins need no agreement once installed."""
         if plugin is None or self.location != LOCAL:
             return plugin is not None and plugin.directory.parent == self.plugins
-        known = self._trust.load().get(plugin.agreement)
-        return known is not None and known.covers(agreement(plugin).digest)
+        agreed = self._trust.load().get(plugin.agreement)
+        return agreed is not None and agreed.covers(agreement(plugin).digest)
 
     def _missing(self, entry: LockedPlugin) -> InstalledPlugin:
         place = self.plugins / directory_of(entry.name)
@@ -354,13 +332,13 @@ class Store:
 
     @contextmanager
     def _held(self) -> Iterator[None]:
-        """The plugins directory, ours alone and in order."""
+        """The plugins directory, locked, with unfinished changes of killed commands repaired."""
         if self.location == LOCAL:
             os.close(make_dirs_inside(self.base, paths.PLUGIN_DIRS[0], mode=0o755))
-            _ignore(self.base)
+            ignore_plugins(self.base)
         else:
             self.plugins.mkdir(parents=True, exist_ok=True)
-        with held(self.plugins / LOCK, wait=PATIENCE, note="samuel plugin"):
+        with held(self.plugins / LOCK, wait=LOCK_TIMEOUT, note="samuel plugin"):
             staging.repair(self.plugins, self.lock_file)
             yield
 
@@ -368,8 +346,8 @@ class Store:
 def set_enabled(root: Path, plugin: InstalledPlugin, enabled: bool) -> None:
     """`enabled` in `[plugins.<name>]` of samuel.toml, by the name that the file already uses."""
     file = root / paths.CONFIG
-    said = config.load(file).plugins
-    name = plugin.title if plugin.title in said and plugin.name not in said else plugin.name
+    settings = config.load(file).plugins
+    name = plugin.title if plugin.title in settings and plugin.name not in settings else plugin.name
     set_value(file, ("plugins", name, "enabled"), enabled)
 
 
@@ -377,20 +355,3 @@ def _is_as_locked(plugin: InstalledPlugin, entry: LockedPlugin, origin: PluginSo
     if entry.link or plugin.linked:
         return entry.link and plugin.linked == os.path.realpath(origin.url)
     return bool(entry.digest) and content_digest(plugin.directory) == entry.digest
-
-
-def _ignore(root: Path) -> None:
-    """What is installed is named by samuel.lock and fetched again: nobody commits it."""
-    directory = make_dirs_inside(root, paths.HOME, mode=0o755)
-    try:
-        try:
-            lines = read_inside(root, paths.HOME, ".gitignore", limit=MOST_IGNORED).decode(
-                errors="surrogateescape"
-            )
-        except FileNotFoundError:
-            lines = ""
-        if not any(line.strip() in _ALREADY_IGNORED for line in lines.split("\n")):
-            gap = "\n" if lines and not lines.endswith("\n") else ""
-            atomic.write_at(directory, ".gitignore", f"{lines}{gap}{IGNORED}\n".encode(errors="surrogateescape"))
-    finally:
-        os.close(directory)

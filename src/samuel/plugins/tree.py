@@ -1,7 +1,7 @@
-"""Writing somebody else's files into a directory of ours: which names, how much, and never through a link.
+"""Writes the files of a plugin into a directory: names and sizes are checked, and no link is followed.
 
-Files come first and links last, so no file is ever written through a link; where a link leads is judged when all
-of it is there (`contents.escapes`).
+Files are written first and links last, so no file is ever written through a link. The targets of links are checked
+when all files exist (`contents.escapes`).
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ from samuel.plugins.contents import MOST_BYTES
 from samuel.printable import file_name
 
 GIT = ".git"
-LEFT_OUT = (GIT, "__pycache__")
-MOST_NAME = 255
+SKIPPED = (GIT, "__pycache__")
+MAX_NAME = 255
 CHUNK = 1 << 20
 
 
@@ -34,7 +34,7 @@ class TreeItem(NamedTuple):
 
 
 def check(items: Iterable[TreeItem], place: str, hint: str = "") -> None:
-    """Refuse, all at once, whatever must not be installed. `place` is what the messages call it."""
+    """Refuse all files that must not be installed, in one ConfigError. `place` is the name in its messages."""
     items = list(items)
     problems = [Problem(why, file_name(item.path)) for item in items if (why := _objection(item.path))]
     problems += _collisions(item.path for item in items)
@@ -69,40 +69,40 @@ def write_link(root: Path, path: str, target: str) -> None:
 def copy(origin: Path, into: Path) -> None:
     """Copy a directory without its `.git`. No link is followed; pipes, sockets and devices are refused."""
     hint = f"`{origin}@HEAD` takes only what is committed" if (origin / GIT).exists() else ""
-    # One more than there may be is enough to know.
-    found = list(islice(_survey(str(origin)), MOST_FILES + 1))
-    check(found, file_name(str(origin)), hint)
+    # One more than allowed is enough to refuse it.
+    items = list(islice(_survey(str(origin)), MOST_FILES + 1))
+    check(items, file_name(str(origin)), hint)
     into.mkdir()
-    for item in found:
+    for item in items:
         if stat.S_ISREG(item.mode):
             write_file(into, item, _read(origin, item))
-    for item in found:
+    for item in items:
         if stat.S_ISLNK(item.mode):
             write_link(into, item.path, os.readlink(origin / item.path))
 
 
 def _survey(origin: str) -> Iterator[TreeItem]:
-    waiting = [""]
-    while waiting:
-        place = waiting.pop()
-        with os.scandir(os.path.join(origin, place)) as entries:
+    directories = [""]
+    while directories:
+        directory_path = directories.pop()
+        with os.scandir(os.path.join(origin, directory_path)) as entries:
             for entry in entries:
-                path = os.path.join(place, entry.name)
-                if entry.name in LEFT_OUT:
+                path = os.path.join(directory_path, entry.name)
+                if entry.name in SKIPPED:
                     continue
-                found = entry.stat(follow_symlinks=False)
-                kind = stat.S_IFMT(found.st_mode)
+                status = entry.stat(follow_symlinks=False)
+                kind = stat.S_IFMT(status.st_mode)
                 if kind == stat.S_IFDIR:
-                    waiting.append(path)
+                    directories.append(path)
                     continue
                 if kind not in (stat.S_IFREG, stat.S_IFLNK):
                     raise ConfigError([Problem("it is a pipe, a socket or a device", file_name(path))])
-                executable = 0o755 if found.st_mode & 0o111 else 0o644
-                yield TreeItem(path, kind | executable if kind == stat.S_IFREG else kind, found.st_size)
+                executable = 0o755 if status.st_mode & 0o111 else 0o644
+                yield TreeItem(path, kind | executable if kind == stat.S_IFREG else kind, status.st_size)
 
 
 def _read(origin: Path, item: TreeItem) -> Iterator[bytes]:
-    """As much as was counted: a file that changes meanwhile is another file."""
+    """The content of a file; SamuelError if its size has changed."""
     with open(open_inside(origin, item.path, flags=os.O_RDONLY), "rb") as stream:
         left = item.size
         while left and (chunk := stream.read(min(CHUNK, left))):
@@ -125,16 +125,16 @@ def _objection(path: str) -> str:
             return "its name is not UTF-8"
         if not name.isprintable() or "\\" in name:
             return "its name holds control characters or backslashes"
-        if len(name.encode()) > MOST_NAME:
+        if len(name.encode()) > MAX_NAME:
             return "its name is too long"
-        # Other systems' spellings of the same name: a repository in there would be git's to obey.
+        # Spellings of `.git` on other systems: git would obey a repository in there.
         if name.casefold().rstrip(". ") == GIT or name.casefold().startswith("git~"):
             return f"nothing in a plugin may be called `{GIT}`"
     return ""
 
 
 def _collisions(paths: Iterable[str]) -> list[Problem]:
-    """What would be one file where case or accents are not told apart, or both a file and a directory."""
+    """Paths that are the same where case or accents do not count, or that are both a file and a directory."""
     files: dict[str, str] = {}
     directories: dict[str, str] = {}
     problems = []
@@ -148,14 +148,14 @@ def _collisions(paths: Iterable[str]) -> list[Problem]:
             problems.append(_collision(path, files[_folded(path)]))
         files[_folded(path)] = path
     both = files.keys() & directories.keys()
-    return [*dict.fromkeys(problems), *(_collision(files[one], directories[one]) for one in sorted(both))]
+    return [*dict.fromkeys(problems), *(_collision(files[name], directories[name]) for name in sorted(both))]
 
 
 def _folded(path: str) -> str:
     return unicodedata.normalize("NFC", path).casefold()
 
 
-def _collision(one: str, other: str) -> Problem:
+def _collision(path: str, other: str) -> Problem:
     return Problem(
-        f"on some machines it is the same file as `{file_name(other)}`", file_name(one), hint="rename one of them"
+        f"on some machines it is the same file as `{file_name(other)}`", file_name(path), hint="rename one of them"
     )

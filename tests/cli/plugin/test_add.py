@@ -187,7 +187,7 @@ class TestWishes:
     def test_plugin_add_force_replaces_an_installed_plugin(self, samuel, checks):
         samuel("plugin", "add", "org/checks", "--yes")
         checks.push({"samuel-plugin.toml": manifest("2.0.0", "exec = true\nnetwork = true")})
-        assert "error: `org/checks` is there already\n" in samuel("plugin", "add", "org/checks", "--yes").err
+        assert "error: `org/checks` is installed already\n" in samuel("plugin", "add", "org/checks", "--yes").err
         ran = samuel("plugin", "add", "org/checks", "--yes", "--force")
         assert (ran.code, ran.out) == (0, CHECKS)
         assert re.search(r"(?m)^  that is new +exec: yes\n +network: yes$", ran.err)

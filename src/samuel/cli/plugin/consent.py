@@ -54,7 +54,7 @@ def store_to_change(here: CommandContext, of_user: bool, watch: FetchProgress = 
 def agree(here: CommandContext, plan: Plan, progress: Progress, *, yes: bool, non_interactive: bool) -> None:
     """Show what the plan would install and ask for consent; raises SamuelError without it."""
     progress.done()
-    candidates = plan.asked
+    candidates = plan.to_agree
     if not candidates:
         return
     if not here.out.json:
@@ -73,7 +73,7 @@ def agree(here: CommandContext, plan: Plan, progress: Progress, *, yes: bool, no
 
 
 def show_offers(here: CommandContext, plan: Plan) -> None:
-    for candidate in plan.asked:
+    for candidate in plan.to_agree:
         here.out.tell(f"{words.offer(candidate)}\n")
 
 

@@ -49,7 +49,7 @@ def offer(candidate: PluginCandidate) -> str:
     plugin = candidate.plugin
     rows: list[Row] = [
         ("about", [plugin.manifest.summary]),
-        ("from", [candidate.source.shown]),
+        ("from", [candidate.source.text_with_ref]),
         ("linked", ["its content may change between runs without asking you again"] if plugin.linked else []),
         ("commit", [candidate.entry.commit]),
         ("license", [plugin.manifest.license]),

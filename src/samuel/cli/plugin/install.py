@@ -27,11 +27,11 @@ def install(here: CommandContext, of_user: bool, yes: bool, non_interactive: boo
             plan = store.plan_install(workshop)
             consent.agree(here, plan, progress, yes=yes, non_interactive=non_interactive)
             placed = store.commit(plan, consent.now())
-    left = [plugin.title for plugin in plan.left]
+    left = [plugin.title for plugin in plan.unchanged]
     blocks = [words.counts(plugin) for plugin in placed]
     blocks += [f"{title} is as it was locked." for title in left]
     warnings = [f"`{title}` is not in {store.lock_file.name}, and was left as it is" for title in plan.unlocked]
-    warnings += consent.broken(here, [*placed, *plan.left])
+    warnings += consent.broken(here, [*placed, *plan.unchanged])
     data = {
         "installed": [words.plain(plugin) for plugin in placed],
         "unchanged": left,

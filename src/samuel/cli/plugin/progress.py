@@ -36,7 +36,7 @@ class Progress:
         else:
             self._out.tell(text)
 
-    def moment(self, text: str) -> None:
+    def progress(self, text: str) -> None:
         if self._live:
             self._show(f"{self._step}  {text}")
 

@@ -15,9 +15,9 @@ from samuel.plugins.store import Store
 def all_plugins(root: Path) -> list[tuple[InstalledPlugin, bool]]:
     """The project's and the user's plugins, sorted by name, and whether each is enabled in this project."""
     user = paths.User.from_environment()
-    plugins = Store(root, user, LOCAL).known()
+    plugins = Store(root, user, LOCAL).all_plugins()
     if user.home.resolve() != root:  # a project that is the home directory has no second set of them
-        plugins += Store(root, user, GLOBAL).known()
+        plugins += Store(root, user, GLOBAL).all_plugins()
     settings_by_name = config.load(root / paths.CONFIG).plugins
     settings = [settings_by_name.get(plugin.name) or settings_by_name.get(plugin.title) for plugin in plugins]
     both = [(plugin, own is None or own.enabled) for plugin, own in zip(plugins, settings, strict=True)]

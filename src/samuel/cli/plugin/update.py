@@ -33,14 +33,14 @@ def update(here: CommandContext, name: str, of_user: bool, yes: bool, non_intera
             consent.agree(here, plan, progress, yes=yes, non_interactive=non_interactive)
             placed = store.commit(plan, consent.now())
     lines = [_updated(*both) for both in zip(plan.candidates, placed, strict=True)]
-    lines += [_left(plugin) for plugin in plan.left]
+    lines += [_left(plugin) for plugin in plan.unchanged]
     warnings = [*plan.failed]
     warnings += [f"`{title}` is not in {store.lock_file.name}, and was left as it is" for title in plan.unlocked]
-    missing = [] if name else [plugin.title for plugin in store.known() if not plugin.directory.exists()]
+    missing = [] if name else [plugin.title for plugin in store.all_plugins() if not plugin.directory.exists()]
     warnings += [f"`{title}` is not installed; run `samuel plugin install`" for title in missing]
     data = {
         "updated": [words.plain(plugin) for plugin in placed],
-        "unchanged": [plugin.title for plugin in plan.left],
+        "unchanged": [plugin.title for plugin in plan.unchanged],
         "unlocked": list(plan.unlocked),
         "missing": missing,
         "failed": list(plan.failed),
