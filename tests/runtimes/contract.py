@@ -57,8 +57,8 @@ class RuntimeContract:
 
     @pytest.fixture
     def call(self, runtime: Runtime, tmp_path: Path) -> Callable[..., Any]:
-        def call(behaviour: str, given: ContextExtra | None = None, timeout: float | None = None) -> Any:
-            return runtime.call(self.handler(tmp_path, behaviour), given or event(), timeout or self.timeout)
+        def call(behaviour: str, payload: ContextExtra | None = None, timeout: float | None = None) -> Any:
+            return runtime.call(self.handler(tmp_path, behaviour), payload or event(), timeout or self.timeout)
 
         return call
 
@@ -109,8 +109,8 @@ class RuntimeContract:
         assert (result["deadline_ms"], result["event"]) == (5000, "context.extra")
 
     def test_keys_that_it_does_not_know_do_no_harm(self, call: Callable[..., Any]) -> None:
-        given = event(task={"id": "1", "text": "", "from_the_future": {"a": [None]}}, context={"New": {"x": 1}})
-        assert call("echo", given).outcome is Outcome.OK
+        payload = event(task={"id": "1", "text": "", "from_the_future": {"a": [None]}}, context={"New": {"x": 1}})
+        assert call("echo", payload).outcome is Outcome.OK
 
     def test_a_megabyte_of_payload(self, call: Callable[..., Any]) -> None:
         reply = call("echo", event(task={"id": "1", "text": "ä" * 500_000}))
@@ -134,7 +134,7 @@ class RuntimeContract:
         assert "does not exist" in reply.message
 
     def test_the_payload_is_not_changed(self, call: Callable[..., Any]) -> None:
-        given = event(task={"id": "1", "text": "", "list": [1]})
-        before = msgspec.json.encode(given)
-        call("answers", given)
-        assert msgspec.json.encode(given) == before
+        payload = event(task={"id": "1", "text": "", "list": [1]})
+        before = msgspec.json.encode(payload)
+        call("answers", payload)
+        assert msgspec.json.encode(payload) == before

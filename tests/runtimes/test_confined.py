@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import py_compile
 import subprocess
@@ -144,12 +143,12 @@ class Place:
         self.exec = ExecRuntime(self.root, clean(), self.cache, LIMIT, SystemClock(), kind)
         self.python = PythonRuntime(self.root, clean(), self.cache, LIMIT, kind)
 
-    def call(self, one: Handler) -> Reply:
-        runtime = self.exec if one.runtime == "exec" else self.python
-        return runtime.call(one, event(), 60.0)
+    def call(self, hook: Handler) -> Reply:
+        runtime = self.exec if hook.runtime == "exec" else self.python
+        return runtime.call(hook, event(), 60.0)
 
-    def result(self, one: Handler) -> Any:
-        reply = self.call(one)
+    def result(self, hook: Handler) -> Any:
+        reply = self.call(hook)
         assert reply.outcome is Outcome.OK, (reply.message, reply.stderr)
         return reply.result
 
@@ -180,8 +179,8 @@ def test_nor_does_a_function(place: Place) -> None:
 
 
 def test_a_bound_script_gets_the_payload_and_no_argument(place: Place) -> None:
-    said = place.result(script(package(place.root), "#!/bin/sh\n[ $# = 0 ] && cat\n"))
-    assert said["event_id"] == "evt-1"
+    result = place.result(script(package(place.root), "#!/bin/sh\n[ $# = 0 ] && cat\n"))
+    assert result["event_id"] == "evt-1"
     named = '#!/bin/sh\necho "{\\"argument\\": \\"$1\\"}"\n'
     assert place.result(script(package(place.root), named, entry="run")) == {"argument": "run"}
 
@@ -220,8 +219,8 @@ def test_only_granted_names_of_the_hosts_environment_are_there(
 
 def test_what_the_host_preloads_is_not_passed_on(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("LD_PRELOAD", "")
-    said = place.result(script(package(place.root), '#!/bin/sh\necho "{\\"set\\": \\"${LD_PRELOAD-no}\\"}"\n'))
-    assert said == {"set": "no"}
+    result = place.result(script(package(place.root), '#!/bin/sh\necho "{\\"set\\": \\"${LD_PRELOAD-no}\\"}"\n'))
+    assert result == {"set": "no"}
 
 
 def test_temporary_files_and_a_home_work(place: Place) -> None:
@@ -232,17 +231,17 @@ with tempfile.NamedTemporaryFile() as file:
 pathlib.Path.home().joinpath("kept").write_text("kept")
 return {"home": str(pathlib.Path.home()), "said": subprocess.check_output(["sh", "-c", "cat ~/kept"], text=True)}
 """
-    said = place.result(function(package(place.root), body))
-    assert said["said"] == "kept"
-    assert Path(said["home"], "kept").read_text() == "kept"
+    result = place.result(function(package(place.root), body))
+    assert result["said"] == "kept"
+    assert Path(result["home"], "kept").read_text() == "kept"
 
 
 def test_a_granted_path_that_is_a_link_refuses_the_call(place: Place, tmp_path: Path) -> None:
     (tmp_path / "outside").mkdir()
     (place.root / "out").symlink_to(tmp_path / "outside")
     granted = package(place.root, write=("out",))
-    for one in (script(granted, "#!/bin/sh\n"), function(granted, "return {}")):
-        reply = place.call(one)
+    for hook in (script(granted, "#!/bin/sh\n"), function(granted, "return {}")):
+        reply = place.call(hook)
         assert reply.outcome is Outcome.REFUSED
         assert "symbolic link" in reply.message
 
@@ -339,42 +338,42 @@ return {"token": token}
 
 
 def test_a_worker_is_warm_and_never_shared_between_plugins_or_grants(place: Place) -> None:
-    one = function(package(place.root), TOKEN)
-    first = place.result(one)["token"]
-    assert place.result(one)["token"] == first
+    hook = function(package(place.root), TOKEN)
+    first = place.result(hook)["token"]
+    assert place.result(hook)["token"] == first
     others = [
         function(package(place.root, name="org/q"), TOKEN),
         function(package(place.root, read=("docs",)), TOKEN),
         function(package(place.root, network=True), TOKEN),
     ]
     assert len({first, *(place.result(other)["token"] for other in others)}) == 4
-    assert place.result(one)["token"] == first
+    assert place.result(hook)["token"] == first
 
 
 def test_a_worker_sees_what_is_there_now(place: Place) -> None:
     """A checkout replaces directories, and an editor files: what a kept process was given is then another one."""
-    one = function(package(place.root, read=("docs", "later")), "return {'docs': open('docs/guide.md').read()}")
-    assert place.result(one) == {"docs": "guide"}
+    hook = function(package(place.root, read=("docs", "later")), "return {'docs': open('docs/guide.md').read()}")
+    assert place.result(hook) == {"docs": "guide"}
     (place.root / "docs").rename(place.root / "old")
     (place.root / "docs").mkdir()
     (place.root / "docs" / "guide.md").write_text("another")
-    assert place.result(one) == {"docs": "another"}
+    assert place.result(hook) == {"docs": "another"}
 
 
 def test_a_worker_never_comes_to_write_what_was_protected_later(place: Place) -> None:
     body = "open('samuel.toml', 'w' if os.path.exists('samuel.toml') else 'r').write('changed')"
-    one = function(package(place.root, write=(".",)), f"try:\n    {body}\nexcept FileNotFoundError:\n    pass")
-    assert place.call(one).outcome is Outcome.OK
+    hook = function(package(place.root, write=(".",)), f"try:\n    {body}\nexcept FileNotFoundError:\n    pass")
+    assert place.call(hook).outcome is Outcome.OK
     for text in ("mine", "mine too"):
         (place.root / "new.toml").write_text(text)
         (place.root / "new.toml").rename(place.root / "samuel.toml")
-        assert place.call(one).outcome is Outcome.CRASHED
+        assert place.call(hook).outcome is Outcome.CRASHED
         assert (place.root / "samuel.toml").read_text() == text
 
 
 def test_functions_of_a_plugin_need_no_mark_but_must_be_there(place: Place) -> None:
-    one = function(package(place.root), "return {'x': 1}")
-    assert place.result(one) == {"x": 1}
+    hook = function(package(place.root), "return {'x': 1}")
+    assert place.result(hook) == {"x": 1}
     reply = place.call(handler(package(place.root), "plugin.py", "missing", "python"))
     assert reply.outcome is Outcome.CRASHED
     assert "no function `missing`" in reply.message
@@ -404,12 +403,12 @@ def test_what_a_function_starts_ends_with_the_call(place: Place, marked: Any) ->
 
 def test_no_descriptor_is_left_open_by_calls(place: Place) -> None:
     granted = package(place.root, read=("docs",), write=(".",))
-    one, two = script(granted, "#!/bin/sh\n"), function(granted, "return {}")
-    for each in (one, two):
+    hook, two = script(granted, "#!/bin/sh\n"), function(granted, "return {}")
+    for each in (hook, two):
         place.call(each)
     before = set(os.listdir("/proc/self/fd"))
     for _ in range(3):
-        assert place.call(one).outcome is place.call(two).outcome is Outcome.OK
+        assert place.call(hook).outcome is place.call(two).outcome is Outcome.OK
     assert set(os.listdir("/proc/self/fd")) == before
 
 
@@ -423,12 +422,12 @@ def test_a_worker_has_no_descriptor_but_its_own(place: Place) -> None:
 
 
 def asking(place: Place) -> Callable[[Handler], Any]:
-    def ask(one: Handler) -> Any:
+    def ask(hook: Handler) -> Any:
         answers = DeclarationCache(
             place.cache / "answers.json", str(place.root), clean(), place.cache, place.python
         )
-        found = signature(os.stat(one.path))
-        return answers.ask([(one.path, found)], one.package)[one.path]
+        file_signature = signature(os.stat(hook.path))
+        return answers.ask([(hook.path, file_signature)], hook.package)[hook.path]
 
     return ask
 
@@ -437,7 +436,7 @@ def test_a_file_is_asked_within_the_walls_and_without_its_grants(place: Place) -
     granted = package(place.root, write=(".",), network=True)
     tries = f"#!/bin/sh\necho changed > {place.root}/code.py\necho x > {granted.directory}/x\necho context.extra\n"
     answer = asking(place)(script(granted, tries))
-    assert [one.event for one in answer.declared] == ["context.extra"], answer.problem
+    assert [hook.event for hook in answer.declared] == ["context.extra"], answer.problem
     assert (place.root / "code.py").read_text() == "code"
     assert not Path(granted.directory, "x").exists()
     assert not (place.root / ".samuel" / "run").exists()  # it has no data yet
@@ -452,6 +451,6 @@ def test_a_module_is_loaded_within_the_walls(place: Place) -> None:
         "@samuel.hook('context.extra')\ndef tell(event):\n    return {}\n"
     )
     answer = asking(place)(handler(granted, "module.py", "tell", "python"))
-    assert [one.function for one in answer.declared] == ["tell"], answer.problem
+    assert [hook.function for hook in answer.declared] == ["tell"], answer.problem
     assert (place.root / "code.py").read_text() == "code"
-    assert json.loads((place.cache / "answers.json").read_text())
+    assert (place.cache / "answers.json").read_bytes()

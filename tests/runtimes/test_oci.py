@@ -35,7 +35,7 @@ class _Contract(RuntimeContract):
     serve = False
 
     @pytest.fixture(autouse=True)
-    def _given(self, hook_image: str, cache: Path) -> None:
+    def _use_fixtures(self, hook_image: str, cache: Path) -> None:
         self.image, self.cache = hook_image, cache
 
     def build(self, root: Path) -> OciRuntime:
@@ -66,9 +66,9 @@ class TestAKeptContainer(_Contract):
 
 
 def test_a_call_knows_what_it_is_about(runtime: OciRuntime, root: Path, hook_image: str) -> None:
-    _, said = done(do(runtime, package(root, hook_image), "env"))
-    found = {line for line in said.splitlines() if line.startswith("SAMUEL_")}
-    assert found == {
+    _, output = done(do(runtime, package(root, hook_image), "env"))
+    variables = {line for line in output.splitlines() if line.startswith("SAMUEL_")}
+    assert variables == {
         "SAMUEL_EVENT=context.extra",
         "SAMUEL_EVENT_ID=evt-1",
         "SAMUEL_PROJECT_ROOT=/p",
@@ -127,7 +127,7 @@ runtime.close()
         plugin = package(root, hook_image, serve=True)
         first = done(do(runtime, plugin, "hostname"))
         subprocess.run(["podman", "kill", *containers(root)], check=True, capture_output=True)
-        wait_until(lambda: not runtime._idle[plugin][0].still_right())
+        wait_until(lambda: not runtime._idle[plugin][0].is_current())
         assert done(do(runtime, plugin, "hostname")) != first
         assert len(containers(root)) == 1
 
@@ -148,7 +148,7 @@ runtime.close()
         reply = runtime.call(handler(answer, plugin), event(), 60.0)
         if reply.outcome is Outcome.OK:  # its second line was not there yet
             assert answer == "twice"
-            wait_until(lambda: not runtime._idle[plugin][0].still_right())
+            wait_until(lambda: not runtime._idle[plugin][0].is_current())
         else:
             assert reply.outcome is Outcome.BAD_OUTPUT
             assert '{"result": {...}}' in reply.message
@@ -157,9 +157,9 @@ runtime.close()
 
     def test_never_serves_other_grants(self, runtime: OciRuntime, root: Path, hook_image: str) -> None:
         script = "echo x > docs/new"
-        one = package(root, hook_image, Capabilities(write=("docs",)), serve=True)
+        serving = package(root, hook_image, Capabilities(write=("docs",)), serve=True)
         other = package(root, hook_image, Capabilities(read=("docs",)), serve=True)
-        assert done(do(runtime, one, script))[0] == 0
+        assert done(do(runtime, serving, script))[0] == 0
         assert done(do(runtime, other, script))[0] != 0
         assert len(containers(root)) == 2
 
@@ -268,9 +268,9 @@ def test_another_engine_runs_and_confines_it_too(
     host = {**os.environ, "PATH": f"{tmp_path}:{os.environ['PATH']}", "SAMUEL_CONTAINER": name}
     runtime = OciRuntime(root, host, cache, LIMIT, MEMORY, SystemClock())
     plugin = package(root, hook_image, Capabilities(read=("docs",)), serve=serve)
-    _, said = done(do(runtime, plugin, "cat docs/b.md; echo evil > docs/b.md; echo x > /new"))
-    assert said.startswith("mine\n")
-    assert said.count("Read-only file system") == 2
+    _, output = done(do(runtime, plugin, "cat docs/b.md; echo evil > docs/b.md; echo x > /new"))
+    assert output.startswith("mine\n")
+    assert output.count("Read-only file system") == 2
     assert runtime.call(handler("crash", plugin), event(), 60.0).message == "exit code 1: the reason"
     assert do(runtime, plugin, "sleep 60", timeout=2.0).outcome is Outcome.TIMED_OUT
     runtime.close()
@@ -305,10 +305,10 @@ class TestTheExample:
             serve=serve,
         )
         data = root / ".samuel" / "run" / "plugins" / "long-files"
-        said = Plugin("long-files", {"max_lines": 5, "names": ["*.py"]}, str(data))
+        long_files = Plugin("long-files", {"max_lines": 5, "names": ["*.py"]}, str(data))
         (root / "src" / 'odd "name".py').write_text("x\n" * 7)
         (root / "src" / "long.txt").write_text("x\n" * 7)
-        check = QualityCheck(commands=[], plugin=said)
+        check = QualityCheck(commands=[], plugin=long_files)
         reply = runtime.call(handler("check", plugin), check, 60.0)
         message = 'src/odd "name".py has 7 lines, and 5 are the most; split it'
         assert reply.result == {"failures": [{"source": "long-files", "message": message}]}, reply
@@ -316,7 +316,7 @@ class TestTheExample:
         assert runtime.call(handler("check", plugin), check, 60.0).result == {"failures": []}
         for number in (1, 2):
             ended = AfterIteration(
-                task={"id": "1.2"}, outcome="completed", iteration=number, timestamp="now", plugin=said
+                task={"id": "1.2"}, outcome="completed", iteration=number, timestamp="now", plugin=long_files
             )
             reply = runtime.call(handler("report", plugin), ended, 60.0)
             assert (reply.outcome, reply.result, reply.stderr) == (Outcome.OK, {}, "")

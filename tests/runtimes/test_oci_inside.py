@@ -44,8 +44,8 @@ class TestWhatIsInside:
     ) -> None:
         for _ in range(2):
             text = uuid.uuid4().hex
-            given = event(task={"id": "1", "text": text})
-            reply = runtime.call(handler("digest", package(root, hook_image, serve=serve)), given, 60.0)
+            payload = event(task={"id": "1", "text": text})
+            reply = runtime.call(handler("digest", package(root, hook_image, serve=serve)), payload, 60.0)
             assert reply.result == {"digest": hashlib.sha256(text.encode()).hexdigest()}
 
     def test_nothing_can_be_written_but_tmp_and_the_plugin_s_own_data(self, shell: Shell, root: Path) -> None:
@@ -56,19 +56,19 @@ class TestWhatIsInside:
             done
             echo x > /tmp/new && echo kept > {data}/kept && pwd
         """
-        code, said = shell(script)
-        said = said.replace(f"WRITTEN {root.parent}\n", "")  # below /tmp, which is the container's own
-        assert (code, said) == (0, f"{root}")
+        code, output = shell(script)
+        output = output.replace(f"WRITTEN {root.parent}\n", "")  # below /tmp, which is the container's own
+        assert (code, output) == (0, f"{root}")
         assert (data / "kept").read_text() == "kept\n"
         assert (data / "kept").stat().st_uid == os.geteuid()
         assert not (root.parent / "new").exists()
         assert shell(f"cat {data}/kept")[1] == "kept"
 
     def test_no_rights_and_none_to_get(self, shell: Shell) -> None:
-        _, said = shell("grep -E '^(Cap(Eff|Prm|Bnd)|NoNewPrivs|Seccomp):' /proc/self/status")
-        found = dict(line.split(":\t") for line in said.splitlines())
-        assert {found[name] for name in ("CapEff", "CapPrm", "CapBnd")} == {"0" * 16}
-        assert (found["NoNewPrivs"], found["Seccomp"]) == ("1", "2")
+        _, output = shell("grep -E '^(Cap(Eff|Prm|Bnd)|NoNewPrivs|Seccomp):' /proc/self/status")
+        values = dict(line.split(":\t") for line in output.splitlines())
+        assert {values[name] for name in ("CapEff", "CapPrm", "CapBnd")} == {"0" * 16}
+        assert (values["NoNewPrivs"], values["Seccomp"]) == ("1", "2")
 
     def test_no_network_unless_it_is_granted(self, shell: Shell) -> None:
         with socket.create_server(("", 0)) as server:
@@ -77,21 +77,21 @@ class TestWhatIsInside:
             tries = "".join(
                 f"nc -w 2 {host} {port} </dev/null && echo REACHED {host}\n" for host in ("127.0.0.1", *ours)
             )
-            code, said = shell(f"{tries}\ncut -d : -f 1 -s /proc/net/dev")
-            assert "REACHED" not in said
-            assert said.split()[-1] == "lo"
-            assert len([word for word in said.split() if word in ("lo", "eth0")]) == 1
+            code, output = shell(f"{tries}\ncut -d : -f 1 -s /proc/net/dev")
+            assert "REACHED" not in output
+            assert output.split()[-1] == "lo"
+            assert len([word for word in output.split() if word in ("lo", "eth0")]) == 1
         assert code == 0
-        _, said = shell("cut -d : -f 1 -s /proc/net/dev", network=True)
-        assert len(said.split()) > 1
+        _, output = shell("cut -d : -f 1 -s /proc/net/dev", network=True)
+        assert len(output.split()) > 1
 
     def test_only_granted_variables(self, shell: Shell) -> None:
-        _, said = shell("env", env=("GRANTED", "PATH", "HOME", "SAMUEL_TRUST", "ABSENT"))
-        found = dict(line.partition("=")[::2] for line in said.splitlines())
-        assert found["GRANTED"] == "the value"
-        assert found["HOME"] == "/tmp"
-        assert not {"SECRET", "http_proxy", "SAMUEL_TRUST", "ABSENT"} & set(found)
-        assert found["PATH"] != os.environ["PATH"]
+        _, output = shell("env", env=("GRANTED", "PATH", "HOME", "SAMUEL_TRUST", "ABSENT"))
+        values = dict(line.partition("=")[::2] for line in output.splitlines())
+        assert values["GRANTED"] == "the value"
+        assert values["HOME"] == "/tmp"
+        assert not {"SECRET", "http_proxy", "SAMUEL_TRUST", "ABSENT"} & set(values)
+        assert values["PATH"] != os.environ["PATH"]
         assert "GRANTED" not in shell("env")[1]
 
     def test_no_more_memory_than_the_limit(
@@ -116,27 +116,29 @@ class TestWhatIsInside:
 
 class TestTheProject:
     def test_is_not_there_without_a_grant(self, shell: Shell, root: Path) -> None:
-        _, said = shell(f"cat {root}/src/a.py; ls -A {root}; echo evil > {root}/src/a.py; echo evil > {root}/new")
-        assert "mine" not in said
-        assert said.splitlines()[1] == ".samuel"  # on the way to its own directory and its data
+        _, output = shell(
+            f"cat {root}/src/a.py; ls -A {root}; echo evil > {root}/src/a.py; echo evil > {root}/new"
+        )
+        assert "mine" not in output
+        assert output.splitlines()[1] == ".samuel"  # on the way to its own directory and its data
         assert (root / "src" / "a.py").read_text() == "mine\n"
         assert not (root / "new").exists()
 
     def test_can_be_read_where_that_is_granted(self, shell: Shell, root: Path) -> None:
         script = "cat src/a.py; cat docs/b.md; echo evil > docs/b.md; echo evil > docs/new; mv docs other"
-        _, said = shell(script, read=("docs",))
-        assert said.count("mine") == 1
-        assert said.count("Read-only file system") >= 2
-        _, said = shell(f"cd {root} && {script}", read=(".",))
-        assert said.count("mine") == 2
-        assert said.count("Read-only file system") >= 2
+        _, output = shell(script, read=("docs",))
+        assert output.count("mine") == 1
+        assert output.count("Read-only file system") >= 2
+        _, output = shell(f"cd {root} && {script}", read=(".",))
+        assert output.count("mine") == 2
+        assert output.count("Read-only file system") >= 2
         assert sorted(os.listdir(root / "docs")) == ["b.md"]
         assert (root / "docs" / "b.md").read_text() == "mine\n"
 
     def test_can_be_written_where_that_is_granted(self, shell: Shell, root: Path) -> None:
         script = "echo one > docs/new; echo two > made/here/x; echo evil > src/a.py; cat docs/b.md"
-        _, said = shell(script, write=("docs", "made/here/"))
-        assert said.endswith("mine")
+        _, output = shell(script, write=("docs", "made/here/"))
+        assert output.endswith("mine")
         assert (root / "docs" / "new").read_text() == "one\n"
         assert (root / "made" / "here" / "x").read_text() == "two\n"
         assert (root / "src" / "a.py").read_text() == "mine\n"
@@ -150,10 +152,10 @@ class TestTheProject:
             for f in {" ".join(protected)}; do echo evil > $f && echo WRITTEN $f; rm -f $f; done
             for d in .git .samuel samuel.toml; do mv $d moved && echo MOVED $d; done; :
         """
-        _, said = shell(script, write=(".",))
-        assert said.startswith("fine")
-        assert "WRITTEN" not in said
-        assert "MOVED" not in said
+        _, output = shell(script, write=(".",))
+        assert output.startswith("fine")
+        assert "WRITTEN" not in output
+        assert "MOVED" not in output
         assert {name: (root / name).read_bytes() for name in protected} == before
         assert (root / "top").read_text() == "new\n"
 

@@ -121,9 +121,9 @@ def test_hooks_of_one_directory_share_a_worker_and_plugins_do_not(runtime: Pytho
     project = pid(runtime, of(tmp_path, "who", owner="a"))
     assert pid(runtime, of(tmp_path, "who", owner="b")) == project
     user = pid(runtime, of(tmp_path, "who", Origin.USER))
-    one = pid(runtime, of(tmp_path, "who", Origin.DISTRIBUTION, owner="a"))
+    first = pid(runtime, of(tmp_path, "who", Origin.DISTRIBUTION, owner="a"))
     two = pid(runtime, of(tmp_path, "who", Origin.DISTRIBUTION, owner="b"))
-    assert len({project, user, one, two}) == 4
+    assert len({project, user, first, two}) == 4
 
 
 @pytest.mark.parametrize("fault", ["hang", "flood"])
@@ -178,8 +178,11 @@ def test_describe_names_what_is_marked(runtime: PythonRuntime, tmp_path: Path) -
         "def g(event): ...\n"
     )
     reply = runtime.describe(str(file), "discovery", 10.0)
-    given = {"function": "f", "order": 5, "strict": True, "timeout": "3s", "role": "guard"}
-    assert reply.result["declared"] == [{**given, "event": "before_loop"}, {**given, "event": "context.extra"}]
+    declaration = {"function": "f", "order": 5, "strict": True, "timeout": "3s", "role": "guard"}
+    assert reply.result["declared"] == [
+        {**declaration, "event": "before_loop"},
+        {**declaration, "event": "context.extra"},
+    ]
 
 
 def test_nothing_is_compiled_beside_the_hook(runtime: PythonRuntime, tmp_path: Path) -> None:

@@ -77,7 +77,7 @@ COMPONENT = bytes(wat2wasm("(component)"))
         ),
         (
             module(speaks='(func (export "samuel_protocol_version") (result i32) (i32.const 2))'),
-            "speaks protocol 2, and this Samuel speaks 1",
+            "uses protocol 2, and this Samuel uses 1",
         ),
         (module(memory='(memory (export "memory") i64 1)'), "cannot be used"),
         (module(memory='(memory (export "memory") 1 2 shared)'), "cannot be used"),
@@ -129,9 +129,9 @@ def test_without_wasmtime_it_says_what_to_install(tmp_path: Path) -> None:
         from pathlib import Path
         from samuel.events import ContextExtra
         from samuel.hooks.handler import Handler, Origin
-        from samuel.runtimes.wasm import Wasm
+        from samuel.runtimes.wasm import WasmRuntime
         handler = Handler(name="x", event="", origin=Origin.PROJECT_PLUGIN, runtime="wasm", path="/x", entry="x")
-        reply = Wasm(Path("/"), Path("/"), 1, 1).call(handler, ContextExtra(task={}), 5.0)
+        reply = WasmRuntime(Path("/"), Path("/"), 1, 1).call(handler, ContextExtra(task={}), 5.0)
         print(reply.outcome, reply.message)
     """
     source = str(Path(__file__).parents[2] / "src")
@@ -294,22 +294,22 @@ def test_calls_at_the_same_time_do_not_mix(place: Place) -> None:
     place.loaded(behaviours())
     kinds = [("echo", 10.0), ("crash", 10.0), ("hang", 0.3), ("chatter", 10.0)] * 8
 
-    def one(number: int) -> tuple[str, str]:
+    def call(number: int) -> tuple[str, str]:
         entry, timeout = kinds[number]
-        given = event(task={"id": str(number), "text": ""})
-        reply = place.runtime.call(place.handler(entry), given, timeout)
+        payload = event(task={"id": str(number), "text": ""})
+        reply = place.runtime.call(place.handler(entry), payload, timeout)
         return str(reply.outcome), json.dumps(reply.result) + reply.stderr.partition("\n")[0]
 
     with ThreadPoolExecutor(8) as threads:
-        got = list(threads.map(one, range(len(kinds))))
-    for number, (outcome, said) in enumerate(got):
-        wanted = {
+        got = list(threads.map(call, range(len(kinds))))
+    for number, (outcome, message) in enumerate(got):
+        expected = {
             "echo": ("ok", {"deadline_ms": 5000, "event": "context.extra", "id": str(number), "size": 0}, ""),
             "crash": ("crashed", {}, "error: the reason"),
             "hang": ("timed_out", {}, ""),
             "chatter": ("ok", {"x": 1}, "info: chatter"),
         }[kinds[number][0]]
-        assert (outcome, said) == (wanted[0], json.dumps(wanted[1]) + wanted[2])
+        assert (outcome, message) == (expected[0], json.dumps(expected[1]) + expected[2])
 
 
 def test_a_runtime_goes_on_after_it_was_closed(place: Place) -> None:

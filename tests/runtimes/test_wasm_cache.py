@@ -10,11 +10,11 @@ import pytest
 from wasmtime import Config, Engine, Module
 
 from samuel.hooks.handler import Outcome
-from samuel.runtimes.wasm.cache import KEPT, CompiledCache
+from samuel.runtimes.wasm.cache import MAX_MODULES, CompiledCache
 
 from .wasm_build import Place, saying
 
-ONE, TWO = saying('{"x": 1}'), saying('{"x": 2}')
+FIRST, SECOND = saying('{"x": 1}'), saying('{"x": 2}')
 
 
 @pytest.fixture
@@ -46,7 +46,7 @@ def compiled(place: Place, data: bytes) -> Path:
 
 
 def test_it_is_written_for_nobody_else(place: Place) -> None:
-    place.call(ONE)
+    place.call(FIRST)
     (file,) = cached(place)
     assert file.stat().st_mode & 0o777 == 0o600
     assert file.parent.stat().st_mode & 0o777 == 0o700
@@ -56,22 +56,22 @@ def test_it_is_written_for_nobody_else(place: Place) -> None:
 
 def test_it_is_really_used(place: Place) -> None:
     """Only somebody who may write the user's own cache can do this: give one module the other's code, sealed."""
-    file = compiled(place, ONE)
+    file = compiled(place, FIRST)
     digest, _, compiler = file.stem.partition("-")
     config = Config()
     config.epoch_interruption = True
     for name in ("wasm_threads", "wasm_multi_memory", "wasm_memory64", "wasm_gc"):
         setattr(config, name, False)
-    other = bytes(Module(Engine(config), TWO).serialize())
+    other = bytes(Module(Engine(config), SECOND).serialize())
     CompiledCache(place.cache / "wasm", place.root, compiler).keep(digest, other)
-    place.module.write_bytes(ONE)
+    place.module.write_bytes(FIRST)
     assert again(place) == {"x": 2}
     file.unlink()
     assert again(place) == {"x": 1}
 
 
 def test_one_that_is_damaged_is_compiled_again(place: Place) -> None:
-    file = compiled(place, ONE)
+    file = compiled(place, FIRST)
     whole = file.read_bytes()
     middle = len(whole) // 2
     for damaged in (
@@ -86,31 +86,37 @@ def test_one_that_is_damaged_is_compiled_again(place: Place) -> None:
 
 
 def test_one_of_another_module_will_not_do(place: Place) -> None:
-    one = compiled(place, ONE)
-    two = compiled(place, TWO)
-    one.write_bytes(two.read_bytes())
-    place.module.write_bytes(ONE)
+    module = compiled(place, FIRST)
+    two = compiled(place, SECOND)
+    module.write_bytes(two.read_bytes())
+    place.module.write_bytes(FIRST)
     assert again(place) == {"x": 1}
 
 
 def test_one_without_our_seal_will_not_do(place: Place) -> None:
-    one, two = compiled(place, ONE), compiled(place, TWO)
-    one.write_bytes(bytes(32) + two.read_bytes()[32:])
-    place.module.write_bytes(ONE)
+    module, two = compiled(place, FIRST), compiled(place, SECOND)
+    module.write_bytes(bytes(32) + two.read_bytes()[32:])
+    place.module.write_bytes(FIRST)
     assert again(place) == {"x": 1}
 
 
 def test_one_that_a_plugin_brings_along_is_never_read(place: Place) -> None:
     """Under every name that it could be looked for, in the plugin and beside the project."""
-    one, two = compiled(place, ONE), compiled(place, TWO)
+    module, two = compiled(place, FIRST), compiled(place, SECOND)
     planted = two.read_bytes()
-    names = ("plugin.cwasm", "plugin.wasm.cwasm", one.name, f"wasm/{one.name}", f".cache/samuel/wasm/{one.name}")
+    names = (
+        "plugin.cwasm",
+        "plugin.wasm.cwasm",
+        module.name,
+        f"wasm/{module.name}",
+        f".cache/samuel/wasm/{module.name}",
+    )
     for directory in (place.plugin, place.root, place.root / ".samuel"):
         for name in names:
             (directory / name).parent.mkdir(parents=True, exist_ok=True)
             (directory / name).write_bytes(planted)
-    one.unlink()
-    place.module.write_bytes(ONE)
+    module.unlink()
+    place.module.write_bytes(FIRST)
     assert again(place) == {"x": 1}
     place.module.write_bytes(planted)  # nor is it a module by itself
     assert place.call().outcome is Outcome.NOT_STARTED
@@ -119,29 +125,29 @@ def test_one_that_a_plugin_brings_along_is_never_read(place: Place) -> None:
 
 
 def test_a_link_or_a_file_that_others_can_write_is_not_read(place: Place, tmp_path: Path) -> None:
-    one, two = compiled(place, ONE), compiled(place, TWO)
-    place.module.write_bytes(ONE)
-    sealed = one.read_bytes()
-    one.unlink()
+    module, two = compiled(place, FIRST), compiled(place, SECOND)
+    place.module.write_bytes(FIRST)
+    sealed = module.read_bytes()
+    module.unlink()
     (tmp_path / "planted").write_bytes(sealed)
-    one.symlink_to(tmp_path / "planted")
+    module.symlink_to(tmp_path / "planted")
     assert again(place) == {"x": 1}
-    assert not one.is_symlink()  # replaced, and what it led to is as it was
+    assert not module.is_symlink()  # replaced, and what it led to is as it was
     assert (tmp_path / "planted").read_bytes() == sealed
-    one.chmod(0o666)
+    module.chmod(0o666)
     assert again(place) == {"x": 1}
-    assert one.stat().st_mode & 0o777 == 0o600
+    assert module.stat().st_mode & 0o777 == 0o600
     assert two.exists()
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a file away")
 def test_a_file_of_somebody_else_is_not_read(place: Place) -> None:
-    one = compiled(place, ONE)
-    os.chown(one, 12345, 12345)
+    module = compiled(place, FIRST)
+    os.chown(module, 12345, 12345)
     assert again(place) == {"x": 1}
-    assert one.stat().st_uid == 0
-    os.chown(one.parent, 12345, 12345)
-    one.unlink()
+    assert module.stat().st_uid == 0
+    os.chown(module.parent, 12345, 12345)
+    module.unlink()
     assert again(place) == {"x": 1}
     assert cached(place) == []
 
@@ -149,14 +155,14 @@ def test_a_file_of_somebody_else_is_not_read(place: Place) -> None:
 def test_a_directory_that_others_can_write_is_not_used(place: Place) -> None:
     (place.cache / "wasm").mkdir()
     (place.cache / "wasm").chmod(0o777)
-    assert place.call(ONE).result == {"x": 1}
+    assert place.call(FIRST).result == {"x": 1}
     assert cached(place) == []
 
 
 def test_a_directory_that_is_a_link_is_not_used(place: Place, tmp_path: Path) -> None:
     (tmp_path / "elsewhere").mkdir(mode=0o700)
     (place.cache / "wasm").symlink_to(tmp_path / "elsewhere")
-    assert place.call(ONE).result == {"x": 1}
+    assert place.call(FIRST).result == {"x": 1}
     assert list((tmp_path / "elsewhere").iterdir()) == []
 
 
@@ -170,21 +176,21 @@ def test_a_cache_inside_the_project_is_not_used(place: Place, tmp_path: Path, th
         place.cache = tmp_path / through
         place.cache.symlink_to(inside)
     place.runtime = place.new()
-    assert place.call(ONE).result == {"x": 1}
+    assert place.call(FIRST).result == {"x": 1}
     assert list((inside / "wasm").iterdir()) == []
 
 
 def test_a_cache_that_cannot_be_written_is_no_trouble(place: Place) -> None:
     (place.cache / "wasm").write_text("a file")
-    assert place.call(ONE).result == {"x": 1}
+    assert place.call(FIRST).result == {"x": 1}
 
 
 def test_only_the_latest_are_kept(place: Place) -> None:
     cache = CompiledCache(place.cache / "wasm", place.root, "compiler")
-    for number in range(KEPT + 3):
+    for number in range(MAX_MODULES + 3):
         cache.keep(f"{number:064}", b"code")
         os.utime(place.cache / "wasm" / f"{number:064}-compiler.cwasm", ns=(number, number))
-    kept = cached(place)
-    assert len(kept) == KEPT
+    names = cached(place)
+    assert len(names) == MAX_MODULES
     assert cache.load(f"{0:064}") is None
-    assert cache.load(f"{KEPT + 2:064}") == b"code"
+    assert cache.load(f"{MAX_MODULES + 2:064}") == b"code"

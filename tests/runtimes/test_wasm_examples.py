@@ -66,39 +66,39 @@ def text(source: random.Random, most: int) -> str:
 
 def open_points(payload: Payload, marks: str) -> list[Mapping[str, str]]:
     """What examples/plugins/wasm-c does, in Python."""
-    found = []
+    points = []
     for number, line in enumerate(payload["task"]["description"].split("\n"), start=1):
         places = [line.find(mark) for mark in marks.split() if mark in line]
         if places:
-            found.append(f"- line {number}: {line[min(places) :]}\n")
-    if not found:
+            points.append(f"- line {number}: {line[min(places) :]}\n")
+    if not points:
         return []
-    said = f"{len(found)} open point{'s' if len(found) > 1 else ''} in task {payload['task']['id']}:\n\n"
-    return [{"name": "open-points.md", "content": said + "".join(found)}]
+    heading = f"{len(points)} open point{'s' if len(points) > 1 else ''} in task {payload['task']['id']}:\n\n"
+    return [{"name": "open-points.md", "content": heading + "".join(points)}]
 
 
 def pointless(payload: Payload, endings: list[str]) -> list[Mapping[str, str]]:
     """What examples/plugins/wasm-zig does, in Python."""
     return [
-        {"source": "honest-checks", "command": command, "message": f"it cannot fail: it ends in `{found[0]}`"}
+        {"source": "honest-checks", "command": command, "message": f"it cannot fail: it ends in `{matching[0]}`"}
         for command in payload["commands"]
-        if (found := [ending for ending in endings if command.rstrip(" \t\r\n").endswith(ending)])
+        if (matching := [ending for ending in endings if command.rstrip(" \t\r\n").endswith(ending)])
     ]
 
 
 @pytest.fixture(scope="session")
 def rebuilt(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
     """A copy of an example with its module built from the sources in the copy."""
-    made: dict[str, Path] = {}
+    built: dict[str, Path] = {}
 
     def rebuild(name: str) -> Path:
-        if name not in made:
-            made[name] = tmp_path_factory.mktemp("rebuilt") / name
-            shutil.copytree(EXAMPLES / name, made[name])
-            (made[name] / "plugin.wasm").unlink()
+        if name not in built:
+            built[name] = tmp_path_factory.mktemp("rebuilt") / name
+            shutil.copytree(EXAMPLES / name, built[name])
+            (built[name] / "plugin.wasm").unlink()
             env = {**os.environ, "PYTHON": sys.executable}
-            subprocess.run(["sh", "build.sh"], cwd=made[name], env=env, check=True)
-        return made[name]
+            subprocess.run(["sh", "build.sh"], cwd=built[name], env=env, check=True)
+        return built[name]
 
     return rebuild
 
@@ -139,9 +139,9 @@ def test_the_one_in_zig(samuel_project: SamuelProject, example: Callable[[str], 
         for _ in range(200):
             payload = {"commands": [text(source, 12) for _ in range(source.randrange(5))]}
             fired = app.fire("quality.check", **payload)
-            wanted = pointless(payload, endings)
-            assert [call.outcome for call in fired.calls] == ["failed" if wanted else "ok"], payload
-            assert fired.result["failures"] == wanted, payload
+            expected = pointless(payload, endings)
+            assert [call.outcome for call in fired.calls] == ["failed" if expected else "ok"], payload
+            assert fired.result["failures"] == expected, payload
 
 
 def test_the_one_in_zig_with_other_endings(samuel_project: SamuelProject, example: Callable[[str], Path]) -> None:

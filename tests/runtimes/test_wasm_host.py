@@ -46,10 +46,10 @@ def ask(place: Place) -> Ask:
         config: dict[str, Any] | None = None,
         timeout: float = 10.0,
     ) -> Any:
-        given = first if isinstance(first, str) else json.dumps(first)
+        first_text = first if isinstance(first, str) else json.dumps(first)
         before = descriptors()
         reply = place.runtime.call(
-            place.handler("ask", grants, config), place.event(call=call, first=given, second=second), timeout
+            place.handler("ask", grants, config), place.event(call=call, first=first_text, second=second), timeout
         )
         if call != "net":  # the server is in this process too
             assert descriptors() <= before
@@ -225,16 +225,16 @@ def test_a_link_swapped_in_while_calls_run_leads_nowhere(place: Place, ask: Ask)
     (docs / "file").write_text("inside")
     (place.root / "link").symlink_to(outside)
     with swapping(docs, place.root / "link"):
-        seen = set()
+        outcomes = set()
         for number in range(300):
             call = ("fs_read", "fs_write")[number % 2]
             handler = place.handler("ask", write("docs"))
             reply = place.runtime.call(handler, place.event(call=call, first="docs/file", second="inside"), 10.0)
-            seen.add((reply.outcome, reply.result.get("text", "")))
+            outcomes.add((reply.outcome, reply.result.get("text", "")))
     assert (outside / "file").read_text() == "outside"
     assert [path.name for path in outside.iterdir()] == ["file"]
-    assert not any("outside" in text for _, text in seen)
-    assert (Outcome.OK, "inside") in seen
+    assert not any("outside" in text for _, text in outcomes)
+    assert (Outcome.OK, "inside") in outcomes
 
 
 def test_a_hard_link_is_not_written(place: Place, ask: Ask) -> None:
@@ -300,9 +300,9 @@ def test_a_program_finds_granted_variables_and_no_others(ask: Ask, monkeypatch: 
         monkeypatch.setenv(name, f"value of {name}")
     grants = Capabilities(exec=True, env=("GRANTED", "SAMUEL_TRUST"))
     reply = ask("exec", {"argv": ["env"]}, grants=grants)
-    found = json.loads(reply.result["text"])["stdout"]
-    assert "GRANTED=value of GRANTED" in found
-    assert found.count("value of") == 1
+    stdout = json.loads(reply.result["text"])["stdout"]
+    assert "GRANTED=value of GRANTED" in stdout
+    assert stdout.count("value of") == 1
 
 
 def test_a_program_ends_at_its_own_time_or_with_the_call(ask: Ask, marked: Any, patiently: Any) -> None:
@@ -345,7 +345,7 @@ def test_requests_that_come_to_nothing(ask: Ask, request_: object, code: int) ->
 
 
 class _Answers(BaseHTTPRequestHandler):
-    seen: list[tuple[str, str, str, str]]
+    requests: list[tuple[str, str, str, str]]
 
     def do_GET(self) -> None:
         self._answer()
@@ -355,7 +355,7 @@ class _Answers(BaseHTTPRequestHandler):
 
     def _answer(self) -> None:
         body = self.rfile.read(int(self.headers.get("Content-Length", 0))).decode()
-        self.seen.append((self.command, self.path, self.headers.get("X-Token", ""), body))
+        self.requests.append((self.command, self.path, self.headers.get("X-Token", ""), body))
         if self.path == "/hang":
             self.server.over.wait()  # type: ignore[attr-defined]
             return
@@ -375,7 +375,7 @@ class _Answers(BaseHTTPRequestHandler):
 @pytest.fixture
 def server() -> Iterator[str]:
     """An HTTP server on loopback."""
-    _Answers.seen = []
+    _Answers.requests = []
     with ThreadingHTTPServer(("127.0.0.1", 0), _Answers) as http:
         http.daemon_threads = True
         http.over = threading.Event()  # type: ignore[attr-defined]
@@ -396,7 +396,7 @@ def test_a_granted_host_is_reached(ask: Ask, server: str) -> None:
     assert reply.outcome is Outcome.OK, reply
     got = json.loads(reply.result["text"])
     assert (got["status"], got["body"], got["headers"]["content-length"]) == (200, "POST häa", "9")
-    assert _Answers.seen == [("POST", "/a?b=c", "t", "häa")]
+    assert _Answers.requests == [("POST", "/a?b=c", "t", "häa")]
     with_port = Capabilities(network=(server.removeprefix("http://"),))
     assert json.loads(ask("net", {"url": server}, grants=with_port).result["text"])["body"] == "GET "
 
@@ -410,7 +410,7 @@ def test_no_other_host_is_reached(ask: Ask, server: str) -> None:
         reply = ask("net", {"url": server}, grants=grants)
         assert reply.outcome is Outcome.REFUSED
         assert reply.message == f"it tried to reach `127.0.0.1:{port}`, and `network` does not list that"
-    assert _Answers.seen == []
+    assert _Answers.requests == []
 
 
 @pytest.mark.parametrize(
@@ -445,13 +445,13 @@ def test_a_request_cannot_smuggle_another(ask: Ask, server: str) -> None:
         {"url": f"{server}/a b"},
     ):
         assert ask("net", request, grants=HOST).result["code"] == FAILED, request
-    assert _Answers.seen == []
+    assert _Answers.requests == []
 
 
 def test_redirects_are_for_the_module_to_follow(ask: Ask, server: str) -> None:
     got = json.loads(ask("net", {"url": f"{server}/moved"}, grants=HOST).result["text"])
     assert (got["status"], got["headers"]["location"]) == (302, "/elsewhere")
-    assert [path for _, path, _, _ in _Answers.seen] == ["/moved"]
+    assert [path for _, path, _, _ in _Answers.requests] == ["/moved"]
 
 
 def test_a_proxy_in_the_environment_is_not_used(ask: Ask, server: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -465,8 +465,8 @@ def test_a_response_that_is_too_large_or_never_comes(ask: Ask, server: str) -> N
 
 
 def test_a_server_that_never_answers_takes_no_more_than_the_call(place: Place, server: str) -> None:
-    given = place.event(call="net", first=json.dumps({"url": f"{server}/hang"}), second="")
-    assert place.runtime.call(place.handler("ask", HOST), given, 0.5).outcome is Outcome.TIMED_OUT
+    payload = place.event(call="net", first=json.dumps({"url": f"{server}/hang"}), second="")
+    assert place.runtime.call(place.handler("ask", HOST), payload, 0.5).outcome is Outcome.TIMED_OUT
 
 
 def test_nobody_listens(ask: Ask) -> None:

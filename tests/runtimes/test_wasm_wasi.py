@@ -56,9 +56,9 @@ def test_a_granted_directory_is_there_under_its_own_name(place: Place, do: Do) -
     assert (place.root / "docs/b").read_text() == "new"
     both = Capabilities(read=("docs", "."), write=("docs/",))
     assert do("write", "docs/b", "newer", grants=both)["result"] == 5
-    made = Capabilities(write=("made/by/", "not/made"))
-    assert do("write", "made/by/it", "new", grants=made)["result"] == 3
-    assert do("write", "not/made/it", "new", grants=made)["result"] == -1
+    grants = Capabilities(write=("made/by/", "not/made"))
+    assert do("write", "made/by/it", "new", grants=grants)["result"] == 3
+    assert do("write", "not/made/it", "new", grants=grants)["result"] == -1
     assert (place.root / "made/by/it").read_text() == "new"
     assert not (place.root / "not").exists()
 
@@ -128,12 +128,12 @@ def test_a_link_swapped_in_while_calls_run_leads_nowhere(place: Place, do: Do, t
     (tmp_path / "elsewhere").mkdir()
     (tmp_path / "elsewhere/a").write_text("elsewhere")
     (place.root / "link").symlink_to(tmp_path / "elsewhere")
-    seen = set()
+    texts = set()
     with swapping(place.root / "docs", place.root / "link"):
         for number in range(200):
             reply = do(("read", "write")[number % 2], "docs/a", "docs", grants=WRITE_DOCS)
-            seen.add(reply["text"] if isinstance(reply, dict) else str(reply.outcome))
-    assert {"docs"} <= seen <= {"docs", "", "refused"}
+            texts.add(reply["text"] if isinstance(reply, dict) else str(reply.outcome))
+    assert {"docs"} <= texts <= {"docs", "", "refused"}
     assert (tmp_path / "elsewhere/a").read_text() == "elsewhere"
     assert os.listdir(tmp_path / "elsewhere") == ["a"]
 
@@ -194,7 +194,7 @@ def test_leaving_is_no_way_to_answer(do: Do) -> None:
     for code in ("0", "3"):
         reply = do("exit", code)
         assert reply.outcome is Outcome.CRASHED
-        assert reply.message == f"it called exit({code}) instead of coming back"
+        assert reply.message == f"it called exit({code}) instead of returning"
 
 
 def test_no_amount_of_printing_takes_more_than_its_time_or_its_room(do: Do, patiently: Any) -> None:

@@ -148,13 +148,13 @@ class Place:
 
 
 @contextmanager
-def swapping(one: Path, other: Path) -> Iterator[None]:
+def swapping(first: Path, second: Path) -> Iterator[None]:
     """Two names that change places all the time; neither is ever missing."""
     exchange, over = ctypes.CDLL(None).renameat2, threading.Event()
 
     def swap() -> None:
         while not over.is_set():
-            assert exchange(-100, bytes(one), -100, bytes(other), 2) == 0
+            assert exchange(-100, bytes(first), -100, bytes(second), 2) == 0
 
     swapper = threading.Thread(target=swap)
     swapper.start()

@@ -1,7 +1,7 @@
-"""What a runtime is: one way to call one handler, whatever it is written in.
+"""The protocol of a runtime: a way to call handlers of one kind.
 
-A runtime never raises for what a handler does. Whatever happens becomes one of the outcomes, with a message
-that says what and a stderr that is kept apart from the answer.
+A runtime never raises because of what a handler does. Whatever happens becomes one of the outcomes, with a
+message, and with the handler's stderr apart from its result.
 """
 
 from __future__ import annotations
@@ -16,18 +16,20 @@ from samuel.hooks.handler import Handler, Outcome
 
 
 class Reply(msgspec.Struct, frozen=True):
-    """How a call went, before anybody looked at what the answer means."""
+    """How a call ended; its result is not validated yet."""
 
     outcome: Outcome
-    result: Mapping[str, Any] = {}  # of one that ended badly too, if it had said something
+    result: Mapping[str, Any] = {}  # also of a handler that crashed or timed out, if it wrote one
     message: str = ""
     stderr: str = ""
-    size: int = 0  # of the answer as JSON, in bytes
+    size: int = 0  # of the result as JSON, in bytes
 
 
 class Runtime(Protocol):
+    """Calls handlers of one kind."""
+
     def call(self, handler: Handler, event: Event, timeout: float) -> Reply:
         """Run the handler, for at most `timeout` seconds, and end everything it started."""
 
     def close(self) -> None:
-        """End what was kept warm."""
+        """End the processes and containers that were kept for later calls."""

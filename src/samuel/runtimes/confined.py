@@ -1,8 +1,8 @@
-"""From a plugin to the walls around its processes: what it may reach, and the environment it finds there.
+"""The walls around a plugin's processes: which paths they can reach, and their environment.
 
-Nothing of the host's environment is passed on but where programs are, the language, the time zone, and the names
-that the plugin was granted. Its home is a directory of its own, outside of the project: what a clone brings along
-must not steer the programs of a plugin that somebody agreed to.
+Of the host's environment they get only PATH, the language, the time zone, and the variables that the plugin was
+granted. HOME is a directory outside of the project, one per plugin: files that came with a clone must not
+influence the programs of a trusted plugin.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _TMP = "tmp"  # in its home, where there is no private /tmp
 Stamp = tuple[tuple[int, int], ...]
 
 SAMUEL = str(Path(__file__).parents[2])
-"""Where a worker finds Samuel, and where what Samuel needs in a worker is."""
+"""The directories from which a worker imports Samuel (SAMUEL) and its dependencies (NEEDED)."""
 NEEDED = str(Path(msgspec.__file__).parents[1])
 
 
@@ -40,7 +40,7 @@ class Confinement:
     """The walls around the plugins of one project."""
 
     def __init__(self, root: Path, cache: Path, kind: str = "", limits: ProcessLimits = DEFAULT) -> None:
-        """`kind` asks for other walls than the best that the machine has."""
+        """`kind` selects the walls; "" is the best kind that the machine has."""
         self._limits = limits
         self._project = Project(Path(os.path.realpath(root)))
         self._cache = cache
@@ -59,41 +59,42 @@ class Confinement:
         stays: bool = False,
         visible: Sequence[str] = (),
     ) -> Iterator[WalledCommand]:
-        """The command that runs `argv` within the plugin's walls. To be asked what it is for takes no grants.
+        """The command that runs `argv` within the plugin's walls.
 
-        Raises NotGranted when something in the walls is refused, NotRunnable when the program cannot be had there.
+        With `asking` the plugin is only asked for its events, and gets no grants. Raises NotGranted when a granted
+        path is refused, NotRunnable when the program is not available within the walls.
         """
         inside = self.inside(package, asking=asking)
         allowed = GrantedPaths() if asking else grants(package)
-        seen = (*visible, *self._visible(argv[0], package))
-        self._check(argv[0], allowed, inside, seen)
+        readable = (*visible, *self._visible(argv[0], package))
+        self._check(argv[0], allowed, inside, readable)
         with walls.walled(
-            argv, allowed, inside, visible=seen, stays=stays, kind=self._kind, limits=self._limits
+            argv, allowed, inside, visible=readable, stays=stays, kind=self._kind, limits=self._limits
         ) as command:
             yield command
 
     def inside(self, package: Package, *, asking: bool = False) -> WallPlaces:
-        """Asked what it is for, it is in its own directory: it need not even know which project asks."""
-        known = self._places.get((package, asking))
-        if known is not None:
-            return known
+        """The directories of the plugin's walls. With `asking` it sees only its own directory, not the project."""
+        places = self._places.get((package, asking))
+        if places is not None:
+            return places
         home = str(self._cache / "plugins" / self.key(package))
         try:
             os.makedirs(os.path.join(home, _TMP), mode=0o700, exist_ok=True)
         except OSError as error:
-            raise NotRunnable(f"a plugin's home `{home}` cannot be made: {error.strerror}") from error
+            raise NotRunnable(f"a plugin's home `{home}` cannot be created: {error.strerror}") from error
         if asking:
-            found = WallPlaces(package.directory, package.directory, home=home)
+            places = WallPlaces(package.directory, package.directory, home=home)
         else:
             data = str(self._project.data_dir(package.name))
-            found = WallPlaces(str(self._project.root), package.directory, data, home)
-        return self._places.setdefault((package, asking), found)
+            places = WallPlaces(str(self._project.root), package.directory, data, home)
+        return self._places.setdefault((package, asking), places)
 
     def stamp(self, package: Package) -> Stamp:
-        """Changes when a place in the plugin's walls is another one than before, or there at all.
+        """A value that changes when a path in the plugin's walls is created, removed or replaced.
 
-        A process that is kept has the places it was started with: not the directory that a checkout has put there
-        since, and not the protection of a file that was replaced.
+        A process that is kept for later calls sees the paths it was started with: not a directory that a checkout
+        put there since. Nor is a file protected that replaced a protected one.
         """
         watched = self._watched.get(package)
         if watched is None:
@@ -101,16 +102,16 @@ class Confinement:
             granted = (*package.grants.read, *package.grants.write, *(PROTECTED if package.grants.write else ()))
             watched = (own, data, *(os.path.join(root, name) for name in granted))
             self._watched[package] = watched
-        return tuple(map(_which, watched))
+        return tuple(map(_file_identity, watched))
 
     def first_stamp(self, package: Package) -> Stamp:
-        """The stamp for a process that is about to be started: whatever is to be made is there by then."""
+        """The stamp for a process that is about to be started, after all missing directories are created."""
         with opened(grants(package), self.inside(package)):
             return self.stamp(package)
 
     def environment(self, package: Package, program: str = "") -> dict[str, str]:
-        """What a process of the plugin finds in its environment. Only what it can see is on its PATH."""
-        seen = (*machine(), *self._visible(program, package))
+        """The environment of the plugin's processes. PATH has only directories that they can see."""
+        readable = (*machine(), *self._visible(program, package))
         names = {name for name in package.grants.env if name not in environment.WITHHELD}
         env = {
             name: value
@@ -121,31 +122,34 @@ class Confinement:
         private = (self._kind or walls.strength().kind) == walls.BWRAP
         return {
             **env,
-            "PATH": os.pathsep.join(one for one in self.path.split(os.pathsep) if _within(one, seen)),
+            "PATH": os.pathsep.join(
+                directory for directory in self.path.split(os.pathsep) if _within(directory, readable)
+            ),
             "HOME": home,
             "TMPDIR": "/tmp" if private else os.path.join(home, _TMP),
             "PYTHONPYCACHEPREFIX": self.pycache(package),
         }
 
     def pycache(self, package: Package) -> str:
-        """Not beside the sources, which a clone may have brought caches along for, and no other plugin's."""
+        """The plugin's own bytecode cache; one beside the sources may have come with a clone."""
         return os.path.join(self.inside(package).home, "pycache")
 
     def key(self, package: Package) -> str:
-        """Never the same for two plugins, nor for two grants."""
+        """A key that differs between plugins, and between grants of the same plugin."""
         return _key(package)
 
     def _visible(self, program: str, package: Package) -> tuple[str, ...]:
         root = str(self._project.root)
-        shown = installation.on_path(self.path, root)
-        # A plugin may name any program in its scripts. Only where the host keeps programs is more than that shown.
+        on_path = installation.on_path(self.path, root)
+        # A plugin may name any file as the program of a script. The installation around a program is made visible
+        # only if the host itself has it on PATH.
         if (
             os.path.dirname(program) in self.path.split(os.pathsep)
             or program in (sys.executable, package.python)
             or shim.leads_to(program)
         ):
-            return (*installation.of_program(program, root), *shown)
-        return shown
+            return (*installation.of_program(program, root), *on_path)
+        return on_path
 
     def _check(self, program: str, allowed: GrantedPaths, inside: WallPlaces, visible: Sequence[str]) -> None:
         granted = (os.path.normpath(os.path.join(inside.root, path)) for path in (*allowed.read, *allowed.write))
@@ -155,7 +159,7 @@ class Confinement:
 
 
 def grants(package: Package) -> GrantedPaths:
-    """A list of hosts is for modules, which Samuel connects itself; a process has a network or none."""
+    """The plugin's grants for a process. A list of hosts is only for modules: it gives a process no network."""
     return GrantedPaths(package.grants.read, package.grants.write, package.grants.network is True)
 
 
@@ -163,21 +167,23 @@ def _within(path: str, places: Iterable[str]) -> bool:
     return any(path == place or below(path, place) for place in places if place)
 
 
-def _which(path: str) -> tuple[int, int]:
+def _file_identity(path: str) -> tuple[int, int]:
     try:
-        found = os.lstat(path)
+        status = os.lstat(path)
     except OSError:
         return 0, 0
-    return found.st_dev, found.st_ino
+    return status.st_dev, status.st_ino
 
 
 @cache
 def _key(package: Package) -> str:
-    said = msgspec.json.encode((package.name, package.directory, package.python, package.grants))
-    return hashlib.sha256(said).hexdigest()[:16]
+    identity = msgspec.json.encode((package.name, package.directory, package.python, package.grants))
+    return hashlib.sha256(identity).hexdigest()[:16]
 
 
 def _search_path() -> str:
-    """The host's PATH without its relative entries, and the usual places at its end."""
+    """The host's PATH without relative entries, followed by the usual directories."""
     directories = (os.environ.get("PATH", "").split(os.pathsep), environment.DEFAULT_PATH.split(os.pathsep))
-    return os.pathsep.join(dict.fromkeys(one for some in directories for one in some if os.path.isabs(one)))
+    return os.pathsep.join(
+        dict.fromkeys(directory for some in directories for directory in some if os.path.isabs(directory))
+    )

@@ -1,4 +1,4 @@
-"""Executables and scripts: JSON on stdin, JSON on stdout, in a process tree that ends with the call."""
+"""Runs executables and scripts: JSON on stdin, JSON on stdout; their process tree ends with the call."""
 
 from __future__ import annotations
 
@@ -36,6 +36,8 @@ RUN_VARIABLES = (
 
 
 class ExecRuntime:
+    """Calls handlers that are programs."""
+
     def __init__(
         self,
         root: Path,
@@ -46,7 +48,7 @@ class ExecRuntime:
         walls: str = "",
         limits: ProcessLimits = DEFAULT,
     ) -> None:
-        """`walls` asks for other walls around plugins than the best that the machine has."""
+        """`walls` selects the walls around plugins; "" is the best kind that the machine has."""
         self._clock = clock
         self._root = str(root)
         self._environment = environment
@@ -98,7 +100,7 @@ class ExecRuntime:
             argv,
             cwd=self._root,
             env={**env, **call_variables(event, self._clock.now() + timeout)},
-            stdin=_spoken(handler, event),
+            stdin=_encoded_payload(handler, event),
             timeout=timeout,
             output_limit=self._limit,
             pass_fds=pass_fds,
@@ -114,7 +116,7 @@ class ExecRuntime:
         if finished.ended == "too_much_output":
             why = f"more than {self._limit} bytes of output; `handler_output_bytes` under [limits] sets the limit"
             return Reply(Outcome.BAD_OUTPUT, message=why, stderr=stderr)
-        result, wrong = _said(handler, event, finished.stdout)
+        result, wrong = _decoded_result(handler, event, finished.stdout)
         if finished.ended == "timed_out":
             return Reply(Outcome.TIMED_OUT, result, message=f"killed after {timeout:g}s", stderr=stderr)
         if finished.returncode != 0:
@@ -127,7 +129,7 @@ class ExecRuntime:
 
 
 def call_variables(event: Event, deadline: float) -> dict[str, str]:
-    """What a process can know of the call without reading its input."""
+    """The environment variables that describe the call."""
     return {
         "SAMUEL_DEADLINE": f"{deadline:.3f}",
         "SAMUEL_EVENT": BY_PAYLOAD[type(event)].name,
@@ -138,14 +140,14 @@ def call_variables(event: Event, deadline: float) -> dict[str, str]:
 
 
 def _run_variables(event: Event) -> dict[str, str]:
-    """Which run and which task it works for: a handler of agent.invoke is the agent."""
+    """The variables of the run and the task, for a handler of agent.invoke, which is the agent."""
     if not isinstance(event, AgentInvoke):
         return {}
     return {name: event.env[name] for name in RUN_VARIABLES if name in event.env}
 
 
 def ending(returncode: int, stderr: str) -> str:
-    """`exit code 1: what it said last`, or the name of the signal."""
+    """How a process ended: `exit code 1: last line of stderr`, or the name of the signal."""
     if returncode >= 0:
         how = f"exit code {returncode}"
     else:
@@ -153,26 +155,26 @@ def ending(returncode: int, stderr: str) -> str:
             how = f"killed by {signal.Signals(-returncode).name}"
         except ValueError:
             how = f"killed by signal {-returncode}"
-    said = last_line(stderr, "")
-    return f"{how}: {said}" if said else how
+    stderr_line = last_line(stderr, "")
+    return f"{how}: {stderr_line}" if stderr_line else how
 
 
 def _crash(handler: Handler, returncode: int, stderr: str) -> str:
-    """How it ended, with a hint where walls that nobody chose on purpose may be the reason."""
+    """How a process ended, with a hint if the walls of a plugin without a manifest may be the reason."""
     how = ending(returncode, stderr)
     if handler.package is None or handler.package.has_manifest:
         return how
     return f"{how}; {NO_MANIFEST}"
 
 
-def _spoken(handler: Handler, event: Event) -> bytes:
+def _encoded_payload(handler: Handler, event: Event) -> bytes:
     if not handler.dialect:
         return _encode(event)
     return _encode(DIALECTS[handler.dialect].translate_payload(msgspec.to_builtins(event)))
 
 
-def _said(handler: Handler, event: Event, stdout: bytes) -> tuple[Mapping[str, Any], str]:
-    """The answer, or nothing and why it is none."""
+def _decoded_result(handler: Handler, event: Event, stdout: bytes) -> tuple[Mapping[str, Any], str]:
+    """The result, and ""; or {}, and why the output is not a result."""
     try:
         result = decode(stdout)
     except InvalidJson as error:

@@ -1,6 +1,6 @@
-"""Functions called in this process: Samuel's own defaults, and what an embedder registers.
+"""Calls functions in this process: Samuel's built-in handlers, and those that an embedding program registers.
 
-There is no way to kill a function, so these bound their own children and are trusted to return.
+A function cannot be killed, so these limit the processes that they start themselves, and must return.
 """
 
 from __future__ import annotations
@@ -21,21 +21,23 @@ _encode = msgspec.json.Encoder().encode
 
 
 class InlineRuntime:
+    """Calls handlers that are functions of this process."""
+
     def call(self, handler: Handler, event: Event, timeout: float) -> Reply:
         try:
             answer = handler.function(event)
         except KeyboardInterrupt:
             raise
-        except BaseException as error:  # noqa: BLE001  also SystemExit: a handler does not end its host
-            said = "".join(traceback.format_exception(error))
-            return Reply(Outcome.CRASHED, message=f"{type(error).__name__}: {error}", stderr=said)
-        # The answer must be able to go wherever any other goes. A short plain dict that encodes without a null
-        # is fine; anything else gets the closer look.
+        except BaseException as error:  # noqa: BLE001  also SystemExit: a handler must not end this process
+            stack_trace = "".join(traceback.format_exception(error))
+            return Reply(Outcome.CRASHED, message=f"{type(error).__name__}: {error}", stderr=stack_trace)
+        # The result must be valid JSON, like that of any other runtime. A short plain dict that encodes without a
+        # null is fine; any other value is checked by `encode`.
         try:
             text = _encode(answer)
             if type(answer) is dict and len(text) < SHORT and b"null" not in text:
                 return Reply(OK, answer, "", "", len(text))
-        except Exception:  # noqa: BLE001  the closer look says what it is
+        except Exception:  # noqa: BLE001  `encode` below raises the proper error
             pass
         try:
             encode(answer)

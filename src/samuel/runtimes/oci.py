@@ -1,18 +1,18 @@
-"""Plugins that are images: a subcommand of the image's entrypoint, JSON on stdin, JSON on stdout.
+"""Runs plugins that are images: a subcommand of the image's entrypoint, JSON on stdin, JSON on stdout.
 
 A container sees what its plugin was granted, and nothing else of this machine: the project or parts of it, to read
 or to write, at the same path as outside; the plugin's own directory, to read; its data_dir, to write. No network
-without the grant. Of the host's variables it gets the granted names, and the image keeps its own PATH.
+without the grant. It gets the granted variables of the host, and the PATH of the image.
 
-With `serve` a container is kept for the life of the runtime. It is started with the one argument `serve`, reads a
-line for each call and answers each with one line:
+With `serve` a container is kept for the life of the runtime. It is started with the single argument `serve`, reads
+a line for each call and replies to each with one line:
 
     {"hook": "<subcommand>", "payload": {...}}
     {"result": {...}}  or  {"error": "what went wrong"}
 
-A call that comes while another is being answered takes a further container, which is kept too. After a timeout, a
-crash or an answer that is no answer the container is removed, and the next call starts a new one. So it is when
-a granted path is another file than the one the container has: it would go on seeing the old one.
+A call that comes while another one runs takes a further container, which is kept too. After a timeout, a crash or
+an invalid reply the container is removed, and the next call starts a new one. It is also removed when a granted
+path was replaced, because the container would still see the old file.
 """
 
 from __future__ import annotations
@@ -57,11 +57,15 @@ _encode = msgspec.json.Encoder().encode
 
 
 class ContainerRequest(msgspec.Struct):
+    """A line that a serving container reads."""
+
     hook: str
     payload: msgspec.Raw
 
 
 class _ContainerReply(msgspec.Struct, forbid_unknown_fields=True):
+    """A line that a serving container writes."""
+
     result: dict[str, Any] | None = None
     error: str | None = None
 
@@ -70,7 +74,7 @@ _decode_answer = json_decoder(_ContainerReply)
 
 
 class _WarmContainer:
-    """A container that stays, and what it saw when it was started."""
+    """A serving container, and the paths that it saw when it was started."""
 
     def __init__(
         self,
@@ -83,27 +87,29 @@ class _WarmContainer:
         self.launch = launch
         self._places = places
         self._held = held
-        self._fresh = launch.direct  # there is a line to come that answers nothing
+        self._fresh = launch.direct  # its first line is not a reply to a request
 
-    def still_right(self) -> bool:
-        """Does it live, and is every path still what it was when it was mounted?"""
+    def is_current(self) -> bool:
+        """True if it still runs, and if no path was replaced since it was mounted."""
         return not self.conversation.stale and all(_place(path) == was for path, was in self._places.items())
 
     def ask(self, line: bytes, until: float, limit: int) -> ConversationReply:
         if self._fresh:
-            said = self.conversation.ask(b"", timeout=_left(until), limit=limit)
-            if said.ended != "answered":
-                return said
+            greeting = self.conversation.ask(b"", timeout=_left(until), limit=limit)
+            if greeting.ended != "answered":
+                return greeting
             self._fresh = False
         return self.conversation.ask(line, timeout=_left(until), limit=limit)
 
     def close(self) -> None:
-        self.launch.remove()  # the quickest way to end what is inside, and then its client ends by itself
+        self.launch.remove()  # the quickest way to end its processes; the engine's client then ends too
         self.conversation.close()
         self._held.close()
 
 
 class OciRuntime:
+    """Calls handlers that are subcommands of an image."""
+
     def __init__(
         self,
         root: Path,
@@ -113,7 +119,7 @@ class OciRuntime:
         memory_limit: int,
         clock: Clock,
     ) -> None:
-        """`host` is the user's own environment, `memory_limit` the bytes that one container may use."""
+        """`host` is the user's environment; `memory_limit` is in bytes, per container."""
         self._project = Project(Path(os.path.realpath(root)))
         self._root = str(self._project.root)
         self._host = host
@@ -141,12 +147,12 @@ class OciRuntime:
     def close(self) -> None:
         with self._lock:
             idle, self._idle = self._idle, {}
-        kept = [one for some in idle.values() for one in some]
-        if kept:
-            with ThreadPoolExecutor(len(kept)) as threads:
-                list(threads.map(_WarmContainer.close, kept))
+        containers = [container for idle_containers in idle.values() for container in idle_containers]
+        if containers:
+            with ThreadPoolExecutor(len(containers)) as threads:
+                list(threads.map(_WarmContainer.close, containers))
 
-    # A container for each call
+    # One container per call
 
     def _run(self, package: Package, subcommand: str, event: Event, timeout: float) -> Reply:
         until = time.perf_counter() + timeout
@@ -178,33 +184,33 @@ class OciRuntime:
             return Reply(Outcome.BAD_OUTPUT, message=str(error), stderr=stderr)
         return Reply(Outcome.OK, result, stderr=stderr, size=len(answer))
 
-    # A container that is kept
+    # Serving containers
 
     def _ask(self, package: Package, subcommand: str, event: Event, timeout: float) -> Reply:
         until = time.perf_counter() + timeout
         line = _encode(ContainerRequest(subcommand, msgspec.Raw(_encode(event)))) + b"\n"
-        kept = self._take(package) or self._start(package, timeout)
+        container = self._take(package) or self._start(package, timeout)
         keep = False
         try:
-            said = kept.ask(line, until, self._limit)
-            reply = self._reply(kept.launch, package, said, timeout)
-            keep = not kept.conversation.over and reply.outcome is not Outcome.BAD_OUTPUT
+            container_reply = container.ask(line, until, self._limit)
+            reply = self._reply(container.launch, package, container_reply, timeout)
+            keep = not container.conversation.over and reply.outcome is not Outcome.BAD_OUTPUT
         finally:
             if keep:
                 with self._lock:
-                    self._idle.setdefault(package, []).append(kept)
+                    self._idle.setdefault(package, []).append(container)
             else:
-                kept.close()
+                container.close()
         return reply
 
     def _take(self, package: Package) -> _WarmContainer | None:
         while True:
             with self._lock:
                 idle = self._idle.get(package)
-                kept = idle.pop() if idle else None
-            if kept is None or kept.still_right():
-                return kept
-            kept.close()
+                container = idle.pop() if idle else None
+            if container is None or container.is_current():
+                return container
+            container.close()
 
     def _start(self, package: Package, timeout: float) -> _WarmContainer:
         with ExitStack() as held:
@@ -214,9 +220,9 @@ class OciRuntime:
             places: dict[str, tuple[int, int] | None] = {
                 door.path: _identity(os.fstat(door.fd))
                 for door in doors
-                if door.path != own  # whether that is still what was agreed to is asked before every call
+                if door.path != own  # the permit checks the plugin's directory before every call
             }
-            for granted in (*package.grants.read, *package.grants.write):  # one that is not there may come yet
+            for granted in (*package.grants.read, *package.grants.write):  # a missing path may be created later
                 path = os.path.normpath(os.path.join(self._root, granted))
                 places.setdefault(path, _place(path))
             conversation = Conversation(
@@ -224,28 +230,28 @@ class OciRuntime:
             )
             return _WarmContainer(conversation, launch, places, held.pop_all())
 
-    def _reply(self, launch: Launch, package: Package, said: ConversationReply, timeout: float) -> Reply:
-        stderr = said.stderr.decode("utf-8", "replace")
-        if said.ended == "timed_out":
+    def _reply(self, launch: Launch, package: Package, reply: ConversationReply, timeout: float) -> Reply:
+        stderr = reply.stderr.decode("utf-8", "replace")
+        if reply.ended == "timed_out":
             return _timed_out(timeout, stderr)
-        if said.ended == "too_much_output":
+        if reply.ended == "too_much_output":
             return self._too_much(stderr)
-        if said.ended == "died":
-            return self._ended_badly(launch, package, said.returncode, stderr)
+        if reply.ended == "died":
+            return self._ended_badly(launch, package, reply.returncode, stderr)
         try:
-            answer = _decode_answer(said.answer) if said.answer.strip() else _ContainerReply()
+            answer = _decode_answer(reply.answer) if reply.answer.strip() else _ContainerReply()
         except RecursionError:
             return Reply(Outcome.BAD_OUTPUT, message="JSON nested too deeply", stderr=stderr)
         except (UnicodeDecodeError, msgspec.MsgspecError) as error:
-            why = f'not a line like {{"result": {{...}}}}: {error}; it wrote {excerpt(said.answer)}'
+            why = f'not a line like {{"result": {{...}}}}: {error}; it wrote {excerpt(reply.answer)}'
             return Reply(Outcome.BAD_OUTPUT, message=why, stderr=stderr)
         if answer.error is not None:
-            return Reply(Outcome.CRASHED, message=last_line(answer.error, "it said no more"), stderr=stderr)
-        if too_deep(answer.result, said.answer):
+            return Reply(Outcome.CRASHED, message=last_line(answer.error, "no message"), stderr=stderr)
+        if too_deep(answer.result, reply.answer):
             return Reply(Outcome.BAD_OUTPUT, message="JSON nested too deeply", stderr=stderr)
-        return Reply(Outcome.OK, answer.result or {}, stderr=stderr, size=len(said.answer))
+        return Reply(Outcome.OK, answer.result or {}, stderr=stderr, size=len(reply.answer))
 
-    # Both
+    # Both kinds of calls
 
     def _launch(
         self,
@@ -255,20 +261,20 @@ class OciRuntime:
         held: ExitStack,
         timeout: float,
     ) -> tuple[Launch, list[OpenedPath]]:
-        """What starts the container, and what it sees; both last as long as `held`. Raises NotRunnable."""
+        """What starts the container, and the paths it sees; both are valid while `held` is. Raises NotRunnable."""
         if not engines.is_pinned(package.image):
-            why = f"the image `{package.image}` is not pinned by a digest, so it could be any image by now"
+            why = f"the image `{package.image}` is not pinned by a digest, so it may be another image now"
             raise NotRunnable(f"{why}; `samuel plugin install` pins it")
         allowed = grants(package)
-        with self._lock:  # what the machine needs is found out once, however many ask
+        with self._lock:  # the engine is probed only once, also if several calls come at the same time
             engine, user = self._found_engine(timeout)
             flags = engines.limited_flags(engine, network=allowed.network, cache=self._cache, image=package.image)
         data = str(self._project.data_dir(package.name))
         doors = held.enter_context(opened(allowed, WallPlaces(self._root, package.directory, data)))
         env = {name: self._host[name] for name in package.grants.env if name in self._host and _may_enter(name)}
         arguments = tuple(word for word in arguments if word)
-        wish = ContainerSpec(package.image, arguments, self._root, user, self._memory, {**env, **variables})
-        return held.enter_context(launched(engine, flags, wish, doors)), doors
+        spec = ContainerSpec(package.image, arguments, self._root, user, self._memory, {**env, **variables})
+        return held.enter_context(launched(engine, flags, spec, doors)), doors
 
     def _found_engine(self, timeout: float) -> tuple[Engine, tuple[str, ...]]:
         if self._engine is None:
@@ -312,5 +318,5 @@ def _place(path: str) -> tuple[int, int] | None:
         return None
 
 
-def _identity(found: os.stat_result) -> tuple[int, int]:
-    return found.st_dev, found.st_ino
+def _identity(status: os.stat_result) -> tuple[int, int]:
+    return status.st_dev, status.st_ino

@@ -1,7 +1,8 @@
-"""Third-party Python hooks, each origin in warm worker processes of its own, so that a deadline can kill them.
+"""Runs third-party Python hooks in worker processes, so that they can be killed at their deadline.
 
-A worker answers one call at a time. Two calls at once to the same origin take two workers; an idle one is kept
-for the next. After a kill or a crash the next call starts a new one.
+Each directory of hooks, plugin and distribution has workers of its own. A worker runs one call at a time; two
+calls at the same time take two workers. An idle worker is kept for the next call. After a kill or a crash the next
+call starts a new one.
 """
 
 from __future__ import annotations
@@ -33,14 +34,16 @@ from samuel.runtimes.worker import WorkerRequest
 
 _encode = msgspec.json.Encoder().encode
 
-# -P and the end of the path: neither the project's directory nor Samuel's may shadow anything.
+# -P and appending to the path: neither the project's modules nor Samuel's may shadow others.
 _PATH = "import os, sys; sys.path += sys.argv.pop(1), sys.argv.pop(1); from samuel.runtimes.worker import main; "
 START = f"{_PATH}main()"
-# Samuel itself comes with its compiled modules; from then on those of the plugin are kept elsewhere.
+# Samuel's own bytecode is used where it is; that of the plugin is written to the plugin's own cache.
 START_WALLED = f"{_PATH}sys.pycache_prefix = os.environ['PYTHONPYCACHEPREFIX']; main()"
 
 
 class _DecodedReply(msgspec.Struct):
+    """A worker's reply: a result, or why there is none."""
+
     result: dict[str, Any] = {}
     crash: str = ""
     bad: str = ""
@@ -50,7 +53,7 @@ _decode_answer = json_decoder(_DecodedReply)
 
 
 class _WorkerOwner(NamedTuple):
-    """Whose worker it is: never shared with another."""
+    """The hooks that share a worker."""
 
     name: str
     package: Package | None = None
@@ -58,11 +61,15 @@ class _WorkerOwner(NamedTuple):
 
 
 class _Worker(NamedTuple):
+    """A worker process."""
+
     conversation: Conversation
-    stamp: Stamp = ()  # of the places in its walls when it was started
+    stamp: Stamp = ()  # of the paths in its walls when it was started
 
 
 class PythonRuntime:
+    """Calls handlers that are Python functions of third parties."""
+
     def __init__(
         self,
         root: Path,
@@ -72,12 +79,12 @@ class PythonRuntime:
         walls: str = "",
         limits: ProcessLimits = DEFAULT,
     ) -> None:
-        """`walls` asks for other walls around plugins than the best that the machine has."""
+        """`walls` selects the walls around plugins; "" is the best kind that the machine has."""
         self._root = str(root)
         self._environment = environment
         self._limit = output_limit
         self._pycache = str(cache / "pycache")
-        self.confinement = Confinement(root, cache, walls, limits)  # also for files that are asked, not loaded
+        self.confinement = Confinement(root, cache, walls, limits)  # discovery uses it too
         self._lock = threading.Lock()
         self._idle: dict[str, list[_Worker]] = {}
 
@@ -94,7 +101,7 @@ class PythonRuntime:
         return self._ask(self._home(handler), request, timeout)
 
     def describe(self, target: str, worker: str, timeout: float, package: Package | None = None) -> Reply:
-        """Which handlers a file or a module declares: `result["declared"]`. A plugin's is loaded in its walls."""
+        """The handlers that a file or a module declares: `result["declared"]`. A plugin is loaded in its walls."""
         if package is not None:
             worker = f"{worker}:{self.confinement.key(package)}"
         return self._ask(_WorkerOwner(worker, package, asking=True), WorkerRequest(target), timeout)
@@ -114,18 +121,18 @@ class PythonRuntime:
         except NotRunnable as error:
             return Reply(Outcome.NOT_STARTED, message=str(error))
         try:
-            said = worker.conversation.ask(_encode(request) + b"\n", timeout=timeout, limit=self._limit)
+            worker_reply = worker.conversation.ask(_encode(request) + b"\n", timeout=timeout, limit=self._limit)
         except BaseException:
             worker.conversation.close()
             raise
         if not worker.conversation.over:
             with self._lock:
                 self._idle.setdefault(home.name, []).append(worker)
-        return self._reply(said, timeout)
+        return self._reply(worker_reply, timeout)
 
     def _take(self, home: _WorkerOwner) -> _Worker:
-        kept = home.package if not home.asking else None
-        stamp = self.confinement.stamp(kept) if kept else ()
+        walled_package = home.package if not home.asking else None
+        stamp = self.confinement.stamp(walled_package) if walled_package else ()
         while True:
             with self._lock:
                 idle = self._idle.get(home.name)
@@ -143,7 +150,7 @@ class PythonRuntime:
     def _start_walled(self, home: _WorkerOwner, package: Package) -> _Worker:
         walls = self.confinement
         argv = [package.python or sys.executable, "-E", "-P", "-c", START_WALLED, SAMUEL, NEEDED]
-        # Before its places are opened: what changes meanwhile is seen at the next call.
+        # Taken before the paths are opened, so that the next call notices what changes meanwhile.
         stamp = () if home.asking else walls.first_stamp(package)
         with walls.walled(package, argv, asking=home.asking, stays=True, visible=(SAMUEL, NEEDED)) as command:
             cwd = walls.inside(package, asking=home.asking).root
@@ -152,41 +159,41 @@ class PythonRuntime:
             return _Worker(Conversation(command.argv, cwd=cwd, env=env, pass_fds=fds, after=release), stamp)
 
     def _home(self, handler: Handler) -> _WorkerOwner:
-        """The files of one directory share a worker; a plugin or a distribution has its own.
+        """The owner of the worker for a handler: its directory, plugin or distribution.
 
-        Never two directories: a helper in one could be imported by a hook of the other, and whoever permits a hook
-        looks only at what lies beside it. Nor two sets of grants: a worker keeps the walls it was started in.
+        Two directories never share a worker: a hook of one could import a helper of the other, and the permit of a
+        hook covers only its own directory. Nor do two sets of grants: a worker has the walls it was started in.
         """
         if handler.package is not None:
             return _WorkerOwner(f"{handler.origin.name}:{self.confinement.key(handler.package)}", handler.package)
         shared = handler.path and handler.origin in (Origin.PROJECT, Origin.USER)
         return _WorkerOwner(f"{handler.origin.name}:{os.path.dirname(handler.path) if shared else handler.owner}")
 
-    def _reply(self, said: ConversationReply, timeout: float) -> Reply:
-        stderr = said.stderr.decode("utf-8", "replace")
-        if said.ended == "timed_out":
+    def _reply(self, worker_reply: ConversationReply, timeout: float) -> Reply:
+        stderr = worker_reply.stderr.decode("utf-8", "replace")
+        if worker_reply.ended == "timed_out":
             return Reply(Outcome.TIMED_OUT, message=f"killed after {timeout:g}s", stderr=stderr)
-        if said.ended == "too_much_output":
+        if worker_reply.ended == "too_much_output":
             why = f"more than {self._limit} bytes of output; `handler_output_bytes` under [limits] sets the limit"
             return Reply(Outcome.BAD_OUTPUT, message=why, stderr=stderr)
-        if said.ended == "died":
-            return Reply(Outcome.CRASHED, message=ending(said.returncode, stderr), stderr=stderr)
+        if worker_reply.ended == "died":
+            return Reply(Outcome.CRASHED, message=ending(worker_reply.returncode, stderr), stderr=stderr)
         try:
-            answer = _decode_answer(said.answer)
+            answer = _decode_answer(worker_reply.answer)
         except (RecursionError, UnicodeDecodeError, msgspec.MsgspecError):
-            return self._unreadable(said, stderr)
-        if too_deep(answer.result, said.answer):  # the worker looks too, but it is the hook's process
+            return self._unreadable(worker_reply, stderr)
+        if too_deep(answer.result, worker_reply.answer):  # the worker checks too, but a hook can tamper with it
             return Reply(Outcome.BAD_OUTPUT, message="JSON nested too deeply", stderr=stderr)
         if answer.bad:
             return Reply(Outcome.BAD_OUTPUT, message=answer.bad, stderr=stderr)
         if answer.crash:
             return Reply(Outcome.CRASHED, message=answer.crash, stderr=stderr)
-        return Reply(Outcome.OK, answer.result, stderr=stderr, size=len(said.answer))
+        return Reply(Outcome.OK, answer.result, stderr=stderr, size=len(worker_reply.answer))
 
     @staticmethod
-    def _unreadable(said: ConversationReply, stderr: str) -> Reply:
+    def _unreadable(worker_reply: ConversationReply, stderr: str) -> Reply:
         try:
-            decode(said.answer)
+            decode(worker_reply.answer)
             why = "a result is an object with keys"
         except InvalidJson as error:
             why = str(error)

@@ -1,4 +1,4 @@
-"""The result of a handler: a JSON object, read from what it wrote or written from what it returned."""
+"""The result of a handler, a JSON object: decoded from its output, or encoded from its return value."""
 
 from __future__ import annotations
 
@@ -9,17 +9,18 @@ from samuel.files.json import InvalidJson, parse, write
 
 
 def decode(text: bytes) -> Mapping[str, Any]:
-    """The JSON object a handler wrote. Nothing at all is an answer too: no opinion."""
+    """The JSON object that a handler wrote; {} (no opinion) if it wrote nothing."""
     return mapping(parse(text)) if text.strip() else {}
 
 
 def encode(value: object) -> bytes:
-    """A Python handler's return value as JSON. None is no opinion."""
+    """The return value of a Python handler as JSON; {} (no opinion) for None."""
     return write(mapping({} if value is None else value))
 
 
 def mapping(value: object) -> Mapping[str, Any]:
-    if type(value) is not dict and not isinstance(value, Mapping):  # the first is much the cheaper question
+    """`value`, if it is a mapping; else InvalidJson."""
+    if type(value) is not dict and not isinstance(value, Mapping):  # the first check is much cheaper
         raise InvalidJson(f"a result is an object with keys, not {_kind(value)}")
     return value
 

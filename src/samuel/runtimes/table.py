@@ -1,4 +1,4 @@
-"""The runtimes of one project by name, each made when it is first needed: most events need one, or none."""
+"""The runtimes of a project by name, each created when it is first needed: most events need one or none."""
 
 from __future__ import annotations
 
@@ -17,25 +17,27 @@ if TYPE_CHECKING:
 
 
 class Setting(NamedTuple):
-    """What they are made with."""
+    """What runtimes are created with."""
 
     root: Path
-    environment: Mapping[str, str]  # what hooks see
-    host: Mapping[str, str]  # where granted variables come from
+    environment: Mapping[str, str]  # of hooks
+    host: Mapping[str, str]  # the environment that granted variables come from
     cache: Path
     limits: Limits
     clock: Clock
 
 
 class Runtimes(Mapping[str, Runtime]):
+    """The runtimes of TABLE, created on first use."""
+
     def __init__(self, setting: Setting) -> None:
         self._setting = setting
-        self._made: dict[str, Runtime] = {}
+        self._created: dict[str, Runtime] = {}
 
     def __getitem__(self, name: str) -> Runtime:
-        if name not in self._made:
-            self._made[name] = TABLE[name](self._setting)
-        return self._made[name]
+        if name not in self._created:
+            self._created[name] = TABLE[name](self._setting)
+        return self._created[name]
 
     def __iter__(self) -> Iterator[str]:
         return iter(TABLE)
@@ -45,20 +47,20 @@ class Runtimes(Mapping[str, Runtime]):
 
     @property
     def python(self) -> PythonRuntime:
-        """Also for those who ask hooks what they are for."""
+        """The Python runtime, which discovery also uses to ask hooks for their events."""
         from samuel.runtimes.python import PythonRuntime
 
-        found = self["python"]
-        assert isinstance(found, PythonRuntime)
-        return found
+        runtime = self["python"]
+        assert isinstance(runtime, PythonRuntime)
+        return runtime
 
     def close(self) -> None:
-        """End what was kept warm."""
-        for runtime in self._made.values():
+        """Close the runtimes that were created."""
+        for runtime in self._created.values():
             runtime.close()
 
 
-# Their modules are imported here and not above: a container's or a module's costs more than most calls take.
+# The modules of runtimes are imported on first use: importing those of oci and wasm takes longer than most calls.
 
 
 def _exec(setting: Setting) -> Runtime:

@@ -1,7 +1,7 @@
-"""The process that third-party Python hooks run in: started by `runtimes.python`, asked over two descriptors.
+"""The process in which third-party Python hooks run. `runtimes.python` starts it and talks to it over two pipes.
 
-It loads a hook file once and keeps it warm. It is the reaper of everything its hooks start, so whatever a call
-leaves behind ends with the call. Prints go to stderr: stdout is a copy of it here.
+It loads a hook file once. It is the subreaper of everything its hooks start, so processes that a call leaves
+behind end with the call. What hooks print goes to stderr: stdout is a copy of it here.
 """
 
 from __future__ import annotations
@@ -31,25 +31,30 @@ from samuel.runtimes.results import encode
 
 
 class WorkerRequest(msgspec.Struct):
+    """A call of a function, or the question which functions there are."""
+
     load: str  # an absolute path of a .py file, or `module` or `module:function`
-    function: str = ""  # "" asks which functions it has
+    function: str = ""  # "" asks which functions there are
     event: str = ""
     payload: msgspec.Raw = msgspec.Raw(b"{}")
-    bound: bool = False  # a manifest names the function: it needs no mark
+    bound: bool = False  # a manifest names the function, so it needs no decorator
 
 
 class WorkerReply(msgspec.Struct, omit_defaults=True):
+    """A result, or why there is none."""
+
     result: msgspec.Raw = msgspec.Raw(b"{}")
     crash: str = ""
     bad: str = ""
 
 
 def main() -> None:
+    """Serve requests until the parent closes its pipe."""
     requests, answers = int(sys.argv[1]), int(sys.argv[2])
     for fd in (requests, answers):
-        os.set_inheritable(fd, False)  # what a hook starts must not hold our pipes open
+        os.set_inheritable(fd, False)  # processes that a hook starts must not hold the pipes open
     own_all_children()
-    with Tree():  # from here on, orphans of what hooks start come to us
+    with Tree():  # from here on, orphans of processes that hooks start become children of this process
         pass
     threading.Thread(target=_end_with_parent, args=(requests,), daemon=True).start()
     loaded: dict[str, Any] = {}
@@ -66,7 +71,7 @@ def _handle(request: WorkerRequest, loaded: dict[str, Any]) -> WorkerReply:
     try:
         return _answer(request, loaded)
     finally:
-        if any_child():  # whatever the hook started and left ends with the call
+        if any_child():  # end the processes that the hook started and left
             with Tree():
                 pass
 
@@ -81,7 +86,7 @@ def _answer(request: WorkerRequest, loaded: dict[str, Any]) -> WorkerReply:
         return _result(function(_decoder(request.event)(request.payload)))
     except InvalidJson as error:
         return WorkerReply(bad=str(error))
-    except BaseException as error:  # noqa: BLE001  also SystemExit and KeyboardInterrupt: the worker stays
+    except BaseException as error:  # noqa: BLE001  also SystemExit and KeyboardInterrupt: the worker goes on
         traceback.print_exception(error)
         return WorkerReply(crash=f"{type(error).__name__}: {error}"[:2000])
 
@@ -105,7 +110,7 @@ def load(target: str) -> Any:
 
 
 def _load_file(file: Path) -> ModuleType:
-    # Helpers beside the hook can be imported, but from the end of the path: they shadow nothing.
+    # Helpers beside the hook can be imported; they are at the end of the path, so that they shadow nothing.
     if str(file.parent) not in sys.path:
         sys.path.append(str(file.parent))
     spec = importlib.util.spec_from_file_location(f"samuel_hook_{file.stem}", file)
@@ -118,22 +123,22 @@ def _load_file(file: Path) -> ModuleType:
 
 
 def describe(target: Any) -> list[dict[str, Any]]:
-    """The marked functions of a module, or the one function that was named."""
+    """The decorated functions of a module, or the single function that was named."""
     named = vars(target).items() if isinstance(target, ModuleType) else [(target.__name__, target)]
-    found = declarations(named)
-    return [{"function": name, **declared._asdict()} for name, _, declared in found]
+    marked = declarations(named)
+    return [{"function": name, **declared._asdict()} for name, _, declared in marked]
 
 
 def _function(target: Any, name: str, bound: bool) -> Callable[..., Any]:
     function = getattr(target, name, None) if isinstance(target, ModuleType) else target
     if not callable(function) or not (bound or hasattr(function, MARK)):
-        wanted = f"no function `{name}`" if bound else f"no function `{name}` with @samuel.hook"
-        raise AttributeError(f"{wanted} in it any more")
+        missing = f"no function `{name}`" if bound else f"no function `{name}` with @samuel.hook"
+        raise AttributeError(f"there is {missing} any more")
     return function  # type: ignore[no-any-return]
 
 
 def _end_with_parent(requests: int) -> None:
-    """A parent that was killed cannot end us; the other end of its pipe is closed then, and we end ourselves."""
+    """End this process when the parent was killed: the other end of the pipe is closed then."""
     poll = select.poll()
     poll.register(requests, 0)  # only the hang-up, never the data
     poll.poll()

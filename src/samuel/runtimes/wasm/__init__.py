@@ -1,14 +1,14 @@
 """Plugins as WebAssembly modules, run by wasmtime: memory, files, programs and network all within their grants.
 
-A plugin is a core module (no component) in any language. It speaks protocol 1 through its own memory:
+A plugin is a core module (no component) in any language. It uses protocol 1 through its own memory:
 
     memory                                exported, 32 bit
-    samuel_alloc(size i32) -> i32         room for `size` bytes; 0 when there is none. Nobody gives it back: it all
-                                          goes when the call is over
+    samuel_alloc(size i32) -> i32         memory for `size` bytes; 0 when there is none. It is never freed: all
+                                          memory is released when the call ends
     samuel_protocol_version() -> i32      1
-    <hook>(at i32, length i32) -> i64     one export for each hook, named in the manifest. It is given the payload
-                                          as JSON and answers with JSON: address << 32 | length. A length of 0 is
-                                          no opinion
+    <hook>(at i32, length i32) -> i64     one export for each hook, named in the manifest. It gets the payload as
+                                          JSON and returns JSON: address << 32 | length. A length of 0 is no
+                                          opinion
     _initialize()                         if it is exported, called before anything else (a WASI reactor)
 
 and may import any of these from module `samuel`:
@@ -16,27 +16,27 @@ and may import any of these from module `samuel`:
     log(level i32, at, length)            a line for the call's stderr; 0 debug, 1 info, 2 warning, 3 error
     fs_read(path, length) -> i64          the whole file
     fs_write(path, length, data, length) -> i32
-                                          0. The file is replaced whole; directories on the way are made
+                                          0. The whole file is replaced; missing directories are created
     exec(request, length) -> i64          {"argv": [..], "stdin"?: "", "timeout_ms"?: n}
                                           -> {"exit_code", "stdout", "stderr", "timed_out"?: true}
     net(request, length) -> i64           {"url": "http..", "method"?, "headers"?: {}, "body"?: ""}
                                           -> {"status", "headers": {}, "body"}; text, redirects not followed
     config_get(key, length) -> i64        a setting as JSON; all of them for ""
 
-Arguments are UTF-8 in the module's memory. An i64 is an address and a length like a hook's answer, in memory that
-Samuel got from `samuel_alloc`; or it is negative, and so is fs_write's i32:
+Arguments are UTF-8 in the module's memory. An i64 is an address and a length like a hook's result, in memory from
+`samuel_alloc`; or it is negative, like fs_write's i32 may be:
 
     -1 denied   -2 not found   -3 failed   -4 too large (8 MiB, or no memory)   -5 bad argument
 
 Paths are relative to the project, or begin with `/data/` (the plugin's data_dir) or `/plugin/` (its own directory,
-to read). Links are not followed. A call that was denied anything ends as `refused`, whatever the module answers.
+to read). Links are not followed. A call that was denied anything ends as `refused`, whatever the module returns.
 
 WASI preview 1 is there for modules built with a libc: the granted directories under their own names, `/data` and
 `/plugin`; granted variables; stdout and stderr go to the call's stderr; stdin is empty, there are no arguments.
 A grant of the whole project for writing opens the directories in it for writing, and the files beside them only
-for `fs_write`. A file that is granted by itself is for `fs_read` and `fs_write` too: WASI opens directories. What
-WASI writes it writes in place, so a hard link that somebody put into a granted directory is written through;
-`fs_write` refuses it. Threads, shared, 64 bit and several memories, and GC types are off.
+for `fs_write`. A single file that is granted can only be used with `fs_read` and `fs_write`: WASI opens
+directories. WASI writes in place, so it writes through a hard link in a granted directory; `fs_write` refuses one.
+Threads, shared, 64 bit and several memories, and GC types are off.
 """
 
 from __future__ import annotations
@@ -57,10 +57,12 @@ MISSING = "WebAssembly plugins need wasmtime; `pip install 'samuel-loop[wasm]'`"
 
 
 class WasmRuntime:
+    """Calls handlers that are exports of a WebAssembly module."""
+
     def __init__(
         self, root: Path, cache: Path, memory_limit: int, output_limit: int, limits: ProcessLimits = DEFAULT
     ) -> None:
-        """`cache` is the user's: compiled modules are kept there. `limits` are for programs that modules start."""
+        """Compiled modules are stored in `cache`. `limits` are for programs that modules start."""
         self._arguments = root, cache, memory_limit, output_limit, limits
         self._machine: WasmEngine | None = None
         self._lock = threading.Lock()
@@ -83,7 +85,7 @@ class WasmRuntime:
             machine.close()
 
     def _started(self) -> WasmEngine:
-        # wasmtime is optional, and takes a while to import: whoever has no module does without.
+        # wasmtime is optional and slow to import, so it is imported with the first call.
         from samuel.runtimes.wasm.machine import WasmEngine
 
         with self._lock:

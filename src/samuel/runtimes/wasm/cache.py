@@ -1,8 +1,8 @@
-"""Compiled modules, kept for the next process.
+"""A cache of compiled modules, for the next process.
 
-A compiled module is native code: whoever writes one decides what runs. So they lie in the user's own cache, in a
-directory that nobody else can write to, each named by what it was compiled from and by what, and sealed with a
-digest. Whatever is not exactly right is as if it were not there. Nothing compiled is ever read from a plugin.
+A compiled module is native code, so it must not come from anyone but Samuel. The files are in the user's cache, in
+a directory that no other user can write to, each named after the digest of its source and the compiler, and sealed
+with a digest. A file that is not exactly right is ignored. Compiled code is never read from a plugin.
 """
 
 from __future__ import annotations
@@ -19,11 +19,13 @@ from samuel.files.atomic import write_at
 from samuel.files.inside import is_inside
 
 SUFFIX = ".cwasm"
-KEPT = 50  # the latest; a plugin that is worked on leaves one behind with each build
+MAX_MODULES = 50  # only the latest are kept: a plugin in development adds one with each build
 _SEAL = hashlib.sha256().digest_size
 
 
 class CompiledCache:
+    """The compiled modules of the user."""
+
     def __init__(self, directory: Path, project: Path, compiler: str) -> None:
         """`compiler` names wasmtime's version and the kind of machine."""
         self._directory = directory
@@ -31,15 +33,15 @@ class CompiledCache:
         self._compiler = compiler
 
     def load(self, digest: str) -> bytes | None:
-        """What was compiled from the module with this digest, if it is here and whole."""
+        """The compiled form of the module with this digest, if it is cached and intact."""
         with suppress(OSError, SamuelError), self._opened() as directory:
-            found = _own_file(directory, self._name(digest))
-            if found is not None and found[:_SEAL] == self._seal(digest, found[_SEAL:]):
-                return found[_SEAL:]
+            sealed = _own_file(directory, self._name(digest))
+            if sealed is not None and sealed[:_SEAL] == self._seal(digest, sealed[_SEAL:]):
+                return sealed[_SEAL:]
         return None
 
     def keep(self, digest: str, compiled: bytes) -> None:
-        """Keep it if that is possible; it can always be compiled again."""
+        """Store a compiled module. Errors are ignored: it can always be compiled again."""
         with suppress(OSError, SamuelError), self._opened() as directory:
             data = self._seal(digest, compiled) + compiled
             write_at(directory, self._name(digest), data, 0o600, durable=False)
@@ -64,7 +66,7 @@ class CompiledCache:
         return f"{digest}-{self._compiler}{SUFFIX}"
 
     def _seal(self, digest: str, compiled: bytes) -> bytes:
-        seal = hashlib.sha256(self._name(digest).encode())  # so that no other module's will do
+        seal = hashlib.sha256(self._name(digest).encode())  # so that the file of another module is not accepted
         seal.update(compiled)
         return seal.digest()
 
@@ -82,7 +84,7 @@ def _only_ours(about: os.stat_result) -> bool:
 
 def _prune(directory: int) -> None:
     names = [name for name in os.listdir(directory) if name.endswith(SUFFIX)]
-    if len(names) > KEPT:
+    if len(names) > MAX_MODULES:
         names.sort(key=lambda name: os.stat(name, dir_fd=directory, follow_symlinks=False).st_mtime_ns)
-        for name in names[:-KEPT]:
+        for name in names[:-MAX_MODULES]:
             os.unlink(name, dir_fd=directory)

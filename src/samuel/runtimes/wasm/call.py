@@ -1,4 +1,4 @@
-"""One call of a module, as its host functions know it."""
+"""The state of one call of a module, for its host functions."""
 
 from __future__ import annotations
 
@@ -21,6 +21,8 @@ LEVELS = ("debug", "info", "warning", "error")
 
 
 class WasmCall:
+    """One call of a module."""
+
     def __init__(
         self,
         root: Path,
@@ -37,16 +39,16 @@ class WasmCall:
         self.event = event
         self.deadline = time.perf_counter() + timeout
         self.denied: list[str] = []
-        self.memory = 0  # bytes that it had when it trapped
-        self.answering = False  # a host function is handing its answer over
-        self._said = bytearray()
+        self.memory = 0  # bytes in use when it trapped
+        self.answering = False  # a host function is calling `samuel_alloc` for its reply
+        self._stderr = bytearray()
 
     def remaining(self) -> float:
         return self.deadline - time.perf_counter()
 
     @property
     def data(self) -> str:
-        """Its data_dir; "" when nobody said which."""
+        """The plugin's data_dir; "" if the event does not have it."""
         return "" if self.event.plugin is UNSET else self.event.plugin.data_dir
 
     @cached_property
@@ -54,17 +56,17 @@ class WasmCall:
         return GrantedFiles(self.root, self.package.directory, self.data, self.package.grants)
 
     def say(self, words: bytes) -> None:
-        """What it prints, logs, or should hear in words; the last of it is kept."""
-        self._said += words[-STDERR_KEPT:]
-        if len(self._said) > 2 * STDERR_KEPT:
-            del self._said[:-STDERR_KEPT]
+        """Append to the call's stderr, of which only the end is kept."""
+        self._stderr += words[-STDERR_KEPT:]
+        if len(self._stderr) > 2 * STDERR_KEPT:
+            del self._stderr[:-STDERR_KEPT]
 
     def log(self, level: int, words: bytes) -> None:
         name = LEVELS[min(max(level, 0), len(LEVELS) - 1)]
         self.say(name.encode() + b": " + words[-STDERR_KEPT:] + b"\n")
 
     def note(self, trouble: NoAnswer) -> int:
-        """Keep why a host function has no answer; the number is what the module gets."""
+        """Record why a host function failed; return the number that the module gets."""
         if isinstance(trouble, Denied) and str(trouble) not in self.denied:
             self.denied.append(str(trouble))
         self.say(f"samuel: {trouble}\n".encode(errors="backslashreplace"))
@@ -72,4 +74,4 @@ class WasmCall:
 
     @property
     def stderr(self) -> str:
-        return self._said[-STDERR_KEPT:].decode("utf-8", "replace") if self._said else ""
+        return self._stderr[-STDERR_KEPT:].decode("utf-8", "replace") if self._stderr else ""

@@ -1,4 +1,4 @@
-"""Which files a module reaches, and how: through Samuel's own functions, and through WASI.
+"""The files that a module can reach, through Samuel's host functions and through WASI.
 
 A path is relative to the project, or begins with `/data/` (the plugin's data_dir) or `/plugin/` (its own
 directory, read-only). Every file is opened component by component without following links, so what was checked is
@@ -26,15 +26,15 @@ _DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
 
 
 class Opening(NamedTuple):
-    """A directory that a module finds open when it starts."""
+    """A directory that is open for WASI when a module starts."""
 
     fd: int
     name: str
     writable: bool
 
 
-class _Place(NamedTuple):
-    """Where a path leads: names below a directory that we vouch for."""
+class _ResolvedPath(NamedTuple):
+    """A path, as names below a trusted directory, and what the module may do with it."""
 
     base: Path
     rest: str
@@ -43,6 +43,8 @@ class _Place(NamedTuple):
 
 
 class GrantedFiles:
+    """The files that a plugin was granted."""
+
     def __init__(self, root: Path, own: str, data: str, grants: Capabilities) -> None:
         """`own` is the plugin's directory; `data` its data_dir, "" when it has none."""
         self._root = root
@@ -51,24 +53,25 @@ class GrantedFiles:
         self._grants = grants
 
     def read(self, path: str) -> bytes:
-        place = self._place(path)
+        """The content of a file."""
+        place = self._resolve(path)
         if not place.readable:
             raise Denied(f"it tried to read `{path}`, and `{READ}` does not cover that")
-        with _faults(path):
+        with _reporting_errors(path):
             fd = open_inside(place.base, place.rest, flags=os.O_RDONLY)
             try:
-                return _whole(fd, path)
+                return _read_all(fd, path)
             finally:
                 os.close(fd)
 
     def write(self, path: str, data: bytes) -> None:
-        """Replace the file whole, or create it, and the directories on the way to it."""
-        place = self._place(path)
+        """Replace the whole file, or create it with the directories that are missing."""
+        place = self._resolve(path)
         if not place.writable:
             raise Denied(f"it tried to write `{path}`, and `{WRITE}` does not cover that")
         parents, _, name = place.rest.rpartition("/")
-        with _faults(path):
-            directory = self._made(parents) if parents else os.open(self._root, _DIRECTORY)
+        with _reporting_errors(path):
+            directory = self._make_directory(parents) if parents else os.open(self._root, _DIRECTORY)
             try:
                 _check_replaceable(directory, name, path)
                 write_at(directory, name, data, durable=False)
@@ -77,77 +80,79 @@ class GrantedFiles:
 
     @contextmanager
     def openings(self) -> Iterator[list[Opening]]:
-        """The granted directories, open while this lasts. What is granted and no directory has to be read and
-        written through Samuel's own functions."""
+        """The granted directories, open within the context. Granted files are for Samuel's host functions only."""
         with ExitStack() as stack:
-            found: list[Opening] = []
+            openings: list[Opening] = []
             for name, (path, writable) in self._granted().items():
-                with _faults(name), suppress(FileNotFoundError):
-                    fd = self._opened(path, make=writable and path.endswith("/"))
+                with _reporting_errors(name), suppress(FileNotFoundError):
+                    fd = self._open(path, make=writable and path.endswith("/"))
                     stack.callback(os.close, fd)
                     if stat.S_ISDIR(os.fstat(fd).st_mode):
-                        found.append(Opening(fd, name, writable))
-            with _faults(PLUGIN):
+                        openings.append(Opening(fd, name, writable))
+            with _reporting_errors(PLUGIN):
                 fd = os.open(self._own, _DIRECTORY)
                 stack.callback(os.close, fd)
-                found.append(Opening(fd, PLUGIN, writable=False))
-            yield found
+                openings.append(Opening(fd, PLUGIN, writable=False))
+            yield openings
 
     def _granted(self) -> dict[str, tuple[str, bool]]:
-        """The name that the module sees; the path in the project, and whether it may write there."""
+        """The granted paths by the name that the module sees: the path in the project, and if it is writable."""
         read = [(path, False) for path in self._grants.read]
-        written = [piece for path in self._grants.write for piece in self._pieces(path)]
-        granted = {path.rstrip("/"): (path, writable) for path, writable in (*read, *written)}
+        writable_pieces = [piece for path in self._grants.write for piece in self._pieces(path)]
+        granted = {path.rstrip("/"): (path, writable) for path, writable in (*read, *writable_pieces)}
         return {**granted, DATA: (f"{self._data}/", True)} if self._data else granted
 
-    def _opened(self, path: str, make: bool) -> int:
+    def _open(self, path: str, make: bool) -> int:
         name = path.rstrip("/")
         if make:
-            return self._made(name)
+            return self._make_directory(name)
         return os.open(self._root, _DIRECTORY) if name == "." else open_inside(self._root, name, flags=os.O_RDONLY)
 
-    def _made(self, path: str) -> int:
-        """The directory at `path`, made if it is missing. What a plugin keeps for itself is for nobody else."""
+    def _make_directory(self, path: str) -> int:
+        """The directory at `path`, created if it is missing. Only the user can read those in the data_dir."""
         private = bool(self._data) and f"{path}/".startswith(f"{self._data}/")
         return make_dirs_inside(self._root, path, mode=0o700 if private else 0o777)
 
     def _pieces(self, path: str) -> Iterator[tuple[str, bool]]:
-        """WASI knows no exception inside a directory. One that holds what must not be written is opened for
-        reading, and those beside that each for writing."""
+        """The directories that are opened for a writable path.
+
+        WASI cannot protect a part of a directory. A directory that contains a protected path is opened for
+        reading, and each of its other directories for writing.
+        """
         plain = path.rstrip("/")
-        if _never_written(plain):
+        if _is_protected(plain):
             return
-        if plain != "." and not any(one.startswith(f"{plain}/") for one in PROTECTED):
+        if plain != "." and not any(protected.startswith(f"{plain}/") for protected in PROTECTED):
             yield path, True
             return
         yield path, False
         for name in _directories(self._root / plain):
             yield from self._pieces(name if plain == "." else f"{plain}/{name}")
 
-    def _place(self, path: str) -> _Place:
+    def _resolve(self, path: str) -> _ResolvedPath:
         rest = path
         if path.startswith(f"{PLUGIN}/"):
-            return _Place(self._own, path.removeprefix(f"{PLUGIN}/"), readable=True, writable=False)
+            return _ResolvedPath(self._own, path.removeprefix(f"{PLUGIN}/"), readable=True, writable=False)
         if self._data and path.startswith(f"{DATA}/"):
             rest = f"{self._data}/{path.removeprefix(f'{DATA}/')}"
-        if _leads_out(rest):
-            raise Denied(f"it tried to reach {path!r}, which is no path inside the project")
+        if _is_outside(rest):
+            raise Denied(f"it tried to reach {path!r}, which is not a path inside the project")
         if self._data and rest.startswith(f"{self._data}/"):
-            return _Place(self._root, rest, readable=True, writable=True)
-        return _Place(
+            return _ResolvedPath(self._root, rest, readable=True, writable=True)
+        return _ResolvedPath(
             self._root,
             rest,
             readable=covers((*self._grants.read, *self._grants.write), rest),
-            writable=covers(self._grants.write, rest) and not _never_written(rest),
+            writable=covers(self._grants.write, rest) and not _is_protected(rest),
         )
 
 
-def _leads_out(path: str) -> bool:
+def _is_outside(path: str) -> bool:
     return "\0" in path or any(name in ("", ".", "..") for name in path.split("/"))
 
 
-def _never_written(path: str) -> bool:
-    plain = path.casefold()  # some file systems take `.GIT` for `.git`, and a repository may lie in another
+def _is_protected(path: str) -> bool:
+    plain = path.casefold()  # some file systems ignore case, and a repository may contain another one
     return ".git" in plain.split("/") or covers(PROTECTED, plain)
 
 
@@ -159,7 +164,7 @@ def _directories(path: Path) -> list[str]:
         return []
 
 
-def _whole(fd: int, path: str) -> bytes:
+def _read_all(fd: int, path: str) -> bytes:
     if stat.S_ISDIR(os.fstat(fd).st_mode):
         raise Failed(f"`{path}` is a directory")
     data = bytearray()
@@ -172,18 +177,18 @@ def _whole(fd: int, path: str) -> bytes:
 
 def _check_replaceable(directory: int, name: str, path: str) -> None:
     try:
-        found = os.stat(name, dir_fd=directory, follow_symlinks=False)
+        status = os.stat(name, dir_fd=directory, follow_symlinks=False)
     except FileNotFoundError:
         return
-    if not stat.S_ISREG(found.st_mode):
-        raise Denied(f"it tried to write `{path}`, which is no regular file")
-    if found.st_nlink > 1:
+    if not stat.S_ISREG(status.st_mode):
+        raise Denied(f"it tried to write `{path}`, which is not a regular file")
+    if status.st_nlink > 1:
         raise Denied(f"it tried to write `{path}`, which is a hard link: the same file has another name elsewhere")
 
 
 @contextmanager
-def _faults(path: str) -> Iterator[None]:
-    """From what the system says to what a module is told."""
+def _reporting_errors(path: str) -> Iterator[None]:
+    """Turn errors of the system into those of host functions."""
     try:
         yield
     except UnsafePath as error:

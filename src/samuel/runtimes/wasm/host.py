@@ -1,6 +1,6 @@
-"""The functions of module `samuel` that every plugin may import. wasm.py describes them.
+"""The functions of module `samuel` that every plugin may import, as `wasm/__init__.py` describes them.
 
-They never raise: wasmtime keeps one exception for the whole process, and another thread could get it.
+They never raise: wasmtime stores one exception for the whole process, and another thread could get it.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from samuel.runtimes.wasm.codes import BadArgument, Failed, NoAnswer, NotThere, 
 from samuel.runtimes.wasm.modules import ALLOCATE, MEMORY
 
 MODULE = "samuel"
-WORD = 0xFFFFFFFF  # wasm has no unsigned numbers, and wasmtime hands addresses out as negative ones
+WORD = 0xFFFFFFFF  # wasm has no unsigned numbers: wasmtime gives high addresses as negative ones
 
 _encode = msgspec.json.Encoder().encode
 
 
 def link(linker: Linker, current: threading.local) -> None:
-    """Define them all; `current.call` is the call that this thread is in."""
+    """Define all functions; `current.call` is the call that this thread runs."""
     i32, i64 = ValType.i32(), ValType.i64()
 
     def define(name: str, params: int, results: list[ValType], function: Callable[..., int | None]) -> None:
@@ -32,7 +32,7 @@ def link(linker: Linker, current: threading.local) -> None:
     def log(caller: Caller, level: int, at: int, length: int) -> None:
         call: WasmCall = current.call
         try:
-            call.log(level, _taken(caller, call, at, length))
+            call.log(level, _argument(caller, call, at, length))
         except NoAnswer as trouble:
             call.note(trouble)
 
@@ -40,7 +40,7 @@ def link(linker: Linker, current: threading.local) -> None:
         def function(caller: Caller, at: int, length: int) -> int:
             call: WasmCall = current.call
             try:
-                return _given(caller, call, work(call, _taken(caller, call, at, length)))
+                return _returned(caller, call, work(call, _argument(caller, call, at, length)))
             except NoAnswer as trouble:
                 return call.note(trouble)
 
@@ -49,7 +49,7 @@ def link(linker: Linker, current: threading.local) -> None:
     def fs_write(caller: Caller, at: int, length: int, data_at: int, data_length: int) -> int:
         call: WasmCall = current.call
         try:
-            path, data = _taken(caller, call, at, length), _taken(caller, call, data_at, data_length)
+            path, data = _argument(caller, call, at, length), _argument(caller, call, data_at, data_length)
             call.files.write(_text(path), data)
         except NoAnswer as trouble:
             return call.note(trouble)
@@ -79,8 +79,8 @@ def _config(call: WasmCall, key: bytes) -> bytes:
 # The module's memory
 
 
-def _taken(caller: Caller, call: WasmCall, at: int, length: int) -> bytes:
-    if call.answering:  # or each could call the other until the stack is full, ours as well as the module's
+def _argument(caller: Caller, call: WasmCall, at: int, length: int) -> bytes:
+    if call.answering:  # else each could call the other until the stack overflows
         raise Failed(f"`{ALLOCATE}` cannot call host functions while one of them waits for it")
     memory = caller.get(MEMORY)
     at, end = at & WORD, (at & WORD) + (length & WORD)
@@ -89,8 +89,8 @@ def _taken(caller: Caller, call: WasmCall, at: int, length: int) -> bytes:
     return bytes(memory.read(caller, at, end))
 
 
-def _given(caller: Caller, call: WasmCall, answer: bytes) -> int:
-    """Put the answer into memory that the module itself hands out."""
+def _returned(caller: Caller, call: WasmCall, answer: bytes) -> int:
+    """Write a reply into memory from the module's own allocator; return its address and length."""
     if not answer:
         return 0
     memory, allocate = caller.get(MEMORY), caller.get(ALLOCATE)

@@ -1,6 +1,6 @@
-"""One wasmtime engine, and calling modules on it. Imported with the first call of a module: wasmtime is optional.
+"""Calls modules with a wasmtime engine. Imported with the first call of a module: wasmtime is optional.
 
-Every call has a store and an instance of its own, so nothing is left of the call before it.
+Every call has its own store and instance, so that no state remains from an earlier call.
 """
 
 from __future__ import annotations
@@ -46,16 +46,16 @@ from samuel.runtimes.wasm.host import WORD
 from samuel.runtimes.wasm.modules import ALLOCATE, INITIALIZE, MEMORY, VERSION, Loaded, Modules, NotLoaded
 from samuel.runtimes.wasm.ticker import Ticker, ticks
 
-ADDRESSABLE = 1 << 31  # above it an address would make a packed answer negative, which means that there is none
+ADDRESSABLE = 1 << 31  # a higher address would make a packed result negative, which means an error
 TABLE_LIMIT = 1_000_000  # elements
-GRACE = 0.5  # seconds that a thread gets to come back after its deadline
-NOWHERE = 1 << 32  # outside of any memory
+GRACE = 0.5  # seconds for a thread to return after its deadline
+OUT_OF_BOUNDS = 1 << 32  # an address outside of any memory
 
 _encode = msgspec.json.Encoder().encode
 
 
-class _Unusable(Exception):
-    """What the module did cannot be understood; the message says why."""
+class _UnusableModule(Exception):
+    """The module broke the protocol, or cannot be started; the message says why."""
 
     def __init__(self, outcome: Outcome, message: str) -> None:
         super().__init__(message)
@@ -63,6 +63,8 @@ class _Unusable(Exception):
 
 
 class WasmEngine:
+    """An engine with the modules and limits of one project."""
+
     def __init__(
         self, root: Path, cache: Path, memory_limit: int, output_limit: int, limits: ProcessLimits
     ) -> None:
@@ -71,7 +73,7 @@ class WasmEngine:
         self._output_limit = output_limit
         self._confinement = Confinement(root, cache, limits=limits)
         self._engine = _engine()
-        self._current = threading.local()  # .call is the one that a thread is in
+        self._current = threading.local()  # .call is the call that a thread runs
         linker = Linker(self._engine)
         host.link(linker, self._current)
         wasi.link(linker, self._current)
@@ -80,7 +82,7 @@ class WasmEngine:
         self._ticker = Ticker(self._engine.increment_epoch)
 
     def call(self, handler: Handler, event: Event, timeout: float) -> Reply:
-        package = handler.package or _nobody(handler)
+        package = handler.package or _package_without_grants(handler)
         call = WasmCall(self._root, self._confinement, package, handler.config, event, timeout)
         try:
             loaded = self._modules.get(handler.path, package.directory, timeout)
@@ -92,10 +94,10 @@ class WasmEngine:
         if why := loaded.refusal(handler.entry):
             return Reply(Outcome.NOT_STARTED, message=f"`{handler.path}`: {why}")
         if loaded.uses_wasi:
-            reply = self._apart(loaded, handler.entry, call, timeout)
+            reply = self._in_thread(loaded, handler.entry, call, timeout)
         else:
             reply = self._outcome(loaded, handler.entry, call, timeout)
-        if call.denied:  # whatever the module made of it
+        if call.denied:  # whatever the module returned
             then = f"; then {reply.message}" if reply.outcome is not Outcome.OK and reply.message else ""
             return Reply(Outcome.REFUSED, message="; ".join(call.denied[:3]) + then, stderr=reply.stderr)
         return reply
@@ -104,9 +106,12 @@ class WasmEngine:
         self._modules.close()
         self._ticker.close()
 
-    def _apart(self, loaded: Loaded, entry: str, call: WasmCall, timeout: float) -> Reply:
-        """In a thread of its own. WASI's file functions run in wasmtime, where no deadline reaches: one that opens
-        a named pipe waits for ever, and then it must not be us."""
+    def _in_thread(self, loaded: Loaded, entry: str, call: WasmCall, timeout: float) -> Reply:
+        """Call the module in a thread of its own.
+
+        WASI's file functions run in wasmtime, which cannot interrupt them: opening a named pipe would block for
+        ever.
+        """
         replies: queue.SimpleQueue[Reply] = queue.SimpleQueue()
 
         def work() -> None:
@@ -116,7 +121,7 @@ class WasmEngine:
         try:
             return replies.get(timeout=max(call.remaining(), 0.0) + GRACE)
         except queue.Empty:
-            why = f"not back after {timeout:g}s, and inside of a file operation, where it cannot be ended"
+            why = f"no reply after {timeout:g}s; it is in a file operation, which cannot be interrupted"
             return Reply(Outcome.TIMED_OUT, message=why, stderr=call.stderr)
 
     def _outcome(self, loaded: Loaded, entry: str, call: WasmCall, timeout: float) -> Reply:
@@ -125,7 +130,7 @@ class WasmEngine:
         try:
             with self._ticker:
                 answer = self._answer(store, loaded, entry, call)
-            if call.remaining() < 0:  # it waited for a host function, and there was no tick since
+            if call.remaining() < 0:  # it waited in a host function, and the epoch did not advance since
                 return Reply(Outcome.TIMED_OUT, message=f"stopped after {timeout:g}s", stderr=call.stderr)
             result = decode(answer)
         except InvalidJson as error:
@@ -133,12 +138,12 @@ class WasmEngine:
         except Trap as trap:
             return self._trapped(trap, call, timeout)
         except ExitTrap as ended:
-            why = _with_last_words(f"it called exit({ended.code}) instead of coming back", call)
+            why = _with_last_line(f"it called exit({ended.code}) instead of returning", call)
             return Reply(Outcome.CRASHED, message=why, stderr=call.stderr)
         except WasmtimeError as error:
-            why = _with_last_words(last_line(str(error), "wasmtime gave up"), call)
+            why = _with_last_line(last_line(str(error), "wasmtime gave up"), call)
             return Reply(Outcome.CRASHED, message=why, stderr=call.stderr)
-        except _Unusable as error:
+        except _UnusableModule as error:
             return Reply(error.outcome, message=str(error), stderr=call.stderr)
         except NoAnswer as trouble:  # a granted directory that cannot be opened
             call.note(trouble)
@@ -159,24 +164,24 @@ class WasmEngine:
         except WasmtimeError as error:
             why = last_line(str(error), "wasmtime gave up")
             limit = f" ({self._limit_in_words()})" if "memory" in why else ""
-            raise _Unusable(Outcome.NOT_STARTED, f"the module cannot be started: {why}{limit}") from None
+            raise _UnusableModule(Outcome.NOT_STARTED, f"the module cannot be started: {why}{limit}") from None
         memory = exports[MEMORY]
-        assert isinstance(memory, Memory)  # `refusal` has looked at all of these
+        assert isinstance(memory, Memory)  # `refusal` has checked all exports
         try:
             if loaded.initializes:
                 _function(exports, INITIALIZE)(store)
             if loaded.protocol != PROTOCOL:
                 loaded.protocol = _function(exports, VERSION)(store)
                 if loaded.protocol != PROTOCOL:
-                    why = f"the module speaks protocol {loaded.protocol}, and this Samuel speaks {PROTOCOL}"
-                    raise _Unusable(Outcome.NOT_STARTED, why)
+                    why = f"the module uses protocol {loaded.protocol}, and this Samuel uses {PROTOCOL}"
+                    raise _UnusableModule(Outcome.NOT_STARTED, why)
             payload = _encode(call.event)
             at = _function(exports, ALLOCATE)(store, len(payload)) & WORD
             try:
-                memory.write(store, payload, at or NOWHERE)
+                memory.write(store, payload, at or OUT_OF_BOUNDS)
             except IndexError:
                 why = f"`{ALLOCATE}` has no {len(payload)} bytes for the payload ({self._limit_in_words()})"
-                raise _Unusable(Outcome.CRASHED, why) from None
+                raise _UnusableModule(Outcome.CRASHED, why) from None
             packed = _function(exports, entry)(store, at, len(payload))
         except Trap:
             call.memory = memory.data_len(store)
@@ -184,17 +189,17 @@ class WasmEngine:
         length = packed & WORD
         if length > self._output_limit:
             limit = f"{self._output_limit} bytes of output; `handler_output_bytes` under [limits] sets the limit"
-            raise _Unusable(Outcome.BAD_OUTPUT, f"more than {limit}")
+            raise _UnusableModule(Outcome.BAD_OUTPUT, f"more than {limit}")
         at = packed >> 32 & WORD
         answer = bytes(memory.read(store, at, at + length))
         if len(answer) != length:
-            raise _Unusable(Outcome.BAD_OUTPUT, f"it gave {length} bytes at {at}, outside of its memory")
+            raise _UnusableModule(Outcome.BAD_OUTPUT, f"it gave {length} bytes at {at}, outside of its memory")
         return answer
 
     def _trapped(self, trap: Trap, call: WasmCall, timeout: float) -> Reply:
         if trap.trap_code is TrapCode.INTERRUPT:
             return Reply(Outcome.TIMED_OUT, message=f"stopped after {timeout:g}s", stderr=call.stderr)
-        why = _with_last_words(last_line(trap.message, "trap"), call)
+        why = _with_last_line(last_line(trap.message, "trap"), call)
         if call.memory > self._memory_limit // 4:
             why += f"; it was using {call.memory} bytes of memory ({self._limit_in_words()})"
         call.say(f"{trap.message}\n".encode())
@@ -207,7 +212,7 @@ class WasmEngine:
 def _engine() -> Engine:
     config = Config()
     config.epoch_interruption = True
-    # A thread that waits for another is out of reach of any deadline, and a second memory of any limit.
+    # A deadline cannot interrupt a thread that waits for another, and the limit covers only one memory.
     config.wasm_threads = False
     config.wasm_multi_memory = False
     config.wasm_memory64 = False
@@ -216,15 +221,15 @@ def _engine() -> Engine:
 
 
 def _function(exports: Mapping[str, object], name: str) -> Func:
-    found = exports[name]
-    assert isinstance(found, Func)
-    return found
+    function = exports[name]
+    assert isinstance(function, Func)
+    return function
 
 
-def _nobody(handler: Handler) -> Package:
+def _package_without_grants(handler: Handler) -> Package:
     return Package(name=handler.key, directory=os.path.dirname(handler.path), kind="wasm")
 
 
-def _with_last_words(why: str, call: WasmCall) -> str:
-    said = last_line(call.stderr, "")
-    return f"{why}: {said}" if said else why
+def _with_last_line(why: str, call: WasmCall) -> str:
+    stderr_line = last_line(call.stderr, "")
+    return f"{why}: {stderr_line}" if stderr_line else why

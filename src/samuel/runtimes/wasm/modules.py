@@ -1,4 +1,4 @@
-"""From a file to a module that is ready to be instantiated, once for as long as the file stays the same."""
+"""Loads and compiles modules; a file is loaded again only when it changes."""
 
 from __future__ import annotations
 
@@ -27,35 +27,37 @@ class NotLoaded(Exception):
 
 
 class Loaded:
-    """A module, linked. Instances are made of it in any thread."""
+    """A linked module, which any thread can instantiate."""
 
     def __init__(self, linker: Linker, module: Module) -> None:
         self.linked: InstancePre = linker.instantiate_pre(module)
-        self.uses_wasi = any(one.module.startswith("wasi") for one in module.imports)
-        self._types = {one.name: one.type for one in module.exports}
+        self.uses_wasi = any(imported.module.startswith("wasi") for imported in module.imports)
+        self._types = {export.name: export.type for export in module.exports}
         self.initializes = _shape(self._types.get(INITIALIZE)) == "() -> nothing"
-        self.protocol = 0  # what it speaks, once it was asked
+        self.protocol = 0  # the version it uses; 0 until it was asked
         self._checked: dict[str, str] = {}
 
     def refusal(self, entry: str) -> str:
         """Why `entry` cannot be called as a hook; "" if it can."""
-        known = self._checked.get(entry)
-        if known is None:
-            known = self._checked[entry] = self._check({**REQUIRED, entry: HOOK})
-        return known
+        why = self._checked.get(entry)
+        if why is None:
+            why = self._checked[entry] = self._check({**REQUIRED, entry: HOOK})
+        return why
 
     def _check(self, required: dict[str, str]) -> str:
         for name, shape in required.items():
             kind = self._types.get(name)
             if kind is None:
-                exported = ", ".join(f"`{one}`" for one in sorted(self._types)) or "nothing"
+                exported = ", ".join(f"`{export}`" for export in sorted(self._types)) or "nothing"
                 return f"the module does not export `{name}`; it exports {exported}"
-            if (found := _shape(kind)) != shape:
-                return f"the module exports `{name}` as {found}, and it must be {shape}"
+            if (actual := _shape(kind)) != shape:
+                return f"the module exports `{name}` as {actual}, and it must be {shape}"
         return ""
 
 
 class Modules:
+    """The loaded modules of an engine."""
+
     def __init__(self, engine: Engine, linker: Linker, cache: CompiledCache) -> None:
         self._engine = engine
         self._linker = linker
@@ -63,29 +65,29 @@ class Modules:
         self._ready: dict[str, tuple[Signature, Loaded]] = {}
         self._loading: dict[str, tuple[Signature, Future[Loaded]]] = {}
         self._lock = threading.Lock()
-        # Compiling cannot be stopped. Here it goes on while whoever asked keeps its deadline.
+        # Compiling cannot be stopped. In these threads it goes on after the caller's deadline.
         self._compiling = ThreadPoolExecutor(4, "samuel-wasm-compiler")
 
     def get(self, path: str, directory: str, timeout: float) -> Loaded:
-        """The module at `path`, which lies in `directory`. Raises NotLoaded, and TimeoutError."""
+        """The module at `path`, which is in `directory`. Raises NotLoaded or TimeoutError."""
         try:
-            found = signature(os.lstat(path))
+            file_signature = signature(os.lstat(path))
         except OSError as error:
             why = "does not exist" if isinstance(error, FileNotFoundError) else f"cannot be read: {error.strerror}"
             raise NotLoaded(f"`{path}` {why}") from None
         ready = self._ready.get(path)
-        if ready is not None and ready[0] == found:
+        if ready is not None and ready[0] == file_signature:
             return ready[1]
         with self._lock:
             loading = self._loading.get(path)
-            if loading is None or loading[0] != found:
-                loading = self._loading[path] = found, self._compiling.submit(self._load, path, directory)
+            if loading is None or loading[0] != file_signature:
+                loading = self._loading[path] = file_signature, self._compiling.submit(self._load, path, directory)
         try:
             loaded = loading[1].result(timeout)
         except NotLoaded:
-            self._loading.pop(path, None)  # it may have been a passing trouble
+            self._loading.pop(path, None)  # the error may be temporary
             raise
-        self._ready[path] = found, loaded
+        self._ready[path] = file_signature, loaded
         return loaded
 
     def close(self) -> None:
@@ -106,10 +108,10 @@ class Modules:
 
     def _compiled(self, data: bytes) -> Module:
         digest = hashlib.sha256(data).hexdigest()
-        if (kept := self._cache.load(digest)) is not None:
+        if (compiled := self._cache.load(digest)) is not None:
             try:
-                return Module.deserialize(self._engine, kept)
-            except WasmtimeError:  # for a processor that this one is not
+                return Module.deserialize(self._engine, compiled)
+            except WasmtimeError:  # it was compiled for another processor
                 pass
         module = Module(self._engine, data)
         self._cache.keep(digest, bytes(module.serialize()))

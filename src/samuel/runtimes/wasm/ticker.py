@@ -1,8 +1,7 @@
-"""The clock by which wasmtime ends what takes too long.
+"""Advances the epoch of a wasmtime engine, so that calls end at their deadlines.
 
-A module is stopped when the engine's epoch reaches a number, and somebody has to count it up. One thread does so
-for all calls of an engine. It ends a while after the last of them: starting it for each would cost more than most
-calls take.
+A module is stopped when the engine's epoch reaches a number. One thread advances the epoch for all calls of an
+engine. It ends some time after the last call: starting a thread for each call would take longer than most calls.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ LINGER = 100  # ticks without a call
 
 
 class Ticker:
-    """`with ticker:` around each call; in it, the epoch advances by one each TICK seconds."""
+    """Context manager for a call: within it, the epoch advances by one every TICK seconds."""
 
     def __init__(self, advance: Callable[[], None]) -> None:
         self._advance = advance
@@ -39,26 +38,26 @@ class Ticker:
             self._calls -= 1
 
     def close(self) -> None:
-        """It ends as soon as no call runs any more."""
+        """End the thread as soon as no call is running."""
         self._closed = True
 
     def _run(self) -> None:
         last, idle = time.perf_counter(), 0
-        while self._wanted(idle):
+        while self._is_needed(idle):
             time.sleep(TICK)
-            # By the time that passed, not by the turns of this loop: on a busy machine it is late at times.
+            # Ticks are counted by the time that passed: on a busy machine this loop is late at times.
             ticks = int((time.perf_counter() - last) / TICK)
             last += ticks * TICK
             for _ in range(ticks):
                 self._advance()
             idle = 0 if self._calls else idle + 1
 
-    def _wanted(self, idle: int) -> bool:
+    def _is_needed(self, idle: int) -> bool:
         with self._lock:
             self._runs = bool(self._calls) or not (self._closed or idle > LINGER)
             return self._runs
 
 
 def ticks(seconds: float) -> int:
-    """How many until then. The one under way may be nearly over, so it does not count."""
+    """How many ticks `seconds` are. The current tick may be nearly over, so it does not count."""
     return math.ceil(max(seconds, 0.0) / TICK) + 1

@@ -1,7 +1,7 @@
 """WASI for modules that are built with a libc: granted directories, granted variables, the clock, randomness.
 
-wasmtime does nearly all of it. Waiting is our own, because theirs sleeps for as long as it is told, whatever the
-deadline; and so is telling the time, because one may wait until a moment.
+wasmtime implements nearly all of it. `poll_oneoff` is replaced, because wasmtime's sleeps past the deadline, and
+with it `clock_time_get`, because a module may wait until an absolute time.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ _DESCRIPTORS = "/proc/self/fd" if os.path.isdir("/proc/self/fd") else "/dev/fd"
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _SUBSCRIPTION = struct.Struct("<Q B 7x I 4x Q 8x H 6x")  # userdata, kind, clock or file, timeout, flags
 _EVENT = struct.Struct("<Q H B 5x Q H 6x")  # userdata, error, kind, bytes, flags
-_CLOCKS = {0: time.time_ns, 1: time.monotonic_ns}  # the one on the wall, and one that never steps back
+_CLOCKS = {0: time.time_ns, 1: time.monotonic_ns}  # the wall clock, and the monotonic clock
 _CLOCK, _ABSOLUTE = 0, 1
 _SUCCESS, _FAULT, _INVALID = 0, 21, 28
 
 
 def link(linker: Linker, current: threading.local) -> None:
-    """Define all of WASI; `current.call` is the call that this thread is in."""
+    """Define all of WASI; `current.call` is the call that this thread runs."""
     linker.define_wasi()
 
     def poll_oneoff(caller: Caller, at: int, out: int, count: int, counted: int) -> int:
@@ -45,13 +45,13 @@ def link(linker: Linker, current: threading.local) -> None:
 
 
 def enter(store: Store, call: WasmCall, openings: Sequence[Opening]) -> None:
-    """Give the store its own WASI: nothing of the process but what is listed here."""
+    """Give the store its own WASI, with nothing of this process except what is listed here."""
     wasi = WasiConfig()
     wasi.env = _variables(call.package.grants.env).items()
     wasi.stdout_custom = call.say
     wasi.stderr_custom = call.say
     for opening in openings:
-        # By descriptor: the path may lead elsewhere by now.
+        # By descriptor: the path may have been replaced.
         wasi.preopen_dir(f"{_DESCRIPTORS}/{opening.fd}", opening.name, opening.writable)
     store.set_wasi(wasi)
 
@@ -78,14 +78,18 @@ def _poll(caller: Caller, call: WasmCall, at: int, out: int, count: int, counted
         return _INVALID
     if max(ends) > room:
         return _FAULT
-    asked = list(_SUBSCRIPTION.iter_unpack(memory.read(caller, at, ends[0])))
-    # Files and the standard streams never make anybody wait here.
-    ready = [(userdata, 0, kind, 0, 0) for userdata, kind, _, _, _ in asked if kind != _CLOCK]
+    subscriptions = list(_SUBSCRIPTION.iter_unpack(memory.read(caller, at, ends[0])))
+    # Files and the standard streams are always ready.
+    ready = [(userdata, 0, kind, 0, 0) for userdata, kind, _, _, _ in subscriptions if kind != _CLOCK]
     if not ready:
-        waits = [_wait(clock, timeout, flags) for _, _, clock, timeout, flags in asked]
+        waits = [_wait(clock, timeout, flags) for _, _, clock, timeout, flags in subscriptions]
         shortest = min(waits)
         time.sleep(max(0.0, min(shortest, call.remaining())))
-        ready = [(one[0], 0, _CLOCK, 0, 0) for one, wait in zip(asked, waits, strict=True) if wait == shortest]
+        ready = [
+            (subscription[0], 0, _CLOCK, 0, 0)
+            for subscription, wait in zip(subscriptions, waits, strict=True)
+            if wait == shortest
+        ]
     memory.write(caller, b"".join(_EVENT.pack(*event) for event in ready), out)
     memory.write(caller, len(ready).to_bytes(4, "little"), counted)
     return _SUCCESS
@@ -97,6 +101,6 @@ def _wait(clock: int, timeout: int, flags: int) -> float:
 
 
 def _variables(granted: Sequence[str]) -> dict[str, str]:
-    """What a module finds in its environment. It takes nothing but UTF-8."""
+    """The environment of a module. Values that are not UTF-8 are left out: WASI has only UTF-8."""
     names = (name for name in granted if name in os.environ and name not in WITHHELD)
     return {name: os.environ[name] for name in names if not _SURROGATE.search(os.environ[name])}
