@@ -148,6 +148,6 @@ def test_the_last_64_kib_of_stderr_are_kept(runtime: ExecRuntime, tmp_path: Path
     assert reply.stderr.endswith("xend\n")
 
 
-def test_unreadable_stderr_is_no_fault(runtime: ExecRuntime, tmp_path: Path) -> None:
+def test_stderr_that_is_not_utf_8_is_not_a_fault(runtime: ExecRuntime, tmp_path: Path) -> None:
     script = "#!/bin/sh\nprintf '\\377' >&2\n"
     assert runtime.call(write(tmp_path, "hook", script), ContextExtra(task={}), 10.0).outcome is Outcome.OK

@@ -201,7 +201,7 @@ time.sleep(600)
         assert containers(root) == alive
         later.close()
 
-    def test_are_told_by_who_made_them(self) -> None:
+    def test_leftover_containers_are_recognised_by_who_started_them(self) -> None:
         name = leftovers.new_name()
         boot, namespace, _, born, _ = name.removeprefix("samuel-plugin-").split("-")
         assert not leftovers._is_left(name)
@@ -214,12 +214,16 @@ time.sleep(600)
 
 class TestWhatIsNotStarted:
     @pytest.mark.parametrize("image", ["localhost/samuel-test-hook:1", "busybox", "", "--privileged"])
-    def test_an_image_by_its_tag(self, runtime: OciRuntime, root: Path, image: str, serve: bool) -> None:
+    def test_an_image_that_is_not_pinned_by_a_digest_is_not_started(
+        self, runtime: OciRuntime, root: Path, image: str, serve: bool
+    ) -> None:
         reply = do(runtime, package(root, image, serve=serve), "echo x")
         assert reply.outcome is Outcome.NOT_STARTED
         assert "not pinned by a digest" in reply.message
 
-    def test_without_an_engine(self, root: Path, cache: Path, serve: bool) -> None:
+    def test_without_a_container_engine_the_message_says_what_to_install(
+        self, root: Path, cache: Path, serve: bool
+    ) -> None:
         bare = OciRuntime(root, {"PATH": "/nowhere"}, cache, LIMIT, MEMORY, SystemClock())
         reply = do(bare, package(root, f"sha256:{'0' * 64}", serve=serve), "echo x")
         assert reply.outcome is Outcome.NOT_STARTED

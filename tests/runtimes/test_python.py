@@ -169,7 +169,7 @@ def test_a_function_without_the_mark_is_not_called(runtime: PythonRuntime, tmp_p
     assert "no function `helper` with @samuel.hook" in reply.message
 
 
-def test_describe_names_what_is_marked(runtime: PythonRuntime, tmp_path: Path) -> None:
+def test_describe_lists_the_decorated_functions(runtime: PythonRuntime, tmp_path: Path) -> None:
     file = tmp_path / "two.py"
     file.write_text(
         "import samuel\n"

@@ -279,7 +279,7 @@ def test_the_last_64_kib_of_what_it_logs_are_kept(place: Place) -> None:
     assert reply.stderr.endswith("\nerror: end\n")
 
 
-def test_what_is_no_text_can_be_logged(place: Place) -> None:
+def test_bytes_that_are_not_text_can_be_logged(place: Place) -> None:
     logs = module(
         hook("(call $log (i32.const 99) (i32.const 64) (i32.const 2)) (i64.const 0)")
         + '(data (i32.const 64) "\\ff\\ff")',

@@ -185,7 +185,7 @@ def test_a_cache_that_cannot_be_written_is_no_trouble(place: Place) -> None:
     assert place.call(FIRST).result == {"x": 1}
 
 
-def test_only_the_latest_are_kept(place: Place) -> None:
+def test_only_the_latest_compiled_modules_are_kept(place: Place) -> None:
     cache = CompiledCache(place.cache / "wasm", place.root, "compiler")
     for number in range(MAX_MODULES + 3):
         cache.keep(f"{number:064}", b"code")

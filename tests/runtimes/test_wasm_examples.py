@@ -108,7 +108,7 @@ def example(request: pytest.FixtureRequest, rebuilt: Callable[[str], Path]) -> C
     return rebuilt if request.param == "rebuilt" else lambda name: EXAMPLES / name
 
 
-def test_the_one_in_c(samuel_project: SamuelProject, example: Callable[[str], Path]) -> None:
+def test_the_example_in_c_lists_open_points(samuel_project: SamuelProject, example: Callable[[str], Path]) -> None:
     samuel_project.plugin(example("wasm-c"))
     source = random.Random()
     with samuel_project.open() as app:
@@ -119,7 +119,9 @@ def test_the_one_in_c(samuel_project: SamuelProject, example: Callable[[str], Pa
             assert fired.result["extras"] == open_points(payload, "TODO FIXME XXX"), payload
 
 
-def test_the_one_in_c_with_other_marks(samuel_project: SamuelProject, example: Callable[[str], Path]) -> None:
+def test_the_example_in_c_uses_configured_marks(
+    samuel_project: SamuelProject, example: Callable[[str], Path]
+) -> None:
     samuel_project.plugin(example("wasm-c"))
     samuel_project.config('[plugins.open-points]\nmarks = "HACK  x "\n')
     source = random.Random()
@@ -129,7 +131,9 @@ def test_the_one_in_c_with_other_marks(samuel_project: SamuelProject, example: C
             assert app.fire("context.extra", **payload).result["extras"] == open_points(payload, "HACK x"), payload
 
 
-def test_the_one_in_zig(samuel_project: SamuelProject, example: Callable[[str], Path]) -> None:
+def test_the_example_in_zig_finds_pointless_checks(
+    samuel_project: SamuelProject, example: Callable[[str], Path]
+) -> None:
     samuel_project.plugin(example("wasm-zig"))
     # Without the built-in, which would run the commands.
     samuel_project.config('[hooks."quality.check"]\nhandlers = ["honest-checks"]\n')

@@ -335,7 +335,7 @@ def test_a_program_ends_at_its_own_time_or_with_the_call(ask: Ask, marked: Any, 
     ],
     ids=["no JSON", "empty", "string", "unknown key", "deep", "missing", "NUL", "flood"],
 )
-def test_requests_that_come_to_nothing(ask: Ask, request_: object, code: int) -> None:
+def test_requests_that_fail_give_a_reason(ask: Ask, request_: object, code: int) -> None:
     reply = ask("exec", request_, grants=Capabilities(exec=True))
     assert (reply.outcome, reply.result["code"]) == (Outcome.OK, code), reply
     assert reply.stderr.startswith("samuel: exec: ")  # its author can read why
@@ -432,7 +432,7 @@ def test_no_other_host_is_reached(ask: Ask, server: str) -> None:
         "[" * 100_000,
     ],
 )
-def test_requests_that_are_none(ask: Ask, request_: object) -> None:
+def test_invalid_requests_are_bad_arguments(ask: Ask, request_: object) -> None:
     reply = ask("net", request_, grants=HOST)
     assert (reply.outcome, reply.result["code"]) == (Outcome.OK, BAD_ARGUMENT), reply
 
@@ -469,7 +469,7 @@ def test_a_server_that_never_answers_takes_no_more_than_the_call(place: Place, s
     assert place.runtime.call(place.handler("ask", HOST), payload, 0.5).outcome is Outcome.TIMED_OUT
 
 
-def test_nobody_listens(ask: Ask) -> None:
+def test_a_request_to_a_port_without_a_server_fails(ask: Ask) -> None:
     reply = ask("net", {"url": "http://127.0.0.1:1/"}, grants=HOST)
     assert (reply.outcome, reply.result["code"]) == (Outcome.OK, FAILED)
     assert "refused" in reply.stderr
@@ -478,7 +478,7 @@ def test_nobody_listens(ask: Ask) -> None:
 # Settings, and arguments that lie
 
 
-def test_settings(ask: Ask) -> None:
+def test_a_module_reads_its_settings(ask: Ask) -> None:
     config = {"marks": ["a", {"b": None}], "": "odd"}
     assert json.loads(ask("config_get", "marks", config=config).result["text"]) == config["marks"]
     assert json.loads(ask("config_get", "", config=config).result["text"]) == config
@@ -509,7 +509,7 @@ def test_arguments_outside_of_memory(place: Place, name: str, argument: str) -> 
     assert place.call(data, grants=grants).outcome is Outcome.OK
 
 
-def test_a_path_that_is_no_utf_8(place: Place) -> None:
+def test_a_path_that_is_not_utf_8_is_a_bad_argument(place: Place) -> None:
     data = module(
         hook(
             "(if (i64.ne (call $f (i32.const 64) (i32.const 2)) (i64.const -5)) (then unreachable)) (i64.const 0)"

@@ -190,7 +190,7 @@ def test_stdin_is_empty(do: Do) -> None:
     assert do("stdin")["result"] == 0
 
 
-def test_leaving_is_no_way_to_answer(do: Do) -> None:
+def test_a_module_that_calls_exit_has_crashed(do: Do) -> None:
     for code in ("0", "3"):
         reply = do("exit", code)
         assert reply.outcome is Outcome.CRASHED
