@@ -99,7 +99,7 @@ def filled(template: str, name: str, event: EventType, more: Mapping[str, str] =
 
 
 def _fill(template: str, values: Mapping[str, str]) -> str:
-    return re.sub(r"@([A-Z]+)@", lambda found: values[found[1]], template)
+    return re.sub(r"@([A-Z]+)@", lambda match: values[match[1]], template)
 
 
 def _identifier(name: str) -> str:
@@ -108,9 +108,9 @@ def _identifier(name: str) -> str:
 
 
 def _literal(value: Mapping[str, Any]) -> str:
-    """As people write it, with double quotes."""
-    items = ((key, json.dumps(one) if isinstance(one, str) else repr(one)) for key, one in value.items())
-    return "{" + ", ".join(f'"{key}": {shown}' for key, shown in items) + "}"
+    """A Python literal with double quotes."""
+    items = ((key, json.dumps(item) if isinstance(item, str) else repr(item)) for key, item in value.items())
+    return "{" + ", ".join(f'"{key}": {text}' for key, text in items) + "}"
 
 
 def _value(kind: Any) -> Any:

@@ -42,7 +42,7 @@ def reference(handler: Handler) -> str:
 
 
 def _where(event: str, config: Config, methodology: str) -> tuple[str, ...]:
-    """The table that has the last word on this event."""
+    """The table of samuel.toml that decides the handlers of this event."""
     chosen = config.methodology.get(methodology)
     if chosen is not None and event in chosen.hooks:
         return "methodology", methodology, "hooks", event
@@ -50,15 +50,15 @@ def _where(event: str, config: Config, methodology: str) -> tuple[str, ...]:
 
 
 def _listed(step: ChainStep, chain: Chain, refs: Sequence[HandlerRef], to: str) -> list[Value]:
-    """The whole chain by name, in the new order; what `handlers` says of one goes with it."""
-    said = {ref.use: ref for ref in refs}
+    """The whole chain by name, in the new order, each with its settings in `handlers`."""
+    ref_of = {ref.use: ref for ref in refs}
     others = [other for other in chain.steps if other is not step]
     order = [step, *others] if to == "first" else [*others, step]
-    return [_item(reference(one.handler), said) for one in order]
+    return [_item(reference(other_step.handler), ref_of) for other_step in order]
 
 
-def _item(name: str, said: Mapping[str, HandlerRef]) -> Value:
-    ref = said.get(name)
+def _item(name: str, ref_of: Mapping[str, HandlerRef]) -> Value:
+    ref = ref_of.get(name)
     item: dict[str, Value] = {"use": name}
     if ref is not None and ref.strict is not None:
         item["strict"] = ref.strict

@@ -39,22 +39,22 @@ def plugin(name: str, kind: str) -> list[TemplateFile]:
         values = _values(plugin_name(name))
     except ValueError as error:
         raise UsageError(f"`{name}` cannot name a plugin", f"it {error}") from None
-    found = [TemplateFile(".gitignore", IGNORED.encode(), 0o644)]
+    files = [TemplateFile(".gitignore", IGNORED.encode(), 0o644)]
     for template in TEMPLATES.joinpath(kind).rglob("*"):
         if template.is_file() and template.parent.name != "__pycache__":
             path = _filled(str(template.relative_to(TEMPLATES / kind)), values).removesuffix(MASK)
             data = _filled_bytes(template.read_bytes(), values)
-            found.append(TemplateFile(path, data, 0o755 if data.startswith(b"#!") else 0o644))
-    return sorted(found)
+            files.append(TemplateFile(path, data, 0o755 if data.startswith(b"#!") else 0o644))
+    return sorted(files)
 
 
 def directory_name(name: str) -> str:
-    """What a plugin's directory is called: `org/name` goes by its last word."""
+    """The name of a plugin's directory: the last part of `org/name`."""
     return name.rpartition("/")[2]
 
 
 def write(directory: Path, files: Iterable[TemplateFile]) -> None:
-    """Write them into a directory that is new or empty."""
+    """Write the files into a directory that is new or empty."""
     if os.path.lexists(directory) and (directory.is_symlink() or not directory.is_dir() or os.listdir(directory)):
         raise SamuelError(f"`{directory}` exists already", "choose another name, or remove it first")
     directory.mkdir(parents=True, exist_ok=True)
@@ -79,7 +79,7 @@ def _values(name: str) -> dict[str, str]:
 
 
 def _filled(text: str, values: Mapping[str, str]) -> str:
-    return _PLACEHOLDER.sub(lambda found: values[found[1]], text)
+    return _PLACEHOLDER.sub(lambda match: values[match[1]], text)
 
 
 def _filled_bytes(data: bytes, values: Mapping[str, str]) -> bytes:
