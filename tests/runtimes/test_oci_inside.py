@@ -85,7 +85,7 @@ class TestWhatIsInside:
         _, output = shell("cut -d : -f 1 -s /proc/net/dev", network=True)
         assert len(output.split()) > 1
 
-    def test_a_module_sees_only_granted_variables(self, shell: Shell) -> None:
+    def test_a_container_sees_only_granted_variables(self, shell: Shell) -> None:
         _, output = shell("env", env=("GRANTED", "PATH", "HOME", "SAMUEL_TRUST", "ABSENT"))
         values = dict(line.partition("=")[::2] for line in output.splitlines())
         assert values["GRANTED"] == "the value"
