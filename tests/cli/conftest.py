@@ -72,8 +72,8 @@ def samuel(project: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytes
     def call(*arguments: str, stdin: str = "") -> Ran:
         monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(stdin.encode())))
         code = run(arguments)
-        shown = capsys.readouterr()
-        return Ran(code, _steady(shown.out, project), _steady(shown.err, project))
+        captured = capsys.readouterr()
+        return Ran(code, _steady(captured.out, project), _steady(captured.err, project))
 
     return call
 

@@ -27,7 +27,7 @@ def bare(monkeypatch, tmp_path):
 
 
 def findings(ran) -> list[tuple[str, str, str]]:
-    return [(one["level"], one["what"], one["hint"]) for one in ran.json["data"]["findings"]]
+    return [(finding["level"], finding["what"], finding["hint"]) for finding in ran.json["data"]["findings"]]
 
 
 def test_doctor_findings_of_an_empty_project(samuel):
@@ -74,7 +74,7 @@ def test_every_problem_of_a_broken_samuel_toml(samuel, put, guard):
     ran = samuel("doctor", "--hooks", "--json")
     assert ran.code == 1
     assert ran.json["ok"] is False
-    assert [one[1] for one in findings(ran) if one[0] == "error"] == [
+    assert [finding[1] for finding in findings(ran) if finding[0] == "error"] == [
         "PROJECT/samuel.toml:1: unknown key `x`",
         "PROJECT/samuel.toml:2: `quality.chek` is not an event",
         "PROJECT/samuel.toml:3: `strict` must be true or false, not an integer",
@@ -102,25 +102,27 @@ def test_doctor_reports_broken_untrusted_and_shadowed_hooks(samuel, put, machine
     put("samuel.toml", '[hooks."quality.check"]\nhandlers = ["guard"]\n')
     ran = samuel("doctor", "--json")
     assert ran.code == 1
-    said = [(level, what) for level, what, _ in findings(ran) if "`" in what and "PROJECT/.samuel/run" not in what]
+    hook_findings = [
+        (level, what) for level, what, _ in findings(ran) if "`" in what and "PROJECT/.samuel/run" not in what
+    ]
     assert (
         "error",
         "`broken` (project) is broken: `PROJECT/.samuel/hooks/broken hook` failed: exit code 3",
-    ) in said
-    assert ("note", "`off` (project) is disabled: `off.disable` is beside it") in said
+    ) in hook_findings
+    assert ("note", "`off` (project) is disabled: `off.disable` is beside it") in hook_findings
     assert (
         "warning",
         "`new` (project) is untrusted: not trusted: `.kodelet/hooks/new` has not been agreed to yet; "
         "run `samuel trust` to look at it and agree",
-    ) in said
+    ) in hook_findings
     assert (
         "note",
         "`guard` (user) is shadowed: `PROJECT/.samuel/hooks/guard` has the same name and comes first",
-    ) in said
+    ) in hook_findings
     assert (
         "note",
         "`default` does not run on `quality.check`: `handlers` in samuel.toml does not name it",
-    ) in said
+    ) in hook_findings
 
 
 def test_a_place_that_cannot_be_written(samuel, machine):
@@ -145,8 +147,8 @@ def test_doctor_reports_a_samuel_directory_that_is_a_link(samuel, project, tmp_p
 
 def test_doctor_reports_handlers_that_were_slow(samuel, journal):
     journal(*[("quality.check", "slow", 600.0)] * 3, ("quality.check", "note", 60.0), ("quality.check", "ok", 6.0))
-    said = [(level, what) for level, what, _ in findings(samuel("doctor", "--json")) if " ms on " in what]
-    assert said == [
+    slow_findings = [(level, what) for level, what, _ in findings(samuel("doctor", "--json")) if " ms on " in what]
+    assert slow_findings == [
         ("note", "`note` takes 60 ms on `quality.check` (p95, calls: 1)"),
         ("warning", "`slow` takes 600 ms on `quality.check` (p95, calls: 3)"),
     ]
@@ -176,8 +178,8 @@ def test_a_runtime_that_is_gone_is_noticed_though_no_file_changed(samuel, put, p
     samuel("trust", "--yes")
     assert "mod/extra" in samuel("hooks", "list").out
     code = "import sys; sys.modules['wasmtime'] = None; from samuel.cli.edge import run; run(['doctor', '--json'])"
-    seen = json.loads(subprocess.run([sys.executable, "-c", code], capture_output=True, check=True).stdout)
-    errors = [one["what"] for one in seen["data"]["findings"] if one["level"] == "error"]
+    answer = json.loads(subprocess.run([sys.executable, "-c", code], capture_output=True, check=True).stdout)
+    errors = [finding["what"] for finding in answer["data"]["findings"] if finding["level"] == "error"]
     assert [("`mod/extra`" in what, "need wasmtime" in what) for what in errors] == [(True, True)]
 
 
@@ -202,9 +204,9 @@ def test_doctor_hooks_shows_the_chain_of_every_event(samuel, guard):
     chains = {chain["event"]: chain for chain in ran.json["data"]["chains"]}
     assert len(chains) == 24
     assert [step["handler"] for step in chains["quality.check"]["chain"]] == ["default", "guard"]
-    shown = samuel("doctor", "--hooks").out
-    assert "\nSessionEnd (merge)\n  no handler runs\n" in shown
-    assert "\nquality.check (all-ok + concatenate)\n   HANDLER  ORDER" in shown
+    text = samuel("doctor", "--hooks").out
+    assert "\nSessionEnd (merge)\n  no handler runs\n" in text
+    assert "\nquality.check (all-ok + concatenate)\n   HANDLER  ORDER" in text
 
 
 def test_doctor_runs_nothing_of_a_fresh_clone(samuel, project, guard):
@@ -238,7 +240,11 @@ def test_doctor_reports_a_full_disk(tmp_path, size: str, files: int, level: str,
     if done is None or "mount" in done.stderr or "unshare" in done.stderr:
         pytest.skip(f"NOT TESTED: this user cannot mount a file system: {done.stderr if done else 'no unshare'}")
     findings = json.loads(done.stdout)["data"]["findings"]
-    disks = [(one["level"], one["what"], one["hint"]) for one in findings if "the disk of" in one["what"]]
+    disks = [
+        (finding["level"], finding["what"], finding["hint"])
+        for finding in findings
+        if "the disk of" in finding["what"]
+    ]
     root = f"{disk}/project"
     hint = f"free some space on the file system of `{root}`"
     assert disks == ([(level, f"the disk of the project {what}: `{root}`", hint)] if level else [])
@@ -251,12 +257,12 @@ def test_it_looks_at_abilities_and_knowledge(samuel, put):
         "ROUTING.md",
         "---\nroute_indexes:\n  - {scope: a, topic: b, summary: c, route_file: routes/none.yaml}\n---\n",
     )
-    said = samuel("doctor").out
-    assert "1 ability in the registry" in said
+    text = samuel("doctor").out
+    assert "1 ability in the registry" in text
     assert re.search(
-        r"warning +\d+ problems? in the registry of abilities +`samuel ability lint` shows them", said
+        r"warning +\d+ problems? in the registry of abilities +`samuel ability lint` shows them", text
     )
-    assert "1 topic in ROUTING.md" in said
-    assert "in what ROUTING.md leads to" in said
+    assert "1 topic in ROUTING.md" in text
+    assert "in what ROUTING.md leads to" in text
     put("ROUTING.md", "nothing\n")
     assert "ROUTING.md:1: there is no `route_indexes` in it" in samuel("doctor").out

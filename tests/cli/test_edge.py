@@ -68,11 +68,11 @@ def test_a_bug_leaves_a_report_and_no_traceback(samuel, command, machine):
     command(ValueError("oops"))
     ran = samuel("boom", "--json")
     (report,) = (machine / "state" / "samuel" / "reports").iterdir()
-    shown = f"HOME/state/samuel/reports/{report.name}"
+    report_path = f"HOME/state/samuel/reports/{report.name}"
     assert ran.code == 3
     assert ran.err == (
         "error: this is a bug in Samuel: ValueError: oops\n"
-        f"the report is in `{shown}`; read it, then paste it into an issue\n"
+        f"the report is in `{report_path}`; read it, then paste it into an issue\n"
     )
     assert ran.json["error"]["message"] == "this is a bug in Samuel: ValueError: oops"
     lines = report.read_text().splitlines()

@@ -397,8 +397,8 @@ def real(project: Path) -> Callable[..., Quick]:
             text=True,
             env={**os.environ, **variables},
         )
-        said = "".join(line for line in done.stderr.splitlines(True) if not line.startswith("import time:"))
-        return Quick(done.returncode, done.stdout, said, "samuel.app" in done.stderr)
+        stderr = "".join(line for line in done.stderr.splitlines(True) if not line.startswith("import time:"))
+        return Quick(done.returncode, done.stdout, stderr, "samuel.app" in done.stderr)
 
     return call
 

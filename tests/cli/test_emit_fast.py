@@ -58,11 +58,11 @@ def test_the_fast_path_never_skips_a_hook_that_would_be_called(name: str, data: 
         assert re.search(r"`\$\.\w+\[", str(error)), error  # noqa: PT017
         return
 
-    def said(field: str) -> Any:
+    def field_value(field: str) -> Any:
         value = getattr(event, field)
         return None if value is UNSET else value
 
-    assert not holds(match, said)
+    assert not holds(match, field_value)
 
 
 @given(st.binary(max_size=60))

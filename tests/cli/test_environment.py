@@ -122,17 +122,17 @@ def test_the_nearest_setting_of_the_environment_wins(
     """The call, then the variable, then the machine, then the project."""
     hook("tell", "a, b, c, d", event="TurnEnd", line='echo "{\\"seen\\": \\"$SAMUEL_ENV\\"}"')
 
-    def seen(*options: str) -> str:
+    def environment_in(*options: str) -> str:
         ran = samuel("emit", "TurnEnd", *options, stdin='{"response": "x", "turn_number": 1}')
         return str(ran.json.get("seen"))
 
     _say(put, machine, "project", "a")
-    assert seen() == "a"
+    assert environment_in() == "a"
     _say(put, machine, "machine", "b")
-    assert seen() == "b"
+    assert environment_in() == "b"
     monkeypatch.setenv("SAMUEL_ENV", "c")
-    assert seen() == "c"
-    assert seen("--env", "d") == "d"
+    assert environment_in() == "c"
+    assert environment_in("--env", "d") == "d"
 
 
 class TestPayload:
@@ -142,15 +142,15 @@ class TestPayload:
         assert '"environment":"PROD"' in Path("seen.json").read_text()
 
     def test_handler_in_this_process_sees_it(self, project: Path) -> None:
-        seen = []
+        environments = []
 
         @library.hook("SessionStart")
         def tell(event) -> None:
-            seen.append(event.environment)
+            environments.append(event.environment)
 
         with library.open(project, handlers=[tell], overrides=library.Overrides(environment="prod")) as app:
             app.fire("SessionStart")
-        assert seen == ["prod"]
+        assert environments == ["prod"]
 
     def test_policy_rule_still_hears_the_environment_that_the_caller_names(self, samuel, put) -> None:
         samuel("hooks", "enable", "policy_guard")
@@ -190,13 +190,13 @@ class TestDoctor:
         hook("later", "dev", event="TurnEnd", line="true")
         hook("guard", "prod")
         put(".system/registry/low-level/billing.check.yaml", ABILITY.format(environment="dev"))
-        said = samuel("doctor").out
-        assert "2 hooks and 1 ability are for some environments only, and none is set" in said
+        text = samuel("doctor").out
+        assert "2 hooks and 1 ability are for some environments only, and none is set" in text
 
     def test_names_an_environment_that_nothing_knows(self, samuel, hook) -> None:
         hook("guard", "prod")
-        said = samuel("doctor", "--env", "production").out
-        assert "no hook, ability or setting names the environment `production`" in said
+        text = samuel("doctor", "--env", "production").out
+        assert "no hook, ability or setting names the environment `production`" in text
 
 
 def test_init_writes_the_commented_line(samuel) -> None:

@@ -13,8 +13,8 @@ HOSTILE = "\x1b[31mred\x1b]0;title\x07\r\x9b2J\u202edrow\u200b\udcff\U000e0041"
 
 
 def test_what_a_terminal_might_act_on_is_escaped():
-    shown = safe(HOSTILE)
-    assert shown == r"\x1b[31mred\x1b]0;title\x07\x0d\x9b2J\u202edrow\u200b\udcff" + "\\U000e0041"
+    printed = safe(HOSTILE)
+    assert printed == r"\x1b[31mred\x1b]0;title\x07\x0d\x9b2J\u202edrow\u200b\udcff" + "\\U000e0041"
     assert safe("a\n\tb…é中") == "a\n\tb…é中"
     assert safe("a\nb", keep="") == "a\\x0ab"
 
@@ -41,9 +41,9 @@ def test_an_answer_is_text_with_warnings_aside(capsys):
 
 def test_an_answer_is_one_envelope(capsys):
     assert Output(json=True).answer({"a": 1}, "text", ok=False, warnings=["odd"]) == 1
-    shown = capsys.readouterr()
-    assert json.loads(shown.out) == {"ok": False, "data": {"a": 1}, "warnings": ["odd"], "error": None}
-    assert shown.err == ""
+    captured = capsys.readouterr()
+    assert json.loads(captured.out) == {"ok": False, "data": {"a": 1}, "warnings": ["odd"], "error": None}
+    assert captured.err == ""
 
 
 def test_on_a_terminal_a_table_has_lines_and_colour(on_terminal, guard):

@@ -124,8 +124,8 @@ def test_afterwards_hooks_hear_what_was_written(samuel, project, put, configured
     put(".samuel/hooks/told", HOOK % ("sync.after", "cat > told.json"), 0o755)
     samuel("trust", "--yes")
     samuel("sync")
-    told = (project / "told.json").read_text()
-    assert '"files_written":["AGENTS.md","CLAUDE.md","GEMINI.md"]' in told.replace(" ", "")
+    payloads = (project / "told.json").read_text()
+    assert '"files_written":["AGENTS.md","CLAUDE.md","GEMINI.md"]' in payloads.replace(" ", "")
     samuel("sync", "--dry-run")
     assert '"dry_run":true' in (project / "told.json").read_text().replace(" ", "")
 

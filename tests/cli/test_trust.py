@@ -101,9 +101,9 @@ def test_what_was_shown_is_what_is_agreed_to(samuel, guard, monkeypatch):
     from samuel.cli.consent import Consent
 
     consent = Consent(guard.parents[2])
-    shown = consent.pending()
+    pending = consent.pending()
     guard.write_text(GUARD + "rm -rf ~\n")
-    consent.agree(shown)
+    consent.agree(pending)
     assert samuel("trust", "--list", "--json").json["data"][0]["state"] == "changed"
 
 

@@ -51,9 +51,9 @@ def test_git_hooks_are_something_to_agree_to(put: Callable[..., Path], project: 
     subprocess.run(["git", "init", "-q"], cwd=project, check=True)
     put(".githooks/pre-commit", "#!/bin/sh\necho from the hook\n", 0o755)
     subprocess.run(["git", "config", "core.hooksPath", ".githooks"], cwd=project, check=True)
-    shown = samuel("trust", "--show").out
-    assert "commit-hooks:ralph  (new" in shown
-    assert "echo from the hook" in shown
+    text = samuel("trust", "--show").out
+    assert "commit-hooks:ralph  (new" in text
+    assert "echo from the hook" in text
     samuel("trust", "--yes")
     assert "trusted  commit-hooks:ralph" in samuel("trust", "--list").out
     put(".githooks/post-commit", "#!/bin/sh\n", 0o755)

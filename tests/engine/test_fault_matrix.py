@@ -176,8 +176,8 @@ def suffer(project: SamuelProject, marked: Any, file: Path, fault: Fault, strict
     assert fault.says in faulty.message
 
     assert (later.handler.name, later.outcome) == ("later", Outcome.OK), later.message
-    said = [extra["name"] for extra in fired.result["extras"]]
-    assert said == ["faulty.md", "later.md"] if fault.answers else said == ["later.md"]
+    extra_names = [extra["name"] for extra in fired.result["extras"]]
+    assert extra_names == ["faulty.md", "later.md"] if fault.answers else extra_names == ["later.md"]
 
     assert fired.stopped is (strict and fault.fatal)
     assert fired.ok is not fired.stopped

@@ -120,10 +120,10 @@ def test_nothing_runs_before_its_owner_agreed(clone: SamuelProject, canary: Path
 
 def test_everything_is_listed_with_the_reason(clone: SamuelProject) -> None:
     with clone.open() as app:
-        found = {handler.name: handler for handler in app.handlers if handler.name != "default"}
+        handlers = {handler.name: handler for handler in app.handlers if handler.name != "default"}
     for name in ("evil", "evil_py", "evil_kodelet", "evil_yaml"):
-        assert found[name].status is HandlerStatus.UNTRUSTED
-        assert "samuel trust" in found[name].reason
+        assert handlers[name].status is HandlerStatus.UNTRUSTED
+        assert "samuel trust" in handlers[name].reason
 
 
 def test_trusting_everything_once_is_not_remembered(

@@ -47,9 +47,9 @@ def test_handler_above_100_augments_the_result_of_the_default(samuel_project: Sa
     samuel_project.hook("after", py("before:agent.invoke", body))
     fired = samuel_project.fire("before:agent.invoke", agent="scripted", **in_context(samuel_project))
     assert [call.handler.name for call in fired.calls] == ["default", "after"]
-    text, _, said = fired.result["prompt"].rpartition("\nAfter: ")
+    text, _, plugins_text = fired.result["prompt"].rpartition("\nAfter: ")
     assert text.startswith("# project: iteration 0")
-    assert said == str(len(text))
+    assert plugins_text == str(len(text))
 
 
 def test_of_two_handlers_with_the_same_configured_order_the_last_wins_with_a_warning(

@@ -75,7 +75,7 @@ class Shop:
         handler = f"handler: {{kind: script, command: ./scripts/hooks/{id}}}\n"
         self.put(f".system/hooks/{id}.yaml", f"id: {id}\nevent_type: {event}\nenabled: true\n{more}{handler}")
 
-    def seen(self, id: str) -> list[dict[str, Any]]:
+    def events_of_hook(self, id: str) -> list[dict[str, Any]]:
         file = self.root / f"seen-{id}.jsonl"
         return [json.loads(line) for line in file.read_text().splitlines()] if file.exists() else []
 
@@ -85,7 +85,11 @@ class Shop:
     @property
     def keys(self) -> list[str]:
         place = self.root / ".system/implement"
-        return sorted(one.name for one in place.iterdir() if KEY.fullmatch(one.name)) if place.is_dir() else []
+        return (
+            sorted(folder.name for folder in place.iterdir() if KEY.fullmatch(folder.name))
+            if place.is_dir()
+            else []
+        )
 
     def record(self, key: str = "") -> dict[str, Any]:
         return json.loads((self.root / ".system/implement" / (key or self.keys[-1]) / "call.json").read_text())

@@ -14,10 +14,10 @@ from .conftest import KEY, steady
 class TestCreate:
     def test_a_call_that_can_be_run(self, samuel, shop):
         shop.trust()
-        made = samuel("ability", "create", "text.repeat", "--input", "-", stdin='{"text": "hi"}')
+        ran = samuel("ability", "create", "text.repeat", "--input", "-", stdin='{"text": "hi"}')
         (key,) = shop.keys
-        assert made.code == 0
-        assert made.json == {"status": "available", "call_key": key, "warnings": []}
+        assert ran.code == 0
+        assert ran.json == {"status": "available", "call_key": key, "warnings": []}
         folder = shop.root / ".system/implement" / key
         assert json.loads((folder / "input.json").read_text()) == {"text": "hi"}
         assert shop.words() == (
@@ -29,8 +29,8 @@ class TestCreate:
     def test_by_its_file_and_with_the_envelope(self, samuel, shop):
         shop.trust()
         shop.put("input.json", '{"text": "hi"}')
-        made = samuel("ability", "create", "text.repeat", "--input", "input.json", "--json")
-        assert made.json == {
+        ran = samuel("ability", "create", "text.repeat", "--input", "input.json", "--json")
+        assert ran.json == {
             "ok": True,
             "data": {"status": "available", "call_key": shop.keys[0], "warnings": []},
             "warnings": [],
@@ -38,25 +38,25 @@ class TestCreate:
         }
 
     @pytest.mark.parametrize(
-        ("given", "reason"),
+        ("input_json", "reason"),
         [
             ('{"text": 1}', 'the input does not fit: $.text: 1 is not of type "string"'),
             ("{}", 'the input does not fit: $: "text" is a required property'),
             ('{"text": "a\\u0000b"}', "a value of the input contains a NUL, which no argument can contain"),
         ],
     )
-    def test_an_input_that_does_not_fit_leaves_no_folder(self, samuel, shop, given, reason):
+    def test_an_input_that_does_not_fit_leaves_no_folder(self, samuel, shop, input_json, reason):
         shop.trust()
-        made = samuel("ability", "create", "text.repeat", "--input", given)
-        assert made.code == 1
-        assert made.json["status"] == "unavailable"
-        assert made.json["reason"] == reason
-        assert list(made.json) == ["status", "reason", "suggestion"]
+        ran = samuel("ability", "create", "text.repeat", "--input", input_json)
+        assert ran.code == 1
+        assert ran.json["status"] == "unavailable"
+        assert ran.json["reason"] == reason
+        assert list(ran.json) == ["status", "reason", "suggestion"]
         assert not (shop.root / ".system/implement").exists()
 
     def test_ability_create_is_unavailable_before_it_is_trusted(self, samuel, shop):
-        made = samuel("ability", "call", "text.repeat", "--input", '{"text": "hi"}')
-        assert (made.code, made.json) == (
+        ran = samuel("ability", "call", "text.repeat", "--input", '{"text": "hi"}')
+        assert (ran.code, ran.json) == (
             1,
             {
                 "status": "unavailable",
@@ -69,29 +69,29 @@ class TestCreate:
     def test_a_script_that_changed_since_it_was_agreed_to(self, samuel, shop):
         shop.trust()
         shop.program("scripts/abilities/repeat", "print('{}')\n")
-        made = samuel("ability", "call", "text.repeat", "--input", '{"text": "hi"}')
-        assert made.json["reason"] == "not trusted: `scripts/abilities/repeat` is not what was agreed to"
+        ran = samuel("ability", "call", "text.repeat", "--input", '{"text": "hi"}')
+        assert ran.json["reason"] == "not trusted: `scripts/abilities/repeat` is not what was agreed to"
 
     def test_something_new_beside_the_script(self, samuel, shop):
         shop.trust()
         shop.put("scripts/abilities/json.py", "")
-        made = samuel("ability", "call", "text.repeat", "--input", '{"text": "hi"}')
-        assert "what lies beside it is not trusted: `scripts/abilities/json.py` has not been agreed to" in made.out
+        ran = samuel("ability", "call", "text.repeat", "--input", '{"text": "hi"}')
+        assert "what lies beside it is not trusted: `scripts/abilities/json.py` has not been agreed to" in ran.out
 
     def test_how_it_is_run_is_part_of_what_is_agreed_to(self, samuel, shop):
         shop.trust()
         file = shop.root / ".system/registry/low-level/repeat.yaml"
         file.write_text(file.read_text().replace("{GREETING: hello}", "[AWS_SECRET_ACCESS_KEY]"))
-        made = samuel("ability", "call", "text.repeat", "--input", '{"text": "hi"}')
-        assert made.json["reason"] == "not trusted: `ability:text.repeat` is not what was agreed to"
-        shown = samuel("trust", "--show", "ability:text.repeat").out
-        assert "-env: GREETING='hello'" in shown
-        assert "+env: AWS_SECRET_ACCESS_KEY='$AWS_SECRET_ACCESS_KEY'" in shown
+        ran = samuel("ability", "call", "text.repeat", "--input", '{"text": "hi"}')
+        assert ran.json["reason"] == "not trusted: `ability:text.repeat` is not what was agreed to"
+        trust_text = samuel("trust", "--show", "ability:text.repeat").out
+        assert "-env: GREETING='hello'" in trust_text
+        assert "+env: AWS_SECRET_ACCESS_KEY='$AWS_SECRET_ACCESS_KEY'" in trust_text
 
     def test_an_ability_that_does_not_exist(self, samuel, shop):
-        made = samuel("ability", "create", "text.repaet")
-        assert (made.code, made.json["reason"]) == (1, "there is no ability `text.repaet`")
-        assert made.json["suggestion"] == "did you mean `text.repeat`?"
+        ran = samuel("ability", "create", "text.repaet")
+        assert (ran.code, ran.json["reason"]) == (1, "there is no ability `text.repaet`")
+        assert ran.json["suggestion"] == "did you mean `text.repeat`?"
 
     def test_an_ability_without_an_implementation(self, samuel, empty):
         empty.put(".system/registry/low-level/x.yaml", "operation_key: x\nsummary: X\n")
@@ -120,22 +120,22 @@ class TestCreate:
         assert samuel("ability", "run", key).code == 0
 
     @pytest.mark.parametrize(
-        ("given", "message"),
+        ("input_json", "message"),
         [
             ("missing.json", "error: cannot read the file `missing.json`: No such file or directory"),
             ("{oops", "error: `--input` is not JSON: "),
             ("-", "error: stdin is not JSON: "),
         ],
     )
-    def test_an_input_that_cannot_be_read(self, samuel, shop, given, message):
-        made = samuel("ability", "create", "text.repeat", "--input", given, stdin="[")
-        assert made.code == 2
-        assert made.err.startswith(message)
+    def test_an_input_that_cannot_be_read(self, samuel, shop, input_json, message):
+        ran = samuel("ability", "create", "text.repeat", "--input", input_json, stdin="[")
+        assert ran.code == 2
+        assert ran.err.startswith(message)
 
     def test_ability_create_refuses_an_input_that_is_not_an_object(self, samuel, shop):
         shop.trust()
-        made = samuel("ability", "create", "text.repeat", "--input", "-", stdin="[1]")
-        assert (made.code, made.json["reason"]) == (1, "the input must be a JSON object")
+        ran = samuel("ability", "create", "text.repeat", "--input", "-", stdin="[1]")
+        assert (ran.code, ran.json["reason"]) == (1, "the input must be a JSON object")
 
 
 class TestRun:
@@ -229,7 +229,7 @@ class TestRun:
         assert shop.record()["error"].startswith(
             "after the hooks, not trusted: `scripts/abilities/repeat` is not what was agreed to"
         )
-        assert [one["status"] for one in shop.seen("after")] == ["failure"]
+        assert [event["status"] for event in shop.events_of_hook("after")] == ["failure"]
         assert not (shop.root / "owned").exists()
 
     def test_what_came_of_it_is_not_lost_with_its_folder(self, samuel, empty):
@@ -246,7 +246,7 @@ class TestRun:
         ran = samuel("ability", "call", "tidy")
         assert (ran.code, ran.json) == (0, {"precious": 1})
         assert "warning: its record cannot be written: No such file or directory\n" in ran.err
-        assert [one["status"] for one in empty.seen("after")] == ["success"]
+        assert [event["status"] for event in empty.events_of_hook("after")] == ["success"]
 
     def test_an_input_that_was_edited_is_checked_again(self, samuel, shop):
         shop.trust()
@@ -366,9 +366,9 @@ class TestRun:
         ran = samuel("ability", "call", "greedy")
         assert "cannot change what is trusted" in empty.record()["stderr"]
         assert "0" not in ran.out
-        assert [one["state"] for one in samuel("trust", "--list", ".samuel/hooks/new", "--json").json["data"]] == [
-            "new"
-        ]
+        assert [
+            item["state"] for item in samuel("trust", "--list", ".samuel/hooks/new", "--json").json["data"]
+        ] == ["new"]
 
 
 def _sleeping(seconds: str) -> bool:
@@ -452,10 +452,10 @@ class TestDelete:
     def test_what_a_link_in_it_leads_to_stays(self, samuel, shop):
         shop.trust()
         key = samuel("ability", "create", "text.repeat", "--input", '{"text": "hi"}').json["call_key"]
-        kept = shop.put("kept/file", "x")
-        (shop.root / ".system/implement" / key / "link").symlink_to(kept.parent)
+        kept_file = shop.put("kept/file", "x")
+        (shop.root / ".system/implement" / key / "link").symlink_to(kept_file.parent)
         assert samuel("ability", "delete", key).code == 0
-        assert kept.exists()
+        assert kept_file.exists()
 
     @pytest.mark.parametrize("key", ["nope", "call-20250115T102345-0123456789abcdef"])
     def test_a_key_without_a_call_is_answered_with_the_command_that_lists_them(self, samuel, shop, key):
@@ -502,13 +502,13 @@ def test_keys_are_not_to_be_guessed(samuel, shop):
     shop.trust()
     for _ in range(2):
         samuel("ability", "create", "text.repeat", "--input", '{"text": "hi"}')
-    one, other = shop.keys
-    assert KEY.fullmatch(one)
-    assert one[-16:] != other[-16:]
+    first, other = shop.keys
+    assert KEY.fullmatch(first)
+    assert first[-16:] != other[-16:]
 
 
 @pytest.mark.parametrize(
-    "given",
+    "input_json",
     [
         '{"text": "' + "x" * 300_000 + '"}',  # longer than an argument can be
         '{"text": "\\ud800"}',
@@ -523,9 +523,9 @@ def test_keys_are_not_to_be_guessed(samuel, shop):
         "{",
     ],
 )
-def test_hostile_inputs_are_answered(samuel, shop, given):
+def test_hostile_inputs_are_answered(samuel, shop, input_json):
     shop.trust()
-    ran = samuel("ability", "call", "text.repeat", "--input", "-", stdin=given)
+    ran = samuel("ability", "call", "text.repeat", "--input", "-", stdin=input_json)
     assert ran.code in (0, 1, 2)
     assert "\x1b" not in ran.out + ran.err
     assert (ran.code == 0) == (shop.root / "ran.txt").exists()
@@ -537,7 +537,7 @@ def test_of_many_processes_that_run_the_same_call_one_does(samuel, shop):
     command = [sys.executable, "-m", "samuel", "ability", "run", key]
     quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
     many = [subprocess.Popen(command, cwd=shop.root, **quiet) for _ in range(5)]
-    assert sorted(one.wait() for one in many) == [0, 1, 1, 1, 1]
+    assert sorted(process.wait() for process in many) == [0, 1, 1, 1, 1]
     assert (shop.root / "ran.txt").read_text() == "x"
 
 
@@ -546,18 +546,18 @@ def test_a_script_that_leads_out_of_the_project(samuel, shop):
     script = shop.root / "scripts/abilities/repeat"
     script.rename(shop.root.parent / "outside")
     script.symlink_to(shop.root.parent / "outside")
-    made = samuel("ability", "call", "text.repeat", "--input", '{"text": "hi"}')
-    assert made.json["reason"] == "`PROJECT/scripts/abilities/repeat` leads out of the project"
+    ran = samuel("ability", "call", "text.repeat", "--input", '{"text": "hi"}')
+    assert ran.json["reason"] == "`PROJECT/scripts/abilities/repeat` leads out of the project"
 
 
 def test_a_call_that_cannot_be_written_leaves_no_folder(samuel, shop):
     shop.trust()
     command = [sys.executable, "-m", "samuel", "ability", "create", "text.repeat", "--input", "-"]
-    given = json.dumps({"text": "x" * 100_000}).encode()
+    input_json = json.dumps({"text": "x" * 100_000}).encode()
     small = "resource.setrlimit(resource.RLIMIT_FSIZE, (50_000, 50_000))"
     limited = [sys.executable, "-c", f"import os, resource, sys; {small}; os.execv(sys.argv[1], sys.argv[1:])"]
-    made = subprocess.run([*limited, *command], cwd=shop.root, input=given, capture_output=True)
-    assert (made.returncode, made.stderr) == (1, b"error: `input.json`: File too large\n")
+    ran = subprocess.run([*limited, *command], cwd=shop.root, input=input_json, capture_output=True)
+    assert (ran.returncode, ran.stderr) == (1, b"error: `input.json`: File too large\n")
     assert shop.keys == []
 
 
@@ -567,8 +567,8 @@ class TestListOfCalls:
         shop.trust()
         samuel("ability", "create", "text.repeat", "--input", '{"text": "hi"}')
         samuel("ability", "call", "bad")
-        told = samuel("ability", "list", "--calls")
-        assert [line.split()[1:3] for line in told.out.splitlines()] == [
+        listed = samuel("ability", "list", "--calls")
+        assert [line.split()[1:3] for line in listed.out.splitlines()] == [
             ["ABILITY_ID", "STATUS"],
             ["text.repeat", "created"],
             ["bad", "failure"],
@@ -590,8 +590,8 @@ class TestListOfCalls:
         for _ in range(2):
             samuel("ability", "create", "text.repeat", "--input", '{"text": "hi"}')
         (shop.root / ".system/implement" / shop.keys[0] / "call.json").write_text("{")
-        told = samuel("ability", "list", "--calls", "--json").json["data"]
-        assert [one["status"] for one in told] == ["unreadable", "created"]
+        listed = samuel("ability", "list", "--calls", "--json").json["data"]
+        assert [row["status"] for row in listed] == ["unreadable", "created"]
 
     def test_ability_list_calls_says_when_there_are_none(self, samuel, shop):
         assert samuel("ability", "list", "--calls") == (

@@ -28,8 +28,8 @@ class TestRewrites:
         assert ran.json["given"] == {"text": "hi", "more": ["one", "two"]}
 
     def test_the_guard_saw_the_final_input(self, ran, shop):
-        (seen,) = shop.seen("guard")
-        assert (seen["phase"], seen["tool_input"]) == ("guard", {"text": "hi", "more": ["one", "two"]})
+        (event,) = shop.events_of_hook("guard")
+        assert (event["phase"], event["tool_input"]) == ("guard", {"text": "hi", "more": ["one", "two"]})
 
     def test_the_record_shows_original_and_final(self, ran, shop):
         words = shop.words()
@@ -42,9 +42,9 @@ class TestRewrites:
         assert shop.record()["final_input"] == {"text": "hi", "more": ["one", "two"]}
 
     def test_the_hook_after_it_gets_both(self, ran, shop):
-        (seen,) = shop.seen("after")
-        assert seen["original_input"] == {"text": "hi"}
-        assert seen["tool_input"] == {"text": "hi", "more": ["one", "two"]}
+        (event,) = shop.events_of_hook("after")
+        assert event["original_input"] == {"text": "hi"}
+        assert event["tool_input"] == {"text": "hi", "more": ["one", "two"]}
 
     def test_without_the_hooks_what_was_asked_for_runs(self, samuel, ran, shop):
         for file in (shop.root / ".system/hooks").iterdir():
@@ -70,7 +70,7 @@ def test_a_rewrite_that_does_not_fit_does_not_run(samuel, shop):
     ran = samuel("ability", "call", "text.repeat", "--input", '{"text": "hi"}')
     assert ran.code == 1
     assert 'after the hooks, the input does not fit: $.text: 7 is not of type "string"' in ran.err
-    assert [one["status"] for one in shop.seen("after")] == ["failure"]
+    assert [event["status"] for event in shop.events_of_hook("after")] == ["failure"]
     assert not (shop.root / "ran.txt").exists()
 
 
@@ -94,8 +94,8 @@ answer = {
         assert "# text.repeat: skipped\n" in shop.words()
         assert "- matched: nothing ran\n" in shop.words()
         assert "## Reason\n\n```\nblocked_by_policy\n```" in shop.words()
-        (seen,) = shop.seen("after")
-        assert (seen["status"], seen["output_summary"], "tool_output" in seen) == (
+        (event,) = shop.events_of_hook("after")
+        assert (event["status"], event["output_summary"], "tool_output" in event) == (
             "skipped",
             "blocked_by_policy",
             False,
@@ -138,7 +138,7 @@ def test_the_contexts_have_the_fields_they_are_known_for(samuel, shop):
     shop.hook("after", "PostAbilityCall", "")
     shop.trust()
     samuel("ability", "call", "text.repeat", "--input", '{"text": "hi"}', "--intent", "Try it", "--session", "s1")
-    (before,), (after,) = shop.seen("before"), shop.seen("after")
+    (before,), (after,) = shop.events_of_hook("before"), shop.events_of_hook("after")
     key = shop.keys[0]
     pre = {
         "event_type": "PreAbilityCall",
@@ -218,7 +218,7 @@ def test_within_a_session_what_hooks_say_is_kept(samuel, shop):
         "text.repeat: success; see .system/implement/KEY/tool_call.md\n"
     )
     session = samuel("session", "show", "--id", "s1", "--json").json["data"]
-    assert [one["text"] for one in session["messages"]] == ["Well done."]
+    assert [message["text"] for message in session["messages"]] == ["Well done."]
 
 
 def test_a_hook_for_a_scope_sees_only_abilities_of_it(samuel, shop):
@@ -227,15 +227,15 @@ def test_a_hook_for_a_scope_sees_only_abilities_of_it(samuel, shop):
     shop.trust()
     samuel("ability", "call", "text.repeat", "--input", '{"text": "hi"}')
     samuel("ability", "call", "other")
-    assert [one["ability_id"] for one in shop.seen("text_only")] == ["text.repeat"]
+    assert [event["ability_id"] for event in shop.events_of_hook("text_only")] == ["text.repeat"]
 
 
 def test_what_hooks_say_is_kept_in_the_session_that_the_call_was_created_in(samuel, shop):
     shop.hook("after", "PostAbilityCall", "answer['messages_to_user'] = ['repeated']")
     shop.trust()
     samuel("session", "start", "--id", "s1")
-    made = samuel("ability", "create", "text.repeat", "--input", '{"text": "hi"}', "--session", "s1")
-    samuel("ability", "run", made.json["call_key"])
-    assert shop.seen("after")[0]["session_id"] == "s1"
+    ran = samuel("ability", "create", "text.repeat", "--input", '{"text": "hi"}', "--session", "s1")
+    samuel("ability", "run", ran.json["call_key"])
+    assert shop.events_of_hook("after")[0]["session_id"] == "s1"
     session = samuel("session", "show", "--id", "s1", "--json").json["data"]
-    assert [one["text"] for one in session["messages"]] == ["repeated"]
+    assert [message["text"] for message in session["messages"]] == ["repeated"]

@@ -58,7 +58,7 @@ class TestNested:
         shop.put("key", key)
         samuel("ability", "call", "whole")
         assert not (shop.root / "ran.txt").exists()
-        (whole,) = [one for one in map(shop.record, shop.keys) if one["ability_id"] == "whole"]
+        (whole,) = [call for call in map(shop.record, shop.keys) if call["ability_id"] == "whole"]
         assert "`whole` may not call `text.repeat`: it lists nothing" in whole["stderr"]
 
     def test_a_low_level_one_calls_nothing(self, samuel, shop):
@@ -84,7 +84,7 @@ class TestNested:
         flow(empty, "two", "one", "samuel ability call one")
         empty.trust()
         samuel("ability", "call", "one")
-        (two,) = [one for one in map(empty.record, empty.keys) if one["ability_id"] == "two"]
+        (two,) = [call for call in map(empty.record, empty.keys) if call["ability_id"] == "two"]
         assert len(empty.keys) == 2
         assert two["status"] == "failure"
 
@@ -100,17 +100,17 @@ class TestNested:
     def test_a_nested_call_with_an_unknown_parent_is_refused(self, samuel, shop, monkeypatch, parent):
         shop.trust()
         monkeypatch.setenv("SAMUEL_PARENT_CALL", parent)
-        made = samuel("ability", "call", "text.repeat", "--input", '{"text": "hi"}')
-        assert (made.code, made.json["status"]) == (1, "unavailable")
-        assert made.json["reason"].startswith("SAMUEL_PARENT_CALL does not name a call: ")
+        ran = samuel("ability", "call", "text.repeat", "--input", '{"text": "hi"}')
+        assert (ran.code, ran.json["status"]) == (1, "unavailable")
+        assert ran.json["reason"].startswith("SAMUEL_PARENT_CALL does not name a call: ")
 
     def test_a_nested_call_with_an_ended_parent_is_refused(self, samuel, shop, monkeypatch):
         flow(shop, "whole", "text.repeat", "echo 1")
         shop.trust()
         samuel("ability", "call", "whole")
         monkeypatch.setenv("SAMUEL_PARENT_CALL", shop.keys[0])
-        made = samuel("ability", "call", "text.repeat", "--input", '{"text": "hi"}')
-        assert made.json["reason"].endswith("which this would be part of, is not running")
+        ran = samuel("ability", "call", "text.repeat", "--input", '{"text": "hi"}')
+        assert ran.json["reason"].endswith("which this would be part of, is not running")
 
 
 class TestKilled:
@@ -167,8 +167,8 @@ class TestKilled:
         assert running.wait() == 130
         assert (empty.record()["status"], empty.record()["error"]) == ("killed", "interrupted")
         assert empty.record()["duration_ms"] > 0
-        (told,) = empty.seen("after")
-        assert (told["status"], told["output_summary"]) == ("failure", "interrupted")
+        (event,) = empty.events_of_hook("after")
+        assert (event["status"], event["output_summary"]) == ("failure", "interrupted")
         assert not _alive(script)
 
     def test_ability_list_calls_marks_a_killed_call(self, samuel, empty, running):
@@ -186,7 +186,7 @@ def test_what_ends_a_call_ends_the_calls_within_it(samuel, empty):
     while not (empty.root / "begun").exists():
         assert process.poll() is None
         time.sleep(0.02)
-    (slow,) = [one for one in map(empty.record, empty.keys) if one["ability_id"] == "slow"]
+    (slow,) = [call for call in map(empty.record, empty.keys) if call["ability_id"] == "slow"]
     (script,) = _carrying(slow["key"])
     process.terminate()
     assert process.wait() == 130
@@ -199,21 +199,21 @@ def test_a_call_that_is_left_behind_ends_with_the_one_that_made_it(samuel, empty
     flow(empty, "whole", "slow", "samuel ability call slow &\nuntil [ -e begun ]; do sleep 0.1; done\necho 1")
     empty.trust()
     assert samuel("ability", "call", "whole").code == 0
-    assert {one["ability_id"]: one["status"] for one in map(empty.record, empty.keys)} == {
+    assert {call["ability_id"]: call["status"] for call in map(empty.record, empty.keys)} == {
         "whole": "success",
         "slow": "killed",
     }
 
 
 def _carrying(key):
-    wanted, found = f"SAMUEL_PARENT_CALL={key}".encode(), []
+    variable, processes = f"SAMUEL_PARENT_CALL={key}".encode(), []
     for name in os.listdir("/proc"):
         try:
-            if name.isdigit() and wanted in Path(f"/proc/{name}/environ").read_bytes().split(b"\0"):
-                found.append(int(name))
+            if name.isdigit() and variable in Path(f"/proc/{name}/environ").read_bytes().split(b"\0"):
+                processes.append(int(name))
         except OSError:
             continue
-    return found
+    return processes
 
 
 def _alive(pid):

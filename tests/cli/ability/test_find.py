@@ -29,7 +29,7 @@ TABLES = """\
 |---|---|---|---|---|
 | text.repeat | script | text | Repeat a text | .system/registry/low-level/repeat.yaml |
 """
-ASKED = "Run the full billing regression tests for me"
+QUESTION = "Run the full billing regression tests for me"
 
 
 @pytest.fixture
@@ -129,7 +129,7 @@ class TestShow:
 
 class TestRoute:
     def test_ability_route_explains_each_score(self, samuel, office):
-        routed = samuel("ability", "route", ASKED)
+        routed = samuel("ability", "route", QUESTION)
         assert routed.code == 0
         first, reason, where = routed.out.splitlines()
         assert first.endswith("  billing_regression (high-level)")
@@ -138,16 +138,16 @@ class TestRoute:
         assert where == "      runs in `dev` only, and no environment is set"
 
     def test_ability_route_prints_json(self, samuel, office):
-        data = samuel("ability", "route", ASKED, "--env", "dev", "--json").json["data"]
-        (one,) = data["candidates"]
-        assert (one["id"], one["level"], data["nothing"], data["left_out"]) == (
+        data = samuel("ability", "route", QUESTION, "--env", "dev", "--json").json["data"]
+        (candidate,) = data["candidates"]
+        assert (candidate["id"], candidate["level"], data["nothing"], data["left_out"]) == (
             "billing_regression",
             "high",
             "",
             {},
         )
-        assert 0 < one["score"] <= 1
-        assert len(one["reasons"]) == 1
+        assert 0 < candidate["score"] <= 1
+        assert len(candidate["reasons"]) == 1
 
     def test_ability_route_says_when_nothing_fits(self, samuel, office):
         assert samuel("ability", "route", "bake a cake") == (
@@ -157,22 +157,22 @@ class TestRoute:
         )
 
     def test_a_million_characters_on_stdin(self, samuel, office):
-        routed = samuel("ability", "route", "-", "--json", stdin=f"{ASKED} {'word ' * 200_000}")
+        routed = samuel("ability", "route", "-", "--json", stdin=f"{QUESTION} {'word ' * 200_000}")
         assert routed.code == 0
 
     def test_ability_route_prefers_the_scope(self, samuel, office):
-        assert samuel("ability", "route", ASKED, "--env", "prod").out == (
+        assert samuel("ability", "route", QUESTION, "--env", "prod").out == (
             "nothing: what fits is ruled out: `billing_regression`: it is for `dev`, not for `prod`\n"
         )
-        assert "it is for `billing`, not for `text`" in samuel("ability", "route", ASKED, "--scope", "text").out
+        assert "it is for `billing`, not for `text`" in samuel("ability", "route", QUESTION, "--scope", "text").out
         office.put("samuel.toml", 'environment = "prod"\n')
-        assert samuel("ability", "route", ASKED).out.startswith("nothing: ")
-        assert samuel("ability", "route", ASKED, "--env", "dev").out.startswith("0.")
+        assert samuel("ability", "route", QUESTION).out.startswith("nothing: ")
+        assert samuel("ability", "route", QUESTION, "--env", "dev").out.startswith("0.")
 
     def test_ability_route_prefers_abilities_in_frequent_use(self, samuel, office):
         office.put(".system/cache/ability_usage.json", '{"billing_regression": {"count": 20}}')
-        assert "+0.0" in samuel("ability", "route", ASKED).out
-        assert "used 20 times" in samuel("ability", "route", ASKED).out
+        assert "+0.0" in samuel("ability", "route", QUESTION).out
+        assert "used 20 times" in samuel("ability", "route", QUESTION).out
 
 
 class TestHints:
@@ -184,16 +184,16 @@ answer["suggested_abilities"] = [
 """
 
     def prompted(self, samuel, office):
-        before = samuel("ability", "route", ASKED, "--json")
+        before = samuel("ability", "route", QUESTION, "--json")
         office.hook("suggest", "UserPromptSubmit", self.SUGGEST)
         office.trust()
         samuel("session", "start", "--id", "s1")
-        samuel("session", "prompt", ASKED, "--id", "s1")
+        samuel("session", "prompt", QUESTION, "--id", "s1")
         return before
 
     def test_they_move_an_ability_up_and_say_so(self, samuel, office):
         before = self.prompted(samuel, office).json["data"]["candidates"][0]
-        data = samuel("ability", "route", ASKED, "--session", "s1", "--json").json
+        data = samuel("ability", "route", QUESTION, "--session", "s1", "--json").json
         (after,) = data["data"]["candidates"]
         assert after["score"] > before["score"]
         assert after["reasons"][0] == before["reasons"][0]
@@ -207,21 +207,21 @@ answer["suggested_abilities"] = [
     def test_the_session_of_the_process(self, samuel, office, monkeypatch):
         self.prompted(samuel, office)
         monkeypatch.setenv("SAMUEL_SESSION_ID", "s1")
-        assert "suggested by a hook" in samuel("ability", "route", ASKED).out
+        assert "suggested by a hook" in samuel("ability", "route", QUESTION).out
         monkeypatch.setenv("SAMUEL_SESSION_ID", "nobody-began-it")
-        assert "suggested by a hook" not in samuel("ability", "route", ASKED).out
+        assert "suggested by a hook" not in samuel("ability", "route", QUESTION).out
 
     def test_without_hooks_the_answer_is_the_same_minus_the_hints(self, samuel, office):
         before = self.prompted(samuel, office)
-        assert samuel("ability", "route", ASKED, "--json") == before
+        assert samuel("ability", "route", QUESTION, "--json") == before
         (office.root / ".system/hooks/suggest.yaml").unlink()
         samuel("trust", "--yes")
         samuel("session", "start", "--id", "s2")
-        samuel("session", "prompt", ASKED, "--id", "s2")
-        assert samuel("ability", "route", ASKED, "--session", "s2", "--json") == before
+        samuel("session", "prompt", QUESTION, "--id", "s2")
+        assert samuel("ability", "route", QUESTION, "--session", "s2", "--json") == before
 
     def test_ability_route_refuses_an_unknown_session(self, samuel, office):
-        refused = samuel("ability", "route", ASKED, "--session", "s9")
+        refused = samuel("ability", "route", QUESTION, "--session", "s9")
         assert (refused.code, refused.err.splitlines()[0]) == (2, "error: there is no session `s9`")
 
 
@@ -239,4 +239,4 @@ class TestLint:
             ".system/registry/low-level/broken.yaml:1: `summary` is missing (add `summary: ...`)\n"
         )
         problems = samuel("ability", "lint", "--json").json["data"]["problems"]
-        assert [one["line"] for one in problems] == [14, 1]
+        assert [problem["line"] for problem in problems] == [14, 1]

@@ -66,7 +66,7 @@ def route(samuel, *more: str):
 
 
 def ids(answer) -> list[str]:
-    return [one["id"] for one in answer["data"]["candidates"]]
+    return [candidate["id"] for candidate in answer["data"]["candidates"]]
 
 
 def test_the_agent_chooses_without_tools_and_outside_of_the_project(samuel, rooms, project):
@@ -74,12 +74,12 @@ def test_the_agent_chooses_without_tools_and_outside_of_the_project(samuel, room
     answer = route(samuel)
     assert (ids(answer), answer["data"]["ranked_by"]) == (["sweep"], "claude")
     assert answer["data"]["candidates"][0]["reasons"] == ["number 1 by the agent `claude`"]
-    (asked,) = [json.loads(line) for line in log.read_text().splitlines()]
-    assert "--tools=" in asked["argv"]
-    assert "--dangerously-skip-permissions" not in asked["argv"]
-    assert not Path(asked["cwd"]).is_relative_to(project)
-    assert not Path(asked["cwd"]).exists()
-    assert "- sweep: Brush dust off the floor\n" in asked["asked"]
+    (request,) = [json.loads(line) for line in log.read_text().splitlines()]
+    assert "--tools=" in request["argv"]
+    assert "--dangerously-skip-permissions" not in request["argv"]
+    assert not Path(request["cwd"]).is_relative_to(project)
+    assert not Path(request["cwd"]).exists()
+    assert "- sweep: Brush dust off the floor\n" in request["asked"]
 
 
 def test_the_same_question_is_asked_once_until_the_registry_changes(samuel, rooms, empty):
@@ -153,5 +153,5 @@ def test_route_prints_the_nearest_abilities_as_json(samuel, rooms, empty):
     empty.put("samuel.toml", "")
     data = samuel("ability", "route", "the dust of history, and many other words", "--json").json["data"]
     assert data["candidates"] == []
-    assert [one["id"] for one in data["nearest"]] == ["sweep"]
+    assert [candidate["id"] for candidate in data["nearest"]] == ["sweep"]
     assert 0 < data["nearest"][0]["score"] < 1

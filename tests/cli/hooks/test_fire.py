@@ -36,9 +36,9 @@ def test_firing_an_event_that_is_not_ok_exits_with_1(samuel):
 
 def test_samples_stand_for_what_is_missing(samuel):
     ran = samuel("hooks", "fire", "context.task")
-    said = '`task` was not given; the sample is {"id": "1", "title": "A sample task", "status": "pending"}'
-    assert ran.json["warnings"] == [said]
-    assert ran.err == f"warning: {said}\n"
+    warning = '`task` was not given; the sample is {"id": "1", "title": "A sample task", "status": "pending"}'
+    assert ran.json["warnings"] == [warning]
+    assert ran.err == f"warning: {warning}\n"
     assert "A sample task" in ran.json["result"]["toon_blob"]
 
 
@@ -46,8 +46,8 @@ def test_samples_stand_for_what_is_missing(samuel):
 def test_three_ways_to_give_a_payload(samuel, put, way: str):
     text = '{"commands": [], "session_id": "s-1", "event": "quality_check"}'
     put("payload.json", text)
-    given = {"text": text, "file": "@payload.json", "stdin": "-"}[way]
-    ran = samuel("hooks", "fire", "quality.check", "--payload", given, stdin=text)
+    payload = {"text": text, "file": "@payload.json", "stdin": "-"}[way]
+    ran = samuel("hooks", "fire", "quality.check", "--payload", payload, stdin=text)
     assert (ran.code, ran.json["warnings"]) == (0, [])
 
 
@@ -114,9 +114,9 @@ def test_what_cannot_be_taken_back_must_be_meant(samuel, project):
 
 def test_hooks_of_a_fresh_clone_are_not_run_by_hooks_fire(samuel, project, guard):
     ran = samuel("hooks", "fire", "quality.check", "--payload", '{"commands": []}')
-    said = "not trusted, so not run: `guard`; `samuel trust` shows the content and asks"
-    assert ran.json["warnings"] == [said]
-    assert ran.err == f"warning: {said}\n"
+    warning = "not trusted, so not run: `guard`; `samuel trust` shows the content and asks"
+    assert ran.json["warnings"] == [warning]
+    assert ran.err == f"warning: {warning}\n"
     assert [call["handler"] for call in ran.json["chain"]] == ["default"]
     assert not (project / "canary").exists()
 

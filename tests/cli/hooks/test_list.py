@@ -6,9 +6,9 @@ GUARD = "#!/bin/sh\n[ $1 = hook ] && echo quality.check || echo '{\"ok\": true}'
 
 
 def rows(samuel, *arguments: str) -> list[tuple[str, ...]]:
-    found = samuel("hooks", "list", *arguments, "--json").json["data"]
+    rows = samuel("hooks", "list", *arguments, "--json").json["data"]
     keys = ("event", "name", "order", "origin", "runtime", "status", "reason")
-    return [tuple(one[key] for key in keys) for one in found]
+    return [tuple(row[key] for key in keys) for row in rows]
 
 
 def mine(samuel, *arguments: str) -> list[tuple[str, ...]]:

@@ -64,8 +64,8 @@ def test_the_example_has_the_keys_that_must_be_there():
 
 
 def test_the_bash_hook_needs_only_bash(project):
-    written = hook("plain", event_type("quality.check"), "bash")
-    (project / "plain").write_text(written.text)
+    new_hook = hook("plain", event_type("quality.check"), "bash")
+    (project / "plain").write_text(new_hook.text)
     done = subprocess.run(["bash", "plain", "run"], input="{}", capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout, done.stderr) == (0, '{"ok": true}\n', "plain got 2 characters\n")
     assert subprocess.run(["bash", "plain"], capture_output=True, check=False).returncode == 2
@@ -74,7 +74,7 @@ def test_the_bash_hook_needs_only_bash(project):
 @pytest.mark.parametrize("name", ["1st", "class", "my-hook", "a.b"])
 def test_names_that_are_no_words_of_python(samuel, name: str):
     assert samuel("hooks", "new", name, "--event", "SessionStart", "--lang", "python").err == ""
-    (row,) = [one for one in samuel("hooks", "list", "--json").json["data"] if one["origin"] == "project"]
+    (row,) = [row for row in samuel("hooks", "list", "--json").json["data"] if row["origin"] == "project"]
     assert (row["status"], row["event"]) == ("active", "SessionStart")
 
 

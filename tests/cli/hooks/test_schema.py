@@ -16,11 +16,11 @@ def test_hooks_schema_prints_the_schema_of_one_event(samuel):
 
 
 def test_hooks_schema_prints_the_schemas_of_all_events(samuel):
-    shown = samuel("hooks", "schema").json
-    assert list(shown) == [event.name for event in EVENTS]
-    assert shown["TurnEnd"] == samuel("hooks", "schema", "TurnEnd", "--json").json
+    schemas = samuel("hooks", "schema").json
+    assert list(schemas) == [event.name for event in EVENTS]
+    assert schemas["TurnEnd"] == samuel("hooks", "schema", "TurnEnd", "--json").json
     for event in EVENTS:
-        jsonschema.Draft202012Validator.check_schema(shown[event.name]["payload"])
+        jsonschema.Draft202012Validator.check_schema(schemas[event.name]["payload"])
         jsonschema.validate({"event": event.name, **sample(event)}, schema(event)["payload"])
 
 

@@ -22,8 +22,8 @@ def test_it_is_written_agreed_to_and_active(samuel: Callable[..., Any], project:
     (row,) = samuel("hooks", "validate", "--json").json["data"]
     status = "disabled" if SHIPPED_HOOKS[name].required_key else "active"  # it has to be told what to do first
     assert (row["id"], row["status"], row["problems"]) == (name, status, [])
-    written = (project / f".system/hooks/{name}.yaml").read_bytes()
-    assert written == definition(name).replace(b"\nenabled: false\n", b"\nenabled: true\n")
+    yaml_text = (project / f".system/hooks/{name}.yaml").read_bytes()
+    assert yaml_text == definition(name).replace(b"\nenabled: false\n", b"\nenabled: true\n")
 
 
 def test_it_works_from_then_on_until_it_is_disabled(samuel: Callable[..., Any]) -> None:
@@ -96,13 +96,13 @@ def test_a_shipped_hook_cannot_be_enabled_inside_a_run(
 def test_they_are_listed_with_how_they_stand(samuel: Callable[..., Any], put: Callable[..., Path]) -> None:
     samuel("hooks", "enable", "policy_guard")
     put(".system/hooks/mine.yaml", definition("knowledge_trigger").decode().replace("id: ", "id: my_"))
-    found = samuel("hooks", "list", "--shipped", "--json").json["data"]
-    assert {row["name"]: row["status"] for row in found} == {
+    rows = samuel("hooks", "list", "--shipped", "--json").json["data"]
+    assert {row["name"]: row["status"] for row in rows} == {
         **dict.fromkeys(SHIPPED_HOOKS, "not here yet"),
         "policy_guard": "enabled",
         "knowledge_trigger": "disabled",
     }
-    assert all(row["event"] == SHIPPED_HOOKS[row["name"]].event and row["summary"] for row in found)
+    assert all(row["event"] == SHIPPED_HOOKS[row["name"]].event and row["summary"] for row in rows)
     lines = samuel("hooks", "list", "--shipped", "--event", "PreAbilityCall").out.splitlines()
     assert [line.split()[:3] for line in lines[1:]] == [["policy_guard", "PreAbilityCall", "enabled"]]
 

@@ -44,10 +44,10 @@ def test_what_lies_in_the_wrong_place_is_named(samuel, hook, put) -> None:
     for name in ("guards/deny.yaml", "deny.YAML", "README.md"):
         put(f".system/hooks/{name}", "id: deny\n")
     ran = samuel("hooks", "validate")
-    told = "`.system/hooks/{}` is not read: hooks are `.yaml` files right in .system/hooks/"
+    warning = "`.system/hooks/{}` is not read: hooks are `.yaml` files right in .system/hooks/"
     assert (ran.code, ran.err.splitlines()) == (
         0,
-        [f"warning: {told.format(name)}" for name in ("deny.YAML", "guards")],
+        [f"warning: {warning.format(name)}" for name in ("deny.YAML", "guards")],
     )
 
 
@@ -79,8 +79,8 @@ class TestRegister:
         }
         for id, (handler, _, _) in kinds.items():
             put(f".system/hooks/{id}.yaml", f"id: {id}\nevent_type: TurnEnd\nhandler: {handler}\n")
-        found = samuel("hooks", "register").json["TurnEnd"]
-        assert found == [entry(id, command, kind) for id, (_, kind, command) in kinds.items()]
+        row = samuel("hooks", "register").json["TurnEnd"]
+        assert row == [entry(id, command, kind) for id, (_, kind, command) in kinds.items()]
 
     def test_of_two_with_one_id_the_one_that_runs(self, samuel, hook, put) -> None:
         hook("h")
@@ -155,8 +155,8 @@ class TestValidate:
             ".system/hooks/bad.yaml:3: a tab where YAML wants spaces (indent with spaces)\n"
             ".system/hooks/missing.yaml: `PROJECT/scripts/hooks/x.sh` does not exist\n"
         )
-        problems = [one["problems"] for one in samuel("hooks", "validate", "--json").json["data"]]
-        assert [(one["file"], one["line"]) for (one,) in problems] == [
+        problems = [row["problems"] for row in samuel("hooks", "validate", "--json").json["data"]]
+        assert [(problem["file"], problem["line"]) for (problem,) in problems] == [
             (".system/hooks/bad.yaml", 3),
             (".system/hooks/missing.yaml", 0),
         ]
@@ -267,8 +267,8 @@ class TestNew:
     @pytest.mark.parametrize("event", ALL)
     def test_hooks_new_writes_a_yaml_hook_for_every_event(self, samuel, event: str) -> None:
         assert samuel("hooks", "new", "h", "--event", event, "--yaml").code == 0
-        (found,) = samuel("hooks", "validate", "--json").json["data"]
-        assert (found["status"], found["events"]) == ("active", event)
+        (row,) = samuel("hooks", "validate", "--json").json["data"]
+        assert (row["status"], row["events"]) == ("active", event)
         if event != "agent.invoke":
             chain = samuel("hooks", "fire", event).json["chain"]
             assert {call["outcome"] for call in chain if call["handler"] == "h"} == {"ok"}
@@ -357,7 +357,7 @@ def test_hooks_validate_also_checks_untrusted_yaml_hooks(samuel, put):
     assert ran.code == 1
     (row,) = ran.json["data"]
     assert row["status"] == "untrusted"
-    assert [one["what"] for one in row["problems"]] == ["`PROJECT/scripts/hooks/a.sh` does not exist"]
+    assert [problem["what"] for problem in row["problems"]] == ["`PROJECT/scripts/hooks/a.sh` does not exist"]
     put("scripts/hooks/a.sh", "#!/bin/sh\n")
     ran = samuel("hooks", "validate")
     assert ran.code == 1

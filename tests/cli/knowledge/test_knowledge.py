@@ -33,19 +33,21 @@ class TestRoute:
         data = routed.json["data"]
         assert data["root"] == "knowledge"
         assert data["documents"][0]["path"] == "docs/quality/pre_commit_policy.md"
-        assert all(one["reasons"] for one in data["documents"])
+        assert all(document["reasons"] for document in data["documents"])
 
-    @pytest.mark.parametrize("said", [INTENT, {"new_intent": INTENT}])
-    def test_on_stdin_and_on_the_command_line(self, samuel, library, said):
-        on_stdin = samuel("knowledge", "route", "--intent", "-", stdin=json.dumps(said))
-        assert on_stdin == samuel("knowledge", "route", "--intent", json.dumps(said))
+    @pytest.mark.parametrize("intent", [INTENT, {"new_intent": INTENT}])
+    def test_on_stdin_and_on_the_command_line(self, samuel, library, intent):
+        on_stdin = samuel("knowledge", "route", "--intent", "-", stdin=json.dumps(intent))
+        assert on_stdin == samuel("knowledge", "route", "--intent", json.dumps(intent))
         first, *reasons = on_stdin.out.splitlines()
         assert first.endswith("  knowledge/docs/quality/pre_commit_policy.md")
         assert "      for the stage `understand`" in reasons
 
     def test_knowledge_route_takes_a_text(self, samuel, library):
         routed = samuel("knowledge", "route", "Before I commit, what checks should I run?", "--json")
-        assert "docs/quality/pre_commit_policy.md" in [one["path"] for one in routed.json["data"]["documents"]]
+        assert "docs/quality/pre_commit_policy.md" in [
+            document["path"] for document in routed.json["data"]["documents"]
+        ]
 
     def test_knowledge_route_says_when_nothing_fits(self, samuel, library):
         routed = samuel("knowledge", "route", "bake a cake")
@@ -82,8 +84,8 @@ class TestHints:
 
     def test_knowledge_route_uses_the_intent_of_a_session(self, samuel, library, put):
         self.prompted(samuel, put, {"new_intent": INTENT})
-        asked = samuel("knowledge", "route", "--intent", json.dumps(INTENT), "--json")
-        assert samuel("knowledge", "route", "--session", "s1", "--json") == asked
+        by_option = samuel("knowledge", "route", "--intent", json.dumps(INTENT), "--json")
+        assert samuel("knowledge", "route", "--session", "s1", "--json") == by_option
         assert samuel("knowledge", "route").out.startswith("nothing: ")
 
     def test_documents_that_hooks_suggest(self, samuel, library, put):
@@ -93,8 +95,8 @@ class TestHints:
         ]
         self.prompted(samuel, put, {"suggested_documents": documents})
         routed = samuel("knowledge", "route", "--session", "s1", "--json").json
-        (one,) = routed["data"]["documents"]
-        assert (one["path"], one["reasons"]) == (
+        (document,) = routed["data"]["documents"]
+        assert (document["path"], document["reasons"]) == (
             "docs/release/rollback.md",
             ["a hook suggests it: It may go wrong"],
         )

@@ -35,8 +35,8 @@ class TestInstalled:
 
     def test_plugin_add_shows_what_a_plugin_may_do(self, samuel, checks):
         ran = samuel("plugin", "add", "org/checks", "--yes")
-        shown = [" ".join(line.split()) for line in ran.err.partition("  not held to")[0].splitlines() if line]
-        assert shown == [
+        lines = [" ".join(line.split()) for line in ran.err.partition("  not held to")[0].splitlines() if line]
+        assert lines == [
             "fetching https://github.com/org/checks.git",
             "org/checks, called checks 1.0.0 (skill)",
             "about Looks at what was done",
@@ -227,6 +227,6 @@ class TestWishes:
     def test_all_problems_of_a_plugin_as_data(self, samuel, origin):
         origin("org/bad", {"samuel-plugin.toml": 'name = 1\nversion = "x"\nkind = "y"\n'})
         problems = json.loads(samuel("plugin", "add", "org/bad", "--yes", "--json").out)["error"]["problems"]
-        assert [(one["file"], one["line"]) for one in problems] == [
+        assert [(problem["file"], problem["line"]) for problem in problems] == [
             ("org/bad/samuel-plugin.toml", line) for line in (1, 2, 3)
         ]

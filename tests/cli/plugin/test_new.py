@@ -72,9 +72,9 @@ def test_plugin_new_writes_a_valid_plugin(samuel, project, kind: str, name: str)
     directory = name.rpartition("/")[2]
     ran = samuel("plugin", "validate", directory)
     assert (ran.code, ran.out.splitlines()[0]) == (0, f"{name} 0.1.0 ({kind}) is valid")
-    written = load(project / directory)
-    assert (written.name, written.kind) == (name, kind)
-    assert written.bindings
+    manifest = load(project / directory)
+    assert (manifest.name, manifest.kind) == (name, kind)
+    assert manifest.bindings
 
 
 def own_tests(directory: str) -> subprocess.CompletedProcess[str]:
@@ -150,13 +150,13 @@ def test_plugin_new_refuses_bad_names(samuel, project, name: str, why: str):
 
 
 def test_what_is_there_is_left_alone(samuel, project, put):
-    kept = put("mine/notes.txt", "mine")
+    own_file = put("mine/notes.txt", "mine")
     ran = samuel("plugin", "new", "mine", "--kind", "skill")
     assert (ran.code, ran.err) == (
         1,
         "error: `mine` exists already\nchoose another name, or remove it first\n",
     )
-    assert [file.name for file in kept.parent.iterdir()] == ["notes.txt"]
+    assert [file.name for file in own_file.parent.iterdir()] == ["notes.txt"]
 
 
 def test_plugin_new_does_not_write_through_a_link(samuel, project, tmp_path):

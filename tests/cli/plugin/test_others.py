@@ -77,11 +77,11 @@ class TestList:
 def test_plugin_show_prints_one_plugin_in_full(samuel, checks):
     samuel("plugin", "add", "org/checks@main", "--yes")
     for name in ("org/checks", "org@checks", "checks"):
-        shown = samuel("plugin", "show", name).out
-        assert shown.startswith("org/checks, called checks 1.0.0 (skill)\n")
-        assert "[plugins.checks]" in shown
-        assert "https://github.com/org/checks.git@main" in shown
-        assert "quality.check -> scripts/check.sh" in shown
+        text = samuel("plugin", "show", name).out
+        assert text.startswith("org/checks, called checks 1.0.0 (skill)\n")
+        assert "[plugins.checks]" in text
+        assert "https://github.com/org/checks.git@main" in text
+        assert "quality.check -> scripts/check.sh" in text
     data = samuel("plugin", "show", "checks", "--json").json["data"]
     assert (data["manifest"]["license"], data["lock"]["ref"]) == ("MIT", "main")
     assert samuel("plugin", "show", "org/check") == (

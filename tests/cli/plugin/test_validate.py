@@ -113,7 +113,7 @@ def test_plugin_validate_prints_problems_as_json(samuel, put) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ("def fact(event): pass", "facts/samuel-plugin.toml:9: `plugin.py` has no `facts` (did you mean `fact`?)"),
         ("class Other:\n    def facts(self): pass", "facts/samuel-plugin.toml:9: `plugin.py` has no `facts`"),
@@ -124,10 +124,12 @@ def test_plugin_validate_prints_problems_as_json(samuel, put) -> None:
     ],
 )
 @pytest.mark.usefixtures("good")
-def test_functions_are_looked_for_in_their_files(samuel, put, text: str, said: str) -> None:
+def test_functions_are_looked_for_in_their_files(samuel, put, text: str, message: str) -> None:
     put("facts/plugin.py", text)
     done = samuel("plugin", "validate", "facts")
-    assert (done.code, done.out.startswith(f"{said}\n\n1 problem\n")) == (1, True) if said else done.code == 0
+    assert (
+        (done.code, done.out.startswith(f"{message}\n\n1 problem\n")) == (1, True) if message else done.code == 0
+    )
 
 
 def test_exports_are_looked_for_in_the_module(samuel, project):
@@ -137,9 +139,9 @@ def test_exports_are_looked_for_in_the_module(samuel, project):
     line = right.splitlines().index('"context.extra" = "on_context_extra"') + 1
 
     manifest.write_text(right.replace("on_context_extra", "on_contxt_extra"))
-    said = "`plugin.wasm` has no `on_contxt_extra` (did you mean `on_context_extra`?)"
+    message = "`plugin.wasm` has no `on_contxt_extra` (did you mean `on_context_extra`?)"
     ran = samuel("plugin", "validate", "points")
-    assert ran.out == f"points/samuel-plugin.toml:{line}: {said}\n\n1 problem\n"
+    assert ran.out == f"points/samuel-plugin.toml:{line}: {message}\n\n1 problem\n"
 
     manifest.write_text(right)
     for damaged in (b"", b"#!/bin/sh", whole[:40], whole[:8] + b"\xff" * 20):

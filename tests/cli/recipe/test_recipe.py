@@ -31,8 +31,8 @@ class TestList:
         )
 
     def test_recipe_list_prints_json(self, samuel, kitchen):
-        (one,) = samuel("recipe", "list", "--json").json["data"]
-        assert one == {
+        (recipe,) = samuel("recipe", "list", "--json").json["data"]
+        assert recipe == {
             "name": "review",
             "title": "Code review",
             "description": "Review a branch",
@@ -105,7 +105,7 @@ class TestDryRun:
 
 class TestArguments:
     @pytest.mark.parametrize(
-        ("given", "says"),
+        ("arguments", "says"),
         [
             ([], "needs an argument that was not given: `branch`: What to review"),
             (["--arg", "branch"], "`--arg branch` has no value"),
@@ -115,9 +115,9 @@ class TestArguments:
             (["--arg", "branch=x", "--arg", "Project=y"], "has no argument `Project`"),
         ],
     )
-    def test_what_is_wrong_is_said_before_anything_happens(self, samuel, kitchen, project, given, says):
+    def test_what_is_wrong_is_said_before_anything_happens(self, samuel, kitchen, project, arguments, says):
         samuel("trust", "--yes")
-        ran = samuel("recipe", "run", "review", *given)
+        ran = samuel("recipe", "run", "review", *arguments)
         assert (ran.code, ran.out) == (2, "")
         assert says in ran.err
         assert not (project / "made.txt").exists()
@@ -188,8 +188,8 @@ class TestRun:
 
     def test_a_signal_ends_the_agent_and_the_session_has_its_end(self, samuel, kitchen, put, project):
         put("agent.sh", "#!/bin/sh\necho $$ > pid.new; mv pid.new pid\nsleep 600\n", 0o755)
-        seen = project / "ended"
-        put(".samuel/hooks/end", f"#!/bin/sh\n[ $1 = hook ] && echo SessionEnd || touch {seen}\n", 0o755)
+        end_file = project / "ended"
+        put(".samuel/hooks/end", f"#!/bin/sh\n[ $1 = hook ] && echo SessionEnd || touch {end_file}\n", 0o755)
         samuel("trust", "--yes")
         command = [*REAL, "recipe", "run", "review", "--arg", "branch=x"]
         with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
@@ -200,7 +200,7 @@ class TestRun:
             process.send_signal(signal.SIGTERM)
             _, err = process.communicate()
         assert (process.returncode, err.strip()) == (130, b"interrupted")
-        assert seen.exists()
+        assert end_file.exists()
         assert not os.path.exists(f"/proc/{(project / 'pid').read_text().strip()}")
 
     def test_what_was_fired_is_in_the_journal_under_its_name(self, samuel, kitchen, project):
@@ -211,5 +211,5 @@ class TestRun:
             for line in file.read_text().splitlines()
         ]
         events = [line["payload"] for line in lines if line["kind"] == "event"]
-        assert [one["event"] for one in events][-1] == "after:agent.invoke"
-        assert {one.get("recipe_name") for one in events} == {"review"}
+        assert [event["event"] for event in events][-1] == "after:agent.invoke"
+        assert {event.get("recipe_name") for event in events} == {"review"}

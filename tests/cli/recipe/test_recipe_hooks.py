@@ -75,9 +75,9 @@ def test_an_event_that_the_agent_emits_names_the_recipe_and_the_session(samuel, 
     # Twice: the second time the engine may not be needed.
     agent(f"echo '{EDIT}' | samuel emit PreAbilityCall\necho '{EDIT}' | samuel emit PreAbilityCall")
     ran = run_review(samuel)
-    seen = recorded(project)
-    assert [one["recipe_name"] for one in seen] == ["review", "review"]
-    assert [one["session_id"] for one in seen] == [ran["session_id"]] * 2
+    events = recorded(project)
+    assert [event["recipe_name"] for event in events] == ["review", "review"]
+    assert [event["session_id"] for event in events] == [ran["session_id"]] * 2
 
 
 def test_a_match_for_another_recipe_does_not_hold(samuel, put, agent, project):
@@ -92,8 +92,8 @@ def test_what_the_context_says_wins_over_the_environment(samuel, put, agent, pro
     call = json.dumps({"ability_id": "a", "recipe_name": "deploy", "session_id": "mine"})
     agent(f"echo '{call}' | samuel emit PreAbilityCall")
     run_review(samuel)
-    (seen,) = recorded(project)
-    assert (seen["recipe_name"], seen["session_id"]) == ("deploy", "mine")
+    (events,) = recorded(project)
+    assert (events["recipe_name"], events["session_id"]) == ("deploy", "mine")
 
 
 def test_both_events_of_an_ability_called_in_a_recipe_name_it(samuel, put, agent, project):
@@ -102,12 +102,12 @@ def test_both_events_of_an_ability_called_in_a_recipe_name_it(samuel, put, agent
     put("read.sh", "#!/bin/sh\necho '{}'\n", 0o755)
     agent("samuel ability call notes.read")
     ran = run_review(samuel)
-    seen = recorded(project)
-    assert [(one["event_type"], one["recipe_name"]) for one in seen] == [
+    events = recorded(project)
+    assert [(event["event_type"], event["recipe_name"]) for event in events] == [
         ("PreAbilityCall", "review"),
         ("PostAbilityCall", "review"),
     ]
-    assert {one["session_id"] for one in seen} == {ran["session_id"]}
+    assert {event["session_id"] for event in events} == {ran["session_id"]}
 
 
 def test_the_example_of_the_page_about_recipe_aware_hooks_stops_an_edit_in_a_real_run(samuel, put, project):

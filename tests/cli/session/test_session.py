@@ -26,9 +26,9 @@ def hook(put: Callable[..., Path], samuel: Any) -> Callable[..., None]:
     return write
 
 
-def seen(project: Path) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads((project / "seen.json").read_text())
-    return found
+def recorded_context(project: Path) -> dict[str, Any]:
+    context: dict[str, Any] = json.loads((project / "seen.json").read_text())
+    return context
 
 
 def test_a_session_from_start_to_end(samuel, hook, project: Path) -> None:
@@ -51,16 +51,16 @@ def test_a_session_from_start_to_end(samuel, hook, project: Path) -> None:
         "ability `billing`: it fits\ndocument `/docs/a.md`: read it\nintent `test_billing`\n",
         "",
     )
-    assert seen(project)["user_message"] == "test billing"
-    assert (seen(project)["session_id"], seen(project)["stage"]) == ("s1", "plan")
+    assert recorded_context(project)["user_message"] == "test billing"
+    assert (recorded_context(project)["session_id"], recorded_context(project)["stage"]) == ("s1", "plan")
     assert samuel("session", "stop", "--changed", "a.ts", "b.ts") == (
         0,
         "session `s1` has stopped\n",
         "follow-up 1, open_file `a.ts`: listed\n",
     )
-    assert seen(project)["changed_files"] == ["a.ts", "b.ts"]
+    assert recorded_context(project)["changed_files"] == ["a.ts", "b.ts"]
     assert samuel("session", "end") == (0, "session `s1` has ended\n", "")
-    assert seen(project)["event_type"] == "SessionEnd"
+    assert recorded_context(project)["event_type"] == "SessionEnd"
 
     assert samuel("session", "show").out == (
         "session `s1`, ended, began WHEN\n"
@@ -126,7 +126,7 @@ def test_session_prompt_reads_the_text_from_stdin(samuel, hook, project: Path) -
     hook("UserPromptSubmit", {})
     samuel("session", "start")
     samuel("session", "prompt", "-", stdin="long " * 1000)
-    assert seen(project)["user_message"] == "long " * 1000
+    assert recorded_context(project)["user_message"] == "long " * 1000
 
 
 def test_session_stop_reports_files_that_git_says_were_changed(samuel, hook, put, project: Path, git) -> None:
@@ -142,15 +142,15 @@ def test_session_stop_reports_files_that_git_says_were_changed(samuel, hook, put
     put("edited", "2")
     put("new", "1")
     samuel("session", "stop")
-    assert seen(project)["changed_files"] == ["edited", "new"]
+    assert recorded_context(project)["changed_files"] == ["edited", "new"]
 
 
 class TestFollowUps:
     def propose(self, samuel, hook, *actions: dict[str, Any]) -> list[dict[str, Any]]:
         hook("SessionStop", {"follow_up_actions": list(actions)})
         samuel("session", "start")
-        found: list[dict[str, Any]] = samuel("session", "stop", "--json").json["data"]["follow_ups"]
-        return found
+        follow_ups: list[dict[str, Any]] = samuel("session", "stop", "--json").json["data"]["follow_ups"]
+        return follow_ups
 
     def test_a_proposed_task_goes_to_the_queue(self, samuel, hook, put) -> None:
         put("prd.md", PRD)
@@ -271,7 +271,7 @@ def test_a_session_that_emit_began_knows_what_it_changed(samuel, hook, project: 
     samuel("emit", "SessionStart", stdin='{"session_id": "s"}')
     put("edited", "1")
     samuel("emit", "SessionStop", stdin='{"session_id": "s"}')
-    assert seen(project)["changed_files"] == ["edited"]
+    assert recorded_context(project)["changed_files"] == ["edited"]
 
 
 def test_session_list_shows_all_sessions(samuel, hook) -> None:
@@ -281,7 +281,7 @@ def test_session_list_shows_all_sessions(samuel, hook) -> None:
         samuel("session", "start", "--id", id)
     samuel("session", "stop", "--id", "s1")
     listed = samuel("session", "list", "--json").json["data"]
-    assert [(one["id"], one["state"], one["waiting"]) for one in listed] == [
+    assert [(session["id"], session["state"], session["waiting"]) for session in listed] == [
         ("s1", "stopped", 1),
         ("s2", "open", 0),
     ]
@@ -312,7 +312,7 @@ def test_files_that_samuel_writes_are_not_reported_as_changed(samuel, hook, proj
     samuel("session", "prompt", "hi")
     samuel("session", "stop")
     samuel("session", "stop")
-    assert seen(project)["changed_files"] == ["seen.json"]
+    assert recorded_context(project)["changed_files"] == ["seen.json"]
     assert ".system/logs" not in git(project, "status", "--porcelain")
 
 
@@ -343,7 +343,7 @@ def test_a_session_remembers_where_the_work_stands(samuel, hook, project: Path) 
     samuel("session", "start")
     samuel("session", "prompt", "look", "--stage", "review")
     samuel("session", "stop")
-    assert seen(project)["stage"] == "review"
+    assert recorded_context(project)["stage"] == "review"
 
 
 def test_allowed_commands_that_are_not_trusted_are_named(samuel, hook, put) -> None:

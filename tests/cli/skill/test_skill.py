@@ -30,8 +30,8 @@ def test_skill_list_is_an_aligned_table_in_a_pipe(samuel, skills):
 
 
 def test_skill_list_prints_json(samuel, skills):
-    found = samuel("skill", "list", "--json").json["data"]
-    assert found[1] == {
+    rows = samuel("skill", "list", "--json").json["data"]
+    assert rows[1] == {
         "name": "review",
         "description": "Reviews a change.",
         "license": "MIT",

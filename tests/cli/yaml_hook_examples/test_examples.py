@@ -72,14 +72,14 @@ def test_an_example_definition_loads(samuel, place, file: Path) -> None:
     text = file.read_text()
     name = place(text)
     samuel("trust", "--yes")
-    (found,) = samuel("hooks", "validate", "--json").json["data"]
+    (row,) = samuel("hooks", "validate", "--json").json["data"]
     id = re.search(r"^id: (\S+)$", text, re.MULTILINE)
     event = re.search(r"^event_type: (\S+)$", text, re.MULTILINE)
     assert id
     assert event
-    assert (found["file"], found["id"], found["events"]) == (name, id[1], event[1])
-    assert found["status"] == ("active" if "enabled: true" in text else "disabled")
-    assert found["problems"] == []
+    assert (row["file"], row["id"], row["events"]) == (name, id[1], event[1])
+    assert row["status"] == ("active" if "enabled: true" in text else "disabled")
+    assert row["problems"] == []
 
 
 def test_hooks_register_prints_the_example_registration(samuel, place) -> None:
@@ -98,9 +98,9 @@ def test_an_example_context_reaches_the_hook_unchanged(samuel, place, project: P
     samuel("trust", "--yes")
     ran = samuel("emit", context["event_type"], stdin=file.read_text())
     assert (ran.code, ran.json, ran.err) == (0, {}, "")
-    seen = json.loads((project / "seen.json").read_text())
-    assert {key: seen[key] for key in context} == context
-    assert seen["repository_root"] == str(project)
+    context = json.loads((project / "seen.json").read_text())
+    assert {key: context[key] for key in context} == context
+    assert context["repository_root"] == str(project)
 
 
 @pytest.mark.parametrize("file", RESULTS, ids=identify)
