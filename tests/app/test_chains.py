@@ -86,7 +86,7 @@ def test_the_prompt_context_is_built_only_for_a_loop_event_with_a_handler(samuel
     unhandled = payload("context.extra", {"task": {}})
     not_of_the_loop = payload("UserPromptSubmit", {"user_message": "x"})
     has_context = payload("context.task", {"task": {}, "context": {"Mine": 1}})
-    with samuel_project.open() as app, calls_of(loop.context.__code__) as built:
+    with samuel_project.open() as app, calls_of(loop.prompt_context.__code__) as built:
         for event in (unhandled, not_of_the_loop, has_context):
             assert app.with_context(event) is event
     assert built == []

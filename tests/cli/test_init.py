@@ -162,7 +162,7 @@ def test_init_refuses_a_samuel_directory_that_is_a_link(samuel, project, tmp_pat
 
 def test_init_refuses_a_file_in_place_of_the_directory(samuel, put):
     put("file", "")
-    expected = "error: `file` is not a directory\nname one, or one to be made\n"
+    expected = "error: `file` is not a directory\nname a directory; it is created if it is missing\n"
     assert samuel("init", "file") == (2, "", expected)
     assert samuel("init", "file/below").code == 2
 
@@ -194,7 +194,7 @@ def test_a_no_that_is_not_strict_is_a_warning(samuel, machine, project):
     assert (project / "samuel.toml").exists()
 
 
-def test_a_strict_no_stops_it_before_it_writes(samuel, machine, put, project):
+def test_a_strict_failure_of_init_before_stops_init_before_it_writes(samuel, machine, put, project):
     hook = machine / ".samuel/hooks/watch"
     hook.parent.mkdir(parents=True)
     hook.write_text(HOOK % "false")
@@ -203,7 +203,7 @@ def test_a_strict_no_stops_it_before_it_writes(samuel, machine, put, project):
     before = file.read_text()
     ran = samuel("init", "--force", "--yes")
     assert (ran.code, ran.out) == (1, "")
-    assert ran.err.startswith("error: a hook stopped it: ")
+    assert ran.err.startswith("error: a hook stopped `samuel init`: ")
     assert "not today" in ran.err
     assert file.read_text() == before
     assert not (project / ".samuel/hooks").exists()

@@ -200,7 +200,7 @@ class App:
         return self.prompt_context().plain()
 
     def prompt_context(self) -> PromptContext:
-        """The same as a record, to be changed and encoded by whoever fires events."""
+        """The same as a record, to be changed and encoded by the code that fires events."""
         from samuel.app import loop
 
         return loop.prompt_context(self, self._skills)
