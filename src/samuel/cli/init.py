@@ -40,12 +40,12 @@ def init(here: CommandContext, directory: Path, force: bool, minimal: bool, yes:
         waiting = _untrusted(app)
 
     lines = [f"{root} is a Samuel project now."]
-    lines += [f"  wrote {name}" for name in created.written]
-    lines += [f"  kept {name}" for name in created.kept]
+    lines += [f"  wrote {name}" for name in created.new_files]
+    lines += [f"  kept {name}" for name in created.existing_files]
     if waiting:
         what = "1 hook came with it and is" if len(waiting) == 1 else f"{len(waiting)} hooks came with it and are"
         lines.append(f"{what} not trusted; `samuel trust` shows {'it' if len(waiting) == 1 else 'them'}.")
-    data = {"root": str(root), "written": created.written, "kept": created.kept, "untrusted": waiting}
+    data = {"root": str(root), "written": created.new_files, "kept": created.existing_files, "untrusted": waiting}
     return here.out.answer(data, "\n".join(lines), warnings=warnings)
 
 

@@ -18,37 +18,37 @@ TEMPLATE = Path(__file__).parent / "templates" / "samuel.toml"
 SCHEMA = "samuel.schema.json"  # in .samuel/; editors read it because samuel.toml names it in its first line
 SCHEMA_LINE = f"#:schema ./{paths.HOME}/{SCHEMA}\n"
 HOOKS = paths.HOOK_DIRS[0]
-IGNORED = "run/\nplugins/\n"  # what a run leaves behind, and what samuel.lock names, is nobody's to commit
+IGNORED = "run/\nplugins/\n"  # what a run leaves behind, and what samuel.lock names, is not committed
 
 
 class CreatedFiles(NamedTuple):
-    written: list[str]
-    kept: list[str]
+    new_files: list[str]
+    existing_files: list[str]
 
 
 def exists(root: Path) -> bool:
-    """Is there a samuel.toml, of whatever kind?"""
+    """True if the project has a samuel.toml, whatever kind of file it is."""
     return os.path.lexists(root / paths.CONFIG)
 
 
 def make(root: Path, *, minimal: bool, force: bool) -> CreatedFiles:
-    """Write what is missing; with `force`, also what is there. Never through a link."""
-    made = CreatedFiles([], [])
+    """Write the files that are missing; with `force`, also those that exist. Never through a link."""
+    created = CreatedFiles([], [])
     for directory, name, text in _files(minimal):
         fd = make_dirs_inside(root, *directory, mode=0o755)
         try:
-            shown = "/".join((*directory, name))
+            path = "/".join((*directory, name))
             if not force and _has(fd, name):
-                made.kept.append(shown)
+                created.existing_files.append(path)
                 continue
             atomic.write_at(fd, name, text.encode())
-            made.written.append(shown)
+            created.new_files.append(path)
         finally:
             os.close(fd)
     if not minimal:
-        (made.kept if (root / HOOKS).is_dir() else made.written).append(f"{HOOKS}/")
+        (created.existing_files if (root / HOOKS).is_dir() else created.new_files).append(f"{HOOKS}/")
         os.close(make_dirs_inside(root, HOOKS, mode=0o755))
-    return made
+    return created
 
 
 def _files(minimal: bool) -> Iterator[tuple[tuple[str, ...], str, str]]:
