@@ -16,7 +16,7 @@ import pytest
 from samuel.agents.agent import Agent, AgentHome
 from samuel.agents.check import missing_in
 from samuel.agents.table import AGENTS
-from samuel.process import sandbox as confine
+from samuel.process import sandbox as sandboxes
 from samuel.version import __version__
 
 
@@ -28,7 +28,7 @@ def cannot(reason: str) -> NoReturn:
 
 @pytest.fixture(autouse=True)
 def _only_where_it_works(desk: Any, box: Any) -> None:
-    if why := confine.missing(box("bwrap"), confine.Workspace(desk.root, desk.state, desk.host)):
+    if why := sandboxes.missing(box("bwrap"), sandboxes.Workspace(desk.root, desk.state, desk.host)):
         cannot(why)
 
 
@@ -54,7 +54,7 @@ def test_an_agent_s_own_directory_is_where_its_variable_says(desk: Any, box: Any
 
 
 def test_whether_the_program_is_there_is_asked_inside(desk: Any, box: Any) -> None:
-    place = confine.Workspace(desk.root, desk.state, {**desk.host, "HOME": str(desk.root)})
+    place = sandboxes.Workspace(desk.root, desk.state, {**desk.host, "HOME": str(desk.root)})
     desk.recorder("claude")  # below /tmp, which is hidden inside, and not in the home directory
     assert "`claude`, which the sandbox `bwrap` does not have; to install it: npm" in missing_in(
         AGENTS["claude"], box("bwrap"), place

@@ -12,7 +12,7 @@ from tests.loop.conftest import GOOD, LoopProject
 
 from samuel.loop.reports import LoopWarning
 from samuel.loop.stop import Stop
-from samuel.process import sandbox as confine
+from samuel.process import sandbox as sandboxes
 from samuel.trust import commands
 from samuel.trust.repository import trust_key
 from samuel.trust.store import TrustStore
@@ -115,7 +115,7 @@ class TestAfterASandboxedAgent:
     def _only_where_it_works(self, loop: LoopProject) -> None:
         with loop.open() as app:
             place = app.workplace.confinement
-        if why := confine.missing(app.config.chosen("ralph").sandbox.__class__("bwrap"), place):
+        if why := sandboxes.missing(app.config.chosen("ralph").sandbox.__class__("bwrap"), place):
             cannot(why)
         loop.configure(f"commit = true\n{SANDBOX}")
 

@@ -25,9 +25,9 @@ import pytest
 from tests.length import FULL
 
 from samuel.process import environment, spawn
-from samuel.process import sandbox as confine
+from samuel.process import sandbox as sandboxes
 from samuel.process.git import baseline as git_baseline
-from samuel.process.git import config_files as git_files
+from samuel.process.git import config_files
 from samuel.process.git.commit import commit_paths
 from samuel.process.git.git import Git, GitFailed
 
@@ -89,12 +89,12 @@ class Scene:
         }
 
     @property
-    def place(self) -> confine.Workspace:
+    def place(self) -> sandboxes.Workspace:
         return self.place_of(self.root)
 
-    def place_of(self, root: Path) -> confine.Workspace:
+    def place_of(self, root: Path) -> sandboxes.Workspace:
         cache = self.home / "cache"
-        return confine.Workspace(root, root / ".samuel" / "run", self.variables, cache, report=self.told.append)
+        return sandboxes.Workspace(root, root / ".samuel" / "run", self.variables, cache, report=self.told.append)
 
     def script(self, text: str, root: Path | None = None) -> list[str]:
         payload = (root or self.root) / "payload.sh"
@@ -110,7 +110,7 @@ class Scene:
     def attack(self, text: str, sandbox: SandboxChoice) -> spawn.Finished:
         full = environment.clean(base=self.variables)
         self.place.state.mkdir(parents=True, exist_ok=True)
-        with confine.confined(self.script(text), sandbox, self.place, full) as command:
+        with sandboxes.confined(self.script(text), sandbox, self.place, full) as command:
             done = spawn.run(
                 command.argv, cwd=str(self.root), env=command.env, timeout=120, pass_fds=command.pass_fds
             )
@@ -166,7 +166,9 @@ def cannot(reason: str) -> NoReturn:
 
 @functools.cache
 def works(kind: str, image: str | None, scratch: Path) -> str:
-    return confine.missing(SandboxChoice(kind, image), confine.Workspace(scratch, scratch / "state", os.environ))
+    return sandboxes.missing(
+        SandboxChoice(kind, image), sandboxes.Workspace(scratch, scratch / "state", os.environ)
+    )
 
 
 @pytest.fixture(params=["bwrap", "oci"])
@@ -543,7 +545,7 @@ def test_a_sandbox_that_ends_opens_nothing_in_one_that_is_still_at_work(
 
     def work() -> None:
         command = scene.script(script, second)
-        with confine.confined(command, sandbox, scene.place_of(second), full) as confined:
+        with sandboxes.confined(command, sandbox, scene.place_of(second), full) as confined:
             ended.append(
                 spawn.run(
                     confined.argv, cwd=str(second), env=confined.env, timeout=120, pass_fds=confined.pass_fds
@@ -554,7 +556,9 @@ def test_a_sandbox_that_ends_opens_nothing_in_one_that_is_still_at_work(
     other.start()
     try:
         wait_until(lambda: (second / "ready").exists() or not other.is_alive())
-        with confine.confined(scene.script("echo done", first), sandbox, scene.place_of(first), full) as confined:
+        with sandboxes.confined(
+            scene.script("echo done", first), sandbox, scene.place_of(first), full
+        ) as confined:
             spawn.run(confined.argv, cwd=str(first), env=confined.env, timeout=120, pass_fds=confined.pass_fds)
     finally:
         (second / "go").touch()
@@ -583,7 +587,7 @@ def test_protected_file_whose_mount_was_replaced_outside_is_restored(scene: Scen
 
     person = threading.Thread(target=outside)
     person.start()
-    with confine.confined(scene.script(script), sandbox, scene.place, full) as command:
+    with sandboxes.confined(scene.script(script), sandbox, scene.place, full) as command:
         done = spawn.run(
             command.argv, cwd=str(scene.root), env=command.env, timeout=120, pass_fds=command.pass_fds
         )
@@ -600,10 +604,10 @@ def test_changes_left_by_a_killed_run_are_swept_by_the_next(scene: Scene) -> Non
     """Its agent's repository must not pass for one that was there before."""
     (scene.root / ".samuel" / "run").mkdir(parents=True)
     bwrap = SandboxChoice("bwrap")
-    if why := confine.missing(bwrap, scene.place):
+    if why := sandboxes.missing(bwrap, scene.place):
         cannot(why)
     full = environment.clean(base=scene.variables)
-    held = confine.confined(scene.script("plant sub/.git"), bwrap, scene.place, full)
+    held = sandboxes.confined(scene.script("plant sub/.git"), bwrap, scene.place, full)
     command = held.__enter__()
     spawn.run(command.argv, cwd=str(scene.root), env=command.env, timeout=120, pass_fds=command.pass_fds)
     saved = next((scene.home / "cache" / git_baseline.DIRECTORY).iterdir()).read_bytes()
@@ -726,7 +730,7 @@ class TestWhatStillWorks:
     @pytest.mark.parametrize("prepare", [nothing, linked_tree, husky, lane])
     def test_sandboxed_agent_can_commit(self, scene: Scene, prepare: Prepare) -> None:
         bwrap = SandboxChoice("bwrap")
-        if why := confine.missing(bwrap, scene.place):
+        if why := sandboxes.missing(bwrap, scene.place):
             cannot(why)
         prepare(scene)
         identity = "-c user.name=a -c user.email=a@example.org"
@@ -741,7 +745,7 @@ class TestWhatStillWorks:
 def test_every_documented_name_is_covered() -> None:
     """The names that are mounted, and those that are tried above, are the same."""
     tried = {name.split("/")[0] for name in OWN_FILES}
-    assert {*git_files.DIRECTORIES, *git_files.FILES, "config", "objects"} == tried
+    assert {*config_files.DIRECTORIES, *config_files.FILES, "config", "objects"} == tried
 
 
 def content(path: Path) -> bytes | None:

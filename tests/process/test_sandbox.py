@@ -26,10 +26,10 @@ from samuel.decoding import msgpack_decoder
 from samuel.errors import UsageError
 from samuel.files import file_cache
 from samuel.process import environment, spawn
-from samuel.process import sandbox as confine
+from samuel.process import sandbox as sandboxes
 from samuel.process.containers import probe
 from samuel.process.reason import NotRunnable
-from samuel.process.sandbox import mounts, spool
+from samuel.process.sandbox import Workspace, mounts, spool
 from samuel.process.seccomp import ARCHITECTURES
 
 PROTECTED = (".git/config", ".git/hooks/pre-commit", ".git/info/exclude", "samuel.toml", ".samuel/hooks/guard")
@@ -64,9 +64,9 @@ def project(tmp_path: Path, git: Callable[..., str]) -> Path:
 
 
 @pytest.fixture
-def place(project: Path, home: Path, tmp_path: Path) -> confine.Workspace:
+def place(project: Path, home: Path, tmp_path: Path) -> Workspace:
     host = {**os.environ, "HOME": str(home), "SECRET_OF_THE_HOST": "x"}
-    return confine.Workspace(project, project / ".samuel" / "run", host, tmp_path / "cache")
+    return Workspace(project, project / ".samuel" / "run", host, tmp_path / "cache")
 
 
 @pytest.fixture
@@ -91,7 +91,7 @@ def image(busybox_image: str) -> str:
 @functools.cache
 def works(kind: str, image: str | None, scratch: Path) -> str:
     """Asked once a session: a container that does nothing takes half a second."""
-    return confine.missing(Box(kind, image), confine.Workspace(scratch, scratch, os.environ))
+    return sandboxes.missing(Box(kind, image), Workspace(scratch, scratch, os.environ))
 
 
 @pytest.fixture(params=["bwrap", "oci"])
@@ -103,16 +103,16 @@ def wall(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
     return lambda **options: Box(request.param, image, **options)
 
 
-def run(script: str, sandbox: Box, place: confine.Workspace, timeout: float = 30.0, **env: str) -> spawn.Finished:
+def run(script: str, sandbox: Box, place: Workspace, timeout: float = 30.0, **env: str) -> spawn.Finished:
     """A shell script in the sandbox, with the environment that an agent would get."""
     full = environment.clean(env, base=place.host)
-    with confine.confined(["/bin/sh", "-c", script], sandbox, place, full) as command:
+    with sandboxes.confined(["/bin/sh", "-c", script], sandbox, place, full) as command:
         return spawn.run(command.argv, cwd="/", env=command.env, timeout=timeout, pass_fds=command.pass_fds)
 
 
 class TestAnySandbox:
     def test_the_project_and_the_run_s_state_can_be_written(
-        self, wall: Callable[..., Box], place: confine.Workspace
+        self, wall: Callable[..., Box], place: Workspace
     ) -> None:
         done = run("pwd; echo new > src.py; echo claim > .samuel/run/claim; touch .git/index2", wall(), place)
         assert (done.returncode, done.stderr) == (0, b"")
@@ -122,7 +122,7 @@ class TestAnySandbox:
         assert (place.root / "src.py").stat().st_uid == os.geteuid()
 
     def test_sandboxed_agent_cannot_write_what_runs_outside_later(
-        self, wall: Callable[..., Box], place: confine.Workspace
+        self, wall: Callable[..., Box], place: Workspace
     ) -> None:
         names = (*PROTECTED, ".samuel/hooks/new", ".git/hooks/new", ".git/commondir")
         before = {name: content(place.root / name) for name in names}
@@ -133,7 +133,7 @@ class TestAnySandbox:
         assert {name: content(place.root / name) for name in names} == before
 
     def test_sandboxed_agent_cannot_replace_protected_files_by_moving_a_directory(
-        self, wall: Callable[..., Box], place: confine.Workspace
+        self, wall: Callable[..., Box], place: Workspace
     ) -> None:
         done = run("for d in .git .samuel samuel.toml; do mv $d moved && echo MOVED $d; done; :", wall(), place)
         assert done.stdout == b""
@@ -141,7 +141,7 @@ class TestAnySandbox:
         assert (place.root / ".git" / "hooks" / "pre-commit").exists()
 
     def test_sandboxed_agent_cannot_write_outside_the_project(
-        self, wall: Callable[..., Box], place: confine.Workspace, home: Path
+        self, wall: Callable[..., Box], place: Workspace, home: Path
     ) -> None:
         outside = place.root.parent / "outside"
         outside.write_text("mine")
@@ -151,9 +151,7 @@ class TestAnySandbox:
         assert not (home / ".new").exists()
         assert outside.read_text() == "mine"
 
-    def test_root_in_a_sandbox_cannot_undo_the_mounts(
-        self, wall: Callable[..., Box], place: confine.Workspace
-    ) -> None:
+    def test_root_in_a_sandbox_cannot_undo_the_mounts(self, wall: Callable[..., Box], place: Workspace) -> None:
         done = run(
             "echo x > /proc/sys/kernel/core_uses_pid; mount -o remount,rw,bind .git/hooks; umount .git/hooks;"
             "echo evil > .git/hooks/new || echo kept",
@@ -163,13 +161,13 @@ class TestAnySandbox:
         assert b"kept" in done.stdout
         assert Path("/proc/sys/kernel/core_uses_pid").read_text() != "x"
 
-    def test_sandbox_can_switch_the_network_off(self, wall: Callable[..., Box], place: confine.Workspace) -> None:
+    def test_sandbox_can_switch_the_network_off(self, wall: Callable[..., Box], place: Workspace) -> None:
         done = run("cat /proc/net/dev", wall(network=False), place)
         interfaces = [line.split(":")[0].strip() for line in done.stdout.decode().splitlines()[2:]]
         assert interfaces == ["lo"]
 
     def test_everything_in_a_sandbox_ends_at_the_deadline(
-        self, wall: Callable[..., Box], place: confine.Workspace, patiently: Any
+        self, wall: Callable[..., Box], place: Workspace, patiently: Any
     ) -> None:
         mark = uuid.uuid4().hex
         script = f"(trap '' TERM; while :; do : {mark}; sleep 0.1; done) & echo up; wait"
@@ -179,9 +177,7 @@ class TestAnySandbox:
         assert not [command for command in commands if mark.encode() in command]
         assert not containers(place)
 
-    def test_a_volume_is_mounted_as_it_says(
-        self, wall: Callable[..., Box], place: confine.Workspace, home: Path
-    ) -> None:
+    def test_a_volume_is_mounted_as_it_says(self, wall: Callable[..., Box], place: Workspace, home: Path) -> None:
         (home / "rw").mkdir()
         (home / "ro").mkdir()
         sandbox = wall(volumes=[f"~/rw:{home}/rw", f"{home}/ro:{home}/ro:ro"])
@@ -190,15 +186,13 @@ class TestAnySandbox:
         assert (home / "rw" / "a").exists()
 
     def test_git_looks_the_same_afterwards(
-        self, wall: Callable[..., Box], place: confine.Workspace, git: Callable[..., str]
+        self, wall: Callable[..., Box], place: Workspace, git: Callable[..., str]
     ) -> None:
         run(":", wall(), place)
         assert not (place.root / ".git" / "commondir").exists()
         git(place.root, "commit", "-q", "--no-verify", "--allow-empty", "-m", "x")
 
-    def test_a_link_in_a_protected_place_is_refused(
-        self, wall: Callable[..., Box], place: confine.Workspace
-    ) -> None:
+    def test_a_link_in_a_protected_place_is_refused(self, wall: Callable[..., Box], place: Workspace) -> None:
         shutil.rmtree(place.root / ".git" / "hooks")
         (place.root / ".git" / "hooks").symlink_to("../githooks")
         (place.root / "githooks").mkdir()
@@ -212,24 +206,20 @@ class TestBubblewrap:
         if why := works("bwrap", None, tmp_path_factory.getbasetemp()):
             cannot(why)
 
-    def test_the_machine_can_be_read_and_the_environment_is_as_given(
-        self, place: confine.Workspace, home: Path
-    ) -> None:
+    def test_the_machine_can_be_read_and_the_environment_is_as_given(self, place: Workspace, home: Path) -> None:
         done = run(f"cat {home}/.bashrc; env", Box("bwrap"), place, KEY="secret")
         assert done.stdout.startswith(b"# mine\n")
         assert b"\nKEY=secret\n" in done.stdout
         assert b"SECRET_OF_THE_HOST" not in done.stdout
 
-    def test_other_programs_sockets_are_out_of_reach(self, place: confine.Workspace) -> None:
+    def test_other_programs_sockets_are_out_of_reach(self, place: Workspace) -> None:
         done = run("ls /run /var/run; ls -A /tmp; touch /tmp/new && echo private", Box("bwrap"), place)
         assert b"docker.sock" not in done.stdout
         assert done.stdout.decode().split()[-1] == "private"
         assert not Path("/tmp/new").exists()
 
     @pytest.mark.parametrize("hidden", ["/tmp", "/var/tmp"])
-    def test_home_in_a_hidden_directory_can_be_read_and_not_written(
-        self, place: confine.Workspace, hidden: str
-    ) -> None:
+    def test_home_in_a_hidden_directory_can_be_read_and_not_written(self, place: Workspace, hidden: str) -> None:
         """`samuel run done` needs a home directory that exists, and the user's own guards are in it."""
         with tempfile.TemporaryDirectory(dir=hidden) as directory:
             home = Path(directory, "home")
@@ -244,7 +234,7 @@ class TestBubblewrap:
     @pytest.mark.skipif(
         platform.machine() not in ARCHITECTURES, reason="the numbers of this machine are not known"
     )
-    def test_the_keyring_is_not_the_agent_s_and_namespaces_are(self, place: confine.Workspace) -> None:
+    def test_the_keyring_is_not_the_agent_s_and_namespaces_are(self, place: Workspace) -> None:
         """A browser or the agent's own sandbox needs namespaces; nobody needs the user's keys."""
         calls = ARCHITECTURES[platform.machine()].calls
         numbers = [calls[name] for name in ("add_key", "request_key", "keyctl", "io_uring_setup", "userfaultfd")]
@@ -258,21 +248,19 @@ class TestBubblewrap:
         done = run(f"{sys.executable} -I -S -c '{code}'", Box("bwrap"), place)
         assert done.stdout.decode().splitlines() == [*["-1 1"] * 5, "1", "0"], done.stderr
 
-    def test_private_directory_is_empty_but_for_its_visible_files(
-        self, place: confine.Workspace, home: Path
-    ) -> None:
+    def test_private_directory_is_empty_but_for_its_visible_files(self, place: Workspace, home: Path) -> None:
         (home / ".codex").mkdir()
         (home / ".codex" / "auth.json").write_text("key")
         (home / ".codex" / "history").write_text("long")
-        private = confine.Private(str(home / ".codex"), ("auth.json", "absent"))
-        fresh = confine.Workspace(place.root, place.state, place.host, private=(private,))
+        private = sandboxes.Private(str(home / ".codex"), ("auth.json", "absent"))
+        fresh = Workspace(place.root, place.state, place.host, private=(private,))
         script = "cd ~/.codex; ls -A; cat auth.json; echo evil > auth.json; echo new > session && cat session"
         done = run(script, Box("bwrap"), fresh)
         assert done.stdout == b"auth.json\nkeynew\n"
         assert sorted(path.name for path in (home / ".codex").iterdir()) == ["auth.json", "history"]
         assert (home / ".codex" / "auth.json").read_text() == "key"
 
-    def test_the_network_is_there_unless_it_is_off(self, place: confine.Workspace) -> None:
+    def test_the_network_is_there_unless_it_is_off(self, place: Workspace) -> None:
         with socket.create_server(("127.0.0.1", 0)) as server:
             connect = f"import socket; socket.create_connection(('127.0.0.1', {server.getsockname()[1]}), 2)"
             script = f'{sys.executable} -ISc "{connect}"'
@@ -282,11 +270,11 @@ class TestBubblewrap:
             assert b"ConnectionRefusedError" in run(script, Box("bwrap", network=False), seen).stderr
 
     def test_a_worktree_can_commit_and_not_touch_the_hooks(
-        self, place: confine.Workspace, git: Callable[..., str], tmp_path: Path
+        self, place: Workspace, git: Callable[..., str], tmp_path: Path
     ) -> None:
         git(place.root, "commit", "-q", "--no-verify", "--allow-empty", "-m", "first")
         git(place.root, "worktree", "add", "-q", str(tmp_path / "tree"))
-        there = confine.Workspace(tmp_path / "tree", tmp_path / "tree" / ".samuel" / "run", place.host)
+        there = Workspace(tmp_path / "tree", tmp_path / "tree" / ".samuel" / "run", place.host)
         author = "-c user.name=a -c user.email=a@example.com"
         done = run(f"echo x > x; git add x && git {author} commit -q --no-verify -m second", Box("bwrap"), there)
         assert (done.returncode, done.stderr) == (0, b"")
@@ -296,7 +284,7 @@ class TestBubblewrap:
         assert not (place.root / ".git" / "hooks" / "new").exists()
         assert (place.root / "samuel.toml").read_text() == "# mine\n"
 
-    def test_a_git_file_that_points_elsewhere_opens_nothing(self, place: confine.Workspace, home: Path) -> None:
+    def test_a_git_file_that_points_elsewhere_opens_nothing(self, place: Workspace, home: Path) -> None:
         shutil.rmtree(place.root / ".git")
         (place.root / ".git").write_text(f"gitdir: {home}\n")
         run(f"echo evil > {home}/.bashrc; echo evil > .git", Box("bwrap"), place)
@@ -311,10 +299,10 @@ class TestAContainer:
             cannot(why)
 
     def test_values_are_not_on_the_command_line_and_this_machine_s_names_stay_out(
-        self, image: str, place: confine.Workspace
+        self, image: str, place: Workspace
     ) -> None:
         env = {"KEY": "the secret", "LD_PRELOAD": "/evil.so", "PATH": "/host/bin", "SAMUEL_TASK_ID": "1"}
-        with confine.confined(["/bin/sh", "-c", "env"], Box("oci", image), place, env) as command:
+        with sandboxes.confined(["/bin/sh", "-c", "env"], Box("oci", image), place, env) as command:
             assert not [word for word in command.argv if "secret" in word]
             assert "LD_PRELOAD" not in command.env
             done = spawn.run(command.argv, cwd="/", env=command.env, timeout=300)
@@ -322,9 +310,7 @@ class TestAContainer:
         assert {"KEY=the secret", "SAMUEL_TASK_ID=1"} <= set(lines)
         assert not [line for line in lines if "/evil.so" in line or "/host/bin" in line]
 
-    def test_samuel_commands_in_a_container_are_spooled_for_the_loop(
-        self, image: str, place: confine.Workspace
-    ) -> None:
+    def test_samuel_commands_in_a_container_are_spooled_for_the_loop(self, image: str, place: Workspace) -> None:
         script = """
             samuel run done 1.10 --commit abc && samuel run skip 2 --reason "it's
 two lines"
@@ -335,45 +321,43 @@ two lines"
         done = run(script, Box("oci", image), place)
         assert b"in a container only run done, run skip, run block, run enqueue work" in done.stderr
         assert done.stdout.decode().splitlines()[-1] == "2"
-        asked = confine.apply_spool(place.state / "spool")
+        asked = sandboxes.apply_spool(place.state / "spool")
         assert asked[:2] == [
             ["run", "done", "1.10", "--commit", "abc"],
             ["run", "skip", "2", "--reason", "it's\ntwo lines"],
         ]
         assert sorted(asked[2:22]) == sorted(["run", "enqueue", f"task {i}"] for i in range(1, 21))
         assert asked[22:] == [["run", "block", "3", "--reason", "last"]]
-        assert confine.apply_spool(place.state / "spool") == []
+        assert sandboxes.apply_spool(place.state / "spool") == []
 
-    def test_working_container_flags_are_found_once_and_cached(self, image: str, place: confine.Workspace) -> None:
+    def test_working_container_flags_are_found_once_and_cached(self, image: str, place: Workspace) -> None:
         assert place.cache is not None
-        assert confine.missing(Box("oci", image), place) == ""
+        assert sandboxes.missing(Box("oci", image), place) == ""
         stored = file_cache.load(place.cache / probe.CACHE, msgpack_decoder(dict[str, probe.Flags])) or {}
         podman = shutil.which("podman") or ""
         assert list(stored.values()) == [probe.remembered_flags(podman, True, None)]
 
-    def test_container_of_a_killed_run_ends_before_the_next_one_starts(
-        self, image: str, place: confine.Workspace
-    ) -> None:
-        with confine.confined(["/bin/sh", "-c", "sleep 60"], Box("oci", image), place, {}) as command:
+    def test_container_of_a_killed_run_ends_before_the_next_one_starts(self, image: str, place: Workspace) -> None:
+        with sandboxes.confined(["/bin/sh", "-c", "sleep 60"], Box("oci", image), place, {}) as command:
             left = subprocess.Popen(command.argv, env=command.env, stdin=subprocess.DEVNULL)
             wait_until(lambda: bool(containers(place)))
             assert run("echo next", Box("oci", image), place).stdout == b"next\n"
         assert left.wait(300) != 0
         assert not containers(place)
 
-    def test_missing_image_is_reported_with_the_command_that_pulls_it(self, place: confine.Workspace) -> None:
-        said = confine.missing(Box("oci", "localhost/no-such-image"), place)
+    def test_missing_image_is_reported_with_the_command_that_pulls_it(self, place: Workspace) -> None:
+        said = sandboxes.missing(Box("oci", "localhost/no-such-image"), place)
         assert "`podman pull localhost/no-such-image` gets it" in said
 
 
 class TestWhatIsMissing:
-    def test_host_sandbox_needs_no_program(self, place: confine.Workspace) -> None:
-        assert confine.missing(Box("host"), place) == ""
-        with confine.confined(["a", "b"], Box("host"), place, {"A": "1"}) as command:
+    def test_host_sandbox_needs_no_program(self, place: Workspace) -> None:
+        assert sandboxes.missing(Box("host"), place) == ""
+        with sandboxes.confined(["a", "b"], Box("host"), place, {"A": "1"}) as command:
             assert command == (["a", "b"], {"A": "1"}, ())
 
-    def test_unknown_sandbox_kind_is_an_error(self, place: confine.Workspace) -> None:
-        for ask in (lambda: confine.missing(Box("chroot"), place), lambda: run(":", Box("chroot"), place)):
+    def test_unknown_sandbox_kind_is_an_error(self, place: Workspace) -> None:
+        for ask in (lambda: sandboxes.missing(Box("chroot"), place), lambda: run(":", Box("chroot"), place)):
             with pytest.raises(UsageError, match=r"`chroot` is not a sandbox(.|\n)*host, bwrap, oci"):
                 ask()
 
@@ -386,18 +370,18 @@ class TestWhatIsMissing:
         ],
     )
     def test_missing_sandbox_program_is_reported(
-        self, place: confine.Workspace, kind: str, host: dict[str, str], said: str
+        self, place: Workspace, kind: str, host: dict[str, str], said: str
     ) -> None:
-        bare = confine.Workspace(place.root, place.state, {"PATH": "/nowhere", **host})
-        assert said in confine.missing(Box(kind, "image"), bare)
+        bare = Workspace(place.root, place.state, {"PATH": "/nowhere", **host})
+        assert said in sandboxes.missing(Box(kind, "image"), bare)
 
-    def test_failing_sandbox_program_is_quoted(self, place: confine.Workspace, tmp_path: Path) -> None:
+    def test_failing_sandbox_program_is_quoted(self, place: Workspace, tmp_path: Path) -> None:
         for name in ("bwrap", "podman"):
             (tmp_path / name).write_text("#!/bin/sh\necho No permissions to create a new namespace >&2\nexit 1\n")
             (tmp_path / name).chmod(0o755)
-        broken = confine.Workspace(place.root, place.state, {"PATH": f"{tmp_path}:/usr/bin:/bin"})
+        broken = Workspace(place.root, place.state, {"PATH": f"{tmp_path}:/usr/bin:/bin"})
         for box in (Box("bwrap"), Box("oci", "image")):
-            assert "No permissions to create a new namespace" in confine.missing(box, broken)
+            assert "No permissions to create a new namespace" in sandboxes.missing(box, broken)
 
 
 class TestTheProbe:
@@ -455,7 +439,7 @@ class TestTheSpool:
         (box / "7").mkdir()
         os.mkfifo(box / "8")
         (box / "name").write_bytes(b"run\0done\0c\0.\0")
-        assert confine.apply_spool(box) == [["run", "done", "a"], ["run", "done", "b"]]
+        assert sandboxes.apply_spool(box) == [["run", "done", "a"], ["run", "done", "b"]]
         assert [path.name for path in box.iterdir()] == ["7"]
         assert secret.exists()
 
@@ -463,15 +447,15 @@ class TestTheSpool:
         (tmp_path / "elsewhere").mkdir()
         (tmp_path / "elsewhere" / "1").write_bytes(b"run\0done\0a\0.\0")
         (tmp_path / "spool").symlink_to("elsewhere")
-        assert confine.apply_spool(tmp_path / "spool") == []
+        assert sandboxes.apply_spool(tmp_path / "spool") == []
         assert (tmp_path / "elsewhere" / "1").exists()
-        assert confine.apply_spool(tmp_path / "nowhere") == []
+        assert sandboxes.apply_spool(tmp_path / "nowhere") == []
 
 
 def test_project_without_git_gets_a_read_only_placeholder_for_it(tmp_path: Path) -> None:
     state = tmp_path / ".samuel" / "run" / "ralph"
     (tmp_path / ".system" / "hooks").mkdir(parents=True)
-    with mounts.hold(confine.Workspace(tmp_path, state, os.environ)) as held:
+    with mounts.hold(Workspace(tmp_path, state, os.environ)) as held:
         shown = [(str(Path(path).relative_to(tmp_path)), writable) for path, writable in held]
     assert shown == [
         (".", True),
@@ -497,7 +481,7 @@ def readable(path: Path) -> bool:
     return True
 
 
-def containers(place: confine.Workspace) -> list[str]:
+def containers(place: Workspace) -> list[str]:
     """The names of containers that are running and have this project in them."""
     if shutil.which("podman") is None:
         return []

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from samuel.prompts import parallel_read as many
+from samuel.prompts import parallel_read
 from samuel.prompts.file_facts import FactsReader
 
 
@@ -22,20 +22,20 @@ def test_two_processes_say_what_one_says(
     tmp_path: Path, paths: list[bytes], monkeypatch: pytest.MonkeyPatch, works: bool
 ) -> None:
     with FactsReader(tmp_path) as reader:
-        alone = list(many.read_many(tmp_path, reader, paths))
+        alone = list(parallel_read.read_many(tmp_path, reader, paths))
         assert [row is None for row in alone[-4:]] == [False, True, True, True]
-        monkeypatch.setattr(many, "HEAD_START", 1)
-        monkeypatch.setattr(many.os, "cpu_count", lambda: 2)
+        monkeypatch.setattr(parallel_read, "HEAD_START", 1)
+        monkeypatch.setattr(parallel_read.os, "cpu_count", lambda: 2)
         asked: list[int] = []
-        real = many._elsewhere
+        real = parallel_read._elsewhere
 
         def elsewhere(root: Path, names: list[bytes]) -> object:
             found = real(root, names)
             asked.append(0 if found is None else len(found))
             return found
 
-        monkeypatch.setattr(many, "_elsewhere", elsewhere)
+        monkeypatch.setattr(parallel_read, "_elsewhere", elsewhere)
         if not works:
             monkeypatch.setattr(sys, "executable", "/nowhere/python")
-        assert list(many.read_many(tmp_path, reader, paths)) == alone
+        assert list(parallel_read.read_many(tmp_path, reader, paths)) == alone
         assert asked == ([16] if works else [0])

@@ -13,9 +13,7 @@ import toons
 from samuel.clock import SystemClock
 from samuel.process import environment
 from samuel.process.git.git import Git
-from samuel.prompts import file_facts as facts
-from samuel.prompts import file_list as inventory
-from samuel.prompts import progress
+from samuel.prompts import file_facts, file_list, progress
 from samuel.prompts import task_context as task
 from samuel.prompts.snapshot import BUDGET, take, to_toon
 
@@ -32,13 +30,13 @@ class Later(SystemClock):
 def reads(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The files that were read, in order: the one thing a cache is for."""
     seen: list[str] = []
-    real = facts.FactsReader.read
+    real = file_facts.FactsReader.read
 
-    def read(reader: facts.FactsReader, path: bytes) -> object:
+    def read(reader: file_facts.FactsReader, path: bytes) -> object:
         seen.append(os.fsdecode(path))
         return real(reader, path)
 
-    monkeypatch.setattr(facts.FactsReader, "read", read)
+    monkeypatch.setattr(file_facts.FactsReader, "read", read)
     return seen
 
 
@@ -181,7 +179,7 @@ class TestWhatCounts:
         assert "branch" not in to_toon(snapshot)
 
     def test_walk_without_git_stops_at_its_limit(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(inventory, "MOST_WALKED", 10)
+        monkeypatch.setattr(file_list, "MOST_WALKED", 10)
         root = tmp_path / "plain"
         for number in range(15):
             (root / f"{number:02}").mkdir(parents=True)
@@ -227,7 +225,7 @@ class TestWhatCounts:
         assert set(snapshot.listed) == {"a.py", "b.py"}
 
     def test_huge_and_binary_files_have_no_lines(self, project: object) -> None:
-        project.write("dump.sql", "TODO\n" * (facts.HUGE // 5 + 1))
+        project.write("dump.sql", "TODO\n" * (file_facts.HUGE // 5 + 1))
         project.write("binary.py", b"TODO\n\0")
         project.write("large.py", "TODO\n" * 100_000)
         snapshot = project.snapshot()

@@ -9,8 +9,7 @@ from typing import NamedTuple
 from samuel.knowledge.model import Route, TopicEntry
 from samuel.knowledge.question import KnowledgeQuestion
 from samuel.relevance.confidence import FLOOR
-from samuel.relevance.index import IndexedText
-from samuel.relevance.index import TextIndex as TextIndex
+from samuel.relevance.index import IndexedText, TextIndex
 
 TOPIC = {"topic": 1.0, "summary": 1.0, "when": 0.8}
 """The weight of a word by the part of a topic: its name, its summary, the situations of its routes."""

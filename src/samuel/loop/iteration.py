@@ -36,7 +36,7 @@ from samuel.loop.steps import NOTHING_GENERATED, Steps
 from samuel.loop.stop import IterationEnded, RunStopped
 from samuel.loop.workplace import Workplace
 from samuel.loop.worktree import ProjectState, RepositoryLost
-from samuel.process import sandbox as confine
+from samuel.process import sandbox as sandboxes
 from samuel.process import spawn
 from samuel.prompts.prompt_context import StateNames
 from samuel.tasks.queue import MET, remaining
@@ -197,7 +197,7 @@ class Iteration:
 
     def _apply_spool(self) -> None:
         """Run the task commands of an agent in a container: it can only record them. The same rules apply."""
-        for arguments in confine.apply_spool(self._place.state / "spool"):
+        for arguments in sandboxes.apply_spool(self._place.state / "spool"):
             done = spawn.run(
                 [sys.executable, "-P", "-m", "samuel", "-C", str(self._place.root), *arguments],
                 cwd=str(self._place.root),

@@ -14,7 +14,7 @@ from samuel.loop.evidence import sealed_for_commit
 from samuel.loop.patient_tasks import PatientTasks
 from samuel.loop.run import Run, Settlement
 from samuel.loop.workplace import Workplace
-from samuel.process import sandbox as confine
+from samuel.process import sandbox as sandboxes
 from samuel.process.git.commit import commit_paths
 from samuel.tasks.task import Task
 from samuel.trust.commands import commit_hooks
@@ -54,7 +54,7 @@ def _commit(place: Workplace, run: Run, settlement: Settlement) -> str:
             return ""  # the agent has committed everything itself
         title = next((task.title for task in place.tasks.load() if task.id == settlement.task_id), "")
         message = f"{settlement.task_id} {title}\n\n{mark}"
-        walled = place.settings.sandbox.kind != confine.HOST
+        walled = place.settings.sandbox.kind != sandboxes.HOST
         return commit_paths(
             place.git,
             # What is staged already may be gone from the work tree, and git would not find it there.

@@ -19,7 +19,7 @@ from samuel.files.atomic import DISK, Disk
 from samuel.files.inside import make_dirs_inside, open_inside
 from samuel.files.named_errors import errors_naming
 from samuel.loop.reports import LoopWarning, Watch, ignore_reports
-from samuel.process import sandbox as confine
+from samuel.process import sandbox as sandboxes
 from samuel.process.git.git import Git
 from samuel.prompts.suggestions import SuggestionSection
 from samuel.tasks.store import TaskStore
@@ -106,9 +106,9 @@ class Workplace:
         )
 
     @property
-    def confinement(self) -> confine.Workspace:
+    def confinement(self) -> sandboxes.Workspace:
         """The project as a sandbox sees it."""
-        return confine.Workspace(self.root, self.state, self.host, self.cache, report=self.warn)
+        return sandboxes.Workspace(self.root, self.state, self.host, self.cache, report=self.warn)
 
     def warn(self, text: str) -> None:
         """Report a warning to the user."""

@@ -8,7 +8,7 @@ from samuel.errors import SamuelError
 from samuel.events import QualityCheck
 from samuel.loop.reports import CheckEnded
 from samuel.loop.workplace import Workplace
-from samuel.process import sandbox as confine
+from samuel.process import sandbox as sandboxes
 from samuel.process import spawn
 from samuel.trust.commands import quality
 
@@ -42,7 +42,7 @@ class RunCommands:
 
         argv, place = ["/bin/sh", "-c", command], self._place
         env = {**place.environment, **_own_names(event)}
-        with confine.confined(argv, place.settings.sandbox, place.confinement, env) as confined:
+        with sandboxes.confined(argv, place.settings.sandbox, place.confinement, env) as confined:
             finished = spawn.run(
                 confined.argv,
                 cwd=event.project_root,

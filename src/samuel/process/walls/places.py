@@ -17,7 +17,7 @@ from typing import NamedTuple
 from samuel import paths
 from samuel.errors import UnsafePath
 from samuel.files.inside import make_dirs_inside, open_inside
-from samuel.process.git import config_files as git_files
+from samuel.process.git import config_files
 from samuel.process.reason import NotRunnable
 
 # What every program needs to start at all. Anything else of the machine is left out: other projects, other
@@ -95,7 +95,7 @@ def opened(allowed: GrantedPaths, inside: WallPlaces) -> Iterator[list[OpenedPat
             fd = _granted(root, granted, writable)
             if fd is not None:
                 doors.append(door(_under(root, granted), fd, writable))
-        if "." in (*read, *write) and (common := git_files.common_directory(Path(root, ".git"))):
+        if "." in (*read, *write) and (common := config_files.common_directory(Path(root, ".git"))):
             # Of a worktree it is elsewhere, and without it git knows nothing.
             doors.append(door(str(common), os.open(common, _OPEN_FLAGS | os.O_DIRECTORY), False))
         doors += (door(*read_only) for read_only in _read_only_inside(root, doors))
