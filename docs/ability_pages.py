@@ -8,8 +8,7 @@ from page import MUST, NOTE, UNKNOWN, keys_by_table, keys_table, table
 
 from samuel.abilities import registry, route, usage
 from samuel.abilities.definition import TYPES, read_ability
-from samuel.abilities.execution import call_store as folder
-from samuel.abilities.execution import nesting as family
+from samuel.abilities.execution import call_store, nesting
 from samuel.abilities.execution.call import AbilityCall, CallStatus
 from samuel.abilities.execution.program import SECONDS
 from samuel.abilities.model import KINDS, Level
@@ -179,8 +178,8 @@ The output goes to stdout, everything else to stderr.
 
 ### Nested calls
 
-A program that an ability runs has the key of its call in `{family.VARIABLE}`, and calls others with `samuel
-ability call`. It may call what `calls` lists, at most {family.DEEPEST} deep, and never an ability that is
+A program that an ability runs has the key of its call in `{nesting.VARIABLE}`, and calls others with `samuel
+ability call`. It may call what `calls` lists, at most {nesting.DEEPEST} deep, and never an ability that is
 already running further up. A program of the same user could get around this limit.
 
 It also has `SAMUEL_ABILITY_ID`, `SAMUEL_PROJECT_ROOT`, `SAMUEL_RUN_ID` and `SAMUEL_EVENT_ID`, and
@@ -188,11 +187,11 @@ It also has `SAMUEL_ABILITY_ID`, `SAMUEL_PROJECT_ROOT`, `SAMUEL_RUN_ID` and `SAM
 """
 
 FILES = {
-    folder.INPUT: "The input that was asked for.",
-    folder.RECORD: "The record; its fields are below.",
-    folder.READABLE: "The same for people: time, intent, what really ran, input, output or error, and whether "
+    call_store.INPUT: "The input that was asked for.",
+    call_store.RECORD: "The record; its fields are below.",
+    call_store.READABLE: "The same for people: time, intent, what really ran, input, output or error, and whether "
     "that is what was asked for.",
-    folder.CHILDREN: "The keys of the calls that it made, one on each line.",
+    call_store.CHILDREN: "The keys of the calls that it made, one on each line.",
     "output.json": "The result, if an agent was asked to write it.",
 }
 
@@ -250,14 +249,14 @@ def abilities_page() -> str:
         ROUTING_TEXT,
         CALL_TEXT,
         "## The record { #record }\n",
-        f"`{folder.PLACE}/<key>/`, for you alone:\n",
+        f"`{call_store.PLACE}/<key>/`, for you alone:\n",
     ]
     parts += [_rows(("file", "what it is"), FILES), _rows(("status", "what it means"), STATUSES)]
     assert tuple(RECORD) == AbilityCall.__struct_fields__, set(RECORD) ^ set(AbilityCall.__struct_fields__)
     return "\n".join(
         [
             *parts,
-            f"Fields of `{folder.RECORD}`; empty ones are left out:\n",
+            f"Fields of `{call_store.RECORD}`; empty ones are left out:\n",
             _rows(("field", "what it is"), RECORD),
         ]
     )

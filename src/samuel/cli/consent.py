@@ -9,7 +9,7 @@ import click
 
 from samuel import config, paths
 from samuel.abilities import registry
-from samuel.abilities.execution import trust as agreed
+from samuel.abilities.execution import trust as ability_trust
 from samuel.cli.command_context import inside_a_run
 from samuel.cli.output import Output
 from samuel.clock import SystemClock, iso
@@ -50,8 +50,8 @@ class Consent:
             if distribution.text
         ]
         abilities = registry.load(self.root, paths.User.from_environment().cache)
-        own = [*texts, *commands.texts(settings), *plugin_texts(self.root), *agreed.texts(abilities)]
-        files = [*yaml_hooks.files(self.root, SHIPPED_HOOKS), *agreed.files(self.root, abilities).items()]
+        own = [*texts, *commands.texts(settings), *plugin_texts(self.root), *ability_trust.texts(abilities)]
+        files = [*yaml_hooks.files(self.root, SHIPPED_HOOKS), *ability_trust.files(self.root, abilities).items()]
         return review(self.root, self._store.load(), own, files)
 
     def pending(self) -> list[TrustItem]:

@@ -8,7 +8,7 @@ import click
 import msgspec
 from msgspec import UNSET
 
-from samuel.cli import emit_fast as quick
+from samuel.cli import emit_fast
 from samuel.cli.command_context import CommandContext, env_option
 from samuel.cli.firing import fire
 from samuel.cli.json_input import parse_json, read_stdin
@@ -48,10 +48,10 @@ def emit(here: CommandContext, event: str, session: str | None, environment: str
         session = os.environ.get("SAMUEL_SESSION_ID")  # an agent that Samuel started need not know where it is
     if session:
         fired_event = msgspec.structs.replace(fired_event, session_id=session)
-    before = quick.deciding(here.root)
+    before = emit_fast.deciding(here.root)
     with here.open(environment=environment) as app:
         fired = fire(here, app, app.with_context(fired_event))
-        quick.remember(app, environment, before)  # the next time the engine may not be needed
+        emit_fast.remember(app, environment, before)  # the next time the engine may not be needed
     here.out.warn(*fired.warnings, *app.unasked_hooks(fired), *app.warnings)
     here.out.line(msgspec.json.encode(fired.result))
     if fired.stopped:

@@ -6,7 +6,7 @@ from msgspec.structs import replace
 from samuel.cli.command_context import CommandContext, json_option
 from samuel.errors import SamuelError
 from samuel.events import SyncAfter, SyncBefore
-from samuel.scaffold import agents_md as mirrors
+from samuel.scaffold import agents_md
 
 
 @click.command()
@@ -23,14 +23,14 @@ def sync(here: CommandContext, dry_run: bool) -> int:
         samuel sync --dry-run
     """
     with here.open() as app:
-        changes = mirrors.plan(app.paths.root, mirrors.content(app.config, app.paths.root))
+        changes = agents_md.plan(app.paths.root, agents_md.content(app.config, app.paths.root))
         before_sync = app.fire(replace(SyncBefore(), dry_run=dry_run))
         if before_sync.stopped:
             raise SamuelError(f"a hook stopped the sync: {before_sync.reason}")
         warnings = list(before_sync.warnings)
         if before_sync.result.get("skip"):
             return here.out.answer({"files_written": [], "skipped": True}, "skipped by a hook", warnings=warnings)
-        files_written = [] if dry_run else list(mirrors.write(app.paths.root, changes))
+        files_written = [] if dry_run else list(agents_md.write(app.paths.root, changes))
         warnings += app.fire(replace(SyncAfter(files_written=files_written), dry_run=dry_run)).warnings
     word = "would write" if dry_run else "wrote"
     lines = "\n".join(f"{word} {name}" for name in changes) or "everything is in step"

@@ -6,8 +6,7 @@ from typing import Any, NamedTuple
 import click
 
 from samuel.cli.command_context import CommandContext, json_option
-from samuel.cli.plugin import consent
-from samuel.cli.plugin import display as words
+from samuel.cli.plugin import consent, display
 from samuel.cli.plugin.progress import Progress
 from samuel.errors import SamuelError
 from samuel.hooks.capability import Capabilities
@@ -102,11 +101,11 @@ def _add(
 def _added(store: Store, candidate: PluginCandidate, plugin: InstalledPlugin, verb: str) -> Added:
     entry = candidate.entry
     data = {
-        **words.plain(plugin),
+        **display.plain(plugin),
         "path": str(store.plugins / candidate.source.directory),
         "source": entry.source,
         "ref": entry.ref,
         "commit": entry.commit,
         "required_by": candidate.required_by,
     }
-    return Added(plugin, words.counts(plugin, verb), data)
+    return Added(plugin, display.counts(plugin, verb), data)

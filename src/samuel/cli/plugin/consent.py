@@ -10,7 +10,7 @@ import click
 from samuel import config, paths
 from samuel.cli.command_context import CommandContext
 from samuel.cli.consent import refuse_inside_a_run
-from samuel.cli.plugin import display as words
+from samuel.cli.plugin import display
 from samuel.cli.plugin.progress import Progress
 from samuel.cli.plugin.selection import named
 from samuel.cli.plugin.texts import unusable
@@ -74,7 +74,7 @@ def agree(here: CommandContext, plan: Plan, progress: Progress, *, yes: bool, no
 
 def show_offers(here: CommandContext, plan: Plan) -> None:
     for candidate in plan.to_agree:
-        here.out.tell(f"{words.offer(candidate)}\n")
+        here.out.tell(f"{display.offer(candidate)}\n")
 
 
 def now() -> str:

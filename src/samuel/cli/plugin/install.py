@@ -3,8 +3,7 @@ from __future__ import annotations
 import click
 
 from samuel.cli.command_context import CommandContext, json_option
-from samuel.cli.plugin import consent
-from samuel.cli.plugin import display as words
+from samuel.cli.plugin import consent, display
 from samuel.cli.plugin.progress import Progress
 
 
@@ -28,12 +27,12 @@ def install(here: CommandContext, of_user: bool, yes: bool, non_interactive: boo
             consent.agree(here, plan, progress, yes=yes, non_interactive=non_interactive)
             placed = store.commit(plan, consent.now())
     left = [plugin.title for plugin in plan.unchanged]
-    blocks = [words.counts(plugin) for plugin in placed]
+    blocks = [display.counts(plugin) for plugin in placed]
     blocks += [f"{title} is as it was locked." for title in left]
     warnings = [f"`{title}` is not in {store.lock_file.name}, and was left as it is" for title in plan.unlocked]
     warnings += consent.broken(here, [*placed, *plan.unchanged])
     data = {
-        "installed": [words.plain(plugin) for plugin in placed],
+        "installed": [display.plain(plugin) for plugin in placed],
         "unchanged": left,
         "unlocked": list(plan.unlocked),
     }

@@ -3,8 +3,7 @@ from __future__ import annotations
 import click
 
 from samuel.cli.command_context import CommandContext, json_option
-from samuel.cli.plugin import consent
-from samuel.cli.plugin import display as words
+from samuel.cli.plugin import consent, display
 from samuel.cli.plugin.progress import Progress
 from samuel.plugins.candidate import PluginCandidate
 from samuel.plugins.installed import InstalledPlugin
@@ -39,7 +38,7 @@ def update(here: CommandContext, name: str, of_user: bool, yes: bool, non_intera
     missing = [] if name else [plugin.title for plugin in store.all_plugins() if not plugin.directory.exists()]
     warnings += [f"`{title}` is not installed; run `samuel plugin install`" for title in missing]
     data = {
-        "updated": [words.plain(plugin) for plugin in placed],
+        "updated": [display.plain(plugin) for plugin in placed],
         "unchanged": [plugin.title for plugin in plan.unchanged],
         "unlocked": list(plan.unlocked),
         "missing": missing,
