@@ -26,13 +26,13 @@ def user(tmp_path: Path) -> paths.User:
 
 
 def add(store: Store, root: Path, source: str, **options: bool) -> None:
-    with store.workshop() as workshop:
-        store.commit(store.plan_add(workshop, [parse(source, root)], **options), AT)
+    with store.staging_area() as staging_area:
+        store.commit(store.plan_add(staging_area, [parse(source, root)], **options), AT)
 
 
 def install(store: Store) -> Plan:
-    with store.workshop() as workshop:
-        plan = store.plan_install(workshop)
+    with store.staging_area() as staging_area:
+        plan = store.plan_install(staging_area)
         store.commit(plan, AT)
         return plan
 
@@ -95,8 +95,8 @@ class TestPython:
         assert install(elsewhere).to_agree == []
         text = elsewhere.lock_file.read_text()
         elsewhere.lock_file.write_text(text.replace("flour==1.0", "flour==2.0"))
-        with elsewhere.workshop() as workshop:
-            assert [one.title for one in elsewhere.plan_install(workshop).to_agree] == ["bakery"]
+        with elsewhere.staging_area() as staging_area:
+            assert [one.title for one in elsewhere.plan_install(staging_area).to_agree] == ["bakery"]
 
     def test_a_plugin_whose_packages_cannot_be_installed_is_not_installed(
         self, root, user, wheels, bakery, with_pip
@@ -137,8 +137,8 @@ class TestImage:
         # Another image in a lock is something to agree to, although the files are the same.
         other = f"sha256:{'0' * 64}"
         store.lock_file.write_text(store.lock_file.read_text().replace(image, other))
-        with store.workshop() as workshop:
-            assert [one.title for one in store.plan_install(workshop).to_agree] == ["box"]
+        with store.staging_area() as staging_area:
+            assert [one.title for one in store.plan_install(staging_area).to_agree] == ["box"]
         # It is nowhere: the one that these files make is taken.
         install(store)
         assert store.named("box").locked.image == image

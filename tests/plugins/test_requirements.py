@@ -24,8 +24,8 @@ def store(root: Path, user: paths.User) -> Store:
 @pytest.fixture
 def add(store: Store, root: Path) -> Callable[..., list[str]]:
     def add(*sources: str, **options: bool) -> list[str]:
-        with store.workshop() as workshop:
-            plan = store.plan_add(workshop, [parse(one, root) for one in sources], **options)
+        with store.staging_area() as staging_area:
+            plan = store.plan_add(staging_area, [parse(one, root) for one in sources], **options)
             return [plugin.title for plugin in store.commit(plan, AT)]
 
     return add
@@ -59,8 +59,8 @@ def test_a_required_plugin_is_fetched_too(add, plugin, store):
 def test_the_plan_names_which_plugin_requires_which(store, plugin, root):
     plugin("org/a", "1.0", 'b = { source = "org/b" }')
     plugin("org/b", "1.0")
-    with store.workshop() as workshop:
-        plan = store.plan_add(workshop, [parse("org/a", root)])
+    with store.staging_area() as staging_area:
+        plan = store.plan_add(staging_area, [parse("org/a", root)])
         assert [(one.title, one.required_by) for one in plan.to_agree] == [("org/a", ""), ("org/b", "org/a")]
 
 
@@ -119,8 +119,8 @@ def test_an_update_that_breaks_the_requirement_of_another_is_refused(add, plugin
     other = plugin("org/b", "1.0")
     add("org/a")
     other.push({"samuel-plugin.toml": 'name = "b"\nversion = "2.0"\nkind = "skill"\n'})
-    with store.workshop() as workshop:
-        plan = store.plan_update(workshop)
+    with store.staging_area() as staging_area:
+        plan = store.plan_update(staging_area)
         assert plan.candidates == ()
         assert "`org/a` requires `b` <2" in plan.failed[0]
     with pytest.raises(SamuelError, match="`org/a` requires `b` <2"):
@@ -134,8 +134,8 @@ def test_an_update_brings_its_new_requirements(add, plugin, store):
     add("org/a")
     text = 'name = "a"\nversion = "1.1"\nkind = "skill"\n[requires]\nb = { source = "org/b" }\n'
     first.push({"samuel-plugin.toml": text})
-    with store.workshop() as workshop:
-        plan = store.plan_update(workshop)
+    with store.staging_area() as staging_area:
+        plan = store.plan_update(staging_area)
         assert [candidate.title for candidate in plan.to_agree] == ["org/a", "org/b"]
         store.commit(plan, AT)
     assert titles(store) == ["org/a", "org/b"]

@@ -48,22 +48,22 @@ class Shop:
         self.trust = TrustStore(user.state / "trust", trust_key(root))
 
     def add(self, *sources: str, **options: object) -> list[str]:
-        with self.store.workshop() as workshop:
-            plan = self.store.plan_add(workshop, [parse(one, self.root) for one in sources], **options)
+        with self.store.staging_area() as staging_area:
+            plan = self.store.plan_add(staging_area, [parse(one, self.root) for one in sources], **options)
             return [plugin.title for plugin in self.store.commit(plan, AT)]
 
     def install(self) -> list[str]:
-        with self.store.workshop() as workshop:
-            return [plugin.title for plugin in self.store.commit(self.store.plan_install(workshop), AT)]
+        with self.store.staging_area() as staging_area:
+            return [plugin.title for plugin in self.store.commit(self.store.plan_install(staging_area), AT)]
 
     def update(self, name: str = "") -> list[str]:
-        with self.store.workshop() as workshop:
-            return [plugin.title for plugin in self.store.commit(self.store.plan_update(workshop, name), AT)]
+        with self.store.staging_area() as staging_area:
+            return [plugin.title for plugin in self.store.commit(self.store.plan_update(staging_area, name), AT)]
 
     def asked(self, plan: str, *rest: object) -> list[str]:
         """The titles that a plan asks about."""
-        with self.store.workshop() as workshop:
-            return [one.title for one in getattr(self.store, plan)(workshop, *rest).to_agree]
+        with self.store.staging_area() as staging_area:
+            return [one.title for one in getattr(self.store, plan)(staging_area, *rest).to_agree]
 
     @property
     def names(self) -> list[str]:
@@ -324,8 +324,8 @@ class TestInstall:
     def test_install_leaves_plugins_that_are_not_locked(self, clone, origin):
         (clone.root / ".samuel/plugins/own/skills/x").mkdir(parents=True)
         (clone.root / ".samuel/plugins/own/skills/x/SKILL.md").write_text("x")
-        with clone.store.workshop() as workshop:
-            assert clone.store.plan_install(workshop).unlocked == ("own",)
+        with clone.store.staging_area() as staging_area:
+            assert clone.store.plan_install(staging_area).unlocked == ("own",)
         clone.install()
         assert clone.names == [".lock", "org@repo", "own"]
 
@@ -355,8 +355,8 @@ class TestUpdate:
     def test_update_without_changes_plans_nothing(self, shop, origin):
         origin("org/repo", {"hooks/run": HOOK})
         shop.add("org/repo")
-        with shop.store.workshop() as workshop:
-            plan = shop.store.plan_update(workshop)
+        with shop.store.staging_area() as staging_area:
+            plan = shop.store.plan_update(staging_area)
         assert (plan.candidates, [one.title for one in plan.unchanged]) == ((), ["org/repo"])
 
     def test_update_asks_about_new_content(self, shop, origin):
@@ -370,8 +370,8 @@ class TestUpdate:
         assert shop.is_agreed(plugin)
 
         made.push({"samuel-plugin.toml": manifest("2.0.0", 'exec = true\n"filesystem.write" = ["docs/"]')})
-        with shop.store.workshop() as workshop:
-            (asked,) = shop.store.plan_update(workshop).to_agree
+        with shop.store.staging_area() as staging_area:
+            (asked,) = shop.store.plan_update(staging_area).to_agree
             assert asked.news == ["filesystem.write: docs/", "exec: yes"]
         shop.update()
         assert shop.store.named("checks").grants == Capabilities(exec=True, write=("docs/",))
@@ -454,8 +454,8 @@ def add(left):
                 os.kill(os.getpid(), signal.SIGKILL)
 
     sys.addaudithook(watch)
-    with store.workshop() as workshop:
-        store.commit(store.plan_add(workshop, [parse(source, root)], force=True), "now")
+    with store.staging_area() as staging_area:
+        store.commit(store.plan_add(staging_area, [parse(source, root)], force=True), "now")
     os._exit(0)
 
 for line in sys.stdin:
@@ -505,7 +505,7 @@ class TestKilled:
             step += 1
             code = add_until(step)
             assert code in (0, -9)
-            with shop.store.workshop():
+            with shop.store.staging_area():
                 pass  # the next command
             seen |= (found := self.look(shop, empty=not installed))
             if found == {"new"} and installed:  # back, for the next step
@@ -532,7 +532,7 @@ class TestKilled:
         return {*content}
 
     def test_the_staging_directory_of_a_running_command_is_left_alone(self, shop, place):
-        with shop.store.workshop() as one, shop.store.workshop() as other:
+        with shop.store.staging_area() as one, shop.store.staging_area() as other:
             assert one.directory.is_dir()
             assert other.directory.is_dir()
             assert one.directory != other.directory

@@ -139,7 +139,7 @@ def test_discovery_finds_only_so_many() -> None:
     agent = AgentAsker("run-1", discovers=True, iteration=5, max_new_tasks=2)
     tasks = add(agent, add(agent, TASKS))
     assert [(task.source, task.iteration) for task in tasks[-2:]] == [("discovery", 5)] * 2
-    with pytest.raises(SamuelError, match="2 is the most"):
+    with pytest.raises(SamuelError, match="2 tasks, which is the limit"):
         add(agent, tasks)
     tasks = add(AgentAsker("run-1", "pending", iteration=5, max_new_tasks=2), tasks)
     assert (tasks[-1].source, tasks[-1].iteration) == ("agent", 5)

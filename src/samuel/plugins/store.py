@@ -104,7 +104,7 @@ class Store:
     # Planning
 
     @contextmanager
-    def workshop(self) -> Iterator[StagingArea]:
+    def staging_area(self) -> Iterator[StagingArea]:
         """A staging directory for one command; what killed commands left behind is finished or removed first."""
         with ExitStack() as stack:
             with self._held():
@@ -113,7 +113,7 @@ class Store:
 
     def plan_add(
         self,
-        workshop: StagingArea,
+        staging_area: StagingArea,
         sources: Sequence[PluginSource],
         *,
         link: bool = False,
@@ -124,7 +124,7 @@ class Store:
         installed = self.installed()
         candidates: list[PluginCandidate] = []
         for plugin_source in sources:
-            candidate = workshop.make(plugin_source, link=link, grants=grants)
+            candidate = staging_area.make(plugin_source, link=link, grants=grants)
             candidates.append(
                 self._placed(candidate, [*installed, *(other.plugin for other in candidates)], force)
             )
@@ -133,9 +133,9 @@ class Store:
                 f"`{candidates[0].title}` asks in its manifest for what it needs",
                 "`--grant` is for plugins without one",
             )
-        return Plan(workshop.directory, tuple(self._with_required(workshop, candidates, installed)))
+        return Plan(staging_area.directory, tuple(self._with_required(staging_area, candidates, installed)))
 
-    def plan_update(self, workshop: StagingArea, name: str = "") -> Plan:
+    def plan_update(self, staging_area: StagingArea, name: str = "") -> Plan:
         """Update from where the plugins came from. Of several, one that cannot be fetched stays as it is."""
         installed = self.installed()
         chosen = [self.named(name)] if name else installed
@@ -149,10 +149,10 @@ class Store:
             if plugin.locked is None:
                 continue
             try:
-                fresh = self._fresh(workshop, plugin, plugin.locked)
+                fresh = self._fresh(staging_area, plugin, plugin.locked)
                 # With its requirements: if one cannot be met, the other plugins are updated all the same.
                 updated = [self._placed(fresh, installed, force=True)] if fresh else []
-                candidates += self._with_required(workshop, updated, after(installed, candidates))
+                candidates += self._with_required(staging_area, updated, after(installed, candidates))
             except SamuelError as error:
                 if name:
                     raise
@@ -162,41 +162,41 @@ class Store:
                 unchanged.append(plugin)
         candidates = [candidate._replace(ask=not self._is_agreed(candidate.plugin)) for candidate in candidates]
         unlocked = tuple(plugin.title for plugin in chosen if plugin.locked is None)
-        return Plan(workshop.directory, tuple(candidates), tuple(unchanged), unlocked, tuple(failed))
+        return Plan(staging_area.directory, tuple(candidates), tuple(unchanged), unlocked, tuple(failed))
 
-    def plan_install(self, workshop: StagingArea) -> Plan:
+    def plan_install(self, staging_area: StagingArea) -> Plan:
         """Install exactly what samuel.lock says; digests are checked."""
         installed = {
             plugin.title: plugin for plugin in self.installed() if plugin.directory.parent == self.plugins
         }
         entries = self.locked()
-        candidates = [self._as_locked(workshop, entry, installed.get(name)) for name, entry in entries.items()]
+        candidates = [self._as_locked(staging_area, entry, installed.get(name)) for name, entry in entries.items()]
         candidates = [candidate._replace(ask=not self._is_agreed(candidate.plugin)) for candidate in candidates]
         unchanged = tuple(candidate.plugin for candidate in candidates if not candidate.staged)
         return Plan(
-            workshop.directory,
+            staging_area.directory,
             tuple(candidates),
             unchanged,
             tuple(title for title in installed if title not in entries),
         )
 
     def _fresh(
-        self, workshop: StagingArea, plugin: InstalledPlugin, entry: LockedPlugin
+        self, staging_area: StagingArea, plugin: InstalledPlugin, entry: LockedPlugin
     ) -> PluginCandidate | None:
         """The plugin as it is now where it came from; None if it is the same as the installed one."""
         if entry.link:
             return None
-        fresh = workshop.make(source.of_entry(entry, self.base), grants=entry.capabilities)
+        fresh = staging_area.make(source.of_entry(entry, self.base), grants=entry.capabilities)
         same = (fresh.entry.commit, fresh.entry.digest) == (entry.commit, content_digest(plugin.directory))
         return None if same else fresh
 
     def _as_locked(
-        self, workshop: StagingArea, entry: LockedPlugin, plugin: InstalledPlugin | None
+        self, staging_area: StagingArea, entry: LockedPlugin, plugin: InstalledPlugin | None
     ) -> PluginCandidate:
         origin = source.locked(entry, self.base)
         if plugin is not None and _is_as_locked(plugin, entry, origin):
             return PluginCandidate(origin, plugin, entry, plugin, staged=False)
-        candidate = workshop.make(origin, link=entry.link, grants=entry.capabilities)
+        candidate = staging_area.make(origin, link=entry.link, grants=entry.capabilities)
         return with_lock(candidate, entry)._replace(before=plugin)
 
     def _placed(
@@ -218,7 +218,10 @@ class Store:
         return candidate
 
     def _with_required(
-        self, workshop: StagingArea, candidates: Sequence[PluginCandidate], installed: Sequence[InstalledPlugin]
+        self,
+        staging_area: StagingArea,
+        candidates: Sequence[PluginCandidate],
+        installed: Sequence[InstalledPlugin],
     ) -> list[PluginCandidate]:
         """The candidates, followed by the plugins that they require and that are not installed."""
         candidates = list(candidates)
@@ -233,15 +236,17 @@ class Store:
                     f"more than {requirements.MAX_ADDED} plugins would be installed", "install some first"
                 )
             owner = next(candidate for candidate in candidates if candidate.title == unmet[0].owner.title)
-            candidates.append(self._placed(self._required(workshop, owner, unmet[0]), installed, force=False))
+            candidates.append(self._placed(self._required(staging_area, owner, unmet[0]), installed, force=False))
 
     def _required(
-        self, workshop: StagingArea, owner: PluginCandidate, unmet: requirements.UnmetRequirement
+        self, staging_area: StagingArea, owner: PluginCandidate, unmet: requirements.UnmetRequirement
     ) -> PluginCandidate:
         # A plugin from the network must not name directories of this machine.
         base = Path(owner.source.url) if owner.source.local else None
         try:
-            candidate = workshop.make(source.parse(unmet.source, base or self.base, paths_too=base is not None))
+            candidate = staging_area.make(
+                source.parse(unmet.source, base or self.base, paths_too=base is not None)
+            )
         except SamuelError as error:
             what = f"`{owner.title}` requires `{unmet.requirement.name}`"
             raise SamuelError(f"{what}: {error.message}", error.hint) from None

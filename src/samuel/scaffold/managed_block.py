@@ -1,4 +1,4 @@
-"""The managed block of a file: ours between two marks, everything else is somebody's own and stays as it is."""
+"""The managed block of a file: Samuel owns what is between two marks; the rest belongs to the user and stays."""
 
 from __future__ import annotations
 

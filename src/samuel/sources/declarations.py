@@ -74,7 +74,7 @@ class DeclarationCache:
 
     @cached_property
     def _stored(self) -> dict[str, FileDeclarations]:
-        """Read when first needed: with nothing changed, nobody asks."""
+        """Read when first needed: while nothing changed, it is not needed."""
         return stored_declarations(self._file)
 
     def last(self, path: str) -> FileDeclarations | None:

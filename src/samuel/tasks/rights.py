@@ -167,7 +167,7 @@ class AgentAsker:
         discovered = [task for task in tasks if task.source == DISCOVERY and task.iteration == self.iteration]
         if self.max_new_tasks is not None and len(discovered) >= self.max_new_tasks:
             raise SamuelError(
-                f"this discovery has found {len(discovered)} tasks, and {self.max_new_tasks} is the most",
+                f"this discovery has found {len(discovered)} tasks, which is the limit",
                 "end this turn; the next discovery can find more",
             )
 

@@ -167,7 +167,7 @@ def test_inside_a_run_new_tasks_say_where_they_came_from(samuel, three, inside):
     assert samuel("run", "enqueue", "Found") == (
         1,
         "",
-        "error: this discovery has found 2 tasks, and 2 is the most\n"
+        "error: this discovery has found 2 tasks, which is the limit\n"
         "end this turn; the next discovery can find more\n",
     )
     assert len(three.load()) == 6

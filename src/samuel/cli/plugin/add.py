@@ -87,8 +87,8 @@ def _add(
     here: CommandContext, store: Store, progress: Progress, sources: Sequence[str], options: AddOptions
 ) -> list[Added]:
     parsed = [parse(text, here.directory) for text in sources]
-    with store.workshop() as workshop:
-        plan = store.plan_add(workshop, parsed, link=options.link, force=options.force, grants=options.grants)
+    with store.staging_area() as staging_area:
+        plan = store.plan_add(staging_area, parsed, link=options.link, force=options.force, grants=options.grants)
         if options.dry_run:
             progress.done()
             consent.show_offers(here, plan)

@@ -22,8 +22,8 @@ def install(here: CommandContext, of_user: bool, yes: bool, non_interactive: boo
     """
     with Progress(here.out) as progress:
         store = consent.store_to_change(here, of_user, progress)
-        with store.workshop() as workshop:
-            plan = store.plan_install(workshop)
+        with store.staging_area() as staging_area:
+            plan = store.plan_install(staging_area)
             consent.agree(here, plan, progress, yes=yes, non_interactive=non_interactive)
             placed = store.commit(plan, consent.now())
     left = [plugin.title for plugin in plan.unchanged]

@@ -27,8 +27,8 @@ def update(here: CommandContext, name: str, of_user: bool, yes: bool, non_intera
     """
     with Progress(here.out) as progress:
         store = consent.store_to_change(here, of_user, progress)
-        with store.workshop() as workshop:
-            plan = store.plan_update(workshop, name)
+        with store.staging_area() as staging_area:
+            plan = store.plan_update(staging_area, name)
             consent.agree(here, plan, progress, yes=yes, non_interactive=non_interactive)
             placed = store.commit(plan, consent.now())
     lines = [_updated(*both) for both in zip(plan.candidates, placed, strict=True)]
