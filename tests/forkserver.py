@@ -21,10 +21,14 @@ import subprocess
 import sys
 import tempfile
 import threading
+import traceback
 from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
 from typing import NoReturn
+
+from samuel.process import procfs
+from samuel.process.ledger import LEDGER
 
 # Without `site` and `socket` Python is there in 10 ms.
 CLIENT = """\
@@ -54,6 +58,9 @@ def running() -> Iterator[Path]:
         client = place / "samuel"
         client.write_text(CLIENT.format(python=sys.executable, address=address))
         client.chmod(0o755)
+        # An earlier test may have made this process a subreaper. It would adopt the server, and the next Samuel in
+        # this process would end it as a stray.
+        procfs.be_subreaper(False)
         server = subprocess.Popen(
             [sys.executable, __file__, address],
             env={"PATH": os.environ["PATH"], "LANG": "C.UTF-8"},
@@ -65,6 +72,7 @@ def running() -> Iterator[Path]:
         try:
             assert server.stdout.readline() == b"ready\n", "the fork server did not start"
             server.wait()
+            procfs.be_subreaper(LEDGER._subreaper)
             yield place
         finally:
             server.stdin.close()
@@ -101,14 +109,21 @@ def import_everything() -> None:
 
 
 def answer(connection: socket.socket, listener: socket.socket) -> None:
-    size, streams, _, _ = socket.recv_fds(connection, 8, 3)
-    request = connection.recv(int.from_bytes(size, "big"), socket.MSG_WAITALL)
-    directory, variables, arguments = marshal.loads(request)
-    # Before the fork: what runs in the child right after it reads the environment too.
-    os.environb.clear()
-    os.environb.update(variables)
-    os.chdir(directory)
-    if os.fork():
+    """Run one command in a fork. A client that is killed before it sent its request must not end the server."""
+    streams: list[int] = []
+    try:
+        size, streams, _, _ = socket.recv_fds(connection, 8, 3)
+        request = connection.recv(int.from_bytes(size, "big"), socket.MSG_WAITALL)
+        directory, variables, arguments = marshal.loads(request)
+        # Before the fork: what runs in the child right after it reads the environment too.
+        os.environb.clear()
+        os.environb.update(variables)
+        os.chdir(directory)
+        child = os.fork()
+    except (OSError, EOFError, ValueError, TypeError):
+        traceback.print_exc()
+        child = -1  # the client ends with 137
+    if child:
         connection.close()
         for number in streams:
             os.close(number)
