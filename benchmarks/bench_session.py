@@ -15,6 +15,7 @@ from places import executable, project
 from samuel.app import App
 from samuel.events import PostAbilityCall, SessionStop
 from samuel.process.environment import clean
+from samuel.shipped.table import SHIPPED_HOOKS
 from samuel.sources.yaml_hooks import files
 from samuel.trust.items import review
 
@@ -88,7 +89,7 @@ def _hooks(root: Path, event: str, script: str, more: str = "", count: int = HOO
         text = f"id: h{number}\nevent_type: {event}\n{more}{handler}"
         (root / f".system/hooks/h{number}.yaml").write_text(text)
     with App(root) as app:
-        items = review(root, {}, files=files(root))
+        items = review(root, {}, files=files(root, SHIPPED_HOOKS))
         app.trust.agree([(item.name, item.digest, b"") for item in items], at="", root=str(root))
     return scripts
 
