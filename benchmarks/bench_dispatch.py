@@ -29,7 +29,7 @@ def run(scratch: Path) -> Iterator[Row]:
     event = ContextExtra(task={"id": "1", "title": "a task"})
 
     with project(scratch) as root:
-        ours = dispatcher(root, [inline("context.extra", f"h{n}", one) for n, one in enumerate(ten)])
+        ours = dispatcher(root, [inline("context.extra", f"h{n}", function) for n, function in enumerate(ten)])
         manager = _pluggy(ten)
         assert len(ours.fire(event).result["extras"]) == 10
         assert len(manager.hook.extra(event=event)) == 10

@@ -29,12 +29,12 @@ def run(scratch: Path) -> Iterator[Row]:
             for record in records:
                 os.write(raw, record)
 
-        plain, written, appended = take_turns(
+        plain, journalled, appended = take_turns(
             lambda: without.fire(event), lambda: with_journal.fire(event), append, rounds=400, inner=25
         )
         journal.close()
         os.close(raw)
-    added = Times(written.p50 - plain.p50, max(written.p95 - plain.p95, 0.0))
+    added = Times(journalled.p50 - plain.p50, max(journalled.p95 - plain.p95, 0.0))
     yield below("the journal's addition to one event", added, 25e-6)
     yield at_most("the same, vs appending the same records raw", added, appended, 2)
 

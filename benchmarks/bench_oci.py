@@ -48,32 +48,35 @@ def run(scratch: Path) -> Iterator[Row]:
             return
         event = ContextExtra(task={"id": "1", "title": "x" * 800})
         runtime = OciRuntime(root, os.environ, user().cache, LIMIT, 256 * 1024 * 1024, SystemClock())
-        kept, single = (handler(program.parent, image, serve=serve) for serve in (True, False))
+        warm_handler, single = (handler(program.parent, image, serve=serve) for serve in (True, False))
         worker = Conversation([str(program), "serve"], cwd=str(root), env=clean(), over_stdio=True)
 
         def in_a_container() -> None:
-            assert runtime.call(kept, event, 10.0).outcome is Outcome.OK
+            assert runtime.call(warm_handler, event, 10.0).outcome is Outcome.OK
 
         def without() -> None:
             line = msgspec.json.encode(ContainerRequest("hook", msgspec.Raw(msgspec.json.encode(event)))) + b"\n"
             assert msgspec.json.decode(worker.ask(line, timeout=10.0, limit=LIMIT).answer) == {"result": {}}
 
         def bare() -> None:
-            flags = engine.limited_flags(found, network=False, cache=user().cache)
+            flags = engine.limited_flags(container_engine, network=False, cache=user().cache)
             words = [*flags.before, "run", "--rm", "-i", *flags.after, image, "hook"]
             subprocess.run(
-                [found.program, *words], input=msgspec.json.encode(event), capture_output=True, check=True
+                [container_engine.program, *words],
+                input=msgspec.json.encode(event),
+                capture_output=True,
+                check=True,
             )
 
-        found = engine.needed(os.environ)
+        container_engine = engine.needed(os.environ)
         warm, plain = take_turns(in_a_container, without, rounds=200, inner=20)
         once, theirs = take_turns(lambda: runtime.call(single, event, 60.0), bare, rounds=10, warm_up=1)
         worker.close()
         runtime.close()
-        subprocess.run([found.program, "rmi", "--force", IMAGE], capture_output=True)
+        subprocess.run([container_engine.program, "rmi", "--force", IMAGE], capture_output=True)
     yield at_most("a hook in a kept container at 1 KB, vs the same program without one", warm, plain, 2)
-    yield at_least(f"the same, vs `{found.name} run` for each call", warm, theirs, 100)
-    yield at_most(f"a hook in a container of its own, vs `{found.name} run`", once, theirs, 2)
+    yield at_least(f"the same, vs `{container_engine.name} run` for each call", warm, theirs, 100)
+    yield at_most(f"a hook in a container of its own, vs `{container_engine.name} run`", once, theirs, 2)
 
 
 def build(directory: Path) -> tuple[Path, str]:

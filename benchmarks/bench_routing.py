@@ -26,7 +26,7 @@ from samuel.relevance.index import TextIndex
 
 TESTS = Path(__file__).parent.parent / "tests"
 TOPICS = 1_000
-SHOWN = 12  # of the 25 to 43 abilities of a registry
+ABILITIES_RANKED = 12  # of the 25 to 43 abilities of a registry
 SIZES = (1_000, 10_000)
 PROMPTS = (
     "Run the full billing regression tests for me",
@@ -81,29 +81,35 @@ def _knowledge_speed(scratch: Path) -> Iterator[Row]:
     def ask(cache: Path | None) -> None:
         route_knowledge(read_base(root), text=PROMPTS[3], cache=cache)
 
-    kept, anew = take_turns(partial(ask, cache), partial(ask, None), rounds=4, warm_up=1)
-    yield at_least(f"finding documents among {TOPICS:,} topics, vs without a cache", kept, anew, 5)
+    cached, anew = take_turns(partial(ask, cache), partial(ask, None), rounds=4, warm_up=1)
+    yield at_least(f"finding documents among {TOPICS:,} topics, vs without a cache", cached, anew, 5)
 
 
 def _ability_quality() -> Iterator[Row]:
     sets = runpy.run_path(str(TESTS / "abilities" / "labelled_sets.py"))
     everywhere = sets["unrelated_everywhere"]()
     for name in (*sets["DEVELOPMENT"], sets["HELD_OUT"]):
-        one = sets["labelled"](name)
+        labelled_set = sets["labelled"](name)
         kept_aside = name == sets["HELD_OUT"]
         others = (
-            {"unrelated": one.unrelated}
+            {"unrelated": labelled_set.unrelated}
             if kept_aside
-            else {"unrelated": one.unrelated, "that fit nowhere": everywhere, "near misses": one.near_misses}
+            else {
+                "unrelated": labelled_set.unrelated,
+                "that fit nowhere": everywhere,
+                "near misses": labelled_set.near_misses,
+            }
         )
-        with open_index(one.registry) as index:
+        with open_index(labelled_set.registry) as index:
 
-            def found(text: str, registry: Registry = one.registry, index: TextIndex = index) -> list[str]:
+            def ability_ids(
+                text: str, registry: Registry = labelled_set.registry, index: TextIndex = index
+            ) -> list[str]:
                 return [each.id for each in route(text, registry, index).candidates]
 
             what = "prompts that were kept aside" if kept_aside else f"what it was developed on, {name}"
-            yield _quality(what, one.prompts, others, found)
-            yield _ranked_quality(what, one.prompts, one.registry, index)
+            yield _quality(what, labelled_set.prompts, others, ability_ids)
+            yield _ranked_quality(what, labelled_set.prompts, labelled_set.registry, index)
 
 
 def _ranked_quality(what: str, prompts: Sequence[tuple[str, str]], registry: Registry, index: TextIndex) -> Row:
@@ -111,14 +117,17 @@ def _ranked_quality(what: str, prompts: Sequence[tuple[str, str]], registry: Reg
     right = dict(prompts)
 
     def ranker(text: str, abilities: Sequence[Ability], limit: int) -> Ranking:
-        return Ranking("scripted", tuple(one.id for one in abilities if one.id == right[text]))
+        return Ranking("scripted", tuple(ability.id for ability in abilities if ability.id == right[text]))
 
     def first(text: str) -> list[str]:
-        return [each.id for each in route(text, registry, index, ranker=ranker, most_ranked=SHOWN).candidates[:1]]
+        return [
+            each.id
+            for each in route(text, registry, index, ranker=ranker, most_ranked=ABILITIES_RANKED).candidates[:1]
+        ]
 
     count = sum(first(text) == [wants] for text, wants in prompts)
     return Row(
-        f"routing {what}, by a scripted ranker that is shown {SHOWN}: right first",
+        f"routing {what}, by a scripted ranker that is shown {ABILITIES_RANKED}: right first",
         f"{count} of {len(prompts)}",
         "-",
         f"{count / len(prompts):.0%}",
@@ -128,28 +137,29 @@ def _ranked_quality(what: str, prompts: Sequence[tuple[str, str]], registry: Reg
 
 
 def _knowledge_quality(scratch: Path) -> Row:
-    one = runpy.run_path(str(TESTS / "knowledge" / "labelled_base.py"))["labelled"](scratch / "labelled")
+    labelled_base = runpy.run_path(str(TESTS / "knowledge" / "labelled_base.py"))["labelled"](scratch / "labelled")
 
-    def found(text: str) -> list[str]:
+    def topics_for(text: str) -> list[str]:
         """The topics of the documents, in their order."""
-        return list(
-            dict.fromkeys(each.path.split("/")[0] for each in route_knowledge(one.base, text=text).documents)
-        )
+        documents = route_knowledge(labelled_base.base, text=text).documents
+        return list(dict.fromkeys(document.path.split("/")[0] for document in documents))
 
-    return _quality("questions to knowledge", one.prompts, {"unrelated": one.unrelated}, found)
+    return _quality(
+        "questions to knowledge", labelled_base.prompts, {"unrelated": labelled_base.unrelated}, topics_for
+    )
 
 
 def _quality(
     what: str,
     prompts: Sequence[tuple[str, str]],
     others: dict[str, Sequence[str]],
-    found: Callable[[str], list[str]],
+    route_text: Callable[[str], list[str]],
 ) -> Row:
-    answers = [(found(text), wants) for text, wants in prompts]
+    answers = [(route_text(text), wants) for text, wants in prompts]
     first = sum(ids[:1] == [wants] for ids, wants in answers)
     three = sum(wants in ids[:3] for ids, wants in answers)
     nothing = sum(not ids for ids, _ in answers)
-    offered = {kind: sum(bool(found(text)) for text in texts) for kind, texts in others.items()}
+    offered = {kind: sum(bool(route_text(text)) for text in texts) for kind, texts in others.items()}
     return Row(
         f"routing {what}: right first / among three / nothing offered",
         f"{first} / {three} / {nothing} of {len(prompts)}",

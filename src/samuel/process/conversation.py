@@ -109,7 +109,7 @@ class Conversation:
             self._take_aside(aside)
         else:
             self.close()
-            aside += self._last_words
+            aside += self._stderr_at_end
         return ConversationReply(ended, bytes(answer), bytes(aside[-STDERR_KEPT:]), self._process.returncode or 0)
 
     @property
@@ -128,12 +128,12 @@ class Conversation:
         aside = bytearray()
         while self._take_aside(aside) and len(aside) < 2 * STDERR_KEPT:
             pass
-        self._last_words = bytes(aside)
+        self._stderr_at_end = bytes(aside)
         self._close_pipes()
         if self._after is not None:
             self._after()
 
-    _last_words = b""
+    _stderr_at_end = b""
 
     def _send(self, rest: memoryview) -> memoryview:
         """As much as it takes now; gives what is left."""
