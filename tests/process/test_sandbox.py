@@ -212,6 +212,19 @@ class TestBubblewrap:
         assert b"\nKEY=secret\n" in done.stdout
         assert b"SECRET_OF_THE_HOST" not in done.stdout
 
+    def test_mounts_that_come_and_go_below_run_are_not_part_of_the_sandbox(self, place: Workspace) -> None:
+        """Container engines mount there all the time; a mount that vanishes while it is copied is an error."""
+        with sandboxes.confined(["/bin/true"], Box("bwrap"), place, {}) as command:
+            words = command.argv
+        sources = [words[at + 1] for at, word in enumerate(words) if word.startswith(("--bind", "--ro-bind"))]
+        assert "/usr" in sources
+        assert not {"/", "/run"} & set(sources)
+
+    def test_nothing_can_be_made_at_the_root_of_the_machine(self, place: Workspace) -> None:
+        done = run("mkdir /new || touch /new; ls -d /usr /etc", Box("bwrap"), place)
+        assert done.stdout.decode().split() == ["/etc", "/usr"], done.stderr
+        assert b"Read-only file system" in done.stderr
+
     def test_other_programs_sockets_are_out_of_reach(self, place: Workspace) -> None:
         done = run("ls /run /var/run; ls -A /tmp; touch /tmp/new && echo private", Box("bwrap"), place)
         assert b"docker.sock" not in done.stdout

@@ -13,6 +13,8 @@ from samuel.process.sandbox.request import Command, SandboxRequest, Workspace, v
 # Everything is there to read and nothing to write. /run and /tmp are where other programs of the user listen
 # on sockets (containers, the session bus, ssh-agent), and a socket can be talked to on a read-only file system.
 _HIDDEN = ("/tmp", "/var/tmp", "/run")
+_MADE_ANEW = ("/dev", "/proc")
+_READ_ONLY_ROOT = ("--remount-ro", "/")  # after all mounts, whose targets may have to be created
 _TRIAL = 60.0  # a busy machine must not look like one without walls
 
 
@@ -33,7 +35,7 @@ def confined(
             words += ("--bind" if volume.writable else "--ro-bind", volume.source, volume.target)
         if not sandbox.network:
             words.append("--unshare-net")
-        words += ("--chdir", os.path.realpath(place.root), "--", *argv)
+        words += (*_READ_ONLY_ROOT, "--chdir", os.path.realpath(place.root), "--", *argv)
         yield Command(words, dict(env), filter_fds)
 
 
@@ -44,7 +46,7 @@ def missing(sandbox: SandboxRequest, place: Workspace) -> str:
     with _filter() as (filter_words, filter_fds):
         words = [program, *_machine(), *bubblewrap.UNSHARE, *filter_words, "--die-with-parent"]
         tried = spawn.run(
-            [*words, "--", "/bin/sh", "-c", ":"],
+            [*words, *_READ_ONLY_ROOT, "--", "/bin/sh", "-c", ":"],
             cwd="/",
             env=environment.clean(base=place.host),
             timeout=_TRIAL,
@@ -64,7 +66,16 @@ def _filter() -> Iterator[tuple[tuple[str, ...], tuple[int, ...]]]:
 
 
 def _machine() -> list[str]:
-    words = ["--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc", *bubblewrap.read_only_proc()]
+    """The words for the machine's files. Each entry of `/` is mounted by itself and not `/` as a whole: container
+    engines mount and unmount below /run all the time, and a mount that vanishes makes bubblewrap fail."""
+    words: list[str] = []
+    with os.scandir("/") as entries:
+        for entry in sorted(entries, key=lambda entry: entry.name):
+            if entry.is_symlink():
+                words += ("--symlink", os.readlink(entry.path), entry.path)
+            elif entry.path not in (*_HIDDEN, *_MADE_ANEW):
+                words += ("--ro-bind-try", entry.path, entry.path)
+    words += ("--dev", "/dev", "--proc", "/proc", *bubblewrap.read_only_proc())
     for path in _HIDDEN:
         if os.path.isdir(path) and not os.path.islink(path):
             words += ("--tmpfs", path)
