@@ -104,7 +104,7 @@ def agent(root: Path, change: int) -> Callable[..., Any]:
 
 
 def iterations(app: App, count: int = 1) -> None:
-    run = app.loop(Stop()).run(count, "scripted")
+    run = app.loop(Stop()).run(count, ["scripted"])
     assert run.iterations_run == count, run
 
 

@@ -60,7 +60,7 @@ class LoopProject:
 
     def run(self, iterations: int = 10, agent: str = "mine", stop: Stop | None = None, **settings: Any) -> Run:
         with self.open(**settings) as app:
-            return app.loop(stop or Stop(), timings=True).run(iterations, agent)
+            return app.loop(stop or Stop(), timings=True).run(iterations, [agent])
 
     def progress(self) -> str:
         return (self.root / ".samuel/run/progress.md").read_text()

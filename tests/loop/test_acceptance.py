@@ -479,7 +479,7 @@ def test_memory_does_not_grow_with_the_number_of_iterations(loop: LoopProject) -
 
     brief = Recorder("context.snapshot", order=100, returns=lambda event: brief.events.clear())
     with loop.project.open(trust_everything=True, handlers=[agent, brief]) as app:
-        app.loop(Stop()).run(4 * step, "mine")
+        app.loop(Stop()).run(4 * step, ["mine"])
     assert sizes[3] - sizes[1] < 2 * 1024 * 1024, sizes
 
 

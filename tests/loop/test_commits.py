@@ -42,7 +42,7 @@ def run(loop: LoopProject, *, trusting: bool) -> list[str]:
     loop.tasks("1")
     loop.reports.clear()
     with loop.project.open(trust_everything=trusting, watch=loop.reports.append) as app:
-        app.loop(Stop()).run(3, "mine")
+        app.loop(Stop()).run(3, ["mine"])
     assert loop.statuses() == {"1": "completed"}
     return [report.text for report in loop.reports if isinstance(report, LoopWarning)]
 

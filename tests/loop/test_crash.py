@@ -62,7 +62,7 @@ class Deadly(Disk):
         return super().__getattribute__(name)
 
 with App(".", machine=Machine(disk=Deadly()), overrides=Overrides(trust_everything=True)) as app:
-    run = app.loop(Stop()).run(25, "mine")
+    run = app.loop(Stop()).run(25, ["mine"])
 print(run.exit_reason, Deadly.count)
 """
 

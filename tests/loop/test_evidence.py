@@ -39,7 +39,7 @@ def watch(report):
         print(report.text)
 
 with App(".", overrides=Overrides(trust_everything=True), watch=watch) as app:
-    print(app.loop(Stop()).run(int(sys.argv[1]), "mine").exit_reason)
+    print(app.loop(Stop()).run(int(sys.argv[1]), ["mine"]).exit_reason)
 """
 
 
@@ -180,7 +180,7 @@ class TestOtherMethodologies:
 
     def run(self, loop: LoopProject) -> None:
         with loop.open(methodology="ralph") as app:
-            assert app.loop(Stop()).run(1, "mine").exit_reason == "queue_empty"
+            assert app.loop(Stop()).run(1, ["mine"]).exit_reason == "queue_empty"
 
     @pytest.mark.parametrize(
         "command",
@@ -213,7 +213,7 @@ class TestOtherMethodologies:
     ) -> None:
         loop.agent(CLAIM, "other")
         with self.at_work(loop), loop.open(methodology="docs") as app:
-            assert app.loop(Stop()).run(9, "other").exit_reason == "queue_empty"
+            assert app.loop(Stop()).run(9, ["other"]).exit_reason == "queue_empty"
         assert [task.status for task in other.load()] == ["completed", "completed"]
 
 

@@ -406,7 +406,7 @@ class TestStopping:
                 stop.requested = True
 
         with loop.project.open(trust_everything=True, handlers=[breaks], watch=watch) as app:
-            run = app.loop(stop).run(5, "mine")
+            run = app.loop(stop).run(5, ["mine"])
         assert run.exit_reason == "interrupted"
         assert prd.read_text() == "this is not a task file\n"
 

@@ -25,3 +25,6 @@ class AgentEnding(msgspec.Struct, frozen=True):
     """What the agent or its service said, in one line."""
     resets_at: float | None = None
     """When a usage limit ends, in seconds since the epoch, if it is known."""
+
+
+ENDED_WELL = AgentEnding()

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from samuel.abilities.execution import trust as ability_trust
 from samuel.app.session import recording_fire
 from samuel.files.atomic import Disk
+from samuel.loop.budgets import BudgetMeter
 from samuel.loop.loop import Loop
 from samuel.loop.reports import HandlerMessage, Watch, ignore_reports
 from samuel.loop.steps import Steps
@@ -42,6 +43,7 @@ def workplace(app: App, watch: Watch | None, disk: Disk) -> Workplace:
         templates=app.paths.templates,
         cache=app.user.cache,
         settings=app.config.chosen(app.methodology),
+        meter=BudgetMeter(app.config.chosen(app.methodology).budgets),
         preferred_agent=app.personal.agent,
         agents=app.config.agents,
         environment=app.variables,

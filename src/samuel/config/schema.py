@@ -99,7 +99,7 @@ DESCRIPTIONS: Mapping[str, str] = {
     "methodology.*.agent": "The agent: claude, codex, gemini, copilot, kiro, scripted, or one of [agents].",
     "methodology.*.agents": "Instead of `agent`, in order of preference: the next takes over at a usage limit.",
     "methodology.*.max_wait": "How long a run waits for an agent whose usage limit is reached.",
-    "methodology.*.idle_timeout": "An agent without output, file change or CPU use for so long is ended; or `none`.",
+    "methodology.*.idle_timeout": "An agent that shows no sign of work for so long is ended; `none`: never.",
     "methodology.*.require_checks": "Refuse to start a run without `quality_checks`.",
     "methodology.*.baseline": "Checks that fail before the first agent: `refuse` the run, or `accept` them.",
     "methodology.*.protect": "Patterns of files that only a task which names them may change.",

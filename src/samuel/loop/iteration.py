@@ -6,13 +6,14 @@ pending with the reason in its next prompt, or is blocked when it failed too oft
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from msgspec.structs import replace
 
-from samuel.agents.ending import AgentEnding
+from samuel.agents.ending import EndingKind
 from samuel.clock import iso
 from samuel.dispatch.record import Fired
 from samuel.events import (
@@ -26,25 +27,32 @@ from samuel.events import (
     QualityCheck,
 )
 from samuel.events.endings import ExitReason, IterationOutcome
+from samuel.loop.agent_ending import ending_of
+from samuel.loop.attempt_facts import AttemptFacts
+from samuel.loop.availability import TROUBLE, wait_after
+from samuel.loop.budgets import BudgetHit
 from samuel.loop.claims import take_claim
 from samuel.loop.contexts import Contexts
 from samuel.loop.evidence import Evidence
-from samuel.loop.reports import AgentEnded, DiscoveryChosen, IterationFailed, IterationStarted
+from samuel.loop.reports import AgentEnded, DiscoveryChosen, IterationFailed, IterationStarted, QuestionAsked
 from samuel.loop.run import UNCHANGED, Run, Settlement, TaskCells
 from samuel.loop.run_files import RunFiles
 from samuel.loop.session import can_call_abilities, invocation_of, missing_prompt, session
 from samuel.loop.steps import NOTHING_GENERATED, Steps
-from samuel.loop.stop import IterationEnded, RunStopped
+from samuel.loop.stop import AgentTrouble, IterationEnded, RunStopped, reason_without_task
 from samuel.loop.workplace import Workplace
 from samuel.loop.worktree import ProjectState, RepositoryLost
 from samuel.process import sandbox as sandboxes
 from samuel.process import spawn
 from samuel.prompts.prompt_context import StateNames
-from samuel.tasks.queue import MET, remaining
+from samuel.tasks.queue import remaining
 from samuel.tasks.task import Task
 
 MAX_FAILURE = 4000  # characters of a failure that the next attempt gets to read
-NOT_STARTED = (126, 127)  # exit codes of a program that is not executable, or not there
+UNCHANGED_CLAIM = (
+    "the task was claimed, but no file changed; if nothing has to be changed, skip the task with a reason, or "
+    "write `Changes: none` below it in the PRD"
+)
 
 
 class Iteration:
@@ -54,10 +62,8 @@ class Iteration:
         self._files = files
         self.run = run
         self._task = task
-        self._usage: dict[str, Any] = {}
-        self._agent_ran = False
+        self._facts = AttemptFacts(place.clock.now())
         self._header_reported = False
-        self._changed: list[str] = []  # by the agent
         self._evidence = Evidence(place, files.tasks, steps.state_files, dry_run=steps.dry_run)
 
     def work(self) -> Settlement:
@@ -71,6 +77,8 @@ class Iteration:
         except RunStopped:
             self._report_header()
             raise
+        except AgentTrouble as trouble:
+            return self._troubled(trouble)
         except IterationEnded as ended:
             self._report_header()
             return self._failed(ended.outcome, ended.why)
@@ -90,6 +98,8 @@ class Iteration:
         self._refuse_tampering()
         if self.run.mode == "discovery":
             return self._discovered()
+        if settlement := self._parked():
+            return settlement
         self._check()
         self._refuse_tampering()
         return self._judge(tasks_before)
@@ -134,9 +144,7 @@ class Iteration:
         discovery = fired.result.get("mode") == "discovery"
         self.run = replace(self.run, mode="discovery" if discovery else "implementation")
         if not discovery and self._task is None:
-            done = all(task.status in MET for task in tasks)
-            reason = ExitReason.QUEUE_EMPTY if done else ExitReason.TASKS_BLOCKED
-            raise RunStopped(IterationOutcome.GATED, "there is no task to implement", reason)
+            raise RunStopped(IterationOutcome.GATED, "there is no task to implement", reason_without_task(tasks))
 
     def _take_task(self) -> tuple[Task, ...]:
         """Mark the task as in progress; the tasks as they are then."""
@@ -164,8 +172,8 @@ class Iteration:
 
     def _session(self, invocation: AgentInvoke, files_before: ProjectState) -> Mapping[str, Any]:
         def changed() -> list[str]:
-            self._changed = self._files.project.changed(files_before)
-            return self._changed
+            self._facts.changed = self._files.project.changed(files_before)
+            return self._facts.changed
 
         return session(
             invocation.prompt,
@@ -184,13 +192,13 @@ class Iteration:
 
     def _invoke(self, invocation: AgentInvoke) -> Mapping[str, Any]:
         with self._evidence.window(self.run, "agent", self._own_task):
-            self._agent_ran = True
+            self._facts.agent_ran = self._steps.agent_started = True
             fired = self._steps.ask(self.run, invocation)
             if fired.stopped:
-                self._agent_ran = bool(fired.calls)
+                self._facts.agent_ran = bool(fired.calls)
                 raise IterationEnded(IterationOutcome.AGENT_FAILED, fired.reason)
             answer = fired.result
-            self._usage = dict(answer.get("usage") or {})
+            self._facts.usage = dict(answer.get("usage") or {})
             self._apply_spool()
             if refusal := take_claim(answer, self._files.tasks, self._own_names()):
                 self._place.warn(refusal)
@@ -210,17 +218,18 @@ class Iteration:
                 self._place.warn(f"`samuel {' '.join(arguments)}` in the container: {stderr}")
 
     def _after_agent(self, answer: Mapping[str, Any]) -> None:
-        code = int(answer["exit_code"])
+        facts, code = self._facts, int(answer["exit_code"])
         stdout, stderr = str(answer.get("stdout", "")), str(answer.get("stderr", ""))
-        self._place.watch(AgentEnded(code, self._usage, AgentEnding(), str(answer.get("stdout_path") or "")))
-        self._fire(AfterAgentInvoke(exit_code=code, stdout=stdout, stderr=stderr, usage=self._usage))
+        facts.exit_code, facts.log = code, self._below_root(str(answer.get("stdout_path") or ""))
+        facts.ending = ending_of(answer, changed=bool(facts.changed), now=self._place.clock.now())
+        self._place.watch(AgentEnded(code, facts.usage, facts.ending, facts.log))
+        self._fire(AfterAgentInvoke(exit_code=code, stdout=stdout, stderr=stderr, usage=facts.usage))
+        if facts.ending.kind in (*TROUBLE, EndingKind.OVER_BUDGET) and not self._is_claimed():
+            raise AgentTrouble(facts.ending)
         if code != 0:
+            reason = facts.ending.reason or f"the agent ended with exit code {code}"
             output = (stderr or stdout).strip()[-MAX_FAILURE:]
-            # The display shows the first line only: if nothing ran, it has to hold the reason.
-            why = f": {output.splitlines()[-1]}" if output and code in NOT_STARTED else ""
-            raise IterationEnded(
-                IterationOutcome.AGENT_FAILED, f"the agent ended with exit code {code}{why}\n{output}".strip()
-            )
+            raise IterationEnded(IterationOutcome.AGENT_FAILED, f"{reason}\n{output}".strip())
 
     def _check(self) -> None:
         """No claim counts unless the quality checks pass."""
@@ -239,9 +248,11 @@ class Iteration:
         task = self._current(tasks)
         if task is None or task.status in ("skipped", "blocked"):  # by the agent, with its reason
             return self._settle(IterationOutcome.INCOMPLETE, failed=False, task=task)
+        if task.claimed and not (self._has_changes() or task.no_change):
+            return self._failed(IterationOutcome.STALLED, UNCHANGED_CLAIM)
         if task.claimed:
             return self._completed(task)
-        if not self._changed and _without_claims(tasks) == _without_claims(tasks_before):
+        if not self._facts.changed and _without_claims(tasks) == _without_claims(tasks_before):
             return self._failed(IterationOutcome.STALLED, "the iteration changed no file and no task")
         why = "the checks passed, but the task was not claimed with `samuel run done`"
         return self._failed(IterationOutcome.INCOMPLETE, why)
@@ -267,12 +278,12 @@ class Iteration:
         return self._settle(outcome, failed=False, new_tasks=new_tasks)
 
     def _failed(self, outcome: IterationOutcome, why: str) -> Settlement:
-        self._place.watch(IterationFailed(outcome, why))
+        self._place.watch(IterationFailed(outcome, why, self._facts.log))
         task = self._current(self._files.tasks.load()) if self.run.mode == "implementation" else None
         if task is None or task.status != "in_progress":
-            return self._settle(outcome, failed=True, task=task)
+            return self._settle(outcome, failed=True, task=task, why=why, gave_up=True)
         # An iteration that failed before the agent started says nothing about the task.
-        attempts = task.attempts + 1 if self._agent_ran else task.attempts
+        attempts = task.attempts + 1 if self._facts.agent_ran else task.attempts
         blocked = attempts >= self._place.settings.max_task_attempts
         row = TaskCells(
             status="blocked" if blocked else "pending",
@@ -281,7 +292,32 @@ class Iteration:
             iteration=self.run.iteration,
             last_failure=f"{outcome}: {why}"[:MAX_FAILURE],
         )
-        return self._settle(outcome, failed=True, task=task, row=row)
+        gave_up = blocked or not self._facts.agent_ran
+        return self._settle(outcome, failed=True, task=task, row=row, why=why, gave_up=gave_up)
+
+    def _parked(self) -> Settlement | None:
+        """The settlement of a task whose agent asked a question; None if it asked none."""
+        task = self._current(self._files.tasks.load())
+        if task is None or task.status != "waiting":
+            return None
+        for question in ():  # WIP
+            self._place.watch(QuestionAsked(task.id, question.text))
+        return self._settle(IterationOutcome.ASKED, failed=False, task=task)
+
+    def _troubled(self, trouble: AgentTrouble) -> Settlement:
+        """The agent could not work, or a budget is used up: the task is pending again, with no attempt more."""
+        ending = trouble.ending
+        self._place.watch(IterationFailed(trouble.outcome, trouble.why, self._facts.log))
+        task = self._current(self._files.tasks.load()) if self.run.mode == "implementation" else None
+        row = TaskCells(status="pending", claimed=False) if task else UNCHANGED
+        if ending.kind is EndingKind.OVER_BUDGET:
+            hit = self._place.meter.hit(self._facts.usage) or BudgetHit("run", ending.reason)
+            if hit.scope == "task":
+                row = TaskCells(status="blocked", claimed=False, last_failure=f"{trouble.outcome}: {hit.text}")
+            return self._settle(trouble.outcome, failed=False, task=task, row=row, why=trouble.why, budget=hit)
+        now, key = self._place.clock.now(), f"{self.run.run_id}/{self.run.iteration}"
+        wait = wait_after(ending, self.run.waits.get(self.run.agent), now, key)
+        return self._settle(trouble.outcome, failed=False, task=task, row=row, why=trouble.why, wait=wait)
 
     def _settle(
         self,
@@ -290,20 +326,35 @@ class Iteration:
         failed: bool,
         task: Task | None = None,
         row: TaskCells = UNCHANGED,
-        commit: list[str] | None = None,
+        why: str = "",
         new_tasks: int = 0,
+        **decision: Any,
     ) -> Settlement:
+        now = self._place.clock.now()
         return Settlement(
             outcome,
             failed,
             task_id=task.id if task else "",
             row=row,
-            usage=self._usage,
-            commit=commit,
+            usage=self._facts.usage,
             new_tasks=new_tasks,
+            agent=self.run.agent if self._facts.agent_ran else "",
+            record=self._facts.record(self.run, task, outcome, why, now, new_tasks),
+            **decision,
         )
 
     # Details
+
+    def _is_claimed(self) -> bool:
+        task = self._current(self._files.tasks.load())
+        return task is not None and task.claimed
+
+    def _has_changes(self) -> bool:
+        """Whether this attempt, or an earlier one at the same task, changed a file."""
+        return bool(self._facts.changed)
+
+    def _below_root(self, path: str) -> str:
+        return os.path.relpath(path, self._place.root) if path else ""
 
     def _report_header(self) -> None:
         """Report which iteration this is: once, before anything else about it."""

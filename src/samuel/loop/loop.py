@@ -6,7 +6,7 @@ of the steps, and that after:loop is fired on every way out. A handler can end t
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from typing import Any
 
@@ -16,30 +16,37 @@ from samuel.errors import SamuelError
 from samuel.events import AfterIteration, AfterLoop, BeforeLoop
 from samuel.events.endings import ExitReason
 from samuel.files.lock import held
+from samuel.loop.availability import AgentChoice, choose
+from samuel.loop.budgets import NOTHING_ADDED, AddedBudget
 from samuel.loop.evidence import restore
+from samuel.loop.history import History
 from samuel.loop.iteration import Iteration
 from samuel.loop.patient_tasks import PatientTasks
 from samuel.loop.reports import (
+    AgentChanged,
     IterationFailed,
     IterationSettled,
     RunEnded,
     RunRefused,
     RunResumed,
     RunStarted,
+    WaitStarted,
 )
 from samuel.loop.run import Run, RunFile, Settlement
 from samuel.loop.run_files import RunFiles
 from samuel.loop.settle import apply
+from samuel.loop.spending import Spending
 from samuel.loop.steps import ProgressNote, Steps
-from samuel.loop.stop import IterationEnded, RunStopped, Stop
+from samuel.loop.stop import IterationEnded, RunStopped, Stop, reason_without_task
 from samuel.loop.workplace import Workplace
 from samuel.process.live import registered
 from samuel.process.tree import end_leftovers
-from samuel.tasks.queue import MET, next_task
+from samuel.tasks.queue import next_task
 from samuel.tasks.store import TaskStore
 from samuel.tasks.task import Task
 
 MAX_EMPTY_DISCOVERIES = 2  # in a row
+WAIT_STEP = 1.0  # seconds of a wait after which a request to stop is seen
 
 
 class Loop:
@@ -49,12 +56,14 @@ class Loop:
         self._stop = stop
         self._pinned = dict(pinned)
         self._files = RunFiles.pinned(place, stop)
+        self._history = History.of(place.state, place.record, place.disk)
+        self._spending = Spending(place.meter, self._history, place.clock.now)
         self._file = RunFile(place.state, place.record, place.disk)
 
-    def run(self, max_iterations: int, agent: str) -> Run:
+    def run(self, max_iterations: int, agents: Sequence[str], added_budget: AddedBudget = NOTHING_ADDED) -> Run:
         """Work until there is a reason to end. The kernel holds the lock, so it is never left behind."""
         with self._locked():
-            run = self._begin(max_iterations, agent)
+            run = self._begin(max_iterations, agents, added_budget)
             reason = ExitReason.ERROR
             try:
                 with registered(self._place.live, run.run_id):
@@ -86,6 +95,7 @@ class Loop:
             run_id="dry-run",
             methodology=self._place.settings.name,
             agent=agent,
+            agents=[agent],
             started_at=self._place.clock.now(),
             max_iterations=1,
             iteration=1,
@@ -118,13 +128,31 @@ class Loop:
             task, no_task = self._next_task()
             if reason := self._reason_to_end(run, no_task):
                 return reason
-            run, reason = self._iterate(run, task)
+            choice = choose(run.agents, run.waits, self._place.clock.now(), self._place.settings.max_wait)
+            if not choice.agent:
+                self._note_end(run, ExitReason.AGENT_UNAVAILABLE, choice.why)
+                return ExitReason.AGENT_UNAVAILABLE
+            if choice.until:
+                self._wait(run, choice)
+                continue
+            if choice.agent != run.agent and run.agent in run.waits:
+                self._place.watch(AgentChanged(choice.agent, f"{run.agent}: {run.waits[run.agent].why}"))
+            run, reason = self._iterate(run, task, choice.agent)
             if reason:
                 return reason
 
-    def _iterate(self, run: Run, task: Task | None) -> tuple[Run, ExitReason | None]:
+    def _wait(self, run: Run, choice: AgentChoice) -> None:
+        """Wait until an agent can be tried again, or a stop is requested. A run that is killed waits on."""
+        self._place.watch(WaitStarted(choice.agent, choice.until, choice.why))
+        while not self._stop.requested and (left := choice.until - self._place.clock.now()) > 0:
+            if self._out_of_time(run):
+                return
+            self._place.clock.sleep(min(left, WAIT_STEP))
+
+    def _iterate(self, run: Run, task: Task | None, agent: str) -> tuple[Run, ExitReason | None]:
         """One iteration: worked on, settled in writing, announced. It may give a reason to end the run."""
-        run = self._file.save(run.begin(run.iterations_run + 1))
+        run = self._file.save(run.begin(run.iterations_run + 1, agent))
+        self._spending.begin(run, task)
         iteration = Iteration(self._place, self._steps, self._files, run, task)
         try:
             settlement = iteration.work()
@@ -144,15 +172,19 @@ class Loop:
             return ExitReason.INTERRUPTED
         if no_task is ExitReason.QUEUE_EMPTY:
             return no_task
-        if run.iterations_run >= run.max_iterations:
+        if run.counted_iterations >= run.max_iterations:
             return ExitReason.MAX_ITERATIONS
         if run.consec_fails >= settings.max_consecutive_failures:
             return ExitReason.CONSECUTIVE_FAILURES
-        if settings.max_duration is not None and self._place.clock.now() - run.started_at >= settings.max_duration:
+        if self._out_of_time(run) or self._spending.used_up(run):
             return ExitReason.BUDGET
         if run.empty_discoveries >= MAX_EMPTY_DISCOVERIES:
             return ExitReason.DISCOVERY_EXHAUSTED
         return no_task
+
+    def _out_of_time(self, run: Run) -> bool:
+        limit = self._place.settings.max_duration
+        return limit is not None and self._place.clock.now() - run.started_at >= limit
 
     def _next_task(self) -> tuple[Task | None, ExitReason | None]:
         """The next task, or why there is none. Pilot mode goes on without a task: it looks for more."""
@@ -160,13 +192,12 @@ class Loop:
         task = next_task(tasks)
         if task is not None or self._place.settings.pilot.enabled:
             return task, None
-        done = all(task.status in MET for task in tasks)
-        return None, ExitReason.QUEUE_EMPTY if done else ExitReason.TASKS_BLOCKED
+        return None, reason_without_task(tasks)
 
     # Beginning, going on, ending
 
-    def _begin(self, max_iterations: int, agent: str) -> Run:
-        """A new run, or the one that was killed: it goes on where it stopped."""
+    def _begin(self, max_iterations: int, agents: Sequence[str], added: AddedBudget) -> Run:
+        """A new run, or the one that was killed or ran out of budget: it goes on where it stopped."""
         last_run, notes = self._file.resumable()
         if notes and last_run is not None:
             end_leftovers("SAMUEL_RUN_ID", last_run.run_id)
@@ -177,13 +208,18 @@ class Loop:
             # Its agent may still be at work, and would claim what the next one is about to do.
             end_leftovers("SAMUEL_RUN_ID", last_run.run_id)
             self._place.watch(RunResumed(last_run.run_id, last_run.iteration))
-            return self._file.save(replace(last_run, max_iterations=max_iterations, agent=agent))
+            resumed = replace(last_run, max_iterations=max_iterations, agents=list(agents))
+            return self._file.save(resumed.with_budget(added))
         if last_run is not None:
             self._finish(last_run)
+            if last_run.budget_hit:
+                return self._go_on(last_run, max_iterations, agents, added)
         run = Run(
             run_id=self._place.clock.new_id("run"),
             methodology=self._place.settings.name,
-            agent=agent,
+            agent=agents[0],
+            agents=list(agents),
+            added_budget=added,
             started_at=self._place.clock.now(),
             max_iterations=max_iterations,
             dirty=self._files.project.excluded_from_commits(commit=self._place.settings.commit),
@@ -193,6 +229,21 @@ class Loop:
         if self._file.problem:
             self._place.warn(f"there is no record of this run, so it cannot be resumed: {self._file.problem}")
         return run
+
+    def _go_on(self, last_run: Run, max_iterations: int, agents: Sequence[str], added: AddedBudget) -> Run:
+        """The run that a budget ended: what it used still counts."""
+        self._place.watch(RunResumed(last_run.run_id, last_run.iteration))
+        return self._file.save(
+            replace(
+                last_run.with_budget(added),
+                exit_reason=None,
+                exit_message="",
+                budget_hit="",
+                max_iterations=last_run.counted_iterations + max_iterations,
+                agents=list(agents),
+                waits={},
+            )
+        )
 
     def _finish(self, last_run: Run) -> None:
         """Carry out what the last run decided, if it was stopped before that was done."""
@@ -204,12 +255,24 @@ class Loop:
     def _recover(self, run: Run) -> Run:
         """Carry out what was decided and may not be done yet: the settlement, then after:iteration."""
         if run.settlement is not None:
-            apply(self._place, self._files.tasks, run)
+            sha = apply(self._place, self._files.tasks, run)
+            self._record(run.settlement, sha)
             run = self._file.save(run.settled())
         if run.unannounced is not None:
             run = self._announce(run, run.unannounced)
             run = self._file.save(replace(run, unannounced=None))
         return run
+
+    def _record(self, settlement: Settlement, commit: str) -> None:
+        """Add the iteration to the history. A history that cannot be written costs a warning, not the run."""
+        if settlement.record is None:
+            return
+        record = replace(settlement.record, commit=commit or settlement.record.commit)
+        try:
+            self._history.add(record)
+        except (OSError, SamuelError) as error:
+            self._place.warn(f"the history of this run is incomplete: {error}")
+        self._spending.add(record)
 
     def _announce(self, run: Run, settlement: Settlement) -> Run:
         """Fire after:iteration when the tasks are settled: its handlers cannot change the result."""

@@ -10,7 +10,6 @@ sandboxed agent cannot write, and a run is resumed from the record alone.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
@@ -24,7 +23,10 @@ from samuel.events.endings import ExitReason, IterationOutcome
 from samuel.files import atomic
 from samuel.files.atomic import DISK, Disk
 from samuel.files.inside import read_inside
-from samuel.tasks.task import Task, TaskStatus
+from samuel.loop.attempt_record import AttemptRecord
+from samuel.loop.availability import AgentWait
+from samuel.loop.budgets import NOTHING_ADDED, AddedBudget, BudgetHit, add_usage
+from samuel.tasks.task import Task, TaskStatus, Verified
 
 FILE = "run.json"
 LIMIT = 64 * 1024 * 1024
@@ -42,6 +44,7 @@ class TaskCells(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     last_failure: str | UnsetType = UNSET
     completed_at: str | UnsetType = UNSET
     commit_sha: str | UnsetType = UNSET
+    verified: Verified | UnsetType = UNSET
 
     def applied_to(self, task: Task) -> Task:
         """The task with these cells."""
@@ -62,22 +65,39 @@ class Settlement(msgspec.Struct, frozen=True):
     usage: dict[str, Any] = {}
     commit: list[str] | None = None  # the paths to commit, if the task is to have a commit
     new_tasks: int = 0  # for a discovery
+    gave_up: bool = False  # the task is blocked by this failure, or the failure cost no attempt
+    agent: str = ""  # that worked; "" if none did
+    wait: AgentWait | None = None  # that agent cannot work now
+    budget: BudgetHit | None = None  # is used up
+    record: AttemptRecord | None = None
+
+    @property
+    def counted(self) -> bool:
+        """Whether the iteration counts against `max_iterations`: trouble of an agent does not."""
+        return self.wait is None
 
 
 class Run(msgspec.Struct, frozen=True, kw_only=True):
     run_id: str
     methodology: str
     agent: str
+    agents: list[str] = []  # in order of preference
     started_at: float
     max_iterations: int
     iteration: int = 0  # the one under way, or the last
     working: bool = False  # the iteration is not settled
     mode: RunMode = "implementation"
     iterations_run: int = 0
-    consec_fails: int = 0
+    uncounted: int = 0  # of these iterations, those that do not count against `max_iterations`
+    succeeded: int = 0  # iterations that did not fail
+    consec_fails: int = 0  # tasks in a row that were given up
     empty_discoveries: int = 0
     outcomes: dict[IterationOutcome, int] = {}
     usage: dict[str, Any] = {}
+    task_usage: dict[str, dict[str, Any]] = {}  # by task
+    added_budget: AddedBudget = NOTHING_ADDED
+    budget_hit: str = ""  # the budget that ended the run, in words
+    waits: dict[str, AgentWait] = {}  # the agents that cannot work now
     plugins: dict[str, Any] = {}  # what before:loop's handlers contributed, for the whole run
     dirty: list[str] = []  # what was changed in the work tree before the run: never committed by it
     pinned: dict[str, Any] = {}  # configuration and chains as they were when it started
@@ -96,7 +116,7 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
         """The exit code of `samuel run start`: that of the exit reason, or 1 if it is 0 and nothing succeeded."""
         if self.exit_reason is None:
             return 1
-        only_failures = self.iterations_run > 0 and self.consec_fails == self.iterations_run
+        only_failures = self.iterations_run > 0 and self.succeeded == 0
         return self.exit_reason.exit_code or int(only_failures or bool(self.complaints))
 
     @property
@@ -104,9 +124,19 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
         """Each agent process is a session."""
         return f"{self.run_id}-{self.iteration}"
 
-    def begin(self, iteration: int) -> Run:
+    def with_budget(self, added: AddedBudget) -> Run:
+        """The run with more to use than before."""
+        mine = self.added_budget
+        total = AddedBudget(mine.tokens + added.tokens, mine.cost_usd + added.cost_usd)
+        return replace(self, added_budget=total)
+
+    @property
+    def counted_iterations(self) -> int:
+        return self.iterations_run - self.uncounted
+
+    def begin(self, iteration: int, agent: str) -> Run:
         """The run in this iteration, which is one of implementation until its gate decides."""
-        return replace(self, iteration=iteration, working=True, mode="implementation")
+        return replace(self, iteration=iteration, agent=agent, working=True, mode="implementation")
 
     def complain(self, event: str, reason: str) -> Run:
         """The run with one more complaint; the same one is kept once."""
@@ -123,11 +153,36 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
             settlement=None,
             unannounced=settlement,
             iterations_run=self.iterations_run + 1,
-            consec_fails=self.consec_fails + 1 if settlement.failed else 0,
+            uncounted=self.uncounted + (not settlement.counted),
+            succeeded=self.succeeded + (not settlement.failed and settlement.counted),
+            consec_fails=self._consec_fails_after(settlement),
+            waits=self._waits_after(settlement),
+            budget_hit=self._budget_hit_after(settlement),
+            task_usage=self._task_usage_after(settlement),
             empty_discoveries=self._empty_discoveries_after(settlement),
             outcomes={**self.outcomes, settlement.outcome: self.outcomes.get(settlement.outcome, 0) + 1},
             usage=add_usage(self.usage, settlement.usage),
         )
+
+    def _consec_fails_after(self, settlement: Settlement) -> int:
+        """An attempt that failed and can be repeated, and trouble of an agent, neither count nor end the row."""
+        if settlement.failed:
+            return self.consec_fails + settlement.gave_up
+        return self.consec_fails if settlement.wait or settlement.budget else 0
+
+    def _waits_after(self, settlement: Settlement) -> dict[str, AgentWait]:
+        others = {agent: wait for agent, wait in self.waits.items() if agent != settlement.agent}
+        return {**others, settlement.agent: settlement.wait} if settlement.wait else others
+
+    def _budget_hit_after(self, settlement: Settlement) -> str:
+        hit = settlement.budget
+        return hit.text if hit and hit.scope != "task" else self.budget_hit
+
+    def _task_usage_after(self, settlement: Settlement) -> dict[str, dict[str, Any]]:
+        if not (settlement.task_id and settlement.usage):
+            return self.task_usage
+        task_usage = add_usage(self.task_usage.get(settlement.task_id, {}), settlement.usage)
+        return {**self.task_usage, settlement.task_id: task_usage}
 
     def _empty_discoveries_after(self, settlement: Settlement) -> int:
         """How many discoveries in a row added no task. A failed one neither counts nor ends the row."""
@@ -232,12 +287,3 @@ def _may_be_older(in_file: Run | None, recorded: Run) -> bool:
         and in_file.iterations_run in (recorded.iterations_run, recorded.iterations_run - 1)
         and in_file.settlement in (None, recorded.settlement, recorded.unannounced)
     )
-
-
-def add_usage(total: Mapping[str, Any], more: Mapping[str, Any]) -> dict[str, Any]:
-    """The sum of two usages: numbers are added, of anything else the last value is kept."""
-    summed = dict(total)
-    for key, value in more.items():
-        number = isinstance(value, (int, float)) and not isinstance(value, bool)
-        summed[key] = summed.get(key, 0) + value if number else value
-    return summed

@@ -22,13 +22,13 @@ from samuel.trust.commands import commit_hooks
 TRAILER = "Samuel-Iteration"
 
 
-def apply(place: Workplace, tasks: PatientTasks, run: Run) -> None:
-    """Carry out the settlement that the run saved."""
+def apply(place: Workplace, tasks: PatientTasks, run: Run) -> str:
+    """Carry out the settlement that the run saved; gives the commit that was made, or ""."""
     settlement = run.settlement
     assert settlement is not None
     if not settlement.task_id:
-        return
-    row = settlement.row
+        return ""
+    row, sha = settlement.row, ""
     if settlement.commit is not None:
         with sealed_for_commit(place, tasks, run):
             sha = _commit(place, run, settlement)
@@ -39,6 +39,7 @@ def apply(place: Workplace, tasks: PatientTasks, run: Run) -> None:
         return [row.applied_to(task) if task.id == settlement.task_id else task for task in tasks]
 
     tasks.change(settled)
+    return sha
 
 
 def _commit(place: Workplace, run: Run, settlement: Settlement) -> str:

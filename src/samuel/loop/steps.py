@@ -60,11 +60,13 @@ class Steps:
         self._replacements = replacements
         self._contributions: Mapping[str, Any] = {}  # of handlers in this iteration: `Plugins` of the context
         self.dry_run = dry_run
+        self.agent_started = False  # in this iteration
         self.state_files = StateFiles(place.root, place.state)
 
     def new_iteration(self, run: Run) -> None:
         """Contributions last for an iteration; those of before:loop for the run."""
         self._contributions = run.plugins
+        self.agent_started = False
 
     def fire(self, run: Run, event: Event, generated: StateNames = NOTHING_GENERATED) -> Fired:
         """Fire an event that must succeed. Raises IterationEnded for a strict failure, a denial or a stop."""
@@ -74,7 +76,9 @@ class Steps:
         return fired
 
     def ask(self, run: Run, event: Event, generated: StateNames = NOTHING_GENERATED) -> Fired:
-        """Fire an event of which the caller judges the result. Raises IterationEnded if a stop was requested.
+        """Fire an event of which the caller judges the result.
+
+        Raises RunStopped if a stop was requested before the agent started.
 
         `generated` is what the context events of this iteration gave, for the prompt.
         """
@@ -84,7 +88,7 @@ class Steps:
         if fired.context:
             self._contributions = fired.context.get("Plugins", {})
         self._record(fired)
-        if self._stop.requested:
+        if self._stop.requested and not self.agent_started:  # an attempt that was begun is finished
             raise interrupted()
         return fired
 

@@ -2,7 +2,24 @@
 
 from __future__ import annotations
 
+from samuel.agents.ending import AgentEnding, EndingKind
 from samuel.events.endings import ExitReason, IterationOutcome
+from samuel.tasks.queue import MET
+from samuel.tasks.task import Tasks
+
+
+def reason_without_task(tasks: Tasks) -> ExitReason:
+    """Why a run ends when no task can be worked on."""
+    if all(task.status in MET for task in tasks):
+        return ExitReason.QUEUE_EMPTY
+    waiting = any(task.status == "waiting" for task in tasks)
+    return ExitReason.WAITING if waiting else ExitReason.TASKS_BLOCKED
+
+
+_OUTCOMES = {
+    EndingKind.LIMITED: IterationOutcome.LIMITED,
+    EndingKind.OVER_BUDGET: IterationOutcome.OVER_BUDGET,
+}
 
 
 class Stop:
@@ -18,6 +35,14 @@ class IterationEnded(Exception):
         super().__init__(why)
         self.outcome = outcome
         self.why = why
+
+
+class AgentTrouble(IterationEnded):
+    """The agent could not work, or a budget is used up. That says nothing about the task."""
+
+    def __init__(self, ending: AgentEnding) -> None:
+        super().__init__(_OUTCOMES.get(ending.kind, IterationOutcome.UNAVAILABLE), ending.reason)
+        self.ending = ending
 
 
 class RunStopped(IterationEnded):

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from samuel.agents.table import find
@@ -18,6 +18,7 @@ from samuel.events import Sandbox
 from samuel.files.atomic import DISK, Disk
 from samuel.files.inside import make_dirs_inside, open_inside
 from samuel.files.named_errors import errors_naming
+from samuel.loop.budgets import BudgetMeter
 from samuel.loop.reports import LoopWarning, Watch, ignore_reports
 from samuel.process import sandbox as sandboxes
 from samuel.process.git.git import Git
@@ -50,6 +51,8 @@ class Workplace:
     clock: Clock
     git: Git
     tasks: TaskStore
+    meter: BudgetMeter = field(default_factory=BudgetMeter)
+    """What the agents may still use."""
     preferred_agent: str = ""  # the user's own, for projects that name none
     disk: Disk = DISK
     watch: Watch = ignore_reports
@@ -65,7 +68,12 @@ class Workplace:
 
     @property
     def agent(self) -> str:
-        return self.settings.agent_for(self.preferred_agent)
+        return self.chosen_agents[0]
+
+    @property
+    def chosen_agents(self) -> tuple[str, ...]:
+        """The agents to work with, in order of preference."""
+        return self.settings.agents_for(self.preferred_agent)
 
     def refusal(self, text: commands.CommandText | None) -> str:
         """Why a command line that came with the project may not run; "" if it may."""

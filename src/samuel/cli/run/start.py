@@ -12,12 +12,14 @@ import click
 
 from samuel import paths
 from samuel.cli.command_context import CommandContext, env_option, json_option
+from samuel.cli.run.budget_option import BudgetType
 from samuel.cli.run.display import JsonDisplay, LiveDisplay, PlainDisplay, plural
 from samuel.cli.run.preflight import make_ready
 from samuel.cli.run.profile import RunProfile
 from samuel.cli.signals import END, handled_by
 from samuel.config import load_personal
 from samuel.events.endings import ExitReason
+from samuel.loop.budgets import NOTHING_ADDED, AddedBudget
 from samuel.loop.run import Run
 from samuel.loop.stop import Stop
 
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
 
 # Both write the duration of each call to progress.md, so that the numbers outlive the terminal.
 PROFILE = "Print a table of the time spent in each hook; write [hooks.timing] lines to progress.md."
+ADD_BUDGET = "Go on with a run that used up its budget: `20000tokens` or `5usd` more."
 VERBOSE = "Print the agent's output; write [hooks.timing] lines to progress.md."
 
 
@@ -35,6 +38,7 @@ VERBOSE = "Print the agent's output; write [hooks.timing] lines to progress.md."
 )
 @click.option("--methodology", default="", help="The methodology to use instead of default_methodology.")
 @click.option("--agent", default="", help="The agent to use instead of the methodology's.")
+@click.option("--add-budget", type=BudgetType(), default=NOTHING_ADDED, help=ADD_BUDGET)
 @click.option("--dry-run", is_flag=True, help="Run the hooks of one iteration; start no agent, change nothing.")
 @click.option("--profile", is_flag=True, help=PROFILE)
 @click.option("--yes", is_flag=True, help="Trust the commands and hooks of this project as they are now.")
@@ -66,6 +70,7 @@ def run_loop(
     yes: bool,
     verbose: bool,
     environment: str,
+    add_budget: AddedBudget = NOTHING_ADDED,
     pilot: dict[str, Any] | None = None,
 ) -> int:
     """Open the project, run the loop and print the result. `pilot` are settings of the pilot for this run only."""
@@ -83,7 +88,8 @@ def run_loop(
         if dry_run:
             return _dry_run(here, loop, agent or app.workplace.agent)
         with _signals(stop), display.showing():
-            run = loop.run(iterations or settings.max_iterations, agent or app.workplace.agent)
+            agents = (agent,) if agent else app.workplace.chosen_agents
+            run = loop.run(iterations or settings.max_iterations, agents, add_budget)
     table = run_profile.table()
     data = {**plain(run), **({"profile": table.plain()} if profile else {})}
     warnings = [*(display.warnings if isinstance(display, JsonDisplay) else ()), *run.complaints]

@@ -1,0 +1,59 @@
+"""What an iteration learns about its attempt, step by step; in the end it becomes the attempt's record."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from samuel.agents.ending import ENDED_WELL, AgentEnding
+from samuel.events.endings import IterationOutcome
+from samuel.loop.attempt_record import AttemptRecord, ChangedFile, CheckRecord
+from samuel.loop.run import Run
+from samuel.tasks.task import Task, Verified
+
+
+@dataclass
+class AttemptFacts:
+    started_at: float
+    agent_ran: bool = False
+    exit_code: int | None = None
+    ending: AgentEnding = ENDED_WELL
+    log: str = ""  # the path of the agent's output, below the project's root
+    usage: dict[str, Any] = field(default_factory=dict)
+    changed: list[str] = field(default_factory=list)  # paths, by this agent
+    changed_files: tuple[ChangedFile, ...] = ()  # against the verified tree
+    checks: list[CheckRecord] = field(default_factory=list)
+    check_files: tuple[str, ...] = ()
+    lost_tests: tuple[str, ...] = ()
+    denials: tuple[str, ...] = ()
+    verified: Verified = ""
+    ref: str = ""
+
+    def record(
+        self, run: Run, task: Task | None, outcome: IterationOutcome, why: str, ended_at: float, new_tasks: int
+    ) -> AttemptRecord:
+        return AttemptRecord(
+            run_id=run.run_id,
+            iteration=run.iteration,
+            mode=run.mode,
+            task_id=task.id if task else "",
+            title=task.title if task else "",
+            attempt=task.attempts + 1 if task else 1,
+            agent=run.agent,
+            started_at=self.started_at,
+            ended_at=ended_at,
+            outcome=outcome,
+            why=why,
+            exit_code=self.exit_code,
+            ending=self.ending,
+            usage=self.usage,
+            checks=tuple(self.checks),
+            changed_files=self.changed_files,
+            check_files=self.check_files,
+            lost_tests=self.lost_tests,
+            verified=self.verified,
+            ref=self.ref,
+            log=self.log,
+            denials=self.denials,
+            new_tasks=new_tasks,
+        )

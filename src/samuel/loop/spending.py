@@ -1,0 +1,55 @@
+"""What the agents of a run have used so far, against the budgets of samuel.toml."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import date
+from typing import Any
+
+from samuel.loop.attempt_record import AttemptRecord
+from samuel.loop.budgets import BudgetMeter, add_usage
+from samuel.loop.history import History
+from samuel.loop.run import Run
+from samuel.tasks.task import Task
+
+
+class Spending:
+    """Tells the meter what was used before each agent starts, and says when a budget is used up."""
+
+    def __init__(self, meter: BudgetMeter, history: History, now: Callable[[], float]) -> None:
+        self._meter = meter
+        self._history = history
+        self._now = now
+        self._day: date | None = None
+        self._day_usage: dict[str, Any] = {}  # of all runs of the project
+
+    def begin(self, run: Run, task: Task | None) -> None:
+        """An agent is about to work on this task."""
+        task_usage = run.task_usage.get(task.id, {}) if task else {}
+        self._meter.begin(run=run.usage, task=task_usage, day=self._today(), added=run.added_budget)
+
+    def add(self, attempt: AttemptRecord) -> None:
+        """An agent has worked."""
+        self._day_usage = add_usage(self._today(), attempt.usage)
+
+    def used_up(self, run: Run) -> str:
+        """The budget of the run or of the day that is used up, in words; "" if none is."""
+        if run.budget_hit:
+            return run.budget_hit
+        self.begin(run, None)
+        hit = self._meter.hit({}, "run", "day")
+        return hit.text if hit else ""
+
+    def _today(self) -> dict[str, Any]:
+        today = _day(self._now())
+        if today != self._day:
+            self._day, self._day_usage = today, {}
+            for history in self._history.all() if self._meter.counts_days else ():
+                for attempt in history.attempts:
+                    if _day(attempt.ended_at) == today:
+                        self._day_usage = add_usage(self._day_usage, attempt.usage)
+        return self._day_usage
+
+
+def _day(seconds: float) -> date:
+    return date.fromtimestamp(seconds)
