@@ -128,6 +128,23 @@ def identifier(value: object) -> str:
     return name(value)
 
 
+def identifiers(value: object) -> tuple[str, ...]:
+    """One identifier or more."""
+    items = [identifier(item) for item in array(value)]
+    if not items:
+        raise ValueError("must not be empty")
+    return _distinct(items)
+
+
+def amount(value: object) -> float:
+    """An amount of money: more than nothing."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise ValueError(f"must be a number, not {type_name(value)}")
+    if not math.isfinite(value) or value <= 0:
+        raise ValueError("must be more than 0")
+    return float(value)
+
+
 def array(value: object) -> list[object]:
     if not isinstance(value, list):
         raise ValueError(f"must be an array, not {type_name(value)}")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from samuel.config import kinds
-from samuel.config.model import AgentSettings, EventSettings, Methodology, Pilot, SandboxSettings
+from samuel.config.model import AgentSettings, Budgets, EventSettings, Methodology, Pilot, SandboxSettings
 from samuel.config.reader import ConfigTable
 from samuel.printable import shorten
 
@@ -32,6 +32,35 @@ def methodology(name: str, table: ConfigTable, hooks: Mapping[str, EventSettings
         commit_hooks=table.take("commit_hooks", kinds.flag, default.commit_hooks),
         sandbox=_sandbox(table),
         pilot=_pilot(table.table("pilot")),
+        agents=_agents(table),
+        max_wait=table.take("max_wait", kinds.pause, default.max_wait),
+        idle_timeout=table.take("idle_timeout", kinds.timeout_or_none, default.idle_timeout),
+        require_checks=table.take("require_checks", kinds.flag, default.require_checks),
+        baseline=table.take("baseline", kinds.one_of("refuse", "accept"), default.baseline),
+        protect=table.take("protect", kinds.patterns, default.protect),
+        retry=table.take("retry", kinds.one_of("continue", "fresh"), default.retry),
+        budgets=_budgets(table),
+    )
+
+
+def _agents(table: ConfigTable) -> tuple[str, ...]:
+    """The value of `agents`: names in order of preference."""
+    names = table.take("agents", kinds.identifiers, ())
+    if names and "agent" in table:
+        table.refuse(
+            "agents", "`agent` and `agents` cannot both be set", "keep `agents`: `agent` is a list of one"
+        )
+    return names
+
+
+def _budgets(table: ConfigTable) -> Budgets:
+    return Budgets(
+        max_cost_usd=table.take("max_cost_usd", kinds.amount, None),
+        max_tokens=table.take("max_tokens", kinds.positive, None),
+        max_task_cost_usd=table.take("max_task_cost_usd", kinds.amount, None),
+        max_task_tokens=table.take("max_task_tokens", kinds.positive, None),
+        max_day_cost_usd=table.take("max_day_cost_usd", kinds.amount, None),
+        max_day_tokens=table.take("max_day_tokens", kinds.positive, None),
     )
 
 

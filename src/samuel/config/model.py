@@ -90,6 +90,18 @@ class Pilot:
 
 
 @dataclass(frozen=True)
+class Budgets:
+    """The most that agents may use, by what it is counted for; None: unlimited."""
+
+    max_cost_usd: float | None = None
+    max_tokens: int | None = None
+    max_task_cost_usd: float | None = None
+    max_task_tokens: int | None = None
+    max_day_cost_usd: float | None = None
+    max_day_tokens: int | None = None
+
+
+@dataclass(frozen=True)
 class Methodology:
     """`[methodology.<name>]`"""
 
@@ -113,10 +125,34 @@ class Methodology:
 
     sandbox: SandboxSettings = field(default_factory=SandboxSettings)
     pilot: Pilot = field(default_factory=Pilot)
+    agents: tuple[str, ...] = ()
+    """`agents`: the agents in order of preference, if there are several; `agent` is then ""."""
+
+    max_wait: float = 6 * 3600.0
+    """How long the run waits for an agent whose usage limit is reached."""
+
+    idle_timeout: float | None = 600.0
+    """An agent that shows no sign of work for this long is ended; None: never."""
+
+    require_checks: bool = False
+    baseline: str = "refuse"
+    """What a check that fails before the first agent means: `refuse` the run, or `accept` it as known."""
+
+    protect: tuple[str, ...] = ()
+    """Patterns of files that only a task which names them may change."""
+
+    retry: str = "continue"
+    """What an attempt after a failed one begins with: `continue` its files, or a `fresh` verified tree."""
+
+    budgets: Budgets = field(default_factory=Budgets)
 
     def agent_for(self, preferred: str) -> str:
-        """The agent to run: the one in samuel.toml, else the one that the user prefers, else claude."""
-        return self.agent or preferred or "claude"
+        """The agent to run: the first one in samuel.toml, else the one that the user prefers, else claude."""
+        return self.agents_for(preferred)[0]
+
+    def agents_for(self, preferred: str) -> tuple[str, ...]:
+        """The agents to run, in order: a later one takes over while those before it are at their usage limit."""
+        return self.agents or (self.agent or preferred or "claude",)
 
 
 @dataclass(frozen=True)

@@ -35,6 +35,14 @@ class IterationOutcome(StrEnum):
         "the agent ended with an exit code other than 0, reached `agent_timeout` or could not be started; the "
         "checks did not run",
     )
+    LIMITED = ("limited", "the usage limit of the agent is reached; no attempt is counted")
+    UNAVAILABLE = (
+        "unavailable",
+        "the agent could not work: its service is overloaded or unreachable, or it is not logged in; no attempt "
+        "is counted",
+    )
+    OVER_BUDGET = ("over_budget", "the agent was ended because a budget was used up; no attempt is counted")
+    ASKED = ("asked", "the agent asked a question; its task waits for the answer")
     STALLED = ("stalled", "no file and no task changed, and the task was not claimed")
     ABORTED = (
         "aborted",
@@ -59,7 +67,7 @@ class ExitReason(StrEnum):
 
     QUEUE_EMPTY = ("queue_empty", "every task is completed or skipped", 0)
     MAX_ITERATIONS = ("max_iterations", "the requested number of iterations ran", 0)
-    BUDGET = ("budget", "`max_duration` is over", 0)
+    BUDGET = ("budget", "`max_duration` is over, or a budget of tokens or money is used up", 0)
     DISCOVERY_EXHAUSTED = ("discovery_exhausted", "pilot mode: two discoveries in a row added no task", 0)
     GATE_STOP = ("gate_stop", "`iteration.gate` returned `continue: false`", 0)
     TASKS_BLOCKED = (
@@ -69,7 +77,14 @@ class ExitReason(StrEnum):
     )
     CONSECUTIVE_FAILURES = (
         "consecutive_failures",
-        "`max_consecutive_failures` iterations in a row failed",
+        "`max_consecutive_failures` tasks in a row failed",
+        1,
+    )
+    WAITING = ("waiting", "tasks are left, and they wait for answers to the questions of agents", 1)
+    BASELINE_FAILED = ("baseline_failed", "a check failed before the first agent was started", 1)
+    AGENT_UNAVAILABLE = (
+        "agent_unavailable",
+        "no agent could work: not logged in, or its limit or outage lasts longer than `max_wait`",
         1,
     )
     STRICT_FAILURE = ("strict_failure", "a strict handler of `before:loop` or `iteration.gate` failed", 1)

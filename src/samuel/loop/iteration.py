@@ -12,6 +12,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from samuel.agents.ending import AgentEnding
 from samuel.clock import iso
 from samuel.dispatch.record import Fired
 from samuel.events import (
@@ -211,7 +212,7 @@ class Iteration:
     def _after_agent(self, answer: Mapping[str, Any]) -> None:
         code = int(answer["exit_code"])
         stdout, stderr = str(answer.get("stdout", "")), str(answer.get("stderr", ""))
-        self._place.watch(AgentEnded(code, self._usage))
+        self._place.watch(AgentEnded(code, self._usage, AgentEnding(), str(answer.get("stdout_path") or "")))
         self._fire(AfterAgentInvoke(exit_code=code, stdout=stdout, stderr=stderr, usage=self._usage))
         if code != 0:
             output = (stderr or stdout).strip()[-MAX_FAILURE:]

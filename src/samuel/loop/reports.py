@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from samuel.agents.ending import AgentEnding
 from samuel.events.endings import ExitReason, IterationOutcome
 from samuel.loop.run import RunMode
 from samuel.tasks.task import Task, TaskStatus
@@ -71,9 +72,63 @@ class AgentOutputChunk:
 
 
 @dataclass(frozen=True)
+class AgentActivity:
+    """What the agent does, in a few words: `reads src/app.py`, `runs pytest`, or the last line that it said."""
+
+    text: str
+    usage: Usage
+    """Of this agent so far; empty if it is not known."""
+
+
+@dataclass(frozen=True)
 class AgentEnded:
     exit_code: int
     usage: Usage
+    ending: AgentEnding
+    log: str
+    """The path of its output, below the project's root."""
+
+
+@dataclass(frozen=True)
+class WaitStarted:
+    """The run waits for an agent that cannot work now."""
+
+    agent: str
+    until: float
+    """Seconds since the epoch."""
+    why: str
+
+
+@dataclass(frozen=True)
+class AgentChanged:
+    """Another agent takes over."""
+
+    agent: str
+    why: str
+
+
+@dataclass(frozen=True)
+class BaselineChecked:
+    """The checks ran once before the first agent."""
+
+    failing: tuple[str, ...]
+    """The commands that failed."""
+    accepted: bool
+
+
+@dataclass(frozen=True)
+class WorkPutAway:
+    """The changes of a failed attempt left the work tree; a ref has them."""
+
+    task_id: str
+    ref: str
+    paths: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class QuestionAsked:
+    task_id: str
+    question: str
 
 
 @dataclass(frozen=True)
@@ -83,6 +138,7 @@ class CheckEnded:
     command: str
     passed: bool
     seconds: float
+    output_tail: str = ""
 
 
 @dataclass(frozen=True)
@@ -91,6 +147,8 @@ class IterationFailed:
 
     outcome: IterationOutcome
     why: str
+    log: str = ""
+    """The path of the agent's output, below the project's root; "" if no agent ran."""
 
 
 @dataclass(frozen=True)
@@ -142,7 +200,13 @@ Report = (
     | DiscoveryChosen
     | StepStarted
     | AgentOutputChunk
+    | AgentActivity
     | AgentEnded
+    | WaitStarted
+    | AgentChanged
+    | BaselineChecked
+    | WorkPutAway
+    | QuestionAsked
     | CheckEnded
     | IterationFailed
     | IterationSettled

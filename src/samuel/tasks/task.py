@@ -11,7 +11,8 @@ import msgspec
 from samuel.errors import UsageError
 from samuel.nearest import did_you_mean
 
-TaskStatus = Literal["pending", "in_progress", "completed", "skipped", "blocked"]
+TaskStatus = Literal["pending", "in_progress", "completed", "skipped", "blocked", "waiting"]
+Verified = Literal["", "checks", "none", "person"]
 Priority = Literal["critical", "high", "medium", "low"]
 
 STATUSES: tuple[TaskStatus, ...] = get_args(TaskStatus)
@@ -42,6 +43,9 @@ class Task(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     claimed: bool = False  # the agent says it is done; the quality checks have not said so yet
     attempts: int = 0
     last_failure: str = ""  # why the last attempt failed, or why it was skipped or blocked
+    verified: Verified = ""  # how a completed task was verified
+    checks: tuple[str, ...] = ()  # commands of its own, run after the project's checks
+    no_change: bool = False  # it can be done without changing a file
     extra: dict[str, Any] = {}  # columns that Samuel does not know; they survive a save
 
     def plain(self) -> dict[str, Any]:
@@ -51,7 +55,7 @@ class Task(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
 
 COLUMNS = tuple(name for name in Task.__struct_fields__ if name != "extra")
-LISTS = ("depends_on", "files_to_create", "files_to_modify", "guardrails")
+LISTS = ("depends_on", "files_to_create", "files_to_modify", "guardrails", "checks")
 
 Tasks = Sequence[Task]
 

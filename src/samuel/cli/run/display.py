@@ -12,8 +12,11 @@ from typing import TYPE_CHECKING, Any, assert_never
 
 from samuel.events.endings import IterationOutcome
 from samuel.loop.reports import (
+    AgentActivity,
+    AgentChanged,
     AgentEnded,
     AgentOutputChunk,
+    BaselineChecked,
     CheckEnded,
     DiscoveryChosen,
     HandlerMessage,
@@ -21,6 +24,7 @@ from samuel.loop.reports import (
     IterationSettled,
     IterationStarted,
     LoopWarning,
+    QuestionAsked,
     Report,
     RunEnded,
     RunRefused,
@@ -28,6 +32,8 @@ from samuel.loop.reports import (
     RunStarted,
     StepStarted,
     TaskFileUnreadable,
+    WaitStarted,
+    WorkPutAway,
 )
 from samuel.printable import safe
 
@@ -106,7 +112,17 @@ class PlainDisplay:
                 counts = ", ".join(f"{count} {status}" for status, count in report.counts.items() if count)
                 end = f"ended: {report.reason} after {plural(report.iterations, 'iteration')}"
                 return f"{end}{'; ' if counts else ''}{counts}{cost(report.usage)}"
-            case StepStarted() | AgentOutputChunk():
+            case BaselineChecked():
+                return f"  baseline: {', '.join(report.failing) or 'ok'}"
+            case WaitStarted():
+                return f"  waiting for {report.agent}: {report.why}"
+            case AgentChanged():
+                return f"  {report.agent} takes over: {report.why}"
+            case WorkPutAway():
+                return f"  kept the changes of task {report.task_id} in {report.ref}"
+            case QuestionAsked():
+                return f"  question about task {report.task_id}: {report.question}"
+            case StepStarted() | AgentOutputChunk() | AgentActivity():
                 return ""
             case _:
                 assert_never(report)
@@ -166,6 +182,15 @@ class LiveDisplay(PlainDisplay):
                 self._check = check_result(report)
             case IterationSettled():
                 self._statuses, self._usage = report.statuses, report.usage
+            case (
+                AgentActivity()
+                | WaitStarted()
+                | AgentChanged()
+                | BaselineChecked()
+                | WorkPutAway()
+                | QuestionAsked()
+            ):
+                pass
             case RunResumed() | RunRefused() | RunEnded() | IterationFailed() | AgentEnded() | AgentOutputChunk():
                 pass
             case LoopWarning() | HandlerMessage() | TaskFileUnreadable():

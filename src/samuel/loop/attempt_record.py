@@ -1,0 +1,86 @@
+"""What is recorded of each attempt and of each run, for `run history`, `run show` and the report."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from samuel.agents.ending import AgentEnding
+from samuel.events.endings import ExitReason, IterationOutcome
+
+
+class ReportedTests(msgspec.Struct, frozen=True, kw_only=True):
+    """What the test reports of one check say."""
+
+    passed: int = 0
+    failed: tuple[str, ...] = ()
+    """Ids of tests, at most 50."""
+    skipped: int = 0
+
+
+class CheckRecord(msgspec.Struct, frozen=True, kw_only=True):
+    """One run of one check command."""
+
+    command: str
+    passed: bool
+    exit_code: int | None = None  # None: killed, or not started
+    seconds: float = 0.0
+    output_tail: str = ""
+    verified_files: bool = False
+    """True: with the check's own files as they were in the last verified tree."""
+    known_failure: bool = False
+    """True: it failed before the first agent as well, and that was accepted."""
+    tests: ReportedTests | None = None
+
+
+class ChangedFile(msgspec.Struct, frozen=True, kw_only=True):
+    path: str
+    added: int | None = None  # lines; None: a binary file
+    removed: int | None = None
+
+
+class AttemptRecord(msgspec.Struct, frozen=True, kw_only=True):
+    """One iteration of a run."""
+
+    run_id: str
+    iteration: int
+    mode: str = "implementation"
+    task_id: str = ""
+    title: str = ""
+    attempt: int = 1
+    agent: str = ""
+    started_at: float = 0.0
+    ended_at: float = 0.0
+    outcome: IterationOutcome = IterationOutcome.INCOMPLETE
+    why: str = ""
+    exit_code: int | None = None
+    ending: AgentEnding = AgentEnding()
+    usage: dict[str, Any] = {}
+    checks: tuple[CheckRecord, ...] = ()
+    changed_files: tuple[ChangedFile, ...] = ()
+    check_files: tuple[str, ...] = ()
+    """Files that the checks run or read and that this attempt changed."""
+    lost_tests: tuple[str, ...] = ()
+    """Tests that ran before and were deleted, skipped or emptied by this attempt."""
+    verified: str = ""
+    commit: str = ""
+    ref: str = ""
+    """The ref that keeps a failed attempt."""
+    log: str = ""
+    denials: tuple[str, ...] = ()
+    new_tasks: int = 0
+
+
+class RunRecord(msgspec.Struct, frozen=True, kw_only=True):
+    """One run: saved when it begins and when it ends."""
+
+    run_id: str
+    methodology: str
+    agents: tuple[str, ...]
+    started_at: float
+    ended_at: float | None = None
+    exit_reason: ExitReason | None = None
+    exit_message: str = ""
+    usage: dict[str, Any] = {}
+    baseline: tuple[CheckRecord, ...] = ()
