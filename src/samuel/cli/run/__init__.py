@@ -38,6 +38,9 @@ COMMANDS = {
     "skip": CommandEntry("samuel.cli.run.skip:skip", "Skip a task, with a reason."),
     "block": CommandEntry("samuel.cli.run.block:block", "Block a task that cannot be done now, with a reason."),
     "reset": CommandEntry("samuel.cli.run.reset:reset", "Make a task pending again and forget its attempts."),
+    "restore": CommandEntry(
+        "samuel.cli.run.restore:restore", "Put the changes of a failed attempt back into the work tree."
+    ),
     "enqueue": CommandEntry("samuel.cli.run.enqueue:enqueue", "Add a task."),
     "convert": CommandEntry(
         "samuel.cli.run.convert:convert", "Show the tasks that `run init` would read from a PRD."

@@ -81,6 +81,11 @@ class Git:
         return self._location is not None
 
     @property
+    def root(self) -> Path:
+        """The directory that paths are relative to."""
+        return self._root
+
+    @property
     def top(self) -> Path:
         """The top of the work tree: the root or above it."""
         return self.location().top
@@ -183,12 +188,13 @@ class Git:
         paths = before.differing.keys() | now.differing.keys()
         changed = {path for path in paths if before.differing.get(path) != now.differing.get(path)}
         if before.head != now.head:
-            old, new = before.head or self._empty_tree(), now.head or self._empty_tree()
+            old, new = before.head or self.empty_tree(), now.head or self.empty_tree()
             output = self.run("diff-tree", "-r", "-z", "--name-only", "--no-renames", "--relative", old, new)
             changed |= {os.fsdecode(name) for name in output.split(b"\0")[:-1]}
         return sorted(changed)
 
-    def _empty_tree(self) -> str:
+    def empty_tree(self) -> str:
+        """The name of the tree without any file."""
         return self.run("hash-object", "-t", "tree", "/dev/null").decode().strip()
 
     def location(self) -> RepositoryLocation:
@@ -241,8 +247,12 @@ class Git:
         stdin: bytes = b"",
         env: Mapping[str, str] | None = None,
         cwd: str = "",
+        own: Path | None = None,
     ) -> bytes:
-        """What git printed. Every git in a project is started here: by its path, in the repository found first."""
+        """What git printed. Every git in a project is started here: by its path, in the repository found first.
+
+        `own` is a git directory of Samuel's: its index and settings count, with the repository's objects.
+        """
         variables = {**(self._env if env is None else env), "GIT_CONFIG_COUNT": str(len(off))}
         for number, (key, value) in enumerate(off.items()):
             variables[f"GIT_CONFIG_KEY_{number}"], variables[f"GIT_CONFIG_VALUE_{number}"] = key, value
@@ -254,6 +264,10 @@ class Git:
                     "look at that file: nothing but `git worktree add` should write it",
                 )
             variables |= {"GIT_DIR": str(directory), "GIT_COMMON_DIR": str(shared), "GIT_WORK_TREE": str(top)}
+            if own is not None:
+                variables |= {"GIT_DIR": str(own), "GIT_COMMON_DIR": str(own), "HOME": str(own)}
+                variables |= {"XDG_CONFIG_HOME": str(own), "GIT_CONFIG_NOSYSTEM": "1"}
+                variables |= {"GIT_OBJECT_DIRECTORY": str(shared / "objects"), "GIT_NO_REPLACE_OBJECTS": "1"}
         if not self._program:
             raise GitFailed("`git` was not found on PATH outside of the project", "install it, or put it on PATH")
         argv = [self._program, "--no-pager", *args]

@@ -1,0 +1,76 @@
+from __future__ import annotations
+
+from contextlib import ExitStack
+
+import click
+
+from samuel import paths
+from samuel.cli.command_context import CommandContext, inside_a_run, json_option
+from samuel.cli.run import state_directory, task_store
+from samuel.errors import SamuelError, UsageError
+from samuel.files.lock import held
+from samuel.loop.kept_attempts import kept_attempt, restore_plan
+from samuel.printable import file_name
+from samuel.process import environment
+from samuel.process.git.git import Git
+from samuel.process.git.kept_refs import KeptRef
+from samuel.process.git.trees import Trees
+from samuel.tasks.task import find
+
+NAMED = 10  # paths in one message
+
+
+@click.command()
+@click.argument("id")
+@click.option("--attempt", type=click.IntRange(1), metavar="N", help="Which attempt; without it the last one.")
+@click.option("--force", is_flag=True, help="Also overwrite files that changed since the attempt.")
+@json_option
+@click.pass_obj
+def restore(here: CommandContext, id: str, attempt: int | None, force: bool) -> int:
+    """Put the changes of a failed attempt back into the work tree.
+
+    They are then yours: the next run neither commits nor undoes them.
+
+    \b
+        samuel run restore 1.2
+    """
+    if run := inside_a_run():
+        raise UsageError(f"`run restore` is not for the inside of run {run}", "call it when the run is over")
+    state = state_directory(here)
+    find(task_store(state).load(), id)
+    git = Git(here.root, environment.clean())
+    ref = _ref(git, id, attempt)
+    record = paths.User.from_environment().record(state)
+    record.mkdir(parents=True, exist_ok=True, mode=0o700)
+    with ExitStack() as locks:
+        for directory in (state, record):
+            locks.enter_context(held(directory / "run.lock", note="samuel run restore"))
+        written = _restore(Trees(git, record / "trees"), ref, force=force)
+    data = {"task": id, "attempt": ref.attempt, "run_id": ref.run, "ref": ref.name, "paths": written}
+    many = f"{len(written)} file{'' if len(written) == 1 else 's'}"
+    lines = [f"  {path}" for path in written]
+    return here.out.answer(data, "\n".join([f"restored {many} of attempt {ref.attempt} of task `{id}`", *lines]))
+
+
+def _ref(git: Git, id: str, attempt: int | None) -> KeptRef:
+    ref = kept_attempt(git, None, id, attempt or 0)
+    if ref is None:
+        which = f"attempt {attempt}" if attempt else "no attempt"
+        what = f"{which} of task `{id}` is not kept" if attempt else f"{which} of task `{id}` is kept"
+        raise SamuelError(what, "`git for-each-ref refs/samuel` lists what is")
+    return ref
+
+
+def _restore(trees: Trees, ref: KeptRef, *, force: bool) -> list[str]:
+    plan = restore_plan(trees, ref)
+    if plan.conflicts and not force:
+        names = ", ".join(f"`{file_name(path)}`" for path in plan.conflicts[:NAMED])
+        more = f" and {len(plan.conflicts) - NAMED} more" if len(plan.conflicts) > NAMED else ""
+        raise SamuelError(
+            f"changed since the attempt, so nothing was restored: {names}{more}",
+            f"commit or move your changes, or overwrite them with `--force`; `git show {ref.name}` has the attempt's",
+        )
+    wanted_paths = sorted({*plan.paths, *plan.conflicts})
+    if problems := trees.put(plan.tree, wanted_paths):
+        raise SamuelError(f"not everything was restored: {'; '.join(problems[:NAMED])}", "fix this and try again")
+    return [file_name(path) for path in wanted_paths]

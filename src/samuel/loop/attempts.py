@@ -1,0 +1,289 @@
+"""What the work tree must be before and after each attempt, and whose changes are in it.
+
+Each task begins with the verified tree: the work tree as of the last completed task, or of the start of the run.
+The next attempt of the same task goes on with what the last one left. A failed attempt is kept in a ref. What a
+person had changed before the run, or changes while the loop waits, is never written.
+
+Everything that must survive a kill is in `TreeState`. It is saved after each call, and `start` is saved before the
+agent starts; a call that was killed is repeated with the state before it, and finishes. Where there is no git
+repository nothing is done, and `unavailable` says so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Literal, NamedTuple
+
+import msgspec
+from msgspec.structs import replace
+
+from samuel.loop.path_set import PathSet, path_of, saved_name
+from samuel.paths import VOLATILE_DIRS
+from samuel.process.git.kept_refs import attempt_ref, verified_ref
+from samuel.process.git.tree_output import TreeChange
+from samuel.process.git.trees import Trees
+
+Retry = Literal["continue", "fresh"]
+NO_GIT = "the project is in no git repository: what a failed attempt changed stays in the work tree"
+
+
+class KeptAttempt(msgspec.Struct, frozen=True):
+    """What the last attempt of a task left."""
+
+    tree: str
+    base: str
+    """The verified tree at that time."""
+    ref: str = ""
+
+
+class TreeState(msgspec.Struct, frozen=True, kw_only=True):
+    """What a run knows of its work tree. Paths are as `saved_name` has them."""
+
+    verified: str = ""
+    """The tree as of the last completed task, or of the start of the run; "" before `begin`."""
+    left: str = ""
+    """The work tree when Samuel last looked: what changed since, it did not do."""
+    start: str = ""
+    """The work tree that the attempt under way, or the last one, began with."""
+    task: str = ""
+    """The task of the attempt under way; "" when its result is saved: completed, kept or put away."""
+    attempts: dict[str, KeptAttempt] = {}
+    """By id of a task that is not completed: its last attempt."""
+    owned: tuple[str, ...] = ()
+    """The paths that agents changed."""
+    person: tuple[str, ...] = ()
+    """The paths that a person changed and did not commit: never written."""
+
+
+class AttemptStart(NamedTuple):
+    """How `start` prepared the work tree."""
+
+    tree: str = ""
+    written: tuple[str, ...] = ()
+    """The paths that were made what they must be."""
+    appeared: tuple[str, ...] = ()
+    """The paths that a person changed since the last attempt."""
+    problems: tuple[str, ...] = ()
+    """Why a path could not be written."""
+
+
+class AttemptChanges(NamedTuple):
+    """What `observe` saw in the work tree."""
+
+    tree: str = ""
+    changes: tuple[TreeChange, ...] = ()
+    """Everything that differs from the verified tree, but for the person's paths: the work on the task so far."""
+    paths: tuple[str, ...] = ()
+    """The paths that this attempt changed."""
+    person: tuple[str, ...] = ()
+    """The person's paths that this attempt changed. They stay as they are now."""
+
+
+class PutAway(NamedTuple):
+    """What `put_away` did."""
+
+    ref: str = ""
+    written: tuple[str, ...] = ()
+    person: tuple[str, ...] = ()
+    """The person's paths that the attempt changed and that were left so."""
+    problems: tuple[str, ...] = ()
+
+
+def is_never_protected(path: str) -> bool:
+    """The `is_protected` of an attempt that may go on with everything it left."""
+    return False
+
+
+class Attempts:
+    """The work tree of one run; `state` is to be saved after each call."""
+
+    def __init__(self, trees: Trees | None, run: str, state: TreeState | None = None) -> None:
+        self._trees = trees if trees is not None and trees.git.is_repository else None
+        self._run = run
+        self.state = state or TreeState()
+        self._person = (self.state.person, PathSet(_paths(self.state.person)))
+
+    @property
+    def unavailable(self) -> str:
+        """Why nothing is put away or restored; "" where it is."""
+        return NO_GIT if self._trees is None else ""
+
+    def begin(self, previous: TreeState | None = None) -> tuple[str, ...]:
+        """Begin a new run; gives the paths of a person's own changes, which it never writes.
+
+        `previous` is the state of the run before. A path that its agents changed and that is still what it left is
+        Samuel's, and so may be written; every other uncommitted one is the person's.
+        """
+        if self._trees is None:
+            return ()
+        tree = self._trees.snapshot()
+        dirty, own = self._dirty(), set[str]()
+        if previous is not None and not self._exist(previous.verified, previous.left):
+            previous = None
+        if previous is not None:
+            own = set(_paths(previous.owned)) & dirty - self._trees.differing(previous.left, tree)
+        verified = self._trees.combined(tree, previous.verified, own) if previous else tree
+        self.state = TreeState(
+            verified=verified,
+            left=tree,
+            start=tree,
+            attempts=previous.attempts if previous else {},
+            owned=_names(own),
+            person=_names(dirty - own),
+        )
+        self._keep_verified()
+        return tuple(sorted(dirty - own))
+
+    def resume(self) -> None:
+        """Go on with a run that was killed: what changed while its attempt was under way is that attempt's."""
+        if self.state.task:
+            self.observe()
+
+    def start(
+        self,
+        task: str,
+        retry: Retry = "continue",
+        is_protected: Callable[[str], bool] = is_never_protected,
+        changed: Iterable[str] | None = None,
+    ) -> AttemptStart:
+        """Make the work tree what an attempt of the task must begin with.
+
+        That is the verified tree; with "continue" and what the last attempt of the same task left, except for
+        protected paths and those that a completed task or a person changed since.
+        """
+        if self._trees is None or not self.state.verified:
+            return AttemptStart()
+        tree = self._trees.snapshot(changed)
+        # A start that was killed has written some of its target already.
+        appeared = self._take_in(tree, self._target(task, retry, is_protected))
+        target = self._target(task, retry, is_protected)
+        written, problems, tree = self._put(tree, target)
+        self.state = replace(self.state, task=task, start=tree, left=tree)
+        return AttemptStart(tree, written, appeared, problems)
+
+    def observe(self, changed: Iterable[str] | None = None) -> AttemptChanges:
+        """Look at what the attempt under way changed; all of it counts as the attempt's."""
+        if self._trees is None or not self.state.verified:
+            return AttemptChanges()
+        state, tree = self.state, self._trees.snapshot(changed)
+        paths = self._trees.differing(state.start, tree)
+        persons = {path for path in paths if self._is_persons(path)}
+        changes = [
+            change for change in self._trees.changes(state.verified, tree) if not self._is_persons(change.path)
+        ]
+        attempts = dict(state.attempts)
+        if state.task:
+            attempts[state.task] = KeptAttempt(tree, state.verified)
+        owned = _names({*_paths(state.owned), *(paths - persons)})
+        self.state = replace(state, left=tree, owned=owned, attempts=attempts)
+        return AttemptChanges(tree, tuple(changes), tuple(sorted(paths)), tuple(sorted(persons)))
+
+    def keep(self, task: str, attempt: int) -> str:
+        """Keep what the last attempt of the task left, as observed, in a ref; gives its name, "" for no change.
+
+        The work tree stays as it is. Also for an attempt that was interrupted or does not count.
+        """
+        self.state = replace(self.state, task="")
+        kept_attempt = self.state.attempts.get(task)
+        if self._trees is None or kept_attempt is None or kept_attempt.tree == kept_attempt.base:
+            return ""
+        ref = attempt_ref(self._run, task, attempt)
+        parent = self._keep_verified()
+        if kept_attempt.base != self.state.verified:
+            parent = self._commit_of(kept_attempt.base)
+        self._trees.refs.keep(ref, kept_attempt.tree, parent, f"samuel: attempt {attempt} of task {task}\n")
+        attempts = {**self.state.attempts, task: replace(kept_attempt, ref=ref)}
+        self.state = replace(self.state, attempts=attempts)
+        return ref
+
+    def put_away(self, task: str, attempt: int) -> PutAway:
+        """Keep what the attempt left in a ref, and make the work tree the verified tree again."""
+        if self._trees is None or not self.state.verified:
+            return PutAway()
+        ref = self.keep(task, attempt)
+        tree = self._trees.snapshot()
+        self._take_in(tree)
+        persons = {path for path in self._trees.differing(self.state.start, tree) if self._is_persons(path)}
+        written, problems, tree = self._put(tree, self.state.verified)
+        self.state = replace(self.state, task="", start=tree, left=tree)
+        return PutAway(ref, written, tuple(sorted(persons)), problems)
+
+    def complete(self, task: str) -> str:
+        """Make the work tree as it is the verified tree, after the commit of a completed task; gives the tree."""
+        if self._trees is None or not self.state.verified:
+            return ""
+        tree = self._trees.snapshot()
+        self._take_in(tree)
+        attempts = {id: last for id, last in self.state.attempts.items() if id != task}
+        self.state = replace(self.state, verified=tree, left=tree, start=tree, task="", attempts=attempts)
+        self._keep_verified()
+        return tree
+
+    def _target(self, task: str, retry: Retry, is_protected: Callable[[str], bool]) -> str:
+        assert self._trees is not None
+        verified, last = self.state.verified, self.state.attempts.get(task)
+        if last is None or retry == "fresh" or not self._exist(last.tree, last.base):
+            return verified
+        elsewhere = PathSet(self._trees.differing(last.base, verified))
+        own = self._trees.differing(last.base, last.tree)
+        paths = {path for path in own if not elsewhere.touches(path) and not is_protected(path)}
+        return self._trees.combined(verified, last.tree, paths)
+
+    def _take_in(self, tree: str, target: str = "") -> tuple[str, ...]:
+        """Accept what changed since Samuel last looked: it is a person's, and part of the verified tree.
+
+        What is as in the verified tree or in `target` is not: Samuel itself may have put it there before a kill.
+        """
+        assert self._trees is not None
+        appeared = self._trees.differing(self.state.left, tree)
+        for own in (self.state.verified, target):
+            if appeared and own:
+                appeared &= self._trees.differing(own, tree)
+        if not appeared:
+            return ()
+        persons = appeared & self._dirty()  # what is committed meanwhile is safe there
+        verified = self._trees.combined(self.state.verified, tree, appeared)
+        person = _names({*_paths(self.state.person), *persons})
+        self.state = replace(self.state, verified=verified, person=person, left=tree)
+        return tuple(sorted(appeared))
+
+    def _put(self, tree: str, target: str) -> tuple[tuple[str, ...], tuple[str, ...], str]:
+        assert self._trees is not None
+        paths = {path for path in self._trees.differing(tree, target) if not self._is_persons(path)}
+        if not paths:
+            return (), (), tree
+        problems = self._trees.put(target, paths)
+        return tuple(sorted(paths)), tuple(problems), self._trees.snapshot(())
+
+    def _is_persons(self, path: str) -> bool:
+        if self._person[0] is not self.state.person:
+            self._person = (self.state.person, PathSet(_paths(self.state.person)))
+        return self._person[1].touches(path)
+
+    def _dirty(self) -> set[str]:
+        assert self._trees is not None
+        entries = self._trees.git.status().entries
+        return {entry.path for entry in entries if not entry.path.startswith(VOLATILE_DIRS)}
+
+    def _exist(self, *trees: str) -> bool:
+        assert self._trees is not None
+        return all(tree and self._trees.refs.tree_of(tree) == tree for tree in trees)
+
+    def _keep_verified(self) -> str:
+        """Keep the verified tree where `git gc` sees it; gives its commit."""
+        assert self._trees is not None
+        git, verified = self._trees.git, self.state.verified
+        return self._trees.refs.keep(verified_ref(self._run), verified, git.head(), "samuel: the verified tree\n")
+
+    def _commit_of(self, tree: str) -> str:
+        """A commit of an earlier verified tree."""
+        assert self._trees is not None
+        return self._trees.refs.commit(tree, self._trees.git.head(), "samuel: the verified tree\n")
+
+
+def _names(paths: Iterable[str]) -> tuple[str, ...]:
+    return tuple(sorted(map(saved_name, paths)))
+
+
+def _paths(names: Iterable[str]) -> tuple[str, ...]:
+    return tuple(map(path_of, names))

@@ -1,0 +1,189 @@
+"""Refs of Samuel's own: `refs/samuel/<run>/<task>/<attempt>` for attempts, `refs/samuel/<run>/verified` for a run.
+
+Each is a commit, so `git log`, `git show` and `git gc` know what to do with it. The parent of an attempt is the
+commit of the verified tree that it began with: `git show` prints just what the attempt changed.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+from collections.abc import Mapping
+from contextlib import suppress
+from typing import NamedTuple
+from urllib.parse import quote, unquote
+
+from samuel.errors import UnsafePath
+from samuel.files.inside import make_dirs_inside
+from samuel.process.git import hardening
+from samuel.process.git import settings as git_settings
+from samuel.process.git.git import Git, GitFailed
+
+PREFIX = "refs/samuel"
+VERIFIED = "verified"
+NAME, EMAIL = "Samuel", "samuel@localhost"  # of commits where the owner has not told git who they are
+_LONGEST = 120  # characters of a name: a file system has at most 255 bytes, and `.lock` is added
+_FIELDS = "%(refname)%00%(objectname)%00%(tree)%00%(parent)%00%(committerdate:unix)"
+
+
+class KeptRef(NamedTuple):
+    """A ref of one attempt, or of the verified tree of a run."""
+
+    name: str
+    run: str
+    task: str
+    """As it was, unless it was too long for a ref; "" for the verified tree of a run."""
+    attempt: int
+    """0 for the verified tree of a run."""
+    commit: str
+    tree: str
+    parent: str
+    """The commit of the tree that the attempt began with; "" for none."""
+    at: float
+
+
+def part(name: str) -> str:
+    """A name as one part of a ref. Two names never have the same; `1.2` and the like stay as they are."""
+    if not name:
+        return "%"
+    text = quote(name, safe="", errors="surrogateescape").replace("~", "%7E")
+    text = re.sub(r"^\.|\.(?=\.)|\.$|\.(?=lock$)", "%2E", text)
+    if text in (VERIFIED, "@") or text.startswith("-"):
+        text = f"%{ord(text[0]):02X}{text[1:]}"
+    if len(text) <= _LONGEST:
+        return text
+    digest = hashlib.sha256(os.fsencode(name)).hexdigest()[:32]
+    return f"{text[: _LONGEST - 40].rsplit('%', 1)[0]}%-{digest}"
+
+
+def attempt_ref(run: str, task: str, attempt: int) -> str:
+    return f"{PREFIX}/{part(run)}/{part(task)}/{attempt}"
+
+
+def verified_ref(run: str) -> str:
+    return f"{PREFIX}/{part(run)}/{VERIFIED}"
+
+
+class KeptRefs:
+    """The refs of Samuel in the repository of `git`."""
+
+    def __init__(self, git: Git) -> None:
+        self._git = git
+
+    def keep(self, ref: str, tree: str, parent: str = "", message: str = "") -> str:
+        """Let `ref` hold a commit of this tree; gives the commit. Idempotent."""
+        held = self.find(ref)
+        if held is not None and (held.tree, held.parent) == (tree, parent):
+            return held.commit
+        commit = self.commit(tree, parent, message or ref)
+        self._update(ref, commit)
+        return commit
+
+    def find(self, ref: str) -> KeptRef | None:
+        return next((entry for entry in self._list(ref) if entry.name == ref), None)
+
+    def refs(self, run: str = "", task: str = "") -> list[KeptRef]:
+        """The attempts, oldest first: of one run or all, of one task or all."""
+        entries = self._list(f"{PREFIX}/{part(run)}/" if run else f"{PREFIX}/")
+        attempts = [entry for entry in entries if entry.attempt and (not task or _task_part(entry) == part(task))]
+        return sorted(attempts, key=lambda entry: (entry.at, entry.run, entry.attempt))
+
+    def drop(self, run: str, task: str = "") -> None:
+        """Remove the refs of one task of a run, or of the whole run."""
+        names = [entry.name for entry in self.refs(run, task)]
+        names += [] if task else [verified_ref(run)]
+        for name in names:
+            if self.find(name) is not None:
+                self._change(name, "-d", name)
+
+    def tree_of(self, commit: str) -> str:
+        """The tree of a commit; "" for none."""
+        if not commit:
+            return ""
+        try:
+            return self._git.run("rev-parse", "--verify", "--quiet", f"{commit}^{{tree}}").decode().strip()
+        except GitFailed:
+            return ""
+
+    def _list(self, prefix: str) -> list[KeptRef]:
+        output = self._git.run("for-each-ref", f"--format={_FIELDS}", prefix)
+        entries = (_entry(line) for line in output.decode(errors="replace").splitlines())
+        return [entry for entry in entries if entry is not None]
+
+    def commit(self, tree: str, parent: str, message: str) -> str:
+        """A new commit of a tree, which no ref holds yet."""
+        before = ("-p", parent) if parent else ()
+        args = ["commit-tree", "--no-gpg-sign", *before, "-F", "-", tree]
+        text = message.encode(errors="replace")
+        with suppress(GitFailed):  # a name that git refuses, for example
+            if identity := self._identity():
+                return self._write(args, text, identity).decode().strip()
+        return self._write(args, text, _signed(NAME, EMAIL)).decode().strip()
+
+    def _identity(self) -> dict[str, str]:
+        settings = self._git.settings()
+        name, email = (git_settings.value_of(settings, f"user.{key}") for key in ("name", "email"))
+        return _signed(name, email) if name and email else {}
+
+    def _update(self, ref: str, commit: str) -> None:
+        self._change(ref, "-m", "samuel", ref, commit)
+
+    def _change(self, ref: str, *args: str) -> None:
+        try:
+            self._write(["update-ref", "--no-deref", *args])
+        except GitFailed:
+            if not self._sweep(ref):
+                raise
+            self._write(["update-ref", "--no-deref", *args])
+
+    def _sweep(self, ref: str) -> bool:
+        """Remove what keeps a ref from being written: nobody but Samuel writes these.
+
+        That is a lock that a killed git left, a file that is no ref, or a ref with the name of a directory.
+        """
+        directory, name = os.path.split(ref)
+        above = [ref.rsplit("/", count)[0] for count in range(1, ref.count("/") - 1)]
+        blocking = [entry for entry in self._names(f"{PREFIX}/") if entry in above or entry.startswith(f"{ref}/")]
+        for entry in blocking:
+            self._write(["update-ref", "--no-deref", "-d", entry])
+        loose = [] if self.find(ref) else [name]
+        try:
+            fd = make_dirs_inside(self._git.location().shared, directory, mode=0o755)
+        except (OSError, UnsafePath):
+            return bool(blocking)
+        removed = 0
+        for file in (f"{name}.lock", *loose):
+            with suppress(OSError):
+                os.unlink(file, dir_fd=fd)
+                removed += 1
+        os.close(fd)
+        return bool(blocking or removed)
+
+    def _names(self, prefix: str) -> list[str]:
+        return self._git.run("for-each-ref", "--format=%(refname)", prefix).decode(errors="replace").splitlines()
+
+    def _write(self, args: list[str], stdin: bytes = b"", variables: Mapping[str, str] | None = None) -> bytes:
+        self._git.location()
+        env = {**self._git.owner_environment, **hardening.ENVIRONMENT, **(variables or {})}
+        return self._git.call(args, {**hardening.SETTINGS, "gc.auto": "0"}, stdin=stdin, env=env)
+
+
+def _signed(name: str, email: str) -> dict[str, str]:
+    author = {"GIT_AUTHOR_NAME": name, "GIT_AUTHOR_EMAIL": email}
+    return {**author, "GIT_COMMITTER_NAME": name, "GIT_COMMITTER_EMAIL": email}
+
+
+def _entry(line: str) -> KeptRef | None:
+    name, commit, tree, parents, at = line.split("\0")
+    parts = name.removeprefix(f"{PREFIX}/").split("/")
+    attempt = parts[2] if len(parts) == 3 else "0" if parts[1:] == [VERIFIED] else ""
+    if not attempt.isdecimal() or not tree:
+        return None  # not one that Samuel made
+    task = unquote(parts[1], errors="surrogateescape") if len(parts) == 3 and parts[1] != "%" else ""
+    run = unquote(parts[0], errors="surrogateescape")
+    return KeptRef(name, run, task, int(attempt), commit, tree, parents.split(" ")[0], float(at or 0))
+
+
+def _task_part(entry: KeptRef) -> str:
+    return entry.name.split("/")[3]

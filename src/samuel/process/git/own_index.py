@@ -1,0 +1,259 @@
+"""An index of Samuel's own for the work tree of a repository, with settings under which content is byte for byte.
+
+The repository's index is left alone, and so is its configuration: it can name filters, a file system monitor and
+conversions of line ends. So there is a second git directory, in the user's state, where a sandboxed agent cannot
+write. It has an index, a few settings, and attributes that override every `.gitattributes`. Objects go to the
+repository itself.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from functools import cached_property
+from pathlib import Path
+
+from samuel.files import atomic
+from samuel.paths import VOLATILE_DIRS
+from samuel.process.git import hardening
+from samuel.process.git import settings as git_settings
+from samuel.process.git.git import Git
+from samuel.process.git.settings import GitSetting
+from samuel.process.git.tree_output import GITLINK, TreeEntry
+
+TIMEOUT = 600.0  # the first look reads every file
+_ATTRIBUTES = "* -text -ident -filter !working-tree-encoding !diff !eol\n"
+_TEMPORARY = re.compile(r"\.samuel-[0-9a-f]{16}\.tmp")  # what a killed `atomic.write_at` leaves
+_PLATFORM = ("core.ignorecase", "core.precomposeunicode", "core.symlinks", "core.trustctime", "core.checkstat")
+
+
+class OwnIndex:
+    """The own index of the project that `git` is in, kept in `directory`."""
+
+    def __init__(self, git: Git, directory: Path) -> None:
+        self._git = git
+        self._directory = directory
+        self._swept = False
+
+    @property
+    def index(self) -> Path:
+        return self._directory / "index"
+
+    def call(self, *args: str, stdin: bytes = b"", index: Path | None = None) -> bytes:
+        """What a git command printed, in the own git directory and the project's work tree."""
+        self._git.location()
+        env = {**self._git.owner_environment, **hardening.ENVIRONMENT, "GIT_LITERAL_PATHSPECS": "1"}
+        env["GIT_INDEX_FILE"] = str(index or self.index)
+        off = {**hardening.SETTINGS, **self._settings}
+        return self._git.call(list(args), off, TIMEOUT, stdin=stdin, env=env, own=self._directory)
+
+    def prepare(self) -> None:
+        """Make what is missing, and remove what a killed git left."""
+        if not self._swept:
+            for name in ("index.lock", "mixed.lock", "mixed"):
+                with suppress(FileNotFoundError):
+                    (self._directory / name).unlink()
+            self._lay_out()
+            self._swept = True
+        if not self.index.exists():
+            self.rebuild()
+
+    def rebuild(self) -> None:
+        """Make the index from the repository's: its paths, and their content as it is in the work tree now."""
+        for name in ("index", "index.lock"):
+            with suppress(FileNotFoundError):
+                (self._directory / name).unlink()
+        self._lay_out()
+        entries, absent, paths = [], [], []
+        for entry in _split(self._git.run("ls-files", "-s", "-t", "-z", "--full-name", ":/")):
+            tag, _, line = entry.partition(" ")
+            facts, _, name = line.partition("\t")
+            if facts.endswith(" 0"):  # of a conflict, the work tree has what there is
+                entries.append(f"{facts}\t{name}")
+            path = self._below(name)
+            if facts.startswith(GITLINK) or path is None or (tag == "S" and not self._exists(path)):
+                absent.append(name)
+            else:
+                paths.append(path)
+        # To its name in one step, when it is complete: a kill leaves no index that lacks half of the files.
+        building = self._directory / "mixed"
+        building.unlink(missing_ok=True)
+        self._at_top("-z", "--index-info", names=entries, index=building)
+        # What is not in this work tree (submodules, a sparse checkout, beside the project) stays as it is.
+        self._at_top("-z", "--skip-worktree", "--stdin", names=absent, index=building)
+        self.take(paths, index=building)
+        skipped = [path for name in absent if (path := self._below(name)) is not None]
+        atomic.write_bytes(self._directory / "absent", _joined(skipped), 0o600, durable=False)
+        os.replace(building, self.index)
+
+    def _at_top(self, *options: str, names: Sequence[str], index: Path) -> None:
+        """`update-index` with names from the top of the work tree."""
+        if names:
+            up = "../" * self._git.location().prefix.count(b"/")
+            if "--index-info" not in options:  # which takes names from the top in any case
+                names = [up + name for name in names]
+            self.call("update-index", *options, stdin=_joined(names), index=index)
+
+    def take(self, paths: Iterable[str], index: Path | None = None) -> None:
+        """Make the entries of these paths what is in the work tree now; a path that is not there loses its entry.
+
+        A directory, a pipe or what lies behind a link is no file of the project, so its path has no entry.
+        """
+        links: dict[str, bool] = {}
+        present, gone, absent = [], [], set(self._absent())
+        for path in paths:
+            if path.startswith(VOLATILE_DIRS) or ".git" in path.split("/"):
+                continue
+            kind = self._kind(path, links)
+            if kind == "file":
+                present.append(path)
+            elif kind == "gone" and path not in absent:
+                gone.append(path)
+        if gone:
+            self.set_entries([(path, None) for path in gone], index or self.index)
+        if present:
+            options = ("--add", "--remove", "--replace", "--ignore-skip-worktree-entries", "-z", "--stdin")
+            self.call("update-index", *options, stdin=_joined(present), index=index)
+
+    def set_entries(self, entries: Iterable[tuple[str, TreeEntry | None]], index: Path) -> None:
+        """Give these paths in an index what a tree has there; None is nothing."""
+        prefix = os.fsdecode(self._git.location().prefix)
+        nothing = "0 " + "0" * (64 if self._object_format == "sha256" else 40)
+        # Removals first: a name may be that of a file and of a directory of the other files.
+        ordered = sorted(entries, key=lambda pair: pair[1] is not None)
+        lines = [
+            f"{f'{entry.mode} {entry.object}' if entry else nothing}\t{prefix}{path}" for path, entry in ordered
+        ]
+        self.call("update-index", "--replace", "-z", "--index-info", stdin=_joined(lines), index=index)
+
+    def differing(self) -> list[str]:
+        """The paths whose entry is not, or may not be, what the work tree has; untracked and not ignored too."""
+        exclude = self._git.location().shared / "info/exclude"
+        own = ("--exclude-from", str(exclude)) if exclude.is_file() else ()
+        changed = self.call("diff-files", "-z", "--name-only", "--relative", "--ignore-submodules=all")
+        untracked = self.call("ls-files", "-z", "--others", "--exclude-standard", *own)
+        # Tracked in spite of the rules: `git add -f`.
+        forced = self._git.run("ls-files", "-z", "--cached", "--ignored", "--exclude-standard")
+        indexed = set(_split(self.call("ls-files", "-z"))) if forced else set()
+        paths = [*_split(changed), *(path for path in _split(untracked) if not path.endswith("/"))]
+        paths += [path for path in _split(forced) if path not in indexed and self._exists(path)]
+        return [path for path in [*paths, *self._appeared()] if not self._is_debris(path)]
+
+    def _appeared(self) -> list[str]:
+        """Paths that the work tree did not have and that are there now; from here on they count."""
+        absent = self._absent()
+        appeared = [path for path in absent if self._is_file(path)]
+        if appeared:
+            self.call("update-index", "-z", "--no-skip-worktree", "--stdin", stdin=_joined(appeared))
+            left = [path for path in absent if path not in set(appeared)]
+            atomic.write_bytes(self._directory / "absent", _joined(left), 0o600, durable=False)
+        return appeared
+
+    def _absent(self) -> list[str]:
+        """The paths that are in the index and not, or not as files, in the work tree."""
+        try:
+            return _split((self._directory / "absent").read_bytes())
+        except FileNotFoundError:
+            return []
+
+    def _is_debris(self, path: str) -> bool:
+        """Whether this is a file that a killed Samuel left; it is removed."""
+        if not _TEMPORARY.fullmatch(os.path.basename(path)):
+            return False
+        with suppress(OSError):
+            (self._root / path).unlink()
+        return True
+
+    @cached_property
+    def _owner_settings(self) -> list[GitSetting]:
+        return self._git.settings()
+
+    @property
+    def _object_format(self) -> str:
+        return git_settings.value_of(self._owner_settings, "extensions.objectformat")
+
+    @property
+    def is_partial(self) -> bool:
+        """Whether the repository lacks objects on purpose."""
+        keys = (setting.key for setting in self._owner_settings)
+        return any(re.fullmatch(r"remote\..+\.promisor|extensions\.partialclone", key) for key in keys)
+
+    @cached_property
+    def _settings(self) -> dict[str, str]:
+        """What of the owner's configuration counts: which files git ignores, and what the file system can do."""
+        settings, home = self._owner_settings, self._git.home
+        places = self._git.owner_environment.get("XDG_CONFIG_HOME") or f"{home}/.config"
+        ignored = git_settings.value_of(settings, "core.excludesfile")
+        platform = {key: value for key in _PLATFORM if (value := git_settings.value_of(settings, key))}
+        return {
+            **platform,
+            "core.excludesFile": git_settings.expanded(ignored, home) if ignored else f"{places}/git/ignore",
+            "core.fileMode": git_settings.value_of(settings, "core.filemode") or "true",
+            "core.autocrlf": "false",
+            "core.safecrlf": "false",
+            "core.untrackedCache": "false",
+            "core.splitIndex": "false",
+            "index.sparse": "false",
+            "gc.auto": "0",
+        }
+
+    def _lay_out(self) -> None:
+        own = self._directory
+        (own / "info").mkdir(parents=True, exist_ok=True, mode=0o700)
+        (own / "refs").mkdir(exist_ok=True)
+        version = "[core]\n\trepositoryformatversion = 1\n\tbare = false\n"
+        if self._object_format:
+            version += f"[extensions]\n\tobjectFormat = {self._object_format}\n"
+        files = {"HEAD": "ref: refs/heads/none\n", "config": version, "info/attributes": _ATTRIBUTES}
+        for name, text in files.items():
+            atomic.write_text(own / name, text, 0o600, durable=False)
+
+    @property
+    def _root(self) -> Path:
+        return self._git.root
+
+    def _below(self, name: str) -> str | None:
+        """A name from the top of the work tree as a path of the project; None for what is beside it."""
+        prefix = os.fsdecode(self._git.location().prefix)
+        return name[len(prefix) :] if name.startswith(prefix) else None
+
+    def _exists(self, path: str) -> bool:
+        return os.path.lexists(self._root / path)
+
+    def _is_file(self, path: str) -> bool:
+        file = self._root / path
+        return os.path.islink(file) or os.path.isfile(file)
+
+    def _kind(self, path: str, links: dict[str, bool]) -> str:
+        """`file`, `gone`, or `unreadable`, whose entry stays as it is."""
+        parent = os.path.dirname(path)
+        if parent and self._behind_link(parent, links):
+            return "gone"
+        try:
+            mode = os.lstat(self._root / path).st_mode
+        except OSError:
+            return "gone"
+        if stat.S_ISLNK(mode):
+            return "file"
+        if not stat.S_ISREG(mode):
+            return "gone"
+        return "file" if os.access(self._root / path, os.R_OK) else "unreadable"
+
+    def _behind_link(self, directory: str, links: dict[str, bool]) -> bool:
+        if directory not in links:
+            above = os.path.dirname(directory)
+            links[directory] = bool(above and self._behind_link(above, links)) or os.path.islink(
+                self._root / directory
+            )
+        return links[directory]
+
+
+def _split(output: bytes) -> list[str]:
+    return [os.fsdecode(field) for field in output.split(b"\0") if field]
+
+
+def _joined(names: Iterable[str]) -> bytes:
+    return b"".join(os.fsencode(name) + b"\0" for name in names)

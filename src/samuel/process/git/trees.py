@@ -1,0 +1,195 @@
+"""The work tree as tree objects: take one, compare two, put paths back as they are in one.
+
+A tree has every file of the project that is tracked, or untracked and not ignored, byte for byte. It is taken
+through an index of Samuel's own, so the owner's index and settings neither change nor count.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from samuel.errors import SamuelError
+from samuel.files.atomic import DISK, Disk
+from samuel.files.put_inside import put_file, put_link, remove_path
+from samuel.paths import VOLATILE_DIRS
+from samuel.printable import file_name
+from samuel.process.git.git import Git, GitFailed
+from samuel.process.git.kept_refs import KeptRefs
+from samuel.process.git.own_index import OwnIndex
+from samuel.process.git.tree_output import (
+    EXECUTABLE,
+    GITLINK,
+    LINK,
+    TreeChange,
+    TreeEntry,
+    parse_blobs,
+    parse_changes,
+    parse_entries,
+)
+
+DIFF_LIMIT = 1024 * 1024
+_BATCH = 64 * 1024 * 1024  # of file contents at a time
+_ARGUMENTS = 64 * 1024  # of names on a command line
+_RAW = ("-r", "-z", "--no-renames", "--relative", "--ignore-submodules=all", "--no-ext-diff", "--no-textconv")
+
+
+class Trees:
+    """Trees of the project that `git` is in; `directory` is in the user's state and for this project alone."""
+
+    def __init__(self, git: Git, directory: Path, disk: Disk = DISK) -> None:
+        self._git = git
+        self._own = OwnIndex(git, directory)
+        self._disk = disk
+        self.refs = KeptRefs(git)
+
+    @property
+    def git(self) -> Git:
+        return self._git
+
+    def snapshot(self, changed: Iterable[str] | None = None) -> str:
+        """The tree of the work tree as it is now.
+
+        With `changed`, only these paths are looked at: all that changed since the last snapshot must be in it.
+        Raises GitFailed.
+        """
+        self._own.prepare()
+        try:
+            return self._snapshot(changed)
+        except GitFailed:  # the index is broken, or `git gc` removed objects that only it knew
+            self._own.rebuild()
+            return self._snapshot(None)
+
+    def _snapshot(self, changed: Iterable[str] | None) -> str:
+        self._own.take(self._own.differing() if changed is None else changed)
+        return self._write_tree(self._own.index)
+
+    def _write_tree(self, index: Path) -> str:
+        options = ("--missing-ok",) if self._own.is_partial else ()
+        return self._own.call("write-tree", *options, index=index).decode().strip()
+
+    def changes(self, old: str, new: str) -> list[TreeChange]:
+        """The paths that differ; "" is the empty tree."""
+        if old == new:
+            return []
+        return parse_changes(self._diff(*_RAW, "--raw", "--numstat", old, new))
+
+    def differing(self, old: str, new: str) -> set[str]:
+        """The names of the paths that differ: `changes` without counting lines."""
+        if old == new:
+            return set()
+        return {os.fsdecode(name) for name in self._diff(*_RAW, "--name-only", old, new).split(b"\0")[:-1]}
+
+    def diff(self, old: str, new: str, paths: Sequence[str] = (), limit: int = DIFF_LIMIT) -> bytes:
+        """A patch from one tree to another, of these paths or all; cut at a line's end after `limit` bytes."""
+        options = ("-r", "-p", "--no-renames", "--relative", "--no-ext-diff", "--no-textconv")
+        patch = self._diff(*options, old, new, *(("--", *paths) if paths else ()))
+        return bounded(patch, limit)
+
+    def _diff(self, *args: str) -> bytes:
+        self._own.prepare()
+        return self._own.call("diff-tree", *(arg or self._git.empty_tree() for arg in args))
+
+    def content(self, tree: str, path: str) -> bytes | None:
+        """The content of a file in a tree, or where a link leads; None if it has no such file."""
+        entry = self.entries(tree, [path]).get(path)
+        return None if entry is None or entry.mode == GITLINK else self._blobs([entry])[0]
+
+    def paths(self, tree: str) -> list[str]:
+        """The paths of all files and links in a tree."""
+        return [entry.path for entry in self.entries(tree).values() if entry.mode != GITLINK]
+
+    def entries(self, tree: str, paths: Iterable[str] | None = None) -> dict[str, TreeEntry]:
+        """What a tree has at these paths, or at all."""
+        if not tree:
+            return {}
+        self._own.prepare()
+        names = None if paths is None else list(paths)
+        narrow = names is not None and sum(len(name) + 8 for name in names) < _ARGUMENTS
+        output = self._own.call("ls-tree", "-r", "-l", "-z", tree, *(("--", *names) if names and narrow else ()))
+        entries = {entry.path: entry for entry in parse_entries(output)}
+        return entries if names is None else {name: entries[name] for name in names if name in entries}
+
+    def combined(self, tree: str, other: str, paths: Iterable[str]) -> str:
+        """The tree that has these paths as they are in `other`, and all else as in `tree`."""
+        names = sorted(set(paths))
+        if not names or tree == other:
+            return tree
+        self._own.prepare()
+        mixed = self._own.index.with_name("mixed")
+        mixed.unlink(missing_ok=True)
+        self._own.call("read-tree", tree, index=mixed)
+        entries = self.entries(other, names)
+        self._own.set_entries([(name, entries.get(name)) for name in names], index=mixed)
+        try:
+            return self._write_tree(mixed)
+        finally:
+            mixed.unlink(missing_ok=True)
+
+    def put(self, tree: str, paths: Iterable[str]) -> list[str]:
+        """Make these paths in the work tree what they are in `tree`; gives why a path could not be made so.
+
+        A path that the tree does not have is removed. Idempotent: repeated after a kill, it finishes.
+        """
+        names = [path for path in sorted(set(paths)) if _is_writable(path)]
+        entries = self.entries(tree, names)
+        problems = []
+        for path in names:  # before anything is written: a file may have become a directory, or the reverse
+            if path not in entries:
+                problems += self._attempt(path, None, b"")
+        written = [entry for entry in entries.values() if entry.mode != GITLINK]
+        for batch in _batches(written):
+            for entry, content in zip(batch, self._blobs(batch), strict=True):
+                problems += self._attempt(entry.path, entry, content)
+        self._own.prepare()
+        self._own.take(names)
+        return problems
+
+    def _attempt(self, path: str, entry: TreeEntry | None, content: bytes | None) -> list[str]:
+        root = self._git.root
+        try:
+            if entry is None:
+                remove_path(root, path, self._disk)
+            elif content is None:
+                return [f"`{file_name(path)}`: git has lost its content"]
+            elif entry.mode == LINK:
+                put_link(root, path, content, self._disk)
+            else:
+                put_file(root, path, content, executable=entry.mode == EXECUTABLE, disk=self._disk)
+        except SamuelError as error:
+            return [f"`{file_name(path)}`: {error.message}"]
+        except OSError as error:
+            return [f"`{file_name(path)}`: {error.strerror}"]
+        return []
+
+    def _blobs(self, entries: Sequence[TreeEntry]) -> list[bytes | None]:
+        names = "".join(f"{entry.object}\n" for entry in entries)
+        return list(parse_blobs(self._own.call("cat-file", "--batch", stdin=names.encode())))
+
+
+def bounded(patch: bytes, limit: int) -> bytes:
+    """A patch, cut at the end of a line if it is longer than `limit` bytes, which its last line then says."""
+    if len(patch) <= limit:
+        return patch
+    end = patch.rfind(b"\n", 0, limit) + 1
+    return patch[:end] + b"[%d more bytes are not shown]\n" % (len(patch) - end)
+
+
+def _is_writable(path: str) -> bool:
+    names = path.split("/")
+    plain = all(name not in ("", ".", "..") and name.lower() != ".git" for name in names)
+    return plain and not path.startswith(VOLATILE_DIRS)
+
+
+def _batches(entries: Iterable[TreeEntry]) -> list[list[TreeEntry]]:
+    """The entries in groups whose contents fit in memory together."""
+    batches: list[list[TreeEntry]] = []
+    size = _BATCH
+    for entry in entries:
+        if size + entry.size > _BATCH:
+            batches.append([])
+            size = 0
+        batches[-1].append(entry)
+        size += entry.size
+    return batches
