@@ -199,10 +199,10 @@ class CommandReader:
 def package_scripts(text: str) -> dict[str, str]:
     """The scripts of a package.json; {} if it cannot be read."""
     try:
-        scripts = json.loads(text or "{}").get("scripts", {})
-    except (ValueError, AttributeError, RecursionError):
+        scripts = json.loads(text or "{}")["scripts"].items()
+    except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
         return {}
-    return {name: value for name, value in scripts.items() if isinstance(value, str)} if scripts else {}
+    return {name: value for name, value in scripts if isinstance(value, str)}
 
 
 def just_recipes(text: str) -> dict[str, tuple[list[str], list[str]]]:
