@@ -6,7 +6,7 @@ import configparser
 import json
 import re
 import tomllib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Container, Iterable
 from fnmatch import fnmatchcase
 from typing import Any
 
@@ -34,7 +34,7 @@ _OWN_WORDS = frozenset(
 class CommandReader:
     """Collects what one check command runs or reads."""
 
-    def __init__(self, files: frozenset[str], read: TextReader) -> None:
+    def __init__(self, files: Container[str], read: TextReader) -> None:
         self._files = files
         self._read = read
         self._depth = 0

@@ -8,7 +8,7 @@ from typing import Literal, NamedTuple
 from xml.etree import ElementTree
 
 CaseResult = Literal["passed", "failed", "skipped"]
-CaseResults = Mapping[str, str]  # a test's id -> a CaseResult
+CaseResults = Mapping[str, CaseResult]  # by the test's id
 
 MAX_BYTES = 64 << 20
 MAX_TESTS = 200_000
@@ -24,7 +24,7 @@ class ChangedTests(NamedTuple):
     newly_skipped: tuple[str, ...] = ()
 
 
-def read_report(content: bytes) -> dict[str, str] | None:
+def read_report(content: bytes) -> dict[str, CaseResult] | None:
     """The tests of a report with their results; None if it cannot be read.
 
     Of several tests with one id the worst result counts. A document type is refused: its entities could grow
@@ -36,7 +36,7 @@ def read_report(content: bytes) -> dict[str, str] | None:
         root = ElementTree.fromstring(content)
     except (ElementTree.ParseError, ValueError, LookupError):
         return None
-    tests: dict[str, str] = {}
+    tests: dict[str, CaseResult] = {}
     for case in root.iter("testcase"):
         if len(tests) >= MAX_TESTS:
             break

@@ -176,7 +176,7 @@ _BARE_ID = re.compile(r'^  ([^",]+),')  # toons quotes only those that look like
 
 
 def _row(task: Task, columns: Sequence[str]) -> dict[str, Any]:
-    row = {name: getattr(task, name) if name in _OWN else task.extra.get(name) for name in columns}
+    row: dict[str, Any] = {name: getattr(task, name) if name in _OWN else task.extra.get(name) for name in columns}
     for column in LISTS:
         if column in row:
             row[column] = _cell(row[column])
