@@ -445,3 +445,30 @@ def test_any_text_gives_tasks_that_fit_together_or_a_proper_error(text: str) -> 
         return
     assert found
     assert len({task.id for task in found}) == len(found)
+
+
+@pytest.mark.parametrize(
+    ("lines", "checks"),
+    [
+        ("Check: make e2e", ("make e2e",)),
+        ("**Check:** `npm run e2e -- --grep 'a b'`", ("npm run e2e -- --grep 'a b'",)),
+        ("- **Check**: ``echo `date` ``", ("echo `date`",)),
+        ("Check: `make a`, then `make b`", ("make a", "make b")),
+        ("Check: make a | grep -q ok\n    check: `make b`", ("make a | grep -q ok", "make b")),
+        ("Check: CI=1 make test", ("CI=1 make test",)),
+        ("Check: none", ()),
+        ("Check: The output is sorted", ()),
+        ("Check: that it still works", ()),
+    ],
+)
+def test_check_lines_are_the_commands_of_a_task(lines: str, checks: tuple[str, ...]) -> None:
+    (task,) = parse(f"## Tasks\n- [ ] 1 Do it\n    {lines}\n", "prd.md")[0]
+    assert task.checks == checks
+    assert (task.description == "") == bool(checks)
+
+
+def test_changes_none_says_that_a_task_needs_no_change() -> None:
+    assert shown("## Tasks\n- [ ] 1 A\n  Changes: none\n- [ ] 2 B\n  Changes: the parser\n", "no_change") == [
+        ("1", True),
+        ("2", False),
+    ]

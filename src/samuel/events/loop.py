@@ -172,7 +172,8 @@ class AfterAgentInvoke(LoopEvent, frozen=True, kw_only=True, tag=names.AFTER_AGE
 class QualityCheck(LoopEvent, frozen=True, kw_only=True, tag=names.QUALITY_CHECK):
     """Checks the work; no task is completed before it passed."""
 
-    commands: Annotated[list[str], field("The project's own checks, in order.")]
+    commands: Annotated[list[str], field("The project's own checks, in order, and then those of the task.")]
+    task: TaskRow = msgspec.field(default_factory=dict)
 
 
 class Failure(msgspec.Struct, frozen=True, kw_only=True):
@@ -184,11 +185,28 @@ class Failure(msgspec.Struct, frozen=True, kw_only=True):
     output_tail: Annotated[str | None, field("The end of its output.", bulk=True)] = None
 
 
+class CheckRun(msgspec.Struct, frozen=True, kw_only=True):
+    """One run of one check command."""
+
+    command: Annotated[str, field("The command.")]
+    passed: Annotated[bool, field("True when it ended with exit code 0.")]
+    exit_code: Annotated[int | None, field("Null if it was killed or could not be started.")] = None
+    seconds: Annotated[float, field("How long it took.")] = 0.0
+    output_tail: Annotated[str, field("The end of its output.", bulk=True)] = ""
+    tests: Annotated[
+        dict[str, Literal["passed", "failed", "skipped"]] | None,
+        field("Each test of its report by id; null if it wrote none.", bulk=True),
+    ] = None
+
+
 class QualityResult(Verdict, frozen=True, kw_only=True):
     """The result of `quality.check`."""
 
     failures: Annotated[list[Failure], field("The problems found; empty when all checks pass.", bulk=True)] = (
         msgspec.field(default_factory=list)
+    )
+    checks: Annotated[list[CheckRun], field("Each command that ran.", bulk=True)] = msgspec.field(
+        default_factory=list
     )
 
 

@@ -21,7 +21,7 @@ FILES = (
     *("project-snapshot.toon", "progress-context.md", "task-context.toon"),
 )
 DIRECTORIES = (
-    *("journal", "sessions", "plugins", "logs", "archive", "extra", "prompts"),
+    *("journal", "sessions", "plugins", "logs", "archive", "extra", "prompts", "junit"),
     *("bin", "shim", "spool", DIRECTORY),
 )
 NOT_LOOKED_INTO = ("plugins", "spool", DIRECTORY)  # others write there, and may write what they like

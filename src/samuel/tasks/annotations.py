@@ -36,10 +36,11 @@ _AFTER = re.compile(r"depends on:? (.*)", re.IGNORECASE)
 _FIELD_NAME = re.compile(
     r"""\s*(?:[-*+]\s+)?                                  # it may be an item of a list
     \**(?P<name>depends\ on|depends|dependencies|priority|complexity|guardrails
-        |files\ to\ create|new\ files|files\ to\ modify|files)\**
+        |files\ to\ create|new\ files|files\ to\ modify|files|check|changes)\**
     \s*:\s*\**""",
     re.VERBOSE | re.IGNORECASE,
 )
+_PROSE = ("a", "all", "an", "each", "every", "it", "that", "the", "there", "this", "whether")  # no commands
 _NOTHING = ("none", "nothing", "-", "–", "n/a", "no")
 
 
@@ -101,11 +102,25 @@ def _field(name: str, value: str) -> dict[str, Any]:
         return {"complexity": _word(value)}
     if name == "guardrails":
         return {"guardrails": _list(value, ";")}
+    if name == "check":
+        commands = _commands(value)
+        return {"checks": commands} if commands else {}
+    if name == "changes":
+        return {"no_change": True} if _word(value) in _NOTHING else {}
     files = _list(value, ",")
     if name in ("files to create", "new files"):
         return {"files_to_create": files}
     new = tuple(file.removesuffix("(new)").strip(" `") for file in files if file.endswith("(new)"))
     return {"files_to_create": new, "files_to_modify": tuple(file for file in files if not file.endswith("(new)"))}
+
+
+def _commands(text: str) -> tuple[str, ...]:
+    """The commands of `Check: make e2e` or of "Check: `make e2e`, `make load`"; () if it is prose."""
+    if text.startswith("`"):
+        return tuple(code.strip() for _, code in re.findall(r"(`+)(.+?)\1", text) if code.strip())
+    first = text.split()[0]
+    prose = first.lower() in (*_NOTHING, *_PROSE) or re.fullmatch(r"[A-Z][a-z]*", first)
+    return () if prose else (text,)
 
 
 def _ids(text: str) -> tuple[str, ...]:

@@ -46,7 +46,9 @@ def fail(tasks: Tasks, id: str, *, failure: str, max_attempts: int) -> tuple[Tas
 
 def complete(tasks: Tasks, id: str, *, at: str, commit: str = "") -> tuple[Task, ...]:
     task = _task_in_status(tasks, id, OPEN, "completed")
-    return _put(tasks, task, status="completed", completed_at=at, commit_sha=commit or task.commit_sha)
+    return _put(
+        tasks, task, status="completed", completed_at=at, commit_sha=commit or task.commit_sha, verified="person"
+    )
 
 
 def skip(tasks: Tasks, id: str, *, reason: str) -> tuple[Task, ...]:
@@ -60,7 +62,7 @@ def block(tasks: Tasks, id: str, *, reason: str) -> tuple[Task, ...]:
 
 
 def reset(tasks: Tasks, id: str) -> tuple[Task, ...]:
-    fresh: dict[str, Any] = {"completed_at": "", "commit_sha": "", "claimed": False, "attempts": 0}
+    fresh: dict[str, Any] = {"completed_at": "", "commit_sha": "", "claimed": False, "attempts": 0, "verified": ""}
     return _put(tasks, find(tasks, id), status="pending", last_failure="", **fresh)
 
 

@@ -4,8 +4,9 @@ r"""prd.toon <-> tasks. One table, a task a row:
       "1",Write the parser,"",pending,...,"",...
       "1.10",Use it,"",pending,...,1|T2,...
 
-Several values in one cell (depends_on, files_to_create, files_to_modify, guardrails) are joined with `|`; a bar
-within a value is written `\|` and a backslash `\\`. Ids are always in quotes: a bare 1.10 is the number 1.1.
+Several values in one cell (depends_on, files_to_create, files_to_modify, guardrails, checks) are joined with `|`;
+a bar within a value is written `\|` and a backslash `\\`. Ids are always in quotes: a bare 1.10 is the number 1.1.
+The columns `verified`, `checks` and `no_change` are written once a task has a value there.
 
 A file that is written again keeps whatever was not changed as it was, byte for byte: rows, comments, columns that
 Samuel does not know, and anything before or after the table. So nothing is lost on a save, and a save costs what
@@ -24,7 +25,7 @@ import toons
 from samuel.decoding import convert
 from samuel.errors import ConfigError, Problem
 from samuel.tasks import graph, prd_problems
-from samuel.tasks.task import COLUMNS, LISTS, Task, Tasks
+from samuel.tasks.task import COLUMNS, LISTS, RARE_COLUMNS, Task, Tasks
 
 NAME = "prd.toon"
 
@@ -40,6 +41,7 @@ class PrdDocument(NamedTuple):
 
 
 EMPTY = PrdDocument()
+_COMMON = tuple(column for column in COLUMNS if column not in RARE_COLUMNS)
 
 
 def decode(text: str, file: str = NAME) -> PrdDocument:
@@ -57,7 +59,7 @@ def decode(text: str, file: str = NAME) -> PrdDocument:
         raise ConfigError([prd_problems.no_table(file)])
     before, rest = text[: header.start()], text[header.end() + 1 :]
     rows, after = _split(rest, len(table))
-    columns = tuple(table[0]) if table else COLUMNS
+    columns = tuple(table[0]) if table else _COMMON
     if nested := [name for name, value in table[0].items() if isinstance(value, dict | list)] if table else []:
         raise ConfigError([prd_problems.nested(nested, file, before.count("\n") + 1)])
     try:
@@ -72,8 +74,7 @@ def decode(text: str, file: str = NAME) -> PrdDocument:
 
 def encode(tasks: Tasks, old: PrdDocument = EMPTY) -> str:
     """The text of these tasks. Those that are still the very objects of `old` keep their text."""
-    extras = dict.fromkeys(column for task in (*old.tasks[:1], *tasks) for column in task.extra)
-    columns = (*COLUMNS, *extras)
+    columns = _columns(tasks, old)
     texts = list(zip(old.tasks, old.rows, strict=True))
     above = {task.id: row.rpartition("\n")[0] for task, row in texts if "\n" in row}
     row_texts = {id(task): row for task, row in texts} if columns == old.columns else {}
@@ -84,6 +85,15 @@ def encode(tasks: Tasks, old: PrdDocument = EMPTY) -> str:
         row_texts[id(task)] = f"{above[task.id]}\n{line}" if task.id in above else line
     header = f"tasks[{len(tasks)}]{{{names}}}:"
     return old.before + "\n".join([header, *(row_texts[id(task)] for task in tasks), old.after])
+
+
+def _columns(tasks: Tasks, old: PrdDocument) -> tuple[str, ...]:
+    """The columns to write: a rare one only if the file has it or a task needs it, so that old files stay."""
+    extras = dict.fromkeys(column for task in (*old.tasks[:1], *tasks) for column in task.extra)
+    unchanged = set(map(id, old.tasks))
+    changed = [task for task in tasks if id(task) not in unchanged]
+    rare = [name for name in RARE_COLUMNS if name in old.columns or any(getattr(task, name) for task in changed)]
+    return (*_COMMON, *rare, *extras)
 
 
 def _split(rest: str, count: int) -> tuple[tuple[str, ...], str]:
@@ -161,15 +171,15 @@ def _table(tasks: Tasks, columns: Sequence[str]) -> tuple[str, list[str]]:
     return names, [_BARE_ID.sub(r'  "\1",', line) for line in lines]
 
 
+_OWN = frozenset(COLUMNS)
 _BARE_ID = re.compile(r'^  ([^",]+),')  # toons quotes only those that look like something else
 
 
 def _row(task: Task, columns: Sequence[str]) -> dict[str, Any]:
-    row = {column: getattr(task, column) for column in COLUMNS}
+    row: dict[str, Any] = {name: getattr(task, name) if name in _OWN else task.extra.get(name) for name in columns}
     for column in LISTS:
-        row[column] = _cell(row[column])
-    for column in columns[len(COLUMNS) :]:
-        row[column] = task.extra.get(column)
+        if column in row:
+            row[column] = _cell(row[column])
     return row
 
 

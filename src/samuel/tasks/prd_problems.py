@@ -15,14 +15,14 @@ import toons
 from samuel.decoding import convert
 from samuel.errors import Problem
 from samuel.nearest import did_you_mean
-from samuel.tasks.task import LISTS, PRIORITIES, STATUSES, Task
+from samuel.tasks.task import LISTS, PRIORITIES, STATUSES, VERIFIED, Task
 
 HEADER = re.compile(r"^tasks\[(\d+)\]\{(.+)\}:[ \t\r]*$", re.MULTILINE)
 COMMENT = re.compile(r"\n[ \t\r]*[#\n]")  # the line after a line end is one, or blank: no row, in any case
 
 _CELLS = 'a cell with a comma, a quote or a colon stands in double quotes, a quote within them is `\\"`'
 _TYPES = get_type_hints(Task)
-_CHOICES: dict[str, Sequence[str]] = {"status": STATUSES, "priority": PRIORITIES}
+_CHOICES: dict[str, Sequence[str]] = {"status": STATUSES, "priority": PRIORITIES, "verified": VERIFIED[1:]}
 _EXPECTED = {
     str: ("text", 'put it in double quotes, like "1.10": without them it is a number'),
     int: ("a whole number", "write one like 3, without quotes"),

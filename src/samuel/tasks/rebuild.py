@@ -100,12 +100,15 @@ def _added(
             completed_at="",
             commit_sha="",
             last_failure="",
+            verified="",
+            checks=(),  # a command that nobody agreed to
+            no_change=False,
             source=allowed_changes.source,
             iteration=allowed_changes.iteration,
             parent_id=row.parent_id if row.parent_id in there else "",
             depends_on=tuple(id for id in row.depends_on if id in there),
         )
-        if row.status != "pending" or row.claimed:
+        if row.status != "pending" or row.claimed or row.checks:
             put_back.append(_described(task, row))
         yield row if task == row else task
 

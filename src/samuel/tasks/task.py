@@ -15,6 +15,7 @@ TaskStatus = Literal["pending", "in_progress", "completed", "skipped", "blocked"
 Verified = Literal["", "checks", "none", "person"]
 Priority = Literal["critical", "high", "medium", "low"]
 
+VERIFIED: tuple[Verified, ...] = get_args(Verified)
 STATUSES: tuple[TaskStatus, ...] = get_args(TaskStatus)
 PRIORITIES: tuple[Priority, ...] = get_args(Priority)  # the first is the most urgent
 
@@ -56,6 +57,7 @@ class Task(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
 COLUMNS = tuple(name for name in Task.__struct_fields__ if name != "extra")
 LISTS = ("depends_on", "files_to_create", "files_to_modify", "guardrails", "checks")
+RARE_COLUMNS = ("verified", "checks", "no_change")  # the last of COLUMNS, in the same order
 
 Tasks = Sequence[Task]
 

@@ -1,9 +1,9 @@
-"""The commands in samuel.toml, which must be trusted: they may have come with a clone."""
+"""The commands in samuel.toml and in tasks, which must be trusted: they may have come with a clone."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from samuel import paths
@@ -24,6 +24,15 @@ def quality(methodology: Methodology) -> CommandText | None:
     if not methodology.quality_checks:
         return None
     return _text(f"checks:{methodology.name}", "".join(f"{command}\n" for command in methodology.quality_checks))
+
+
+def task_checks(methodology: str, checks: Iterable[tuple[str, Sequence[str]]]) -> CommandText | None:
+    """The checks that tasks bring along, as one text: (the task's id, its commands) in the order of the task file.
+
+    They came with a PRD, so they are agreed to like the checks in samuel.toml.
+    """
+    content = "".join(f"task {id}: {command}\n" for id, commands in checks for command in commands)
+    return _text(f"checks:{methodology}:tasks", content) if content else None
 
 
 def commit_hooks(methodology: Methodology, git: Git) -> CommandText | None:

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
+import msgspec
+
 from samuel.errors import SamuelError
 from samuel.events import QualityCheck
+from samuel.events.loop import CheckRun
+from samuel.loop.report_files import ReportFiles
 from samuel.loop.reports import CheckEnded
 from samuel.loop.workplace import Workplace
 from samuel.process import sandbox as sandboxes
 from samuel.process import spawn
-from samuel.trust.commands import quality
+from samuel.trust.commands import quality, task_checks
 
 TAIL = 4096
 
@@ -20,19 +24,46 @@ class RunCommands:
 
     def __init__(self, place: Workplace) -> None:
         self._place = place
+        is_container = place.settings.sandbox.kind not in (sandboxes.HOST, "bwrap")
+        self._reports = ReportFiles(place.root, place.state, place.environment, is_container=is_container)
 
     def __call__(self, event: QualityCheck) -> dict[str, Any]:
         if event.dry_run:
             return {"ok": True, "reason": "a dry run runs no commands"}
-        settings = self._place.settings
-        # Commands of samuel.toml came with the project; others were typed by the user who fired the event.
-        if tuple(event.commands) == settings.quality_checks and (why := self._place.refusal(quality(settings))):
+        if why := self._refusal(event.commands):
             raise SamuelError(why)
-        failures = [failure for command in event.commands if (failure := self._run(command, event))]
+        runs, failures = [], []
+        for number, command in enumerate(event.commands, 1):
+            run, how = self._run(command, number, event)
+            runs.append(msgspec.to_builtins(run))
+            if how:
+                message = f"`{command}` {how}"
+                failure = {"source": "default", "command": command, "message": message}
+                failures.append({**failure, "output_tail": run.output_tail})
         reason = "; ".join(failure["message"] for failure in failures)
-        return {"ok": not failures, "failures": failures, **({"reason": reason} if failures else {})}
+        return {
+            "ok": not failures,
+            "failures": failures,
+            "checks": runs,
+            **({"reason": reason} if failures else {}),
+        }
 
-    def _run(self, command: str, event: QualityCheck) -> dict[str, Any] | None:
+    def _refusal(self, commands: list[str]) -> str:
+        """Why a command may not run, or "". Those of samuel.toml and of tasks came with the project; any other was
+        typed by the user who fired the event."""
+        settings = self._place.settings
+        count = len(settings.quality_checks)
+        is_projects = tuple(commands[:count]) == settings.quality_checks
+        if is_projects and (why := self._place.refusal(quality(settings))):
+            return why
+        if not (rest := commands[count:] if is_projects else commands) or not self._place.tasks.exists:
+            return ""
+        tasks = [(task.id, task.checks) for task in self._place.tasks.load() if task.checks]
+        own = {command for _, checks in tasks for command in checks}
+        return self._place.refusal(task_checks(settings.name, tasks)) if own.intersection(rest) else ""
+
+    def _run(self, command: str, number: int, event: QualityCheck) -> tuple[CheckRun, str]:
+        """The run of a command, and how it failed; "" if it passed."""
         seconds = event.deadline_ms / 1000
         output = bytearray()
 
@@ -41,7 +72,7 @@ class RunCommands:
             del output[:-TAIL]
 
         argv, place = ["/bin/sh", "-c", command], self._place
-        env = {**place.environment, **_own_names(event)}
+        env = {**place.environment, **_own_names(event), **self._reports.prepare(command, number)}
         with sandboxes.confined(argv, place.settings.sandbox, place.confinement, env) as confined:
             finished = spawn.run(
                 confined.argv,
@@ -55,15 +86,21 @@ class RunCommands:
             )
         passed = finished.ended == "exited" and finished.returncode == 0
         self._log(event, command, bytes(output), passed)
-        self._place.watch(CheckEnded(command, passed, finished.duration))
-        if passed:
-            return None
+        tail = output.decode("utf-8", "replace")
+        self._place.watch(CheckEnded(command, passed, finished.duration, tail))
+        run = CheckRun(
+            command=command,
+            passed=passed,
+            exit_code=finished.returncode if finished.ended == "exited" else None,
+            seconds=finished.duration,
+            output_tail=tail,
+            tests=self._reports.read(number),
+        )
         how = {
             "timed_out": f"was killed after {seconds:g}s",
             "not_started": f"could not be started: {finished.why}",
         }.get(finished.ended, f"ended with exit code {finished.returncode}")
-        tail = output.decode("utf-8", "replace")
-        return {"source": "default", "command": command, "message": f"`{command}` {how}", "output_tail": tail}
+        return run, "" if passed else how
 
     def _log(self, event: QualityCheck, command: str, output: bytes, passed: bool) -> None:
         """Write the output of a check to the logs of its iteration, beside the agent's."""
@@ -74,10 +111,12 @@ class RunCommands:
 
 
 def _own_names(event: QualityCheck) -> dict[str, str]:
-    """The variables from which a `samuel` in a check knows that it may not change tasks."""
+    """The variables from which a check knows its task, and a `samuel` in it that it may not change tasks."""
+    task = {"SAMUEL_TASK_ID": str(event.task["id"])} if event.task.get("id") else {}
     if not event.run_id:
-        return {}
+        return task
     return {
+        **task,
         "SAMUEL_RUN_ID": event.run_id,
         "SAMUEL_STEP": "check",
         "SAMUEL_ITERATION": str(event.iteration),

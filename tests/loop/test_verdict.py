@@ -1,0 +1,131 @@
+"""What the checks say about an attempt, with the baseline and with the files of the checks put back."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from samuel.events.loop import CheckRun
+from samuel.loop.verdict import check_runs, failing_commands, judge, record_of
+
+Tests = dict[str, Literal["passed", "failed", "skipped"]]
+
+
+def run(passed: bool, tests: Tests | None = None, command: str = "make test", tail: str = "") -> CheckRun:
+    return CheckRun(command=command, passed=passed, exit_code=0 if passed else 1, output_tail=tail, tests=tests)
+
+
+GREEN, RED = run(True), run(False, tail="1 != 2")
+
+
+def test_checks_that_all_pass_are_a_pass() -> None:
+    verdict = judge([GREEN], baseline=[GREEN])
+    assert (verdict.passed, verdict.why, verdict.softened, verdict.lost_tests) == (True, "", (), ())
+
+
+def test_a_failed_check_is_told_with_the_end_of_its_output() -> None:
+    verdict = judge([RED, run(True, command="ruff")], baseline=[GREEN])
+    assert (verdict.passed, verdict.why) == (False, "`make test` ended with exit code 1\n1 != 2")
+    assert [(record.command, record.passed) for record in verdict.records] == [
+        ("make test", False),
+        ("ruff", True),
+    ]
+
+
+def test_green_only_with_its_own_check_files_is_softened_and_names_them() -> None:
+    verdict = judge(
+        [GREEN],
+        verified=[RED],
+        check_files=["Makefile", "tests/test_a.py"],
+        owned_files=["tests/test_a.py"],
+        softened_tests=["tests/test_a.py: test_a emptied"],
+    )
+    assert (verdict.passed, verdict.softened) == (False, ("Makefile",))
+    assert verdict.why == (
+        "the checks pass only because this attempt changed what they run or read: `Makefile`\n"
+        "these files were put back; make the checks pass without changing them\n"
+        "softened: tests/test_a.py: test_a emptied\n"
+        "with them as they were:\n"
+        "`make test` ended with exit code 1\n1 != 2"
+    )
+    assert verdict.lost_tests == ("tests/test_a.py: test_a emptied",)
+    assert [record.verified_files for record in verdict.records] == [True, False]
+
+
+def test_green_both_times_is_accepted_and_lost_tests_are_named() -> None:
+    before = run(True, {"a": "passed", "b": "passed", "c": "passed"})
+    verdict = judge(
+        [run(True, {"a": "passed", "b": "skipped"})], verified=[before], baseline=[before], check_files=["t.py"]
+    )
+    assert (verdict.passed, verdict.lost_tests) == (True, ("c", "b"))
+
+
+def test_files_that_the_task_owns_are_not_softened() -> None:
+    verdict = judge([GREEN], verified=[RED], check_files=["tests/a.py"], owned_files=["tests/a.py"])
+    assert (verdict.passed, verdict.softened) == (True, ())
+
+
+def test_a_failure_with_its_own_files_counts_whatever_the_verified_ones_say() -> None:
+    verdict = judge([RED], verified=[GREEN], check_files=["tests/a.py"])
+    assert (verdict.passed, verdict.softened) == (False, ())
+
+
+def test_tests_that_failed_in_the_baseline_are_accepted_by_their_ids() -> None:
+    baseline = [run(False, {"old": "failed", "a": "passed"})]
+    same = judge([run(False, {"old": "failed", "a": "passed"})], baseline=baseline)
+    assert (same.passed, same.known_failures) == (True, ("old",))
+    assert [record.known_failure for record in same.records] == [True]
+    worse = judge([run(False, {"old": "failed", "a": "failed"})], baseline=baseline)
+    assert (worse.passed, worse.why) == (False, "`make test` ended with exit code 1; not failing before: a")
+    assert judge([run(True, {"old": "passed", "a": "passed"})], baseline=baseline).passed
+
+
+def test_a_check_that_fails_for_another_reason_than_its_known_tests_counts() -> None:
+    baseline = [run(False, {"old": "failed"})]
+    assert not judge([run(False, {"old": "passed"})], baseline=baseline).passed
+    assert not judge([run(False, None)], baseline=baseline).passed
+
+
+def test_a_known_failure_that_a_task_has_put_right_counts_when_it_comes_back() -> None:
+    baseline = [run(False, {"x": "failed", "y": "failed"})]
+    before = [run(False, {"x": "passed", "y": "failed"})]
+    assert judge([run(False, {"x": "passed", "y": "failed"})], baseline=baseline, before=before).passed
+    assert not judge([run(False, {"x": "failed", "y": "failed"})], baseline=baseline, before=before).passed
+    assert not judge([RED], baseline=[RED], before=[GREEN]).passed
+
+
+def test_without_a_report_a_failure_of_the_baseline_is_accepted_by_the_whole_check() -> None:
+    verdict = judge([RED, run(False, command="lint")], baseline=[RED, run(True, command="lint")])
+    assert (verdict.passed, verdict.known_failures) == (False, ("make test",))
+    assert verdict.why == "`lint` ended with exit code 1"
+
+
+def test_a_check_that_passes_without_the_report_or_the_tests_it_had_before_fails() -> None:
+    baseline = [run(True, {"a": "passed"})]
+    assert judge([run(True, None)], baseline=baseline).why == (
+        "`make test` passed, but no test ran: it wrote a test report before, and none now"
+    )
+    for tests in ({}, {"a": "skipped"}):
+        verdict = judge([run(True, tests)], baseline=baseline)
+        assert (verdict.passed, verdict.why) == (False, "`make test` passed, but no test ran")
+
+
+def test_tests_are_compared_with_the_last_verified_tree_rather_than_with_the_baseline() -> None:
+    baseline, later = [run(True, {"a": "passed"})], [run(True, {"a": "passed", "new": "passed"})]
+    verdict = judge([run(True, {"a": "passed"})], baseline=baseline, before=later)
+    assert verdict.lost_tests == ("new",)
+
+
+def test_a_known_failure_with_the_verified_files_is_no_softening() -> None:
+    verdict = judge([GREEN], verified=[RED], baseline=[RED], check_files=["tests/a.py"])
+    assert (verdict.passed, verdict.softened) == (True, ())
+
+
+def test_runs_are_read_from_a_result_and_recorded_with_counts() -> None:
+    (check_run,) = check_runs(
+        {"ok": False, "checks": [{"command": "x", "passed": False, "tests": {"a": "failed"}}]}
+    )
+    assert failing_commands([check_run]) == ("x",)
+    record = record_of(check_run, verified_files=True)
+    assert record.tests is not None
+    assert (record.tests.passed, record.tests.failed, record.tests.skipped) == (0, ("a",), 0)
+    assert check_runs({}) == ()
