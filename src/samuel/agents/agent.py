@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
+from samuel.agents.ending import EndingKind
+from samuel.agents.stream import PlainStream, StreamFactory
+
 Channel = Literal["stdin", "file", "argument"]
-AgentUsage = dict[str, int | float]
 LimitTools = Callable[[Sequence[str]], tuple[str, ...]]
-UsageParser = Callable[[Iterable[bytes]], AgentUsage]
 
 PROMPT = "{prompt}"
 PROMPT_FILE = "{prompt_file}"
+USAGE_FILE = "{usage_file}"
 TOOLS = "SAMUEL_ALLOWED_TOOLS"
 """The variable that holds the only tools that an agent may use, one a line; without it, it may use all it has."""
 
@@ -59,5 +61,11 @@ class Agent:
     checked: str = ""
     """The version whose own `--help`, and a run against a model server of ours, agreed with all this."""
 
-    usage: UsageParser | None = None
-    """Finds tokens and cost in the lines of its stdout; {} where there are none."""
+    stream: StreamFactory = PlainStream
+    """Makes the reader of what one run prints on stdout: usage, activity and trouble."""
+
+    exit_kinds: Mapping[int, EndingKind] = field(default_factory=dict)
+    """The exit codes by which the program tells why it failed."""
+
+    usage_file: bool = False
+    """True if `{usage_file}` in the command is where the program writes its usage when it ends."""

@@ -2,27 +2,64 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from typing import Any
 
-from samuel.agents.agent import Agent, AgentHome, AgentUsage
-from samuel.agents.report import objects, table, tally
+from samuel.agents.agent import Agent, AgentHome
+from samuel.agents.report import added, table, tables, tally
+from samuel.agents.stream import JsonStream
+from samuel.agents.trouble import reported
+from samuel.agents.words import action, command_words
 
 
-def usage(lines: Iterable[bytes]) -> AgentUsage:
-    """The sum over turns. Its input includes what came from the cache, its output the reasoning."""
-    turns = (table(turn.get("usage")) for turn in objects(lines, "turn.completed"))
-    return tally(
-        (turn.get("input_tokens"), turn.get("output_tokens"), turn.get("cached_input_tokens")) for turn in turns
-    )
+class CodexStream(JsonStream):
+    """`codex exec --json`. A turn's input includes what came from the cache, its output the reasoning."""
+
+    def read(self, record: dict[str, Any]) -> None:
+        match record.get("type"):
+            case "turn.completed":
+                turn = table(record.get("usage"))
+                counts = (turn.get("input_tokens"), turn.get("output_tokens"), turn.get("cached_input_tokens"))
+                self.usage = added(self.usage, tally([counts]))
+                self.problem = None
+            case "turn.failed":
+                error = table(record.get("error"))
+                self.problem = reported(error.get("message"), self.now(), code=error.get("code"), details=error)
+            case "error":  # also before each of its own attempts to connect again
+                self.problem = reported(record.get("message"), self.now(), details=record)
+            case "item.started" | "item.completed":
+                self._item(table(record.get("item")))
+
+    def _item(self, item: dict[str, Any]) -> None:
+        kind = item.get("type")
+        if kind != "error":  # a notice of the client; all others come of an answer
+            self.problem = None
+        match kind:
+            case "agent_message":
+                self.say(item.get("text"))
+            case "command_execution":
+                self.activity = command_words(item.get("command"))
+            case "file_change":
+                paths = [
+                    path for change in tables(item.get("changes")) if isinstance(path := change.get("path"), str)
+                ]
+                self.activity = action("edits", ", ".join(paths))
+            case "mcp_tool_call":
+                self.activity = action("uses", str(item.get("tool") or "a tool"))
+            case "web_search":
+                self.activity = action("searches the web for", str(item.get("query") or ""))
 
 
 AGENT = Agent(
     name="codex",
-    command=("codex", "exec", "--json", "--dangerously-bypass-approvals-and-sandbox", "-"),
+    # A login shell would read /etc/profile, which sets PATH anew on Debian: `samuel` would not be found.
+    command=(
+        *("codex", "exec", "--json", "--dangerously-bypass-approvals-and-sandbox"),
+        *("-c", "allow_login_shell=false", "-"),
+    ),
     env=("OPENAI_API_KEY", "OPENAI_BASE_URL", "CODEX_API_KEY", "CODEX_ACCESS_TOKEN", "CODEX_HOME"),
     homes=(AgentHome("CODEX_HOME", ".codex", ("auth.json", "config.toml", "AGENTS.md")),),
     version=("codex", "--version"),
     install="npm install -g @openai/codex",
     checked="0.166.0",
-    usage=usage,
+    stream=CodexStream,
 )

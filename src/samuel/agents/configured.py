@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 
 from samuel.agents.agent import PROMPT, PROMPT_FILE, Agent, Channel
+from samuel.agents.streams import STREAMS, stream_for
 from samuel.config.model import AgentSettings
 from samuel.errors import UsageError
 
@@ -24,12 +25,18 @@ def configured(settings: AgentSettings) -> Agent:
             f"The agent `{settings.name}` gets its prompt as `{channel}`, but its command has no `{placeholder}`.",
             f'Put `{placeholder}` where the prompt belongs, or say: prompt = "stdin"',
         )
+    if settings.stream and settings.stream not in STREAMS:
+        raise UsageError(
+            f"The agent `{settings.name}` has an unknown `stream`, `{settings.stream}`.",
+            f"There are: {', '.join(STREAMS)}.",
+        )
     return Agent(
         name=settings.name,
         command=tuple(word.replace(PYTHON, sys.executable) for word in settings.command),
         prompt=channel,
         env=settings.env,
         install=f"[agents.{settings.name}] in samuel.toml names it",
+        stream=stream_for(settings.stream, settings.name),
     )
 
 

@@ -2,49 +2,84 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable
-from itertools import chain, dropwhile
+from typing import Any
 
-from samuel.agents.agent import Agent, AgentHome, AgentUsage
-from samuel.agents.report import count, objects, table, tally
+from samuel.agents.agent import Agent, AgentHome
+from samuel.agents.ending import EndingKind
+from samuel.agents.report import count, table, tally
+from samuel.agents.stream import LONGEST_LINE, JsonStream, Now, SpokenText, records
+from samuel.agents.trouble import reported
+from samuel.agents.words import tool_words
+from samuel.clock import SystemClock
 
-_LONGEST = 16 * 1024 * 1024  # bytes of a report that is one document
 
+class GeminiStream(JsonStream):
+    """`-o stream-json`, a record a line; or `-o json`, one document over many lines after a greeting."""
 
-def usage(lines: Iterable[bytes]) -> AgentUsage:
-    """From `stream-json` a `result` line; from `json` one document over many lines, after a greeting."""
-    rest = dropwhile(lambda line: not line.startswith(b"{"), lines)
-    first = next(iter(rest), b"")
-    if first.strip() == b"{":
-        return _of_document(_head(chain([first], rest)))
-    usage: AgentUsage = {}
-    for result in objects(chain([first], rest), "result"):
-        stats = table(result.get("stats"))
+    def __init__(self, now: Now = SystemClock.now) -> None:
+        super().__init__(now)
+        self._text = SpokenText()
+        self._document: bytearray | None = None
+
+    def feed(self, line: bytes) -> None:
+        if self._document is None and line.strip() == b"{":
+            self._document = bytearray()
+        if self._document is None:
+            super().feed(line)
+        elif len(self._document) < LONGEST_LINE:
+            self._document += line
+            if line.rstrip() == b"}":
+                for record in records(bytes(self._document)):
+                    self._read_document(record)
+
+    def read(self, record: dict[str, Any]) -> None:
+        match record.get("type"):
+            case "message" if record.get("role") == "assistant":
+                self.problem = None
+                self.say(self._text.add(record.get("content")))
+            case "tool_use":
+                self.problem = None
+                self._text.clear()
+                self.activity = tool_words(record.get("tool_name"), record.get("parameters"))
+            case "error" if record.get("severity") != "warning":
+                self.problem = reported(record.get("message"), self.now(), details=record)
+            case "result":
+                self._result(record)
+
+    def _result(self, record: dict[str, Any]) -> None:
+        stats = table(record.get("stats"))
         usage = tally([(stats.get("input_tokens"), stats.get("output_tokens"), stats.get("cached"))])
-    return usage
+        self.usage = usage or self.usage
+        self._end(table(record.get("error")), failed=record.get("status") == "error")
+
+    def _read_document(self, record: dict[str, Any]) -> None:
+        models = table(table(record.get("stats")).get("models"))
+        tokens = [table(table(model).get("tokens")) for model in models.values()]
+        self.usage = tally(
+            (each.get("prompt"), count(each.get("candidates")) + count(each.get("thoughts")), each.get("cached"))
+            for each in tokens
+        )
+        self.say(record.get("response"))
+        self._end(table(record.get("error")), failed="error" in record)
+
+    def _end(self, error: dict[str, Any], *, failed: bool) -> None:
+        if not failed:
+            self.problem = None
+        elif error:
+            code = error.get("type")
+            self.problem = reported(
+                error.get("message"), self.now(), status=error.get("code"), code=code, details=error
+            )
 
 
-def _of_document(document: bytes) -> AgentUsage:
-    try:
-        models = table(table(table(json.loads(document)).get("stats")).get("models"))
-    except (ValueError, RecursionError):
-        return {}
-    tokens = [table(table(model).get("tokens")) for model in models.values()]
-    return tally(
-        (each.get("prompt"), count(each.get("candidates")) + count(each.get("thoughts")), each.get("cached"))
-        for each in tokens
-    )
-
-
-def _head(lines: Iterable[bytes]) -> bytes:
-    document = bytearray()
-    for line in lines:
-        document += line
-        if len(document) > _LONGEST:
-            break
-    return bytes(document)
-
+# It exits with a number of its own for a missing login, and else with the status of HTTP, of which the system
+# keeps the lowest eight bits.
+_EXIT_KINDS = {
+    41: EndingKind.UNAUTHORISED,
+    401 % 256: EndingKind.UNAUTHORISED,
+    403 % 256: EndingKind.UNAUTHORISED,
+    **{status % 256: EndingKind.OVERLOADED for status in (429, 500, 502, 503, 504, 529)},
+}
 
 AGENT = Agent(
     name="gemini",
@@ -63,5 +98,6 @@ AGENT = Agent(
     version=("gemini", "--version"),
     install="npm install -g @google/gemini-cli",
     checked="0.61.0",
-    usage=usage,
+    stream=GeminiStream,
+    exit_kinds=_EXIT_KINDS,
 )

@@ -10,8 +10,13 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from samuel.agents import process_files
-from samuel.agents.agent import PROMPT, PROMPT_FILE, TOOLS, Agent, AgentUsage
+from samuel.agents.agent import PROMPT, PROMPT_FILE, TOOLS, USAGE_FILE, Agent
+from samuel.agents.ending import AgentEnding
+from samuel.agents.stream import AgentStream, AgentUsage, Now
+from samuel.agents.trouble import ExitFacts, ending_of
 from samuel.agents.variables import assemble
+from samuel.agents.watchdog import OnActivity, OverBudget, Watchdog
+from samuel.clock import SystemClock
 from samuel.files.bounded_log import BoundedLog
 from samuel.process import sandbox as sandboxes
 from samuel.process import spawn
@@ -31,7 +36,7 @@ _SAMUEL = (sys.prefix, sys.base_prefix, str(Path(__file__).parents[2]))
 
 class Invoked(NamedTuple):
     exit_code: int
-    """The agent's own; 128 and the signal's number when it was killed, 124 at the timeout."""
+    """The agent's own; 128 and the signal's number when it was killed, 124 when Samuel ended it early."""
     stdout_tail: str
     stderr_tail: str
     stdout_path: str
@@ -41,6 +46,8 @@ class Invoked(NamedTuple):
     usage: AgentUsage
     duration: float
     timed_out: bool
+    ending: AgentEnding
+    """How it ended, by what it reported in a typed form and by its exit."""
     notes: tuple[str, ...] = ()
     """What the user should know: variables that were left out, limits that nothing holds it to, what was moved
     to quarantine."""
@@ -61,16 +68,26 @@ def invoke(
     on_output: Callable[[bytes], None] | None = None,
     cache: Path | None = None,
     session: str = "",
+    idle_timeout: float | None = None,
+    over_budget: OverBudget | None = None,
+    on_activity: OnActivity | None = None,
+    now: Now = SystemClock.now,
 ) -> Invoked:
     """Run the agent in `root`. Raises NotRunnable when it could not be started at all.
 
     `env` is the event's, with references to `environment`, the host's; `variables` are this run's own
     (`SAMUEL_TASK_ID` and the like) and stand above both. `state` is the run's state directory. Output goes to
     `on_output` as it comes. `session` names the files of a process that belongs to no iteration.
+
+    The agent is ended after `idle_timeout` seconds without output, a change of a file or use of the CPU, and as
+    soon as `over_budget`, which is asked whenever its usage grew, gives a reason. `on_activity` gets what it does,
+    in words.
     """
     root, state = root.absolute(), state.absolute()
     label = process_files.label(iteration, session)
     command, unheld = _command(agent, env)
+    if agent.usage_file:
+        command = _with_usage_file(command, state, label)
     argv, stdin = _with_prompt(agent, command, prompt, state, label)
     if sandbox.kind != sandboxes.HOST:
         variables = {**variables, **agent.confined}
@@ -80,6 +97,8 @@ def invoke(
     place = sandboxes.Workspace(root, state, environment, cache, _SAMUEL, homes, report=left.append)
     log = process_files.log(state, label)
     errors = log.with_suffix(".err")
+    stream = agent.stream(now)
+    watchdog = Watchdog(stream, root, idle_timeout=idle_timeout, over_budget=over_budget, on_activity=on_activity)
     with (
         process_files.fresh(log) as stdout,
         process_files.fresh(errors) as stderr,
@@ -95,23 +114,58 @@ def invoke(
             output_limit=_NO_LIMIT,
             grace=_GRACE,
             on_output=on_output,
-            stdout_to=BoundedLog(stdout, log).write,
-            stderr_to=BoundedLog(stderr, errors).write,
+            stdout_to=_tee(BoundedLog(stdout, log).write, watchdog.take),
+            stderr_to=_tee(BoundedLog(stderr, errors).write, watchdog.note_output),
             keep=TAIL,
+            stop=watchdog,
         )
-        usage = agent.usage(process_files.lines(stdout)) if agent.usage else {}
+    watchdog.close()
+    if agent.usage_file:
+        _read_usage_file(stream, state, label)
     if finished.ended == "not_started":
         raise NotRunnable(f"the agent `{agent.name}` was not started: {finished.why}", agent.install)
-    return Invoked(
+    facts = ExitFacts(
         exit_code=_exit_code(finished),
         stdout_tail=finished.stdout.decode("utf-8", "replace"),
         stderr_tail=finished.stderr[-TAIL:].decode("utf-8", "replace"),
+        sandbox=sandbox.kind,
+        exit_kind=agent.exit_kinds.get(finished.returncode) if finished.ended == "exited" else None,
+        timed_out=timeout if finished.ended == "timed_out" else 0,
+        idle=(idle_timeout or 0) if finished.ended == "stopped" and watchdog.is_idle else 0,
+        over_budget=watchdog.over_budget if finished.ended == "stopped" else "",
+    )
+    return Invoked(
+        exit_code=facts.exit_code,
+        stdout_tail=facts.stdout_tail,
+        stderr_tail=facts.stderr_tail,
         stdout_path=str(log),
-        usage=usage,
+        usage=stream.usage,
         duration=finished.duration,
         timed_out=finished.ended == "timed_out",
+        ending=ending_of(stream, facts),
         notes=(*notes, *unheld, *left),
     )
+
+
+def _tee(*takers: Callable[[bytes], object]) -> Callable[[bytes], None]:
+    """Gives each chunk to all of them, in order."""
+
+    def take(chunk: bytes) -> None:
+        for taker in takers:
+            taker(chunk)
+
+    return take
+
+
+def _with_usage_file(command: tuple[str, ...], state: Path, label: str) -> tuple[str, ...]:
+    path = str(process_files.usage_file(state, label))
+    return tuple(word.replace(USAGE_FILE, path) for word in command)
+
+
+def _read_usage_file(stream: AgentStream, state: Path, label: str) -> None:
+    """Give the stream what its program wrote, as one line."""
+    if document := process_files.read_usage(state, label):
+        stream.feed(b" ".join(document.splitlines()))
 
 
 def _command(agent: Agent, env: Mapping[str, str]) -> tuple[tuple[str, ...], list[str]]:
@@ -154,6 +208,6 @@ def _homes(agent: Agent, host: Mapping[str, str]) -> tuple[sandboxes.Private, ..
 
 
 def _exit_code(finished: spawn.Finished) -> int:
-    if finished.ended == "timed_out":
+    if finished.ended in ("timed_out", "stopped"):
         return TIMED_OUT
     return finished.returncode if finished.returncode >= 0 else 128 - finished.returncode

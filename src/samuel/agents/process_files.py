@@ -14,8 +14,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from samuel.errors import SamuelError
 from samuel.files import atomic
 from samuel.files.inside import make_dirs_inside, read_inside
+from samuel.process.sandbox import spool
 
 LIMIT = 64 * 1024  # bytes of a script of ours
 
@@ -46,6 +48,15 @@ def put_samuel(state: Path) -> Path:
     return state / "bin"
 
 
+def launcher(state: Path, sandbox: str) -> str:
+    """How an agent in this kind of sandbox calls `samuel`, whatever its shell does to PATH.
+
+    In a container it is the script that stands in for Samuel there.
+    """
+    folder = spool.SHIM if sandbox == "oci" else "bin"
+    return shlex.quote(os.path.join(os.path.realpath(state), folder, "samuel"))
+
+
 def log(state: Path, label: str) -> Path:
     return state / "logs" / f"{label}.log"
 
@@ -69,12 +80,23 @@ def fresh(path: Path) -> Iterator[int]:
         os.close(directory)
 
 
-def lines(file: int, longest: int = 16 * 1024 * 1024) -> Iterator[bytes]:
-    """From the beginning; a line longer than that comes in pieces."""
-    os.lseek(file, 0, os.SEEK_SET)
-    with open(file, "rb", closefd=False) as reader:
-        while line := reader.readline(longest):
-            yield line
+def usage_file(state: Path, label: str) -> Path:
+    """Where a program writes its usage when it ends; what an earlier one wrote there is gone."""
+    directory = make_dirs_inside(state, "usage")
+    try:
+        with suppress(FileNotFoundError):
+            os.unlink(f"{label}.json", dir_fd=directory)
+    finally:
+        os.close(directory)
+    return state / "usage" / f"{label}.json"
+
+
+def read_usage(state: Path, label: str) -> bytes:
+    """What it wrote there; b"" if that is nothing, or no plain file."""
+    try:
+        return read_inside(state, "usage", f"{label}.json", limit=LIMIT) or b""
+    except (OSError, SamuelError):
+        return b""
 
 
 def _put(state: Path, folder: str, name: str, data: bytes, mode: int) -> None:

@@ -19,12 +19,12 @@ STEPS = SCRIPTED
 
 
 def scripted(directory: str | Path) -> Agent:
-    """The shipped fake. It reports usage as claude does, so the same parser reads it."""
+    """The shipped fake. It reports as claude does, so the same reader reads it."""
     # -P: a folder `samuel` in the project is not the package.
     return Agent(
         name="scripted",
         command=(sys.executable, "-P", "-m", "samuel.agents.scripted", str(directory)),
-        usage=claude.usage,
+        stream=claude.ClaudeStream,
     )
 
 

@@ -9,6 +9,7 @@ import os
 from typing import TYPE_CHECKING, Any
 
 from samuel.abilities.execution import trust as ability_trust
+from samuel.agents.process_files import launcher
 from samuel.app.session import recording_fire
 from samuel.files.atomic import Disk
 from samuel.loop.budgets import BudgetMeter
@@ -71,7 +72,7 @@ def prompt_context(app: App, skills: list[dict[str, str]]) -> PromptContext:
     """The PromptContext outside of a run."""
     settings = app.config.chosen(app.methodology)
     return PromptContext(
-        Samuel=SamuelNames(),
+        Samuel=SamuelNames(Command=launcher(app.state, settings.sandbox.kind)),
         Project=ProjectNames(app.paths.root.name, str(app.paths.root)),
         Methodology=MethodologyNames(app.methodology),
         Iteration=IterationNames(),

@@ -11,6 +11,10 @@ from samuel.printable import shorten
 
 SANDBOXES = ("host", "bwrap", "oci")
 CHANNELS = ("file", "stdin", "argument")
+STREAMS = (
+    *("claude", "codex", "gemini", "copilot", "qwen", "opencode", "cline", "pi", "kimi", "scripted"),
+    "plain",
+)
 
 
 def methodology(name: str, table: ConfigTable, hooks: Mapping[str, EventSettings]) -> Methodology:
@@ -80,7 +84,8 @@ def _agent(name: str, table: ConfigTable) -> AgentSettings:
         table.refuse("command", f"the agent `{shorten(name)}` has no `command`", hint)
     elif prompt == "argument" and not any("{prompt}" in word for word in command):
         table.refuse("prompt", "`prompt` is `argument`, but no word of `command` contains `{prompt}`")
-    return AgentSettings(name, command, prompt, table.take("env", kinds.variables, ()))
+    stream = table.take("stream", kinds.one_of(*STREAMS), AgentSettings.stream)
+    return AgentSettings(name, command, prompt, table.take("env", kinds.variables, ()), stream)
 
 
 def _sandbox(table: ConfigTable) -> SandboxSettings:

@@ -68,6 +68,9 @@ class AgentSettings:
     env: tuple[str, ...] = ()
     """The host's variables that it receives in addition to the clean set."""
 
+    stream: str = ""
+    """Whose form its output has; "": that of the agent of this name, if there is one, else plain text."""
+
 
 @dataclass(frozen=True)
 class SandboxSettings:

@@ -145,6 +145,7 @@ DESCRIPTIONS: Mapping[str, str] = {
     "agents.*": "A program as an agent.",
     "agents.*.command": "The words of the command; `{prompt_file}`, `{prompt}` and `{python}` are filled in.",
     "agents.*.prompt": "How the agent gets the prompt.",
+    "agents.*.stream": "The form of its output; without it, that of the agent of this name, else plain text.",
     "agents.*.env": "Environment variables of this machine that the agent receives on top of the clean set.",
     "session": "Sessions of agents that are not run by the loop.",
     "session.allow_commands": "Commands, word for word, that a hook's `run_command` may run without asking.",

@@ -13,6 +13,9 @@ from samuel.events.event import LoopEvent, field
 from samuel.events.lifecycle import Verdict
 
 Mode = Literal["implementation", "impl", "discovery"]
+EndingName = Literal[
+    "ok", "limited", "unauthorised", "overloaded", "unreachable", "crashed", "timed_out", "idle", "over_budget"
+]
 TaskRow = Annotated[dict[str, Any], field("The task at hand: id, title, description, status and the rest.")]
 UsageCounts = Annotated[dict[str, Any], field("Tokens and cost, for agents that report them.")]
 Env = Annotated[
@@ -146,6 +149,18 @@ class AgentInvoke(LoopEvent, frozen=True, kw_only=True, tag=names.AGENT_INVOKE):
     sandbox: Annotated[Sandbox, field("Where the agent runs.")] = msgspec.field(default_factory=Sandbox)
 
 
+class EndingReport(msgspec.Struct, frozen=True, kw_only=True):
+    """How an agent ended, and whose fault a failure was."""
+
+    kind: Annotated[
+        EndingName, field("Of these, limited, unauthorised, overloaded and unreachable cost no attempt.")
+    ]
+    reason: Annotated[str, field("What the agent or its service said, in one line.")] = ""
+    resets_at: Annotated[
+        float | None, field("When a usage limit ends, in seconds since the epoch, if that is known.")
+    ] = None
+
+
 class AgentResult(msgspec.Struct, frozen=True, kw_only=True):
     """The result of `agent.invoke`."""
 
@@ -157,6 +172,9 @@ class AgentResult(msgspec.Struct, frozen=True, kw_only=True):
     skipped: Annotated[bool | None, field("The task need not be done, like `samuel run skip`.")] = None
     blocked: Annotated[bool | None, field("The task cannot be done, like `samuel run block`.")] = None
     reason: Annotated[str | None, field("Why it is skipped or blocked; needed then.")] = None
+    ending: Annotated[
+        EndingReport | None, field("How the agent ended; without it, the exit code decides: ok or crashed.")
+    ] = None
     data: dict[str, Any] | None = None
 
 

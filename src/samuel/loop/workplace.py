@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from samuel.agents.stream import AgentUsage
 from samuel.agents.table import find
 from samuel.clock import Clock
 from samuel.config.model import AgentSettings, Methodology
@@ -30,6 +31,11 @@ from samuel.trust.store import Agreement, TrustStore
 
 def permit_everything(name: str, digest: str) -> str:
     """The `permit` of a workplace that refuses no command."""
+    return ""
+
+
+def unlimited(usage: AgentUsage) -> str:
+    """The `budget` of a workplace that limits no agent."""
     return ""
 
 
@@ -63,6 +69,8 @@ class Workplace:
     trust: TrustStore | None = None
     permit: Callable[[str, str], str] = permit_everything
     """Why a command of samuel.toml may not run, by its name and digest; "" if it may."""
+    budget: Callable[[AgentUsage], str] = unlimited
+    """Why an agent that used so much so far is ended; "" if it may go on."""
     suggest: Callable[[Sequence[Fired], bool], SuggestionSection] = no_suggestions
     """What hooks suggested, as a section for the prompt; the flag says whether the agent can call abilities."""
 

@@ -91,6 +91,12 @@ def born(pid: int) -> int:
     return int(fields[19]) if len(fields) > 19 else 0
 
 
+def cpu_seconds(pid: int) -> float:
+    """The CPU time of a process and of those of its children that it has waited for; 0 when it is gone."""
+    fields = _read(f"/proc/{pid}/stat").rpartition(b") ")[2].split()
+    return sum(map(int, fields[11:15])) / os.sysconf("SC_CLK_TCK") if len(fields) > 14 else 0.0
+
+
 def ancestors() -> list[int]:
     """The processes above this one, the nearest first; those of another pid namespace cannot be seen."""
     pids: list[int] = []

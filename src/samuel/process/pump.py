@@ -16,7 +16,7 @@ _CHUNK = 64 * 1024  # what a pipe holds
 _TICK = 0.01  # how often to ask for the exit where the kernel cannot wake us
 _ATOMIC = 4096  # a new pipe takes this much without blocking, however short of memory the system is
 
-Stopped = Literal["exited", "timed_out", "too_much_output"]
+Stopped = Literal["exited", "timed_out", "too_much_output", "stopped"]
 
 
 class Pump:
@@ -81,10 +81,13 @@ class Pump:
         if self._in >= 0:
             self._poll.register(self._in, select.POLLOUT)
 
-    def run(self, until: float | None) -> Stopped:
-        """Until the process ended and its output too, or until then (`time.perf_counter`).
+    def run(
+        self, until: float | None, stop: Callable[[], bool] | None = None, every: float | None = None
+    ) -> Stopped:
+        """Until the process ended and its output too, until then (`time.perf_counter`), or until `stop` says so.
 
-        Output that a grandchild keeps open after the end is awaited for LINGER and no longer.
+        `stop` is asked after each output, and at least once in `every` seconds. Output that a grandchild keeps
+        open after the end is awaited for LINGER and no longer.
         """
         while True:
             if self._ended_at is not None:
@@ -96,8 +99,12 @@ class Pump:
                 pause = until - time.perf_counter()
                 if pause <= 0:
                     return "timed_out" if self._ended_at is None else "exited"
+            if every is not None and self._ended_at is None:
+                pause = every if pause is None else min(pause, every)
             if not self._move(pause):
                 return "too_much_output"
+            if stop is not None and self._ended_at is None and stop():
+                return "stopped"
 
     def drain(self) -> None:
         """What is in the pipes right now: the last words of something that was killed."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import subprocess
 import time
 from collections.abc import Callable, Mapping, Sequence
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, Protocol
 
 from samuel.process.ledger import LEDGER, MARK
 from samuel.process.pump import STDERR_KEPT, Pump, Stopped
@@ -19,7 +19,7 @@ GRACE = 0.2
 class Finished(NamedTuple):
     """How a program ended, and what it said until then."""
 
-    ended: Literal["exited", "timed_out", "too_much_output", "not_started"]
+    ended: Literal["exited", "timed_out", "too_much_output", "stopped", "not_started"]
     returncode: int
     """As subprocess has it: negative for a signal. Only means something for `exited`."""
     stdout: bytes
@@ -29,6 +29,16 @@ class Finished(NamedTuple):
     """Seconds, clean-up included."""
     why: str = ""
     """For `not_started`: the reason in plain words."""
+
+
+class StopCheck(Protocol):
+    """Decides while a program runs whether it is ended early."""
+
+    every: float
+    """It is asked at least once in so many seconds."""
+
+    def __call__(self, cpu_seconds: Callable[[], float | None]) -> bool:
+        """True ends the program. `cpu_seconds` gives the CPU time of its whole tree, or None if it is unknown."""
 
 
 def run(
@@ -45,6 +55,7 @@ def run(
     stderr_to: Callable[[bytes], object] | None = None,
     keep: int | None = None,
     pass_fds: Sequence[int] = (),
+    stop: StopCheck | None = None,
 ) -> Finished:
     """Run a program to its end, or to `timeout`; then nothing of its process tree is left.
 
@@ -52,8 +63,9 @@ def run(
     tree gets SIGTERM and, `grace` seconds later, SIGKILL. More stdout than `output_limit` is SIGKILL at once.
     `on_output` is given stdout and stderr as they come, and each is also given to its own function, `stdout_to` or
     `stderr_to`; when any of that raises, or on Ctrl-C, the tree is killed and the exception goes on to the
-    caller. With `keep` only the last `keep` bytes of stdout are held in memory and given back. `pass_fds` are
-    descriptors that the program gets under the same numbers.
+    caller. `stop` may end the program early, in the same way as the deadline does (`stopped`). With `keep` only
+    the last `keep` bytes of stdout are held in memory and given back. `pass_fds` are descriptors that the program
+    gets under the same numbers.
 
     May be called from many threads at the same time.
     """
@@ -71,7 +83,7 @@ def run(
                 return Finished("not_started", 0, b"", b"", lasted, why_not(error, argv, cwd, env))
             call.started(process)
             pump.started(process.pid, call.exited)
-            ended = _until_it_ends(pump, call, None if timeout is None else started + timeout, grace)
+            ended = _until_it_ends(pump, call, None if timeout is None else started + timeout, grace, stop)
             call.kill()
             pump.drain()
     finally:
@@ -135,9 +147,15 @@ def _popen(
     )
 
 
-def _until_it_ends(pump: Pump, call: Tree, deadline: float | None, grace: float) -> Stopped:
-    ended = pump.run(deadline)
-    if ended == "timed_out":
+def _until_it_ends(
+    pump: Pump, call: Tree, deadline: float | None, grace: float, stop: StopCheck | None
+) -> Stopped:
+    if stop is None:
+        ended = pump.run(deadline)
+    else:
+        check = stop
+        ended = pump.run(deadline, lambda: check(call.cpu_seconds), check.every)
+    if ended in ("timed_out", "stopped"):
         call.terminate()
         until = time.perf_counter() + grace
         # It may want to say something while it cleans up, and must not block on that.

@@ -114,6 +114,13 @@ class Tree:
         except ChildProcessError:
             return True
 
+    def cpu_seconds(self) -> float | None:
+        """The CPU time that it has used so far; None where that cannot be known."""
+        if not LEDGER.linux:
+            return None
+        with LEDGER.lock:
+            return sum(procfs.cpu_seconds(pid) for pid in self._members())
+
     def terminate(self) -> None:
         """SIGTERM, once to each: a second one makes some programs give up their clean-up."""
         with LEDGER.lock:

@@ -18,6 +18,9 @@ from samuel.version import __version__
 class SamuelNames(msgspec.Struct, frozen=True):
     Version: Annotated[str, Meta(description="The version of Samuel.")] = __version__
     Protocol: Annotated[int, Meta(description="The number of the hook contract.")] = 1
+    Command: Annotated[
+        str, Meta(description="How an agent calls `samuel`: its absolute path, quoted for a shell.")
+    ] = "samuel"
 
 
 class ProjectNames(msgspec.Struct, frozen=True):

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
+import msgspec
 from msgspec import UNSET
 
-from samuel.agents.invoke import invoke
+from samuel.agents.ending import EndingKind
+from samuel.agents.invoke import Invoked, invoke
 from samuel.agents.table import find
 from samuel.errors import SamuelError
 from samuel.events import AgentInvoke
-from samuel.loop.reports import AgentOutputChunk
+from samuel.loop.reports import AgentActivity, AgentOutputChunk
 from samuel.loop.workplace import Workplace
 from samuel.trust import commands
 
@@ -39,14 +41,26 @@ class RunAgent:
             on_output=lambda chunk: place.watch(AgentOutputChunk(chunk)),
             cache=place.cache,
             session="" if event.session_id is UNSET else event.session_id,
+            idle_timeout=place.settings.idle_timeout,
+            over_budget=place.budget,
+            on_activity=lambda text, usage: place.watch(AgentActivity(text, usage)),
+            now=place.clock.now,
         )
         for note in done.notes:
             place.warn(note)
-        ended = f"killed after {seconds:g}s (agent_timeout)" if done.timed_out else ""
+        ended = _why_ended(done, seconds)
         return {
             "exit_code": done.exit_code,
             "stdout": done.stdout_tail,
             "stderr": f"{done.stderr_tail}\n{ended}".strip(),
             "stdout_path": done.stdout_path,
             "usage": done.usage,
+            "ending": msgspec.to_builtins(done.ending),
         }
+
+
+def _why_ended(done: Invoked, seconds: float) -> str:
+    """Why Samuel ended the agent; "" if it ended by itself."""
+    if done.timed_out:
+        return f"killed after {seconds:g}s (agent_timeout)"
+    return done.ending.reason if done.ending.kind in (EndingKind.IDLE, EndingKind.OVER_BUDGET) else ""

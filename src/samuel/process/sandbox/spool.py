@@ -16,6 +16,9 @@ from samuel.errors import SamuelError
 from samuel.files import atomic
 from samuel.files.inside import make_dirs_inside, read_inside
 
+SHIM = "shim"
+"""The directory below a run's state that has the script."""
+
 COMMANDS = ("done", "skip", "block", "enqueue")
 MOST = 10_000  # calls of one agent
 LONGEST = 64 * 1024  # bytes of one call
@@ -46,12 +49,12 @@ def prepare(state: Path) -> Path:
     spool = state / "spool"
     apply_spool(spool)
     os.close(make_dirs_inside(state, "spool"))
-    directory = make_dirs_inside(state, "shim", mode=0o755)
+    directory = make_dirs_inside(state, SHIM, mode=0o755)
     try:
         atomic.write_at(directory, "samuel", _script(spool).encode(), 0o755, durable=False)
     finally:
         os.close(directory)
-    return state / "shim"
+    return state / SHIM
 
 
 def apply_spool(spool: Path) -> list[list[str]]:

@@ -1,0 +1,55 @@
+"""Cline: an agent of samuel.toml whose output is understood."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from samuel.agents.report import table, tally
+from samuel.agents.stream import AgentUsage, JsonStream, Now, SpokenText
+from samuel.agents.trouble import reported
+from samuel.agents.words import tool_words
+from samuel.clock import SystemClock
+
+
+class ClineStream(JsonStream):
+    """`cline --json`: the events of its agent, and a `run_result` with the usage at the end."""
+
+    def __init__(self, now: Now = SystemClock.now) -> None:
+        super().__init__(now)
+        self._text = SpokenText()
+
+    def read(self, record: dict[str, Any]) -> None:
+        match record.get("type"):
+            case "agent_event":
+                self._event(table(record.get("event")) or table(table(record.get("payload")).get("event")))
+            case "run_result":
+                usage = table(record.get("aggregateUsage")) or table(record.get("usage"))
+                self.usage = _usage(usage, "inputTokens", "outputTokens", "cacheReadTokens") or self.usage
+                if record.get("finishReason") == "completed":
+                    self.problem = None
+                elif self.problem is None:
+                    self.problem = reported(record.get("text"), self.now(), code=record.get("finishReason"))
+            case "error":
+                self.problem = reported(record.get("message"), self.now(), details=record)
+            case "run_aborted":
+                self.problem = self.problem or reported(record.get("message"), self.now())
+
+    def _event(self, event: dict[str, Any]) -> None:
+        match event.get("type"):
+            case "usage":
+                self.problem = None
+                names = ("totalInputTokens", "totalOutputTokens", "totalCacheReadTokens")
+                self.usage = _usage(event, *names) or self.usage
+            case "content_start" if event.get("contentType") == "tool":
+                self._text.clear()
+                self.activity = tool_words(event.get("toolName"), event.get("input"))
+            case "content_start" if event.get("contentType") == "text":
+                self.say(self._text.add(event.get("text")))
+            case "error":
+                error = table(event.get("error"))
+                code = event.get("errorClass")
+                self.problem = reported(error.get("message"), self.now(), status=error.get("status"), code=code)
+
+
+def _usage(fields: dict[str, Any], read: str, output: str, cached: str) -> AgentUsage:
+    return tally([(fields.get(read), fields.get(output), fields.get(cached))], fields.get("totalCost"))

@@ -1,0 +1,43 @@
+"""opencode: an agent of samuel.toml whose output is understood."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from samuel.agents.report import added, count, table, tally
+from samuel.agents.stream import JsonStream
+from samuel.agents.trouble import reported
+from samuel.agents.words import tool_words
+
+
+class OpencodeStream(JsonStream):
+    """`opencode run --format json`. A step's input does not include what came from the cache."""
+
+    def read(self, record: dict[str, Any]) -> None:
+        part = table(record.get("part"))
+        match record.get("type"):
+            case "text":
+                self.problem = None
+                self.say(part.get("text"))
+            case "tool_use":
+                self.problem = None
+                self.activity = tool_words(part.get("tool"), table(part.get("state")).get("input"))
+            case "step_finish":
+                self.problem = None
+                self._step(table(part.get("tokens")), part.get("cost"))
+            case "error":
+                self._error(record.get("error"))
+
+    def _step(self, tokens: dict[str, Any], cost: object) -> None:
+        cache = table(tokens.get("cache"))
+        read, stored = count(cache.get("read")), count(cache.get("write"))
+        output = count(tokens.get("output")) + count(tokens.get("reasoning"))
+        self.usage = added(self.usage, tally([(count(tokens.get("input")) + read + stored, output, read)], cost))
+
+    def _error(self, error: object) -> None:
+        fields = table(error)
+        data = table(fields.get("data"))
+        message = data.get("message") or fields.get("message") or (error if isinstance(error, str) else "")
+        self.problem = reported(
+            message, self.now(), status=data.get("statusCode"), code=fields.get("name"), details=data
+        )

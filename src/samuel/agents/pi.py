@@ -1,0 +1,37 @@
+"""pi: an agent of samuel.toml whose output is understood."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from samuel.agents.report import added, count, table, tally, text_of
+from samuel.agents.stream import JsonStream
+from samuel.agents.trouble import reported
+from samuel.agents.words import tool_words
+
+
+class PiStream(JsonStream):
+    """`pi --mode json`. Each message has its own counts; its input does not include what came from the cache."""
+
+    def read(self, record: dict[str, Any]) -> None:
+        match record.get("type"):
+            case "message_end" if table(record.get("message")).get("role") == "assistant":
+                self._message(table(record.get("message")))
+            case "tool_execution_start":
+                self.activity = tool_words(record.get("toolName"), record.get("args"))
+            case "auto_retry_start":
+                self.problem = reported(record.get("errorMessage"), self.now())
+            case "auto_retry_end" if record.get("success") is False:
+                self.problem = reported(record.get("finalError"), self.now())
+
+    def _message(self, message: dict[str, Any]) -> None:
+        tokens = table(message.get("usage"))
+        cached = count(tokens.get("cacheRead"))
+        read = count(tokens.get("input")) + cached + count(tokens.get("cacheWrite"))
+        cost = table(tokens.get("cost")).get("total")
+        self.usage = added(self.usage, tally([(read, tokens.get("output"), cached)], cost))
+        if message.get("stopReason") == "error":
+            self.problem = reported(message.get("errorMessage"), self.now())
+        else:
+            self.problem = None
+            self.say(text_of(message.get("content")))

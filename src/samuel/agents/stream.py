@@ -1,0 +1,164 @@
+"""What an agent's program prints while it works, read line by line: its usage, what it does, and its trouble."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, Protocol
+
+import msgspec
+
+from samuel.agents.ending import AgentEnding
+from samuel.clock import SystemClock
+from samuel.decoding import decode_json
+from samuel.printable import safe, shorten
+
+AgentUsage = dict[str, int | float]
+"""Tokens and cost; {} means unknown, never zero."""
+
+Now = Callable[[], float]
+
+LONGEST_LINE = 4 * 1024 * 1024
+"""Bytes; of a longer line nothing is read. It holds what a tool printed, never a report."""
+
+LONGEST_ACTIVITY = 100
+_LONGEST_READABLE = 2000
+_TEXT_TAIL = 2000  # characters of a text that comes in pieces
+
+
+class AgentStream(Protocol):
+    """Reads one run of an agent. `feed` never raises, whatever the line is."""
+
+    @property
+    def usage(self) -> AgentUsage:
+        """Tokens and cost so far, as the agent reports them."""
+
+    @property
+    def activity(self) -> str:
+        """What it did last, in a few words, or the last line that it said; one printable line."""
+
+    @property
+    def problem(self) -> AgentEnding | None:
+        """The trouble that it reported and has not got over."""
+
+    def feed(self, line: bytes) -> None: ...
+
+
+StreamFactory = Callable[[Now], AgentStream]
+
+
+class LineSplitter:
+    """Makes lines of chunks, and leaves out lines that are too long to be held."""
+
+    def __init__(self, take: Callable[[bytes], None], longest: int = LONGEST_LINE) -> None:
+        self._take = take
+        self._longest = longest
+        self._begun = bytearray()
+        self._is_too_long = False
+
+    def feed(self, chunk: bytes) -> None:
+        *whole, rest = chunk.split(b"\n")
+        for piece in whole:
+            self._append(piece)
+            self._end_line()
+        self._append(rest)
+
+    def close(self) -> None:
+        """The last line may have no end."""
+        if self._begun:
+            self._end_line()
+
+    def _append(self, piece: bytes) -> None:
+        if self._is_too_long or len(self._begun) + len(piece) > self._longest:
+            self._is_too_long = True
+            self._begun.clear()
+        else:
+            self._begun += piece
+
+    def _end_line(self) -> None:
+        if not self._is_too_long:
+            self._take(bytes(self._begun))
+        self._begun.clear()
+        self._is_too_long = False
+
+
+class PlainStream:
+    """The output of a program that reports nothing in a typed form: only its last line is known."""
+
+    def __init__(self, now: Now = SystemClock.now) -> None:
+        self.now = now
+        self.usage: AgentUsage = {}
+        self.activity = ""
+        self.problem: AgentEnding | None = None
+
+    def feed(self, line: bytes) -> None:
+        if line.strip():
+            self.activity = last_line(line.decode("utf-8", "replace"))
+
+
+class JsonStream(PlainStream):
+    """JSON objects, a line each, among other lines. A client's reader says what an object means."""
+
+    def feed(self, line: bytes) -> None:
+        if not line.lstrip().startswith((b"{", b"[")):
+            super().feed(line)
+            return
+        for record in records(line):
+            self.read(record)
+
+    def read(self, record: dict[str, Any]) -> None:
+        raise NotImplementedError
+
+    def say(self, text: object) -> None:
+        """The agent said this."""
+        if isinstance(text, str) and (words := last_line(text)):
+            self.activity = words
+
+
+class SpokenText:
+    """A text that comes in pieces."""
+
+    def __init__(self) -> None:
+        self._tail = ""
+
+    def add(self, piece: object) -> str:
+        """The end of the text so far."""
+        if isinstance(piece, str):
+            self._tail = (self._tail + piece)[-_TEXT_TAIL:]
+        return self._tail
+
+    def clear(self) -> None:
+        self._tail = ""
+
+
+def records(line: bytes) -> list[dict[str, Any]]:
+    """The objects on a line: one, or those of an array; none if it is not JSON."""
+    try:
+        value = decode_json(line)
+    except (ValueError, RecursionError, msgspec.MsgspecError):
+        return []
+    values = value if isinstance(value, list) else [value]
+    return [record for record in values if isinstance(record, dict)]
+
+
+def last_line(text: str, longest: int = LONGEST_ACTIVITY) -> str:
+    """The last line of a text that says something, fit to be shown on one line."""
+    lines = (" ".join(line.split()) for line in reversed(text[-_TEXT_TAIL:].splitlines()))
+    return shorten(next((line for line in lines if line), ""), longest)
+
+
+def readable(lines: Iterable[bytes], factory: StreamFactory) -> Iterator[str]:
+    """A raw log as a person would read it: what the agent did and said, a line each, and its trouble."""
+    stream = factory(SystemClock.now)
+    before: tuple[str, AgentEnding | None] = ("", None)
+    for line in lines:
+        if not line.lstrip().startswith((b"{", b"[")) or len(line) > LONGEST_LINE:
+            if text := line[:_LONGEST_READABLE].decode("utf-8", "replace").rstrip():
+                yield safe(text, keep="\t")
+            continue
+        stream.feed(line)
+        after = (stream.activity, stream.problem)
+        if after[0] != before[0]:
+            yield after[0]
+        if after[1] is not None and after[1] != before[1]:
+            yield f"{after[1].kind}: {after[1].reason}"
+        before = after

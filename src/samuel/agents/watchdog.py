@@ -1,0 +1,118 @@
+"""Watches an agent while it works: reads its output, and ends it when a budget is used up or it shows no work."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from samuel.agents.stream import AgentStream, AgentUsage, LineSplitter
+from samuel.clock import SystemClock
+
+OverBudget = Callable[[AgentUsage], str]
+OnActivity = Callable[[str, AgentUsage], None]
+
+LONGEST_PAUSE = 5.0  # seconds between two looks at the CPU time
+BUSY = 0.05  # of one core. A client that only waits, or tries again now and then, uses less
+MOST_ENTRIES = 100_000  # files that are looked at for a change
+
+_NOT_THE_AGENTS = frozenset({".samuel", ".git"})  # we write there ourselves
+
+
+class Watchdog:
+    """The `StopCheck` of one agent, and the reader of its stdout."""
+
+    def __init__(
+        self,
+        stream: AgentStream,
+        root: Path,
+        *,
+        idle_timeout: float | None = None,
+        over_budget: OverBudget | None = None,
+        on_activity: OnActivity | None = None,
+    ) -> None:
+        self.every = min(LONGEST_PAUSE, (idle_timeout or 4 * LONGEST_PAUSE) / 4)
+        self.is_idle = False
+        self.over_budget = ""
+        """Why it was ended, if a budget was used up."""
+        self._stream = stream
+        self._root = root
+        self._idle_timeout = idle_timeout
+        self._ask_budget = over_budget
+        self._on_activity = on_activity
+        self._lines = LineSplitter(self._read)
+        self._reported: tuple[str, AgentUsage] = ("", {})
+        self._sign = self._looked = time.perf_counter()  # of work, and at the CPU time
+        self._cpu = 0.0
+
+    def take(self, chunk: bytes) -> None:
+        """Some of its stdout."""
+        self.note_output(chunk)
+        self._lines.feed(chunk)
+
+    def note_output(self, chunk: bytes) -> None:
+        """Some output of any kind: a sign of work."""
+        self._sign = time.perf_counter()
+
+    def close(self) -> None:
+        """Read what came without the end of a line."""
+        self._lines.close()
+
+    def __call__(self, cpu_seconds: Callable[[], float | None]) -> bool:
+        if self.over_budget:
+            return True
+        now = time.perf_counter()
+        if self._idle_timeout is None or now - self._looked < self.every:
+            return False
+        self.is_idle = self._shows_no_work(now, cpu_seconds(), self._idle_timeout)
+        self._looked = now
+        return self.is_idle
+
+    def _shows_no_work(self, now: float, cpu: float | None, idle_timeout: float) -> bool:
+        if cpu is None:  # it may compile without a word; `agent_timeout` is what is left
+            return False
+        if cpu - self._cpu >= BUSY * (now - self._looked):
+            self._sign = now
+        self._cpu = cpu
+        if now - self._sign < idle_timeout:
+            return False
+        if newest_change(self._root, SystemClock.now() - (now - self._sign)):
+            self._sign = now
+            return False
+        return True
+
+    def _read(self, line: bytes) -> None:
+        self._stream.feed(line)
+        activity = self._stream.activity.replace(f"{self._root}/", "")
+        latest = (activity, self._stream.usage)
+        if latest == self._reported:
+            return
+        has_used_more = latest[1] != self._reported[1]
+        self._reported = latest
+        if has_used_more and self._ask_budget and not self.over_budget:
+            self.over_budget = self._ask_budget(dict(latest[1]))
+        if self._on_activity:
+            self._on_activity(activity, dict(latest[1]))
+
+
+def newest_change(root: Path, since: float) -> bool:
+    """Was a file below `root` changed after `since`? Of a very large tree, only the upper part is looked at."""
+    now = SystemClock.now()
+    directories, entries = [str(root)], 0
+    for directory in directories:  # grows while it is read: breadth first
+        try:
+            with os.scandir(directory) as listing:
+                for entry in listing:
+                    entries += 1
+                    if entries > MOST_ENTRIES:
+                        return False
+                    if entry.name in _NOT_THE_AGENTS and directory == str(root):
+                        continue
+                    if since < entry.stat(follow_symlinks=False).st_mtime <= now:
+                        return True
+                    if entry.is_dir(follow_symlinks=False):
+                        directories.append(entry.path)
+        except OSError:  # gone, or not to be read
+            continue
+    return False
