@@ -6,6 +6,7 @@ r"""prd.toon <-> tasks. One table, a task a row:
 
 Several values in one cell (depends_on, files_to_create, files_to_modify, guardrails) are joined with `|`; a bar
 within a value is written `\|` and a backslash `\\`. Ids are always in quotes: a bare 1.10 is the number 1.1.
+The column `questions` is there once an agent asked something; its cells hold JSON.
 
 A file that is written again keeps whatever was not changed as it was, byte for byte: rows, comments, columns that
 Samuel does not know, and anything before or after the table. So nothing is lost on a save, and a save costs what
@@ -21,10 +22,10 @@ from typing import Any, NamedTuple
 import msgspec
 import toons
 
-from samuel.decoding import convert
+from samuel.decoding import convert, decode_json
 from samuel.errors import ConfigError, Problem
 from samuel.tasks import graph, prd_problems
-from samuel.tasks.task import COLUMNS, LISTS, Task, Tasks
+from samuel.tasks.task import COLUMNS, LISTS, QUESTIONS, Task, Tasks
 
 NAME = "prd.toon"
 
@@ -57,7 +58,7 @@ def decode(text: str, file: str = NAME) -> PrdDocument:
         raise ConfigError([prd_problems.no_table(file)])
     before, rest = text[: header.start()], text[header.end() + 1 :]
     rows, after = _split(rest, len(table))
-    columns = tuple(table[0]) if table else COLUMNS
+    columns = tuple(table[0]) if table else ()
     if nested := [name for name, value in table[0].items() if isinstance(value, dict | list)] if table else []:
         raise ConfigError([prd_problems.nested(nested, file, before.count("\n") + 1)])
     try:
@@ -73,7 +74,7 @@ def decode(text: str, file: str = NAME) -> PrdDocument:
 def encode(tasks: Tasks, old: PrdDocument = EMPTY) -> str:
     """The text of these tasks. Those that are still the very objects of `old` keep their text."""
     extras = dict.fromkeys(column for task in (*old.tasks[:1], *tasks) for column in task.extra)
-    columns = (*COLUMNS, *extras)
+    columns = (*_own_columns(tasks, old), *extras)
     texts = list(zip(old.tasks, old.rows, strict=True))
     above = {task.id: row.rpartition("\n")[0] for task, row in texts if "\n" in row}
     row_texts = {id(task): row for task, row in texts} if columns == old.columns else {}
@@ -84,6 +85,13 @@ def encode(tasks: Tasks, old: PrdDocument = EMPTY) -> str:
         row_texts[id(task)] = f"{above[task.id]}\n{line}" if task.id in above else line
     header = f"tasks[{len(tasks)}]{{{names}}}:"
     return old.before + "\n".join([header, *(row_texts[id(task)] for task in tasks), old.after])
+
+
+def _own_columns(tasks: Tasks, old: PrdDocument) -> tuple[str, ...]:
+    """Samuel's columns. Most files have no question, and are spared an empty column."""
+    if QUESTIONS in old.columns or any(task.questions for task in tasks):
+        return COLUMNS
+    return tuple(column for column in COLUMNS if column != QUESTIONS)
 
 
 def _split(rest: str, count: int) -> tuple[tuple[str, ...], str]:
@@ -116,6 +124,7 @@ def _tasks(table: Rows, columns: Sequence[str]) -> tuple[Task, ...]:
     """Decoded rows as tasks. Every row of every change comes through here: with ten thousand it matters."""
     unknown = [column for column in columns if column not in COLUMNS]
     lists = [column for column in LISTS if column in columns]
+    asks = QUESTIONS in columns
     for row in table:
         if unknown:
             row["extra"] = {column: row.pop(column) for column in unknown}
@@ -125,6 +134,8 @@ def _tasks(table: Rows, columns: Sequence[str]) -> tuple[Task, ...]:
                 row[column] = ()
             elif cell.__class__ is str:  # anything else is refused below, with the other wrong cells
                 row[column] = _values(cell) if "|" in cell or "\\" in cell else (cell,)
+        if asks:
+            row[QUESTIONS] = _questions(row[QUESTIONS])
     try:
         return convert(table, tuple[Task, ...])
     except msgspec.ValidationError:
@@ -161,16 +172,29 @@ def _table(tasks: Tasks, columns: Sequence[str]) -> tuple[str, list[str]]:
     return names, [_BARE_ID.sub(r'  "\1",', line) for line in lines]
 
 
+_OWN = frozenset(COLUMNS)
 _BARE_ID = re.compile(r'^  ([^",]+),')  # toons quotes only those that look like something else
 
 
 def _row(task: Task, columns: Sequence[str]) -> dict[str, Any]:
-    row = {column: getattr(task, column) for column in COLUMNS}
+    row: dict[str, Any] = {}
+    for column in columns:
+        row[column] = getattr(task, column) if column in _OWN else task.extra.get(column)
     for column in LISTS:
         row[column] = _cell(row[column])
-    for column in columns[len(COLUMNS) :]:
-        row[column] = task.extra.get(column)
+    if QUESTIONS in row:
+        row[QUESTIONS] = msgspec.json.encode(task.questions).decode() if task.questions else ""
     return row
+
+
+def _questions(cell: Any) -> Any:
+    """The JSON of a cell, to be converted with the row. What is no JSON is refused there, with the wrong cells."""
+    if cell == "":
+        return ()
+    try:
+        return decode_json(cell.encode()) if cell.__class__ is str else cell
+    except (msgspec.DecodeError, RecursionError):
+        return cell
 
 
 def _cell(values: Iterable[str]) -> str:
