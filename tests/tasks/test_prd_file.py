@@ -136,7 +136,7 @@ def test_a_file_by_hand_keeps_what_samuel_does_not_know() -> None:
     written = encode([first, replace(second, claimed=True), third, Task(id="3", title="New")], document)
     assert written.startswith("# my tasks\nproject: demo\ntasks[4]{id,title,")
     assert '\n  # the beginning\n  "1.0",Write it,' in written
-    assert written.endswith(',false,null\n# the end\nversion: 1.10\n')
+    assert written.endswith(",false,null\n# the end\nversion: 1.10\n")
     again = decode(written)
     assert [task.extra["owner"] for task in again.tasks] == ["ann", None, "bob", None]
     assert encode(again.tasks, again) == written

@@ -71,26 +71,25 @@ def reset(tasks: Tasks, id: str) -> tuple[Task, ...]:
     return _put(tasks, task, status="pending", last_failure="", questions=_answered(task), **fresh)
 
 
-def reset_all(tasks: Tasks, ids: Iterable[str]) -> tuple[Task, ...]:
-    """Reset several tasks, or none if one of them does not exist."""
-    for id in ids:
-        tasks = reset(tasks, id)
-    return tuple(tasks)
-
-
 def ask(
     tasks: Tasks, id: str, *, question: str, options: Iterable[str] = (), iteration: int = 0, at: str = ""
 ) -> tuple[Task, ...]:
     """Park the task with a question. One that was answered already changes nothing: its answer holds."""
     text, choices = _question(question, options)
     task = _task_in_status(tasks, id, ("in_progress", "waiting"), "parked with a question")
-    same = next((other for other in task.questions if other.asks(text, choices)), None)
+    same = same_question(task, text, choices)
     if same is not None and not same.open:
         return tuple(tasks)
     ids = {other.id for row in tasks for other in row.questions}
     new = Question(id=new_id(ids), text=text, options=choices, iteration=iteration, asked_at=at)
     questions = task.questions if same else (*task.questions, new)
     return _put(tasks, task, status="waiting", claimed=False, questions=questions)
+
+
+def same_question(task: Task, question: str, options: Iterable[str]) -> Question | None:
+    """The question of the task that asks the same, answered or not."""
+    text, choices = _question(question, options)
+    return next((other for other in task.questions if other.asks(text, choices)), None)
 
 
 def find_question(tasks: Tasks, id: str) -> tuple[Task, Question]:

@@ -22,6 +22,10 @@ class Asker(Protocol):
     def trusted(self) -> bool:
         """Whether what they ask for counts, also while an agent is at work."""
 
+    @property
+    def task_id(self) -> str:
+        """The task that an agent works on; "" for others."""
+
     def done(self, tasks: Tasks, id: str, *, at: str, commit: str) -> tuple[Task, ...]: ...
 
     def skip(self, tasks: Tasks, id: str, *, reason: str) -> tuple[Task, ...]: ...
@@ -82,6 +86,7 @@ class PersonAsker:
     """The tasks that agents work on now."""
 
     trusted = True
+    task_id = ""
     skip = staticmethod(changes.skip)
     block = staticmethod(changes.block)
     reset = staticmethod(changes.reset)
@@ -106,6 +111,7 @@ class CheckAsker:
     run: str
 
     trusted = False
+    task_id = ""
 
     def done(self, tasks: Tasks, id: str, *, at: str, commit: str) -> tuple[Task, ...]:
         raise self._refusal(f"claim task `{id}`")
