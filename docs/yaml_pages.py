@@ -109,6 +109,25 @@ CONFIGS: dict[str, dict[str, dict[str, tuple[str, str, str]]]] = {
             "timeout": ("duration", "the hook's", "The time limit of this build."),
         },
     },
+    "notify": {
+        "": {
+            "desktop": (
+                "bool",
+                "`true`",
+                "Notify on this desktop, by `notify-send` or `osascript` if there is one.",
+            ),
+            "webhook": (
+                "URL",
+                "none",
+                "Where to POST the message as JSON; or `$SAMUEL_...`, a variable with the URL.",
+            ),
+            "command": (
+                "text, or a list of words",
+                "none",
+                "The message is its last argument, the JSON its stdin.",
+            ),
+        }
+    },
     "policy_guard": {
         "": {"rules": ("list of tables", "none", "The first rule that matches decides.")},
         "rules": {
@@ -138,6 +157,7 @@ HOW_TO = {
     "post_tool_use_tracker": "track-ability-use.md",
     "session_stop_build_check": "build-check-at-session-stop.md",
     "policy_guard": "guard-by-policy.md",
+    "notify": "notify.md",
     "knowledge_trigger": "documents-by-intent.md",
 }
 
@@ -220,7 +240,8 @@ def yaml_hooks_page() -> str:
         "project. Other handlers get `config` unchecked, as `plugin.config`.\n",
     ]
     for name, shipped in SHIPPED_HOOKS.items():
-        parts += [f"### {name}\n", f"For `{shipped.event}`. [How to use it](../how-to/{HOW_TO[name]}).\n"]
+        events = " and ".join(f"`{event}`" for event in shipped.events)
+        parts += [f"### {name}\n", f"For {events}. [How to use it](../how-to/{HOW_TO[name]}).\n"]
         valid_keys = _valid_keys("builtin", name)
         for key, descriptions in CONFIGS[name].items():
             where = f"config.{key}[0]" if key else "config"
@@ -231,7 +252,7 @@ def yaml_hooks_page() -> str:
 
 
 def _valid_keys(kind: str, name: str) -> dict[str, list[str]]:
-    event = SHIPPED_HOOKS[name].event if name else "PostAbilityCall"
+    event = SHIPPED_HOOKS[name].events[0] if name else "PostAbilityCall"
     entries = "".join(f", {key}: [{{{UNKNOWN}: 1}}]" for key in CONFIGS.get(name, {}) if key)
     more = f", name: {name}" if name else ""
     text = f"""

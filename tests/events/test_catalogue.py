@@ -43,7 +43,7 @@ before:agent.invoke | agent, prompt, env, sandbox                     | transfor
 agent.invoke        | agent, prompt, env, sandbox                     | replace               | no  | 1800
 after:agent.invoke  | exit_code, stdout, stderr, usage                | all-ok                | no  | 30
 quality.check       | commands                                        | all-ok + concatenate  | yes | 300
-after:iteration     | task, outcome, usage                            | all-ok                | no  | 30
+after:iteration     | task, outcome, usage, question?                 | all-ok                | no  | 30
 after:loop          | iterations_run, exit_reason, usage              | all-ok                | no  | 30
 SessionStart        |                                                 | merge                 | no  | 30
 UserPromptSubmit    | user_message, files_touched?                    | merge; may deny       | no  | 30

@@ -332,7 +332,7 @@ two lines"
             samuel run start; echo $?
         """
         done = run(script, Box("oci", image), place)
-        assert b"in a container only run done, run skip, run block, run enqueue work" in done.stderr
+        assert b"in a container only run done, run skip, run block, run ask, run enqueue work" in done.stderr
         assert done.stdout.decode().splitlines()[-1] == "2"
         asked = sandboxes.apply_spool(place.state / "spool")
         assert asked[:2] == [

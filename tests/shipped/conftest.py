@@ -18,7 +18,8 @@ def enable(samuel_project: SamuelProject) -> Enable:
     """`enable("policy_guard", config, more)`: YAML that names the hook, with what it is told below `config`."""
 
     def write(name: str, config: str = "", more: str = "") -> None:
-        head = f"id: {name}\nevent_type: {SHIPPED_HOOKS[name].event}\nhandler: {{kind: builtin, name: {name}}}\n"
+        events = ", ".join(SHIPPED_HOOKS[name].events)
+        head = f"id: {name}\nevent_type: [{events}]\nhandler: {{kind: builtin, name: {name}}}\n"
         told = f"config:\n{indent(dedent(config), '  ')}\n" if config else ""
         file = samuel_project.root / ".system" / "hooks" / f"{name}.yaml"
         file.parent.mkdir(parents=True, exist_ok=True)

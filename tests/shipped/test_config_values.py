@@ -20,9 +20,8 @@ from samuel.sources.yaml_hook import YamlHook
 def hook(name: str, config: str, event: str = "") -> YamlHook:
     """The lines of `config` begin with line 5."""
     told = indent(dedent(config).strip("\n"), "  ")
-    head = (
-        f"id: {name}\nevent_type: {event or SHIPPED_HOOKS[name].event}\nhandler: {{kind: builtin, name: {name}}}\n"
-    )
+    event = event or SHIPPED_HOOKS[name].events[0]
+    head = f"id: {name}\nevent_type: {event}\nhandler: {{kind: builtin, name: {name}}}\n"
     return read_hook(f"{head}config:\n{told}\n".encode(), "hook.yaml", SHIPPED_HOOKS)
 
 

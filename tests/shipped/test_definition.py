@@ -11,7 +11,7 @@ from samuel.sources.yaml_file import read_hook
 def test_every_shipped_hook_comes_with_a_definition_that_is_valid_and_disabled(name: str) -> None:
     hook = read_hook(definition(name), f"{name}.yaml", SHIPPED_HOOKS)
     assert (hook.id, hook.kind, hook.command, hook.enabled) == (name, "builtin", name, False)
-    assert hook.events == (SHIPPED_HOOKS[name].event,)
+    assert hook.events == SHIPPED_HOOKS[name].events
     assert hook.summary
 
 

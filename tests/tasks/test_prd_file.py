@@ -106,10 +106,11 @@ def test_encode_writes_ids_in_quotes_and_joins_lists_with_bars() -> None:
     one = Task(id="1.10", title="Write it, well", files_to_modify=("a.py", "b|c.py"), extra={"estimate": 3})
     assert encode([one, Task(id="T2", title="Use it", depends_on=("1.10",))]) == (
         "tasks[2]{id,title,description,status,priority,complexity,parent_id,depends_on,files_to_create,"
-        "files_to_modify,guardrails,completed_at,commit_sha,iteration,source,claimed,attempts,last_failure,estimate}:\n"
+        "files_to_modify,guardrails,completed_at,commit_sha,iteration,source,claimed,attempts,last_failure,"
+        "verified,checks,no_change,estimate}:\n"
         '  "1.10","Write it, well","",pending,medium,medium,"","","","a.py|b\\\\|c.py","","","",0,prd,'
-        'false,0,"",3\n'
-        '  "T2",Use it,"",pending,medium,medium,"","1.10","","","","","",0,prd,false,0,"",null\n'
+        'false,0,"","","",false,3\n'
+        '  "T2",Use it,"",pending,medium,medium,"","1.10","","","","","",0,prd,false,0,"","","",false,null\n'
     )
 
 
@@ -138,7 +139,7 @@ def test_a_file_by_hand_keeps_what_samuel_does_not_know() -> None:
     written = encode([first, replace(second, claimed=True), third, Task(id="3", title="New")], document)
     assert written.startswith("# my tasks\nproject: demo\ntasks[4]{id,title,")
     assert '\n  # the beginning\n  "1.0",Write it,' in written
-    assert written.endswith('",null\n# the end\nversion: 1.10\n')
+    assert written.endswith(",false,null\n# the end\nversion: 1.10\n")
     again = decode(written)
     assert [task.extra["owner"] for task in again.tasks] == ["ann", None, "bob", None]
     assert encode(again.tasks, again) == written

@@ -8,6 +8,7 @@ import pytest
 from msgspec.structs import replace
 
 from samuel.tasks.graph import fit
+from samuel.tasks.question import Question
 from samuel.tasks.rebuild import AllowedChanges, rebuild
 from samuel.tasks.task import Task
 
@@ -65,6 +66,78 @@ class TestWhatAnAgentMaySay:
         limited = rebuild(BEFORE, (*BEFORE, *new, Task(id="c", title="c")), AGENT._replace(max_new_tasks=1))
         assert limited.tasks[3].depends_on == ()
         assert fit(limited.tasks)
+
+
+ANSWERED = Question(id="q1", text="Which?", answer="this", iteration=2)
+NEW = Question(id="q2", text="And then?", options=("a", "b"), iteration=4)
+OWN_ASKED = replace(OWN, questions=(ANSWERED,))
+OTHER_ASKED = replace(OTHER, status="waiting", questions=(Question(id="q7", text="What?"),))
+
+
+class TestQuestionsInTheFile:
+    BEFORE = (OWN_ASKED, OTHER_ASKED)
+
+    def rebuilt(self, *questions: Question, status: str = "waiting") -> tuple[Task, tuple[str, ...]]:
+        changed = replace(OWN_ASKED, status=status, questions=questions)  # type: ignore[arg-type]
+        rebuilt = rebuild(self.BEFORE, (changed, OTHER_ASKED), AGENT)
+        assert rebuilt.tasks[1] == OTHER_ASKED
+        return rebuilt.tasks[0], rebuilt.put_back
+
+    def test_a_new_question_about_its_own_task_is_kept(self) -> None:
+        expected = replace(OWN_ASKED, status="waiting", questions=(ANSWERED, NEW))
+        assert self.rebuilt(ANSWERED, NEW) == (expected, ())
+
+    @pytest.mark.parametrize(
+        "questions",
+        [
+            (NEW,),  # the answered one removed
+            (replace(ANSWERED, answer="that"), NEW),
+            (ANSWERED, replace(NEW, answer="yes", answered_at="now")),
+            (NEW, ANSWERED),
+            (ANSWERED, replace(NEW, id="q7")),  # of another task
+            (ANSWERED, NEW, replace(NEW, id="q3", text=" ")),
+        ],
+    )
+    def test_a_changed_removed_or_answered_question_is_put_back(self, questions: tuple[Question, ...]) -> None:
+        task, put_back = self.rebuilt(*questions)
+        assert task.questions[0] == ANSWERED
+        assert [(question.text, question.answer) for question in task.questions[1:]] == [(NEW.text, "")]
+        assert task.questions[1].id != "q7"
+        assert put_back == ("task `1`: questions was changed",)
+
+    @pytest.mark.parametrize("questions", [(), (ANSWERED,), (ANSWERED, replace(ANSWERED, id="q2", answer=""))])
+    def test_waiting_without_a_new_question_is_put_back(self, questions: tuple[Question, ...]) -> None:
+        task, put_back = self.rebuilt(*questions)
+        assert task == OWN_ASKED
+        assert put_back[0].startswith("task `1`: status was set to waiting")
+
+    def test_a_question_without_the_status_is_put_back(self) -> None:
+        assert self.rebuilt(ANSWERED, NEW, status="in_progress") == (
+            OWN_ASKED,
+            ("task `1`: questions was changed",),
+        )
+
+    @pytest.mark.parametrize(
+        "other",
+        [
+            replace(OTHER, status="waiting", questions=(NEW,)),
+            replace(OTHER_ASKED, questions=()),
+            replace(OTHER_ASKED, status="pending", questions=(Question(id="q7", text="What?", answer="x"),)),
+        ],
+    )
+    def test_a_question_about_another_task_can_be_neither_asked_answered_nor_removed(self, other: Task) -> None:
+        for before in ((OWN_ASKED, OTHER), self.BEFORE):
+            rebuilt = rebuild(before, (OWN_ASKED, other), AGENT)
+            assert rebuilt.tasks == before
+            assert rebuilt.put_back[0].startswith("task `2`: ")
+
+    def test_a_check_cannot_ask(self) -> None:
+        waiting = replace(OWN_ASKED, status="waiting", questions=(ANSWERED, NEW))
+        assert rebuild(self.BEFORE, (waiting, OTHER_ASKED), AllowedChanges()).tasks == self.BEFORE
+
+    def test_a_new_task_has_no_questions(self) -> None:
+        forged = Task(id="9", title="New", questions=(replace(ANSWERED, id="q9"),))
+        assert rebuild(self.BEFORE, (*self.BEFORE, forged), AGENT).tasks[2].questions == ()
 
 
 class TestWhatIsPutBack:

@@ -175,6 +175,10 @@ class AgentResult(msgspec.Struct, frozen=True, kw_only=True):
     ending: Annotated[
         EndingReport | None, field("How the agent ended; without it, the exit code decides: ok or crashed.")
     ] = None
+    question: Annotated[
+        str | None, field("What a person has to decide, like `samuel run ask`: the task waits for the answer.")
+    ] = None
+    options: Annotated[list[str] | None, field("Possible answers to the question.")] = None
     data: dict[str, Any] | None = None
 
 
@@ -228,12 +232,23 @@ class QualityResult(Verdict, frozen=True, kw_only=True):
     )
 
 
+class AskedQuestion(msgspec.Struct, frozen=True, kw_only=True):
+    """A question of an agent; its task waits for the answer."""
+
+    id: Annotated[str, field("What `samuel run answer` takes.")]
+    text: Annotated[str, field("The question.")]
+    options: Annotated[list[str], field("Possible answers.")] = msgspec.field(default_factory=list)
+
+
 class AfterIteration(LoopEvent, frozen=True, kw_only=True, tag=names.AFTER_ITERATION):
     """Fired when the iteration is settled."""
 
     task: TaskRow
     outcome: Annotated[IterationOutcome, field("What came of the iteration.")]
     usage: UsageCounts = msgspec.field(default_factory=dict)
+    question: Annotated[AskedQuestion | UnsetType, field("What the agent asked, with the outcome `asked`.")] = (
+        UNSET
+    )
 
 
 class AfterLoop(LoopEvent, frozen=True, kw_only=True, tag=names.AFTER_LOOP):

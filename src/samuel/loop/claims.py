@@ -1,8 +1,8 @@
-"""Claims about a task in the answer of a handler of agent.invoke.
+"""Claims and questions about a task in the answer of a handler of agent.invoke.
 
 A plugin that is the agent may be confined, and then it cannot reach the task file with `samuel run done`. Its
 answer has the same rights as that command: it may change its own task only, and a claim counts when the checks
-pass.
+pass. A `question` parks the task like `samuel run ask`.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from samuel.loop.patient_tasks import PatientTasks
 from samuel.tasks.rights import asker
 from samuel.tasks.task import Task
 
-CLAIMS = ("claimed", "skipped", "blocked")
+CLAIMS = ("claimed", "skipped", "blocked", "question")
 
 
 def take_claim(answer: Mapping[str, Any], tasks: PatientTasks, run_names: Mapping[str, str]) -> str:
@@ -39,6 +39,8 @@ def take_claim(answer: Mapping[str, Any], tasks: PatientTasks, run_names: Mappin
                 return agent.done(rows, task_id, at="", commit="")
             case "skipped":
                 return agent.skip(rows, task_id, reason=reason)
+            case "question":
+                return agent.ask(rows, str(answer["question"]), options=answer.get("options") or (), at="")
         return agent.block(rows, task_id, reason=reason)
 
     try:

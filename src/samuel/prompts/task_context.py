@@ -33,7 +33,10 @@ def implementation(
     guardrails: Mapping[str, Any] | None = None,
     budget: int = BUDGET,
 ) -> str:
-    """The task with what it depends on, its siblings, what was completed last, and why the last attempt failed."""
+    """The task, answers about it, why its last attempt failed, and what is around it.
+
+    Around it is what it depends on, its siblings, and what was completed last.
+    """
     attempts = int(task.get("attempts") or 0)
     about: dict[str, Any] = {name: _text(task[name]) for name in _FIELDS if task.get(name)}
     about |= {name: [_text(item) for item in _listed(task[name])] for name in _LISTS if task.get(name)}
@@ -42,6 +45,8 @@ def implementation(
     head: dict[str, Any] = {"mode": "implementation", "task": about}
     if failure := str(task.get("last_failure") or "").strip():
         head["last_failure"] = _tail(failure)
+    if answers := _answers(task):
+        head["answers_from_a_person"] = answers
     if guardrails:
         head["guardrails"] = dict(guardrails)
     by_id = {str(other.get("id")): other for other in tasks}
@@ -85,6 +90,12 @@ def discovery(tasks: Sequence[Task], focus: str, max_new: int, budget: int = BUD
         ],
         budget,
     )
+
+
+def _answers(task: Task) -> list[dict[str, str]]:
+    """What earlier agents asked about the task, and what a person answered."""
+    rows = (row for row in task.get("questions") or () if isinstance(row, Mapping) and row.get("answer"))
+    return [{"question": _text(row.get("text") or ""), "answer": _text(row["answer"])} for row in rows]
 
 
 def _completed(tasks: Sequence[Task]) -> list[Task]:

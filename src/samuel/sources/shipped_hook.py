@@ -13,8 +13,8 @@ from samuel.config.reader import ConfigTable
 class ShippedHook(NamedTuple):
     """A hook that a YAML file can name with `kind: builtin`."""
 
-    event: str
-    """The only event that it handles."""
+    events: tuple[str, ...]
+    """The events that it handles, and no other."""
     function: str
     """`module:function`, imported by the worker that runs it."""
     read_config: Callable[[ConfigTable], msgspec.Struct]

@@ -214,9 +214,10 @@ def _config(
     if shipped is None:
         list(table)  # its unknown name is problem enough: which keys are right cannot be said
         return {}
-    if any(event.name != shipped.event for event in events):
-        what = f"`{handler['command']}` is for `{shipped.event}` alone"
-        top.refuse("event_type", what, f"write `event_type: {shipped.event}`")
+    if any(event.name not in shipped.events for event in events):
+        what = f"`{handler['command']}` is for {' and '.join(f'`{event}`' for event in shipped.events)} alone"
+        spelled = shipped.events[0] if len(shipped.events) == 1 else f"[{', '.join(shipped.events)}]"
+        top.refuse("event_type", what, f"write `event_type: {spelled}`")
     # As it comes back from the cache: a list stays a list.
     config: dict[str, Any] = decode_json(msgspec.json.encode(shipped.read_config(table)))
     return config

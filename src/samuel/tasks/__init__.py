@@ -1,6 +1,7 @@
 """What there is to do: Task, the file that holds the tasks, the queue, and every change a task can go through.
 
 task.py         one task
+question.py     a question of its agent, and a person's answer
 prd_file.py     .samuel/run/prd.toon <-> tasks
 prd_problems.py what is wrong with a prd.toon that cannot be read
 graph.py        ids and dependencies that fit together

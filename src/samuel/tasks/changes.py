@@ -3,12 +3,14 @@
     pending      --begin-->     in_progress       the loop picked it
     in_progress  --claim-->     in_progress       the agent says it is done
     in_progress  --fail-->      pending           or blocked, when it failed too often
-    open         --complete-->  completed         the checks passed, or a person says so
-    open, blocked --skip-->     skipped           with a reason
-    open         --block-->     blocked           with a reason
-    any          --reset-->     pending           as if it had never been tried
+    in_progress  --ask-->       waiting           the agent needs a person's answer; it may ask more than once
+    waiting      --answer-->    pending           when the last open question is answered
+    open, waiting --complete--> completed         the checks passed, or a person says so
+    open, blocked, waiting --skip--> skipped      with a reason
+    open, waiting --block-->    blocked           with a reason
+    any          --reset-->     pending           as if it had never been tried; answers stay
 
-Open is pending or in_progress.
+Open is pending or in_progress. Whatever ends the waiting but an answer withdraws the open questions.
 """
 
 from __future__ import annotations
@@ -21,6 +23,7 @@ from msgspec.structs import replace
 
 from samuel.errors import SamuelError, UsageError
 from samuel.nearest import did_you_mean
+from samuel.tasks.question import Question, new_id
 from samuel.tasks.queue import OPEN
 from samuel.tasks.task import PRIORITIES, Task, Tasks, find
 
@@ -45,31 +48,93 @@ def fail(tasks: Tasks, id: str, *, failure: str, max_attempts: int) -> tuple[Tas
 
 
 def complete(tasks: Tasks, id: str, *, at: str, commit: str = "") -> tuple[Task, ...]:
-    task = _task_in_status(tasks, id, OPEN, "completed")
-    return _put(
-        tasks, task, status="completed", completed_at=at, commit_sha=commit or task.commit_sha, verified="person"
-    )
+    task = _task_in_status(tasks, id, (*OPEN, "waiting"), "completed")
+    fields = {"completed_at": at, "commit_sha": commit or task.commit_sha, "questions": _answered(task)}
+    return _put(tasks, task, status="completed", verified="person", **fields)
 
 
 def skip(tasks: Tasks, id: str, *, reason: str) -> tuple[Task, ...]:
-    task = _task_in_status(tasks, id, (*OPEN, "blocked"), "skipped")
-    return _put(tasks, task, status="skipped", claimed=False, last_failure=_reason(reason))
+    task = _task_in_status(tasks, id, (*OPEN, "blocked", "waiting"), "skipped")
+    ended = {"claimed": False, "last_failure": _reason(reason), "questions": _answered(task)}
+    return _put(tasks, task, status="skipped", **ended)
 
 
 def block(tasks: Tasks, id: str, *, reason: str) -> tuple[Task, ...]:
-    task = _task_in_status(tasks, id, OPEN, "blocked")
-    return _put(tasks, task, status="blocked", claimed=False, last_failure=_reason(reason))
+    task = _task_in_status(tasks, id, (*OPEN, "waiting"), "blocked")
+    ended = {"claimed": False, "last_failure": _reason(reason), "questions": _answered(task)}
+    return _put(tasks, task, status="blocked", **ended)
 
 
 def reset(tasks: Tasks, id: str) -> tuple[Task, ...]:
     fresh: dict[str, Any] = {"completed_at": "", "commit_sha": "", "claimed": False, "attempts": 0, "verified": ""}
-    return _put(tasks, find(tasks, id), status="pending", last_failure="", **fresh)
+    task = find(tasks, id)
+    return _put(tasks, task, status="pending", last_failure="", questions=_answered(task), **fresh)
+
+
+def ask(
+    tasks: Tasks, id: str, *, question: str, options: Iterable[str] = (), iteration: int = 0, at: str = ""
+) -> tuple[Task, ...]:
+    """Park the task with a question. One that was answered already changes nothing: its answer holds."""
+    text, choices = _question(question, options)
+    task = _task_in_status(tasks, id, ("in_progress", "waiting"), "parked with a question")
+    same = same_question(task, text, choices)
+    if same is not None and not same.open:
+        return tuple(tasks)
+    ids = {other.id for row in tasks for other in row.questions}
+    new = Question(id=new_id(ids), text=text, options=choices, iteration=iteration, asked_at=at)
+    questions = task.questions if same else (*task.questions, new)
+    return _put(tasks, task, status="waiting", claimed=False, questions=questions)
+
+
+def same_question(task: Task, question: str, options: Iterable[str]) -> Question | None:
+    """The question of the task that asks the same, answered or not."""
+    text, choices = _question(question, options)
+    return next((other for other in task.questions if other.asks(text, choices)), None)
+
+
+def find_question(tasks: Tasks, id: str) -> tuple[Task, Question]:
+    """The question of this id, with its task; or the only open question of the task of this id."""
+    for task in tasks:
+        for question in task.questions:
+            if question.id == id:
+                return task, question
+    by_id = {task.id: task for task in tasks}
+    open_questions = [question for task in tasks for question in task.open_questions]
+    if id not in by_id:
+        ids = [*(question.id for question in open_questions), *by_id]
+        hint = did_you_mean(id, ids, "`samuel run questions` lists the open ones")
+        raise UsageError(f"there is no question `{id}`", hint)
+    match by_id[id].open_questions:
+        case ():
+            raise UsageError(f"task `{id}` has no open question", "`samuel run questions` lists the open ones")
+        case (question,):
+            return by_id[id], question
+        case several:
+            listed = ", ".join(f"`{question.id}`" for question in several)
+            raise UsageError(f"task `{id}` has {len(several)} open questions", f"name one of them: {listed}")
+
+
+def answer(tasks: Tasks, id: str, *, text: str, at: str = "") -> tuple[Task, ...]:
+    """Answer a question by its id, or by that of its task. With its last one answered the task is pending."""
+    task, question = find_question(tasks, id)
+    if not question.open:
+        message = f"question `{question.id}` was answered already: {question.answer}"
+        raise SamuelError(message, "`samuel run questions --all` lists the answers")
+    words = question.chosen(_text(text))
+    if not words:
+        raise UsageError("the answer is empty", "say what the agent should do")
+    answered = replace(question, answer=words, answered_at=at)
+    questions = tuple(answered if other is question else other for other in task.questions)
+    waits = task.status == "waiting" and any(other.open for other in questions)
+    status = "pending" if task.status == "waiting" and not waits else task.status
+    return _put(tasks, task, status=status, questions=questions)
 
 
 def enqueue(
     tasks: Tasks,
     title: str,
     *,
+    description: str = "",
     priority: str = "medium",
     complexity: str = "medium",
     depends_on: Iterable[str] = (),
@@ -89,6 +154,7 @@ def enqueue(
     new = Task(
         id=_new_id(tasks),
         title=words,
+        description=_text(description).strip(),
         priority=priority,
         complexity=_text(complexity),
         depends_on=needed,
@@ -105,12 +171,28 @@ def _task_in_status(tasks: Tasks, id: str, statuses: Iterable[str], become: str)
     message = f"task `{id}` is {task.status}, so it cannot be {become}"
     if task.status == "pending":
         raise SamuelError(message, "it is not being worked on")
+    if task.status == "waiting":
+        raise SamuelError(message, "it waits for an answer; `samuel run questions` lists the open questions")
     raise SamuelError(message, f"`samuel run reset {id}` makes it pending again")
 
 
 def _put(tasks: Tasks, task: Task, **fields: Any) -> tuple[Task, ...]:
     new = replace(task, **fields)
     return tuple(new if other is task else other for other in tasks)
+
+
+def _answered(task: Task) -> tuple[Question, ...]:
+    return tuple(question for question in task.questions if not question.open)
+
+
+def _question(text: str, options: Iterable[str]) -> tuple[str, tuple[str, ...]]:
+    words = _text(text).strip()
+    if not words:
+        raise UsageError("the question is empty", "ask what a person has to decide")
+    choices = tuple(_text(option).strip() for option in options)
+    if not all(choices):
+        raise UsageError("an option is empty", "give each option a few words")
+    return words, tuple(dict.fromkeys(choices))
 
 
 def _reason(text: str) -> str:

@@ -6,7 +6,8 @@ r"""prd.toon <-> tasks. One table, a task a row:
 
 Several values in one cell (depends_on, files_to_create, files_to_modify, guardrails, checks) are joined with `|`;
 a bar within a value is written `\|` and a backslash `\\`. Ids are always in quotes: a bare 1.10 is the number 1.1.
-The columns `verified`, `checks` and `no_change` are written once a task has a value there.
+The columns `verified`, `checks`, `no_change` and `questions` are written once a task has a value there; the cells of
+`questions` hold JSON.
 
 A file that is written again keeps whatever was not changed as it was, byte for byte: rows, comments, columns that
 Samuel does not know, and anything before or after the table. So nothing is lost on a save, and a save costs what
@@ -22,10 +23,10 @@ from typing import Any, NamedTuple
 import msgspec
 import toons
 
-from samuel.decoding import convert
+from samuel.decoding import convert, decode_json
 from samuel.errors import ConfigError, Problem
 from samuel.tasks import graph, prd_problems
-from samuel.tasks.task import COLUMNS, LISTS, RARE_COLUMNS, Task, Tasks
+from samuel.tasks.task import COLUMNS, LISTS, QUESTIONS, RARE_COLUMNS, Task, Tasks
 
 NAME = "prd.toon"
 
@@ -126,6 +127,7 @@ def _tasks(table: Rows, columns: Sequence[str]) -> tuple[Task, ...]:
     """Decoded rows as tasks. Every row of every change comes through here: with ten thousand it matters."""
     unknown = [column for column in columns if column not in COLUMNS]
     lists = [column for column in LISTS if column in columns]
+    asks = QUESTIONS in columns
     for row in table:
         if unknown:
             row["extra"] = {column: row.pop(column) for column in unknown}
@@ -135,6 +137,8 @@ def _tasks(table: Rows, columns: Sequence[str]) -> tuple[Task, ...]:
                 row[column] = ()
             elif cell.__class__ is str:  # anything else is refused below, with the other wrong cells
                 row[column] = _values(cell) if "|" in cell or "\\" in cell else (cell,)
+        if asks:
+            row[QUESTIONS] = _questions(row[QUESTIONS])
     try:
         return convert(table, tuple[Task, ...])
     except msgspec.ValidationError:
@@ -180,7 +184,19 @@ def _row(task: Task, columns: Sequence[str]) -> dict[str, Any]:
     for column in LISTS:
         if column in row:
             row[column] = _cell(row[column])
+    if QUESTIONS in row:
+        row[QUESTIONS] = msgspec.json.encode(task.questions).decode() if task.questions else ""
     return row
+
+
+def _questions(cell: Any) -> Any:
+    """The JSON of a cell, to be converted with the row. What is no JSON is refused there, with the wrong cells."""
+    if cell == "":
+        return ()
+    try:
+        return decode_json(cell.encode()) if cell.__class__ is str else cell
+    except (msgspec.DecodeError, RecursionError):
+        return cell
 
 
 def _cell(values: Iterable[str]) -> str:

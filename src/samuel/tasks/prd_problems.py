@@ -15,7 +15,7 @@ import toons
 from samuel.decoding import convert
 from samuel.errors import Problem
 from samuel.nearest import did_you_mean
-from samuel.tasks.task import LISTS, PRIORITIES, STATUSES, VERIFIED, Task
+from samuel.tasks.task import LISTS, PRIORITIES, QUESTIONS, STATUSES, VERIFIED, Task
 
 HEADER = re.compile(r"^tasks\[(\d+)\]\{(.+)\}:[ \t\r]*$", re.MULTILINE)
 COMMENT = re.compile(r"\n[ \t\r]*[#\n]")  # the line after a line end is one, or blank: no row, in any case
@@ -82,6 +82,8 @@ def _refused(name: str, value: Any) -> Problem:
         return Problem(f"`{value}` is not a valid {name}", hint=hint)
     if name in LISTS:
         return Problem(f"`{name}` must be text, not {value!r}", hint='write "1.10", and several as "1.10|1.11"')
+    if name == QUESTIONS:
+        return Problem("`questions` must be JSON as Samuel writes it", hint="restore the cell, or empty it")
     expected, hint = _EXPECTED[_TYPES[name]]
     return Problem(f"`{name}` must be {expected}, not {value!r}", hint=hint)
 

@@ -21,7 +21,7 @@ def next_task(tasks: Tasks) -> Task | None:
 
 
 def remaining(tasks: Tasks) -> tuple[Task, ...]:
-    """What there still is to work on. A blocked task waits for a person, so it is not among them."""
+    """What there still is to work on. A blocked or waiting task waits for a person, so it is not among them."""
     return tuple(task for task in tasks if task.status in OPEN)
 
 
@@ -31,14 +31,33 @@ def stuck(tasks: Tasks) -> str:
         return ""
     by_id = {task.id: task for task in tasks}
     reasons = [
-        f"`{task.id}` is blocked: {task.last_failure or 'no reason was given'}"
+        _waiting(task) if task.status == "waiting" else _blocked(task)
         for task in sorted(tasks, key=lambda task: natural(task.id))
-        if task.status == "blocked"
+        if task.status in ("blocked", "waiting")
     ]
     for task in remaining(tasks):
         waits = [f"`{id}` ({by_id[id].status})" for id in task.depends_on if by_id[id].status not in MET]
         reasons.append(f"`{task.id}` waits for {', '.join(waits)}")
     return "; ".join(reasons)
+
+
+def only_waits(tasks: Tasks) -> bool:
+    """Whether only answers are missing: nothing can be picked, a task waits for one, and none is blocked."""
+    statuses = {task.status for task in tasks}
+    return "waiting" in statuses and "blocked" not in statuses and next_task(tasks) is None
+
+
+def _blocked(task: Task) -> str:
+    return f"`{task.id}` is blocked: {task.last_failure or 'no reason was given'}"
+
+
+def _waiting(task: Task) -> str:
+    questions = [
+        f"{' '.join(question.text.split())} (`samuel run answer {question.id} TEXT`)"
+        for question in task.open_questions
+    ]
+    reset = f"a question that is gone (`samuel run reset {task.id}`)"  # somebody edited the file
+    return f"`{task.id}` waits for the answer to: {', '.join(questions) or reset}"
 
 
 def _urgency(task: Task) -> tuple[object, ...]:

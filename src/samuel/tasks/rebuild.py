@@ -1,7 +1,7 @@
 """The task list after an agent or a check worked: the list from before, with the changes that they are allowed.
 
-An agent may claim, skip or block the task it was given, and add new ones. A check may change nothing. Every other
-change in the task file is undone, and described for the warning.
+An agent may claim, skip or block the task it was given, ask questions about it, and add new tasks. A check may
+change nothing. Every other change in the task file is undone, and described for the warning.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from msgspec.structs import replace
 
+from samuel.tasks.question import ID, Question, new_id
 from samuel.tasks.task import COLUMNS, Task, Tasks
 
 NAMED_COLUMNS = (
@@ -21,6 +22,7 @@ NAMED_COLUMNS = (
     "priority",
 )  # short values, named in a warning
 AGENT_STATUSES = ("skipped", "blocked")
+MAX_NEW_QUESTIONS = 20  # of one agent process
 
 
 class AllowedChanges(NamedTuple):
@@ -54,9 +56,12 @@ def rebuild(before: Tasks, after: Tasks, allowed_changes: AllowedChanges) -> Reb
     ids_before = {task.id for task in before}
     tasks: list[Task] = []
     put_back: list[str] = []
+    question_ids = {question.id for task in before for question in task.questions}
     for task in before:
         now = changed.get(task.id)
-        allowed = _with_allowed_change(task, now) if now is not None and task.id in allowed_changes.own else task
+        allowed = task
+        if now is not None and task.id in allowed_changes.own:
+            allowed = _with_allowed_change(task, now, question_ids, allowed_changes.iteration)
         tasks.append(now if now == allowed and now is not None else allowed)
         if now != allowed:
             put_back.append(_described(allowed, now))
@@ -69,8 +74,8 @@ def rebuild(before: Tasks, after: Tasks, allowed_changes: AllowedChanges) -> Reb
     return Rebuilt((*tasks, *added), tuple(put_back), len(added))
 
 
-def _with_allowed_change(task: Task, now: Task) -> Task:
-    """The task with what its agent may change: a claim, or a skip or block with its reason."""
+def _with_allowed_change(task: Task, now: Task, question_ids: set[str], iteration: int) -> Task:
+    """The task with what its agent may change: a claim, a question, or a skip or block with its reason."""
     if task.status != "in_progress":
         return task
     if now.status in AGENT_STATUSES:
@@ -78,9 +83,33 @@ def _with_allowed_change(task: Task, now: Task) -> Task:
         has_reason = bool(now.last_failure.strip()) and now.last_failure != task.last_failure
         ended = replace(task, status=now.status, claimed=False, last_failure=now.last_failure)
         return ended if has_reason else task
+    if now.status == "waiting":
+        new_questions = _new_questions(task, now, question_ids, iteration)
+        if not new_questions:  # nobody could ever answer what is not there
+            return task
+        return replace(task, status="waiting", claimed=False, questions=(*task.questions, *new_questions))
     if now.claimed or now.status == "completed":
         return replace(task, claimed=True, commit_sha=now.commit_sha)
     return task
+
+
+def _new_questions(task: Task, now: Task, question_ids: set[str], iteration: int) -> list[Question]:
+    """The questions that were added, without an answer, each with an id of its own; `question_ids` gets theirs."""
+    ids = {question.id for question in task.questions}
+    rows = [
+        row
+        for row in now.questions
+        if row.id not in ids
+        and row.text.strip()
+        and not any(question.asks(row.text, row.options) for question in task.questions)
+    ]
+    new_questions = []
+    for row in rows[:MAX_NEW_QUESTIONS]:
+        is_free = ID.fullmatch(row.id) and row.id not in question_ids
+        id = row.id if is_free else new_id(question_ids)
+        question_ids.add(id)
+        new_questions.append(replace(row, id=id, iteration=iteration, answer="", answered_at=""))
+    return new_questions
 
 
 def _added(
@@ -103,6 +132,7 @@ def _added(
             verified="",
             checks=(),  # a command that nobody agreed to
             no_change=False,
+            questions=(),
             source=allowed_changes.source,
             iteration=allowed_changes.iteration,
             parent_id=row.parent_id if row.parent_id in there else "",

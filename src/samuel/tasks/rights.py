@@ -22,6 +22,10 @@ class Asker(Protocol):
     def trusted(self) -> bool:
         """Whether what they ask for counts, also while an agent is at work."""
 
+    @property
+    def task_id(self) -> str:
+        """The task that an agent works on; "" for others."""
+
     def done(self, tasks: Tasks, id: str, *, at: str, commit: str) -> tuple[Task, ...]: ...
 
     def skip(self, tasks: Tasks, id: str, *, reason: str) -> tuple[Task, ...]: ...
@@ -30,8 +34,19 @@ class Asker(Protocol):
 
     def reset(self, tasks: Tasks, id: str) -> tuple[Task, ...]: ...
 
+    def ask(self, tasks: Tasks, question: str, *, options: Iterable[str], at: str) -> tuple[Task, ...]: ...
+
+    def answer(self, tasks: Tasks, id: str, *, text: str, at: str) -> tuple[Task, ...]: ...
+
     def enqueue(
-        self, tasks: Tasks, title: str, *, priority: str, complexity: str, depends_on: Iterable[str]
+        self,
+        tasks: Tasks,
+        title: str,
+        *,
+        description: str = "",
+        priority: str,
+        complexity: str,
+        depends_on: Iterable[str],
     ) -> tuple[Task, ...]: ...
 
 
@@ -71,9 +86,11 @@ class PersonAsker:
     """The tasks that agents work on now."""
 
     trusted = True
+    task_id = ""
     skip = staticmethod(changes.skip)
     block = staticmethod(changes.block)
     reset = staticmethod(changes.reset)
+    answer = staticmethod(changes.answer)
     enqueue = staticmethod(changes.enqueue)
 
     def done(self, tasks: Tasks, id: str, *, at: str, commit: str) -> tuple[Task, ...]:
@@ -82,12 +99,19 @@ class PersonAsker:
             return changes.claim(tasks, id, commit=commit)
         return changes.complete(tasks, id, at=at, commit=commit)
 
+    def ask(self, tasks: Tasks, question: str, *, options: Iterable[str], at: str) -> tuple[Task, ...]:
+        raise SamuelError(
+            "this is not inside a run, so there is no task to ask about",
+            "an agent asks about the task that it works on; `samuel run questions` lists what agents asked",
+        )
+
 
 @dataclass(frozen=True)
 class CheckAsker:
     run: str
 
     trusted = False
+    task_id = ""
 
     def done(self, tasks: Tasks, id: str, *, at: str, commit: str) -> tuple[Task, ...]:
         raise self._refusal(f"claim task `{id}`")
@@ -101,8 +125,21 @@ class CheckAsker:
     def reset(self, tasks: Tasks, id: str) -> tuple[Task, ...]:
         raise self._refusal(f"reset task `{id}`")
 
+    def ask(self, tasks: Tasks, question: str, *, options: Iterable[str], at: str) -> tuple[Task, ...]:
+        raise self._refusal("ask a question")
+
+    def answer(self, tasks: Tasks, id: str, *, text: str, at: str) -> tuple[Task, ...]:
+        raise self._refusal(f"answer `{id}`")
+
     def enqueue(
-        self, tasks: Tasks, title: str, *, priority: str, complexity: str, depends_on: Iterable[str]
+        self,
+        tasks: Tasks,
+        title: str,
+        *,
+        description: str = "",
+        priority: str,
+        complexity: str,
+        depends_on: Iterable[str],
     ) -> tuple[Task, ...]:
         raise self._refusal("add a task")
 
@@ -142,14 +179,39 @@ class AgentAsker:
             "only the loop counts attempts and failures; run it in another terminal",
         )
 
+    def ask(self, tasks: Tasks, question: str, *, options: Iterable[str], at: str) -> tuple[Task, ...]:
+        """Park the current task with a question. It stays as it is if a person has answered that one."""
+        if not self.task_id:
+            raise SamuelError(
+                f"this is inside the run `{self.run}`, and this iteration works on no task to ask about",
+                "a task that is added with `samuel run enqueue` can say what has to be decided",
+            )
+        return changes.ask(
+            tasks, self.task_id, question=question, options=options, iteration=self.iteration, at=at
+        )
+
+    def answer(self, tasks: Tasks, id: str, *, text: str, at: str) -> tuple[Task, ...]:
+        raise SamuelError(
+            f"this is inside the run `{self.run}`, which cannot answer a question",
+            "only a person answers; run it in another terminal",
+        )
+
     def enqueue(
-        self, tasks: Tasks, title: str, *, priority: str, complexity: str, depends_on: Iterable[str]
+        self,
+        tasks: Tasks,
+        title: str,
+        *,
+        description: str = "",
+        priority: str,
+        complexity: str,
+        depends_on: Iterable[str],
     ) -> tuple[Task, ...]:
         if self.discovers:
             self._within_the_limit(tasks)
         return changes.enqueue(
             tasks,
             title,
+            description=description,
             priority=priority,
             complexity=complexity,
             depends_on=depends_on,

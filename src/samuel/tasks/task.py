@@ -10,6 +10,7 @@ import msgspec
 
 from samuel.errors import UsageError
 from samuel.nearest import did_you_mean
+from samuel.tasks.question import Question
 
 TaskStatus = Literal["pending", "in_progress", "completed", "skipped", "blocked", "waiting"]
 Verified = Literal["", "checks", "none", "person"]
@@ -47,17 +48,24 @@ class Task(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     verified: Verified = ""  # how a completed task was verified
     checks: tuple[str, ...] = ()  # commands of its own, run after the project's checks
     no_change: bool = False  # it can be done without changing a file
+    questions: tuple[Question, ...] = ()  # of its agents; with an open one the task is `waiting`
     extra: dict[str, Any] = {}  # columns that Samuel does not know; they survive a save
+
+    @property
+    def open_questions(self) -> tuple[Question, ...]:
+        return tuple(question for question in self.questions if question.open)
 
     def plain(self) -> dict[str, Any]:
         """The task in event payloads and in `--json`: its own fields, and the unknown columns beside them."""
         fields = {name: getattr(self, name) for name in COLUMNS}
-        return {**fields, **{name: list(fields[name]) for name in LISTS}, **self.extra}
+        lists = {name: list(fields[name]) for name in LISTS}
+        return {**fields, **lists, QUESTIONS: [question.plain() for question in self.questions], **self.extra}
 
 
 COLUMNS = tuple(name for name in Task.__struct_fields__ if name != "extra")
+QUESTIONS = "questions"
 LISTS = ("depends_on", "files_to_create", "files_to_modify", "guardrails", "checks")
-RARE_COLUMNS = ("verified", "checks", "no_change")  # the last of COLUMNS, in the same order
+RARE_COLUMNS = ("verified", "checks", "no_change", QUESTIONS)
 
 Tasks = Sequence[Task]
 

@@ -102,7 +102,7 @@ def test_they_are_listed_with_how_they_stand(samuel: Callable[..., Any], put: Ca
         "policy_guard": "enabled",
         "knowledge_trigger": "disabled",
     }
-    assert all(row["event"] == SHIPPED_HOOKS[row["name"]].event and row["summary"] for row in rows)
+    assert all(row["event"] == ", ".join(SHIPPED_HOOKS[row["name"]].events) and row["summary"] for row in rows)
     lines = samuel("hooks", "list", "--shipped", "--event", "PreAbilityCall").out.splitlines()
     assert [line.split()[:3] for line in lines[1:]] == [["policy_guard", "PreAbilityCall", "enabled"]]
 

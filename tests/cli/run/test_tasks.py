@@ -55,6 +55,10 @@ def test_run_tasks_json_has_every_field(samuel, three):
                 "claimed": False,
                 "attempts": 0,
                 "last_failure": "",
+                "verified": "",
+                "checks": [],
+                "no_change": False,
+                "questions": [],
             }
         ],
         "warnings": [],

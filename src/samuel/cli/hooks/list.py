@@ -32,7 +32,11 @@ def list_(here: CommandContext, event: str | None, shipped: bool, environment: s
     event_name = canonical(event) if event else ""
     with here.open(environment=environment) as app:
         if shipped:
-            rows = [row for row in listed(app.yaml_files.look(app.paths.root)) if event_name in ("", row["event"])]
+            rows = [
+                row
+                for row in listed(app.yaml_files.look(app.paths.root))
+                if not event_name or event_name in row["event"].split(", ")
+            ]
             table = OutputTable(SHIPPED_COLUMNS, [[row[column] for column in SHIPPED_COLUMNS] for row in rows])
             return here.out.answer(rows, table, warnings=app.warnings)
         handler_rows = [row for row in _rows(app) if event_name in ("", row["event"]) or not row["event"]]

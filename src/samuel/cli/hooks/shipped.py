@@ -29,7 +29,7 @@ def listed(reads: Iterable[YamlHookFile]) -> list[dict[str, str]]:
     return [
         {
             "name": name,
-            "event": SHIPPED_HOOKS[name].event,
+            "event": ", ".join(SHIPPED_HOOKS[name].events),
             "status": states[here.get(name)],
             "summary": read_hook(definition(name), name, SHIPPED_HOOKS).summary,
         }

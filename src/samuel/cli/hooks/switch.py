@@ -29,7 +29,7 @@ def enable(here: CommandContext, id: str, environment: str) -> int:
     """Enable a YAML hook.
 
     A hook that comes with Samuel is first copied to .system/hooks/, where you can change it: knowledge_trigger,
-    policy_guard, post_tool_use_tracker, session_stop_build_check, skill_activation_prompt.
+    notify, policy_guard, post_tool_use_tracker, session_stop_build_check, skill_activation_prompt.
 
     \b
         samuel hooks enable session_stop_build_check

@@ -37,10 +37,15 @@ COMMANDS = {
     "done": CommandEntry("samuel.cli.run.done:done", "Mark a task as done."),
     "skip": CommandEntry("samuel.cli.run.skip:skip", "Skip a task, with a reason."),
     "block": CommandEntry("samuel.cli.run.block:block", "Block a task that cannot be done now, with a reason."),
-    "reset": CommandEntry("samuel.cli.run.reset:reset", "Make a task pending again and forget its attempts."),
+    "reset": CommandEntry("samuel.cli.run.reset:reset", "Make tasks pending again and forget their attempts."),
     "restore": CommandEntry(
         "samuel.cli.run.restore:restore", "Put the changes of a failed attempt back into the work tree."
     ),
+    "ask": CommandEntry("samuel.cli.run.ask:ask", "Ask a person about the current task; for the agent of a run."),
+    "questions": CommandEntry(
+        "samuel.cli.run.questions:questions", "List the questions of agents that wait for an answer."
+    ),
+    "answer": CommandEntry("samuel.cli.run.answer:answer", "Answer the question of an agent."),
     "enqueue": CommandEntry("samuel.cli.run.enqueue:enqueue", "Add a task."),
     "convert": CommandEntry(
         "samuel.cli.run.convert:convert", "Show the tasks that `run init` would read from a PRD."

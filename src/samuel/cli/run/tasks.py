@@ -32,5 +32,6 @@ def table(tasks: Iterable[Task]) -> OutputTable:
 
 def _row(task: Task) -> tuple[str, ...]:
     status = f"{task.status} (claimed)" if task.claimed and task.status == "in_progress" else task.status
-    why = " ".join(task.last_failure.split())[:60]  # the whole of it is in `--json`
+    questions = [question.text for question in task.open_questions]
+    why = " ".join((questions[0] if questions else task.last_failure).split())[:60]  # `--json` has the whole of it
     return task.id, status, task.priority, task.complexity, ", ".join(task.depends_on) or "-", task.title, why

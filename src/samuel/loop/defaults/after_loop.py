@@ -32,6 +32,12 @@ class Summarise:
                 for task in tasks
                 if task.status == "blocked"
             ),
+            *(
+                f"- waiting {task.id} {task.title}: {_line(question.text)} "
+                f"(`samuel run answer {question.id} TEXT`)"
+                for task in tasks
+                for question in task.open_questions
+            ),
         ]
         if writes_nothing(event):
             return {"ok": True}

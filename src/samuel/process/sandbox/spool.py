@@ -19,7 +19,7 @@ from samuel.files.inside import make_dirs_inside, read_inside
 SHIM = "shim"
 """The directory below a run's state that has the script."""
 
-COMMANDS = ("done", "skip", "block", "enqueue")
+COMMANDS = ("done", "skip", "block", "ask", "enqueue")
 MOST = 10_000  # calls of one agent
 LONGEST = 64 * 1024  # bytes of one call
 _END = "."  # the last argument of a whole record: a script killed half-way leaves none
@@ -31,7 +31,7 @@ case "$1 $2" in
     {commands}) ;;
     *) echo "samuel: in a container only {listed} work; the tasks are in .samuel/run/prd.toon" >&2; exit 2 ;;
 esac
-[ -n "$3" ] || {{ echo "samuel: run $2 needs a task" >&2; exit 2; }}
+[ -n "$3" ] || {{ echo "samuel: run $2 needs an argument" >&2; exit 2; }}
 spool={spool}
 [ -w "$spool" ] || {{ echo "samuel: $spool cannot be written" >&2; exit 1; }}
 set -C

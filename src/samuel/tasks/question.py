@@ -1,0 +1,53 @@
+"""One question of an agent about its task, and the answer of a person."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable
+from typing import Any
+
+import msgspec
+
+ID = re.compile(r"q[1-9][0-9]{0,14}")
+
+
+class Question(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
+    """A question in a task's row of prd.toon. It is open while it has no answer."""
+
+    id: str
+    """`q1`, `q2`, ...: unique in the task file."""
+    text: str
+    options: tuple[str, ...] = ()
+    """Suggested answers; a person may give any other."""
+    iteration: int = 0
+    asked_at: str = ""
+    answer: str = ""
+    answered_at: str = ""
+
+    @property
+    def open(self) -> bool:
+        return not self.answer
+
+    def asks(self, text: str, options: Iterable[str]) -> bool:
+        """Whether it is the same question; line breaks and blanks make no difference."""
+        return self.text.split() == text.split() and self.options == tuple(options)
+
+    def chosen(self, text: str) -> str:
+        """The answer that `text` stands for: the number of an option is that option, anything else is itself."""
+        answer = text.strip()
+        if answer in self.options or not (answer.isascii() and answer.isdecimal()):
+            return answer
+        number = int(answer[:6])
+        return self.options[number - 1] if 0 < number <= len(self.options) else answer
+
+    def plain(self) -> dict[str, Any]:
+        """The question in event payloads and in `--json`, with every field."""
+        return {**msgspec.structs.asdict(self), "options": list(self.options)}
+
+
+def new_id(ids: Collection[str]) -> str:
+    """The id after the highest of `ids`."""
+    number = max((int(id[1:]) for id in ids if ID.fullmatch(id)), default=0) + 1
+    while f"q{number}" in ids:  # one with more digits than `ID` allows
+        number += 1
+    return f"q{number}"
