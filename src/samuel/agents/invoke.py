@@ -61,15 +61,17 @@ def invoke(
     on_output: Callable[[bytes], None] | None = None,
     cache: Path | None = None,
     session: str = "",
+    run_id: str = "",
 ) -> Invoked:
     """Run the agent in `root`. Raises NotRunnable when it could not be started at all.
 
     `env` is the event's, with references to `environment`, the host's; `variables` are this run's own
     (`SAMUEL_TASK_ID` and the like) and stand above both. `state` is the run's state directory. Output goes to
-    `on_output` as it comes. `session` names the files of a process that belongs to no iteration.
+    `on_output` as it comes. `session` names the files of a process that belongs to no iteration,
+    `run_id` the directory of those that do.
     """
     root, state = root.absolute(), state.absolute()
-    label = process_files.label(iteration, session)
+    label = process_files.label(iteration, session, run_id)
     command, unheld = _command(agent, env)
     argv, stdin = _with_prompt(agent, command, prompt, state, label)
     if sandbox.kind != sandboxes.HOST:
@@ -81,8 +83,8 @@ def invoke(
     log = process_files.log(state, label)
     errors = log.with_suffix(".err")
     with (
-        process_files.fresh(log) as stdout,
-        process_files.fresh(errors) as stderr,
+        process_files.fresh(state, log) as stdout,
+        process_files.fresh(state, errors) as stderr,
         sandboxes.confined(argv, sandbox, place, full) as confined,
     ):
         finished = spawn.run(

@@ -83,8 +83,8 @@ class Workplace:
     def append(self, path: Path, text: str | bytes) -> None:
         """Append to a file of the state. Links are not followed: they may have come with a clone."""
         parts = path.relative_to(self.state).parts
-        for directory in parts[:-1]:
-            os.close(make_dirs_inside(self.state, directory, mode=0o755))
+        if parts[:-1]:
+            os.close(make_dirs_inside(self.state, *parts[:-1], mode=0o755))
         flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT
         fd = open_inside(self.state, *parts, flags=flags, mode=0o644)
         with errors_naming(path), open(fd, "ab") as file:

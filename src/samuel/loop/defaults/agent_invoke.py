@@ -39,6 +39,7 @@ class RunAgent:
             on_output=lambda chunk: place.watch(AgentOutputChunk(chunk)),
             cache=place.cache,
             session="" if event.session_id is UNSET else event.session_id,
+            run_id="" if event.run_id is UNSET else event.run_id,
         )
         for note in done.notes:
             place.warn(note)

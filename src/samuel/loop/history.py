@@ -1,0 +1,247 @@
+"""What every run did, attempt by attempt: one file of JSON lines per run, which outlives the run.
+
+The files are in the user's state directory, where a sandboxed agent cannot write. A run begins with a line
+`{"run": ...}`, each iteration adds a line `{"attempt": ...}`, and the run ends with `{"run": ...}` again. The last
+line of a key counts, so a run that was killed may write the same line once more. A line that a kill cut short is
+skipped, and the next one begins on a line of its own.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import NamedTuple
+
+import msgspec
+from msgspec.structs import replace
+
+from samuel.decoding import decode_json
+from samuel.errors import SamuelError, UsageError
+from samuel.files.atomic import DISK, Disk
+from samuel.files.inside import make_dirs_inside, open_inside
+from samuel.files.named_errors import errors_naming
+from samuel.loop.attempt_record import AttemptRecord, CheckRecord, RunRecord
+from samuel.nearest import did_you_mean
+
+DIRECTORY = "history"
+LAST = "last"
+MOST_RUNS = 500
+MOST_BYTES = 32 * 1024 * 1024
+"""Of one run's file. A file that is half full gets short records, and a full one gets no more."""
+SHORT_ID = len("run-") + 11
+"""Characters of a run's id that hold the time it began, to the millisecond."""
+
+_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,99}")  # it becomes a file's name
+_ENDING = ".jsonl"
+
+
+class HistoryLine(msgspec.Struct, frozen=True, omit_defaults=True):
+    """One line of a run's file."""
+
+    run: RunRecord | None = None
+    attempt: AttemptRecord | None = None
+
+
+class RunHistory(NamedTuple):
+    """One run and its attempts, in the order of their iterations."""
+
+    run: RunRecord
+    attempts: tuple[AttemptRecord, ...]
+
+
+class _Room(NamedTuple):
+    """How much of a record is saved."""
+
+    tail: int  # bytes of the output of each check
+    items: int  # checks, files, tests and denials
+    text: int  # characters of any other text
+
+
+_FULL = _Room(tail=4096, items=500, text=4096)
+_SHORT = _Room(tail=256, items=20, text=500)
+
+
+class History:
+    """The runs of one state directory."""
+
+    def __init__(self, directory: Path, disk: Disk = DISK) -> None:
+        self._directory = directory
+        self._disk = disk
+
+    @classmethod
+    def of(cls, state: Path, record: Path | None, disk: Disk = DISK) -> History:
+        """The history of a state directory: in its record, or below it where there is no record."""
+        return cls((record or state) / DIRECTORY, disk)
+
+    def begin(self, run: RunRecord) -> None:
+        """Save that a run began, and forget the oldest runs if there are too many."""
+        self._append(run.run_id, HistoryLine(run=_shortened_run(run, _FULL)))
+        for run_id in self.ids()[MOST_RUNS:]:
+            (self._directory / f"{run_id}{_ENDING}").unlink(missing_ok=True)
+
+    def add(self, attempt: AttemptRecord) -> None:
+        """Save an attempt. Idempotent: of two with the same iteration the last one counts."""
+        room = _SHORT if self._size(attempt.run_id) > MOST_BYTES // 2 else _FULL
+        self._append(attempt.run_id, HistoryLine(attempt=_shortened_attempt(attempt, room)))
+
+    def end(self, run: RunRecord) -> None:
+        """Save how a run ended."""
+        self._append(run.run_id, HistoryLine(run=_shortened_run(run, _FULL)))
+
+    def ids(self) -> list[str]:
+        """The ids of all runs, the newest first."""
+        with suppress(FileNotFoundError, NotADirectoryError):
+            names = [name.removesuffix(_ENDING) for name in os.listdir(self._directory) if name.endswith(_ENDING)]
+            began = {name: self._began(name) for name in names if _ID.fullmatch(name)}
+            return sorted(began, key=lambda name: (began[name], name), reverse=True)
+        return []
+
+    def runs(self) -> list[RunRecord]:
+        """Every run, the newest first; a file that cannot be read is left out."""
+        return [history.run for history in self.all()]
+
+    def all(self, most: int = MOST_RUNS) -> Iterator[RunHistory]:
+        """The newest runs with their attempts, the newest first; a file that cannot be read is left out."""
+        for run_id in self.ids()[:most]:
+            with suppress(SamuelError):
+                yield self.load(run_id)
+
+    def load(self, run_id: str) -> RunHistory:
+        """One run with its attempts. Raises SamuelError if there is no record of it."""
+        run: RunRecord | None = None
+        attempts: dict[int, AttemptRecord] = {}
+        for line in self._lines(run_id):
+            run = line.run or run
+            if line.attempt is not None:
+                attempts[line.attempt.iteration] = line.attempt
+        if run is None:
+            raise SamuelError(f"there is no record of run `{run_id}`", "`samuel run history` lists the runs")
+        return RunHistory(run, tuple(attempts[iteration] for iteration in sorted(attempts)))
+
+    def find(self, name: str = LAST) -> str:
+        """The id of a run by the beginning of its id, with or without `run-`, or by `last`. Raises UsageError."""
+        ids = self.ids()
+        if not ids:
+            raise UsageError("there has been no run yet", "`samuel run start` starts one")
+        if name == LAST:
+            return ids[0]
+        if name in ids:
+            return name
+        matching = [run_id for run_id in ids if name and run_id.startswith((name, f"run-{name}"))]
+        if len(matching) > 1:
+            listed = ", ".join(f"`{run_id}`" for run_id in matching[:3])
+            raise UsageError(f"`{name}` is the beginning of {len(matching)} runs: {listed}", "give more of the id")
+        if not matching:
+            hint = did_you_mean(name, [*ids, LAST], "`samuel run history` lists the runs")
+            raise UsageError(f"there is no run `{name}`", hint)
+        return matching[0]
+
+    def short_id(self, run_id: str) -> str:
+        """The shortest beginning of an id that `find` accepts, but not less than the time in it."""
+        return shortest_prefix(run_id, self.ids())
+
+    def _append(self, run_id: str, line: HistoryLine) -> None:
+        if not _ID.fullmatch(run_id):
+            raise SamuelError(f"`{run_id}` is not the id of a run")
+        self._directory.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        os.close(make_dirs_inside(self._directory.parent, self._directory.name))
+        name = f"{run_id}{_ENDING}"
+        flags = os.O_RDWR | os.O_APPEND | os.O_CREAT
+        fd = open_inside(self._directory.parent, self._directory.name, name, flags=flags)
+        try:
+            data = msgspec.json.encode(line) + b"\n"
+            size = os.fstat(fd).st_size
+            if size and os.pread(fd, 1, size - 1) != b"\n":  # a kill cut the last line short
+                data = b"\n" + data
+            if line.attempt is not None and size + len(data) > MOST_BYTES:
+                return
+            with errors_naming(self._directory / name):
+                rest = memoryview(data)
+                while rest:
+                    rest = rest[self._disk.write(fd, rest) :]
+        finally:
+            os.close(fd)
+
+    def _lines(self, run_id: str) -> Iterator[HistoryLine]:
+        for data in self._read(run_id).split(b"\n"):
+            with suppress(UnicodeDecodeError, msgspec.MsgspecError):
+                if data:
+                    yield decode_json(data, HistoryLine)
+
+    def _read(self, run_id: str, most: int = 2 * MOST_BYTES) -> bytes:
+        """The beginning of a run's file; b"" if there is none."""
+        if not _ID.fullmatch(run_id):
+            return b""
+        try:
+            fd = open_inside(self._directory.parent, self._directory.name, f"{run_id}{_ENDING}", flags=os.O_RDONLY)
+        except (FileNotFoundError, SamuelError):
+            return b""
+        with open(fd, "rb") as file:
+            return file.read(most)
+
+    def _began(self, run_id: str) -> float:
+        first = self._read(run_id, 256 * 1024).split(b"\n", 1)[0]
+        with suppress(UnicodeDecodeError, msgspec.MsgspecError):
+            line = decode_json(first, HistoryLine)
+            return line.run.started_at if line.run else 0.0
+        return 0.0
+
+    def _size(self, run_id: str) -> int:
+        try:
+            return (self._directory / f"{run_id}{_ENDING}").stat().st_size
+        except OSError:
+            return 0
+
+
+def shortest_prefix(run_id: str, ids: list[str]) -> str:
+    """The beginning of an id that only this one of `ids` has, but not less than the time in it."""
+    for length in range(SHORT_ID, len(run_id)):
+        if not any(other != run_id and other.startswith(run_id[:length]) for other in ids):
+            return run_id[:length]
+    return run_id
+
+
+def _shortened_run(run: RunRecord, room: _Room) -> RunRecord:
+    return replace(
+        run,
+        exit_message=_text(run.exit_message, room),
+        baseline=tuple(_shortened_check(check, room) for check in run.baseline[: room.items]),
+    )
+
+
+def _shortened_attempt(attempt: AttemptRecord, room: _Room) -> AttemptRecord:
+    return replace(
+        attempt,
+        title=_text(attempt.title, room),
+        why=_text(attempt.why, room),
+        ending=replace(attempt.ending, reason=_text(attempt.ending.reason, room)),
+        checks=tuple(_shortened_check(check, room) for check in attempt.checks[: room.items]),
+        changed_files=tuple(
+            replace(file, path=_text(file.path, room)) for file in attempt.changed_files[: room.items]
+        ),
+        check_files=_texts(attempt.check_files, room),
+        lost_tests=_texts(attempt.lost_tests, room),
+        denials=_texts(attempt.denials, room),
+    )
+
+
+def _shortened_check(check: CheckRecord, room: _Room) -> CheckRecord:
+    tests = check.tests and replace(check.tests, failed=_texts(check.tests.failed, room))
+    tail = _encodable(check.output_tail).encode()[-room.tail :].decode("utf-8", "ignore")
+    return replace(check, command=_text(check.command, room), output_tail=tail, tests=tests)
+
+
+def _texts(texts: tuple[str, ...], room: _Room) -> tuple[str, ...]:
+    return tuple(_text(text, room) for text in texts[: room.items])
+
+
+def _text(text: str, room: _Room) -> str:
+    return _encodable(text if len(text) <= room.text else f"{text[: room.text - 1]}…")
+
+
+def _encodable(text: str) -> str:
+    """The text with an escape for each byte of a file name that is not UTF-8: JSON cannot hold it."""
+    return text.encode("utf-8", "backslashreplace").decode()
