@@ -68,6 +68,7 @@ def invoke(
     on_output: Callable[[bytes], None] | None = None,
     cache: Path | None = None,
     session: str = "",
+    run_id: str = "",
     idle_timeout: float | None = None,
     over_budget: OverBudget | None = None,
     on_activity: OnActivity | None = None,
@@ -77,14 +78,15 @@ def invoke(
 
     `env` is the event's, with references to `environment`, the host's; `variables` are this run's own
     (`SAMUEL_TASK_ID` and the like) and stand above both. `state` is the run's state directory. Output goes to
-    `on_output` as it comes. `session` names the files of a process that belongs to no iteration.
+    `on_output` as it comes. `session` names the files of a process that belongs to no iteration, `run_id` the
+    directory of those that do.
 
     The agent is ended after `idle_timeout` seconds without output, a change of a file or use of the CPU, and as
     soon as `over_budget`, which is asked whenever its usage grew, gives a reason. `on_activity` gets what it does,
     in words.
     """
     root, state = root.absolute(), state.absolute()
-    label = process_files.label(iteration, session)
+    label = process_files.label(iteration, session, run_id)
     command, unheld = _command(agent, env)
     if agent.usage_file:
         command = _with_usage_file(command, state, label)
@@ -100,8 +102,8 @@ def invoke(
     stream = agent.stream(now)
     watchdog = Watchdog(stream, root, idle_timeout=idle_timeout, over_budget=over_budget, on_activity=on_activity)
     with (
-        process_files.fresh(log) as stdout,
-        process_files.fresh(errors) as stderr,
+        process_files.fresh(state, log) as stdout,
+        process_files.fresh(state, errors) as stderr,
         sandboxes.confined(argv, sandbox, place, full) as confined,
     ):
         finished = spawn.run(

@@ -1,6 +1,7 @@
 """The files of one agent process, in the run's state directory: prompt, output, and a `samuel` that is this one.
 
-An agent may write there while it works, so nothing is opened through a link and each file is made anew.
+Each run has directories of its own, so no run writes over what another one left. An agent may write there while it
+works, so nothing is opened through a link and each file is made anew.
 """
 
 from __future__ import annotations
@@ -9,10 +10,13 @@ import errno
 import os
 import re
 import shlex
+import stat
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from itertools import count
 from pathlib import Path
+from typing import Literal
 
 from samuel.errors import SamuelError
 from samuel.files import atomic
@@ -20,19 +24,46 @@ from samuel.files.inside import make_dirs_inside, read_inside
 from samuel.process.sandbox import spool
 
 LIMIT = 64 * 1024  # bytes of a script of ours
+LOGS = "logs"
+PROMPTS = "prompts"
 
-_SESSION = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,99}")  # it becomes a file's name
+LogKind = Literal["output", "errors", "checks", "prompt"]
+
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,99}")  # of a session or a run: it becomes a file's name
+_PLACES: dict[LogKind, tuple[str, str]] = {
+    "output": (LOGS, ".log"),
+    "errors": (LOGS, ".err"),
+    "checks": (LOGS, "-checks.log"),
+    "prompt": (PROMPTS, ".md"),
+}
 
 
-def label(iteration: int, session: str) -> str:
-    """What the files of one process are called: by its session if it has one of its own, else by the iteration."""
-    return session if _SESSION.fullmatch(session) else f"iteration-{iteration:04d}"
+def is_run_name(name: str) -> bool:
+    """Whether a name can be that of a run's directory in `logs` and `prompts`."""
+    return _NAME.fullmatch(name) is not None
+
+
+def label(iteration: int, session: str, run_id: str = "") -> str:
+    """What the files of one process are called: by its session if it has one of its own, else by the iteration.
+
+    Those of an iteration are in a directory with the id of the run.
+    """
+    if _NAME.fullmatch(session):
+        return session
+    name = f"iteration-{iteration:04d}"
+    return f"{run_id}/{name}" if _NAME.fullmatch(run_id) else name
+
+
+def log_path(state: Path, run_id: str, iteration: int, kind: LogKind) -> Path:
+    """Where the output of an iteration's agent, the errors, the output of its checks or the prompt is."""
+    folder, ending = _PLACES[kind]
+    return state / folder / f"{label(iteration, '', run_id)}{ending}"
 
 
 def put_prompt(state: Path, label: str, prompt: str) -> Path:
-    name = f"{label}.md"
-    _put(state, "prompts", name, prompt.encode(), 0o600)
-    return state / "prompts" / name
+    file = state / PROMPTS / f"{label}.md"
+    _put(state, str(file.parent.relative_to(state)), file.name, prompt.encode(), 0o600)
+    return file
 
 
 def put_samuel(state: Path) -> Path:
@@ -58,16 +89,18 @@ def launcher(state: Path, sandbox: str) -> str:
 
 
 def log(state: Path, label: str) -> Path:
-    return state / "logs" / f"{label}.log"
+    return state / LOGS / f"{label}.log"
 
 
 @contextmanager
-def fresh(path: Path) -> Iterator[int]:
-    """A new file to write and read; gone again when nothing came."""
-    directory = make_dirs_inside(path.parent.parent, path.parent.name)
+def fresh(state: Path, path: Path) -> Iterator[int]:
+    """A new file to write and read, below the state directory; gone again when nothing came.
+
+    What has its name already is renamed: a run that was killed does an iteration again.
+    """
+    directory = make_dirs_inside(state, str(path.parent.relative_to(state)))
     try:
-        with suppress(FileNotFoundError):
-            os.unlink(path.name, dir_fd=directory)
+        _make_way(path.name, directory)
         flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
         file = os.open(path.name, flags, 0o600, dir_fd=directory)
         try:
@@ -85,18 +118,35 @@ def usage_file(state: Path, label: str) -> Path:
     directory = make_dirs_inside(state, "usage")
     try:
         with suppress(FileNotFoundError):
-            os.unlink(f"{label}.json", dir_fd=directory)
+            os.unlink(_usage_name(label), dir_fd=directory)
     finally:
         os.close(directory)
-    return state / "usage" / f"{label}.json"
+    return state / "usage" / _usage_name(label)
+
+
+def _usage_name(label: str) -> str:
+    return f"{label.replace('/', '-')}.json"
 
 
 def read_usage(state: Path, label: str) -> bytes:
     """What it wrote there; b"" if that is nothing, or no plain file."""
     try:
-        return read_inside(state, "usage", f"{label}.json", limit=LIMIT) or b""
+        return read_inside(state, "usage", _usage_name(label), limit=LIMIT) or b""
     except (OSError, SamuelError):
         return b""
+
+
+def _make_way(name: str, directory: int) -> None:
+    """Rename a file of this name to `name.1`, or the first number that is free; a link is removed."""
+    try:
+        if stat.S_ISLNK(os.stat(name, dir_fd=directory, follow_symlinks=False).st_mode):
+            os.unlink(name, dir_fd=directory)
+            return
+    except FileNotFoundError:
+        return
+    names = set(os.listdir(directory))
+    free = next(f"{name}.{number}" for number in count(1) if f"{name}.{number}" not in names)
+    os.rename(name, free, src_dir_fd=directory, dst_dir_fd=directory)
 
 
 def _put(state: Path, folder: str, name: str, data: bytes, mode: int) -> None:

@@ -300,7 +300,7 @@ class Iteration:
         task = self._current(self._files.tasks.load())
         if task is None or task.status != "waiting":
             return None
-        for question in ():  # WIP
+        for question in task.open_questions:
             self._place.watch(QuestionAsked(task.id, question.text))
         return self._settle(IterationOutcome.ASKED, failed=False, task=task)
 

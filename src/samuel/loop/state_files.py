@@ -12,6 +12,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 
+from samuel.agents.process_files import LOGS, PROMPTS, is_run_name
 from samuel.files.aside import DIRECTORY, put_aside
 from samuel.paths import HOME
 
@@ -21,9 +22,10 @@ FILES = (
     *("project-snapshot.toon", "progress-context.md", "task-context.toon"),
 )
 DIRECTORIES = (
-    *("journal", "sessions", "plugins", "logs", "archive", "extra", "prompts", "junit"),
+    *("journal", "sessions", "plugins", LOGS, "archive", "extra", PROMPTS, "history", "reports", "junit", "usage"),
     *("bin", "shim", "spool", DIRECTORY),
 )
+OF_RUNS = (LOGS, PROMPTS, "reports")  # each run has a directory of its own in these
 NOT_LOOKED_INTO = ("plugins", "spool", DIRECTORY)  # others write there, and may write what they like
 
 _KINDS = {
@@ -105,9 +107,22 @@ def _misplaced(directory: Path) -> Iterator[str]:
         if kind is not None and kind != expected:
             yield name
         elif kind == stat.S_IFDIR and name not in NOT_LOOKED_INTO:
-            with os.scandir(directory / name) as entries:
-                names = [f"{name}/{entry.name}" for entry in entries if not entry.is_file(follow_symlinks=False)]
-            yield from names
+            others = _other_than_files(directory, name)
+            runs = [other for other in others if name in OF_RUNS and _is_of_a_run(directory / name, other)]
+            yield from (f"{name}/{other}" for other in others if other not in runs)
+            if runs:
+                # The ids of runs sort by time. The files of earlier runs are not written to any more.
+                newest = f"{name}/{max(runs)}"
+                yield from (f"{newest}/{other}" for other in _other_than_files(directory, newest))
+
+
+def _other_than_files(directory: Path, name: str) -> list[str]:
+    with os.scandir(directory / name) as entries:
+        return [entry.name for entry in entries if not entry.is_file(follow_symlinks=False)]
+
+
+def _is_of_a_run(directory: Path, name: str) -> bool:
+    return is_run_name(name) and _type(directory / name) == stat.S_IFDIR
 
 
 def _type(path: Path) -> int | None:

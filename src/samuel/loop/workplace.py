@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from samuel.agents.stream import AgentUsage
 from samuel.agents.table import find
 from samuel.clock import Clock
 from samuel.config.model import AgentSettings, Methodology
@@ -31,11 +30,6 @@ from samuel.trust.store import Agreement, TrustStore
 
 def permit_everything(name: str, digest: str) -> str:
     """The `permit` of a workplace that refuses no command."""
-    return ""
-
-
-def unlimited(usage: AgentUsage) -> str:
-    """The `budget` of a workplace that limits no agent."""
     return ""
 
 
@@ -69,8 +63,6 @@ class Workplace:
     trust: TrustStore | None = None
     permit: Callable[[str, str], str] = permit_everything
     """Why a command of samuel.toml may not run, by its name and digest; "" if it may."""
-    budget: Callable[[AgentUsage], str] = unlimited
-    """Why an agent that used so much so far is ended; "" if it may go on."""
     suggest: Callable[[Sequence[Fired], bool], SuggestionSection] = no_suggestions
     """What hooks suggested, as a section for the prompt; the flag says whether the agent can call abilities."""
 
@@ -99,8 +91,8 @@ class Workplace:
     def append(self, path: Path, text: str | bytes) -> None:
         """Append to a file of the state. Links are not followed: they may have come with a clone."""
         parts = path.relative_to(self.state).parts
-        for directory in parts[:-1]:
-            os.close(make_dirs_inside(self.state, directory, mode=0o755))
+        if parts[:-1]:
+            os.close(make_dirs_inside(self.state, *parts[:-1], mode=0o755))
         flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT
         fd = open_inside(self.state, *parts, flags=flags, mode=0o644)
         with errors_naming(path), open(fd, "ab") as file:

@@ -41,8 +41,9 @@ class RunAgent:
             on_output=lambda chunk: place.watch(AgentOutputChunk(chunk)),
             cache=place.cache,
             session="" if event.session_id is UNSET else event.session_id,
+            run_id="" if event.run_id is UNSET else event.run_id,
             idle_timeout=place.settings.idle_timeout,
-            over_budget=place.budget,
+            over_budget=place.meter.exceeded,
             on_activity=lambda text, usage: place.watch(AgentActivity(text, usage)),
             now=place.clock.now,
         )

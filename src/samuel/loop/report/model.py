@@ -1,0 +1,311 @@
+"""What a report says about one run: plain data, made from its history and the tasks. Renderers only arrange it."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import zip_longest
+from pathlib import Path
+
+import msgspec
+
+from samuel.agents.process_files import log_path
+from samuel.events.endings import ExitReason, IterationOutcome
+from samuel.loop.attempt_record import AttemptRecord, ChangedFile, RunRecord
+from samuel.loop.history import RunHistory
+from samuel.loop.report.words import CostSummary, outcome_tone, outcome_words, status_words
+from samuel.tasks.task import Task, Tasks
+
+TONES: Mapping[str, str] = {
+    "verified": "good",
+    "completed": "good",
+    "done by a person": "good",
+    "unverified": "warn",
+    "blocked": "bad",
+    "waiting": "ask",
+}
+_HERE = Path()
+HEADLINE = ("verified", "unverified", "blocked", "waiting")
+"""The words that the headline of a report always counts, in their order."""
+
+
+class WaitingQuestion(msgspec.Struct, frozen=True, kw_only=True):
+    """A question of an agent that nobody has answered."""
+
+    id: str
+    task_id: str
+    text: str
+    options: tuple[str, ...] = ()
+
+
+class NextCommand(msgspec.Struct, frozen=True):
+    """A command that a person can type, and what it does."""
+
+    command: str
+    effect: str
+
+
+class WaitingItem(msgspec.Struct, frozen=True, kw_only=True):
+    """Something that waits for a person."""
+
+    subject: str
+    word: str
+    tone: str
+    why: str
+    commands: tuple[NextCommand, ...]
+    options: tuple[str, ...] = ()
+
+
+class AttemptReport(msgspec.Struct, frozen=True, kw_only=True):
+    """One attempt, and where it is on the run's timeline."""
+
+    record: AttemptRecord
+    word: str
+    tone: str
+    seconds: float
+    start: float
+    """Percent of the run's time at which it began."""
+    width: float
+    """Percent of the run's time that it took."""
+    wait: float
+    """Percent of the run's time that the run waited for the agent after it."""
+    cost: CostSummary
+    log: str
+
+
+class TaskReport(msgspec.Struct, frozen=True, kw_only=True):
+    id: str
+    title: str
+    word: str
+    tone: str
+    why: str
+    commit: str
+    attempts: tuple[AttemptReport, ...]
+    seconds: float
+    cost: CostSummary
+    changed_files: tuple[ChangedFile, ...]
+    """Of the attempt that completed it, or of the last one."""
+    added: int
+    removed: int
+    check_files: tuple[str, ...]
+    lost_tests: tuple[str, ...]
+    denials: tuple[str, ...]
+    notes: tuple[str, ...] = ()
+
+
+class RunReport(msgspec.Struct, frozen=True, kw_only=True):
+    project: str
+    run: RunRecord
+    seconds: float
+    counts: dict[str, int]
+    """How many tasks have which word; those of the headline come first and may be zero."""
+    cost: CostSummary
+    waiting: tuple[WaitingItem, ...]
+    tasks: tuple[TaskReport, ...]
+    """With at least one attempt in this run."""
+    other_tasks: tuple[TaskReport, ...]
+    """Without an attempt in this run."""
+    discoveries: tuple[AttemptReport, ...]
+    """Iterations that looked for tasks, or ended before one was chosen."""
+
+
+def build_report(
+    history: RunHistory,
+    tasks: Tasks | None,
+    *,
+    project: str,
+    state: str = ".samuel/run",
+    questions: Iterable[WaitingQuestion] = (),
+) -> RunReport:
+    """The report of a run.
+
+    `tasks` are those of the task file; None for a run that is not the last one, since the file is about a later
+    time: what is known then comes from the attempts. `state` is the state directory below the project's root.
+    """
+    run, records = history
+    end = max([run.ended_at or 0.0, run.started_at, *(record.ended_at for record in records)])
+    timeline = _Timeline(run.started_at, end, state)
+    by_task: dict[str, list[AttemptReport]] = {}
+    for record, following in zip_longest(records, records[1:]):
+        by_task.setdefault(record.task_id, []).append(timeline.attempt(record, following))
+    discoveries = tuple(by_task.pop("", ()))
+    rows = {task.id: task for task in tasks or ()}
+    commits = any(record.commit for record in records)
+    reports = [_task_report(id, by_task.get(id, ()), rows.get(id), commits) for id in {**rows, **by_task}]
+    counts = dict.fromkeys(HEADLINE, 0)
+    for report in reports:
+        counts[report.word] = counts.get(report.word, 0) + 1
+    return RunReport(
+        project=project,
+        run=run,
+        seconds=end - run.started_at,
+        counts=counts,
+        cost=CostSummary.of(record.usage for record in records if ran_an_agent(record)),
+        waiting=tuple(_waiting(run, reports, tuple(questions))),
+        tasks=tuple(sorted((task for task in reports if task.attempts), key=_first_iteration)),
+        other_tasks=tuple(task for task in reports if not task.attempts),
+        discoveries=discoveries,
+    )
+
+
+def ran_an_agent(record: AttemptRecord) -> bool:
+    """Whether an agent was started in this attempt, so that it may have cost something."""
+    return record.exit_code is not None or bool(record.usage)
+
+
+class _Timeline:
+    """The time from the beginning of a run to its end, in percent."""
+
+    def __init__(self, start: float, end: float, state: str) -> None:
+        self._start = start
+        self._seconds = max(end - start, 0.001)
+        self._state = state
+
+    def attempt(self, record: AttemptRecord, following: AttemptRecord | None) -> AttemptReport:
+        seconds = max(record.ended_at - record.started_at, 0.0)
+        start, end = self._percent(record.started_at), self._percent(record.ended_at)
+        waited = outcome_tone(record.outcome) == "wait"
+        next_start = self._percent(following.started_at) if waited and following else end
+        return AttemptReport(
+            record=record,
+            word=outcome_words(record.outcome),
+            tone=outcome_tone(record.outcome),
+            seconds=seconds,
+            start=round(start, 3),
+            width=round(max(end - start, 0.0), 3),
+            wait=round(max(next_start - end, 0.0), 3),
+            cost=CostSummary.of([record.usage]),
+            log=f"{self._state}/{log_path(_HERE, record.run_id, record.iteration, 'output')}",
+        )
+
+    def _percent(self, seconds: float) -> float:
+        return min(max((seconds - self._start) / self._seconds * 100, 0.0), 100.0)
+
+
+def _task_report(id: str, attempts: Sequence[AttemptReport], row: Task | None, commits: bool) -> TaskReport:
+    records = [attempt.record for attempt in attempts]
+    completed = next(
+        (record for record in reversed(records) if record.outcome is IterationOutcome.COMPLETED), None
+    )
+    last = completed or (records[-1] if records else None)
+    word = _word(row, completed, records)
+    files = last.changed_files if last else ()
+    commit = (completed.commit if completed else "") or (row.commit_sha if row else "")
+    notes = []
+    if completed and commits and files and not commit:
+        notes.append("completed without a commit, although other tasks of this run have one")
+    return TaskReport(
+        id=id,
+        title=row.title if row else last.title if last else "",
+        word=word,
+        tone=TONES.get(word, "idle"),
+        why=_why(row, completed, records),
+        commit=commit,
+        attempts=tuple(attempts),
+        seconds=sum(attempt.seconds for attempt in attempts),
+        cost=CostSummary.of(record.usage for record in records if ran_an_agent(record)),
+        changed_files=files,
+        added=sum(file.added or 0 for file in files),
+        removed=sum(file.removed or 0 for file in files),
+        check_files=_each_once(record.check_files for record in records),
+        lost_tests=_each_once(record.lost_tests for record in records),
+        denials=_each_once(record.denials for record in records),
+        notes=tuple(notes),
+    )
+
+
+def _word(row: Task | None, completed: AttemptRecord | None, records: Sequence[AttemptRecord]) -> str:
+    """What became of a task, by its row; by its attempts if it has none, or if the row does not say how."""
+    if row is not None and (row.status != "completed" or row.verified or not completed):
+        return status_words(row)
+    if completed is not None:
+        return {"checks": "verified", "none": "unverified"}.get(completed.verified, "completed")
+    return "waiting" if records and records[-1].outcome is IterationOutcome.ASKED else "not finished"
+
+
+def _why(row: Task | None, completed: AttemptRecord | None, records: Sequence[AttemptRecord]) -> str:
+    if completed is not None and (row is None or row.status == "completed"):
+        return ""
+    if row is not None and row.status != "pending" and row.last_failure:
+        return row.last_failure
+    return (records[-1].why if records else "") or (row.last_failure if row else "")
+
+
+def _waiting(
+    run: RunRecord, tasks: Sequence[TaskReport], questions: tuple[WaitingQuestion, ...]
+) -> Iterable[WaitingItem]:
+    """What a person has to do: answer, unblock, look at what nothing verified, start again."""
+    for task in tasks:
+        if task.word == "waiting":
+            yield from _questions_of(task, [question for question in questions if question.task_id == task.id])
+    id_of = {task.id: shlex.quote(task.id) for task in tasks}
+    for task in tasks:
+        if task.word == "blocked":
+            id = id_of[task.id]
+            look = NextCommand(f"samuel run show {id}", "shows its attempts and their logs")
+            again = NextCommand(f"samuel run reset {id}", "lets the next run try it again")
+            yield _item(task, task.why, look, again)
+    for task in tasks:
+        if task.word == "unverified" and task.attempts:
+            why = "no check ran for it: look at the change yourself"
+            yield _item(task, why, NextCommand(f"samuel run show {id_of[task.id]} --diff", "prints the change"))
+        for note in task.notes:
+            yield _item(task, note, NextCommand("git status", "shows what is not committed"))
+    if run.exit_reason is not None and run.exit_reason in _AFTER:
+        yield WaitingItem(
+            subject="the run",
+            word=str(run.exit_reason).replace("_", " "),
+            tone="bad" if run.exit_reason.exit_code else "wait",
+            why=run.exit_message or run.exit_reason.meaning,
+            commands=_AFTER[run.exit_reason],
+        )
+
+
+def _questions_of(task: TaskReport, questions: Sequence[WaitingQuestion]) -> Iterable[WaitingItem]:
+    for question in questions or [WaitingQuestion(id=task.id, task_id=task.id, text=task.why)]:
+        answer = question.options[0] if question.options else "your answer"
+        command = f"samuel run answer {shlex.quote(question.id)} {shlex.quote(answer)}"
+        item = _item(task, question.text, NextCommand(command, "answers it; the next run goes on with the task"))
+        yield msgspec.structs.replace(item, options=question.options)
+
+
+def _item(task: TaskReport, why: str, *commands: NextCommand) -> WaitingItem:
+    return WaitingItem(
+        subject=f"{task.id} {task.title}", word=task.word, tone=task.tone, why=why, commands=tuple(commands)
+    )
+
+
+_START = NextCommand("samuel run start", "goes on with the tasks that are left")
+_AFTER: Mapping[ExitReason, tuple[NextCommand, ...]] = {
+    ExitReason.BASELINE_FAILED: (
+        NextCommand("samuel run start", "once the checks pass"),
+        NextCommand("samuel run start --baseline accept", "only what becomes worse is a failure"),
+    ),
+    ExitReason.AGENT_UNAVAILABLE: (
+        NextCommand("samuel doctor", "says what the agent lacks"),
+        _START,
+    ),
+    ExitReason.BUDGET: (
+        NextCommand("samuel run start --add-budget 5usd", "goes on with a larger budget"),
+        _START,
+    ),
+    ExitReason.CONSECUTIVE_FAILURES: (_START,),
+    ExitReason.MAX_ITERATIONS: (_START,),
+    ExitReason.INTERRUPTED: (_START,),
+    ExitReason.ERROR: (_START,),
+    ExitReason.STRICT_FAILURE: (NextCommand("samuel hooks log", "shows which hook failed"), _START),
+}
+
+
+def _each_once(groups: Iterable[Sequence[str]]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(item for group in groups for item in group))
+
+
+def _first_iteration(task: TaskReport) -> int:
+    return task.attempts[0].record.iteration
+
+
+def report_json(report: RunReport) -> dict[str, object]:
+    """The report as plain data for JSON."""
+    plain: dict[str, object] = msgspec.to_builtins(report)
+    return plain
