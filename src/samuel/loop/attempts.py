@@ -24,6 +24,9 @@ from samuel.process.git.tree_output import TreeChange
 from samuel.process.git.trees import Trees
 
 Retry = Literal["continue", "fresh"]
+DISCOVERY = "discovery"
+"""The name under which the changes of a discovery are put away."""
+
 NO_GIT = "the project is in no git repository: what a failed attempt changed stays in the work tree"
 
 
@@ -53,6 +56,9 @@ class TreeState(msgspec.Struct, frozen=True, kw_only=True):
     """The paths that agents changed."""
     person: tuple[str, ...] = ()
     """The paths that a person changed and did not commit: never written."""
+
+
+NO_TREE = TreeState()
 
 
 class AttemptStart(NamedTuple):

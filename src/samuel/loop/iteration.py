@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from msgspec.structs import replace
@@ -27,27 +27,36 @@ from samuel.events import (
     QualityCheck,
 )
 from samuel.events.endings import ExitReason, IterationOutcome
+from samuel.events.loop import CheckRun
+from samuel.hooks.handler import Origin
 from samuel.loop.agent_ending import ending_of
 from samuel.loop.attempt_facts import AttemptFacts
+from samuel.loop.attempt_record import ChangedFile
+from samuel.loop.attempts import DISCOVERY, AttemptChanges, Retry
 from samuel.loop.availability import TROUBLE, wait_after
 from samuel.loop.budgets import BudgetHit
+from samuel.loop.check_files import CheckFiles, owned, protected
 from samuel.loop.claims import take_claim
 from samuel.loop.contexts import Contexts
 from samuel.loop.evidence import Evidence
+from samuel.loop.judgement import Judgement
 from samuel.loop.reports import AgentEnded, DiscoveryChosen, IterationFailed, IterationStarted, QuestionAsked
-from samuel.loop.run import UNCHANGED, Run, Settlement, TaskCells
+from samuel.loop.run import UNCHANGED, Run, Settlement, TaskCells, TreeAction
 from samuel.loop.run_files import RunFiles
 from samuel.loop.session import can_call_abilities, invocation_of, missing_prompt, session
 from samuel.loop.steps import NOTHING_GENERATED, Steps
 from samuel.loop.stop import AgentTrouble, IterationEnded, RunStopped, reason_without_task
 from samuel.loop.workplace import Workplace
 from samuel.loop.worktree import ProjectState, RepositoryLost
+from samuel.printable import file_name
 from samuel.process import sandbox as sandboxes
 from samuel.process import spawn
+from samuel.process.git.git import GitFailed
 from samuel.prompts.prompt_context import StateNames
 from samuel.tasks.queue import remaining
 from samuel.tasks.task import Task
 
+MAX_NAMED = 10
 MAX_FAILURE = 4000  # characters of a failure that the next attempt gets to read
 UNCHANGED_CLAIM = (
     "the task was claimed, but no file changed; if nothing has to be changed, skip the task with a reason, or "
@@ -56,14 +65,29 @@ UNCHANGED_CLAIM = (
 
 
 class Iteration:
-    def __init__(self, place: Workplace, steps: Steps, files: RunFiles, run: Run, task: Task | None) -> None:
+    def __init__(
+        self,
+        place: Workplace,
+        steps: Steps,
+        files: RunFiles,
+        run: Run,
+        task: Task | None,
+        save: Callable[[Run], Run],
+    ) -> None:
+        """`save` writes the run to disk: what its work tree is must be known before an agent changes it."""
+        self._save = save
+        self._seen: AttemptChanges | None = None  # the work tree after the agent
         self._place = place
         self._steps = steps
         self._files = files
         self.run = run
         self._task = task
         self._facts = AttemptFacts(place.clock.now())
+        self._check_files: CheckFiles | None = None
+        self._verified_names: set[str] = set()
         self._header_reported = False
+        self._checks_ran = False  # those of handlers other than the built-in one
+        self._passed_runs: tuple[CheckRun, ...] = ()
         self._evidence = Evidence(place, files.tasks, steps.state_files, dry_run=steps.dry_run)
 
     def work(self) -> Settlement:
@@ -81,8 +105,9 @@ class Iteration:
             return self._troubled(trouble)
         except IterationEnded as ended:
             self._report_header()
+            self._observe()
             return self._failed(ended.outcome, ended.why)
-        except RepositoryLost as lost:  # every iteration after this one would work without it
+        except (RepositoryLost, GitFailed) as lost:  # every iteration after this one would work without it
             raise RunStopped(IterationOutcome.ABORTED, str(lost), ExitReason.ERROR) from None
 
     def _work(self) -> Settlement:
@@ -90,10 +115,12 @@ class Iteration:
         self._gate()
         self._report_mode()
         tasks_before = self._take_task()
+        self._start_attempt()
         with self._place.git.one_moment():
             files_before = self._files.project.current_state()
             generated = Contexts(self._place, self._steps, self.run, self._task).generate()
         answer = self._session(self._prepare(generated), files_before)
+        self._observe()
         self._after_agent(answer)
         self._refuse_tampering()
         if self.run.mode == "discovery":
@@ -156,6 +183,48 @@ class Iteration:
         return self._files.tasks.change(
             lambda tasks: [taken.applied_to(task) if task.id == task_id else task for task in tasks]
         )
+
+    def _start_attempt(self) -> None:
+        """Make the work tree what the attempt begins with, and save that before an agent changes it."""
+        if self._steps.dry_run:
+            return
+        attempts = self._files.attempts
+        retry: Retry = "fresh" if self._place.settings.retry == "fresh" else "continue"
+        start = attempts.start(self._own_task or DISCOVERY, retry, self._is_protected)
+        for problem in start.problems:
+            self._place.warn(problem)
+        self.run = self._save(replace(self.run, tree=attempts.state))
+
+    def _is_protected(self, path: str) -> bool:
+        """Whether a retry begins with this file as it is in the verified tree, and not as it was left."""
+        trees, task = self._files.trees, self._task
+        if trees is None or task is None or owned(task, (path,)):
+            return False
+        if self._check_files is None:
+            names = trees.paths(self.run.tree.verified)
+            self._check_files = CheckFiles.of(self._commands, names, self._verified_text)
+            self._verified_names = set(names)
+        chosen = self._check_files.touched((path,)) or protected((path,), self._place.settings.protect)
+        return bool(chosen) and path in self._verified_names
+
+    def _verified_text(self, path: str) -> str:
+        trees = self._files.trees
+        content = trees.content(self.run.tree.verified, path) if trees else None
+        return (content or b"").decode("utf-8", "replace")
+
+    def _observe(self) -> None:
+        """Look at what the agent changed: once, after it ended."""
+        if self._seen is not None or not self._steps.agent_started:
+            return
+        self._seen = seen = self._files.attempts.observe(None if self._facts.changed else ())
+        self._facts.changed_files = tuple(
+            ChangedFile(path=file_name(change.path), added=change.added, removed=change.removed)
+            for change in seen.changes
+        )
+        if seen.person:
+            named = ", ".join(f"`{file_name(path)}`" for path in seen.person[:MAX_NAMED])
+            self._place.warn(f"the agent changed what you had changed before the run; it stays so: {named}")
+        self.run = self._save(replace(self.run, tree=self._files.attempts.state))
 
     def _prepare(self, generated: StateNames) -> AgentInvoke:
         """The call of the agent: handlers may change all of it, but not the run's own variables."""
@@ -233,12 +302,33 @@ class Iteration:
 
     def _check(self) -> None:
         """No claim counts unless the quality checks pass."""
+        if self._steps.dry_run:
+            self._run_checks()
+            return
+        assert self._task is not None
+        settings, files = self._place.settings, self._files
+        judgement = Judgement(files.trees, files.checks, self._commands, settings.protect, self._run_checks)
+        verdict = judgement.judge(self._task, self._seen or AttemptChanges(), self.run.tree.verified)
+        facts = self._facts
+        facts.checks, facts.check_files = list(verdict.checks.records), verdict.check_files
+        facts.lost_tests = verdict.checks.lost_tests
+        if not verdict.checks.passed:
+            raise IterationEnded(IterationOutcome.QUALITY_FAILED, verdict.checks.why)
+        facts.verified = "checks" if facts.checks or self._checks_ran else "none"
+        self._passed_runs = verdict.own_runs
+
+    def _run_checks(self) -> Fired:
+        """Fire quality.check on the work tree as it is."""
+        task = self._task.plain() if self._task else {}
         with self._evidence.window(self.run, "check"):
-            fired = self._steps.ask(self.run, QualityCheck(commands=list(self._place.settings.quality_checks)))
-            if not fired.ok:
-                failures = _describe(fired.result.get("failures"))
-                why = failures or fired.reason or "a check failed"
-                raise IterationEnded(IterationOutcome.QUALITY_FAILED, why)
+            fired = self._steps.ask(self.run, QualityCheck(commands=self._commands, task=task))
+        self._checks_ran = any(call.handler.origin is not Origin.BUILT_IN for call in fired.calls)
+        return fired
+
+    @property
+    def _commands(self) -> list[str]:
+        own = self._task.checks if self._task else ()
+        return [*self._place.settings.quality_checks, *own]
 
     # The verdict
 
@@ -247,7 +337,7 @@ class Iteration:
         tasks = self._files.tasks.load()
         task = self._current(tasks)
         if task is None or task.status in ("skipped", "blocked"):  # by the agent, with its reason
-            return self._settle(IterationOutcome.INCOMPLETE, failed=False, task=task)
+            return self._settle(IterationOutcome.INCOMPLETE, failed=False, task=task, tree="put_away")
         if task.claimed and not (self._has_changes() or task.no_change):
             return self._failed(IterationOutcome.STALLED, UNCHANGED_CLAIM)
         if task.claimed:
@@ -264,24 +354,29 @@ class Iteration:
             completed_at=iso(self._place.clock.now()),
             iteration=self.run.iteration,
             last_failure="",
+            verified=self._facts.verified,
         )
+        self._files.checks.set_verified(self._passed_runs)
         commit = None
         if self._place.settings.commit:
             # The tree that the checks passed on: earlier attempts are part of it, and so is what a formatter
             # among the checks changed.
-            commit = [path for path in self._files.project.dirty() if path not in self.run.dirty]
-        return self._settle(IterationOutcome.COMPLETED, failed=False, task=task, row=row, commit=commit)
+            person = {*self.run.dirty, *self.run.tree.person}
+            commit = [path for path in self._files.project.dirty() if path not in person]
+        return self._settle(
+            IterationOutcome.COMPLETED, failed=False, task=task, row=row, commit=commit, tree="complete"
+        )
 
     def _discovered(self) -> Settlement:
         new_tasks = self._evidence.new_tasks
         outcome = IterationOutcome.COMPLETED if new_tasks else IterationOutcome.INCOMPLETE
-        return self._settle(outcome, failed=False, new_tasks=new_tasks)
+        return self._settle(outcome, failed=False, new_tasks=new_tasks, tree="put_away")
 
     def _failed(self, outcome: IterationOutcome, why: str) -> Settlement:
         self._place.watch(IterationFailed(outcome, why, self._facts.log))
         task = self._current(self._files.tasks.load()) if self.run.mode == "implementation" else None
         if task is None or task.status != "in_progress":
-            return self._settle(outcome, failed=True, task=task, why=why, gave_up=True)
+            return self._settle(outcome, failed=True, task=task, why=why, gave_up=True, tree="put_away")
         # An iteration that failed before the agent started says nothing about the task.
         attempts = task.attempts + 1 if self._facts.agent_ran else task.attempts
         blocked = attempts >= self._place.settings.max_task_attempts
@@ -293,7 +388,8 @@ class Iteration:
             last_failure=f"{outcome}: {why}"[:MAX_FAILURE],
         )
         gave_up = blocked or not self._facts.agent_ran
-        return self._settle(outcome, failed=True, task=task, row=row, why=why, gave_up=gave_up)
+        tree: TreeAction = "put_away" if blocked else "keep"
+        return self._settle(outcome, failed=True, task=task, row=row, why=why, gave_up=gave_up, tree=tree)
 
     def _parked(self) -> Settlement | None:
         """The settlement of a task whose agent asked a question; None if it asked none."""
@@ -302,7 +398,7 @@ class Iteration:
             return None
         for question in task.open_questions:
             self._place.watch(QuestionAsked(task.id, question.text))
-        return self._settle(IterationOutcome.ASKED, failed=False, task=task)
+        return self._settle(IterationOutcome.ASKED, failed=False, task=task, tree="put_away")
 
     def _troubled(self, trouble: AgentTrouble) -> Settlement:
         """The agent could not work, or a budget is used up: the task is pending again, with no attempt more."""
@@ -314,7 +410,10 @@ class Iteration:
             hit = self._place.meter.hit(self._facts.usage) or BudgetHit("run", ending.reason)
             if hit.scope == "task":
                 row = TaskCells(status="blocked", claimed=False, last_failure=f"{trouble.outcome}: {hit.text}")
-            return self._settle(trouble.outcome, failed=False, task=task, row=row, why=trouble.why, budget=hit)
+            tree: TreeAction = "put_away" if hit.scope == "task" else ""
+            return self._settle(
+                trouble.outcome, failed=False, task=task, row=row, why=trouble.why, budget=hit, tree=tree
+            )
         now, key = self._place.clock.now(), f"{self.run.run_id}/{self.run.iteration}"
         wait = wait_after(ending, self.run.waits.get(self.run.agent), now, key)
         return self._settle(trouble.outcome, failed=False, task=task, row=row, why=trouble.why, wait=wait)
@@ -331,9 +430,12 @@ class Iteration:
         **decision: Any,
     ) -> Settlement:
         now = self._place.clock.now()
+        if not self._steps.agent_started:
+            decision.pop("tree", None)
         return Settlement(
             outcome,
             failed,
+            attempt=self._task.attempts + 1 if self._own_task and self._task else self.run.iteration,
             task_id=task.id if task else "",
             row=row,
             usage=self._facts.usage,
@@ -351,7 +453,10 @@ class Iteration:
 
     def _has_changes(self) -> bool:
         """Whether this attempt, or an earlier one at the same task, changed a file."""
-        return bool(self._facts.changed)
+        seen, retried = self._seen, self._task is not None and self._task.attempts > 0
+        if seen is not None and seen.tree:
+            return bool(seen.changes or seen.paths)
+        return bool(self._facts.changed) or retried
 
     def _below_root(self, path: str) -> str:
         return os.path.relpath(path, self._place.root) if path else ""
@@ -406,14 +511,6 @@ class Iteration:
             named = ", ".join(f"`{name}`" for name in changed[:5])
             why = f"{named} changed during the run; an agent may not change the rules that it is judged by"
             raise IterationEnded(IterationOutcome.ABORTED, why)
-
-
-def _describe(failures: Any) -> str:
-    """What the next attempt reads: each failure with the end of its output."""
-    parts = [
-        f"{failure.get('message', '')}\n{failure.get('output_tail') or ''}".strip() for failure in failures or ()
-    ]
-    return "\n\n".join(part for part in parts if part)
 
 
 def _without_claims(tasks: tuple[Task, ...]) -> list[Task]:

@@ -13,17 +13,22 @@ from typing import Any
 from msgspec.structs import replace
 
 from samuel.errors import SamuelError
-from samuel.events import AfterIteration, AfterLoop, BeforeLoop
+from samuel.events import AfterIteration, AfterLoop, BeforeLoop, QualityCheck
 from samuel.events.endings import ExitReason
 from samuel.files.lock import held
+from samuel.loop.attempt_record import RunRecord
+from samuel.loop.attempts import NO_TREE
 from samuel.loop.availability import AgentChoice, choose
 from samuel.loop.budgets import NOTHING_ADDED, AddedBudget
-from samuel.loop.evidence import restore
+from samuel.loop.evidence import Evidence, restore
 from samuel.loop.history import History
 from samuel.loop.iteration import Iteration
+from samuel.loop.judgement import checked
 from samuel.loop.patient_tasks import PatientTasks
+from samuel.loop.report.files import write_reports
 from samuel.loop.reports import (
     AgentChanged,
+    BaselineChecked,
     IterationFailed,
     IterationSettled,
     RunEnded,
@@ -34,17 +39,23 @@ from samuel.loop.reports import (
 )
 from samuel.loop.run import Run, RunFile, Settlement
 from samuel.loop.run_files import RunFiles
-from samuel.loop.settle import apply
+from samuel.loop.run_logs import remove_old_logs
+from samuel.loop.settle import AppliedSettlement, apply
 from samuel.loop.spending import Spending
 from samuel.loop.steps import ProgressNote, Steps
 from samuel.loop.stop import IterationEnded, RunStopped, Stop, reason_without_task
+from samuel.loop.verdict import failing_commands, record_of
 from samuel.loop.workplace import Workplace
+from samuel.printable import file_name
 from samuel.process.live import registered
 from samuel.process.tree import end_leftovers
 from samuel.tasks.queue import next_task
 from samuel.tasks.store import TaskStore
 from samuel.tasks.task import Task
 
+BASELINE_FAILED = (
+    "the checks fail before any agent has worked; fix them, or start with `--baseline accept` if that is expected"
+)
 MAX_EMPTY_DISCOVERIES = 2  # in a row
 WAIT_STEP = 1.0  # seconds of a wait after which a request to stop is seen
 
@@ -106,7 +117,7 @@ class Loop:
             self._steps.fire(run, BeforeLoop(prd_path=str(self._place.prd), max_iterations=1))
             task, _ = self._next_task()
             data["task"] = task.id if task else ""
-            data |= Iteration(self._place, self._steps, self._files, run, task).dry_run()
+            data |= Iteration(self._place, self._steps, self._files, run, task, lambda run: run).dry_run()
         except IterationEnded as ended:
             data["stopped"] = f"{ended.outcome}: {ended.why}"
         self._steps.notify(run, AfterLoop(iterations_run=0, exit_reason=ExitReason.MAX_ITERATIONS))
@@ -128,6 +139,10 @@ class Loop:
             task, no_task = self._next_task()
             if reason := self._reason_to_end(run, no_task):
                 return reason
+            run = self._check_baseline(run)
+            if not run.baseline_done:
+                self._note_end(run, ExitReason.BASELINE_FAILED, BASELINE_FAILED)
+                return ExitReason.BASELINE_FAILED
             choice = choose(run.agents, run.waits, self._place.clock.now(), self._place.settings.max_wait)
             if not choice.agent:
                 self._note_end(run, ExitReason.AGENT_UNAVAILABLE, choice.why)
@@ -153,7 +168,7 @@ class Loop:
         """One iteration: worked on, settled in writing, announced. It may give a reason to end the run."""
         run = self._file.save(run.begin(run.iterations_run + 1, agent))
         self._spending.begin(run, task)
-        iteration = Iteration(self._place, self._steps, self._files, run, task)
+        iteration = Iteration(self._place, self._steps, self._files, run, task, self._file.save)
         try:
             settlement = iteration.work()
         except RunStopped as stopped:
@@ -208,30 +223,40 @@ class Loop:
             # Its agent may still be at work, and would claim what the next one is about to do.
             end_leftovers("SAMUEL_RUN_ID", last_run.run_id)
             self._place.watch(RunResumed(last_run.run_id, last_run.iteration))
+            self._files = self._files.of_run(self._place, last_run.run_id, last_run.tree)
+            self._files.attempts.resume()
             resumed = replace(last_run, max_iterations=max_iterations, agents=list(agents))
-            return self._file.save(resumed.with_budget(added))
+            return self._file.save(replace(resumed.with_budget(added), tree=self._files.attempts.state))
         if last_run is not None:
-            self._finish(last_run)
+            last_run = self._finish(last_run)
             if last_run.budget_hit:
                 return self._go_on(last_run, max_iterations, agents, added)
+        run_id = self._place.clock.new_id("run")
+        self._files = self._files.of_run(self._place, run_id, NO_TREE)
+        person = self._files.attempts.begin(last_run.tree if last_run else None)
         run = Run(
-            run_id=self._place.clock.new_id("run"),
+            run_id=run_id,
             methodology=self._place.settings.name,
             agent=agents[0],
             agents=list(agents),
             added_budget=added,
             started_at=self._place.clock.now(),
             max_iterations=max_iterations,
-            dirty=self._files.project.excluded_from_commits(commit=self._place.settings.commit),
+            dirty=self._excluded_from_commits(person),
+            tree=self._files.attempts.state,
             pinned=self._pinned,
         )
         run = self._file.save(run)
+        if self._files.attempts.unavailable:
+            self._place.warn(self._files.attempts.unavailable)
+        self._begin_history(run)
         if self._file.problem:
             self._place.warn(f"there is no record of this run, so it cannot be resumed: {self._file.problem}")
         return run
 
     def _go_on(self, last_run: Run, max_iterations: int, agents: Sequence[str], added: AddedBudget) -> Run:
         """The run that a budget ended: what it used still counts."""
+        self._files = self._files.of_run(self._place, last_run.run_id, last_run.tree)
         self._place.watch(RunResumed(last_run.run_id, last_run.iteration))
         return self._file.save(
             replace(
@@ -245,34 +270,40 @@ class Loop:
             )
         )
 
-    def _finish(self, last_run: Run) -> None:
+    def _finish(self, last_run: Run) -> Run:
         """Carry out what the last run decided, if it was stopped before that was done."""
+        self._files = self._files.of_run(self._place, last_run.run_id, last_run.tree)
         try:
-            self._recover(last_run)
+            return self._recover(last_run)
         except RunStopped:  # a stop was requested before this run began
             raise KeyboardInterrupt from None
 
     def _recover(self, run: Run) -> Run:
         """Carry out what was decided and may not be done yet: the settlement, then after:iteration."""
         if run.settlement is not None:
-            sha = apply(self._place, self._files.tasks, run)
-            self._record(run.settlement, sha)
-            run = self._file.save(run.settled())
+            applied = apply(self._place, self._files, run)
+            self._record(run.settlement, applied)
+            run = self._file.save(replace(run.settled(), tree=self._files.attempts.state))
         if run.unannounced is not None:
             run = self._announce(run, run.unannounced)
             run = self._file.save(replace(run, unannounced=None))
         return run
 
-    def _record(self, settlement: Settlement, commit: str) -> None:
+    def _record(self, settlement: Settlement, applied: AppliedSettlement) -> None:
         """Add the iteration to the history. A history that cannot be written costs a warning, not the run."""
         if settlement.record is None:
             return
-        record = replace(settlement.record, commit=commit or settlement.record.commit)
-        try:
+        record = replace(settlement.record, commit=applied.commit, ref=applied.ref)
+        with self._history_is_optional():
             self._history.add(record)
+        self._spending.add(record)
+
+    @contextmanager
+    def _history_is_optional(self) -> Iterator[None]:
+        try:
+            yield
         except (OSError, SamuelError) as error:
             self._place.warn(f"the history of this run is incomplete: {error}")
-        self._spending.add(record)
 
     def _announce(self, run: Run, settlement: Settlement) -> Run:
         """Fire after:iteration when the tasks are settled: its handlers cannot change the result."""
@@ -303,6 +334,7 @@ class Loop:
 
     def _end(self, run: Run, reason: ExitReason) -> Run:
         """Fire after:loop, on every way out. Only then is the run over: a run killed before that goes on here."""
+        run = self._observed(run)
         if run.working and run.settlement is None:
             with suppress(SamuelError):  # the task file is broken or gone: the next start releases the task
                 run = self._release_task(run, self._place.tasks)
@@ -311,8 +343,68 @@ class Loop:
         if fired.stopped:
             run = run.complain("after:loop", fired.reason)
         run = self._file.save(replace(run, exit_reason=reason, working=False))
+        with self._history_is_optional():
+            self._history.end(self._run_record(run))
+        write_reports(self._place, run.run_id)
         self._place.watch(RunEnded(reason, run.iterations_run, self._counts(), run.usage))
         return run
+
+    def _observed(self, run: Run) -> Run:
+        """The run with what an attempt changed that was cut off: the next run knows whose changes these are."""
+        if not run.tree.task:
+            return run
+        try:
+            self._files.attempts.observe()
+        except SamuelError as error:
+            self._place.warn(f"what the last attempt changed is not known: {error.message}")
+        return replace(run, tree=self._files.attempts.state)
+
+    # The baseline and the history
+
+    def _check_baseline(self, run: Run) -> Run:
+        """Run the checks once before an agent is paid; the run, with what failed in its exit message."""
+        commands = list(self._place.settings.quality_checks)
+        if run.baseline_done:
+            return run
+        if not commands:
+            return self._file.save(replace(run, baseline_done=True))
+        before = replace(run, iteration=0)
+        with Evidence(self._place, self._files.tasks, self._steps.state_files).window(before, "check"):
+            work = checked(self._steps.ask(before, QualityCheck(commands=commands)))
+        self._files.checks.set_baseline(work.runs)
+        failing = failing_commands(work.runs)
+        accepted = self._place.settings.baseline == "accept"
+        self._place.watch(
+            BaselineChecked(failing or ((work.other_failures,) if work.other_failures else ()), accepted)
+        )
+        run = replace(run, baseline_done=accepted or not (failing or work.other_failures))
+        with self._history_is_optional():
+            self._history.begin(self._run_record(run))
+        return self._file.save(run)
+
+    def _begin_history(self, run: Run) -> None:
+        with self._history_is_optional():
+            self._history.begin(self._run_record(run))
+        remove_old_logs(self._place.state, run.run_id)
+
+    def _run_record(self, run: Run) -> RunRecord:
+        return RunRecord(
+            run_id=run.run_id,
+            methodology=run.methodology,
+            agents=tuple(run.agents),
+            started_at=run.started_at,
+            ended_at=self._place.clock.now() if run.over else None,
+            exit_reason=run.exit_reason,
+            exit_message=run.exit_message,
+            usage=run.usage,
+            baseline=tuple(record_of(check) for check in self._files.checks.baseline),
+        )
+
+    def _excluded_from_commits(self, person: Sequence[str]) -> list[str]:
+        """The paths that the run must not commit: a person's, or all where an agent may make a repository."""
+        if self._files.attempts.unavailable:
+            return self._files.project.excluded_from_commits(commit=self._place.settings.commit)
+        return [path for path in person if path == file_name(path)]
 
     # What is reported and noted, whatever the handlers are
 

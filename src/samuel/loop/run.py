@@ -24,12 +24,16 @@ from samuel.files import atomic
 from samuel.files.atomic import DISK, Disk
 from samuel.files.inside import read_inside
 from samuel.loop.attempt_record import AttemptRecord
+from samuel.loop.attempts import NO_TREE, TreeState
 from samuel.loop.availability import AgentWait
 from samuel.loop.budgets import NOTHING_ADDED, AddedBudget, BudgetHit, add_usage
 from samuel.tasks.task import Task, TaskStatus, Verified
 
 FILE = "run.json"
 LIMIT = 64 * 1024 * 1024
+
+TreeAction = Literal["", "complete", "keep", "put_away"]
+"""What happens to the work tree: it is the new verified tree, or the attempt is kept in a ref, and put away."""
 
 RunMode = Literal["implementation", "discovery"]
 
@@ -69,6 +73,8 @@ class Settlement(msgspec.Struct, frozen=True):
     agent: str = ""  # that worked; "" if none did
     wait: AgentWait | None = None  # that agent cannot work now
     budget: BudgetHit | None = None  # is used up
+    tree: TreeAction = ""
+    attempt: int = 0  # the number of the attempt at the task
     record: AttemptRecord | None = None
 
     @property
@@ -100,6 +106,8 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
     waits: dict[str, AgentWait] = {}  # the agents that cannot work now
     plugins: dict[str, Any] = {}  # what before:loop's handlers contributed, for the whole run
     dirty: list[str] = []  # what was changed in the work tree before the run: never committed by it
+    tree: TreeState = NO_TREE
+    baseline_done: bool = False  # the checks ran before the first agent
     pinned: dict[str, Any] = {}  # configuration and chains as they were when it started
     settlement: Settlement | None = None  # decided, maybe not yet in the task file
     unannounced: Settlement | None = None  # in the task file, but after:iteration may not have been fired yet

@@ -2,21 +2,48 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import NamedTuple
 
+from samuel.loop.attempts import Attempts, TreeState
+from samuel.loop.check_memory import CheckMemory
 from samuel.loop.patient_tasks import PatientTasks
 from samuel.loop.protect import Protected
 from samuel.loop.stop import Stop
 from samuel.loop.workplace import Workplace
 from samuel.loop.worktree import ProjectFiles
+from samuel.process.git.trees import Trees
 
 
 class RunFiles(NamedTuple):
     tasks: PatientTasks
     project: ProjectFiles
     protected: Protected
+    trees: Trees | None
+    """None without a git repository."""
+    attempts: Attempts
+    checks: CheckMemory
 
     @classmethod
     def pinned(cls, place: Workplace, stop: Stop) -> RunFiles:
         """The files of this project, with the protected ones as they are now."""
-        return cls(PatientTasks(place, stop), ProjectFiles(place.root, place.git), Protected(place.root))
+        trees = Trees(place.git, _private(place) / "trees", place.disk) if place.git.is_repository else None
+        return cls(
+            PatientTasks(place, stop),
+            ProjectFiles(place.root, place.git),
+            Protected(place.root),
+            trees,
+            Attempts(None, ""),
+            CheckMemory(_private(place), "", place.disk),
+        )
+
+    def of_run(self, place: Workplace, run_id: str, state: TreeState) -> RunFiles:
+        """These files for one run."""
+        return self._replace(
+            attempts=Attempts(self.trees, run_id, state), checks=CheckMemory(_private(place), run_id, place.disk)
+        )
+
+
+def _private(place: Workplace) -> Path:
+    """A directory where a sandboxed agent cannot write, if there is one."""
+    return place.record or place.state

@@ -6,40 +6,71 @@ Idempotent: applying the same settlement again changes nothing.
 from __future__ import annotations
 
 from pathlib import Path
+from typing import NamedTuple
 
 from msgspec.structs import replace
 
 from samuel.errors import SamuelError
+from samuel.loop.attempts import DISCOVERY, Attempts
 from samuel.loop.evidence import sealed_for_commit
-from samuel.loop.patient_tasks import PatientTasks
+from samuel.loop.reports import WorkPutAway
 from samuel.loop.run import Run, Settlement
+from samuel.loop.run_files import RunFiles
 from samuel.loop.workplace import Workplace
 from samuel.process import sandbox as sandboxes
 from samuel.process.git.commit import commit_paths
+from samuel.process.git.git import GitFailed
 from samuel.tasks.task import Task
 from samuel.trust.commands import commit_hooks
 
 TRAILER = "Samuel-Iteration"
 
 
-def apply(place: Workplace, tasks: PatientTasks, run: Run) -> str:
-    """Carry out the settlement that the run saved; gives the commit that was made, or ""."""
+class AppliedSettlement(NamedTuple):
+    commit: str = ""
+    ref: str = ""
+    """Where a failed attempt is kept."""
+
+
+def apply(place: Workplace, files: RunFiles, run: Run) -> AppliedSettlement:
+    """Carry out the settlement that the run saved. The state of the attempts changes with it."""
     settlement = run.settlement
     assert settlement is not None
-    if not settlement.task_id:
-        return ""
     row, sha = settlement.row, ""
     if settlement.commit is not None:
-        with sealed_for_commit(place, tasks, run):
+        with sealed_for_commit(place, files.tasks, run):
             sha = _commit(place, run, settlement)
         if sha:
             row = replace(row, commit_sha=sha)  # else the sha that the agent gave for its own commit stays
+    ref = _settle_tree(place, files.attempts, settlement)
+    if settlement.task_id:
 
-    def settled(tasks: tuple[Task, ...]) -> list[Task]:
-        return [row.applied_to(task) if task.id == settlement.task_id else task for task in tasks]
+        def settled(tasks: tuple[Task, ...]) -> list[Task]:
+            return [row.applied_to(task) if task.id == settlement.task_id else task for task in tasks]
 
-    tasks.change(settled)
-    return sha
+        files.tasks.change(settled)
+    return AppliedSettlement(sha, ref)
+
+
+def _settle_tree(place: Workplace, attempts: Attempts, settlement: Settlement) -> str:
+    """Make the work tree the verified one, or keep the attempt in a ref; gives the ref."""
+    name = settlement.task_id or DISCOVERY
+    try:
+        match settlement.tree:
+            case "complete":
+                attempts.complete(name)
+            case "keep":
+                return attempts.keep(name, settlement.attempt)
+            case "put_away":
+                put_away = attempts.put_away(name, settlement.attempt)
+                if put_away.ref:
+                    place.watch(WorkPutAway(name, put_away.ref, put_away.written))
+                for problem in put_away.problems:
+                    place.warn(problem)
+                return put_away.ref
+    except GitFailed as error:
+        place.warn(f"what the attempt at {name} changed stays in the work tree: {error.message}")
+    return ""
 
 
 def _commit(place: Workplace, run: Run, settlement: Settlement) -> str:

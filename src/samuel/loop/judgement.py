@@ -1,0 +1,167 @@
+"""Judging an attempt by the checks.
+
+An attempt that changed files which the checks run or read is judged twice: with these files as they are in the
+verified tree, and with its own. So a check that the attempt weakened does not pass for work that is done.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
+from typing import Any, NamedTuple
+
+from samuel.dispatch.record import Fired
+from samuel.events.loop import CheckRun
+from samuel.loop.attempts import AttemptChanges
+from samuel.loop.check_files import CheckFiles, owned, protected
+from samuel.loop.check_memory import CheckMemory
+from samuel.loop.softened_tests import softened_tests
+from samuel.loop.verdict import CheckVerdict, check_runs, judge
+from samuel.process.git.trees import Trees
+from samuel.tasks.task import Task
+
+BUILT_IN = "default"  # the source of failures that the commands themselves report
+MAX_NAMED = 10
+MAX_TEXT = 1 << 20  # bytes of a file that is compared
+
+
+class CheckedWork(NamedTuple):
+    """What one run of all checks said."""
+
+    runs: tuple[CheckRun, ...]
+    other_failures: str
+    """What handlers other than the built-in one found wrong, or why the check could not run; "" for nothing."""
+
+
+class AttemptVerdict(NamedTuple):
+    checks: CheckVerdict
+    check_files: tuple[str, ...] = ()
+    """Files of the checks that the attempt changed."""
+    own_runs: tuple[CheckRun, ...] = ()
+
+
+class Judgement:
+    """Judges one attempt. `check` runs all checks on the work tree as it is."""
+
+    def __init__(
+        self,
+        trees: Trees | None,
+        memory: CheckMemory,
+        commands: Sequence[str],
+        protect: Sequence[str],
+        check: Callable[[], Fired],
+    ) -> None:
+        self._trees = trees
+        self._memory = memory
+        self._commands = commands
+        self._protect = protect
+        self._check = check
+
+    def judge(self, task: Task, seen: AttemptChanges, verified: str) -> AttemptVerdict:
+        """The verdict. Files that were weakened or that are protected are put back from the verified tree."""
+        paths = [change.path for change in seen.changes]
+        if refused := self._refused(task, paths):
+            self._put(verified, refused)
+            return AttemptVerdict(CheckVerdict(False, _protected_text(refused)), tuple(refused))
+        files = _FilesOfTrees(self._trees, verified, seen.tree)
+        touched = files.touched(self._commands, paths)
+        owned_files = owned(task, touched)
+        with_verified = self._check_with(
+            verified, seen.tree, [path for path in touched if path not in owned_files]
+        )
+        own = checked(self._check())
+        verdict = judge(
+            own.runs,
+            baseline=self._memory.baseline,
+            verified=with_verified,
+            check_files=touched,
+            owned_files=owned_files,
+            softened_tests=[line for path in touched for line in files.softened(path)],
+            before=self._memory.verified,
+        )
+        self._put(verified, verdict.softened)
+        if own.other_failures:
+            why = "\n\n".join(text for text in (verdict.why, own.other_failures) if text)
+            verdict = verdict._replace(passed=False, why=why)
+        return AttemptVerdict(verdict, touched, own.runs)
+
+    def _refused(self, task: Task, paths: Sequence[str]) -> list[str]:
+        chosen = protected(paths, self._protect)
+        owned_paths = owned(task, chosen)
+        return [path for path in chosen if path not in owned_paths]
+
+    def _check_with(self, verified: str, own: str, paths: Sequence[str]) -> tuple[CheckRun, ...] | None:
+        """The checks with these files as in the verified tree; None if there are none."""
+        if not paths:
+            return None
+        self._put(verified, paths)
+        try:
+            return checked(self._check()).runs
+        finally:
+            self._put(own, paths)
+
+    def _put(self, tree: str, paths: Sequence[str]) -> None:
+        if self._trees is not None and paths:
+            self._trees.put(tree, paths)
+
+
+def checked(fired: Fired) -> CheckedWork:
+    """The result of `quality.check`: the commands that ran, and what else is wrong."""
+    runs = check_runs(fired.result)
+    if fired.ok:
+        return CheckedWork(runs, "")
+    ran = {run.command for run in runs}
+    failures = [failure for failure in fired.result.get("failures") or () if not _is_of_a_run(failure, ran)]
+    if failures or not runs or all(run.passed for run in runs):
+        return CheckedWork(runs, _described(failures) or fired.reason or "a check failed")
+    return CheckedWork(runs, "")
+
+
+def _is_of_a_run(failure: Mapping[str, Any], commands: set[str]) -> bool:
+    return failure.get("source") == BUILT_IN and failure.get("command") in commands
+
+
+def _described(failures: Sequence[Mapping[str, Any]]) -> str:
+    """What the next attempt reads: each failure with the end of its output."""
+    parts = [f"{failure.get('message', '')}\n{failure.get('output_tail') or ''}".strip() for failure in failures]
+    return "\n\n".join(part for part in parts if part)
+
+
+def _protected_text(paths: Sequence[str]) -> str:
+    named = ", ".join(f"`{path}`" for path in paths[:MAX_NAMED])
+    return (
+        f"files that `protect` of samuel.toml names were changed, and put back: {named}; only a task whose "
+        "`Files:` names them may change them"
+    )
+
+
+class _FilesOfTrees:
+    """The texts of files before and after an attempt."""
+
+    def __init__(self, trees: Trees | None, verified: str, own: str) -> None:
+        self._trees = trees
+        self._verified = verified
+        self._own = own
+
+    def touched(self, commands: Sequence[str], paths: Sequence[str]) -> tuple[str, ...]:
+        if self._trees is None or not paths:
+            return ()
+        files = CheckFiles.of(commands, self._names, self.before)
+        return files.touched(paths, self.before, self.after)
+
+    def softened(self, path: str) -> list[str]:
+        return softened_tests(self.before(path), self.after(path), path)
+
+    @cached_property
+    def _names(self) -> list[str]:
+        return self._trees.paths(self._verified) if self._trees else []
+
+    def before(self, path: str) -> str:
+        return self._text(self._verified, path)
+
+    def after(self, path: str) -> str:
+        return self._text(self._own, path)
+
+    def _text(self, tree: str, path: str) -> str:
+        content = self._trees.content(tree, path) if self._trees else None
+        return (content or b"")[:MAX_TEXT].decode("utf-8", "replace")
