@@ -68,7 +68,7 @@ def _restore(trees: Trees, ref: KeptRef, *, force: bool) -> list[str]:
         more = f" and {len(plan.conflicts) - NAMED} more" if len(plan.conflicts) > NAMED else ""
         raise SamuelError(
             f"changed since the attempt, so nothing was restored: {names}{more}",
-            f"commit or move your changes, or overwrite them with `--force`; `git show {ref.name}` has the attempt's",
+            f"overwrite them with `--force`, or look at `git show {ref.name}`",
         )
     wanted_paths = sorted({*plan.paths, *plan.conflicts})
     if problems := trees.put(plan.tree, wanted_paths):

@@ -62,7 +62,7 @@ class OwnIndex:
             self.rebuild()
 
     def rebuild(self) -> None:
-        """Make the index from the repository's: its paths, and their content as it is in the work tree now."""
+        """Make the index from the repository's paths and the untracked ones, as the work tree has them now."""
         for name in ("index", "index.lock"):
             with suppress(FileNotFoundError):
                 (self._directory / name).unlink()
@@ -81,12 +81,14 @@ class OwnIndex:
         # To its name in one step, when it is complete: a kill leaves no index that lacks half of the files.
         building = self._directory / "mixed"
         building.unlink(missing_ok=True)
+        self.call("read-tree", "--empty", index=building)
         self._at_top("-z", "--index-info", names=entries, index=building)
         # What is not in this work tree (submodules, a sparse checkout, beside the project) stays as it is.
         self._at_top("-z", "--skip-worktree", "--stdin", names=absent, index=building)
-        self.take(paths, index=building)
         skipped = [path for name in absent if (path := self._below(name)) is not None]
         atomic.write_bytes(self._directory / "absent", _joined(skipped), 0o600, durable=False)
+        self.take(paths, index=building)
+        self.take(self.differing(building), index=building)
         os.replace(building, self.index)
 
     def _at_top(self, *options: str, names: Sequence[str], index: Path) -> None:
@@ -129,25 +131,27 @@ class OwnIndex:
         ]
         self.call("update-index", "--replace", "-z", "--index-info", stdin=_joined(lines), index=index)
 
-    def differing(self) -> list[str]:
+    def differing(self, index: Path | None = None) -> list[str]:
         """The paths whose entry is not, or may not be, what the work tree has; untracked and not ignored too."""
         exclude = self._git.location().shared / "info/exclude"
         own = ("--exclude-from", str(exclude)) if exclude.is_file() else ()
-        changed = self.call("diff-files", "-z", "--name-only", "--relative", "--ignore-submodules=all")
-        untracked = self.call("ls-files", "-z", "--others", "--exclude-standard", *own)
+        changed = self.call(
+            "diff-files", "-z", "--name-only", "--relative", "--ignore-submodules=all", index=index
+        )
+        untracked = self.call("ls-files", "-z", "--others", "--exclude-standard", *own, index=index)
         # Tracked in spite of the rules: `git add -f`.
         forced = self._git.run("ls-files", "-z", "--cached", "--ignored", "--exclude-standard")
-        indexed = set(_split(self.call("ls-files", "-z"))) if forced else set()
+        indexed = set(_split(self.call("ls-files", "-z", index=index))) if forced else set()
         paths = [*_split(changed), *(path for path in _split(untracked) if not path.endswith("/"))]
         paths += [path for path in _split(forced) if path not in indexed and self._exists(path)]
-        return [path for path in [*paths, *self._appeared()] if not self._is_debris(path)]
+        return [path for path in [*paths, *self._appeared(index)] if not self._is_debris(path)]
 
-    def _appeared(self) -> list[str]:
+    def _appeared(self, index: Path | None) -> list[str]:
         """Paths that the work tree did not have and that are there now; from here on they count."""
         absent = self._absent()
         appeared = [path for path in absent if self._is_file(path)]
         if appeared:
-            self.call("update-index", "-z", "--no-skip-worktree", "--stdin", stdin=_joined(appeared))
+            self.call("update-index", "-z", "--no-skip-worktree", "--stdin", stdin=_joined(appeared), index=index)
             left = [path for path in absent if path not in set(appeared)]
             atomic.write_bytes(self._directory / "absent", _joined(left), 0o600, durable=False)
         return appeared

@@ -29,6 +29,7 @@ class TreeEntry(NamedTuple):
     mode: str
     object: str
     size: int
+    """Bytes; 0 for a submodule, and for an object that git does not have."""
 
 
 def parse_changes(output: bytes) -> list[TreeChange]:
@@ -50,7 +51,7 @@ def parse_entries(output: bytes) -> Iterator[TreeEntry]:
     for line in output.split(b"\0")[:-1]:
         facts, _, path = line.partition(b"\t")
         mode, _, name, size = facts.decode().split()
-        yield TreeEntry(os.fsdecode(path), mode, name, 0 if size == "-" else int(size))
+        yield TreeEntry(os.fsdecode(path), mode, name, int(size) if size.isdecimal() else 0)
 
 
 def parse_blobs(output: bytes) -> Iterator[bytes | None]:

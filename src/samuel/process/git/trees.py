@@ -142,8 +142,10 @@ class Trees:
         for batch in _batches(written):
             for entry, content in zip(batch, self._blobs(batch), strict=True):
                 problems += self._attempt(entry.path, entry, content)
-        self._own.prepare()
-        self._own.take(names)
+        try:
+            self._own.take(names)
+        except GitFailed:
+            self._own.rebuild()
         return problems
 
     def _attempt(self, path: str, entry: TreeEntry | None, content: bytes | None) -> list[str]:
