@@ -148,3 +148,17 @@ def test_other_hooks_do_not_get_the_runs_variables(loop: LoopProject) -> None:
     loop.tasks("1")
     loop.run(1)
     assert "SAMUEL_TASK_ID" not in (loop.root / "env-hook.txt").read_text()
+
+
+def test_a_question_in_the_answer_parks_the_task(loop: LoopProject) -> None:
+    loop.tasks("1")
+    loop.run(1, handlers=[agent(question="Which format?", options=["json", "toon"])])
+    assert loop.statuses() == {"1": "waiting"}
+    (question,) = loop.store.load()[0].questions
+    assert (question.id, question.text, question.options) == ("q1", "Which format?", ("json", "toon"))
+
+
+def test_a_question_and_a_claim_exclude_each_other(loop: LoopProject) -> None:
+    loop.tasks("1")
+    loop.run(1, handlers=[agent(question="Which format?", claimed=True)])
+    assert "the answer of `agent.invoke` has `claimed` and `question`; only one of them can hold" in warnings(loop)

@@ -110,3 +110,13 @@ def test_discovery_of_very_many_stays_small() -> None:
     assert len(text.encode()) <= BUDGET
     data = toons.loads(text)
     assert len(data["open_tasks"]) + data["left_out"]["open_tasks"] == 1000
+
+
+def test_the_answers_of_a_person_are_in_the_context_of_the_next_attempt() -> None:
+    questions = [
+        {"id": "q1", "text": "Which format?", "options": ["json", "toon"], "answer": "toon"},
+        {"id": "q2", "text": "Which name?", "options": [], "answer": ""},
+    ]
+    blob = implementation({"id": "1", "title": "One", "questions": questions}, [])
+    assert toons.loads(blob)["answers_from_a_person"] == [{"question": "Which format?", "answer": "toon"}]
+    assert "answers_from_a_person" not in implementation({"id": "1", "title": "One", "questions": []}, [])
