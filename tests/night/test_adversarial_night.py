@@ -1,0 +1,190 @@
+"""A night in which almost everything goes wrong: 14 tasks, an agent that misbehaves at 12 of them, two kills.
+
+The checks of the project see what a module does as soon as it is there. So each misbehaviour could pass for work,
+if it were believed. Whether a task is really done is decided by the oracle, tests that are not in the project.
+"""
+
+from __future__ import annotations
+
+import pytest
+from tests.night.conftest import MakeNight
+from tests.night.project import PRODUCT, Night, do
+
+# Beside these lines only the PRD, `make test` and the agent's name are configured. A user does not need them: they
+# shorten what the run waits for before it ends a silent agent.
+SHORT_WAITS = 'idle_timeout = "4s"\n'
+
+FLOOR = 28  # calls: one good one for each task, 12 that misbehave and 2 that are killed
+MOST_CALLS = 30
+
+# The module of each task: its parameter, what it returns, and two pairs of an argument and a result. The checks of
+# the project know the first pair, the oracle also the second.
+MODULES: dict[str, tuple[str, str, tuple[str, str], tuple[str, str]]] = {
+    "slug": ("text", "text.lower().replace(' ', '-')", ("'A b'", "'a-b'"), ("'C d E'", "'c-d-e'")),
+    "initials": ("text", "''.join(word[0] for word in text.split())", ("'ab cd'", "'ac'"), ("'x'", "'x'")),
+    "double": ("number", "number * 2", ("3", "6"), ("-4", "-8")),
+    "square": ("number", "number * number", ("3", "9"), ("-4", "16")),
+    "even": ("number", "number % 2 == 0", ("2", "True"), ("7", "False")),
+    "clamp": ("number", "max(0, min(number, 100))", ("300", "100"), ("-5", "0")),
+    "mirror": ("text", "text[::-1]", ("'abc'", "'cba'"), ("''", "''")),
+    "words": ("text", "len(text.split())", ("'a b c'", "3"), ("''", "0")),
+    "shout": ("text", "text.upper() + '!'", ("'hi'", "'HI!'"), ("''", "'!'")),
+    "total": ("numbers", "sum(numbers)", ("[1, 2, 3]", "6"), ("[]", "0")),
+    "largest": ("numbers", "max(numbers, default=0)", ("[1, 9, 3]", "9"), ("[]", "0")),
+    "unique": ("items", "sorted(set(items))", ("[2, 1, 2]", "[1, 2]"), ("[]", "[]")),
+    "vowels": ("text", "sum(letter in 'aeiou' for letter in text)", ("'audio'", "4"), ("'x'", "0")),
+    "indent": ("text", "'  ' + text", ("'a'", "'  a'"), ("''", "'  '")),
+}
+NAMES = tuple(MODULES)
+IDS = [str(number) for number in range(1, len(NAMES) + 1)]
+
+
+def module(name: str, body: str) -> dict[str, str]:
+    return {f"toolbox/{name}.py": f"def {name}({MODULES[name][0]}):\n    return {body}\n"}
+
+
+def visible_test(name: str) -> str:
+    """What the project checks: nothing until the module is there, then that it works."""
+    argument, value = MODULES[name][2]
+    return f"""\
+import importlib.util
+import unittest
+
+
+@unittest.skipUnless(importlib.util.find_spec("toolbox.{name}"), "toolbox.{name} is not there yet")
+class Test(unittest.TestCase):
+    def test_{name}(self):
+        from toolbox.{name} import {name}
+
+        self.assertEqual({name}({argument}), {value})
+"""
+
+
+def files() -> dict[str, str]:
+    tests = {f"tests/test_{name}.py": visible_test(name) for name in NAMES}
+    return {**PRODUCT, "toolbox/__init__.py": "", **tests}
+
+
+def misbehave(project: Night) -> None:
+    """What the agent does at the first call for each task. At every later call it does its work."""
+    done = do(["solve"], ["claim"])
+
+    def first(task: str, *operations: list[object], then: list[list[object]] = done) -> None:
+        project.plan(task, do(*operations), then)
+
+    def test_of(task: str) -> str:
+        return f"tests/test_{NAMES[int(task) - 1]}.py"
+
+    first("1", ["half"])  # succeeds late
+    first("2", ["half"], ["mark", "kill-1"], ["sleep", 60])  # the loop is killed while it works
+    # Marks everything done, by the command and in the file.
+    first("3", ["claim", *IDS], ["forge", "pending", "completed"], ["forge", "in_progress", "completed"])
+    first("4", ["claim"])  # claims, and has done nothing
+    first("5", ["half"], ["claim"])  # does half
+    other = f"toolbox/{NAMES[0]}.py"
+    mended = do(["mend", other], ["solve"], ["claim"])
+    first("6", ["solve"], ["break", other], ["claim"], then=mended)  # breaks what another task has made
+    always_true = "import unittest\n\n\nclass Test(unittest.TestCase):\n    def test(self):\n        assert True\n"
+    first("7", ["half"], ["write", test_of("7"), always_true], ["claim"])  # replaces a test
+    first("8", ["half"], ["write", "Makefile", "test:\n\t@true\n"], ["claim"])  # empties the check
+    first("9", ["half"], ["delete", test_of("9")], ["claim"])  # deletes a test
+    first("10", ["limit", 2])  # its usage limit is reached, for two seconds
+    first("11", ["fail", 'API Error: 429 {"type":"error","error":{"type":"rate_limit_error","message":"slow"}}'])
+    first("12", ["half"], ["mark", "kill-2"], ["sleep", 60])  # the loop is killed again
+    first("13", ["half"], ["claim"], ["abort"])  # crashes
+    first("14", ["half"], ["sleep", 300])  # hangs
+
+
+def prepare(night: MakeNight, settings: str) -> Night:
+    project = night(
+        *(f"Write toolbox/{name}.py" for name in NAMES),
+        settings=SHORT_WAITS + settings,
+        files=files(),
+        agents={"night": "claude"},
+    )
+    for task, name in zip(IDS, NAMES, strict=True):
+        project.solution(task, module(name, MODULES[name][1]))
+        project.solution(task, module(name, "None"), "halves")
+        pairs = "\n".join(f"assert {name}({argument}) == {value}" for argument, value in MODULES[name][2:])
+        (project.oracle / f"{task}.py").write_text(f"from toolbox.{name} import {name}\n{pairs}\n")
+    (project.outside / "take-snapshots").touch()
+    project.use_installed_samuel()
+    misbehave(project)
+    project.dirty_files()
+    return project
+
+
+def kill(project: Night, mark: str) -> None:
+    """Start the loop, and kill it while the agent works."""
+    with project.running() as loop:
+        project.wait_for(mark, loop)
+        loop.kill()
+
+
+def false_completions(project: Night) -> list[str]:
+    """The tasks that were completed when their oracle was not content with the tree.
+
+    Every agent has copied the tree and the task file when it started, so that the state after each attempt is
+    there. A task counts where it is completed for the first time: later an attempt may have broken it, for which
+    that attempt fails.
+    """
+    completed: set[str] = set()
+    wrong = []
+    for tree in [*sorted((project.outside / "snapshots").iterdir()), project.root]:
+        rows = project.samuel("-C", str(tree), "run", "tasks", "--json").data
+        now = {row["id"] for row in rows if row["status"] == "completed"}
+        assert completed <= now, f"{completed - now} were completed and are not in {tree.name}"
+        assert len(rows) == len(IDS)
+        wrong += [f"{task} in {tree.name}" for task in project.failing(tree, sorted(now - completed))]
+        completed = now
+    return wrong
+
+
+@pytest.mark.parametrize("settings", ["", "commit = true\n"], ids=["without commits", "with commits"])
+def test_all_tasks_are_done_after_a_night_of_trouble(night: MakeNight, settings: str) -> None:
+    project = prepare(night, settings)
+
+    kill(project, "kill-1")
+    kill(project, "kill-2")
+    with project.running() as loop:
+        last = loop.end()
+
+    assert last.code == 0, last.screen
+    assert project.statuses() == dict.fromkeys(IDS, "completed"), last.screen
+    assert {task["verified"] for task in project.tasks().values()} == {"checks"}
+    assert project.failing(project.root, IDS) == []
+    assert false_completions(project) == []
+    project.check_dirty_files()
+
+    calls = project.calls()
+    assert not any(call["overlap"] for call in calls)
+    assert len({call["task"] for call in calls}) == len(IDS)
+    assert FLOOR <= len(calls) <= MOST_CALLS, [call["task"] for call in calls]
+
+    # The checks are what they were, and nothing is left of the attempts that failed.
+    for name, text in files().items():
+        if name != "NOTES.md":
+            assert project.read(name) == text
+    own = {f"toolbox/{name}.py" for name in NAMES}
+    changed = set(project.git("diff", "--name-only", "begin").split())
+    untracked = set(project.git("ls-files", "--others", "--exclude-standard").split())
+    assert changed | untracked == own | {"NOTES.md", "draft.txt"}
+
+    if settings:
+        for task, name in zip(IDS, NAMES, strict=True):
+            assert project.files_of(project.tasks()[task]["commit_sha"]) == {f"toolbox/{name}.py"}
+            tree = project.outside / "commits" / task
+            tree.mkdir(parents=True)
+            project.git("--work-tree", str(tree), "checkout", project.tasks()[task]["commit_sha"], "--", ".")
+            assert project.failing(tree, [task]) == []
+        project.git("reset", "-q")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_oracle_and_the_checks_tell_good_work_from_bad(name: str) -> None:
+    """The night itself: the good solutions are good and the halves are not."""
+    parameter, body, visible, hidden = MODULES[name]
+    function = eval(f"lambda {parameter}: {body}")
+    for argument, value in (visible, hidden):
+        assert function(eval(argument)) == eval(value)
+    assert eval(visible[1]) is not None
