@@ -42,6 +42,7 @@ def workplace(app: App, watch: Watch | None, disk: Disk) -> Workplace:
         templates=app.paths.templates,
         cache=app.user.cache,
         settings=app.config.chosen(app.methodology),
+        prd_prompt_bytes=app.config.limits.prd_prompt_bytes,
         preferred_agent=app.personal.agent,
         agents=app.config.agents,
         environment=app.variables,

@@ -50,6 +50,7 @@ class Workplace:
     clock: Clock
     git: Git
     tasks: TaskStore
+    prd_prompt_bytes: int = 8 * 1024  # of the PRD's text outside of its tasks
     preferred_agent: str = ""  # the user's own, for projects that name none
     disk: Disk = DISK
     watch: Watch = ignore_reports

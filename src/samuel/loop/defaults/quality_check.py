@@ -6,7 +6,7 @@ from typing import Any
 
 from samuel.errors import SamuelError
 from samuel.events import QualityCheck
-from samuel.loop.reports import CheckEnded
+from samuel.loop.reports import CheckEnded, CheckStarted
 from samuel.loop.workplace import Workplace
 from samuel.process import sandbox as sandboxes
 from samuel.process import spawn
@@ -42,6 +42,7 @@ class RunCommands:
 
         argv, place = ["/bin/sh", "-c", command], self._place
         env = {**place.environment, **_own_names(event)}
+        place.watch(CheckStarted(command))
         with sandboxes.confined(argv, place.settings.sandbox, place.confinement, env) as confined:
             finished = spawn.run(
                 confined.argv,
@@ -55,14 +56,14 @@ class RunCommands:
             )
         passed = finished.ended == "exited" and finished.returncode == 0
         self._log(event, command, bytes(output), passed)
-        self._place.watch(CheckEnded(command, passed, finished.duration))
+        tail = output.decode("utf-8", "replace")
+        self._place.watch(CheckEnded(command, passed, finished.duration, tail))
         if passed:
             return None
         how = {
             "timed_out": f"was killed after {seconds:g}s",
             "not_started": f"could not be started: {finished.why}",
         }.get(finished.ended, f"ended with exit code {finished.returncode}")
-        tail = output.decode("utf-8", "replace")
         return {"source": "default", "command": command, "message": f"`{command}` {how}", "output_tail": tail}
 
     def _log(self, event: QualityCheck, command: str, output: bytes, passed: bool) -> None:
