@@ -9,7 +9,19 @@ code read as what it is not. What cannot be printed is shown by its number.
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
+
+_CONTROL_SEQUENCE = re.compile(
+    r"(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]"  # colours, moving, erasing
+    r"|(?:\x1b[\]PX^_]|[\x9d\x90\x98\x9e\x9f])[^\x07\x1b\x9c]*(?:\x07|\x1b\\|\x9c)"  # titles, links
+    r"|\x1b[ -/]*[0-~]"  # the others
+)
+
+
+def without_control_sequences(text: str) -> str:
+    """`text` as a terminal would show it: without its colours, its cursor movements and its titles."""
+    return _CONTROL_SEQUENCE.sub("", text)
 
 
 def safe(text: str, keep: str = "\n\t") -> str:

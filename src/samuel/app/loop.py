@@ -45,6 +45,7 @@ def workplace(app: App, watch: Watch | None, disk: Disk) -> Workplace:
         cache=app.user.cache,
         settings=app.config.chosen(app.methodology),
         meter=BudgetMeter(app.config.chosen(app.methodology).budgets),
+        prd_prompt_bytes=app.config.limits.prd_prompt_bytes,
         preferred_agent=app.personal.agent,
         agents=app.config.agents,
         environment=app.variables,

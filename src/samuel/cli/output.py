@@ -26,6 +26,10 @@ STDOUT = "standard output"  # as errors name it
 class OutputTable(NamedTuple):
     columns: Sequence[str]
     rows: Sequence[Sequence[str]]
+    folded: Sequence[str] = ()
+    """The columns that share what is left of a terminal's width, so that the others are not broken; (): all."""
+    dispensable: Sequence[str] = ()
+    """The columns that a terminal does not show if they say the same in every row."""
 
     def plain(self) -> list[dict[str, str]]:
         return [dict(zip(self.columns, row, strict=True)) for row in self.rows]
@@ -126,13 +130,28 @@ def _rich_table(table: OutputTable) -> Any:
     from rich.table import Table as RichTable
     from rich.text import Text
 
+    table = _without_dispensable(table)
     rich_table = RichTable(*table.columns, box=SIMPLE_HEAD, pad_edge=False, header_style="bold")
-    for column in rich_table.columns:
+    for name, column in zip(table.columns, rich_table.columns, strict=True):
         column.overflow = "fold"  # a long name is never cut
+        column.no_wrap = bool(table.folded) and name not in table.folded
     for row in table.rows:
         # As Text: brackets in a name are not markup.
         rich_table.add_row(*(Text(cell, style=_STYLES.get(cell, "")) for cell in _cells(row)))
     return rich_table
+
+
+def _without_dispensable(table: OutputTable) -> OutputTable:
+    left_out = {
+        index
+        for index, name in enumerate(table.columns)
+        if name in table.dispensable and len({row[index] for row in table.rows}) == 1
+    }
+
+    def rest(cells: Sequence[str]) -> list[str]:
+        return [cell for index, cell in enumerate(cells) if index not in left_out]
+
+    return table._replace(columns=rest(table.columns), rows=[rest(row) for row in table.rows])
 
 
 def _terminal() -> Console:
@@ -147,11 +166,14 @@ def _cells(row: Sequence[str]) -> list[str]:
 
 
 _STYLES = {
-    **dict.fromkeys(("ok", "active", "trusted"), "green"),
+    **dict.fromkeys(("ok", "active", "trusted", "completed"), "green"),
     **dict.fromkeys(("note", "shadowed", "disabled", "excluded", "gone"), "dim"),
-    **dict.fromkeys(("warning", "untrusted", "new", "changed", "refused", "denied"), "yellow"),
     **dict.fromkeys(
-        ("error", "broken", "failed", "crashed", "timed_out", "bad_output", "not_started"),
+        ("warning", "untrusted", "new", "changed", "refused", "denied", "waiting", "completed (unverified)"),
+        "yellow",
+    ),
+    **dict.fromkeys(
+        ("error", "broken", "failed", "crashed", "timed_out", "bad_output", "not_started", "blocked"),
         "red",
     ),
 }

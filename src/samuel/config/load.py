@@ -63,6 +63,7 @@ def _limits(table: ConfigTable) -> Limits:
     return Limits(
         handler_output_bytes=table.take("handler_output_bytes", kinds.positive, Limits.handler_output_bytes),
         handler_prompt_bytes=table.take("handler_prompt_bytes", kinds.positive, Limits.handler_prompt_bytes),
+        prd_prompt_bytes=table.take("prd_prompt_bytes", kinds.positive, Limits.prd_prompt_bytes),
         handler_memory_bytes=table.take("handler_memory_bytes", kinds.positive, Limits.handler_memory_bytes),
         script_memory_bytes=table.take("script_memory_bytes", kinds.positive, Limits.script_memory_bytes),
         script_processes=table.take("script_processes", kinds.positive, Limits.script_processes),

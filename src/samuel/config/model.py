@@ -168,6 +168,9 @@ class Limits:
     handler_prompt_bytes: int = 16 * 1024
     """How much a handler may add to the prompt."""
 
+    prd_prompt_bytes: int = 8 * 1024
+    """How much of the PRD's text outside of its tasks is in the prompt."""
+
     handler_memory_bytes: int = 256 * 1024 * 1024
     """How much memory a call of a module or a container may use."""
 

@@ -12,13 +12,16 @@ import shutil
 from collections.abc import Iterable
 from itertools import chain, count
 from pathlib import Path
+from typing import Any
 
 from samuel.events import ContextExtra, ContextProgress, ContextSnapshot, ContextTask, LoopEvent
 from samuel.files import atomic
 from samuel.loop.run import Run
 from samuel.loop.steps import Steps
 from samuel.loop.workplace import Workplace
+from samuel.prompts.background import background
 from samuel.prompts.prompt_context import StateNames
+from samuel.prompts.toon_tables import one_line
 from samuel.tasks.task import Task
 
 # key of the event's result, and the file it is written to
@@ -26,22 +29,40 @@ SNAPSHOT = ("toon_blob", "project-snapshot.toon")
 PROGRESS = ("md_blob", "progress-context.md")
 TASK = ("toon_blob", "task-context.toon")
 
+LONGEST_REASON = 300  # characters of the last failure's first line
+
 
 class Contexts:
     def __init__(self, place: Workplace, steps: Steps, run: Run, task: Task | None) -> None:
         self._place = place
         self._steps = steps
         self._run = run
-        self._task = task.plain() if task else {}
+        self._task = task
+        self._task_fields = task.plain() if task else {}
 
     def generate(self) -> StateNames:
         """Fire the four context events; what they gave, under the names that the template uses."""
         return StateNames(
             Snapshot=self._blob(ContextSnapshot(), *SNAPSHOT),
             Progress=self._blob(ContextProgress(progress_path=str(self._place.progress)), *PROGRESS),
-            Task=self._blob(ContextTask(task=self._task), *TASK),
+            Task=self._blob(ContextTask(task=self._task_fields), *TASK),
             Extras=self._extras(),
+            Background=background(self._place.state, self._place.prd_prompt_bytes),
+            **self._attempt(),
         )
+
+    def _attempt(self) -> dict[str, Any]:
+        """What the agent must know of this attempt and of the last one."""
+        task = self._task
+        if self._run.mode == "discovery" or task is None:
+            return {}
+        return {
+            "TaskId": task.id,
+            "Attempt": task.attempts + 1,
+            "LastFailure": one_line(task.last_failure.partition("\n")[0], LONGEST_REASON),
+            "Continues": self._place.settings.retry == "continue",
+            "NeedsChange": not task.no_change,
+        }
 
     def _blob(self, event: LoopEvent, key: str, file: str) -> str:
         blob = str(self._steps.fire(self._run, event).result.get(key) or "")
@@ -50,7 +71,7 @@ class Contexts:
         return blob
 
     def _extras(self) -> list[dict[str, str]]:
-        fired = self._steps.fire(self._run, ContextExtra(task=self._task))
+        fired = self._steps.fire(self._run, ContextExtra(task=self._task_fields))
         extras = [{"name": extra["name"], "content": extra["content"]} for extra in fired.result.get("extras", ())]
         if not self._steps.dry_run:
             directory = self._place.state / "extra"

@@ -145,8 +145,7 @@ class Iteration:
             changed=list,
             suggest=lambda results: self._suggestions(results, invocation),
         )["prompt"]
-        self._fire(AfterAgentInvoke(exit_code=0, stdout="", stderr="", usage={}))
-        self._check()
+        stopped = self._dry_run_after_agent()
         task = self._task.plain() if self._task else {}
         self._notify(AfterIteration(task=task, outcome=IterationOutcome.INCOMPLETE, usage={}))
         return {
@@ -154,7 +153,19 @@ class Iteration:
             "mode": self.run.mode,
             "agent": invocation.agent,
             "prompt": prompt,
+            "stopped": stopped,
         }
+
+    def _dry_run_after_agent(self) -> str:
+        """The steps after the agent; why one of them would have ended the iteration, or ""."""
+        try:
+            self._fire(AfterAgentInvoke(exit_code=0, stdout="", stderr="", usage={}))
+            self._check()
+        except RunStopped:
+            raise
+        except IterationEnded as ended:
+            return f"{ended.outcome}: {ended.why}"
+        return ""
 
     # The steps, in the order they are taken
 

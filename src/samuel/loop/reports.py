@@ -69,6 +69,8 @@ class AgentOutputChunk:
     """A piece of the agent's output; it may end in the middle of a character."""
 
     chunk: bytes
+    readable: bool = True
+    """False: records for programs, such as JSON lines; `AgentActivity` has them in words."""
 
 
 @dataclass(frozen=True)
@@ -87,6 +89,7 @@ class AgentEnded:
     ending: AgentEnding
     log: str
     """The path of its output, below the project's root."""
+    agent: str = ""
 
 
 @dataclass(frozen=True)
@@ -132,6 +135,13 @@ class QuestionAsked:
 
 
 @dataclass(frozen=True)
+class CheckStarted:
+    """One command of `quality_checks` is about to run."""
+
+    command: str
+
+
+@dataclass(frozen=True)
 class CheckEnded:
     """One command of `quality_checks` has ended."""
 
@@ -162,6 +172,8 @@ class IterationSettled:
     usage: Usage
     """Of the whole run so far."""
     statuses: tuple[TaskStatus, ...]
+    verified: str = ""
+    """How the completed task was verified, as in `Task.verified`."""
 
 
 @dataclass(frozen=True)
@@ -190,6 +202,12 @@ class RunEnded:
     counts: Mapping[str, int]
     """How many tasks have which status; all zero if the task file cannot be read."""
     usage: Usage
+    tasks: tuple[Task, ...] = ()
+    """All tasks, in the order of the task file."""
+    message: str = ""
+    """Why it ended, where the reason does not say it all."""
+    report: str = ""
+    """The path of the run's report, below the project's root; "" if there is none."""
 
 
 Report = (
@@ -207,6 +225,7 @@ Report = (
     | BaselineChecked
     | WorkPutAway
     | QuestionAsked
+    | CheckStarted
     | CheckEnded
     | IterationFailed
     | IterationSettled

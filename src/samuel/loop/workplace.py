@@ -53,6 +53,7 @@ class Workplace:
     tasks: TaskStore
     meter: BudgetMeter = field(default_factory=BudgetMeter)
     """What the agents may still use."""
+    prd_prompt_bytes: int = 8 * 1024  # of the PRD's text outside of its tasks
     preferred_agent: str = ""  # the user's own, for projects that name none
     disk: Disk = DISK
     watch: Watch = ignore_reports

@@ -8,8 +8,14 @@ Samuel appends one entry an iteration:
     - learning: the fixtures are generated; run `make fixtures` first
     - area: src/parser
 
+    ## [2025-01-15T10:31:02Z] iteration 4 · task 1.3 · quality_failed
+    <!-- entry: run-1/4 -->
+    - failure: `make test`: AssertionError: 1 != 2
+
+A failure is a learning until the same task is completed: then it was solved, and is not carried on.
+
 The comment holds the entry's key: a resumed run that appends the same entry again finds it and does nothing.
-Agents and people write into the file too, in any form. What looks like one of the three kinds of lines is
+Agents and people write into the file too, in any form. What looks like one of the four kinds of lines is
 read as one (`* **Learned**: …`, `AREA: …`); everything else is kept and not read.
 """
 
@@ -37,11 +43,12 @@ BUDGET = 1000
 
 _READ = 1 << 20  # an agent may have written without end: the newest megabyte is enough
 _HEADING = re.compile(rb"##\s")
-_DONE = re.compile(r"##\s.*\btask\s+(\S+)\s+·\s+completed\s*$")
+_ENTRY = re.compile(r"##\s.*\btask\s+(?P<task>\S+)\s+·\s+(?P<outcome>\w+)\s*$")
 _KINDS = {
     "learning": "learning",
     "learned": "learning",
     "lesson": "learning",
+    "failure": "failure",
     "completed": "completed",
     "done": "completed",
     "area": "area",
@@ -64,11 +71,18 @@ class ProgressEntry:
     completed: tuple[str, ...] = ()
     learnings: tuple[str, ...] = ()
     areas: tuple[str, ...] = ()
+    failures: tuple[str, ...] = ()
+    """What was wrong: a learning until the task is completed."""
     notes: tuple[str, ...] = ()
     """Further lines, as they are: `[hooks.warning] …`."""
 
     def __str__(self) -> str:
-        kinds = (("completed", self.completed), ("learning", self.learnings), ("area", self.areas))
+        kinds = (
+            ("completed", self.completed),
+            ("failure", self.failures),
+            ("learning", self.learnings),
+            ("area", self.areas),
+        )
         lines = [
             f"## [{self.timestamp}] iteration {self.iteration} · task {_one_line(self.task_id)} · {self.outcome}",
             _mark(self.key),
@@ -160,17 +174,28 @@ def _newest_first(path: Path) -> Iterator[tuple[str, str]]:
     except FileNotFoundError:
         return
     named = False  # reading upwards: has this entry said what it completed?
+    failures: list[str] = []  # of this entry
+    completed: set[str] = set()  # tasks: what failed in them before is solved
     for line in reversed(text.splitlines()):
         if any(note in line for note in _NOTES_OF_HOOKS):
             continue
         if line.startswith("## "):
-            if (done := _DONE.match(line)) and not named:
-                yield "completed", f"task {done[1]}"
-            named = False
+            entry = _ENTRY.match(line)
+            task = entry["task"] if entry else ""
+            if entry and entry["outcome"] == "completed":
+                completed.add(task)
+                if not named:
+                    yield "completed", f"task {task}"
+            if task not in completed:
+                yield from (("learning", f"task {task}: {failure}" if task else failure) for failure in failures)
+            named, failures = False, []
         elif match := _LINE.fullmatch(line):
             kind = _KINDS[match[1].lower()]
             named |= kind == "completed"
-            yield kind, match[2].strip()
+            if kind == "failure":
+                failures.append(match[2].strip())
+            else:
+                yield kind, match[2].strip()
 
 
 def _archives(directory: Path) -> Iterator[Path]:

@@ -70,6 +70,24 @@ class StateNames(msgspec.Struct, frozen=True, kw_only=True):
     Snapshot: Annotated[
         str, Meta(description="TOON: an overview of the project. Result of `context.snapshot`.")
     ] = ""
+    Background: Annotated[
+        str,
+        Meta(description="Markdown: what the PRD says besides its tasks, and its path; empty if that is nothing."),
+    ] = ""
+    TaskId: Annotated[str, Meta(description="The id of the current task; empty in discovery.")] = ""
+    Attempt: Annotated[int, Meta(description="The number of this attempt at the task, from 1.")] = 1
+    LastFailure: Annotated[
+        str, Meta(description="Why the last attempt failed, in one line; empty in the first attempt.")
+    ] = ""
+    Continues: Annotated[
+        bool, Meta(description="True if the files of the last attempt are still in the work tree.")
+    ] = True
+    LastDiff: Annotated[
+        str, Meta(description="The path of the last attempt's diff, if its files are not in the work tree.")
+    ] = ""
+    NeedsChange: Annotated[
+        bool, Meta(description="True if a claim counts only with a changed file; false for `Changes: none`.")
+    ] = True
     Extras: Annotated[list[dict[str, str]], Meta(description="`{name, content}`, from `context.extra`.")] = (
         msgspec.field(default_factory=list)
     )

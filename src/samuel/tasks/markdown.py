@@ -13,6 +13,7 @@ from samuel.tasks.annotations import body
 from samuel.tasks.commonmark import OutlineLimit
 from samuel.tasks.entries import TaskEntries, TaskEntry, find_entries
 from samuel.tasks.outline import PrdOutline, read_outline
+from samuel.tasks.prose import prose
 from samuel.tasks.task import PRIORITIES, Task
 
 ACCEPTED = """\
@@ -46,28 +47,49 @@ class Converted(NamedTuple):
     tasks: tuple[Task, ...]
     file: Path  # where they stand: the PRD, or the file with its tasks beside it
     notes: tuple[str, ...] = ()  # what was passed over, and may have been meant
+    prose: str = ""  # what the PRD says besides its tasks
+
+
+class _ParsedPrd(NamedTuple):
+    tasks: tuple[Task, ...]
+    notes: tuple[str, ...]
+    prose: str
 
 
 def read(path: Path) -> Converted:
     """The tasks of a PRD, or of the `tasks-<prd>.md` beside it."""
     companion = path.with_name(f"tasks-{path.name}")
     file = companion if companion.is_file() else path
+    prd = _parse(_text(file), str(file))
+    if file is companion and path.is_file():
+        prd = prd._replace(prose=prose(_outline(_text(path), str(path)), ()))
+    return Converted(prd.tasks, file, prd.notes, prd.prose)
+
+
+def _text(file: Path) -> str:
     try:
-        text = file.read_bytes().decode("utf-8-sig")
+        return file.read_bytes().decode("utf-8-sig")
     except OSError as error:
         raise UsageError(f"cannot read `{file}`: {error.strerror}", "name a PRD in Markdown") from None
     except UnicodeDecodeError:
         raise UsageError(f"`{file}` is not text in UTF-8", "name a PRD in Markdown") from None
-    tasks, notes = parse(text, str(file))
-    return Converted(tasks, file, notes)
+
+
+def _outline(text: str, file: str) -> PrdOutline:
+    try:
+        return read_outline(text)
+    except OutlineLimit as limit:
+        raise ConfigError([Problem(limit.what, file, limit.line, "write it flatter, or split it")]) from None
 
 
 def parse(text: str, file: str) -> tuple[tuple[Task, ...], tuple[str, ...]]:
     """The tasks in this text, and notes about what was passed over."""
-    try:
-        outline = read_outline(text)
-    except OutlineLimit as limit:
-        raise ConfigError([Problem(limit.what, file, limit.line, "write it flatter, or split it")]) from None
+    prd = _parse(text, file)
+    return prd.tasks, prd.notes
+
+
+def _parse(text: str, file: str) -> _ParsedPrd:
+    outline = _outline(text, file)
     selection = find_entries(outline)
     if not selection.entries and not selection.unreadable:
         sections = selection.sections
@@ -91,7 +113,8 @@ def parse(text: str, file: str) -> tuple[tuple[Task, ...], tuple[str, ...]]:
         problems = graph.problems(tasks, file, [entry.line for entry in selection.entries])
     if problems:
         raise ConfigError(problems)
-    return tuple(tasks), tuple(f"{file}:{line}: {note}" for line, note in sorted(_notes(selection, outline)))
+    notes = tuple(f"{file}:{line}: {note}" for line, note in sorted(_notes(selection, outline)))
+    return _ParsedPrd(tuple(tasks), notes, prose(outline, selection.entries))
 
 
 def _notes(selection: TaskEntries, outline: PrdOutline) -> Iterator[tuple[int, str]]:

@@ -105,7 +105,7 @@ def read_outline(text: str) -> PrdOutline:
     """The outline of a Markdown file. OutlineLimit says that it is too large or nested too deeply."""
     text = text.replace("\r\n", "\n").replace("\r", "\n").replace("\0", "\N{REPLACEMENT CHARACTER}")
     lines = tuple(text.split("\n"))
-    metadata = _metadata_length(lines)
+    metadata = metadata_length(lines)
     tokens = commonmark.tokens("\n" * metadata + "\n".join(lines[metadata:]) if metadata else text)
     return PrdOutline(lines, tuple(_nodes(tokens, lines)))
 
@@ -116,7 +116,7 @@ def split_box(text: str) -> tuple[str | None, str]:
     return (match[1], text[match.end() :].strip()) if match else (None, text)
 
 
-def _metadata_length(lines: Sequence[str]) -> int:
+def metadata_length(lines: Sequence[str]) -> int:
     """How many lines at the top are front matter: CommonMark would take the last of its values for a heading."""
     if len(lines) < 3 or lines[0].rstrip() != "---" or not _METADATA_KEY.match(lines[1]):
         return 0

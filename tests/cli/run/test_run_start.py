@@ -328,7 +328,7 @@ class TestStopping:
         with workshop.start("--yes") as process:
             workshop.wait_for("begun")
             process.send_signal(signal.SIGINT)
-            assert "stopping after this step" in process.stderr.readline() + process.stderr.readline()
+            assert "finishing this attempt" in process.stderr.readline() + process.stderr.readline()
             (workshop.root / "go").touch()
             out, _ = process.communicate(timeout=300)
         assert process.returncode == 130

@@ -1,6 +1,8 @@
 from __future__ import annotations
 
-from collections.abc import Iterator
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 from typing import Any
 
@@ -38,7 +40,15 @@ def log(here: CommandContext, event: str | None, outcome: str | None, limit: int
     event_name = canonical(event) if event else ""
     calls = list(islice(_calls(here, event_name, outcome), limit))[::-1]
     data = [_plain(call) for call in calls]
-    return here.out.answer(data, OutputTable(COLUMNS, [_row(call) for call in calls]) if calls else "no calls yet")
+    return here.out.answer(data, _table(calls) if calls else "no calls yet")
+
+
+def _table(calls: Sequence[CallRecord]) -> OutputTable:
+    """The calls; on a terminal with times that leave room for the rest."""
+    when = _local_time if sys.stdout.isatty() else _when
+    rows = [_row(call, when) for call in calls]
+    dispensable = ["slow", *([] if any(call.message for call in calls) else ["message"])]
+    return OutputTable(COLUMNS, rows, ("event", "handler", "message"), dispensable)
 
 
 def _calls(here: CommandContext, event: str, outcome: str | None) -> Iterator[CallRecord]:
@@ -53,10 +63,17 @@ def _plain(call: CallRecord) -> dict[str, Any]:
     return {**fields, "at": _when(call.at), "slow": slowness(call.event, call.handler, call.duration_ms)}
 
 
-def _row(call: CallRecord) -> tuple[str, ...]:
+def _row(call: CallRecord, when: Callable[[float], str]) -> tuple[str, ...]:
     took = f"{call.duration_ms:.1f}"
     slow = slowness(call.event, call.handler, call.duration_ms) or "-"
-    return _when(call.at), call.event, call.handler, call.outcome, took, slow, call.message
+    return when(call.at), call.event, call.handler, call.outcome, took, slow, call.message
+
+
+def _local_time(at: float) -> str:
+    try:
+        return time.strftime("%m-%d %H:%M:%S", time.localtime(at))
+    except (OverflowError, ValueError, OSError):
+        return str(at)
 
 
 def _when(at: float) -> str:

@@ -68,6 +68,8 @@ def run(
 class _RecipeOutput(PlainDisplay):
     """Prints the agent's output as it comes, and nothing else on that stream."""
 
+    raw = True
+
     def __init__(self, verbose: bool) -> None:
         super().__init__(verbose=verbose)
         self.warnings: list[str] = []

@@ -1,15 +1,32 @@
-"""Displays of a run, made from the loop's reports: plain lines for pipes, a live picture on a terminal."""
+"""Displays of a run in lines, made from the loop's reports: for pipes, for terminals and for `--json`."""
 
 from __future__ import annotations
 
-import codecs
 import os
 import sys
 import time
-from collections.abc import Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
-from typing import TYPE_CHECKING, Any, assert_never
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext, suppress
+from typing import Any, assert_never
 
+from samuel.cli.run.agent_text import AgentText
+from samuel.cli.run.colours import colour_of, coloured, terminal_has_colours
+from samuel.cli.run.words import (
+    LOOKING,
+    agent_line,
+    baseline_line,
+    check_result,
+    end_line,
+    first_line,
+    next_steps,
+    plural,
+    put_away_line,
+    settled_line,
+    short_path,
+    subject,
+    tail,
+    wait_line,
+)
 from samuel.events.endings import IterationOutcome
 from samuel.loop.reports import (
     AgentActivity,
@@ -18,6 +35,7 @@ from samuel.loop.reports import (
     AgentOutputChunk,
     BaselineChecked,
     CheckEnded,
+    CheckStarted,
     DiscoveryChosen,
     HandlerMessage,
     IterationFailed,
@@ -35,33 +53,47 @@ from samuel.loop.reports import (
     WaitStarted,
     WorkPutAway,
 )
-from samuel.printable import safe
+from samuel.printable import safe, without_control_sequences
 
-if TYPE_CHECKING:
-    from rich.live import Live
-
-
-LOOKING = "looking for tasks"
+FINISHING = "finishing this attempt; press Ctrl-C again to stop now"
 
 
 class PlainDisplay:
     """One line for everything that a reader of a log file would look for."""
 
-    def __init__(self, verbose: bool = False) -> None:
+    raw = False
+    """True: print the agent's records for programs as well."""
+
+    def __init__(self, verbose: bool = False, now: Callable[[], float] = time.time) -> None:
         self._verbose = verbose
+        self._now = now
         self._closed = False
-        self._decode = codecs.getincrementaldecoder("utf-8")("replace").decode  # chunks may end within a character
         self._in_a_line = False  # of the agent's output
+        self._agent_text = AgentText()
+        self._log = ""  # of the agent of this iteration
+        self._tail_shown = False  # of a check of this iteration
+        self._reason = ""  # that was printed last
 
     def showing(self) -> AbstractContextManager[Any]:
         return nullcontext()
 
+    def stop_requested(self) -> None:
+        """Answer to Ctrl-C. Called by a signal handler: print could be in the middle of a line."""
+        with suppress(OSError):  # the terminal may be closed
+            os.write(2, f"\n{FINISHING}\n".encode())
+
     def __call__(self, report: Report) -> None:
         if isinstance(report, AgentOutputChunk):
+            text = self._agent_text.feed(report.chunk) if report.readable or self.raw else ""
             if self._verbose:
-                self._write(safe(self._decode(report.chunk)), whole=False)
+                self._write(safe(text), whole=False)
         elif line := self.line(report):
-            self._write(safe(line) + "\n")
+            line = safe(without_control_sequences(line))
+            self._write((coloured(line, colour_of(report)) if self._has_colours else line) + "\n")
+
+    @property
+    def _has_colours(self) -> bool:
+        return terminal_has_colours()
 
     def _write(self, text: str, whole: bool = True) -> None:
         """Write to the output while there is one: a closed terminal or `| head` must not end the run."""
@@ -89,17 +121,20 @@ class PlainDisplay:
                 limit = plural(report.max_iterations, "iteration")
                 return f"{pending} to do, {report.statuses.count('completed')} done, at most {limit}"
             case RunRefused():
-                return f"  {IterationOutcome.ABORTED}: {first_line(report.why)}"
+                self._reason = first_line(report.why)
+                return f"  {IterationOutcome.ABORTED}: {self._reason}"
             case IterationStarted():
+                self._log, self._tail_shown = "", False
                 return f"iteration {report.iteration}/{report.max_iterations}: {subject(report)}"
             case DiscoveryChosen():
                 return f"  {LOOKING}"
             case AgentEnded():
-                return f"  agent: exit code {report.exit_code}{cost(report.usage)}"
+                self._log = report.log
+                return f"  {agent_line(report, self._now())}"
             case CheckEnded():
-                return f"  check {check_result(report)}"
+                return self._check(report)
             case IterationFailed():
-                return f"  {report.outcome}: {first_line(report.why)}"
+                return self._failure(report)
             case LoopWarning():
                 return f"  warning: {report.text}"
             case HandlerMessage():
@@ -109,23 +144,44 @@ class PlainDisplay:
             case IterationSettled():
                 return settled_line(report)
             case RunEnded():
-                counts = ", ".join(f"{count} {status}" for status, count in report.counts.items() if count)
-                end = f"ended: {report.reason} after {plural(report.iterations, 'iteration')}"
-                return f"{end}{'; ' if counts else ''}{counts}{cost(report.usage)}"
+                return self._end(report)
             case BaselineChecked():
-                return f"  baseline: {', '.join(report.failing) or 'ok'}"
+                return baseline_line(report)
             case WaitStarted():
-                return f"  waiting for {report.agent}: {report.why}"
+                return f"  {wait_line(report, self._now())}"
             case AgentChanged():
-                return f"  {report.agent} takes over: {report.why}"
+                return f"  {report.agent} takes over{f': {first_line(report.why)}' if report.why else ''}"
             case WorkPutAway():
-                return f"  kept the changes of task {report.task_id} in {report.ref}"
+                return f"  {put_away_line(report)}"
             case QuestionAsked():
-                return f"  question about task {report.task_id}: {report.question}"
-            case StepStarted() | AgentOutputChunk() | AgentActivity():
+                answer = f"samuel run answer {report.task_id} TEXT"
+                return f"  question about task {report.task_id}: {report.question}\n    {answer}"
+            case AgentActivity():
+                return f"    {first_line(report.text)}" if self._verbose and report.text else ""
+            case StepStarted() | CheckStarted() | AgentOutputChunk():
                 return ""
             case _:
                 assert_never(report)
+
+    def _check(self, report: CheckEnded) -> str:
+        line = f"  check {check_result(report)}"
+        if report.passed or not report.output_tail.strip():
+            return line
+        self._tail_shown = True
+        return "\n".join([line, *tail(report.output_tail)])
+
+    def _failure(self, report: IterationFailed) -> str:
+        """The reason, the end of what the agent printed, unless a check has shown why, and where all of it is."""
+        self._reason = first_line(report.why)
+        output = report.why.partition("\n")[2]
+        shown = [] if self._tail_shown and report.outcome is IterationOutcome.QUALITY_FAILED else tail(output)
+        log = short_path(report.log or self._log)
+        return "\n".join([f"  {report.outcome}: {self._reason}", *shown, *([f"  log: {log}"] if log else [])])
+
+    def _end(self, report: RunEnded) -> str:
+        why = first_line(report.message)
+        message = [f"  {why}"] if why and why != self._reason else []
+        return "\n".join([end_line(report), *message, *(f"  {step}" for step in next_steps(report))])
 
 
 class JsonDisplay(PlainDisplay):
@@ -138,130 +194,12 @@ class JsonDisplay(PlainDisplay):
     def line(self, report: Report) -> str:
         if isinstance(report, LoopWarning):
             self.warnings.setdefault(report.text)
-        return super().line(report) if isinstance(report, TaskFileUnreadable) else ""
+        return super().line(report) if isinstance(report, TaskFileUnreadable | WaitStarted) else ""
+
+    @property
+    def _has_colours(self) -> bool:
+        return False
 
     def _put(self, text: str) -> None:
         sys.stderr.write(text)
         sys.stderr.flush()
-
-
-class LiveDisplay(PlainDisplay):
-    """The current task, step and progress bar; the plain lines scroll away above them."""
-
-    def __init__(self, verbose: bool = False) -> None:
-        super().__init__(verbose)
-        self._live: Live | None = None
-        self._started = time.monotonic()
-        self._subject = "starting"
-        self._step = ""
-        self._iteration = self._max_iterations = 0
-        self._check = ""
-        self._usage: Mapping[str, Any] = {}
-        self._statuses: Sequence[str] = ()
-
-    def showing(self) -> AbstractContextManager[Any]:
-        from rich.console import Console
-        from rich.live import Live
-
-        console = Console(color_system=None if os.environ.get("NO_COLOR") else "auto", highlight=False)
-        self._live = Live(get_renderable=self._picture, console=console, refresh_per_second=4, transient=True)
-        return self._live
-
-    def __call__(self, report: Report) -> None:
-        match report:
-            case StepStarted():
-                self._step = report.event
-            case RunStarted():
-                self._statuses, self._max_iterations = report.statuses, report.max_iterations
-            case IterationStarted():
-                self._iteration, self._max_iterations = report.iteration, report.max_iterations
-                self._subject, self._check = subject(report), ""
-            case DiscoveryChosen():
-                self._subject = LOOKING
-            case CheckEnded():
-                self._check = check_result(report)
-            case IterationSettled():
-                self._statuses, self._usage = report.statuses, report.usage
-            case (
-                AgentActivity()
-                | WaitStarted()
-                | AgentChanged()
-                | BaselineChecked()
-                | WorkPutAway()
-                | QuestionAsked()
-            ):
-                pass
-            case RunResumed() | RunRefused() | RunEnded() | IterationFailed() | AgentEnded() | AgentOutputChunk():
-                pass
-            case LoopWarning() | HandlerMessage() | TaskFileUnreadable():
-                pass
-            case _:
-                assert_never(report)
-        super().__call__(report)
-
-    def _picture(self) -> Any:
-        from rich.console import Group
-        from rich.progress_bar import ProgressBar
-        from rich.table import Table
-        from rich.text import Text
-
-        done = sum(status in ("completed", "skipped") for status in self._statuses)
-        seconds = time.monotonic() - self._started
-        grid = Table.grid(padding=(0, 1))
-        grid.add_row(
-            ProgressBar(total=max(len(self._statuses), 1), completed=done, width=24),
-            Text(f"{done}/{plural(len(self._statuses), 'task')}"),
-            Text(f"iteration {self._iteration}/{self._max_iterations}, {elapsed(seconds)}"),
-            Text(cost(self._usage).removeprefix(", ")),
-        )
-        current = Text(safe(self._subject, keep=""), style="bold", no_wrap=True, overflow="ellipsis")
-        step = Text(f"{self._step}  {safe(self._check, keep='')}", style="dim", no_wrap=True, overflow="ellipsis")
-        return Group(current, step, grid)
-
-
-def subject(report: IterationStarted) -> str:
-    """What an iteration is about: its task, or the search for tasks."""
-    task = report.task
-    if task is None:
-        return LOOKING if report.mode == "discovery" else "no task"
-    attempt = f" (attempt {task.attempts + 1})" if task.attempts else ""
-    return f"{task.id} {task.title}{attempt}"
-
-
-def settled_line(report: IterationSettled) -> str:
-    """The result of an iteration; "" if it failed, since the reason was printed already."""
-    completed = report.outcome is IterationOutcome.COMPLETED
-    if report.mode == "discovery" and (completed or report.outcome is IterationOutcome.INCOMPLETE):
-        return f"  found {plural(report.new_tasks, 'new task') if completed else 'no new tasks'}"
-    if not completed:
-        return ""
-    done = report.statuses.count("completed")
-    return f"  completed: {done} of {plural(len(report.statuses), 'task')} completed"
-
-
-def check_result(report: CheckEnded) -> str:
-    return f"`{report.command}`: {'ok' if report.passed else 'FAILED'} ({report.seconds:.1f}s)"
-
-
-def first_line(text: str) -> str:
-    return text.splitlines()[0] if text else ""
-
-
-def elapsed(seconds: float) -> str:
-    minutes, rest = divmod(int(seconds), 60)
-    hours, minutes = divmod(minutes, 60)
-    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
-
-
-def cost(usage: Mapping[str, Any]) -> str:
-    """`, 12,345 tokens, $0.12`, for agents that report their usage; "" for others."""
-    tokens = sum(int(usage.get(name) or 0) for name in ("input_tokens", "output_tokens"))
-    parts = [f"{tokens:,} tokens"] if tokens else []
-    if usage.get("cost_usd"):
-        parts.append(f"${usage['cost_usd']:.2f}")
-    return f", {', '.join(parts)}" if parts else ""
-
-
-def plural(count: int, noun: str) -> str:
-    """`1 task`, `2 tasks`."""
-    return f"{count} {noun}{'' if count == 1 else 's'}"

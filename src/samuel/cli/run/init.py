@@ -9,12 +9,13 @@ from samuel.agents.table import find
 from samuel.cli.command_context import CommandContext, inside_a_run, json_option
 from samuel.cli.consent import Consent
 from samuel.cli.run import run_file, state_directory, task_store
-from samuel.cli.run.display import plural
+from samuel.cli.run.words import plural
 from samuel.config.edit import Value, set_value
 from samuel.errors import SamuelError
 from samuel.files import atomic
 from samuel.files.lock import held
 from samuel.loop.detect import quality_checks
+from samuel.prompts import background
 from samuel.tasks.markdown import read
 from samuel.tasks.task import Task
 
@@ -65,6 +66,7 @@ def init(
         for key, value in settings.items():
             set_value(root / paths.CONFIG, ("methodology", name, key), value)
         _replace_tasks(state_directory(here, name), converted.tasks)
+        background.save(state_directory(here, name), root, here.directory / prd, converted.prose)
     if "quality_checks" in settings:
         consent = Consent(root)
         consent.agree(item for item in consent.pending() if item.name == f"checks:{name}")

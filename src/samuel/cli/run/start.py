@@ -1,10 +1,9 @@
 from __future__ import annotations
 
-import os
 import signal
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from types import FrameType
 from typing import TYPE_CHECKING, Any
 
@@ -13,9 +12,11 @@ import click
 from samuel import paths
 from samuel.cli.command_context import CommandContext, env_option, json_option
 from samuel.cli.run.budget_option import BudgetType
-from samuel.cli.run.display import JsonDisplay, LiveDisplay, PlainDisplay, plural
+from samuel.cli.run.display import JsonDisplay, PlainDisplay
+from samuel.cli.run.live import LiveDisplay
 from samuel.cli.run.preflight import make_ready
 from samuel.cli.run.profile import RunProfile
+from samuel.cli.run.words import first_line, plural
 from samuel.cli.signals import END, handled_by
 from samuel.config import load_personal
 from samuel.events.endings import ExitReason
@@ -39,7 +40,7 @@ VERBOSE = "Print the agent's output; write [hooks.timing] lines to progress.md."
 @click.option("--methodology", default="", help="The methodology to use instead of default_methodology.")
 @click.option("--agent", default="", help="The agent to use instead of the methodology's.")
 @click.option("--add-budget", type=BudgetType(), default=NOTHING_ADDED, help=ADD_BUDGET)
-@click.option("--dry-run", is_flag=True, help="Run the hooks of one iteration; start no agent, change nothing.")
+@click.option("--dry-run", is_flag=True, help="Print the next prompt; start no agent, change nothing.")
 @click.option("--profile", is_flag=True, help=PROFILE)
 @click.option("--yes", is_flag=True, help="Trust the commands and hooks of this project as they are now.")
 @click.option("-v", "--verbose", is_flag=True, help=VERBOSE)
@@ -50,7 +51,7 @@ def start(here: CommandContext, /, **options: Any) -> int:
     """Work on the tasks until they are done.
 
     Each iteration starts a fresh agent, and a task counts as done only when the project's own checks pass. The
-    first Ctrl-C stops after the current step, the second one stops now. A run that was killed resumes where it
+    first Ctrl-C finishes the current attempt, the second one stops now. A run that was killed resumes where it
     stopped.
 
     \b
@@ -87,7 +88,7 @@ def run_loop(
         loop = app.loop(stop, timings=profile or verbose, dry_run=dry_run)
         if dry_run:
             return _dry_run(here, loop, agent or app.workplace.agent)
-        with _signals(stop), display.showing():
+        with _signals(stop, display.stop_requested), display.showing():
             agents = (agent,) if agent else app.workplace.chosen_agents
             run = loop.run(iterations or settings.max_iterations, agents, add_budget)
     table = run_profile.table()
@@ -114,23 +115,27 @@ def plain(run: Run) -> dict[str, Any]:
 
 
 def _dry_run(here: CommandContext, loop: Loop, agent: str) -> int:
+    """Print the prompt of one iteration, also where a later step would stop it."""
     data = loop.dry_run(agent)
-    subject = f"task {data['task']}" if data["task"] else data["mode"]
-    size = plural(len(data["prompt"].encode()), "byte")
-    result = f"stopped: {data['stopped']}" if data["stopped"] else f"{subject}, a prompt of {size} for {agent}"
-    return here.out.answer(data, f"dry run: {result}", ok=not data["stopped"])
+    blocks = []
+    if data["prompt"]:
+        subject = f"task {data['task']}" if data["task"] else data["mode"]
+        size = plural(len(data["prompt"].encode()), "byte")
+        blocks = [f"dry run: {subject}, a prompt of {size} for {data['agent']}\n", data["prompt"].rstrip("\n")]
+    if data["stopped"]:
+        blocks += [*([""] if blocks else []), f"dry run: stopped: {first_line(data['stopped'])}"]
+    return here.out.answer(data, *blocks, ok=not data["stopped"])
 
 
 @contextmanager
-def _signals(stop: Stop) -> Iterator[None]:
-    """The first signal stops the run after the current step, the second one stops it now."""
+def _signals(stop: Stop, answer: Callable[[], None]) -> Iterator[None]:
+    """The first signal lets the attempt finish and is answered at once, the second one stops the run now."""
 
     def request_stop(signum: int, frame: FrameType | None) -> None:
         if stop.requested:
             raise KeyboardInterrupt
         stop.requested = True
-        with suppress(OSError):  # the terminal may be closed. Not by print, which may be in the middle of a line
-            os.write(2, b"\nstopping after this step; press Ctrl-C again to stop now\n")
+        answer()
 
     with handled_by(request_stop, signal.SIGINT, *END):
         yield

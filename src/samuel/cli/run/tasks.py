@@ -27,11 +27,19 @@ def tasks(here: CommandContext, status: str | None) -> int:
 
 
 def table(tasks: Iterable[Task]) -> OutputTable:
-    return OutputTable(COLUMNS, [_row(task) for task in tasks])
+    tasks = list(tasks)
+    dispensable = ["priority", "complexity"]
+    dispensable += [] if any(task.depends_on for task in tasks) else ["depends on"]
+    dispensable += [] if any(task.last_failure for task in tasks) else ["why"]
+    return OutputTable(COLUMNS, [_row(task) for task in tasks], ("depends on", "title", "why"), dispensable)
 
 
 def _row(task: Task) -> tuple[str, ...]:
-    status = f"{task.status} (claimed)" if task.claimed and task.status == "in_progress" else task.status
+    status: str = task.status
+    if task.claimed and status == "in_progress":
+        status = "in_progress (claimed)"
+    elif task.verified == "none" and status == "completed":
+        status = "completed (unverified)"
     questions = [question.text for question in task.open_questions]
     why = " ".join((questions[0] if questions else task.last_failure).split())[:60]  # `--json` has the whole of it
     return task.id, status, task.priority, task.complexity, ", ".join(task.depends_on) or "-", task.title, why

@@ -6,9 +6,17 @@ from typing import Any
 
 from samuel.clock import iso
 from samuel.events import AfterIteration
+from samuel.events.endings import IterationOutcome
 from samuel.loop.defaults.common import writes_nothing
 from samuel.loop.workplace import Workplace
 from samuel.prompts import progress
+from samuel.prompts.learning import learning
+
+# The task is not at fault, or its last failure is that of an earlier attempt.
+NOTHING_LEARNED = (
+    *(IterationOutcome.LIMITED, IterationOutcome.UNAVAILABLE, IterationOutcome.OVER_BUDGET),
+    *(IterationOutcome.ASKED, IterationOutcome.STALLED, IterationOutcome.GATED),
+)
 
 
 class AppendProgress:
@@ -20,7 +28,7 @@ class AppendProgress:
             return {"ok": True}
         task = event.task
         done = event.outcome == "completed" and bool(task)
-        failure = "" if done else str(task.get("last_failure") or "").split("\n")[0]
+        lesson = "" if done or event.outcome in NOTHING_LEARNED else learning(str(task.get("last_failure") or ""))
         progress.append(
             self._place.progress,
             progress.ProgressEntry(
@@ -30,7 +38,7 @@ class AppendProgress:
                 task_id=str(task.get("id") or "-"),
                 outcome=event.outcome,
                 completed=(f"{task['id']} {task['title']}",) if done else (),
-                learnings=(failure,) if failure else (),
+                failures=(lesson,) if lesson else (),
             ),
         )
         return {"ok": True}

@@ -10,7 +10,7 @@ from samuel.errors import SamuelError
 from samuel.events import QualityCheck
 from samuel.events.loop import CheckRun
 from samuel.loop.report_files import ReportFiles
-from samuel.loop.reports import CheckEnded
+from samuel.loop.reports import CheckEnded, CheckStarted
 from samuel.loop.workplace import Workplace
 from samuel.process import sandbox as sandboxes
 from samuel.process import spawn
@@ -73,6 +73,7 @@ class RunCommands:
 
         argv, place = ["/bin/sh", "-c", command], self._place
         env = {**place.environment, **_own_names(event), **self._reports.prepare(command, number)}
+        place.watch(CheckStarted(command))
         with sandboxes.confined(argv, place.settings.sandbox, place.confinement, env) as confined:
             finished = spawn.run(
                 confined.argv,

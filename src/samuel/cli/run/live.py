@@ -1,0 +1,154 @@
+"""The live display of a run on a terminal: a picture of the moment, below the lines that scroll away."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from typing import TYPE_CHECKING, Any
+
+from samuel.cli.run.display import FINISHING, PlainDisplay
+from samuel.cli.run.words import (
+    LOOKING,
+    check_result,
+    cost,
+    elapsed,
+    first_line,
+    plural,
+    step_words,
+    subject,
+    total,
+    wait_line,
+)
+from samuel.loop.reports import (
+    AgentActivity,
+    AgentEnded,
+    AgentOutputChunk,
+    CheckEnded,
+    CheckStarted,
+    DiscoveryChosen,
+    IterationSettled,
+    IterationStarted,
+    Report,
+    RunStarted,
+    StepStarted,
+    WaitStarted,
+)
+from samuel.printable import safe
+
+if TYPE_CHECKING:
+    from rich.live import Live
+    from rich.text import Text
+
+
+class LiveDisplay(PlainDisplay):
+    """The current task, the step, what the agent does, and a progress bar."""
+
+    def __init__(
+        self,
+        verbose: bool = False,
+        now: Callable[[], float] = time.time,
+        monotonic: Callable[[], float] = time.monotonic,
+    ) -> None:
+        super().__init__(verbose, now)
+        self._monotonic = monotonic
+        self._live: Live | None = None
+        self._started = self._step_started = monotonic()
+        self._subject = "starting"
+        self._step = ""
+        self._details = ""  # what the agent does, or the check that runs
+        self._iteration = self._max_iterations = 0
+        self._usage: Mapping[str, Any] = {}  # of the run, up to the last iteration that is settled
+        self._agent_usage: Mapping[str, Any] = {}  # of the agent of this iteration
+        self._statuses: Sequence[str] = ()
+        self._waits: WaitStarted | None = None
+        self._stopping = False
+
+    def showing(self) -> AbstractContextManager[Any]:
+        from rich.console import Console
+        from rich.live import Live
+
+        console = Console(color_system=None if os.environ.get("NO_COLOR") else "auto", highlight=False)
+        self._started = self._step_started = self._monotonic()  # questions before the run took time, too
+        self._live = Live(get_renderable=self._picture, console=console, refresh_per_second=4, transient=True)
+        return self._live
+
+    def stop_requested(self) -> None:
+        """Answer in the picture, at its next refresh: any other text would leave a part of it on the screen."""
+        self._stopping = True
+        if self._live is None or not self._live.is_started:
+            super().stop_requested()
+
+    def __call__(self, report: Report) -> None:
+        super().__call__(report)
+        match report:
+            case StepStarted():
+                self._begin_step(step_words(report.event))
+            case RunStarted():
+                self._statuses, self._max_iterations = report.statuses, report.max_iterations
+            case IterationStarted():
+                self._iteration, self._max_iterations = report.iteration, report.max_iterations
+                self._subject, self._agent_usage = subject(report), {}
+                self._begin_step("")
+            case DiscoveryChosen():
+                self._subject = LOOKING
+            case AgentActivity():
+                self._details = first_line(report.text) or self._details
+                self._agent_usage = report.usage or self._agent_usage
+            case AgentOutputChunk():
+                if report.readable:
+                    self._details = self._agent_text.last_line
+            case AgentEnded():
+                self._agent_usage = report.usage or self._agent_usage
+            case CheckStarted():
+                self._begin_step(f"running `{report.command}`")
+            case CheckEnded():
+                self._begin_step(step_words("quality.check"), check_result(report))
+            case WaitStarted():
+                self._begin_step("")
+                self._waits = report
+            case IterationSettled():
+                self._statuses, self._usage, self._agent_usage = report.statuses, report.usage, {}
+            case _:
+                pass
+
+    def _begin_step(self, words: str, details: str = "") -> None:
+        self._waits = None
+        self._details = details
+        if words != self._step:
+            self._step, self._step_started = words, self._monotonic()
+
+    def _picture(self) -> Any:
+        from rich.console import Group
+        from rich.progress_bar import ProgressBar
+        from rich.table import Table
+
+        done = sum(status in ("completed", "skipped") for status in self._statuses)
+        grid = Table.grid(padding=(0, 1))
+        grid.add_row(
+            ProgressBar(total=max(len(self._statuses), 1), completed=done, width=24),
+            _text(f"{done}/{plural(len(self._statuses), 'task')}"),
+            _text(
+                f"iteration {self._iteration}/{self._max_iterations}, {elapsed(self._monotonic() - self._started)}"
+            ),
+            _text(cost(total((self._usage, self._agent_usage))).removeprefix(", ")),
+        )
+        stopping = [_text(FINISHING, "yellow")] if self._stopping else []
+        return Group(_text(self._subject, "bold"), *self._moment(), *stopping, grid)
+
+    def _moment(self) -> list[Text]:
+        """The step with its time, and below it what the agent does."""
+        if self._waits is not None:
+            return [_text(wait_line(self._waits, self._now()), "yellow")]
+        if not self._step:
+            return [_text("")]
+        step = f"{self._step}  {elapsed(self._monotonic() - self._step_started)}"
+        return [_text(step, "dim"), *([_text(f"  {self._details}", "dim")] if self._details else [])]
+
+
+def _text(words: str, style: str = "") -> Text:
+    """One line that is cut, never wrapped."""
+    from rich.text import Text
+
+    return Text(safe(words, keep=""), style=style, no_wrap=True, overflow="ellipsis")

@@ -1,0 +1,205 @@
+"""The words of a run's display: counts, times, costs, endings, and what to do next."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from samuel.agents.ending import EndingKind
+from samuel.events.endings import ExitReason, IterationOutcome
+from samuel.loop.reports import (
+    AgentEnded,
+    BaselineChecked,
+    CheckEnded,
+    IterationSettled,
+    IterationStarted,
+    RunEnded,
+    WaitStarted,
+    WorkPutAway,
+)
+from samuel.tasks.task import Task
+
+LOOKING = "looking for tasks"
+TAIL_LINES = 10
+MOST_BLOCKED = 5  # tasks that the end of a run names one by one
+UNVERIFIED = "unverified: no checks are configured"
+
+_DAY = 24 * 3600
+_ENDINGS = {
+    EndingKind.UNAUTHORISED: "not logged in",
+    EndingKind.OVERLOADED: "its service is overloaded",
+    EndingKind.UNREACHABLE: "its service cannot be reached",
+    EndingKind.TIMED_OUT: "ended at agent_timeout",
+    EndingKind.IDLE: "ended at idle_timeout, without a sign of work",
+    EndingKind.OVER_BUDGET: "ended, because a budget is used up",
+}
+_STEPS = {
+    "before:loop": "starting",
+    "before:iteration": "pausing",
+    "iteration.gate": "deciding whether to go on",
+    "context.snapshot": "looking at the project",
+    "context.progress": "looking at the project",
+    "context.task": "looking at the project",
+    "context.extra": "looking at the project",
+    "before:agent.invoke": "writing the prompt",
+    "agent.invoke": "agent at work",
+    "quality.check": "checking",
+    "after:iteration": "recording the result",
+    "after:loop": "ending",
+}
+
+
+def step_words(event: str) -> str:
+    """What a run does while this event is fired."""
+    return _STEPS.get(event, "running hooks")
+
+
+def subject(report: IterationStarted) -> str:
+    """What an iteration is about: its task, or the search for tasks."""
+    task = report.task
+    if task is None:
+        return LOOKING if report.mode == "discovery" else "no task"
+    attempt = f" (attempt {task.attempts + 1})" if task.attempts else ""
+    return f"{task.id} {task.title}{attempt}"
+
+
+def agent_line(report: AgentEnded, now: float) -> str:
+    """How an agent ended: in words if the reason is known, else by its exit code."""
+    ending = report.ending
+    if ending.kind is EndingKind.LIMITED:
+        until = f" until {clock_time(ending.resets_at, now)}" if ending.resets_at else ""
+        what = f"rate limited{until}"
+    else:
+        what = _ENDINGS.get(ending.kind, f"exit code {report.exit_code}")
+    reason = first_line(ending.reason)
+    details = f"{report.agent}: {reason}" if report.agent and reason else reason
+    return f"agent: {what}{f' ({details})' if details else ''}{cost(report.usage)}"
+
+
+def wait_line(report: WaitStarted, now: float) -> str:
+    why = first_line(report.why)
+    end = f"until {clock_time(report.until, now)}, {elapsed(max(0.0, report.until - now))} left"
+    return f"waiting for {report.agent} {end}{f': {why}' if why else ''}"
+
+
+def baseline_line(report: BaselineChecked) -> str:
+    if not report.failing:
+        return "baseline: the checks pass"
+    failing = ", ".join(f"`{command}`" for command in report.failing)
+    rest = "accepted; only what becomes worse counts" if report.accepted else "no agent was started"
+    return f"baseline: {failing} failed before the first agent; {rest}"
+
+
+def put_away_line(report: WorkPutAway) -> str:
+    files = plural(len(report.paths), "file")
+    return f"put away the changes of task {report.task_id} ({files}): `samuel run show {report.task_id} --diff`"
+
+
+def settled_line(report: IterationSettled) -> str:
+    """The result of an iteration; "" if it failed, since the reason was printed already."""
+    completed = report.outcome is IterationOutcome.COMPLETED
+    if report.mode == "discovery" and (completed or report.outcome is IterationOutcome.INCOMPLETE):
+        return f"  found {plural(report.new_tasks, 'new task') if completed else 'no new tasks'}"
+    if not completed:
+        return ""
+    done = f"{report.statuses.count('completed')} of {plural(len(report.statuses), 'task')} completed"
+    return f"  completed, {UNVERIFIED}; {done}" if report.verified == "none" else f"  completed: {done}"
+
+
+def end_line(report: RunEnded) -> str:
+    """Why a run ended, how many tasks have which status, and what it cost."""
+    unverified = sum(task.status == "completed" and task.verified == "none" for task in report.tasks)
+    counts = {status: f"{count} {status}" for status, count in report.counts.items() if count}
+    if unverified and "completed" in counts:
+        counts["completed"] += f" ({unverified} unverified)"
+    end = f"ended: {report.reason} after {plural(report.iterations, 'iteration')}"
+    return f"{end}{'; ' if counts else ''}{', '.join(counts.values())}{cost(report.usage)}"
+
+
+def next_steps(report: RunEnded) -> Iterator[str]:
+    """What a person can do after this run, a line each, with the commands for it."""
+    if report.reason is ExitReason.BASELINE_FAILED:
+        yield "fix the checks, or count only what becomes worse: samuel run start --baseline accept"
+    if report.reason is ExitReason.BUDGET and report.message and "max_duration" not in report.message:
+        yield "go on with more: samuel run start --add-budget 5usd (or 20000tokens)"
+    yield from _blocked([task for task in report.tasks if task.status == "blocked"])
+    for task in report.tasks:
+        if task.status == "waiting":
+            yield f"waiting for your answer: {task.id} {task.title}"
+            yield f"  samuel run answer {task.id} TEXT"
+    if report.report:
+        yield f"report: {report.report}"
+
+
+def _blocked(tasks: list[Task]) -> Iterator[str]:
+    for task in tasks[:MOST_BLOCKED]:
+        why = first_line(task.last_failure)
+        yield f"blocked: {task.id} {task.title}{f' ({why})' if why else ''}"
+        yield f"  samuel run show {task.id}"
+        yield f"  samuel run reset {task.id}"
+    if len(tasks) > MOST_BLOCKED:
+        yield f"and {len(tasks) - MOST_BLOCKED} more: samuel run tasks --status blocked"
+
+
+def check_result(report: CheckEnded) -> str:
+    return f"`{report.command}`: {'ok' if report.passed else 'FAILED'} ({report.seconds:.1f}s)"
+
+
+def short_path(path: str) -> str:
+    """A path as the user can type it here: relative if it is below the current directory."""
+    directory = os.path.join(os.getcwd(), "")
+    return path.removeprefix(directory)
+
+
+def first_line(text: str) -> str:
+    return next(iter(text.splitlines()), "")
+
+
+def tail(text: str, lines: int = TAIL_LINES, indent: str = "    ") -> list[str]:
+    """The last lines of an output, indented, without empty ones at its ends."""
+    return [f"{indent}{line}".rstrip() for line in text.rstrip().strip("\n").splitlines()[-lines:]]
+
+
+def elapsed(seconds: float) -> str:
+    minutes, rest = divmod(int(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
+
+
+def clock_time(at: float, now: float) -> str:
+    """A time of day as a clock on the wall shows it: with seconds if it is near, with the day if it is far."""
+    try:
+        there, here = time.localtime(at), time.localtime(now)
+    except (OverflowError, ValueError, OSError):  # an agent may report any number
+        return str(at)
+    if abs(at - now) < 60:
+        return time.strftime("%H:%M:%S", there)
+    if there[:3] == here[:3]:
+        return time.strftime("%H:%M", there)
+    return time.strftime("%a %H:%M" if abs(at - now) < 6 * _DAY else "%Y-%m-%d %H:%M", there)
+
+
+def total(usages: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
+    """The sum of usages, by name; what none of them has is not in it."""
+    summed: dict[str, Any] = {}
+    for usage in usages:
+        for name, value in usage.items():
+            if isinstance(value, int | float):
+                summed[name] = summed.get(name, 0) + value
+    return summed
+
+
+def cost(usage: Mapping[str, Any]) -> str:
+    """`, 12,345 tokens, $0.12`, for agents that report their usage; "" for others."""
+    tokens = sum(int(usage.get(name) or 0) for name in ("input_tokens", "output_tokens"))
+    parts = [f"{tokens:,} tokens"] if tokens else []
+    if dollars := usage.get("cost_usd"):
+        parts.append(f"${dollars:.2f}" if dollars >= 0.005 else "<$0.01")
+    return f", {', '.join(parts)}" if parts else ""
+
+
+def plural(count: int, noun: str) -> str:
+    """`1 task`, `2 tasks`."""
+    return f"{count} {noun}{'' if count == 1 else 's'}"
