@@ -31,15 +31,15 @@ from samuel.events.loop import CheckRun
 from samuel.hooks.handler import Origin
 from samuel.loop.agent_ending import ending_of
 from samuel.loop.attempt_facts import AttemptFacts
-from samuel.loop.attempt_record import ChangedFile
-from samuel.loop.attempts import DISCOVERY, AttemptChanges, Retry
+from samuel.loop.attempt_tree import AttemptTree
+from samuel.loop.attempts import AttemptChanges
 from samuel.loop.availability import TROUBLE, wait_after
 from samuel.loop.budgets import BudgetHit
-from samuel.loop.check_files import CheckFiles, owned, protected
 from samuel.loop.claims import take_claim
 from samuel.loop.contexts import Contexts
 from samuel.loop.evidence import Evidence
 from samuel.loop.judgement import Judgement
+from samuel.loop.questions import new_question
 from samuel.loop.reports import AgentEnded, DiscoveryChosen, IterationFailed, IterationStarted, QuestionAsked
 from samuel.loop.run import UNCHANGED, Run, Settlement, TaskCells, TreeAction
 from samuel.loop.run_files import RunFiles
@@ -48,7 +48,6 @@ from samuel.loop.steps import NOTHING_GENERATED, Steps
 from samuel.loop.stop import AgentTrouble, IterationEnded, RunStopped, reason_without_task
 from samuel.loop.workplace import Workplace
 from samuel.loop.worktree import ProjectState, RepositoryLost
-from samuel.printable import file_name
 from samuel.process import sandbox as sandboxes
 from samuel.process import spawn
 from samuel.process.git.git import GitFailed
@@ -76,15 +75,13 @@ class Iteration:
     ) -> None:
         """`save` writes the run to disk: what its work tree is must be known before an agent changes it."""
         self._save = save
-        self._seen: AttemptChanges | None = None  # the work tree after the agent
+        self._tree: AttemptTree | None = None  # None until the attempt starts
         self._place = place
         self._steps = steps
         self._files = files
         self.run = run
         self._task = task
         self._facts = AttemptFacts(place.clock.now())
-        self._check_files: CheckFiles | None = None
-        self._verified_names: set[str] = set()
         self._header_reported = False
         self._checks_ran = False  # those of handlers other than the built-in one
         self._passed_runs: tuple[CheckRun, ...] = ()
@@ -199,43 +196,17 @@ class Iteration:
         """Make the work tree what the attempt begins with, and save that before an agent changes it."""
         if self._steps.dry_run:
             return
-        attempts = self._files.attempts
-        retry: Retry = "fresh" if self._place.settings.retry == "fresh" else "continue"
-        start = attempts.start(self._own_task or DISCOVERY, retry, self._is_protected)
-        for problem in start.problems:
-            self._place.warn(problem)
-        self.run = self._save(replace(self.run, tree=attempts.state))
-
-    def _is_protected(self, path: str) -> bool:
-        """Whether a retry begins with this file as it is in the verified tree, and not as it was left."""
-        trees, task = self._files.trees, self._task
-        if trees is None or task is None or owned(task, (path,)):
-            return False
-        if self._check_files is None:
-            names = trees.paths(self.run.tree.verified)
-            self._check_files = CheckFiles.of(self._commands, names, self._verified_text)
-            self._verified_names = set(names)
-        chosen = self._check_files.touched((path,)) or protected((path,), self._place.settings.protect)
-        return bool(chosen) and path in self._verified_names
-
-    def _verified_text(self, path: str) -> str:
-        trees = self._files.trees
-        content = trees.content(self.run.tree.verified, path) if trees else None
-        return (content or b"").decode("utf-8", "replace")
+        self._tree = AttemptTree(self._place, self._files, self._task if self._own_task else None, self._commands)
+        self._tree.start()
+        self.run = self._save(replace(self.run, tree=self._tree.state))
 
     def _observe(self) -> None:
-        """Look at what the agent changed: once, after it ended."""
-        if self._seen is not None or not self._steps.agent_started:
+        """Look at what the agent changed, after it ended."""
+        if self._tree is None or not self._steps.agent_started:
             return
-        self._seen = seen = self._files.attempts.observe(None if self._facts.changed else ())
-        self._facts.changed_files = tuple(
-            ChangedFile(path=file_name(change.path), added=change.added, removed=change.removed)
-            for change in seen.changes
-        )
-        if seen.person:
-            named = ", ".join(f"`{file_name(path)}`" for path in seen.person[:MAX_NAMED])
-            self._place.warn(f"the agent changed what you had changed before the run; it stays so: {named}")
-        self.run = self._save(replace(self.run, tree=self._files.attempts.state))
+        self._tree.observe(self._facts.changed)
+        self._facts.changed_files = self._tree.changed_files
+        self.run = self._save(replace(self.run, tree=self._tree.state))
 
     def _prepare(self, generated: StateNames) -> AgentInvoke:
         """The call of the agent: handlers may change all of it, but not the run's own variables."""
@@ -302,7 +273,7 @@ class Iteration:
         stdout, stderr = str(answer.get("stdout", "")), str(answer.get("stderr", ""))
         facts.exit_code, facts.log = code, self._below_root(str(answer.get("stdout_path") or ""))
         facts.ending = ending_of(answer, changed=bool(facts.changed), now=self._place.clock.now())
-        self._place.watch(AgentEnded(code, facts.usage, facts.ending, facts.log))
+        self._place.watch(AgentEnded(code, facts.usage, facts.ending, facts.log, self.run.agent))
         self._fire(AfterAgentInvoke(exit_code=code, stdout=stdout, stderr=stderr, usage=facts.usage))
         if facts.ending.kind in (*TROUBLE, EndingKind.OVER_BUDGET) and not self._is_claimed():
             raise AgentTrouble(facts.ending)
@@ -319,7 +290,8 @@ class Iteration:
         assert self._task is not None
         settings, files = self._place.settings, self._files
         judgement = Judgement(files.trees, files.checks, self._commands, settings.protect, self._run_checks)
-        verdict = judgement.judge(self._task, self._seen or AttemptChanges(), self.run.tree.verified)
+        changes = self._tree.changes if self._tree else None
+        verdict = judgement.judge(self._task, changes or AttemptChanges(), self.run.tree.verified)
         facts = self._facts
         facts.checks, facts.check_files = list(verdict.checks.records), verdict.check_files
         facts.lost_tests = verdict.checks.lost_tests
@@ -349,7 +321,7 @@ class Iteration:
         task = self._current(tasks)
         if task is None or task.status in ("skipped", "blocked"):  # by the agent, with its reason
             return self._settle(IterationOutcome.INCOMPLETE, failed=False, task=task, tree="put_away")
-        if task.claimed and not (self._has_changes() or task.no_change):
+        if task.claimed and not (task.no_change or self._tree_has_changes):
             return self._failed(IterationOutcome.STALLED, UNCHANGED_CLAIM)
         if task.claimed:
             return self._completed(task)
@@ -405,11 +377,11 @@ class Iteration:
     def _parked(self) -> Settlement | None:
         """The settlement of a task whose agent asked a question; None if it asked none."""
         task = self._current(self._files.tasks.load())
-        if task is None or task.status != "waiting":
+        question = new_question(self._task, task) if self._task else None
+        if task is None or question is None:
             return None
-        for question in task.open_questions:
-            self._place.watch(QuestionAsked(task.id, question.text))
-        return self._settle(IterationOutcome.ASKED, failed=False, task=task, tree="put_away")
+        self._place.watch(QuestionAsked(task.id, question.text))
+        return self._settle(IterationOutcome.ASKED, failed=False, task=task, question=question, tree="put_away")
 
     def _troubled(self, trouble: AgentTrouble) -> Settlement:
         """The agent could not work, or a budget is used up: the task is pending again, with no attempt more."""
@@ -462,12 +434,9 @@ class Iteration:
         task = self._current(self._files.tasks.load())
         return task is not None and task.claimed
 
-    def _has_changes(self) -> bool:
-        """Whether this attempt, or an earlier one at the same task, changed a file."""
-        seen, retried = self._seen, self._task is not None and self._task.attempts > 0
-        if seen is not None and seen.tree:
-            return bool(seen.changes or seen.paths)
-        return bool(self._facts.changed) or retried
+    @property
+    def _tree_has_changes(self) -> bool:
+        return self._tree is not None and self._tree.has_changes(self._facts.changed)
 
     def _below_root(self, path: str) -> str:
         return os.path.relpath(path, self._place.root) if path else ""

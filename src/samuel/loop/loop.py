@@ -13,22 +13,19 @@ from typing import Any
 from msgspec.structs import replace
 
 from samuel.errors import SamuelError
-from samuel.events import AfterIteration, AfterLoop, BeforeLoop, QualityCheck
+from samuel.events import AfterIteration, AfterLoop, BeforeLoop
 from samuel.events.endings import ExitReason
 from samuel.files.lock import held
-from samuel.loop.attempt_record import RunRecord
+from samuel.loop import baseline
 from samuel.loop.attempts import NO_TREE
 from samuel.loop.availability import AgentChoice, choose
 from samuel.loop.budgets import NOTHING_ADDED, AddedBudget
-from samuel.loop.evidence import Evidence, restore
-from samuel.loop.history import History
+from samuel.loop.evidence import restore
 from samuel.loop.iteration import Iteration
-from samuel.loop.judgement import checked
 from samuel.loop.patient_tasks import PatientTasks
-from samuel.loop.report.files import write_reports
+from samuel.loop.questions import asked_question
 from samuel.loop.reports import (
     AgentChanged,
-    BaselineChecked,
     IterationFailed,
     IterationSettled,
     RunEnded,
@@ -39,12 +36,11 @@ from samuel.loop.reports import (
 )
 from samuel.loop.run import Run, RunFile, Settlement
 from samuel.loop.run_files import RunFiles
-from samuel.loop.run_logs import remove_old_logs
-from samuel.loop.settle import AppliedSettlement, apply
+from samuel.loop.run_history import RunHistoryWriter
+from samuel.loop.settle import apply
 from samuel.loop.spending import Spending
 from samuel.loop.steps import ProgressNote, Steps
 from samuel.loop.stop import IterationEnded, RunStopped, Stop, reason_without_task
-from samuel.loop.verdict import failing_commands, record_of
 from samuel.loop.workplace import Workplace
 from samuel.printable import file_name
 from samuel.process.live import registered
@@ -53,9 +49,6 @@ from samuel.tasks.queue import next_task
 from samuel.tasks.store import TaskStore
 from samuel.tasks.task import Task
 
-BASELINE_FAILED = (
-    "the checks fail before any agent has worked; fix them, or start with `--baseline accept` if that is expected"
-)
 MAX_EMPTY_DISCOVERIES = 2  # in a row
 WAIT_STEP = 1.0  # seconds of a wait after which a request to stop is seen
 
@@ -67,8 +60,8 @@ class Loop:
         self._stop = stop
         self._pinned = dict(pinned)
         self._files = RunFiles.pinned(place, stop)
-        self._history = History.of(place.state, place.record, place.disk)
-        self._spending = Spending(place.meter, self._history, place.clock.now)
+        self._history = RunHistoryWriter(place)
+        self._spending = Spending(place.meter, self._history.history, place.clock.now)
         self._file = RunFile(place.state, place.record, place.disk)
 
     def run(self, max_iterations: int, agents: Sequence[str], added_budget: AddedBudget = NOTHING_ADDED) -> Run:
@@ -139,10 +132,11 @@ class Loop:
             task, no_task = self._next_task()
             if reason := self._reason_to_end(run, no_task):
                 return reason
-            run = self._check_baseline(run)
             if not run.baseline_done:
-                self._note_end(run, ExitReason.BASELINE_FAILED, BASELINE_FAILED)
-                return ExitReason.BASELINE_FAILED
+                run = self._check_baseline(run)
+                if not run.baseline_done:
+                    self._note_end(run, ExitReason.BASELINE_FAILED, baseline.FAILED)
+                    return ExitReason.BASELINE_FAILED
             choice = choose(run.agents, run.waits, self._place.clock.now(), self._place.settings.max_wait)
             if not choice.agent:
                 self._note_end(run, ExitReason.AGENT_UNAVAILABLE, choice.why)
@@ -155,6 +149,11 @@ class Loop:
             run, reason = self._iterate(run, task, choice.agent)
             if reason:
                 return reason
+
+    def _check_baseline(self, run: Run) -> Run:
+        run = baseline.check_baseline(self._place, self._files, self._steps, run)
+        self._history.begin(run, self._files.checks)
+        return self._file.save(run)
 
     def _wait(self, run: Run, choice: AgentChoice) -> None:
         """Wait until an agent can be tried again, or a stop is requested. A run that is killed waits on."""
@@ -191,7 +190,10 @@ class Loop:
             return ExitReason.MAX_ITERATIONS
         if run.consec_fails >= settings.max_consecutive_failures:
             return ExitReason.CONSECUTIVE_FAILURES
-        if self._out_of_time(run) or self._spending.used_up(run):
+        if self._out_of_time(run):
+            return ExitReason.BUDGET
+        if hit := self._spending.used_up(run):
+            self._file.save(replace(run, budget_hit=hit))
             return ExitReason.BUDGET
         if run.empty_discoveries >= MAX_EMPTY_DISCOVERIES:
             return ExitReason.DISCOVERY_EXHAUSTED
@@ -249,7 +251,7 @@ class Loop:
         run = self._file.save(run)
         if self._files.attempts.unavailable:
             self._place.warn(self._files.attempts.unavailable)
-        self._begin_history(run)
+        self._history.begin(run, self._files.checks)
         if self._file.problem:
             self._place.warn(f"there is no record of this run, so it cannot be resumed: {self._file.problem}")
         return run
@@ -282,40 +284,35 @@ class Loop:
         """Carry out what was decided and may not be done yet: the settlement, then after:iteration."""
         if run.settlement is not None:
             applied = apply(self._place, self._files, run)
-            self._record(run.settlement, applied)
+            if record := self._history.add(run.settlement, applied):
+                self._spending.add(record)
             run = self._file.save(replace(run.settled(), tree=self._files.attempts.state))
         if run.unannounced is not None:
             run = self._announce(run, run.unannounced)
             run = self._file.save(replace(run, unannounced=None))
         return run
 
-    def _record(self, settlement: Settlement, applied: AppliedSettlement) -> None:
-        """Add the iteration to the history. A history that cannot be written costs a warning, not the run."""
-        if settlement.record is None:
-            return
-        record = replace(settlement.record, commit=applied.commit, ref=applied.ref)
-        with self._history_is_optional():
-            self._history.add(record)
-        self._spending.add(record)
-
-    @contextmanager
-    def _history_is_optional(self) -> Iterator[None]:
-        try:
-            yield
-        except (OSError, SamuelError) as error:
-            self._place.warn(f"the history of this run is incomplete: {error}")
-
     def _announce(self, run: Run, settlement: Settlement) -> Run:
         """Fire after:iteration when the tasks are settled: its handlers cannot change the result."""
         tasks = {task.id: task for task in self._files.tasks.load()}
         task = tasks.get(settlement.task_id)
         event = AfterIteration(
-            task=task.plain() if task else {}, outcome=settlement.outcome, usage=settlement.usage
+            task=task.plain() if task else {},
+            outcome=settlement.outcome,
+            usage=settlement.usage,
+            question=asked_question(settlement.question),
         )
         fired = self._steps.notify(run, event)
         statuses = tuple(task.status for task in tasks.values())
         self._place.watch(
-            IterationSettled(run.mode, settlement.outcome, settlement.new_tasks, run.usage, statuses)
+            IterationSettled(
+                run.mode,
+                settlement.outcome,
+                settlement.new_tasks,
+                run.usage,
+                statuses,
+                task.verified if task else "",
+            )
         )
         return self._file.save(run.complain("after:iteration", fired.reason)) if fired.stopped else run
 
@@ -343,10 +340,13 @@ class Loop:
         if fired.stopped:
             run = run.complain("after:loop", fired.reason)
         run = self._file.save(replace(run, exit_reason=reason, working=False))
-        with self._history_is_optional():
-            self._history.end(self._run_record(run))
-        write_reports(self._place, run.run_id)
-        self._place.watch(RunEnded(reason, run.iterations_run, self._counts(), run.usage))
+        report = self._history.end(run, self._files.checks)
+        tasks = self._tasks_or_none()
+        counts = dict.fromkeys(("completed", "pending", "blocked", "skipped"), 0)
+        for task in tasks:
+            counts[task.status] = counts.get(task.status, 0) + 1
+        message = run.exit_message or run.budget_hit
+        self._place.watch(RunEnded(reason, run.iterations_run, counts, run.usage, tasks, message, report))
         return run
 
     def _observed(self, run: Run) -> Run:
@@ -358,47 +358,6 @@ class Loop:
         except SamuelError as error:
             self._place.warn(f"what the last attempt changed is not known: {error.message}")
         return replace(run, tree=self._files.attempts.state)
-
-    # The baseline and the history
-
-    def _check_baseline(self, run: Run) -> Run:
-        """Run the checks once before an agent is paid; the run, with what failed in its exit message."""
-        commands = list(self._place.settings.quality_checks)
-        if run.baseline_done:
-            return run
-        if not commands:
-            return self._file.save(replace(run, baseline_done=True))
-        before = replace(run, iteration=0)
-        with Evidence(self._place, self._files.tasks, self._steps.state_files).window(before, "check"):
-            work = checked(self._steps.ask(before, QualityCheck(commands=commands)))
-        self._files.checks.set_baseline(work.runs)
-        failing = failing_commands(work.runs)
-        accepted = self._place.settings.baseline == "accept"
-        self._place.watch(
-            BaselineChecked(failing or ((work.other_failures,) if work.other_failures else ()), accepted)
-        )
-        run = replace(run, baseline_done=accepted or not (failing or work.other_failures))
-        with self._history_is_optional():
-            self._history.begin(self._run_record(run))
-        return self._file.save(run)
-
-    def _begin_history(self, run: Run) -> None:
-        with self._history_is_optional():
-            self._history.begin(self._run_record(run))
-        remove_old_logs(self._place.state, run.run_id)
-
-    def _run_record(self, run: Run) -> RunRecord:
-        return RunRecord(
-            run_id=run.run_id,
-            methodology=run.methodology,
-            agents=tuple(run.agents),
-            started_at=run.started_at,
-            ended_at=self._place.clock.now() if run.over else None,
-            exit_reason=run.exit_reason,
-            exit_message=run.exit_message,
-            usage=run.usage,
-            baseline=tuple(record_of(check) for check in self._files.checks.baseline),
-        )
 
     def _excluded_from_commits(self, person: Sequence[str]) -> list[str]:
         """The paths that the run must not commit: a person's, or all where an agent may make a repository."""
@@ -421,10 +380,8 @@ class Loop:
         self._steps.write_notes(ProgressNote("loop.ended", f"{exit_reason}: {' '.join(why.split())[:500]}"))
         return self._file.save(replace(run, exit_message=why))
 
-    def _counts(self) -> dict[str, int]:
-        """How many tasks there are of each status; all zero if the task file cannot be read."""
-        counts = dict.fromkeys(("completed", "pending", "blocked", "skipped"), 0)
+    def _tasks_or_none(self) -> tuple[Task, ...]:
+        """All tasks; none if the task file cannot be read."""
         with suppress(SamuelError):
-            for task in self._place.tasks.load():
-                counts[task.status] = counts.get(task.status, 0) + 1
-        return counts
+            return self._place.tasks.load()
+        return ()

@@ -27,6 +27,7 @@ from samuel.loop.attempt_record import AttemptRecord
 from samuel.loop.attempts import NO_TREE, TreeState
 from samuel.loop.availability import AgentWait
 from samuel.loop.budgets import NOTHING_ADDED, AddedBudget, BudgetHit, add_usage
+from samuel.tasks.question import Question
 from samuel.tasks.task import Task, TaskStatus, Verified
 
 FILE = "run.json"
@@ -73,6 +74,7 @@ class Settlement(msgspec.Struct, frozen=True):
     agent: str = ""  # that worked; "" if none did
     wait: AgentWait | None = None  # that agent cannot work now
     budget: BudgetHit | None = None  # is used up
+    question: Question | None = None  # that the agent asked
     tree: TreeAction = ""
     attempt: int = 0  # the number of the attempt at the task
     record: AttemptRecord | None = None

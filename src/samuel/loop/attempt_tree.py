@@ -1,0 +1,80 @@
+"""The work tree of one attempt: what it begins with, and what its agent changed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+
+from samuel.loop.attempt_record import ChangedFile
+from samuel.loop.attempts import DISCOVERY, AttemptChanges, Retry, TreeState
+from samuel.loop.check_files import CheckFiles, owned, protected
+from samuel.loop.run_files import RunFiles
+from samuel.loop.workplace import Workplace
+from samuel.printable import file_name
+from samuel.tasks.task import Task
+
+MAX_NAMED = 10  # in one warning
+
+
+class AttemptTree:
+    def __init__(self, place: Workplace, files: RunFiles, task: Task | None, commands: Sequence[str]) -> None:
+        """`task` is None for a discovery; `commands` are the checks of the attempt."""
+        self._place = place
+        self._files = files
+        self._task = task
+        self._commands = commands
+        self.changes: AttemptChanges | None = None  # None until the agent has ended
+
+    @property
+    def state(self) -> TreeState:
+        return self._files.attempts.state
+
+    def start(self) -> None:
+        """Make the work tree what the attempt begins with."""
+        retry: Retry = "fresh" if self._place.settings.retry == "fresh" else "continue"
+        name = self._task.id if self._task else DISCOVERY
+        for problem in self._files.attempts.start(name, retry, self._is_protected).problems:
+            self._place.warn(problem)
+
+    def observe(self, changed: Sequence[str]) -> None:
+        """Look at what the agent changed; `changed` is empty if nothing did."""
+        if self.changes is not None:
+            return
+        self.changes = self._files.attempts.observe(None if changed else ())
+        if self.changes.person:
+            named = ", ".join(f"`{file_name(path)}`" for path in self.changes.person[:MAX_NAMED])
+            self._place.warn(f"the agent changed what you had changed before the run; it stays so: {named}")
+
+    @property
+    def changed_files(self) -> tuple[ChangedFile, ...]:
+        """What differs from the verified tree, for the record."""
+        return tuple(
+            ChangedFile(path=file_name(change.path), added=change.added, removed=change.removed)
+            for change in (self.changes.changes if self.changes else ())
+        )
+
+    def has_changes(self, changed: Sequence[str]) -> bool:
+        """Whether this attempt, or an earlier one at the same task, changed a file."""
+        if self.changes is not None and self.changes.tree:
+            return bool(self.changes.changes or self.changes.paths)
+        return bool(changed) or (self._task is not None and self._task.attempts > 0)
+
+    def _is_protected(self, path: str) -> bool:
+        """Whether a retry begins with this file as it is in the verified tree, and not as it was left."""
+        if self._task is None or path not in self._verified_names or owned(self._task, (path,)):
+            return False
+        return bool(self._check_files.touched((path,)) or protected((path,), self._place.settings.protect))
+
+    @cached_property
+    def _verified_names(self) -> frozenset[str]:
+        trees = self._files.trees
+        return frozenset(trees.paths(self.state.verified)) if trees else frozenset()
+
+    @cached_property
+    def _check_files(self) -> CheckFiles:
+        return CheckFiles.of(self._commands, sorted(self._verified_names), self._verified_text)
+
+    def _verified_text(self, path: str) -> str:
+        trees = self._files.trees
+        content = trees.content(self.state.verified, path) if trees else None
+        return (content or b"").decode("utf-8", "replace")

@@ -1,0 +1,34 @@
+"""The checks before the first agent: a project whose checks fail already is not worth an agent's time."""
+
+from __future__ import annotations
+
+from msgspec.structs import replace
+
+from samuel.events import QualityCheck
+from samuel.loop.evidence import Evidence
+from samuel.loop.judgement import checked
+from samuel.loop.reports import BaselineChecked
+from samuel.loop.run import Run
+from samuel.loop.run_files import RunFiles
+from samuel.loop.steps import Steps
+from samuel.loop.verdict import failing_commands
+from samuel.loop.workplace import Workplace
+
+FAILED = (
+    "the checks fail before any agent has worked; fix them, or start with `--baseline accept` if that is expected"
+)
+
+
+def check_baseline(place: Workplace, files: RunFiles, steps: Steps, run: Run) -> Run:
+    """Run the checks once. `baseline_done` of the run stays false if they fail and that is not accepted."""
+    commands = list(place.settings.quality_checks)
+    if run.baseline_done or not commands:
+        return replace(run, baseline_done=True)
+    before = replace(run, iteration=0)
+    with Evidence(place, files.tasks, steps.state_files).window(before, "check"):
+        work = checked(steps.ask(before, QualityCheck(commands=commands)))
+    files.checks.set_baseline(work.runs)
+    failing = (*failing_commands(work.runs), *([work.other_failures] if work.other_failures else ()))
+    accepted = place.settings.baseline == "accept"
+    place.watch(BaselineChecked(failing, accepted))
+    return replace(run, baseline_done=accepted or not failing)

@@ -1,0 +1,69 @@
+"""Writing the history of one run. A history that cannot be written costs a warning, not the run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from msgspec.structs import replace
+
+from samuel.errors import SamuelError
+from samuel.loop.attempt_record import AttemptRecord, RunRecord
+from samuel.loop.check_memory import CheckMemory
+from samuel.loop.history import History
+from samuel.loop.report.files import write_reports
+from samuel.loop.run import Run, Settlement
+from samuel.loop.run_logs import remove_old_logs
+from samuel.loop.settle import AppliedSettlement
+from samuel.loop.verdict import record_of
+from samuel.loop.workplace import Workplace
+
+
+class RunHistoryWriter:
+    def __init__(self, place: Workplace) -> None:
+        self._place = place
+        self.history = History.of(place.state, place.record, place.disk)
+
+    def begin(self, run: Run, checks: CheckMemory) -> None:
+        """Record that the run began, or what its baseline was."""
+        with self._optional():
+            self.history.begin(self._record(run, checks))
+            remove_old_logs(self._place.state, run.run_id)
+
+    def add(self, settlement: Settlement, applied: AppliedSettlement) -> AttemptRecord | None:
+        """Record an iteration."""
+        if settlement.record is None:
+            return None
+        record = replace(settlement.record, commit=applied.commit, ref=applied.ref)
+        with self._optional():
+            self.history.add(record)
+        return record
+
+    def end(self, run: Run, checks: CheckMemory) -> str:
+        """Record how the run ended and write its report; its path below the project's root, "" for none."""
+        with self._optional():
+            self.history.end(self._record(run, checks))
+            directory = write_reports(self._place, run.run_id)
+            if directory is not None:
+                return str(directory.relative_to(self._place.root))
+        return ""
+
+    def _record(self, run: Run, checks: CheckMemory) -> RunRecord:
+        return RunRecord(
+            run_id=run.run_id,
+            methodology=run.methodology,
+            agents=tuple(run.agents),
+            started_at=run.started_at,
+            ended_at=self._place.clock.now() if run.over else None,
+            exit_reason=run.exit_reason,
+            exit_message=run.exit_message,
+            usage=run.usage,
+            baseline=tuple(record_of(check) for check in checks.baseline),
+        )
+
+    @contextmanager
+    def _optional(self) -> Iterator[None]:
+        try:
+            yield
+        except (OSError, SamuelError) as error:
+            self._place.warn(f"the history of this run is incomplete: {error}")
