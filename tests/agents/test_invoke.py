@@ -14,6 +14,7 @@ import pytest
 
 from samuel.agents import claude
 from samuel.agents.agent import Agent
+from samuel.agents.ending import EndingKind
 from samuel.process.reason import NotRunnable
 from samuel.version import __version__
 
@@ -136,7 +137,9 @@ class TestTheOutput:
         result = '{"type": "result", "usage": {"input_tokens": 3, "output_tokens": 4}}'
         body = f"echo first; head -c 200000000 /dev/zero; echo; echo '{result}'"
         seen: list[bytes] = []
-        done = desk.run(desk.sh(body, usage=claude.usage), on_output=lambda chunk: seen.append(chunk[-100:]))
+        done = desk.run(
+            desk.sh(body, stream=claude.ClaudeStream), on_output=lambda chunk: seen.append(chunk[-100:])
+        )
         grown = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
         assert grown < 60 * 1024  # KiB; a line may take 16 MB
         log = Path(done.stdout_path)
@@ -169,9 +172,9 @@ class TestTheOutput:
 
     def test_tells_tokens_and_cost(self, desk: Any) -> None:
         result = {"type": "result", "usage": {"input_tokens": 5, "output_tokens": 6}, "total_cost_usd": 0.5}
-        agent = desk.sh(f"echo '{json.dumps(result)}'", usage=claude.usage)
+        agent = desk.sh(f"echo '{json.dumps(result)}'", stream=claude.ClaudeStream)
         assert desk.run(agent).usage == {"input_tokens": 5, "output_tokens": 6, "cost_usd": 0.5}
-        assert desk.run(desk.sh("echo nothing", usage=claude.usage)).usage == {}
+        assert desk.run(desk.sh("echo nothing", stream=claude.ClaudeStream)).usage == {}
         assert desk.run(desk.sh("echo nothing")).usage == {}
 
 
@@ -188,6 +191,7 @@ class TestTheEnd:
             lambda seconds: desk.run(agent, timeout=seconds, variables=mark), lambda done: done.stdout_tail
         )
         assert (done.exit_code, done.timed_out, done.stdout_tail) == (124, True, "started\n")
+        assert done.ending.kind == EndingKind.TIMED_OUT
         assert not carriers(mark["SAMUEL_TEST_MARK"])
 
     def test_an_agent_that_is_not_there_is_said(self, desk: Any) -> None:

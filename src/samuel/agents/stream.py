@@ -22,6 +22,7 @@ LONGEST_LINE = 4 * 1024 * 1024
 
 LONGEST_ACTIVITY = 100
 _LONGEST_READABLE = 2000
+_RECORD = (b"{", b"[{")  # how a line begins that has one, or an array of them
 _TEXT_TAIL = 2000  # characters of a text that comes in pieces
 
 
@@ -99,7 +100,7 @@ class JsonStream(PlainStream):
     """JSON objects, a line each, among other lines. A client's reader says what an object means."""
 
     def feed(self, line: bytes) -> None:
-        if not line.lstrip().startswith((b"{", b"[")):
+        if not line.lstrip().startswith(_RECORD):
             super().feed(line)
             return
         for record in records(line):
@@ -151,7 +152,7 @@ def readable(lines: Iterable[bytes], factory: StreamFactory) -> Iterator[str]:
     stream = factory(SystemClock.now)
     before: tuple[str, AgentEnding | None] = ("", None)
     for line in lines:
-        if not line.lstrip().startswith((b"{", b"[")) or len(line) > LONGEST_LINE:
+        if not line.lstrip().startswith(_RECORD) or len(line) > LONGEST_LINE:
             if text := line[:_LONGEST_READABLE].decode("utf-8", "replace").rstrip():
                 yield safe(text, keep="\t")
             continue
