@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 # Both write the duration of each call to progress.md, so that the numbers outlive the terminal.
 PROFILE = "Print a table of the time spent in each hook; write [hooks.timing] lines to progress.md."
 VERBOSE = "Print the agent's output; write [hooks.timing] lines to progress.md."
+REQUIRE_CHECKS = "Refuse to start if the project has no checks."
+BASELINE = "Checks that fail before the first agent: refuse to start, or accept them as known failures."
 
 
 @click.command()
@@ -36,6 +38,8 @@ VERBOSE = "Print the agent's output; write [hooks.timing] lines to progress.md."
 @click.option("--methodology", default="", help="The methodology to use instead of default_methodology.")
 @click.option("--agent", default="", help="The agent to use instead of the methodology's.")
 @click.option("--dry-run", is_flag=True, help="Run the hooks of one iteration; start no agent, change nothing.")
+@click.option("--require-checks", is_flag=True, help=REQUIRE_CHECKS)
+@click.option("--baseline", type=click.Choice(["refuse", "accept"]), help=BASELINE)
 @click.option("--profile", is_flag=True, help=PROFILE)
 @click.option("--yes", is_flag=True, help="Trust the commands and hooks of this project as they are now.")
 @click.option("-v", "--verbose", is_flag=True, help=VERBOSE)
@@ -66,6 +70,8 @@ def run_loop(
     yes: bool,
     verbose: bool,
     environment: str,
+    require_checks: bool = False,
+    baseline: str | None = None,
     pilot: dict[str, Any] | None = None,
 ) -> int:
     """Open the project, run the loop and print the result. `pilot` are settings of the pilot for this run only."""
@@ -75,7 +81,16 @@ def run_loop(
     display = LiveDisplay(verbose) if live else JsonDisplay() if here.out.json else PlainDisplay(verbose)
     run_profile = RunProfile(display)
     with make_ready(
-        here, methodology, agent, yes=yes, watch=display, sink=run_profile, pilot=pilot, environment=environment
+        here,
+        methodology,
+        agent,
+        yes=yes,
+        watch=display,
+        sink=run_profile,
+        pilot=pilot,
+        environment=environment,
+        require_checks=require_checks,
+        baseline=baseline,
     ) as app:
         settings = app.workplace.settings
         stop = Stop()
