@@ -42,7 +42,7 @@ context.extra       | task                                            | concaten
 before:agent.invoke | agent, prompt, env, sandbox                     | transform chain       | no  | 30
 agent.invoke        | agent, prompt, env, sandbox                     | replace               | no  | 1800
 after:agent.invoke  | exit_code, stdout, stderr, usage                | all-ok                | no  | 30
-quality.check       | commands                                        | all-ok + concatenate  | yes | 300
+quality.check       | commands, task                                  | all-ok + concatenate  | yes | 300
 after:iteration     | task, outcome, usage, question?                 | all-ok                | no  | 30
 after:loop          | iterations_run, exit_reason, usage              | all-ok                | no  | 30
 SessionStart        |                                                 | merge                 | no  | 30

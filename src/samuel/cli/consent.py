@@ -13,6 +13,7 @@ from samuel.abilities.execution import trust as ability_trust
 from samuel.cli.command_context import inside_a_run
 from samuel.cli.output import Output
 from samuel.clock import SystemClock, iso
+from samuel.config.model import Config
 from samuel.errors import SamuelError
 from samuel.files.inside import refuse_links
 from samuel.plugins.installed import texts as plugin_texts
@@ -23,6 +24,7 @@ from samuel.sources import yaml_hooks
 from samuel.sources.declarations import stored_declarations
 from samuel.sources.distributions import look_up, trust_name
 from samuel.sources.yaml_cache import YamlHookCache
+from samuel.tasks.store import TaskStore
 from samuel.trust import commands
 from samuel.trust.items import TrustItem, review, show
 from samuel.trust.repository import trust_key
@@ -50,9 +52,24 @@ class Consent:
             if distribution.text
         ]
         abilities = registry.load(self.root, paths.User.from_environment().cache)
-        own = [*texts, *commands.texts(settings), *plugin_texts(self.root), *ability_trust.texts(abilities)]
+        own = [
+            *(*texts, *commands.texts(settings), *self._task_checks(settings)),
+            *(*plugin_texts(self.root), *ability_trust.texts(abilities)),
+        ]
         files = [*yaml_hooks.files(self.root, SHIPPED_HOOKS), *ability_trust.files(self.root, abilities).items()]
         return review(self.root, self._store.load(), own, files)
+
+    def _task_checks(self, settings: Config) -> list[commands.CommandText]:
+        """The commands that the tasks of each methodology bring along."""
+        texts = []
+        for name in settings.names:
+            state = paths.Project(self.root).state(name, several=settings.has_several_methodologies)
+            try:
+                tasks = TaskStore(state, paths.User.from_environment().record(state)).load()
+            except SamuelError:  # no tasks, or none that a run could use either
+                continue
+            texts.append(commands.task_checks(name, ((task.id, task.checks) for task in tasks)))
+        return [text for text in texts if text]
 
     def pending(self) -> list[TrustItem]:
         return [item for item in self.items() if item.state in PENDING]

@@ -66,31 +66,69 @@ def test_run_init_refuses_an_unknown_agent(samuel, put, project):
 
 
 @pytest.mark.parametrize(
-    ("files", "checks"),
+    ("files", "checks", "check_files"),
     [
-        ({"pyproject.toml": "[tool.pytest.ini_options]\n[tool.ruff]\n"}, ["python -m pytest -q", "ruff check ."]),
-        ({"tests/test_it.py": ""}, ["python -m pytest -q"]),
+        (
+            {"pyproject.toml": "[tool.pytest.ini_options]\n[tool.ruff]\n"},
+            ["python -m pytest -q", "ruff check ."],
+            "  python -m pytest -q: pyproject.toml\n  ruff check .: pyproject.toml\n",
+        ),
+        (
+            {"tests/test_it.py": "", "tests/conftest.py": ""},
+            ["python -m pytest -q"],
+            "  python -m pytest -q: tests/ (2 files)\n",
+        ),
         (
             {"package.json": '{"scripts": {"test": "jest", "lint": "eslint ."}}'},
             ["npm test --silent", "npm run --silent lint"],
+            "  npm test --silent: package.json\n  npm run --silent lint: package.json\n",
         ),
-        ({"package.json": '{"scripts": {"test": "echo \\"Error: no test specified\\" && exit 1"}}'}, []),
-        ({"go.mod": "module x\n"}, ["go vet ./...", "go test ./..."]),
-        ({"Cargo.toml": "[package]\n"}, ["cargo test --quiet"]),
-        ({"Makefile": "all:\n\ntest: all\n\ttrue\n"}, ["make test"]),
-        ({"Makefile": "all:\n"}, []),
-        ({"package.json": "[]", "pyproject.toml": "= broken"}, []),
+        ({"package.json": '{"scripts": {"test": "echo \\"Error: no test specified\\" && exit 1"}}'}, [], ""),
+        ({"go.mod": "module x\n"}, ["go vet ./...", "go test ./..."], ""),
+        ({"Cargo.toml": "[package]\n"}, ["cargo test --quiet"], ""),
+        ({"Makefile": "all:\n\ntest: all\n\ttrue\n"}, ["make test"], "  make test: Makefile\n"),
+        ({"Makefile": "all:\n"}, [], ""),
+        ({"package.json": "[]", "pyproject.toml": "= broken"}, [], ""),
     ],
 )
-def test_the_checks_a_project_has_are_shown_written_and_trusted(samuel, put, project, files, checks):
+def test_the_checks_a_project_has_are_shown_written_and_trusted(samuel, put, project, files, checks, check_files):
     put("prd.md", PRD)
     for name, text in files.items():
         put(name, text)
     ran = samuel("run", "init", "--prd", "prd.md")
     line = f"  wrote quality_checks = {checks}\n" if checks else NO_CHECKS
-    assert ran == (0, f"2 tasks from prd.md\n{line}{TRY}", "")
+    shown = f"what the checks run or read:\n{check_files}" if check_files else ""
+    assert ran == (0, f"2 tasks from prd.md\n{line}{shown}{TRY}", "")
     trusted = samuel("trust", "--list", "--json").json["data"]
     assert [(item["name"], item["state"]) for item in trusted] == ([("checks:ralph", "trusted")] if checks else [])
+
+
+WITH_CHECKS = "# Shop\n\n## Tasks\n- [ ] 1 One\n  Check: make e2e\n- [ ] 2 Two\n"
+
+
+def test_checks_that_a_prd_brings_along_are_not_trusted_by_run_init(samuel, put, store):
+    put("prd.md", WITH_CHECKS)
+    put("Makefile", "e2e:\n\ttrue\n")
+    assert samuel("run", "init", "--prd", "prd.md").out == (
+        "2 tasks from prd.md\nwhat the checks run or read:\n  make e2e: Makefile\n"
+        f"{NO_CHECKS}the checks that the tasks bring along are not trusted yet: `samuel trust` shows them\n{TRY}"
+    )
+    assert [task.checks for task in store.load()] == [("make e2e",), ()]
+    (item,) = samuel("trust", "--list", "--json").json["data"]
+    assert (item["name"], item["state"]) == ("checks:ralph:tasks", "new")
+    assert "    task 1: make e2e\n" in samuel("trust", "--show").out
+
+
+def test_run_init_yes_trusts_the_checks_of_the_tasks_and_new_tasks_forget_them(samuel, put):
+    put("prd.md", WITH_CHECKS)
+    assert "not trusted" not in samuel("run", "init", "--prd", "prd.md", "--yes").out
+    assert [item["state"] for item in samuel("trust", "--list", "--json").json["data"]] == ["trusted"]
+    put("prd.md", WITH_CHECKS.replace("make e2e", "make load"))
+    assert samuel("run", "init", "--prd", "prd.md", "--force").code == 0
+    assert [item["state"] for item in samuel("trust", "--list", "--json").json["data"]] == ["changed"]
+    put("prd.md", PRD)
+    assert samuel("run", "init", "--prd", "prd.md", "--force").code == 0
+    assert samuel("trust", "--list", "--json").json["data"] == []
 
 
 def test_checks_that_came_with_the_repository_are_not_trusted_by_it(samuel, put):

@@ -4,7 +4,7 @@ import click
 
 from samuel.cli.command_context import CommandContext, env_option, json_option
 from samuel.cli.run import run_file, state_directory, task_store
-from samuel.cli.run.start import PROFILE, VERBOSE, run_loop
+from samuel.cli.run.start import BASELINE, PROFILE, REQUIRE_CHECKS, VERBOSE, run_loop
 
 
 @click.command()
@@ -18,6 +18,8 @@ from samuel.cli.run.start import PROFILE, VERBOSE, run_loop
 )
 @click.option("--methodology", default="", help="The methodology to use instead of default_methodology.")
 @click.option("--agent", default="", help="The agent to use instead of the methodology's.")
+@click.option("--require-checks", is_flag=True, help=REQUIRE_CHECKS)
+@click.option("--baseline", type=click.Choice(["refuse", "accept"]), help=BASELINE)
 @click.option("--profile", is_flag=True, help=PROFILE)
 @click.option("--yes", is_flag=True, help="Trust the commands and hooks of this project as they are now.")
 @click.option("-v", "--verbose", is_flag=True, help=VERBOSE)
@@ -32,6 +34,8 @@ def pilot(
     iterations: int | None,
     methodology: str,
     agent: str,
+    require_checks: bool,
+    baseline: str | None,
     profile: bool,
     yes: bool,
     verbose: bool,
@@ -59,6 +63,8 @@ def pilot(
         yes=yes,
         verbose=verbose,
         environment=environment,
+        require_checks=require_checks,
+        baseline=baseline,
         pilot={
             "focus": focus,
             "discover_interval": discover_interval,

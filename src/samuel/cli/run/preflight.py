@@ -13,12 +13,14 @@ from samuel.cli.command_context import CommandContext
 from samuel.cli.run import configured_methodology, state_directory
 from samuel.config.model import Config, Pilot
 from samuel.dispatch.record import Sink
-from samuel.errors import SamuelError
+from samuel.errors import SamuelError, UsageError
 from samuel.events.names import AGENT_INVOKE, BEFORE_AGENT_INVOKE, QUALITY_CHECK
+from samuel.hooks.handler import Origin
 from samuel.loop.reports import Watch
 from samuel.loop.worktree import ProjectFiles
 from samuel.process.git.git import GitFailed
-from samuel.trust.commands import texts
+from samuel.tasks.task import Tasks
+from samuel.trust.commands import task_checks, texts
 
 
 def make_ready(
@@ -31,21 +33,33 @@ def make_ready(
     sink: Sink,
     pilot: dict[str, Any] | None,
     environment: str = "",
+    require_checks: bool = False,
+    baseline: str | None = None,
 ) -> App:
-    """Open the project for a run. Raises SamuelError for what is missing."""
-    settings = _settings(here, methodology, pilot)
+    """Open the project for a run. Raises SamuelError for what is missing.
+
+    `require_checks` and `baseline` are settings of samuel.toml, changed for this run only.
+    """
+    changes = {
+        **({"require_checks": True} if require_checks else {}),
+        **({"baseline": baseline} if baseline else {}),
+    }
+    settings = _settings(here, methodology, pilot, changes)
     here.offer_trust(yes=yes)
     overrides = Overrides(config=settings, methodology=methodology, environment=environment)
     app = here.open(overrides=overrides, watch=watch, sinks=[sink])
     try:
         place = app.workplace
-        place.tasks.load()
+        tasks = place.tasks.load()
+        _refuse_without_checks(app)
         if app.plugins.missing:  # one of them may be a guard
             names = ", ".join(f"`{name}`" for name in app.plugins.missing)
             raise SamuelError(f"samuel.lock names {names}, not installed here", "run `samuel plugin install`")
         _refuse_without_handlers(app)
         chosen = find(agent or place.agent, place.agents)
-        if lack := missing_in(chosen, place.settings.sandbox, place.confinement) or _untrusted(app, chosen.name):
+        if lack := missing_in(chosen, place.settings.sandbox, place.confinement) or _untrusted(
+            app, chosen.name, tasks
+        ):
             raise SamuelError(lack)
         if place.settings.quality_checks and not app.chains[QUALITY_CHECK].steps:
             here.out.warn(f"`quality_checks` will not run: no handler runs on `{QUALITY_CHECK}`")
@@ -58,6 +72,21 @@ def make_ready(
     except BaseException:
         app.close()
         raise
+
+
+def _refuse_without_checks(app: App) -> None:
+    """With `require_checks`, nothing may be completed that no check has looked at."""
+    place = app.workplace
+    handlers = [step.handler for step in app.chains[QUALITY_CHECK].steps]
+    runs_commands = place.settings.quality_checks and handlers
+    if place.settings.require_checks and not (
+        runs_commands or any(handler.origin is not Origin.BUILT_IN for handler in handlers)
+    ):
+        raise UsageError(
+            f"checks are required, but the methodology `{app.methodology}` has none",
+            'add `quality_checks = ["make test"]` or the like to samuel.toml, or leave out `--require-checks` and '
+            "`require_checks`",
+        )
 
 
 def _refuse_without_handlers(app: App) -> None:
@@ -83,24 +112,31 @@ def _refuse_without_identity(app: App) -> None:
         ) from None
 
 
-def _settings(here: CommandContext, methodology: str, pilot: dict[str, Any] | None) -> Config:
-    """samuel.toml, with the pilot's settings of the command line for this run."""
+def _settings(
+    here: CommandContext, methodology: str, pilot: dict[str, Any] | None, changes: dict[str, Any]
+) -> Config:
+    """samuel.toml, with the settings of the command line for this run."""
     loaded = config.load(here.root / paths.CONFIG)
     name = configured_methodology(loaded, methodology)
     state_directory(here, methodology)  # moves the state if a second methodology was added
-    if pilot is None:
-        return loaded
     chosen = loaded.chosen(name)
-    options = {key: value for key, value in pilot.items() if value is not None}
-    with_pilot = dataclasses.replace(
-        chosen, pilot=Pilot(**{**dataclasses.asdict(chosen.pilot), **options, "enabled": True})
-    )
-    return dataclasses.replace(loaded, methodology={**loaded.methodology, name: with_pilot})
+    if pilot is not None:
+        options = {key: value for key, value in pilot.items() if value is not None}
+        changes = {
+            **changes,
+            "pilot": Pilot(**{**dataclasses.asdict(chosen.pilot), **options, "enabled": True}),
+        }
+    if not changes:
+        return loaded
+    changed = dataclasses.replace(chosen, **changes)
+    return dataclasses.replace(loaded, methodology={**loaded.methodology, name: changed})
 
 
-def _untrusted(app: App, agent: str) -> str:
+def _untrusted(app: App, agent: str, tasks: Tasks) -> str:
     """Why the checks or the agent's command, which come with the repository, may not run; "" if they may."""
-    for name, digest, _ in texts(app.config):
-        if name in (f"checks:{app.methodology}", f"agent:{agent}") and (why := app.permit.text(name, digest)):
+    own_checks = task_checks(app.methodology, ((task.id, task.checks) for task in tasks))
+    names = (f"checks:{app.methodology}", f"checks:{app.methodology}:tasks", f"agent:{agent}")
+    for name, digest, _ in (*texts(app.config), *([own_checks] if own_checks else [])):
+        if name in names and (why := app.permit.text(name, digest)):
             return f"{why}, or `samuel run start --yes`"
     return ""

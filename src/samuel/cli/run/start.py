@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 PROFILE = "Print a table of the time spent in each hook; write [hooks.timing] lines to progress.md."
 ADD_BUDGET = "Go on with a run that used up its budget: `20000tokens` or `5usd` more."
 VERBOSE = "Print the agent's output; write [hooks.timing] lines to progress.md."
+REQUIRE_CHECKS = "Refuse to start if the project has no checks."
+BASELINE = "Checks that fail before the first agent: refuse to start, or accept them as known failures."
 
 
 @click.command()
@@ -41,6 +43,8 @@ VERBOSE = "Print the agent's output; write [hooks.timing] lines to progress.md."
 @click.option("--agent", default="", help="The agent to use instead of the methodology's.")
 @click.option("--add-budget", type=BudgetType(), default=NOTHING_ADDED, help=ADD_BUDGET)
 @click.option("--dry-run", is_flag=True, help="Print the next prompt; start no agent, change nothing.")
+@click.option("--require-checks", is_flag=True, help=REQUIRE_CHECKS)
+@click.option("--baseline", type=click.Choice(["refuse", "accept"]), help=BASELINE)
 @click.option("--profile", is_flag=True, help=PROFILE)
 @click.option("--yes", is_flag=True, help="Trust the commands and hooks of this project as they are now.")
 @click.option("-v", "--verbose", is_flag=True, help=VERBOSE)
@@ -72,6 +76,8 @@ def run_loop(
     verbose: bool,
     environment: str,
     add_budget: AddedBudget = NOTHING_ADDED,
+    require_checks: bool = False,
+    baseline: str | None = None,
     pilot: dict[str, Any] | None = None,
 ) -> int:
     """Open the project, run the loop and print the result. `pilot` are settings of the pilot for this run only."""
@@ -81,7 +87,16 @@ def run_loop(
     display = LiveDisplay(verbose) if live else JsonDisplay() if here.out.json else PlainDisplay(verbose)
     run_profile = RunProfile(display)
     with make_ready(
-        here, methodology, agent, yes=yes, watch=display, sink=run_profile, pilot=pilot, environment=environment
+        here,
+        methodology,
+        agent,
+        yes=yes,
+        watch=display,
+        sink=run_profile,
+        pilot=pilot,
+        environment=environment,
+        require_checks=require_checks,
+        baseline=baseline,
     ) as app:
         settings = app.workplace.settings
         stop = Stop()
