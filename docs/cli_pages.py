@@ -24,6 +24,7 @@ EXIT_1 = {
     "samuel run skip": "the task is completed or skipped already; inside a run, it is not the current one",
     "samuel run block": "the task is not open; inside a run, it is not the current one",
     "samuel run reset": "this is inside a run",
+    "samuel run restore": "nothing is kept, a file changed since, or a run is under way",
     "samuel run enqueue": "there are no tasks yet, or this discovery has reached its limit",
     "samuel sync": "a strict hook stopped it, or a file is a link",
     "samuel plugin add": "you did not agree, it is installed already, or it cannot be fetched or used",

@@ -112,7 +112,7 @@ class TestTasks:
         night["done.py"] = "spoiled\n"
         night["app.py"] = "broken\n"
         run.observe()
-        assert run.put_away("2", 1).written == ("app.py", "done.py")
+        assert run.put_away("2", 1).restored == ("app.py", "done.py")
         assert night.files == {**FILES, "done.py": "done\n"}
 
     def test_retry_goes_on_with_what_is_in_place(self, night: Night, run: Attempts) -> None:
@@ -121,7 +121,7 @@ class TestTasks:
         run.observe()
         assert run.keep("1", 1) == "refs/samuel/run-1/1/1"
         start = run.start("1")
-        assert start.written == ()
+        assert start.restored == ()
         night["rest.py"] = "rest\n"
         seen = run.observe()
         assert seen.paths == ("rest.py",)
@@ -138,7 +138,7 @@ class TestTasks:
         night["app.py"] = "of task 2\n"
         run.observe()
         run.complete("2")
-        assert run.start("1").written == ("half.py",)
+        assert run.start("1").restored == ("half.py",)
         # What another task completed meanwhile is not overwritten.
         assert night.files == {**FILES, "half.py": "half\n", "app.py": "of task 2\n"}
 
@@ -150,7 +150,7 @@ class TestTasks:
         run.observe()
         run.keep("1", 1)
         start = run.start("1", "continue", lambda path: path.startswith("tests/"))
-        assert start.written == ("tests/conftest.py", "tests/test_app.py")
+        assert start.restored == ("tests/conftest.py", "tests/test_app.py")
         assert night.files == {**FILES, "half.py": "half\n"}
 
     def test_fresh_retry_starts_clean_and_can_read_what_was_tried(self, night: Night, run: Attempts) -> None:
@@ -158,7 +158,7 @@ class TestTasks:
         night["half.py"] = "half\n"
         run.observe()
         run.keep("1", 1)
-        assert run.start("1", "fresh").written == ("half.py",)
+        assert run.start("1", "fresh").restored == ("half.py",)
         assert night.files == FILES
         assert b"+half\n" in attempt_diff(Git(night.root, ENV), "run-1", "1")
         assert b"+half\n" in attempt_diff(Git(night.root, ENV), None, "1", 1)
@@ -184,7 +184,7 @@ class TestTasks:
         night["app.py"] = "broken\n"
         again.observe()
         again.put_away("2", 1)
-        assert again.start("1").written == ("half.py",)
+        assert again.start("1").restored == ("half.py",)
         assert night.files == {**FILES, "half.py": "half\n", "untracked.txt": "a person's\n"}
 
 
@@ -200,9 +200,9 @@ class TestPerson:
         del night["notes/idea.txt"]
         assert run.observe().person == ("mine.txt", "notes/idea.txt")
         away = run.put_away("1", 1)
-        assert (away.written, away.person) == (("app.py",), ("mine.txt", "notes/idea.txt"))
+        assert (away.restored, away.person) == (("app.py",), ("mine.txt", "notes/idea.txt"))
         assert night.files == {**FILES, "mine.txt": "changed by the agent\n"}
-        assert run.start("2").written == ()
+        assert run.start("2").restored == ()
 
     def test_edit_between_two_attempts_is_the_persons(self, night: Night, run: Attempts) -> None:
         run.start("1")
@@ -213,7 +213,7 @@ class TestPerson:
         night["half.py"] = "corrected by a person\n"
         start = run.start("2")
         assert start.appeared == ("half.py", "mine.txt")
-        assert start.written == ()
+        assert start.restored == ()
         assert night.files == {
             **FILES,
             "half.py": "corrected by a person\n",
@@ -221,7 +221,7 @@ class TestPerson:
         }
         night["app.py"] = "broken\n"
         run.observe()
-        assert run.put_away("2", 1).written == ("app.py",)
+        assert run.put_away("2", 1).restored == ("app.py",)
         assert night.files["mine.txt"] == "edited while the loop waits\n"
 
     def test_commit_of_a_person_between_two_attempts_is_taken_in(
@@ -263,14 +263,14 @@ class TestPerson:
         previous = decode_json(night.saved, TreeState)
         next_run = Attempts(Trees(Git(night.root, ENV), night.own), "run-2")
         assert next_run.begin(previous) == ("edited.py", "mine.txt")
-        assert next_run.start("2").written == ("app.py", "left.py")
+        assert next_run.start("2").restored == ("app.py", "left.py")
         assert night.files == {
             **FILES,
             "edited.py": "edited afterwards\n",
             "mine.txt": "edited afterwards\n",
             "taken.py": "left\n",
         }
-        assert next_run.start("1").written == ("app.py", "left.py")
+        assert next_run.start("1").restored == ("app.py", "left.py")
 
     def test_completed_work_that_is_not_committed_is_not_the_persons_in_the_next_run(
         self, night: Night, run: Attempts
@@ -339,7 +339,7 @@ class TestKill:
         night["half.py"] = "half\n"
         again = night.attempts()
         again.resume()
-        assert again.start("1").written == ()
+        assert again.start("1").restored == ()
         again.observe()
         again.put_away("1", 1)
         assert night.files == {**FILES, "mine.txt": "being edited\n"}
@@ -400,7 +400,7 @@ class TestKill:
         assert again.start("1").appeared == ()
         assert night.files == {**FILES, "one.py": "1\n", "app.py": "of task 1\n"}
         assert again.state.person == ()
-        assert again.start("2").written == ("app.py", "one.py", "two.py")
+        assert again.start("2").restored == ("app.py", "one.py", "two.py")
 
     def test_complete_can_be_repeated(self, night: Night, run: Attempts, git: Plain) -> None:
         run.start("1")

@@ -12,6 +12,7 @@ import pytest
 from samuel.files.atomic import Disk
 from samuel.process.git.git import Git, GitFailed
 from samuel.process.git.kept_refs import KeptRefs, attempt_ref, part, verified_ref
+from samuel.process.git.own_index import LARGEST
 from samuel.process.git.tree_output import TreeChange
 from samuel.process.git.trees import Trees
 
@@ -346,6 +347,14 @@ class TestSnapshot:
         assert trees.snapshot(["a.txt", "pipe", "sub"]) == trees.snapshot()
         assert trees.put(before, ["a.txt"]) == []
         assert (root / "a.txt").read_text() == "one\n"
+
+    def test_very_large_files_are_left_alone(self, root: Path, trees: Trees) -> None:
+        before = trees.snapshot()
+        for name in ("data.bin", "a.txt"):
+            with open(root / name, "ab") as file:
+                file.truncate(LARGEST + 1)
+        assert trees.snapshot() == before
+        assert trees.snapshot(["data.bin", "a.txt"]) == before
 
     def test_diff_is_a_patch_and_has_a_limit(self, root: Path, trees: Trees) -> None:
         before = trees.snapshot()

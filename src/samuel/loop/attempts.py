@@ -65,7 +65,7 @@ class AttemptStart(NamedTuple):
     """How `start` prepared the work tree."""
 
     tree: str = ""
-    written: tuple[str, ...] = ()
+    restored: tuple[str, ...] = ()
     """The paths that were made what they must be."""
     appeared: tuple[str, ...] = ()
     """The paths that a person changed since the last attempt."""
@@ -89,7 +89,7 @@ class PutAway(NamedTuple):
     """What `put_away` did."""
 
     ref: str = ""
-    written: tuple[str, ...] = ()
+    restored: tuple[str, ...] = ()
     person: tuple[str, ...] = ()
     """The person's paths that the attempt changed and that were left so."""
     problems: tuple[str, ...] = ()
@@ -163,9 +163,9 @@ class Attempts:
         # A start that was killed has written some of its target already.
         appeared = self._take_in(tree, self._target(task, retry, is_protected))
         target = self._target(task, retry, is_protected)
-        written, problems, tree = self._put(tree, target)
+        restored, problems, tree = self._put(tree, target)
         self.state = replace(self.state, task=task, start=tree, left=tree)
-        return AttemptStart(tree, written, appeared, problems)
+        return AttemptStart(tree, restored, appeared, problems)
 
     def observe(self, changed: Iterable[str] | None = None) -> AttemptChanges:
         """Look at what the attempt under way changed; all of it counts as the attempt's."""
@@ -173,9 +173,9 @@ class Attempts:
             return AttemptChanges()
         state, tree = self.state, self._trees.snapshot(changed)
         paths = self._trees.differing(state.start, tree)
-        persons = {path for path in paths if self._is_persons(path)}
+        persons = {path for path in paths if self.is_persons(path)}
         changes = [
-            change for change in self._trees.changes(state.verified, tree) if not self._is_persons(change.path)
+            change for change in self._trees.changes(state.verified, tree) if not self.is_persons(change.path)
         ]
         attempts = dict(state.attempts)
         if state.task:
@@ -209,10 +209,10 @@ class Attempts:
         ref = self.keep(task, attempt)
         tree = self._trees.snapshot()
         self._take_in(tree)
-        persons = {path for path in self._trees.differing(self.state.start, tree) if self._is_persons(path)}
-        written, problems, tree = self._put(tree, self.state.verified)
+        persons = {path for path in self._trees.differing(self.state.start, tree) if self.is_persons(path)}
+        restored, problems, tree = self._put(tree, self.state.verified)
         self.state = replace(self.state, task="", start=tree, left=tree)
-        return PutAway(ref, written, tuple(sorted(persons)), problems)
+        return PutAway(ref, restored, tuple(sorted(persons)), problems)
 
     def complete(self, task: str) -> str:
         """Make the work tree as it is the verified tree, after the commit of a completed task; gives the tree."""
@@ -255,13 +255,14 @@ class Attempts:
 
     def _put(self, tree: str, target: str) -> tuple[tuple[str, ...], tuple[str, ...], str]:
         assert self._trees is not None
-        paths = {path for path in self._trees.differing(tree, target) if not self._is_persons(path)}
+        paths = {path for path in self._trees.differing(tree, target) if not self.is_persons(path)}
         if not paths:
             return (), (), tree
         problems = self._trees.put(target, paths)
         return tuple(sorted(paths)), tuple(problems), self._trees.snapshot(())
 
-    def _is_persons(self, path: str) -> bool:
+    def is_persons(self, path: str) -> bool:
+        """Whether this path, one above or one below it has changes of a person, and so is never written."""
         if self._person[0] is not self.state.person:
             self._person = (self.state.person, PathSet(_paths(self.state.person)))
         return self._person[1].touches(path)

@@ -35,7 +35,7 @@ def restore(here: CommandContext, id: str, attempt: int | None, force: bool) -> 
         samuel run restore 1.2
     """
     if run := inside_a_run():
-        raise UsageError(f"`run restore` is not for the inside of run {run}", "call it when the run is over")
+        raise UsageError(f"`run restore` does not work inside run {run}", "call it when the run is over")
     state = state_directory(here)
     find(task_store(state).load(), id)
     git = Git(here.root, environment.clean())
@@ -45,10 +45,10 @@ def restore(here: CommandContext, id: str, attempt: int | None, force: bool) -> 
     with ExitStack() as locks:
         for directory in (state, record):
             locks.enter_context(held(directory / "run.lock", note="samuel run restore"))
-        written = _restore(Trees(git, record / "trees"), ref, force=force)
-    data = {"task": id, "attempt": ref.attempt, "run_id": ref.run, "ref": ref.name, "paths": written}
-    many = f"{len(written)} file{'' if len(written) == 1 else 's'}"
-    lines = [f"  {path}" for path in written]
+        restored_paths = _restore(Trees(git, record / "trees"), ref, force=force)
+    data = {"task": id, "attempt": ref.attempt, "run_id": ref.run, "ref": ref.name, "paths": restored_paths}
+    many = f"{len(restored_paths)} file{'' if len(restored_paths) == 1 else 's'}"
+    lines = [f"  {path}" for path in restored_paths]
     return here.out.answer(data, "\n".join([f"restored {many} of attempt {ref.attempt} of task `{id}`", *lines]))
 
 

@@ -25,6 +25,9 @@ from samuel.process.git.settings import GitSetting
 from samuel.process.git.tree_output import GITLINK, TreeEntry
 
 TIMEOUT = 600.0  # the first look reads every file
+LARGEST = (
+    256 * 1024 * 1024
+)  # of a file that is taken: a repository must not grow by every data set beside the code
 _ATTRIBUTES = "* -text -ident -filter !working-tree-encoding !diff !eol\n"
 _TEMPORARY = re.compile(r"\.samuel-[0-9a-f]{16}\.tmp")  # what a killed `atomic.write_at` leaves
 _PLATFORM = ("core.ignorecase", "core.precomposeunicode", "core.symlinks", "core.trustctime", "core.checkstat")
@@ -232,19 +235,20 @@ class OwnIndex:
         return os.path.islink(file) or os.path.isfile(file)
 
     def _kind(self, path: str, links: dict[str, bool]) -> str:
-        """`file`, `gone`, or `unreadable`, whose entry stays as it is."""
+        """`file`, `gone`, or `other`: a file that cannot be read or is too large. Its entry stays as it is."""
         parent = os.path.dirname(path)
         if parent and self._behind_link(parent, links):
             return "gone"
         try:
-            mode = os.lstat(self._root / path).st_mode
+            status = os.lstat(self._root / path)
         except OSError:
             return "gone"
-        if stat.S_ISLNK(mode):
+        if stat.S_ISLNK(status.st_mode):
             return "file"
-        if not stat.S_ISREG(mode):
+        if not stat.S_ISREG(status.st_mode):
             return "gone"
-        return "file" if os.access(self._root / path, os.R_OK) else "unreadable"
+        usable = status.st_size <= LARGEST and os.access(self._root / path, os.R_OK)
+        return "file" if usable else "other"
 
     def _behind_link(self, directory: str, links: dict[str, bool]) -> bool:
         if directory not in links:

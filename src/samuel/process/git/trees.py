@@ -138,8 +138,8 @@ class Trees:
         for path in names:  # before anything is written: a file may have become a directory, or the reverse
             if path not in entries:
                 problems += self._attempt(path, None, b"")
-        written = [entry for entry in entries.values() if entry.mode != GITLINK]
-        for batch in _batches(written):
+        files = [entry for entry in entries.values() if entry.mode != GITLINK]
+        for batch in _batches(files):
             for entry, content in zip(batch, self._blobs(batch), strict=True):
                 problems += self._attempt(entry.path, entry, content)
         try:
