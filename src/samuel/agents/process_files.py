@@ -13,7 +13,7 @@ import shlex
 import stat
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from itertools import count
 from pathlib import Path
 from typing import Literal
@@ -95,7 +95,8 @@ def fresh(state: Path, path: Path) -> Iterator[int]:
         try:
             yield file
             if os.fstat(file).st_size == 0:
-                os.unlink(path.name, dir_fd=directory)
+                with suppress(OSError):  # the agent removed it, or put a directory in its place
+                    os.unlink(path.name, dir_fd=directory)
         finally:
             os.close(file)
     finally:
