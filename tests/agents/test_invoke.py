@@ -15,6 +15,7 @@ import pytest
 from samuel.agents import claude
 from samuel.agents.agent import Agent
 from samuel.agents.ending import EndingKind
+from samuel.agents.process_files import log_path
 from samuel.process.reason import NotRunnable
 from samuel.version import __version__
 
@@ -169,6 +170,30 @@ class TestTheOutput:
         assert Path(done.stdout_path).read_text() == "hello\n"
         assert not Path(done.stdout_path).is_symlink()
         assert Path(desk.run(desk.sh("echo again")).stdout_path).read_text() == "again\n"
+
+    def test_of_each_run_is_in_its_own_directory_and_what_a_killed_run_left_is_kept(self, desk: Any) -> None:
+        first = desk.run(desk.sh("echo first; echo aside >&2"), run_id="run-1")
+        again = desk.run(desk.sh("echo again"), run_id="run-1")
+        other = desk.run(desk.sh("echo other"), run_id="run-2")
+        logs = desk.state / "logs"
+        assert first.stdout_path == again.stdout_path == str(log_path(desk.state, "run-1", 7, "output"))
+        assert other.stdout_path == str(logs / "run-2/iteration-0007.log")
+        assert {str(file.relative_to(logs)): file.read_text() for file in logs.rglob("*.*")} == {
+            "run-1/iteration-0007.log": "again\n",
+            "run-1/iteration-0007.log.1": "first\n",
+            "run-1/iteration-0007.err.1": "aside\n",
+            "run-2/iteration-0007.log": "other\n",
+        }
+
+    @pytest.mark.parametrize("run_id", ["../up", "a/b", "..", ""])
+    def test_of_a_run_whose_id_is_not_a_plain_name_stays_in_the_logs(self, desk: Any, run_id: str) -> None:
+        done = desk.run(desk.sh("echo hello"), run_id=run_id)
+        assert done.stdout_path == str(desk.state / "logs/iteration-0007.log")
+
+    def test_prompt_file_of_a_run_is_in_its_own_directory(self, desk: Any) -> None:
+        done = desk.run(desk.sh("cat {prompt_file}", prompt="file"), "the prompt", run_id="run-1")
+        assert done.stdout_tail == "the prompt"
+        assert (desk.state / "prompts/run-1/iteration-0007.md").read_text() == "the prompt"
 
     def test_tells_tokens_and_cost(self, desk: Any) -> None:
         result = {"type": "result", "usage": {"input_tokens": 5, "output_tokens": 6}, "total_cost_usd": 0.5}

@@ -132,6 +132,7 @@ def _steady(text: str, project: Path) -> str:
     """What differs from one run to the next, written the same."""
     text = text.replace(str(project), "PROJECT").replace(str(project.parent / "home"), "HOME")
     text = re.sub(r'"duration_ms": [0-9.e-]+', '"duration_ms": 0', text)
+    text = re.sub(r"\b\d{4}-\d\d-\d\d \d\d:\d\d\b", "MOMENT", text)
     return re.sub(r"(?!2025-01-15)\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", "WHEN", text)
 
 

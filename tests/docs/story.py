@@ -190,6 +190,9 @@ def steady(text: str) -> str:
     text = re.sub(r"\(\d+\.\ds\)", "(N.Ns)", text)  # how long a check took
     text = re.sub(r"\ba prompt of \d+ bytes|\bprompt of \d+ bytes", "prompt of N bytes", text)
     text = re.sub(r"\bpid \d+", "pid N", text)
+    text = re.sub(r"\b\d{4}-\d\d-\d\d \d\d:\d\d\b", "MOMENT", text)
+    text = re.sub(r"\brun-[0-9a-f]{11,}", "RUN", text)
+    text = re.sub(r"(?<=took )[0-9.hms ]+s\b|\b\d+\.\ds(?= so far|  )", "N.Ns", text)
     text = re.sub(r"\b[0-9a-f]{12,}\b", "HEX", text)
     text = re.sub(r"\b([a-z-]+)==[0-9][0-9.]*", r"\1==VERSION", text)
     lines = [line.rstrip() for line in text.splitlines()]

@@ -111,3 +111,31 @@ def test_the_files_of_plugins_may_be_of_any_kind(tmp_path: Path) -> None:
     (state / "plugins/mine/link").symlink_to("elsewhere")
     assert misplaced(tmp_path, state) == set()
     assert put_right(tmp_path, state) == []
+
+
+@pytest.mark.parametrize("folder", ["logs", "prompts", "reports"])
+def test_a_directory_of_a_run_is_in_its_place_and_only_files_are_in_it(tmp_path: Path, folder: str) -> None:
+    state = tmp_path / ".samuel/run"
+    (state / folder / "run-1").mkdir(parents=True)
+    (state / folder / "run-2/deeper").mkdir(parents=True)
+    (state / folder / "run-2/file").write_text("x")
+    (state / folder / "run-3.log").mkdir()
+    (state / folder / "run-4").symlink_to(tmp_path)
+    names = {str(path.relative_to(state)) for path in misplaced(tmp_path, state)}
+    assert names == {f"{folder}/run-2/deeper", f"{folder}/run-3.log", f"{folder}/run-4"}
+    assert len(put_right(tmp_path, state)) == 3
+    assert misplaced(tmp_path, state) == set()
+
+
+@pytest.mark.parametrize("kind", ["link", "pipe", "directory"])
+def test_an_agent_that_replaces_a_log_of_its_run_loses_one_iteration_only(
+    loop: LoopProject, tmp_path: Path, kind: str
+) -> None:
+    away = tmp_path / "away"
+    away.write_text("mine\n")
+    loop.tasks("1")
+    loop.agent(once("logs/$SAMUEL_RUN_ID/iteration-0001-checks.log", kind, away))
+    run = loop.run()
+    assert (run.exit_reason, outcomes(loop)) == ("queue_empty", ["aborted", "completed"])
+    assert "iteration-0001-checks.log` became a" in why(loop)
+    assert away.read_text() == "mine\n"

@@ -106,7 +106,8 @@ def fresh(state: Path, path: Path) -> Iterator[int]:
         try:
             yield file
             if os.fstat(file).st_size == 0:
-                os.unlink(path.name, dir_fd=directory)
+                with suppress(OSError):  # the agent removed it, or put a directory in its place
+                    os.unlink(path.name, dir_fd=directory)
         finally:
             os.close(file)
     finally:

@@ -64,7 +64,7 @@ def _settle_tree(place: Workplace, attempts: Attempts, settlement: Settlement) -
             case "put_away":
                 put_away = attempts.put_away(name, settlement.attempt)
                 if put_away.ref:
-                    place.watch(WorkPutAway(name, put_away.ref, put_away.written))
+                    place.watch(WorkPutAway(name, put_away.ref, put_away.restored))
                 for problem in put_away.problems:
                     place.warn(problem)
                 return put_away.ref

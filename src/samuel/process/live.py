@@ -69,6 +69,11 @@ def all_enclosing(directory: Path) -> list[str]:
     return names
 
 
+def is_live(directory: Path, name: str) -> bool:
+    """Whether the run or session of this name is under way."""
+    return any(entry.name == name and (entry.alive or _is_locked(file)) for file, entry in _entries(directory))
+
+
 def _write(directory: Path, name: str) -> Path | None:
     entry = LiveEntry(name, os.getpid(), procfs.born(os.getpid()), _namespace())
     file = directory / f"{entry.pid}-{name}.json"

@@ -33,6 +33,12 @@ COMMANDS = {
     "status": CommandEntry(
         "samuel.cli.run.status:status", "Count the tasks by status; show how the last run ended."
     ),
+    "history": CommandEntry("samuel.cli.run.history:history", "List the runs, the newest first."),
+    "show": CommandEntry(
+        "samuel.cli.run.show:show", "Show a run or a task: its attempts, why they failed, what they cost."
+    ),
+    "log": CommandEntry("samuel.cli.run.log:log", "Print what an agent wrote."),
+    "report": CommandEntry("samuel.cli.run.report:report", "Report what a run did, also as HTML or Markdown."),
     "tasks": CommandEntry("samuel.cli.run.tasks:tasks", "List the tasks."),
     "done": CommandEntry("samuel.cli.run.done:done", "Mark a task as done."),
     "skip": CommandEntry("samuel.cli.run.skip:skip", "Skip a task, with a reason."),

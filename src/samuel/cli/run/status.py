@@ -1,31 +1,115 @@
 from __future__ import annotations
 
+from collections.abc import Iterable
+from typing import Any
+
 import click
 
+from samuel import paths
 from samuel.cli.command_context import CommandContext, json_option
 from samuel.cli.output import OutputTable
 from samuel.cli.run import run_file, state_directory, task_store
 from samuel.cli.run.start import plain
+from samuel.clock import SystemClock
+from samuel.errors import SamuelError
+from samuel.loop.history import History
+from samuel.loop.report.words import CostSummary, line, moment, plural, span, status_words
+from samuel.loop.run import Run
+from samuel.process.live import is_live
+from samuel.tasks.task import Task, Tasks
+
+COLUMNS = ("status", "tasks")
+REASON = 200  # characters of why a task is blocked; the whole of it is in `--json`
 
 
 @click.command()
 @json_option
 @click.pass_obj
 def status(here: CommandContext) -> int:
-    """Count the tasks by status; show how the last run ended.
+    """Count the tasks by status; show the last run, and what waits for you.
 
     \b
         samuel run status --json
     """
     directory = state_directory(here)
+    user = paths.User.from_environment()
     tasks = task_store(directory).load()
     run = run_file(directory).load()
-    counts = {
-        name: sum(task.status == name for task in tasks) for name in dict.fromkeys(task.status for task in tasks)
+    counts = _counts(task.status for task in tasks)
+    data: dict[str, Any] = {"counts": counts, "exit_reason": "", "usage": {}, **(plain(run) if run else {})}
+    data |= {
+        "unverified": [task.id for task in _unverified(tasks)],
+        "blocked": [{"id": task.id, "why": task.last_failure} for task in tasks if task.status == "blocked"],
+        "waiting": [{"id": task.id, "why": task.last_failure} for task in tasks if task.status == "waiting"],
     }
-    data = {"counts": counts, "exit_reason": "", "usage": {}, **(plain(run) if run else {})}
-    rows: list[tuple[str, str]] = [(name, str(count)) for name, count in counts.items()]
+    words = _counts(_word(task) for task in tasks)
+    blocks: list[str | OutputTable] = [OutputTable(COLUMNS, [(word, str(count)) for word, count in words.items()])]
     if run:
-        rows += [("last run", run.exit_reason or "not ended"), ("iterations", str(run.iterations_run))]
-        rows += [(name, str(value)) for name, value in run.usage.items()]
-    return here.out.answer(data, OutputTable(("what", "how many"), rows))
+        live = not run.over and is_live(user.live, run.run_id)
+        seconds = _seconds(run, History.of(directory, user.record(directory)), live)
+        data |= {"started_at": run.started_at, "seconds": seconds, "running": live}
+        blocks += ["", *_run_lines(run, live, seconds)]
+    blocks += _attention(tasks)
+    return here.out.answer(data, *blocks)
+
+
+def _run_lines(run: Run, live: bool, seconds: float | None) -> Iterable[str]:
+    ended = run.exit_reason or ("at work" if live else "not ended: `samuel run start` resumes it")
+    yield f"last run    {run.run_id}, {ended}"
+    took = (
+        f", took {span(seconds)}"
+        if seconds is not None and run.over
+        else f", {span(seconds)} so far"
+        if seconds
+        else ""
+    )
+    yield f"began       {moment(run.started_at)}{took}"
+    yield f"iterations  {run.iterations_run}"
+    if run.iterations_run:
+        yield f"cost        {CostSummary.of([run.usage]).words}"
+
+
+def _attention(tasks: Tasks) -> list[str]:
+    """What waits for a person, each with the command for it."""
+    lines = [
+        f"waiting     {task.id} {line(task.title, 60)}: {line(task.last_failure, REASON)}"
+        for task in tasks
+        if task.status == "waiting"
+    ]
+    blocked = [task for task in tasks if task.status == "blocked"]
+    lines += [
+        f"blocked     {task.id} {line(task.title, 60)}: {line(task.last_failure, REASON)}" for task in blocked
+    ]
+    if unverified := _unverified(tasks):
+        names = ", ".join(task.id for task in unverified)
+        lines.append(f"unverified  {plural(len(unverified), 'task')} that no check looked at: {names}")
+    if blocked:
+        lines.append("`samuel run show ID` shows a task, `samuel run reset ID` lets the next run try it again")
+    return ["", *lines] if lines else []
+
+
+def _seconds(run: Run, history: History, live: bool) -> float | None:
+    """How long the run took, or has taken; None if nobody recorded it."""
+    if live:
+        return SystemClock.now() - run.started_at
+    try:
+        recorded = history.load(run.run_id)
+    except SamuelError:
+        return None
+    ends = [recorded.run.ended_at or 0.0, *(attempt.ended_at for attempt in recorded.attempts)]
+    return max(ends) - run.started_at if max(ends) else None
+
+
+def _word(task: Task) -> str:
+    return status_words(task) if task.status == "completed" else task.status
+
+
+def _unverified(tasks: Tasks) -> list[Task]:
+    return [task for task in tasks if task.status == "completed" and task.verified == "none"]
+
+
+def _counts(words: Iterable[str]) -> dict[str, int]:
+    counts: dict[str, int] = {}
+    for word in words:
+        counts[word] = counts.get(word, 0) + 1
+    return counts

@@ -1,0 +1,154 @@
+from __future__ import annotations
+
+import codecs
+import os
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import click
+
+from samuel import paths
+from samuel.agents.process_files import log_path
+from samuel.cli.command_context import CommandContext, json_option
+from samuel.cli.run import run_file
+from samuel.cli.run.selection import RunsOfProject
+from samuel.clock import Clock, SystemClock
+from samuel.errors import SamuelError
+from samuel.files.inside import open_inside
+from samuel.loop.run import Run
+from samuel.printable import safe
+from samuel.process.live import is_live
+
+POLL = 0.25  # seconds between two looks at a log that is followed
+CHUNK = 1024 * 1024
+LONGEST = 64 * 1024 * 1024
+
+
+LogWriter = Callable[[bytes], None]
+
+
+class AgentLog(NamedTuple):
+    """What the agent of one iteration wrote."""
+
+    run_id: str
+    iteration: int
+    path: Path
+
+
+@click.command()
+@click.argument("name", metavar="[RUN|TASK]", default="")
+@click.option(
+    "--iteration", type=click.IntRange(1), metavar="N", help="Of which iteration; without it the last one."
+)
+@click.option("-f", "--follow", is_flag=True, help="Go on with what the agents of the current run write.")
+@click.option("--raw", is_flag=True, help="Print the bytes as the agent wrote them.")
+@json_option
+@click.pass_obj
+def log(here: CommandContext, name: str, iteration: int | None, follow: bool, raw: bool) -> int:
+    """Print what an agent wrote: that of the last iteration of a run, or of the last attempt at a task.
+
+    RUN is the beginning of a run's id; without an argument, the current or the last run.
+
+    \b
+        samuel run log -f
+    """
+    runs = RunsOfProject.here(here)
+    current = run_file(runs.state).load()
+    agent_log = _selected(runs, current, name, iteration)
+    if here.out.json:
+        text = b"".join(_chunks(runs.state, agent_log.path, 0, LONGEST)).decode("utf-8", "replace")
+        file = str(agent_log.path.relative_to(runs.root))
+        return here.out.answer(
+            {"run_id": agent_log.run_id, "iteration": agent_log.iteration, "log": file, "text": text}
+        )
+    write = _write_raw if raw else readable_writer()
+    if follow and current is not None and agent_log.run_id == current.run_id:
+        _follow(runs.state, agent_log, write)
+    else:
+        for chunk in _chunks(runs.state, agent_log.path, 0, LONGEST):
+            write(chunk)
+    return 0
+
+
+def _selected(runs: RunsOfProject, current: Run | None, name: str, iteration: int | None) -> AgentLog:
+    """The log that the arguments mean. Raises SamuelError if there is none, and no run that could write it."""
+    run_id, last = (current.run_id, current.iteration) if current and not name else ("", 0)
+    if not run_id:
+        selection = runs.select(name)
+        if selection.task_id:
+            attempts = runs.attempts(selection.task_id)
+            attempts = [attempt for attempt in attempts if iteration in (None, attempt.iteration)]
+            if not attempts:
+                raise SamuelError(
+                    f"no agent has worked on task `{name}` yet", "`samuel run history` lists the runs"
+                )
+            run_id, last = attempts[-1].run_id, attempts[-1].iteration
+        else:
+            run_id = selection.run_id
+            last = max((attempt.iteration for attempt in runs.history.load(run_id).attempts), default=0)
+            if current and current.run_id == run_id:
+                last = max(last, current.iteration)
+    number = iteration or last
+    path = log_path(runs.state, run_id, number, "output")
+    running = current is not None and current.run_id == run_id and not current.over
+    if not path.is_file() and not running:
+        hint = "the agent wrote nothing, or its log was removed to make room"
+        raise SamuelError(f"`{path.relative_to(runs.root)}` does not exist", hint)
+    return AgentLog(run_id, number, path)
+
+
+def _follow(state: Path, agent_log: AgentLog, write: LogWriter, clock: Clock | None = None) -> None:
+    """Print a log as it grows, then those of the iterations after it, until the run ends."""
+    clock = clock or SystemClock()
+    live = paths.User.from_environment().live
+    file, position = run_file(state), 0
+    while True:
+        run = file.load()
+        ended = run is None or run.run_id != agent_log.run_id or run.over or not is_live(live, run.run_id)
+        wrote = False
+        for chunk in _chunks(state, agent_log.path, position, LONGEST):
+            position, wrote = position + len(chunk), True
+            write(chunk)
+        if wrote:
+            continue
+        if run is not None and run.run_id == agent_log.run_id and run.iteration > agent_log.iteration:
+            number = agent_log.iteration + 1
+            agent_log = AgentLog(run.run_id, number, log_path(state, run.run_id, number, "output"))
+            position = 0
+            print(f"--- iteration {number} ---", flush=True)
+        elif ended:
+            return
+        else:
+            clock.sleep(POLL)
+
+
+def _chunks(state: Path, path: Path, position: int, most: int) -> Iterator[bytes]:
+    """What is in a file from a position on; nothing if it does not exist."""
+    try:
+        fd = open_inside(state, str(path.relative_to(state)), flags=os.O_RDONLY)
+    except FileNotFoundError:
+        return
+    with open(fd, "rb") as log_file:
+        log_file.seek(position)
+        while most > 0 and (chunk := log_file.read(min(CHUNK, most))):
+            most -= len(chunk)
+            yield chunk
+
+
+def readable_writer() -> LogWriter:
+    """Prints what an agent wrote without what a terminal might act on; chunks may end within a character."""
+    decode = codecs.getincrementaldecoder("utf-8")("replace").decode
+
+    def write(chunk: bytes) -> None:
+        sys.stdout.write(safe(decode(chunk)))
+        sys.stdout.flush()
+
+    return write
+
+
+def _write_raw(chunk: bytes) -> None:
+    sys.stdout.flush()
+    sys.stdout.buffer.write(chunk)
+    sys.stdout.buffer.flush()

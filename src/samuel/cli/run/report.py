@@ -1,0 +1,71 @@
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import click
+
+from samuel.cli.command_context import CommandContext, json_option
+from samuel.cli.run.selection import RunsOfProject
+from samuel.errors import SamuelError, UsageError
+from samuel.files import atomic
+from samuel.loop.history import LAST
+from samuel.loop.report import RunReport, report_json, save_report, to_html, to_markdown
+
+SUMMARY = "GITHUB_STEP_SUMMARY"
+
+
+@click.command()
+@click.argument("run", default=LAST)
+@click.option(
+    "--html", type=click.Path(path_type=Path), metavar="FILE", help="Write one HTML file; `-` prints it."
+)
+@click.option("--markdown", is_flag=True, help="Print it as Markdown.")
+@click.option(
+    "--github", is_flag=True, help=f"Add it to the file that ${SUMMARY} names; print it if there is none."
+)
+@json_option
+@click.pass_obj
+def report(here: CommandContext, run: str, html: Path | None, markdown: bool, github: bool) -> int:
+    """Report what a run did: what is verified, what waits for you, and why attempts failed.
+
+    RUN is the beginning of a run's id; without it, the last run. Without an option the three files in
+    `.samuel/run/reports/` are written again.
+
+    \b
+        samuel run report --html report.html
+    """
+    if sum((html is not None, markdown, github)) > 1:
+        raise UsageError("`--html`, `--markdown` and `--github` exclude each other", "give one of them")
+    runs = RunsOfProject.here(here)
+    data = runs.report(runs.history.find(run))
+    if html is not None and str(html) != "-":
+        return _write_html(here, data, html)
+    if github and (summary := os.environ.get(SUMMARY)):
+        return _add_summary(here, data, summary)
+    if html is not None or markdown or github:
+        return here.out.answer(report_json(data), (to_html(data) if html else to_markdown(data)).rstrip("\n"))
+    if here.out.json:
+        return here.out.answer(report_json(data))
+    directory = save_report(runs.state, data).relative_to(runs.root)
+    counts = ", ".join(f"{count} {word}" for word, count in data.counts.items())
+    waiting = f"{len(data.waiting)} wait for you" if data.waiting else "nothing waits for you"
+    return here.out.answer(None, f"{counts}; {waiting}", f"{directory}/report.html, report.md and report.json")
+
+
+def _write_html(here: CommandContext, data: RunReport, file: Path) -> int:
+    path = here.directory / file
+    try:
+        atomic.write_text(path, to_html(data), durable=False)
+    except OSError as error:
+        raise SamuelError(f"`{file}` cannot be written: {error.strerror}", "give another file") from None
+    return here.out.answer({"file": str(path)}, f"`{file}` has the report of run {data.run.run_id}")
+
+
+def _add_summary(here: CommandContext, data: RunReport, file: str) -> int:
+    try:
+        with open(file, "a", encoding="utf-8") as summary:
+            summary.write(to_markdown(data))
+    except OSError as error:
+        raise SamuelError(f"`{file}` ({SUMMARY}) cannot be written: {error.strerror}") from None
+    return here.out.answer({"file": file}, f"the report of run {data.run.run_id} is in the step summary")

@@ -1,0 +1,85 @@
+"""Which run or task an argument of `run show`, `run log` and `run report` means."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from pathlib import Path
+from typing import NamedTuple
+
+from samuel import paths
+from samuel.cli.command_context import CommandContext
+from samuel.cli.run import state_directory, task_store
+from samuel.errors import SamuelError, UsageError
+from samuel.loop.attempt_record import AttemptRecord
+from samuel.loop.history import LAST, History
+from samuel.loop.report import RunReport, build_report
+from samuel.nearest import did_you_mean
+from samuel.tasks.task import Task, Tasks
+
+
+class RunsOfProject(NamedTuple):
+    """The runs of a project, and its tasks."""
+
+    root: Path
+    state: Path
+    history: History
+    tasks: Tasks
+    """Empty if there is no task file, or none that can be read."""
+
+    @classmethod
+    def here(cls, here: CommandContext) -> RunsOfProject:
+        state = state_directory(here)
+        tasks: Tasks = ()
+        with suppress(SamuelError):  # the runs are worth showing also when the task file is broken or gone
+            tasks = task_store(state).load()
+        history = History.of(state, paths.User.from_environment().record(state))
+        return cls(here.root, state, history, tasks)
+
+    @property
+    def state_name(self) -> str:
+        """The state directory below the project's root."""
+        return str(self.state.relative_to(self.root))
+
+    def report(self, run_id: str) -> RunReport:
+        """The report of a run; the tasks as they are now belong to that of the last one only."""
+        newest = self.history.ids()[:1] == [run_id]
+        return build_report(
+            self.history.load(run_id),
+            self.tasks if newest else None,
+            project=self.root.name,
+            state=self.state_name,
+        )
+
+    def select(self, name: str) -> Selection:
+        """The task or the run with this name; the last run if it is empty. Raises UsageError."""
+        if not name:
+            return Selection(run_id=self.history.find(LAST))
+        row = next((task for task in self.tasks if task.id == name), None)
+        if row is not None:
+            return Selection(task_id=name, row=row)
+        if name == LAST or any(id.startswith((name, f"run-{name}")) for id in self.history.ids()):
+            return Selection(run_id=self.history.find(name))
+        ids = {task.id for task in self.tasks} | {attempt.task_id for attempt in self.attempts()}
+        if name in ids:  # of a task list before this one
+            return Selection(task_id=name)
+        hint = did_you_mean(
+            name,
+            [*sorted(ids - {""}), *self.history.ids()],
+            "`samuel run history` and `samuel run tasks` list them",
+        )
+        raise UsageError(f"there is no run and no task `{name}`", hint)
+
+    def attempts(self, task_id: str | None = None) -> list[AttemptRecord]:
+        """The attempts of all runs, or those on one task; the oldest first."""
+        histories = [*self.history.all()][::-1]
+        attempts = [attempt for history in histories for attempt in history.attempts]
+        return [attempt for attempt in attempts if task_id in (None, attempt.task_id)]
+
+
+class Selection(NamedTuple):
+    """A run or a task."""
+
+    run_id: str = ""
+    task_id: str = ""
+    row: Task | None = None
+    """Of a task that is in the task file."""

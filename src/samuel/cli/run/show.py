@@ -1,0 +1,163 @@
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import click
+import msgspec
+
+from samuel.agents.process_files import LOGS, log_path
+from samuel.cli.command_context import CommandContext, json_option
+from samuel.cli.output import OutputTable
+from samuel.cli.run.history import cost_of, run_data, seconds_of
+from samuel.cli.run.selection import RunsOfProject, Selection
+from samuel.errors import SamuelError, UsageError
+from samuel.loop.attempt_record import AttemptRecord, CheckRecord
+from samuel.loop.history import RunHistory, shortest_prefix
+from samuel.loop.report.markdown import check_words
+from samuel.loop.report.words import CostSummary, block, line, moment, plural, span, status_words
+from samuel.process import environment
+from samuel.process.git.git import Git, GitFailed
+
+WHY = 34  # characters of a reason in a table of 80 columns
+_COMMIT = re.compile(r"[0-9a-f]{4,64}")
+_REF = re.compile(r"refs/samuel/[A-Za-z0-9_./-]{1,300}")
+
+
+@click.command()
+@click.argument("name", metavar="[RUN|TASK]", default="")
+@click.option("--diff", is_flag=True, help="Print the change of a task: its commit, or its last failed attempt.")
+@json_option
+@click.pass_obj
+def show(here: CommandContext, name: str, diff: bool) -> int:
+    """Show a run or a task: its attempts, why they failed, what they cost.
+
+    RUN is the beginning of a run's id; without an argument, the last run.
+
+    \b
+        samuel run show 1.2 --diff
+    """
+    runs = RunsOfProject.here(here)
+    selection = runs.select(name)
+    if diff:
+        return _show_diff(here, runs, selection)
+    if selection.run_id:
+        return _show_run(here, runs, runs.history.load(selection.run_id))
+    return _show_task(here, runs, selection)
+
+
+def _show_run(here: CommandContext, runs: RunsOfProject, history: RunHistory) -> int:
+    run = history.run
+    ended = f"{run.exit_reason}: {line(run.exit_message or run.exit_reason.meaning)}" if run.exit_reason else "no"
+    facts = [
+        ("run", f"{run.run_id}, {run.methodology}, {', '.join(run.agents)}"),
+        ("began", f"{moment(run.started_at)}, took {span(seconds_of(history))}"),
+        ("ended", ended),
+        ("cost", cost_of(history).words),
+        ("logs", f"{runs.state_name}/{LOGS}/{run.run_id}/iteration-NNNN.log"),
+    ]
+    columns = ("#", "task", "outcome", "took", "cost", "why")
+    rows = [(str(attempt.iteration), attempt.task_id or "-", *_cells(attempt)) for attempt in history.attempts]
+    data = {**run_data(history), "attempts": [_plain(runs, attempt) for attempt in history.attempts]}
+    blocks: list[str | OutputTable] = [_facts(facts)]
+    if rows:
+        blocks += ["", OutputTable(columns, rows)]
+    return here.out.answer(data, *blocks)
+
+
+def _show_task(here: CommandContext, runs: RunsOfProject, selection: Selection) -> int:
+    attempts, row = runs.attempts(selection.task_id), selection.row
+    last = attempts[-1] if attempts else None
+    title = row.title if row else last.title if last else ""
+    commit = (row.commit_sha if row else "") or next((a.commit for a in reversed(attempts) if a.commit), "")
+    status = status_words(row) if row else "no longer in the task list"
+    facts = [("task", f"{selection.task_id} {line(title)}"), ("status", status)]
+    if row and row.last_failure and row.status != "completed":
+        facts.append(("question" if row.status == "waiting" else "why", line(row.last_failure)))
+    facts += [("commit", commit)] if commit else []
+    if last:
+        facts.append(
+            ("log", str(log_path(runs.state, last.run_id, last.iteration, "output").relative_to(runs.root)))
+        )
+        facts += [("kept in", last.ref)] if last.ref else []
+        facts += _notable(last)
+    blocks: list[str | OutputTable] = [_facts(facts)]
+    if attempts:
+        ids = runs.history.ids()
+        columns = ("run", "#", "outcome", "took", "cost", "why")
+        rows = [(shortest_prefix(a.run_id, ids), str(a.iteration), *_cells(a, WHY - 10)) for a in attempts]
+        blocks += ["", OutputTable(columns, rows), *_check_blocks(last.checks if last else ())]
+    data = {
+        "task": row.plain() if row else {"id": selection.task_id, "title": title},
+        "commit": commit,
+        "attempts": [_plain(runs, attempt) for attempt in attempts],
+    }
+    return here.out.answer(data, *blocks)
+
+
+def _notable(attempt: AttemptRecord) -> Iterable[tuple[str, str]]:
+    if attempt.changed_files:
+        added = sum(file.added or 0 for file in attempt.changed_files)
+        removed = sum(file.removed or 0 for file in attempt.changed_files)
+        yield "changed", f"{plural(len(attempt.changed_files), 'file')}, +{added} -{removed}"
+    for label, names in (
+        ("check files", attempt.check_files),
+        ("lost tests", attempt.lost_tests),
+        ("denied", attempt.denials),
+    ):
+        if names:
+            yield label, line(", ".join(names))
+
+
+def _check_blocks(checks: Sequence[CheckRecord]) -> Iterable[str]:
+    if checks:
+        yield ""
+    for check in checks:
+        yield f"check `{line(check.command)}`: {'ok' if check.passed else 'FAILED'}, {check_words(check)}"
+        if not check.passed and check.output_tail.strip():
+            yield "\n".join(f"    {text}" for text in block(check.output_tail, 4000).split("\n"))
+
+
+def _show_diff(here: CommandContext, runs: RunsOfProject, selection: Selection) -> int:
+    if not selection.task_id:
+        raise UsageError("`--diff` needs a task", "`samuel run show TASK --diff`; `samuel run tasks` lists them")
+    attempts = runs.attempts(selection.task_id)
+    commit = (selection.row.commit_sha if selection.row else "") or (attempts[-1].commit if attempts else "")
+    ref = next((attempt.ref for attempt in reversed(attempts) if attempt.ref), "")
+    completed = selection.row is not None and selection.row.status == "completed"
+    source = commit if completed or not ref else ref
+    if not (_COMMIT.fullmatch(source) or _REF.fullmatch(source)):
+        raise SamuelError(
+            f"task `{selection.task_id}` has neither a commit nor an attempt that was kept",
+            "`commit = true` in samuel.toml makes a commit for each task",
+        )
+    text = patch(Git(runs.root, environment.clean()), source)
+    return here.out.answer({"source": source, "diff": text}, text.rstrip("\n"))
+
+
+def patch(git: Git, source: str) -> str:
+    """The change that a commit, or the ref of an attempt, made. Raises SamuelError if git has it no more."""
+    try:
+        return git.run("show", "--root", "--no-color", "--stat", "--patch", source, "--").decode(
+            "utf-8", "replace"
+        )
+    except GitFailed as error:
+        raise SamuelError(f"git cannot show `{source}`: {error.message}") from None
+
+
+def _facts(facts: Iterable[tuple[str, str]]) -> str:
+    facts = list(facts)
+    width = max(len(name) for name, _ in facts)
+    return "\n".join(f"{name:<{width}}  {text}" for name, text in facts)
+
+
+def _cells(attempt: AttemptRecord, longest: int = WHY) -> tuple[str, ...]:
+    took = span(max(attempt.ended_at - attempt.started_at, 0.0))
+    return attempt.outcome, took, CostSummary.of([attempt.usage]).short, line(attempt.why, longest) or "-"
+
+
+def _plain(runs: RunsOfProject, attempt: AttemptRecord) -> dict[str, Any]:
+    log = log_path(runs.state, attempt.run_id, attempt.iteration, "output").relative_to(runs.root)
+    plain: dict[str, Any] = msgspec.to_builtins(attempt)
+    return {**plain, "log": str(log), "seconds": max(attempt.ended_at - attempt.started_at, 0.0)}

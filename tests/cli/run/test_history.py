@@ -1,0 +1,368 @@
+"""`run history`, `run show`, `run log`, `run report` and `run status`: what happened in the runs before."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from samuel.agents.process_files import log_path
+from samuel.events.endings import ExitReason, IterationOutcome
+from samuel.loop.attempt_record import AttemptRecord, ChangedFile, CheckRecord, RunRecord
+from samuel.loop.history import History
+from samuel.loop.run import Run, RunFile
+from samuel.paths import User
+from samuel.process.live import registered
+from samuel.tasks.store import TaskStore
+from samuel.tasks.task import Task
+
+from .conftest import REAL, Workshop
+
+START = 1_750_000_000.0
+FIRST = "run-19772a7d400aaaaaaaa000001"
+SECOND = "run-19772a99999bbbbbbbb000001"
+RED = CheckRecord(command="make test", passed=False, exit_code=2, seconds=3.2, output_tail="E  assert 1 == 2\n")
+
+
+class Past:
+    """A project with two runs in its history."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self.state = root / ".samuel/run"
+        self.record = User.from_environment().record(self.state)
+        self.history = History.of(self.state, self.record)
+        TaskStore(self.state).replace_all(
+            [
+                Task(id="1", title="Prices", status="completed", verified="checks"),
+                Task(id="2", title="Totals", status="blocked", attempts=3, last_failure="`make test` failed"),
+                Task(id="3", title="Docs", status="completed", verified="none"),
+                Task(id="4", title="Mail", status="waiting", last_failure="which address?"),
+            ]
+        )
+        prices = self.attempt(FIRST, 1, "1", cost=0.25, verified="checks")
+        self.run(FIRST, START, ExitReason.MAX_ITERATIONS, prices)
+        self.run(
+            SECOND,
+            START + 7200,
+            ExitReason.TASKS_BLOCKED,
+            self.attempt(
+                SECOND, 1, "2", "quality_failed", checks=(RED,), why="`make test` ended with exit code 2"
+            ),
+            self.attempt(SECOND, 2, "3", verified="none", changed_files=(ChangedFile(path="a.md", added=3),)),
+        )
+
+    def attempt(
+        self,
+        run_id: str,
+        iteration: int,
+        task: str,
+        outcome: str = "completed",
+        cost: float = 0.0,
+        **fields: object,
+    ) -> AttemptRecord:
+        start = START + 60 * iteration + (7200 if run_id == SECOND else 0)
+        return AttemptRecord(
+            run_id=run_id,
+            iteration=iteration,
+            task_id=task,
+            title="Prices",
+            started_at=start,
+            ended_at=start + 30,
+            exit_code=0,
+            outcome=IterationOutcome(outcome),
+            usage={"cost_usd": cost} if cost else {},
+            **fields,  # type: ignore[arg-type]
+        )
+
+    def run(self, run_id: str, start: float, reason: ExitReason | None, *attempts: AttemptRecord) -> None:
+        run = RunRecord(run_id=run_id, methodology="ralph", agents=("mine",), started_at=start)
+        self.history.begin(run)
+        for attempt in attempts:
+            self.history.add(attempt)
+        if reason:
+            ended = RunRecord(
+                run_id=run_id,
+                methodology="ralph",
+                agents=("mine",),
+                started_at=start,
+                ended_at=start + 200,
+                exit_reason=reason,
+            )
+            self.history.end(ended)
+
+    def log(self, run_id: str, iteration: int, text: bytes) -> Path:
+        path = log_path(self.state, run_id, iteration, "output")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(text)
+        return path
+
+
+@pytest.fixture
+def past(project: Path, monkeypatch: pytest.MonkeyPatch) -> Past:
+    return Past(project)
+
+
+def test_run_history_lists_runs_in_80_columns(samuel, past):
+    ran = samuel("run", "history")
+    assert ran == (
+        0,
+        "RUN              BEGAN             TOOK    ENDED           TASKS  COST\n"
+        "run-19772a99999  MOMENT  3m 20s  tasks_blocked   1/2    unknown\n"
+        "run-19772a7d400  MOMENT  3m 20s  max_iterations  1/1    $0.25\n",
+        "",
+    )
+    first, second = samuel("run", "history", "--json").json["data"]
+    assert (first["run_id"], first["exit_reason"], first["tasks"], first["completed"]) == (
+        *(SECOND, "tasks_blocked", ["2", "3"], ["3"]),
+    )
+    assert second["seconds"] == 200
+    assert len(samuel("run", "history", "--limit", "1", "--json").json["data"]) == 1
+
+
+def test_run_history_without_a_run_is_not_an_error(samuel, project):
+    assert samuel("run", "history") == (0, "no runs yet\n", "")
+    assert samuel("run", "show") == (
+        2,
+        "",
+        "error: there has been no run yet\n`samuel run start` starts one\n",
+    )
+
+
+def test_run_show_prints_the_attempts_of_a_run(samuel, past):
+    assert samuel("run", "show", "19772a99").out == (
+        f"run    {SECOND}, ralph, mine\n"
+        "began  MOMENT, took 3m 20s\n"
+        "ended  tasks_blocked: tasks are left, and each of them is blocked or depends on a blocked task\n"
+        "cost   unknown\n"
+        f"logs   .samuel/run/logs/{SECOND}/iteration-NNNN.log\n"
+        "\n"
+        "#  TASK  OUTCOME         TOOK  COST     WHY\n"
+        "1  2     quality_failed  30s   unknown  `make test` ended with exit code 2\n"
+        "2  3     completed       30s   unknown  -\n"
+    )
+    data = samuel("run", "show", "last", "--json").json["data"]
+    assert [attempt["log"] for attempt in data["attempts"]] == [
+        f".samuel/run/logs/{SECOND}/iteration-000{number}.log" for number in (1, 2)
+    ]
+
+
+def test_run_show_prints_a_task_with_its_attempts_and_checks(samuel, past):
+    assert samuel("run", "show", "2").out == (
+        "task    2 Totals\n"
+        "status  blocked\n"
+        "why     `make test` failed\n"
+        f"log     .samuel/run/logs/{SECOND}/iteration-0001.log\n"
+        "\n"
+        "RUN              #  OUTCOME         TOOK  COST     WHY\n"
+        "run-19772a99999  1  quality_failed  30s   unknown  `make test` ended with …\n"
+        "\n"
+        "check `make test`: FAILED, exit code 2, 3.2s\n"
+        "    E  assert 1 == 2\n"
+    )
+    assert samuel("run", "show", "3").out.startswith("task     3 Docs\nstatus   unverified\n")
+    assert "question  which address?" in samuel("run", "show", "4").out
+    data = samuel("run", "show", "2", "--json").json["data"]
+    assert (data["task"]["id"], data["attempts"][0]["outcome"]) == ("2", "quality_failed")
+
+
+@pytest.mark.parametrize("command", ["show", "log"])
+def test_an_unknown_run_or_task_is_refused_with_the_nearest(samuel, past, command):
+    assert samuel("run", command, "lastt") == (
+        2,
+        "",
+        "error: there is no run and no task `lastt`\n`samuel run history` and `samuel run tasks` list them\n",
+    )
+    assert samuel("run", "show", "run-19772a7d4aaa").err.endswith(f"did you mean `{FIRST}`?\n")
+    assert samuel("run", "report", "run-1977").code == 2
+    assert samuel("run", "report", "nothing").err.startswith("error: there is no run `nothing`\n")
+
+
+def test_run_show_diff_prints_the_commit_or_the_ref_of_a_task(samuel, past):
+    def git(*arguments: str) -> str:
+        environment = {**os.environ, "GIT_CONFIG_GLOBAL": "/dev/null"}
+        identity = ("-c", "user.name=You", "-c", "user.email=you@example.org")
+        done = subprocess.run(["git", *identity, *arguments], cwd=past.root, env=environment, capture_output=True)
+        assert done.returncode == 0, done.stderr
+        return done.stdout.decode().strip()
+
+    assert samuel("run", "show", "2", "--diff") == (
+        1,
+        "",
+        "error: task `2` has neither a commit nor an attempt that was kept\n"
+        "`commit = true` in samuel.toml makes a commit for each task\n",
+    )
+    git("init", "-q")
+    (past.root / "prices.txt").write_text("1\n")
+    git("add", "prices.txt")
+    git("commit", "-q", "-m", "Prices")
+    ref = f"refs/samuel/{SECOND}/2/1"
+    git("update-ref", ref, "HEAD")
+    past.history.add(past.attempt(SECOND, 1, "2", "quality_failed", ref=ref))
+    assert samuel("run", "show", "2", "--diff").out.endswith("@@ -0,0 +1 @@\n+1\n")
+    past.history.add(past.attempt(SECOND, 2, "3", commit=git("rev-parse", "HEAD")))
+    answer = samuel("run", "show", "3", "--diff", "--json").json
+    assert answer["data"]["diff"].endswith("+1\n")
+    past.history.add(past.attempt(SECOND, 2, "3", commit="--output=/tmp/x"))
+    assert samuel("run", "show", "3", "--diff").code == 1
+    assert samuel("run", "show", "last", "--diff").code == 2
+
+
+def test_run_log_prints_the_last_agent_of_a_run_or_a_task(samuel, past):
+    past.log(FIRST, 1, b"first\n")
+    past.log(SECOND, 1, b"red \x1b[31mcolour\n")
+    past.log(SECOND, 2, "Größe \u202e\n".encode())
+    assert samuel("run", "log").out == "Größe \\u202e\n"
+    assert samuel("run", "log", "19772a7d").out == "first\n"
+    assert samuel("run", "log", "2").out == "red \\x1b[31mcolour\n"
+    assert samuel("run", "log", "last", "--iteration", "1").out == "red \\x1b[31mcolour\n"
+    assert samuel("run", "log", "1", "--json").json["data"] == {
+        "run_id": FIRST,
+        "iteration": 1,
+        "log": f".samuel/run/logs/{FIRST}/iteration-0001.log",
+        "text": "first\n",
+    }
+    raw = subprocess.run([*REAL, "run", "log", "2", "--raw"], cwd=past.root, capture_output=True)
+    assert raw.stdout == b"red \x1b[31mcolour\n"
+
+
+def test_run_log_says_when_there_is_no_log_and_follows_no_link(samuel, past, tmp_path):
+    assert samuel("run", "log", "4") == (
+        1,
+        "",
+        "error: no agent has worked on task `4` yet\n`samuel run history` lists the runs\n",
+    )
+    assert samuel("run", "log", "last") == (
+        1,
+        "",
+        f"error: `.samuel/run/logs/{SECOND}/iteration-0002.log` does not exist\n"
+        "the agent wrote nothing, or its log was removed to make room\n",
+    )
+    (tmp_path / "secret").write_text("secret")
+    log = past.log(SECOND, 2, b"")
+    log.unlink()
+    log.symlink_to(tmp_path / "secret")
+    ran = samuel("run", "log", "last")
+    assert (ran.code, "secret" in ran.out, "symbolic link" in ran.err) == (2, False, True)
+
+
+def run_at_work(past: Past, iteration: int, reason: ExitReason | None = None) -> None:
+    run = Run(
+        run_id=SECOND,
+        methodology="ralph",
+        agent="mine",
+        started_at=START + 7200,
+        max_iterations=9,
+        iteration=iteration,
+        exit_reason=reason,
+    )
+    RunFile(past.state, past.record).save(run)
+
+
+def test_run_log_follows_the_agents_until_the_run_ends(past):
+    live = User.from_environment().live
+    run_at_work(past, 1)
+    log = past.log(SECOND, 1, b"one\n")
+    with registered(live, SECOND):
+        command = [*REAL, "run", "log", "-f"]
+        process = subprocess.Popen(
+            command, cwd=past.root, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+        )
+        assert process.stdout is not None
+        assert process.stdout.readline() == "one\n"
+        with log.open("ab") as file:
+            file.write(b"more\n")
+        assert process.stdout.readline() == "more\n"
+        past.log(SECOND, 2, b"two\n")
+        run_at_work(past, 2)
+        assert [process.stdout.readline() for _ in range(2)] == ["--- iteration 2 ---\n", "two\n"]
+        run_at_work(past, 2, ExitReason.QUEUE_EMPTY)
+        assert process.communicate(timeout=120)[0] == ""
+    assert process.returncode == 0
+
+
+def test_run_log_that_follows_ends_at_ctrl_c_and_when_the_run_was_killed(past):
+    live = User.from_environment().live
+    run_at_work(past, 1)
+    past.log(SECOND, 1, b"one\n")
+    command = [*REAL, "run", "log", "-f"]
+    assert subprocess.run(command, cwd=past.root, capture_output=True, timeout=120).stdout == b"one\n"
+    with registered(live, SECOND):
+        process = subprocess.Popen(
+            command, cwd=past.root, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        )
+        assert process.stdout is not None
+        assert process.stdout.readline() == "one\n"
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=120)
+    assert (process.returncode, out, "Traceback" in err) == (130, "", False)
+
+
+def test_run_report_writes_files_prints_markdown_and_html(samuel, past, monkeypatch, tmp_path):
+    assert samuel("run", "report") == (
+        0,
+        "1 verified, 1 unverified, 1 blocked, 1 waiting; 3 wait for you\n"
+        f".samuel/run/reports/{SECOND}/report.html, report.md and report.json\n",
+        "",
+    )
+    written = json.loads((past.state / f"reports/{SECOND}/report.json").read_text())
+    assert samuel("run", "report", "--json").json["data"] == written
+    assert samuel("run", "report", "--markdown").out.startswith("# project: 1 verified, 1 unverified, 1 blocked")
+    assert samuel("run", "report", "--html", "-").out.startswith("<!doctype html>")
+    assert samuel("run", "report", "19772a7d", "--html", "page.html") == (
+        *(0, f"`page.html` has the report of run {FIRST}\n", ""),
+    )
+    assert "1</b> verified" in (past.root / "page.html").read_text()
+    assert samuel("run", "report", "--html", "none/page.html") == (
+        *(1, "", "error: `none/page.html` cannot be written: No such file or directory\ngive another file\n"),
+    )
+    assert samuel("run", "report", "--html", "x", "--markdown").code == 2
+
+
+def test_run_report_is_added_to_the_step_summary_of_github(samuel, past, monkeypatch, tmp_path):
+    monkeypatch.delenv("GITHUB_STEP_SUMMARY", raising=False)
+    printed = samuel("run", "report", "--github").out
+    assert printed.startswith("# project: ")
+    summary = tmp_path / "summary.md"
+    summary.write_text("before\n")
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(summary))
+    assert samuel("run", "report", "--github").out == f"the report of run {SECOND} is in the step summary\n"
+    before, title, _ = summary.read_text().split("\n", 2)
+    assert (before, title) == ("before", printed.split("\n")[0])
+
+
+def test_run_status_names_what_waits_for_a_person(samuel, past):
+    run_at_work(past, 2, ExitReason.TASKS_BLOCKED)
+    assert samuel("run", "status").out == (
+        "STATUS      TASKS\n"
+        "verified    1\n"
+        "blocked     1\n"
+        "unverified  1\n"
+        "waiting     1\n"
+        "\n"
+        f"last run    {SECOND}, tasks_blocked\n"
+        "began       MOMENT, took 3m 20s\n"
+        "iterations  0\n"
+        "\n"
+        "waiting     4 Mail: which address?\n"
+        "blocked     2 Totals: `make test` failed\n"
+        "unverified  1 task that no check looked at: 3\n"
+        "`samuel run show ID` shows a task, `samuel run reset ID` lets the next run try it again\n"
+    )
+    data = samuel("run", "status", "--json").json["data"]
+    assert data["counts"] == {"completed": 2, "blocked": 1, "waiting": 1}
+    assert (data["unverified"], data["blocked"]) == (["3"], [{"id": "2", "why": "`make test` failed"}])
+
+
+def test_two_runs_do_not_write_over_each_others_logs(samuel, workshop: Workshop):
+    workshop.agent('echo "$SAMUEL_RUN_ID"\n')
+    assert samuel("trust", "--yes").code == 0
+    for _ in range(2):
+        samuel("run", "start", "--iterations", "1")
+    logs = sorted((workshop.root / ".samuel/run/logs").glob("run-*/iteration-0001.log"))
+    assert [log.read_text().strip() for log in logs] == [log.parent.name for log in logs]
+    assert len(logs) == 2

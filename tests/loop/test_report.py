@@ -1,0 +1,295 @@
+"""The report of a run: what it says, and that nothing in it can become markup."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import sys
+from html.parser import HTMLParser
+from pathlib import Path
+
+import msgspec
+import pytest
+from markdown_it import MarkdownIt
+
+from samuel.agents.ending import AgentEnding, EndingKind
+from samuel.events.endings import ExitReason, IterationOutcome
+from samuel.loop.attempt_record import AttemptRecord, ChangedFile, CheckRecord, ReportedTests, RunRecord
+from samuel.loop.history import RunHistory
+from samuel.loop.report import (
+    RunReport,
+    WaitingQuestion,
+    build_report,
+    report_json,
+    save_report,
+    to_html,
+    to_markdown,
+)
+from samuel.loop.report.words import OUTCOMES, CostSummary, block, line, span
+from samuel.printable import safe_json
+from samuel.tasks.task import Task
+
+DOCS = Path(__file__).parents[2] / "docs"
+HOSTILE = (
+    "<script>alert(1)</script></style></title></pre><img src=x onerror=alert(2)>\"'&amp; `` ``` | a | b |\n"
+    "# heading\n- [x](javascript:alert(3)) ![i](http://evil/) "
+    "\x1b[31mred\x1b]0;title\x07 \u202egnp.exe\u2066 \x00\x9b\r"
+    " {{ 7*7 }} {% raw %} \udcff"
+)
+
+
+def attempt(iteration: int = 1, task: str = "1", outcome: str = "completed", **fields: object) -> AttemptRecord:
+    defaults: dict[str, object] = {
+        "run_id": "run-1",
+        "title": f"Task {task}",
+        "exit_code": 0,
+        "verified": "checks",
+    }
+    defaults |= {"started_at": 100.0 * iteration, "ended_at": 100.0 * iteration + 60}
+    kind = IterationOutcome(outcome)
+    return AttemptRecord(iteration=iteration, task_id=task, outcome=kind, **{**defaults, **fields})  # type: ignore[arg-type]
+
+
+def history(
+    *attempts: AttemptRecord, reason: ExitReason | None = ExitReason.QUEUE_EMPTY, **fields: object
+) -> RunHistory:
+    run = RunRecord(
+        run_id="run-1", methodology="ralph", agents=("mine",), started_at=100.0, exit_reason=reason, **fields
+    )  # type: ignore[arg-type]
+    return RunHistory(run, attempts)
+
+
+def task(id: str = "1", **fields: object) -> Task:
+    return Task(id=id, title=f"Task {id}", **fields)  # type: ignore[arg-type]
+
+
+class Page(HTMLParser):
+    """The tags and attributes of a page, and its text."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.text = ""
+        self.feed(text)
+        self.close()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, dict(attrs)))
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+
+
+def test_the_headline_counts_tasks_and_calls_a_task_without_checks_unverified() -> None:
+    tasks = [
+        task("1", status="completed", verified="checks"),
+        task("2", status="completed", verified="none"),
+        task("3", status="blocked", last_failure="no key"),
+        task("4", status="waiting", last_failure="which one?"),
+        task("5"),
+    ]
+    report = build_report(history(attempt(1, "1"), attempt(2, "2", verified="none")), tasks, project="shop")
+    assert report.counts == {"verified": 1, "unverified": 1, "blocked": 1, "waiting": 1, "pending": 1}
+    assert to_markdown(report).startswith("# shop: 1 verified, 1 unverified, 1 blocked, 1 waiting, 1 pending\n")
+    assert "1 verified" in re.sub(r"\s+", " ", Page(to_html(report)).text)
+    assert [other.id for other in report.other_tasks] == ["3", "4", "5"]
+
+
+def test_what_waits_for_a_person_comes_with_the_command_for_it() -> None:
+    tasks = [
+        task("a b", status="blocked", last_failure="no key"),
+        task("2", status="waiting", last_failure="which?"),
+    ]
+    question = WaitingQuestion(id="q7", task_id="2", text="red or blue?", options=("red one", "blue"))
+    report = build_report(history(reason=ExitReason.BASELINE_FAILED), tasks, project="shop", questions=[question])
+    assert [(item.word, item.why, item.commands[0].command) for item in report.waiting] == [
+        ("waiting", "red or blue?", "samuel run answer q7 'red one'"),
+        ("blocked", "no key", "samuel run show 'a b'"),
+        ("baseline failed", ExitReason.BASELINE_FAILED.meaning, "samuel run start"),
+    ]
+    for text in (to_markdown(report), Page(to_html(report)).text):
+        assert "samuel run reset 'a b'" in text
+        assert "samuel run answer q7 'red one'" in text
+
+
+def test_a_completed_task_without_a_commit_is_named_where_others_have_one() -> None:
+    files = (ChangedFile(path="a", added=1, removed=0),)
+    records = attempt(1, "1", commit="abc123", changed_files=files), attempt(2, "2", changed_files=files)
+    report = build_report(history(*records), None, project="shop")
+    assert [(item.subject, item.why.partition(",")[0]) for item in report.waiting] == [
+        ("2 Task 2", "completed without a commit")
+    ]
+
+
+def test_an_earlier_run_is_reported_from_its_attempts_alone() -> None:
+    report = build_report(history(attempt(1, "1"), attempt(2, "2", "asked")), None, project="shop")
+    assert [(entry.id, entry.word) for entry in report.tasks] == [("1", "verified"), ("2", "waiting")]
+
+
+def test_a_cost_that_is_not_known_is_unknown_and_never_zero() -> None:
+    assert CostSummary.of([{}]).words == CostSummary.of([]).words == "unknown"
+    known = {"cost_usd": 1.5, "input_tokens": 900, "output_tokens": 100}
+    assert CostSummary.of([known]).words == "$1.50, 1,000 tokens"
+    assert CostSummary.of([known, {}]).words == "at least $1.50, 1,000 tokens, 1 attempt unknown"
+    assert CostSummary.of([{"input_tokens": 5}]).words == "5 tokens"
+    report = build_report(history(attempt(1)), None, project="shop")
+    assert "$0" not in to_markdown(report) + to_html(report)
+    assert "cost: unknown" in to_markdown(report)
+
+
+def test_the_timeline_places_attempts_and_waits_in_percent_of_the_run() -> None:
+    limited = attempt(1, "1", "limited", started_at=100.0, ended_at=150.0)
+    after = attempt(2, "1", started_at=250.0, ended_at=300.0)
+    (entry,) = build_report(history(limited, after, ended_at=300.0), None, project="shop").tasks
+    assert [(a.start, a.width, a.wait) for a in entry.attempts] == [(0, 25, 50), (75, 25, 0)]
+
+
+def test_every_outcome_has_words() -> None:
+    assert set(OUTCOMES) == set(IterationOutcome)
+
+
+def test_a_run_without_attempts_or_tasks_has_a_report() -> None:
+    report = build_report(history(reason=None), None, project="shop")
+    assert "not ended" in to_markdown(report)
+    assert "not ended" in to_html(report)
+
+
+def test_durations_are_written_for_people() -> None:
+    assert [span(seconds) for seconds in (0.04, 9.4, 59.6, 61, 3600, 86_400)] == [
+        *("0.0s", "9.4s", "1m 00s", "1m 01s", "1h 00m", "24h 00m")
+    ]
+
+
+def hostile_report(text: str = HOSTILE) -> RunReport:
+    check = CheckRecord(
+        command=text,
+        passed=False,
+        exit_code=None,
+        output_tail=text,
+        tests=ReportedTests(failed=(text,)),
+    )
+    records = [
+        attempt(
+            number,
+            id,
+            outcome,
+            title=text,
+            agent=text,
+            why=text,
+            ending=AgentEnding(EndingKind.CRASHED, text),
+            checks=(check,),
+            changed_files=(ChangedFile(path=text, added=1, removed=1), ChangedFile(path=text)),
+            check_files=(text,),
+            lost_tests=(text,),
+            denials=(text,),
+            commit=text,
+            ref=text,
+            log=text,
+            usage={text: text, "cost_usd": text},
+        )
+        for number, (id, outcome) in enumerate((("1", "quality_failed"), (text, "completed"), ("", "gated")), 1)
+    ]
+    run = RunRecord(
+        run_id="run-1",
+        methodology=text,
+        agents=(text,),
+        started_at=0.0,
+        exit_reason=ExitReason.ERROR,
+        exit_message=text,
+        baseline=(check,),
+    )
+    tasks = [
+        Task(id="1", title=text, status="blocked", last_failure=text),
+        Task(id=text, title=text, status="waiting", last_failure=text, commit_sha=text),
+        Task(id="3", title=text),
+    ]
+    question = WaitingQuestion(id=text, task_id=text, text=text, options=(text,))
+    return build_report(RunHistory(run, tuple(records)), tasks, project=text, questions=[question])
+
+
+def test_no_field_of_a_report_can_become_markup_in_the_page() -> None:
+    text = to_html(hostile_report())
+    page = Page(text)
+    harmless = Page(to_html(hostile_report("x")))
+    allowed = {"html", "head", "meta", "title", "style", "body", "main", "header", "section", "footer", "p", "h1"}
+    allowed |= {"h2", "h3", "h4", "div", "span", "ul", "ol", "li", "dl", "dt", "dd", "b", "i", "em", "code", "pre"}
+    assert {tag for tag, _ in page.tags} <= allowed | {"details", "summary"}
+    names = {"class", "id", "style", "title", "role", "aria-label", "aria-labelledby", "aria-hidden", "open"}
+    names |= {"lang", "charset", "name", "content", "http-equiv", "tabindex"}
+    assert {name for _, attributes in page.tags for name in attributes} <= names
+
+    def structure(page: Page) -> list[tuple[str, str | None]]:
+        # Backticks make code of what is between them, and nothing else may add an element.
+        return [(tag, attributes.get("class")) for tag, attributes in page.tags if tag != "code"]
+
+    assert structure(page) == structure(harmless)
+    assert all(char.isprintable() or char == "\n" for char in text)
+    assert "alert(1)" in page.text
+    assert "49" not in page.text.replace("{{ 7*7 }}", "")
+
+
+def test_no_field_of_a_report_can_become_markup_in_markdown() -> None:
+    text = to_markdown(hostile_report())
+    assert all(char.isprintable() or char == "\n" for char in text)
+    tokens = MarkdownIt("commonmark", {"html": True}).enable("table").parse(text)
+    kinds = {child.type for token in tokens for child in [token, *(token.children or ())]}
+    assert kinds.isdisjoint({"html_block", "html_inline", "link_open", "image"})
+    harmless = MarkdownIt("commonmark").enable("table").parse(to_markdown(hostile_report("x")))
+    for kind in ("heading_open", "td_open", "tr_open", "fence"):
+        assert [token.type for token in tokens].count(kind) == [token.type for token in harmless].count(kind), kind
+
+
+def test_json_of_a_hostile_report_is_json_without_control_characters() -> None:
+    text = safe_json(report_json(hostile_report()))
+    assert all(char.isprintable() or char == "\n" for char in text)
+    assert json.loads(text)["project"] == HOSTILE
+
+
+def test_large_output_is_cut_from_its_beginning() -> None:
+    report = hostile_report("`x` <b>" * 200_000)
+    assert len(to_html(report)) < 600_000
+    assert len(to_markdown(report)) < 900_000
+    assert block("a" * 1_000_000 + "\nend").endswith("\nend")
+    assert len(line("\x1b[31m" * 300_000)) <= 500
+
+
+def test_colours_of_a_check_are_removed_and_other_control_characters_are_visible() -> None:
+    assert block("\x1b[1;31mFAILED\x1b[0m a\r\n\x1b]8;;http://x\x1b\\b\x07") == "FAILED a\nb\\x07"
+
+
+def test_a_very_long_markdown_report_leaves_out_the_output_first() -> None:
+    check = CheckRecord(command="make", passed=False, output_tail="needle " * 300)
+    many = [attempt(number, str(number), checks=(check,)) for number in range(1, 700)]
+    text = to_markdown(build_report(history(*many), None, project="shop"))
+    assert len(text) <= 900_100
+    assert "needle" not in text
+
+
+def test_the_page_loads_nothing() -> None:
+    text = to_html(build_report(history(attempt(1)), None, project="shop"))
+    assert re.findall(r"https?://|url\(|@import|\bsrc=|\bhref=|<script", text) == []
+    assert "default-src 'none'" in text
+
+
+def test_saved_reports_are_three_files_and_a_link_is_not_followed(tmp_path: Path) -> None:
+    report = hostile_report()
+    directory = save_report(tmp_path, report)
+    assert sorted(os.listdir(directory)) == ["report.html", "report.json", "report.md"]
+    assert json.loads((directory / "report.json").read_text())["run"]["run_id"] == "run-1"
+    (tmp_path / "elsewhere").mkdir()
+    os.rename(tmp_path / "reports", tmp_path / "old")
+    (tmp_path / "reports").symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(Exception, match="symbolic link"):
+        save_report(tmp_path, report)
+    assert os.listdir(tmp_path / "elsewhere") == []
+
+
+def test_the_sample_report_of_the_documentation_is_current(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(DOCS))
+    import report_sample
+
+    current = re.sub(r"Samuel [0-9][^ ]*\.", "Samuel VERSION.", (DOCS / "sample-report.html").read_text())
+    assert re.sub(r"Samuel [0-9][^ ]*\.", "Samuel VERSION.", report_sample.sample_page()) == current
+    sys.modules.pop("report_sample")
+    assert msgspec.to_builtins(report_sample.sample_report())["counts"]["verified"] == 10
