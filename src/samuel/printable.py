@@ -15,7 +15,7 @@ from typing import Any
 _CONTROL_SEQUENCE = re.compile(
     r"(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]"  # colours, moving, erasing
     r"|(?:\x1b[\]PX^_]|[\x9d\x90\x98\x9e\x9f])[^\x07\x1b\x9c]*(?:\x07|\x1b\\|\x9c)"  # titles, links
-    r"|\x1b[ -/]*[0-~]"  # the others
+    r"|\x1b[ -/]*[0-OQ-WYZ\\`-~]"  # the others
 )
 
 

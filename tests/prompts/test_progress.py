@@ -129,6 +129,34 @@ class TestContext:
         assert context(file) == "## Learnings\n- �\\x1b[31m\n\n"
 
 
+class TestFailures:
+    def failed(self, number: int, task: str, failure: str) -> ProgressEntry:
+        return ProgressEntry(f"run-1/{number}", "t", number, task, "quality_failed", failures=(failure,))
+
+    def test_a_failure_is_a_learning_with_the_id_of_its_task(self, file: Path) -> None:
+        append(file, self.failed(1, "1.2", "`make test`: 1 != 2"))
+        assert file.read_text().splitlines()[2] == "- failure: `make test`: 1 != 2"
+        assert context(file) == "## Learnings\n- task 1.2: `make test`: 1 != 2\n\n"
+
+    def test_a_failure_that_a_later_attempt_solved_is_no_learning(self, file: Path) -> None:
+        append(file, self.failed(1, "1", "solved later"))
+        append(file, self.failed(2, "2", "still open"))
+        append(file, ProgressEntry("run-1/3", "t", 3, "1", "completed", learnings=("keep this",)))
+        assert context(file) == "## Learnings\n- keep this\n- task 2: still open\n\n## Completed\n- task 1\n\n"
+
+    def test_a_failure_after_the_task_was_completed_once_is_a_learning(self, file: Path) -> None:
+        append(file, ProgressEntry("run-1/1", "t", 1, "1", "completed"))
+        append(file, self.failed(2, "1", "broken again"))
+        assert context(file).startswith("## Learnings\n- task 1: broken again\n")
+
+    def test_what_an_agent_learned_stays_when_its_task_is_completed(self, file: Path) -> None:
+        append(file, self.failed(1, "1", "solved later"))
+        with file.open("a") as notes:
+            notes.write("- learning: run make first\n")
+        append(file, ProgressEntry("run-1/2", "t", 2, "1", "completed"))
+        assert context(file) == "## Learnings\n- run make first\n\n## Completed\n- task 1\n\n"
+
+
 class Killed(BaseException):
     pass
 

@@ -119,7 +119,7 @@ def test_the_shipped_prompt_follows_the_four_steps(samuel_project: SamuelProject
     with samuel_project.open() as app:
         context = app.context()
     bare = render(shipped("prompt.md.j2"), context)
-    context["State"] = {
+    context["State"] |= {
         "Task": "id: 1.2",
         "Progress": "learned much",
         "Snapshot": "files: 3",

@@ -213,7 +213,7 @@ class TestSeeing:
     def test_verbose_shows_what_the_agent_says(self, samuel, workshop):
         workshop.agent("printf 'caf\\303'; sleep 0.05; printf '\\251 \\033[31mred'\n" + GOOD)
         ran = samuel("run", "start", "--yes", "-v", "--iterations", "1")
-        assert "\ncafé \\x1b[31mredworking on 1\n  agent: exit code 0\n" in ran.out
+        assert "\ncafé redworking on 1\n  agent: exit code 0\n" in ran.out
         assert "working" not in samuel("run", "start", "--iterations", "1").out
         assert "[hooks.timing] quality.check default" in (workshop.root / ".samuel/run/progress.md").read_text()
 
@@ -277,10 +277,13 @@ class TestDryRun:
         before = workshop.store.path.read_bytes()
         ran = samuel("run", "start", "--yes", "--dry-run")
         assert (ran.code, ran.err) == (0, "")
-        assert re.fullmatch(
-            r"2 tasks to do, 0 done, at most 1 iteration\ndry run: task 1, a prompt of \d+ bytes for mine\n",
-            ran.out,
+        header, prompt = ran.out.split("\n\n", 1)
+        size = len(prompt.encode())
+        assert header == (
+            f"2 tasks to do, 0 done, at most 1 iteration\ndry run: task 1, a prompt of {size} bytes for mine"
         )
+        assert prompt.startswith("# project: iteration 1 of 1\n")
+        assert "`samuel run done 1`" in prompt
         assert json.loads((workshop.root / "seen.json").read_text())["dry_run"] is True
         assert workshop.store.path.read_bytes() == before
         assert sorted(path.name for path in workshop.store.directory.iterdir()) == [
@@ -298,6 +301,18 @@ class TestDryRun:
         ran = samuel("run", "start", "--yes", "--dry-run")
         assert ran.code == 1
         assert ran.out.splitlines()[-1].startswith("dry run: stopped: aborted: ")
+        assert "# project" not in ran.out
+
+    def test_a_dry_run_prints_the_prompt_although_a_hook_refuses_the_result(self, samuel, workshop, put):
+        put(
+            ".samuel/hooks/no", "#!/bin/sh\n[ $1 = hook ] && echo quality.check || echo '{\"ok\": false}'\n", 0o755
+        )
+        ran = samuel("run", "start", "--yes", "--dry-run")
+        assert ran.code == 1
+        assert "\n## Deliver\n" in ran.out
+        assert ran.out.splitlines()[-1].startswith("dry run: stopped: quality_failed: ")
+        data = samuel("run", "start", "--dry-run", "--json").json["data"]
+        assert (data["stopped"].split(":")[0], "## Deliver" in data["prompt"]) == ("quality_failed", True)
 
 
 class TestStopping:
