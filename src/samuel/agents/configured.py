@@ -15,14 +15,18 @@ _PLACEHOLDER: dict[Channel, str] = {"stdin": "", "file": PROMPT_FILE, "argument"
 
 
 def configured(settings: AgentSettings) -> Agent:
+    """The agent that `[agents.NAME]` describes. A UsageError if its command could not receive the prompt."""
     channel = _channel(settings)
     placeholder = _PLACEHOLDER[channel]
     if not settings.command:
-        raise UsageError(f"The agent `{settings.name}` has no `command`.", 'Say: command = ["./agent"]')
+        raise UsageError(
+            f"the agent `{settings.name}` has no `command`",
+            f'write for example `command = ["./agent"]` below [agents.{settings.name}] in samuel.toml',
+        )
     if placeholder and not any(placeholder in word for word in settings.command):
         raise UsageError(
-            f"The agent `{settings.name}` gets its prompt as `{channel}`, but its command has no `{placeholder}`.",
-            f'Put `{placeholder}` where the prompt belongs, or say: prompt = "stdin"',
+            f"the agent `{settings.name}` gets its prompt as `{channel}`, but its command has no `{placeholder}`",
+            f'write `{placeholder}` where the prompt belongs, or set `prompt = "stdin"`',
         )
     return Agent(
         name=settings.name,
@@ -38,6 +42,6 @@ def _channel(settings: AgentSettings) -> Channel:
         if channel == settings.prompt:
             return channel
     raise UsageError(
-        f"The agent `{settings.name}` cannot get its prompt as `{settings.prompt}`.",
-        f"There are: {', '.join(_PLACEHOLDER)}.",
+        f"the agent `{settings.name}` cannot get its prompt as `{settings.prompt}`",
+        f"the values of `prompt` are {', '.join(_PLACEHOLDER)}",
     )
