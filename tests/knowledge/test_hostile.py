@@ -15,8 +15,8 @@ from samuel.errors import SamuelError, UsageError
 from samuel.knowledge.indexes import read_base
 from samuel.knowledge.lint import lint
 from samuel.knowledge.model import STAGES, KnowledgeBase
-from samuel.knowledge.place import from_root
 from samuel.knowledge.route import route
+from samuel.knowledge.routing_paths import from_root
 
 WORDS = st.sampled_from(
     [

@@ -12,9 +12,9 @@ from samuel.errors import ConfigError, Problem, SamuelError
 from samuel.knowledge.documents import read_document
 from samuel.knowledge.indexes import MOST, find_root, read_base
 from samuel.knowledge.model import STAGES, RelatedDoc, Route, TopicEntry
-from samuel.knowledge.place import from_root
 from samuel.knowledge.routes import MOST as MOST_ROUTES
 from samuel.knowledge.routes import MOST_DOCS, read_routes
+from samuel.knowledge.routing_paths import from_root
 
 Write = Callable[[dict[str, str]], Path]
 
