@@ -52,7 +52,7 @@ def is_vague(name: str) -> bool:
     return name.strip("_").lower() in VAGUE
 
 
-@pytest.mark.parametrize("directory", ["src", "benchmarks", "docs", "examples"])
+@pytest.mark.parametrize("directory", ["src", "tests", "benchmarks", "docs", "examples"])
 def test_no_file_or_name_is_a_vague_participle(directory: str) -> None:
     files = sorted(file for pattern in ("*.py", "*.py.txt") for file in (ROOT / directory).rglob(pattern))
     assert files
