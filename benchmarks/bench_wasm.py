@@ -66,7 +66,7 @@ def _cold(root: Path, cache: Path) -> Row:
     """The first call of a process, with a module of 50 KB. wasmtime itself is imported by now for both."""
     handler = _handler("wasm-zig", "on_quality_check")
     event = QualityCheck(commands=["make test"])
-    kept, empty = cache / "kept", cache / "empty"
+    filled, empty = cache / "filled", cache / "empty"
 
     def first(place: Path) -> None:
         runtime = WasmRuntime(root, place, *LIMITS)
@@ -77,8 +77,8 @@ def _cold(root: Path, cache: Path) -> Row:
         shutil.rmtree(empty, ignore_errors=True)
         first(empty)
 
-    first(kept)
-    cached, compiled = take_turns(lambda: first(kept), compiling, rounds=20)
+    first(filled)
+    cached, compiled = take_turns(lambda: first(filled), compiling, rounds=20)
     return at_least("the first call of a wasm hook from the compiled cache, vs compiling", cached, compiled, 2)
 
 

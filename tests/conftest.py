@@ -51,8 +51,8 @@ def sh_script(event: str, body: str) -> str:
 
 def py_script(event: str, body: str) -> str:
     """The same as a Python program, run by the interpreter that runs the tests."""
-    asked = f"if sys.argv[1] == 'hook':\n    print({event!r})\n    sys.exit()\n"
-    return f"#!{sys.executable} -S\nimport sys\n{asked}{body}\n"
+    declaration = f"if sys.argv[1] == 'hook':\n    print({event!r})\n    sys.exit()\n"
+    return f"#!{sys.executable} -S\nimport sys\n{declaration}{body}\n"
 
 
 def pytest_xdist_auto_num_workers() -> int:
@@ -108,26 +108,26 @@ class Marked:
         self._children = _children()
 
     def pids(self) -> list[int]:
-        found = []
+        pids = []
         for name in os.listdir("/proc"):
             try:
                 if name.isdigit() and self.mark.encode() in Path("/proc", name, "environ").read_bytes():
-                    found.append(int(name))
+                    pids.append(int(name))
             except OSError:  # gone meanwhile, or not ours
                 continue
-        return found
+        return pids
 
     def strays(self) -> list[str]:
         """All but Samuel's own workers: what they run, for the message."""
-        found = []
+        commands = []
         for pid in self.pids():
             try:
                 command = Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
             except OSError:
                 continue
             if command and "samuel.runtimes.worker" not in command:
-                found.append(command)
-        return found
+                commands.append(command)
+        return commands
 
     def check(self) -> None:
         assert self.strays() == []
@@ -145,13 +145,13 @@ def _may_be_the_hosts(pid: int) -> bool:
 
 
 def _children() -> set[int]:
-    found: set[int] = set()
+    pids: set[int] = set()
     for file in Path("/proc/self/task").glob("*/children"):
         try:
-            found.update(int(pid) for pid in file.read_text().split())
+            pids.update(int(pid) for pid in file.read_text().split())
         except OSError:  # a thread that ended meanwhile
             continue
-    return found
+    return pids
 
 
 @pytest.fixture
@@ -326,9 +326,9 @@ def origin(tmp_path: Path, git: Callable[..., str], empty_bare_repository: Path)
     """`origin("org/repo", {path: content})`: a repository to add plugins from."""
 
     def make(name: str, files: Mapping[str, str | Path | None] | None = None, **more: str) -> Origin:
-        made = Origin(tmp_path / "origins", name, git, empty_bare_repository)
+        new_origin = Origin(tmp_path / "origins", name, git, empty_bare_repository)
         if files is not None:
-            made.push(files, **more)
-        return made
+            new_origin.push(files, **more)
+        return new_origin
 
     return make

@@ -112,14 +112,14 @@ class TestFire:
         ].outcome is (Outcome.BAD_OUTPUT)
 
     def test_it_takes_a_payload_too(self) -> None:
-        seen = Recorder("context.extra")
-        fire(seen, samuel.events.ContextExtra(task={"id": "9"}))
-        assert seen.events[0].task == {"id": "9"}
+        recorder = Recorder("context.extra")
+        fire(recorder, samuel.events.ContextExtra(task={"id": "9"}))
+        assert recorder.events[0].task == {"id": "9"}
 
     def test_a_function_of_several_events_answers_to_each(self) -> None:
-        seen = Recorder("context.extra", "TurnEnd")
-        assert len(fire(seen, "context.extra", task={}).calls) == 1
-        assert len(fire(seen, "TurnEnd", response="", turn_number=1).calls) == 1
+        recorder = Recorder("context.extra", "TurnEnd")
+        assert len(fire(recorder, "context.extra", task={}).calls) == 1
+        assert len(fire(recorder, "TurnEnd", response="", turn_number=1).calls) == 1
 
     def test_a_function_of_another_event_or_without_the_mark_is_refused(self) -> None:
         with pytest.raises(UsageError, match="does not handle `TurnEnd`"):

@@ -29,13 +29,13 @@ class Labelled(NamedTuple):
 
 
 def labelled(name: str) -> Labelled:
-    said = _read({"web_shop": "development"}.get(name, name))
+    labelled_file = _read({"web_shop": "development"}.get(name, name))
     return Labelled(
         name,
-        _registry(said["abilities"]) if "abilities" in said else load(FOLDER / "project"),
-        tuple((one["text"], one["wants"]) for one in said["prompts"]),
-        tuple(said["unrelated"]),
-        tuple(said.get("near_misses", ())),
+        _registry(labelled_file["abilities"]) if "abilities" in labelled_file else load(FOLDER / "project"),
+        tuple((entry["text"], entry["wants"]) for entry in labelled_file["prompts"]),
+        tuple(labelled_file["unrelated"]),
+        tuple(labelled_file.get("near_misses", ())),
     )
 
 
@@ -48,17 +48,17 @@ def _read(name: str) -> dict[str, Any]:
     return yaml.load((FOLDER / f"{name}.yaml").read_bytes(), name).mapping()
 
 
-def _registry(said: list[dict[str, Any]]) -> Registry:
+def _registry(labelled_file: list[dict[str, Any]]) -> Registry:
     abilities = (
         Ability(
-            id=one["id"],
-            level=Level(one.get("level", "low")),
-            summary=one["summary"],
-            file=f"{one['id']}.yaml",
-            when_to_use=one.get("when_to_use", ""),
-            area=one["area"],
-            keywords=tuple(one["keywords"]),
+            id=entry["id"],
+            level=Level(entry.get("level", "low")),
+            summary=entry["summary"],
+            file=f"{entry['id']}.yaml",
+            when_to_use=entry.get("when_to_use", ""),
+            area=entry["area"],
+            keywords=tuple(entry["keywords"]),
         )
-        for one in said
+        for entry in labelled_file
     )
-    return Registry(tuple(sorted(abilities, key=lambda one: one.id)))
+    return Registry(tuple(sorted(abilities, key=lambda ability: ability.id)))

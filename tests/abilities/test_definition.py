@@ -49,27 +49,27 @@ def problems(text: str, level: Level = Level.LOW) -> list[str]:
 
 
 def test_every_field_of_a_high_level_ability_is_read() -> None:
-    found = read_ability(HIGH.encode(), "a.yaml", Level.HIGH)
-    assert found.names == ("billing_regression", "workflow.billing.regression")
-    assert found.summary == "Run the billing suite against seeded data."
-    assert found.version == "2"
-    assert (found.modules, found.environments) == (("billing",), ("dev", "staging"))
-    assert found.keywords == ("billing regression",)
-    assert found.negative_keywords == ("production",)
-    assert found.all_scopes == ("billing", "modules/billing.*")
-    assert found.calls == ("db.seed",)
-    assert found.input_schema == {"type": "object", "properties": {"suite": {"type": "string"}}}
-    assert found.implementation == ScriptImplementation(
+    definition = read_ability(HIGH.encode(), "a.yaml", Level.HIGH)
+    assert definition.names == ("billing_regression", "workflow.billing.regression")
+    assert definition.summary == "Run the billing suite against seeded data."
+    assert definition.version == "2"
+    assert (definition.modules, definition.environments) == (("billing",), ("dev", "staging"))
+    assert definition.keywords == ("billing regression",)
+    assert definition.negative_keywords == ("production",)
+    assert definition.all_scopes == ("billing", "modules/billing.*")
+    assert definition.calls == ("db.seed",)
+    assert definition.input_schema == {"type": "object", "properties": {"suite": {"type": "string"}}}
+    assert definition.implementation == ScriptImplementation(
         "scripts/regression.sh", ("--suite", "{suite}"), 600.0, {"MODE": "test", "TOKEN": "$BILLING_TOKEN"}
     )
-    assert found.kind == "script"
+    assert definition.kind == "script"
 
 
 def test_a_low_level_ability_is_called_by_its_operation_key() -> None:
-    found = read_ability(LOW.encode(), "a.yaml", Level.LOW)
-    assert found.names == ("db.seed",)
-    assert found.implementation is None
-    assert found.environments == ()
+    definition = read_ability(LOW.encode(), "a.yaml", Level.LOW)
+    assert definition.names == ("db.seed",)
+    assert definition.implementation is None
+    assert definition.environments == ()
 
 
 @pytest.mark.parametrize(
@@ -92,8 +92,8 @@ def test_a_low_level_ability_is_called_by_its_operation_key() -> None:
     ],
 )
 def test_every_kind_of_implementation_is_read(implementation: str, expected: object) -> None:
-    found = read_ability(f"{LOW}implementation: {implementation}\n".encode(), "a.yaml", Level.LOW)
-    assert found.implementation == expected
+    definition = read_ability(f"{LOW}implementation: {implementation}\n".encode(), "a.yaml", Level.LOW)
+    assert definition.implementation == expected
 
 
 def test_every_problem_of_a_registry_file_is_reported_at_once() -> None:
@@ -163,10 +163,14 @@ def test_an_invalid_field_of_an_ability_is_refused(line: str, message: str) -> N
 
 
 def test_the_implementation_of_an_ability_may_be_in_another_file() -> None:
-    found = read_execution(
+    definition = read_execution(
         b"operation_key: db.seed\nimplementation: {kind: script, script: {path: a.sh}}\n", "c.yaml"
     )
-    assert (found.name, found.implementation, found.line) == ("db.seed", ScriptImplementation("a.sh"), 1)
+    assert (definition.name, definition.implementation, definition.line) == (
+        "db.seed",
+        ScriptImplementation("a.sh"),
+        1,
+    )
 
 
 @pytest.mark.parametrize(
@@ -197,8 +201,8 @@ values = st.recursive(
 
 
 @given(st.dictionaries(keys, values, max_size=8), st.sampled_from(Level))
-def test_any_registry_file_is_read_or_refused(said: dict[str, object], level: Level) -> None:
-    data = json.dumps(said).encode()
+def test_any_registry_file_is_read_or_refused(registry_file: dict[str, object], level: Level) -> None:
+    data = json.dumps(registry_file).encode()
     with suppress(ConfigError):
         assert read_ability(data, "a.yaml", level).id
     with suppress(ConfigError):

@@ -202,8 +202,8 @@ class TestCallStore:
 def test_the_record_of_a_call_is_plain_json(tmp_path):
     calls = CallStore(tmp_path)
     calls.add(CALL, {})
-    said = json.loads((tmp_path / ".system/implement" / CALL.key / "call.json").read_text())
-    assert said == {
+    stored_call = json.loads((tmp_path / ".system/implement" / CALL.key / "call.json").read_text())
+    assert stored_call == {
         "key": CALL.key,
         "ability_id": "x",
         "created": "2025-06-15T15:06:40.000Z",

@@ -26,23 +26,23 @@ SOUND = {
 }
 
 
-def found(root: Path) -> list[str]:
+def problem_texts(root: Path) -> list[str]:
     return [str(problem) for problem in lint(root, load(root))]
 
 
 def test_a_valid_registry_has_no_problems(write, labelled: Path) -> None:
-    assert found(write(SOUND)) == []
-    assert found(labelled / "project") == []
+    assert problem_texts(write(SOUND)) == []
+    assert problem_texts(labelled / "project") == []
 
 
 def test_a_registry_needs_no_tables(write) -> None:
-    assert found(write({name: text for name, text in SOUND.items() if name != "ABILITY.md"})) == []
+    assert problem_texts(write({name: text for name, text in SOUND.items() if name != "ABILITY.md"})) == []
 
 
 def test_tables_and_files_that_disagree_are_reported(write) -> None:
     table = TABLE.replace("flow.yaml |", "folw.yaml |").replace("| script |", "| api |")
     root = write(SOUND | {"ABILITY.md": table, f"{LOW}/orphan.yaml": SEED.replace("db.seed", "db.drop")})
-    assert found(root) == [
+    assert problem_texts(root) == [
         f"{LOW}/orphan.yaml:1: `db.drop` has no row in ABILITY.md (add one, or remove the file)",
         f"ABILITY.md:3: the file `{HIGH}/folw.yaml` of `flow` is missing (did you mean `{HIGH}/flow.yaml`?)",
         "ABILITY.md:7: `db.seed` is of kind `script`, not `api` (correct the row)",
@@ -55,7 +55,7 @@ def test_a_row_that_contradicts_its_file_is_reported(write) -> None:
     )
     extra = f"| db.seed | workflow | x | y | {LOW}/seed.yaml |\n| db.seed | workflow | x | y | {LOW}/seed.yaml |\n"
     high, _, low = table.partition("\n\n")
-    assert found(write(SOUND | {"ABILITY.md": f"{high}\n{extra}\n{low}"})) == [
+    assert problem_texts(write(SOUND | {"ABILITY.md": f"{high}\n{extra}\n{low}"})) == [
         f"{HIGH}/flow.yaml:1: `flow` has no row in ABILITY.md (add one, or remove the file)",
         f"ABILITY.md:3: `{HIGH}/flow.yaml` defines `flow`, not `other` (correct the row)",
         "ABILITY.md:4: `db.seed` is a low-level ability (use the other table)",
@@ -66,7 +66,7 @@ def test_a_row_that_contradicts_its_file_is_reported(write) -> None:
 
 def test_calls_of_unknown_abilities_are_reported(write) -> None:
     flow = f"{FLOW}calls:\n  - db.seed\n  - db.sead\n  - unheard.of\n"
-    assert found(write(SOUND | {f"{HIGH}/flow.yaml": flow})) == [
+    assert problem_texts(write(SOUND | {f"{HIGH}/flow.yaml": flow})) == [
         f"{HIGH}/flow.yaml:7: there is no ability `db.sead` (did you mean `db.seed`?)",
         f"{HIGH}/flow.yaml:8: there is no ability `unheard.of` (only abilities of the registry can be called)",
     ]
@@ -86,7 +86,7 @@ def test_each_circle_of_calls_is_reported_once(write) -> None:
             "run.sh": "",
         }
     )
-    assert found(root) == [
+    assert problem_texts(root) == [
         f"{HIGH}/a.yaml:6: it calls itself: `a` -> `b` -> `c` -> `a` (remove one of these calls)",
         f"{HIGH}/self.yaml:6: it calls itself: `self` -> `self` (remove one of these calls)",
     ]
@@ -94,7 +94,7 @@ def test_each_circle_of_calls_is_reported_once(write) -> None:
 
 def test_invalid_schemas_are_reported(write) -> None:
     schema = "input_schema:\n  type: object\n  properties:\n    a:\n      type: text\n"
-    (problem,) = found(write(SOUND | {f"{LOW}/seed.yaml": SEED + schema}))
+    (problem,) = problem_texts(write(SOUND | {f"{LOW}/seed.yaml": SEED + schema}))
     assert problem.startswith(f'{LOW}/seed.yaml:8: `input_schema` is not a valid JSON Schema: "text" is not valid')
 
 
@@ -105,7 +105,7 @@ def test_scripts_that_cannot_run_are_reported(write, tmp_path: Path) -> None:
     root = write({f"{LOW}/{name}.yaml": seed(name) for name in ("gone", "plain", "out")} | {"tools/plain": "x"})
     (tmp_path / "outside.sh").write_text("#!/bin/sh\n")
     (root / "tools/out").symlink_to(tmp_path / "outside.sh")
-    assert found(root) == [
+    assert problem_texts(root) == [
         f"{LOW}/gone.yaml:3: the script `tools/gone` is missing (paths are relative to the project's root)",
         f"{LOW}/out.yaml:3: the script `tools/out` is a symbolic link out of the project",
         f"{LOW}/plain.yaml:3: the script `tools/plain` is not executable (chmod +x tools/plain)",
@@ -128,7 +128,7 @@ def test_missing_functions_are_reported(write) -> None:
             "tools/bad.py": "def run(:\n",
         }
     )
-    first, second, third = found(root)
+    first, second, third = problem_texts(root)
     assert first == f"{LOW}/a.yaml:6: `tools/seed.py` has no function `runn` (did you mean `run`?)"
     assert (
         second == f"{LOW}/b.yaml:6: the file `tools/gone.py` is missing (paths are relative to the project's root)"
@@ -138,12 +138,12 @@ def test_missing_functions_are_reported(write) -> None:
 
 def test_an_ability_without_an_implementation_is_reported(write) -> None:
     bare = SEED.replace(RUN, "")
-    assert found(write({f"{LOW}/seed.yaml": bare})) == [
+    assert problem_texts(write({f"{LOW}/seed.yaml": bare})) == [
         f"{LOW}/seed.yaml:1: `db.seed` has no implementation"
         " (add `implementation:` here, or a file that gives it below `.system/registry/config/`)"
     ]
     write({f"{CONFIG}/seed.yaml": f"operation_key: db.seed\n{RUN}", "run.sh": ""})
-    assert found(write({})) == []
+    assert problem_texts(write({})) == []
 
 
 def test_placeholders_that_the_input_schema_lacks_are_reported(write) -> None:
@@ -159,20 +159,20 @@ def test_placeholders_that_the_input_schema_lacks_are_reported(write) -> None:
           - "{target}"
           - "--to={targt}"
     """
-    assert found(write({f"{LOW}/seed.yaml": run, "run.sh": ""})) == [
+    assert problem_texts(write({f"{LOW}/seed.yaml": run, "run.sh": ""})) == [
         f"{LOW}/seed.yaml:10: the input has no `targt` (did you mean `target`?)"
     ]
 
 
 def test_a_negative_keyword_that_is_also_a_keyword_is_reported(write) -> None:
     hints = "routing_hints:\n  keywords: [seed, fill]\n  negative_keywords:\n    - drop\n    - Seed\n"
-    assert found(write(SOUND | {f"{LOW}/seed.yaml": SEED + hints})) == [
+    assert problem_texts(write(SOUND | {f"{LOW}/seed.yaml": SEED + hints})) == [
         f"{LOW}/seed.yaml:8: `Seed` is also a keyword (remove one of the two: it can never match)"
     ]
 
 
 def test_files_that_cannot_be_read_are_reported(write) -> None:
-    assert found(write(SOUND | {f"{LOW}/bad.yaml": "summary: x\n", "ABILITY.md": TABLE})) == [
+    assert problem_texts(write(SOUND | {f"{LOW}/bad.yaml": "summary: x\n", "ABILITY.md": TABLE})) == [
         f"{LOW}/bad.yaml:1: `operation_key` is missing (add `operation_key: ...`)"
     ]
 
@@ -181,7 +181,7 @@ def test_a_row_with_an_impossible_path_does_not_hide_other_problems(write) -> No
     long = "a" * 300
     row = f"| other | script | infra | Seed it | {LOW}/{long}.yaml |\n"
     root = write({**SOUND, "ABILITY.md": TABLE + row, f"{LOW}/seed.yaml": SEED.replace("run.sh", long)})
-    assert [one.replace(long, "LONG") for one in found(root)] == [
+    assert [problem.replace(long, "LONG") for problem in problem_texts(root)] == [
         f"{LOW}/seed.yaml:3: `path` is longer than a path can be",
         "ABILITY.md:8: the registry path of `other` is longer than a path can be",
         f"ABILITY.md:8: the file `{LOW}/LONG.yaml` of `other` is missing (write the file, or remove the row)",
@@ -190,6 +190,6 @@ def test_a_row_with_an_impossible_path_does_not_hide_other_problems(write) -> No
 
 def test_only_the_first_problems_of_a_registry_get_spelling_hints(write) -> None:
     rows = "".join(f"| s{at} | script | x | Seed | {LOW}/seed{at}.yaml |\n" for at in range(50))
-    said = found(write({**SOUND, "ABILITY.md": TABLE + rows}))
-    assert len(said) == 50
-    assert sum("did you mean" in one for one in said) == 20
+    all_problems = problem_texts(write({**SOUND, "ABILITY.md": TABLE + rows}))
+    assert len(all_problems) == 50
+    assert sum("did you mean" in problem for problem in all_problems) == 20

@@ -62,39 +62,45 @@ class Scripted:
         self._right = right
 
     def __call__(self, text: str, abilities: Sequence[Ability], limit: int) -> Ranking:
-        wanted = self._right.get(text, "")
-        return Ranking("scripted", (wanted,) if wanted in {ability.id for ability in abilities} else ())
+        right_id = self._right.get(text, "")
+        return Ranking("scripted", (right_id,) if right_id in {ability.id for ability in abilities} else ())
 
 
 @pytest.mark.parametrize("name", DEVELOPMENT)
-@pytest.mark.parametrize(("shown", "least"), [(12, 0.87), (40, 0.99)])
-def test_the_right_ability_is_in_the_prompt_of_a_ranker(name: str, shown: int, least: float) -> None:
-    one = labelled(name)
-    ranker = Scripted(dict(one.prompts))
-    with open_index(one.registry) as index:
+@pytest.mark.parametrize(("most_ranked", "least"), [(12, 0.87), (40, 0.99)])
+def test_the_right_ability_is_in_the_prompt_of_a_ranker(name: str, most_ranked: int, least: float) -> None:
+    labelled_set = labelled(name)
+    ranker = Scripted(dict(labelled_set.prompts))
+    with open_index(labelled_set.registry) as index:
         first = [
-            [found.id for found in route(text, one.registry, index, ranker=ranker, most_ranked=shown).candidates]
-            for text, _ in one.prompts
+            [
+                candidate.id
+                for candidate in route(
+                    text, labelled_set.registry, index, ranker=ranker, most_ranked=most_ranked
+                ).candidates
+            ]
+            for text, _ in labelled_set.prompts
         ]
-        right = sum(found == [wants] for found, (_, wants) in zip(first, one.prompts, strict=True))
+        right = sum(ids == [wants] for ids, (_, wants) in zip(first, labelled_set.prompts, strict=True))
         assert right / len(first) >= least
-        texts = (*one.unrelated, *one.near_misses, *unrelated_everywhere())
+        texts = (*labelled_set.unrelated, *labelled_set.near_misses, *unrelated_everywhere())
         assert not any(
-            route(text, one.registry, index, ranker=ranker, most_ranked=shown).candidates for text in texts
+            route(text, labelled_set.registry, index, ranker=ranker, most_ranked=most_ranked).candidates
+            for text in texts
         )
 
 
 @pytest.mark.parametrize("name", DEVELOPMENT)
 def test_a_failing_ranker_is_reported_and_the_words_decide(name: str) -> None:
-    one = labelled(name)
+    labelled_set = labelled(name)
 
     def broken(text: str, abilities: Sequence[Ability], limit: int) -> Ranking:
         return Ranking("broken", problem="it did not answer within 60s")
 
-    with open_index(one.registry) as index:
-        for text, _ in one.prompts[:40]:
-            by_words = route(text, one.registry, index)
-            routed = route(text, one.registry, index, ranker=broken)
+    with open_index(labelled_set.registry) as index:
+        for text, _ in labelled_set.prompts[:40]:
+            by_words = route(text, labelled_set.registry, index)
+            routed = route(text, labelled_set.registry, index, ranker=broken)
             problem = "the agent `broken` gave no ranking, the words decide: it did not answer within 60s"
             assert routed.reported == (problem,)
             assert routed.candidates == by_words.candidates
@@ -102,11 +108,11 @@ def test_a_failing_ranker_is_reported_and_the_words_decide(name: str) -> None:
 
 
 def test_the_nearest_abilities_are_returned_but_not_offered() -> None:
-    one = labelled(DEVELOPMENT[0])
-    with open_index(one.registry) as index:
-        for text, _ in one.prompts:
-            routed = route(text, one.registry, index, limit=3)
+    labelled_set = labelled(DEVELOPMENT[0])
+    with open_index(labelled_set.registry) as index:
+        for text, _ in labelled_set.prompts:
+            routed = route(text, labelled_set.registry, index, limit=3)
             assert len(routed.nearest) <= 3
-            assert not {near.id for near in routed.nearest} & {found.id for found in routed.candidates}
+            assert not {near.id for near in routed.nearest} & {candidate.id for candidate in routed.candidates}
             scores = [near.score for near in routed.nearest]
             assert scores == sorted(scores, reverse=True)

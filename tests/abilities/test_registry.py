@@ -21,7 +21,7 @@ TABLE = """\
 HIGH, LOW, CONFIG = (f".system/registry/{name}" for name in ("high-level", "low-level", "config"))
 
 
-def told(root: Path) -> list[str]:
+def problem_texts(root: Path) -> list[str]:
     return [str(problem) for problem in load(root).problems]
 
 
@@ -35,7 +35,7 @@ def test_files_and_tables_together_are_abilities(write) -> None:
     root = write({"ABILITY.md": TABLE, f"{HIGH}/review.yaml": REVIEW, f"{LOW}/seed.yml": SEED})
     registry = load(root)
     assert registry.problems == ()
-    assert [one.id for one in registry.abilities] == ["db.seed", "review"]
+    assert [ability.id for ability in registry.abilities] == ["db.seed", "review"]
     review = registry.find("review")
     assert review.level is Level.HIGH
     assert review.file == f"{HIGH}/review.yaml"
@@ -68,7 +68,7 @@ def test_a_second_implementation_of_an_ability_is_reported(write) -> None:
         }
     )
     assert load(root).find("db.seed").implementation == ScriptImplementation("a.sh")
-    assert told(root) == [
+    assert problem_texts(root) == [
         f"{CONFIG}/b.yaml:1: the implementation of `db.seed` is already given in `{CONFIG}/a.yaml`"
         " (keep one of the two)",
         f"{CONFIG}/c.yaml:1: there is no ability `db.sed` (did you mean `db.seed`?)",
@@ -86,8 +86,8 @@ def test_a_broken_registry_file_does_not_hide_others(write) -> None:
         }
     )
     (root / LOW / "binary.yaml").write_bytes(b"\xff\xfe")
-    assert [one.id for one in load(root).abilities] == ["db.seed", "review"]
-    assert sorted(problem.partition(":")[0] for problem in told(root)) == [
+    assert [ability.id for ability in load(root).abilities] == ["db.seed", "review"]
+    assert sorted(problem.partition(":")[0] for problem in problem_texts(root)) == [
         f"{HIGH}/broken.yaml",
         f"{LOW}/binary.yaml",
         f"{LOW}/bomb.yaml",
@@ -98,8 +98,8 @@ def test_a_broken_registry_file_does_not_hide_others(write) -> None:
 def test_a_second_ability_of_the_same_name_is_reported(write) -> None:
     other = "id: other\ntype: agent\noperation_key: db.seed\nsummary: x\n"
     root = write({f"{LOW}/a.yaml": SEED, f"{LOW}/b.yaml": SEED, f"{HIGH}/other.yaml": other})
-    assert [one.id for one in load(root).abilities] == ["other"], "the first file of the name has it"
-    assert told(root) == [
+    assert [ability.id for ability in load(root).abilities] == ["other"], "the first file of the name has it"
+    assert problem_texts(root) == [
         f"{LOW}/{name}.yaml: `db.seed` is already the name of the ability in `{HIGH}/other.yaml`"
         " (choose another name)"
         for name in ("a", "b")
@@ -110,7 +110,7 @@ def test_an_ability_in_a_table_keeps_its_name_against_another_file(write) -> Non
     other = REVIEW.replace("Review a change", "Something else")
     root = write({"ABILITY.md": TABLE, f"{HIGH}/a.yaml": other, f"{HIGH}/review.yaml": REVIEW})
     assert load(root).find("review").file == f"{HIGH}/review.yaml"
-    assert told(root) == [
+    assert problem_texts(root) == [
         f"{HIGH}/a.yaml: `review` is already the name of the ability in `{HIGH}/review.yaml` (choose another name)"
     ]
 
@@ -127,7 +127,7 @@ def test_no_row_leads_out_of_the_project(write, path: str) -> None:
     root = write({"ABILITY.md": TABLE.replace(f"{HIGH}/review.yaml", path)})
     (root.parent / "review.yaml").write_text(REVIEW)
     assert load(root).abilities == ()
-    (problem,) = told(root)
+    (problem,) = problem_texts(root)
     assert problem.startswith(
         "ABILITY.md:3: the registry path of `review` must be a path below the project's root"
     )
@@ -142,17 +142,17 @@ def test_symbolic_links_in_the_registry_are_not_followed(write) -> None:
     (outside / "review.yaml").write_text(REVIEW)
     (root / "tools").symlink_to(outside)
     (root / LOW / "linked.yaml").symlink_to(outside / "review.yaml")
-    assert [one.id for one in load(root).abilities] == ["db.seed"]
-    assert len(told(root)) == 2
-    assert all("symbolic link" in problem for problem in told(root))
+    assert [ability.id for ability in load(root).abilities] == ["db.seed"]
+    assert len(problem_texts(root)) == 2
+    assert all("symbolic link" in problem for problem in problem_texts(root))
 
 
 def test_a_registry_entry_that_is_not_a_file_is_reported(write) -> None:
     root = write({f"{LOW}/seed.yaml": SEED})
     os.mkfifo(root / LOW / "pipe.yaml")
     (root / LOW / "directory.yaml").mkdir()
-    assert [one.id for one in load(root).abilities] == ["db.seed"]
-    assert len(told(root)) == 2
+    assert [ability.id for ability in load(root).abilities] == ["db.seed"]
+    assert len(problem_texts(root)) == 2
 
 
 def test_a_registry_file_name_that_is_not_utf8_is_reported(write, tmp_path: Path) -> None:
@@ -160,7 +160,7 @@ def test_a_registry_file_name_that_is_not_utf8_is_reported(write, tmp_path: Path
     with open(os.path.join(os.fsencode(root / LOW), b"\xff.yaml"), "w") as file:
         file.write(SEED)
     registry = load(root, tmp_path / "cache")
-    assert [one.id for one in registry.abilities] == ["db.seed"]
+    assert [ability.id for ability in registry.abilities] == ["db.seed"]
     assert [problem.what for problem in registry.problems] == ["its name is not UTF-8"]
 
 
@@ -168,15 +168,15 @@ def test_the_registry_is_cached_until_a_file_changes(write, tmp_path: Path) -> N
     cache = tmp_path / "cache"
     root = write({"ABILITY.md": TABLE, f"{HIGH}/review.yaml": REVIEW, f"{LOW}/seed.yaml": SEED})
     first = load(root, cache)
-    kept = cache_file(cache, root, "msgpack").read_bytes()
+    cached_bytes = cache_file(cache, root, "msgpack").read_bytes()
     assert load(root, cache) == first
-    assert cache_file(cache, root, "msgpack").read_bytes() == kept
+    assert cache_file(cache, root, "msgpack").read_bytes() == cached_bytes
 
     write({f"{LOW}/seed.yaml": SEED.replace("Seed", "Fill")})
     assert load(root, cache).find("db.seed").summary == "Fill the database"
     assert load(root, cache).stamp != first.stamp
     (root / LOW / "seed.yaml").unlink()
-    assert [one.id for one in load(root, cache).abilities] == ["review"]
+    assert [ability.id for ability in load(root, cache).abilities] == ["review"]
     write({"ABILITY.md": TABLE.replace("Before a merge", "After it")})
     assert load(root, cache).find("review").when_to_use == "After it"
 
@@ -185,7 +185,7 @@ def test_a_changed_file_outside_of_the_registry_is_read_again(write, tmp_path: P
     root = write({"ABILITY.md": TABLE.replace(f"{HIGH}/review.yaml", "tools/review.yaml")})
     assert load(root, tmp_path / "cache").abilities == ()
     write({"tools/review.yaml": REVIEW})
-    assert [one.id for one in load(root, tmp_path / "cache").abilities] == ["review"]
+    assert [ability.id for ability in load(root, tmp_path / "cache").abilities] == ["review"]
     write({"tools/review.yaml": REVIEW.replace("Review", "Check")})
     assert load(root, tmp_path / "cache").find("review").summary == "Check a change"
 
@@ -195,7 +195,7 @@ def test_a_damaged_registry_cache_is_replaced(write, tmp_path: Path, damage: byt
     root = write({f"{LOW}/seed.yaml": SEED})
     load(root, tmp_path / "cache")
     cache_file(tmp_path / "cache", root, "msgpack").write_bytes(damage)
-    assert [one.id for one in load(root, tmp_path / "cache").abilities] == ["db.seed"]
+    assert [ability.id for ability in load(root, tmp_path / "cache").abilities] == ["db.seed"]
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])

@@ -14,8 +14,8 @@ from samuel.abilities.scope import in_scope
 from samuel.events.session import SuggestedAbility
 
 
-def ability(id: str, level: Level = Level.LOW, **said: object) -> Ability:
-    return Ability(id=id, level=level, file=f"{id}.yaml", **({"summary": "Does something"} | said))  # type: ignore[arg-type]
+def ability(id: str, level: Level = Level.LOW, **fields: object) -> Ability:
+    return Ability(id=id, level=level, file=f"{id}.yaml", **({"summary": "Does something"} | fields))  # type: ignore[arg-type]
 
 
 REGISTRY = Registry(
@@ -45,20 +45,23 @@ def ask(text: str, registry: Registry = REGISTRY, **where: object) -> AbilityRou
 
 
 def ids(routed: AbilityRouting) -> list[str]:
-    return [one.id for one in routed.candidates]
+    return [candidate.id for candidate in routed.candidates]
 
 
 def test_the_best_ability_is_first_with_its_reasons() -> None:
-    (one,) = ask("Run the full billing regression tests for me").candidates
-    assert one.id == "billing_regression"
-    assert one.reasons[0] == f"{one.score:.2f} for `billing`, `regression` in its name; `tests` in its keywords"
-    assert 0 < one.score < 1
+    (candidate,) = ask("Run the full billing regression tests for me").candidates
+    assert candidate.id == "billing_regression"
+    assert (
+        candidate.reasons[0]
+        == f"{candidate.score:.2f} for `billing`, `regression` in its name; `tests` in its keywords"
+    )
+    assert 0 < candidate.score < 1
 
 
 def test_the_reasons_name_the_synonym_that_matched() -> None:
     assert "`ship (deploy)`" in ask("ship it").candidates[0].reasons[0]
-    (one,) = ask("the billing regresion tests").candidates
-    assert "`regresion (regression)` in its name" in one.reasons[0]
+    (candidate,) = ask("the billing regresion tests").candidates
+    assert "`regresion (regression)` in its name" in candidate.reasons[0]
 
 
 def test_a_question_for_an_explanation_is_offered_no_ability() -> None:
@@ -73,9 +76,12 @@ def test_high_level_abilities_come_first() -> None:
             ability("z_high", Level.HIGH, keywords=("renew certificate",)),
         )
     )
-    found = ask("renew the tls certificate", registry)
-    assert [(one.id, one.level) for one in found.candidates] == [("z_high", Level.HIGH), ("a.low", Level.LOW)]
-    assert found.candidates[0].score < found.candidates[1].score
+    routed = ask("renew the tls certificate", registry)
+    assert [(candidate.id, candidate.level) for candidate in routed.candidates] == [
+        ("z_high", Level.HIGH),
+        ("a.low", Level.LOW),
+    ]
+    assert routed.candidates[0].score < routed.candidates[1].score
 
 
 def test_a_high_level_ability_that_hardly_fits_is_not_put_first() -> None:
@@ -89,9 +95,9 @@ def test_a_high_level_ability_that_hardly_fits_is_not_put_first() -> None:
 
 
 def test_a_text_that_fits_no_ability_is_answered_with_the_reason() -> None:
-    found = ask("What will the weather be like in Lisbon?")
-    assert found.candidates == ()
-    assert found.nothing == "no ability matches"
+    routed = ask("What will the weather be like in Lisbon?")
+    assert routed.candidates == ()
+    assert routed.nothing == "no ability matches"
     assert ask("the service was great and the food delicious").nothing.startswith(
         "nothing fits well enough; the nearest is `"
     )
@@ -100,11 +106,11 @@ def test_a_text_that_fits_no_ability_is_answered_with_the_reason() -> None:
 
 @pytest.mark.parametrize("text", ["billing regression tests in production", "end-to-end billing regression tests"])
 def test_a_negative_keyword_rules_an_ability_out(text: str) -> None:
-    found = ask(text)
-    assert ids(found) == []
-    assert list(found.left_out) == ["billing_regression"]
-    assert "is one of its negative keywords" in found.left_out["billing_regression"]
-    assert "`billing_regression`" in found.nothing
+    routed = ask(text)
+    assert ids(routed) == []
+    assert list(routed.left_out) == ["billing_regression"]
+    assert "is one of its negative keywords" in routed.left_out["billing_regression"]
+    assert "`billing_regression`" in routed.nothing
 
 
 def test_a_part_of_a_negative_keyword_rules_nothing_out() -> None:
@@ -113,17 +119,17 @@ def test_a_part_of_a_negative_keyword_rules_nothing_out() -> None:
 
 
 def test_an_ability_with_environments_says_that_none_is_set() -> None:
-    (found,) = ask("billing regression tests").candidates
-    assert found.reasons[-1] == "runs in `dev`, `staging` only, and no environment is set"
-    (found,) = ask("billing regression tests", environment="dev").candidates
-    assert "no environment" not in found.reasons[-1]
+    (candidate,) = ask("billing regression tests").candidates
+    assert candidate.reasons[-1] == "runs in `dev`, `staging` only, and no environment is set"
+    (candidate,) = ask("billing regression tests", environment="dev").candidates
+    assert "no environment" not in candidate.reasons[-1]
 
 
 def test_an_ability_for_other_environments_is_left_out() -> None:
     assert ids(ask("billing regression tests", environment="staging")) == ["billing_regression"]
-    found = ask("billing regression tests", environment="prod")
-    assert found.candidates == ()
-    assert found.left_out == {"billing_regression": "it is for `dev`, `staging`, not for `prod`"}
+    routed = ask("billing regression tests", environment="prod")
+    assert routed.candidates == ()
+    assert routed.left_out == {"billing_regression": "it is for `dev`, `staging`, not for `prod`"}
 
 
 def test_an_ability_for_another_scope_is_left_out() -> None:
@@ -134,7 +140,7 @@ def test_an_ability_for_another_scope_is_left_out() -> None:
 
 
 @pytest.mark.parametrize(
-    ("scopes", "asked", "expected"),
+    ("scopes", "scope", "expected"),
     [
         ([], "anything", True),
         (["billing"], "billing", True),
@@ -147,8 +153,8 @@ def test_an_ability_for_another_scope_is_left_out() -> None:
         (["[" * 1_000_000], "a", False),
     ],
 )
-def test_a_scope_is_a_place_in_a_tree_or_a_pattern(scopes: list[str], asked: str, expected: bool) -> None:
-    assert in_scope(scopes, asked) is expected
+def test_a_scope_is_a_place_in_a_tree_or_a_pattern(scopes: list[str], scope: str, expected: bool) -> None:
+    assert in_scope(scopes, scope) is expected
 
 
 def test_a_suggestion_moves_an_ability_up_by_its_confidence() -> None:
@@ -162,27 +168,27 @@ def test_a_suggestion_moves_an_ability_up_by_its_confidence() -> None:
     assert sure == score(
         SuggestedAbility("billing_regression", "", 0.1), SuggestedAbility("billing_regression", "", 0.9)
     )
-    (one,) = ask(
+    (candidate,) = ask(
         "billing regression tests", suggestions=[SuggestedAbility("billing_regression", "a\n b", 0.9)]
     ).candidates
-    assert one.reasons[1].endswith("suggested by a hook with confidence 0.90: a b")
+    assert candidate.reasons[1].endswith("suggested by a hook with confidence 0.90: a b")
 
 
 def test_what_a_hook_suggests_is_offered_even_without_a_word_in_common() -> None:
-    found = ask("do the usual", suggestions=[SuggestedAbility("logs.a", "asked for every morning", 0.8)])
-    assert ids(found) == ["logs.a"]
-    assert found.candidates[0].reasons == (
+    routed = ask("do the usual", suggestions=[SuggestedAbility("logs.a", "asked for every morning", 0.8)])
+    assert ids(routed) == ["logs.a"]
+    assert routed.candidates[0].reasons == (
         "+0.40 suggested by a hook with confidence 0.80: asked for every morning",
     )
 
 
 def test_a_suggested_ability_that_does_not_exist_is_reported_and_never_offered() -> None:
-    found = ask(
+    routed = ask(
         "billing regression tests",
         suggestions=[SuggestedAbility("biling_regression", "", 1.0), SuggestedAbility("x" * 999)],
     )
-    assert ids(found) == ["billing_regression"]
-    first, second = found.reported
+    assert ids(routed) == ["billing_regression"]
+    first, second = routed.reported
     assert first == (
         "a hook suggests `biling_regression`, which is not in the registry; did you mean `billing_regression`?"
     )
@@ -190,19 +196,19 @@ def test_a_suggested_ability_that_does_not_exist_is_reported_and_never_offered()
 
 
 def test_a_suggestion_does_not_override_environment_and_negative_keywords() -> None:
-    found = ask("billing", environment="prod", suggestions=[SuggestedAbility("billing_regression", "", 1.0)])
-    assert found.candidates == ()
-    assert found.left_out == {"billing_regression": "it is for `dev`, `staging`, not for `prod`"}
-    found = ask("in production", suggestions=[SuggestedAbility("billing_regression", "", 1.0)])
-    assert found.candidates == ()
+    routed = ask("billing", environment="prod", suggestions=[SuggestedAbility("billing_regression", "", 1.0)])
+    assert routed.candidates == ()
+    assert routed.left_out == {"billing_regression": "it is for `dev`, `staging`, not for `prod`"}
+    routed = ask("in production", suggestions=[SuggestedAbility("billing_regression", "", 1.0)])
+    assert routed.candidates == ()
 
 
 @pytest.mark.parametrize("confidence", [float("nan"), float("inf"), -5.0, 10.0, None])
 def test_the_score_stays_between_0_and_1_with_any_confidence(confidence: float | None) -> None:
-    (one,) = ask(
+    (candidate,) = ask(
         "billing regression tests", suggestions=[SuggestedAbility("billing_regression", "", confidence)]
     ).candidates
-    assert 0 < one.score <= 1
+    assert 0 < candidate.score <= 1
 
 
 def test_of_two_equal_abilities_the_more_frequently_used_is_first() -> None:
@@ -273,6 +279,6 @@ def test_a_prompt_of_a_megabyte_is_routed(shared) -> None:
 @given(st.text() | st.text('"*^:(){}+-\x00 deploy logs tests OR NEAR \n', max_size=100), st.text(max_size=20))
 def test_any_text_is_routed_without_an_exception(shared, text: str, name: str) -> None:
     registry, index = shared
-    found = route(text, registry, index, scope=name, environment=name, suggestions=[SuggestedAbility(name, text)])
-    assert found.candidates or found.nothing
-    assert len(found.reported) == (name not in registry.by_name)
+    routed = route(text, registry, index, scope=name, environment=name, suggestions=[SuggestedAbility(name, text)])
+    assert routed.candidates or routed.nothing
+    assert len(routed.reported) == (name not in registry.by_name)

@@ -45,30 +45,30 @@ def test_an_invalid_schema_is_reported_with_its_path() -> None:
 
 @pytest.fixture
 def server() -> Iterator[http.server.ThreadingHTTPServer]:
-    asked: list[str] = []
+    requested_paths: list[str] = []
 
     class Handler(http.server.BaseHTTPRequestHandler):
         def do_GET(self) -> None:
-            asked.append(self.path)
+            requested_paths.append(self.path)
             self.send_response(200)
             self.end_headers()
             self.wfile.write(b"{}")
 
         def log_message(self, *_: object) -> None: ...
 
-    made = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    made.asked = asked  # type: ignore[attr-defined]
-    threading.Thread(target=made.serve_forever, daemon=True).start()
-    yield made
-    made.shutdown()
-    made.server_close()
+    http_server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    http_server.requested_paths = requested_paths  # type: ignore[attr-defined]
+    threading.Thread(target=http_server.serve_forever, daemon=True).start()
+    yield http_server
+    http_server.shutdown()
+    http_server.server_close()
 
 
 def test_a_reference_reaches_no_network(server) -> None:
     schema = {"$ref": f"http://127.0.0.1:{server.server_port}/schema.json"}
     assert check_schema(schema) is not None
     assert violations(schema, {}) != []
-    assert server.asked == []
+    assert server.requested_paths == []
 
 
 def test_a_reference_reaches_no_file(tmp_path: Path) -> None:
@@ -81,9 +81,9 @@ def test_a_pattern_is_matched_in_linear_time() -> None:
 
 
 def test_a_long_value_does_not_hide_the_violation() -> None:
-    (said,) = violations({"pattern": "^b$"}, "a" * 5000)
-    assert said.endswith('does not match "^b$"')
-    assert len(said) < 400
+    (violation,) = violations({"pattern": "^b$"}, "a" * 5000)
+    assert violation.endswith('does not match "^b$"')
+    assert len(violation) < 400
 
 
 @pytest.mark.parametrize(

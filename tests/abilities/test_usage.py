@@ -17,13 +17,23 @@ def put(root: Path, data: bytes) -> Path:
 
 
 def test_calls_are_counted_by_ability(tmp_path: Path) -> None:
-    said = {"review": {"count": 3, "last_used": "2025-01-15T10:45:12Z", "other": [1]}, "db.seed": {"count": 1}}
-    assert read_usage(put(tmp_path, json.dumps(said).encode())) == {"review": 3, "db.seed": 1}
+    usage_table = {
+        "review": {"count": 3, "last_used": "2025-01-15T10:45:12Z", "other": [1]},
+        "db.seed": {"count": 1},
+    }
+    assert read_usage(put(tmp_path, json.dumps(usage_table).encode())) == {"review": 3, "db.seed": 1}
 
 
 def test_invalid_entries_of_the_usage_file_count_as_never_used(tmp_path: Path) -> None:
-    said = {"a": {"count": -1}, "b": {"count": True}, "c": {"count": "3"}, "d": 3, "e": {}, "f": {"count": 2.5}}
-    assert read_usage(put(tmp_path, json.dumps(said | {"g": {"count": 2}}).encode())) == {"g": 2}
+    usage_table = {
+        "a": {"count": -1},
+        "b": {"count": True},
+        "c": {"count": "3"},
+        "d": 3,
+        "e": {},
+        "f": {"count": 2.5},
+    }
+    assert read_usage(put(tmp_path, json.dumps(usage_table | {"g": {"count": 2}}).encode())) == {"g": 2}
 
 
 @pytest.mark.parametrize("data", [b"", b"[]", b'{"a": {"count": 1}', b"\xff", b"[" * 100_000, b"null"])

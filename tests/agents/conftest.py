@@ -81,8 +81,8 @@ class Desk:
         return invoke(agent, prompt=prompt, **options)
 
     def recorded(self) -> dict[str, Any]:
-        found: dict[str, Any] = json.loads(self.record.read_text())
-        return found
+        invocation: dict[str, Any] = json.loads(self.record.read_text())
+        return invocation
 
     def everything_on_disk(self) -> str:
         """All that is under the project, as one text: for looking for what must not be there."""

@@ -77,9 +77,9 @@ class TestTheEnvironment:
         desk.recorder("agent")
         env = {"KEY": "$MY_KEY", "PLAIN": "a $MY_KEY b", "GONE": "$NOT_THERE", "EMPTY": ""}
         done = desk.run(Agent("a", ("agent",)), env=env, environment={**desk.host, "MY_KEY": SECRET})
-        found = desk.recorded()["env"]
-        assert (found["KEY"], found["PLAIN"], found["EMPTY"]) == (SECRET, "a $MY_KEY b", "")
-        assert "GONE" not in found
+        environment = desk.recorded()["env"]
+        assert (environment["KEY"], environment["PLAIN"], environment["EMPTY"]) == (SECRET, "a $MY_KEY b", "")
+        assert "GONE" not in environment
         assert done.notes == ("`GONE` is left out of the agent's environment: `$NOT_THERE` is not set",)
 
     def test_what_the_user_trusts_is_not_the_agent_s_to_say(self, desk: Any) -> None:
@@ -114,9 +114,9 @@ class TestTheEnvironment:
 
 class TestTheOutput:
     def test_is_streamed_kept_whole_and_its_tail_given_back(self, desk: Any) -> None:
-        seen: list[bytes] = []
+        chunks: list[bytes] = []
         body = "yes 0123456789abcde | head -c 300000; echo; echo last; echo aside >&2"
-        done = desk.run(desk.sh(body), on_output=seen.append)
+        done = desk.run(desk.sh(body), on_output=chunks.append)
         log = Path(done.stdout_path)
         assert log == desk.state / "logs" / "iteration-0007.log"
         assert log.stat().st_size == 300_006
@@ -125,21 +125,21 @@ class TestTheOutput:
         assert len(done.stdout_tail) == 8192
         assert done.stdout_tail.endswith("\nlast\n")
         assert done.stderr_tail == "aside\n"
-        assert sum(map(len, seen)) == 300_012
+        assert sum(map(len, chunks)) == 300_012
 
     def test_comes_while_the_agent_works(self, desk: Any) -> None:
-        heard = desk.root / "heard"  # the agent ends well only if we heard it before it ended
-        wait = f"n=0; until [ -e {heard} ]; do n=$((n + 1)); [ $n -lt 1000 ] || exit 1; sleep 0.1; done"
-        assert desk.run(desk.sh(f"echo a; {wait}"), on_output=lambda _: heard.touch()).exit_code == 0
+        heard_file = desk.root / "heard"  # the agent ends well only if we heard it before it ended
+        wait = f"n=0; until [ -e {heard_file} ]; do n=$((n + 1)); [ $n -lt 1000 ] || exit 1; sleep 0.1; done"
+        assert desk.run(desk.sh(f"echo a; {wait}"), on_output=lambda _: heard_file.touch()).exit_code == 0
 
     def test_without_end_is_bounded_in_memory_and_on_disk(self, desk: Any) -> None:
         """The beginning and the end are there, the usage on the last line too."""
         before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
         result = '{"type": "result", "usage": {"input_tokens": 3, "output_tokens": 4}}'
         body = f"echo first; head -c 200000000 /dev/zero; echo; echo '{result}'"
-        seen: list[bytes] = []
+        chunks: list[bytes] = []
         done = desk.run(
-            desk.sh(body, stream=claude.ClaudeStream), on_output=lambda chunk: seen.append(chunk[-100:])
+            desk.sh(body, stream=claude.ClaudeStream), on_output=lambda chunk: chunks.append(chunk[-100:])
         )
         grown = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
         assert grown < 60 * 1024  # KiB; a line may take 16 MB
@@ -150,7 +150,7 @@ class TestTheOutput:
             assert next(line for line in file if b"samuel" in line).endswith(b"bytes left out here]\n")
         assert done.usage == {"input_tokens": 3, "output_tokens": 4}
         assert done.stdout_tail.endswith(f"\n{result}\n")
-        assert b"".join(seen[-2:]).endswith(f"{result}\n".encode())
+        assert b"".join(chunks[-2:]).endswith(f"{result}\n".encode())
         log.unlink()
 
     def test_on_stderr_is_bounded_too(self, desk: Any) -> None:

@@ -17,8 +17,8 @@ from samuel.process.sandbox import Workspace
 
 def test_samuel_toml_wins_over_what_is_shipped() -> None:
     mine = AgentSettings("claude", ("./claude", "{prompt_file}"), "file", ("MY_KEY",))
-    found = find("claude", {"claude": mine})
-    assert (found.command, found.prompt, found.env) == (mine.command, "file", ("MY_KEY",))
+    agent = find("claude", {"claude": mine})
+    assert (agent.command, agent.prompt, agent.env) == (mine.command, "file", ("MY_KEY",))
     assert find("claude", {}) is AGENTS["claude"]
 
 
@@ -33,7 +33,7 @@ def test_an_agent_like_no_other_is_refused_with_the_names_of_all() -> None:
 
 
 @pytest.mark.parametrize(
-    ("settings", "said"),
+    ("settings", "message"),
     [
         (AgentSettings("a", (), "stdin"), "no `command`"),
         (AgentSettings("a", ("x", "{prompt}"), "file"), "no `{prompt_file}`"),
@@ -41,8 +41,8 @@ def test_an_agent_like_no_other_is_refused_with_the_names_of_all() -> None:
         (AgentSettings("a", ("x",), "telepathy"), "as `telepathy`"),
     ],
 )
-def test_a_command_that_cannot_get_its_prompt_is_refused(settings: AgentSettings, said: str) -> None:
-    with pytest.raises(UsageError, match=said):
+def test_a_command_that_cannot_get_its_prompt_is_refused(settings: AgentSettings, message: str) -> None:
+    with pytest.raises(UsageError, match=message):
         configured(settings)
 
 
@@ -56,8 +56,8 @@ def test_python_stands_for_the_one_that_runs_samuel() -> None:
 class TestMissing:
     def test_says_what_would_install_it(self, desk: Any) -> None:
         claude = AGENTS["claude"]
-        said = "the agent `claude` needs `claude`, which is not on PATH"
-        assert missing(claude, desk.host["PATH"]) == f"{said}; to install it: {claude.install}"
+        message = "the agent `claude` needs `claude`, which is not on PATH"
+        assert missing(claude, desk.host["PATH"]) == f"{message}; to install it: {claude.install}"
         desk.recorder("claude")
         assert missing(claude, desk.host["PATH"]) == ""
 
@@ -65,8 +65,8 @@ class TestMissing:
         agent = configured(AgentSettings("mine", ("./agent",), "stdin"))
         assert "`./agent`, which does not exist" in missing(agent, "", desk.root)
         (desk.root / "agent").write_text("#!/bin/sh\n")
-        said = "the agent `mine` cannot run `./agent`: permission denied; `chmod +x ./agent`"
-        assert missing(agent, "", desk.root) == said
+        message = "the agent `mine` cannot run `./agent`: permission denied; `chmod +x ./agent`"
+        assert missing(agent, "", desk.root) == message
         (desk.root / "agent").chmod(0o755)
         assert missing(agent, "", desk.root) == ""
 
@@ -79,8 +79,8 @@ class TestMissing:
         for name in ("default", "1.2/1"):
             (steps / name).write_text("#!/bin/sh\n")
             file = f".samuel/scripted/{name}"
-            said = f"the agent `scripted` cannot run `{file}`: permission denied; `chmod +x {file}`"
-            assert missing(scripted, "", desk.root) == said
+            message = f"the agent `scripted` cannot run `{file}`: permission denied; `chmod +x {file}`"
+            assert missing(scripted, "", desk.root) == message
             (steps / name).chmod(0o755)
         assert missing(scripted, "", desk.root) == ""
 

@@ -62,27 +62,27 @@ class Step(NamedTuple):
     """One command, and what the page shows below it."""
 
     command: str
-    shown: str
+    expected: str
     at: int  # where that begins in its block
 
 
 def needs(page: str) -> list[str]:
-    found = NEEDS.search(page)
-    return found[1].split(", ") if found else []
+    match = NEEDS.search(page)
+    return match[1].split(", ") if match else []
 
 
 def blocks(page: str) -> Iterator[Block]:
-    for found in FENCE.finditer(page):
-        title = TITLE.search(found["rest"])
-        line = page.count("\n", 0, found.start()) + 1
-        yield Block(found["language"], title[1] if title else "", found["text"], found.start("text"), line)
+    for match in FENCE.finditer(page):
+        title = TITLE.search(match["rest"])
+        line = page.count("\n", 0, match.start()) + 1
+        yield Block(match["language"], title[1] if title else "", match["text"], match.start("text"), line)
 
 
 def steps(console: str) -> list[Step]:
     typed = list(re.finditer(r"^\$ (.*(?:\\\n.*)*)\n", console, re.MULTILINE))
-    ends = [*(found.start() for found in typed[1:]), len(console)]
+    ends = [*(match.start() for match in typed[1:]), len(console)]
     return [
-        Step(found[1], console[found.end() : end], found.end()) for found, end in zip(typed, ends, strict=True)
+        Step(match[1], console[match.end() : end], match.end()) for match, end in zip(typed, ends, strict=True)
     ]
 
 
@@ -123,19 +123,19 @@ class Machine:
     def type(self, command: str) -> str:
         if command.startswith("cd "):
             command += " && pwd"
-        said = self.run("bash", "-c", f"(exit {self.code})\n{command}")
+        output = self.run("bash", "-c", f"(exit {self.code})\n{command}")
         if command.startswith("cd ") and self.code == 0:
-            self.directory = self.place / said.strip().lstrip("/")
+            self.directory = self.place / output.strip().lstrip("/")
             return ""
-        return said
+        return output
 
     def has_wheel(self, name: str) -> None:
         """Make what is installed here, and is nothing but Python, something that pip finds on that computer."""
-        found = distribution(name)
+        match = distribution(name)
         wheels = self.place / "wheels"
         wheels.mkdir()
-        with zipfile.ZipFile(wheels / f"{name}-{found.version}-py3-none-any.whl", "w") as wheel:
-            for file in found.files or ():
+        with zipfile.ZipFile(wheels / f"{name}-{match.version}-py3-none-any.whl", "w") as wheel:
+            for file in match.files or ():
                 if ".." not in file.parts and "__pycache__" not in file.parts:
                     wheel.write(str(file.locate()), str(file))
 
@@ -151,28 +151,28 @@ def follow(page: str, machine: Machine) -> Iterator[tuple[Block, Step, str]]:
             if block.title == "samuel.toml":
                 config.load(file)
         elif block.language == "python":
-            said = machine.run(sys.executable, "-c", block.text)
-            assert machine.code == 0, f"line {block.line}: {said}"
+            output = machine.run(sys.executable, "-c", block.text)
+            assert machine.code == 0, f"line {block.line}: {output}"
         elif block.language == "json":
             json.loads(block.text)
         elif block.language == "console":
             todo = steps(block.text)
             for step, after in zip(todo, [*todo[1:], None], strict=True):
-                said = machine.type(step.command)
-                asked = after is not None and after.command == "echo $?"
-                assert asked or machine.code == 0, (
-                    f"line {block.line}: {step.command} ended with {machine.code}\n{said}"
+                output = machine.type(step.command)
+                code_is_shown = after is not None and after.command == "echo $?"
+                assert code_is_shown or machine.code == 0, (
+                    f"line {block.line}: {step.command} ended with {machine.code}\n{output}"
                 )
-                if step.shown.strip() and not same(step.shown, said):
-                    yield block, step, said
+                if step.expected.strip() and not same(step.expected, output):
+                    yield block, step, output
 
 
-def same(shown: str, said: str) -> bool:
+def same(expected: str, output: str) -> bool:
     pattern = "".join(
         r"(?:.*\n)*" if line.strip() == ANY_LINES else re.escape(line) + r"\n"
-        for line in steady(shown).splitlines()
+        for line in steady(expected).splitlines()
     )
-    return re.fullmatch(pattern, steady(said)) is not None
+    return re.fullmatch(pattern, steady(output)) is not None
 
 
 def steady(text: str) -> str:
@@ -202,11 +202,11 @@ def steady(text: str) -> str:
 def rewritten(page: str, machine: Machine) -> str:
     """The page with what really comes out. Where it has `...`, it is left alone if it is right."""
     changes = []
-    for block, step, said in follow(page, machine):
+    for block, step, output in follow(page, machine):
         at = block.start + step.at
-        changes.append((at, at + len(step.shown), said.strip("\n") + "\n"))
-    for start, end, said in reversed(changes):
-        page = page[:start] + said + page[end:]
+        changes.append((at, at + len(step.expected), output.strip("\n") + "\n"))
+    for start, end, output in reversed(changes):
+        page = page[:start] + output + page[end:]
     return page
 
 

@@ -216,17 +216,17 @@ for size in range(1, 51):
 def test_among_many_writers_the_file_is_always_one_whole_version(path: Path) -> None:
     path.write_bytes(b"a" * 1000)
     writers = [subprocess.Popen([sys.executable, "-c", WRITER, path, letter]) for letter in "abcdefgh"]
-    seen: set[bytes] = set()
+    contents: set[bytes] = set()
     try:
         while any(writer.poll() is None for writer in writers):
             data = path.read_bytes()
             assert len(data) % 1000 == 0
             assert data == data[:1] * len(data) != b""
-            seen.add(data[:1])
+            contents.add(data[:1])
     finally:
         for writer in writers:
             writer.kill()
             writer.wait()
     assert [writer.returncode for writer in writers] == [0] * 8
-    assert len(seen) > 1
+    assert len(contents) > 1
     assert os.listdir(path.parent) == ["file"]

@@ -35,23 +35,23 @@ def test_beginning_and_end_are_kept_and_what_is_left_out_is_counted(
     log: BoundedLog, tmp_path: Path, seed: int
 ) -> None:
     chance = random.Random(seed)
-    written = b""
+    whole = b""
     for _ in range(chance.randrange(10, 200)):
         chunk = chance.randbytes(chance.choice((1, 100, 999, 1000, 4000, 9001)))
         log.write(chunk)
-        written += chunk
+        whole += chunk
         content = (tmp_path / "agent.log").read_bytes()
         assert len(content) <= MOST
         beginning, *cut = NOTE.split(content)
         if not cut:
-            assert beginning == written
+            assert beginning == whole
             continue
         count, end = int(cut[0]), cut[1]
         assert (len(beginning), len(end) >= 1000) == (1000, True)
-        assert written.startswith(beginning)
-        assert written.endswith(end)
-        assert count == len(written) - len(beginning) - len(end)
-    assert len(written) > MOST
+        assert whole.startswith(beginning)
+        assert whole.endswith(end)
+        assert count == len(whole) - len(beginning) - len(end)
+    assert len(whole) > MOST
 
 
 def test_error_of_a_write_names_the_log(tmp_path: Path) -> None:

@@ -44,8 +44,8 @@ def refusal(text: str | bytes) -> Problem:
 
 
 def test_values_are_plain_and_words_stay_words() -> None:
-    found = parse(WHOLE.encode(), "x.md")
-    assert found.head == {
+    document = parse(WHOLE.encode(), "x.md")
+    assert document.head == {
         "name": "review",
         "count": 3,
         "share": 1.5,
@@ -62,9 +62,9 @@ def test_values_are_plain_and_words_stay_words() -> None:
         "list": ["a", {"b": "c"}],
         "text": "one\ntwo\n",
     }
-    assert found.body == "# Body\n\n---\nmore\n"
-    assert (found.lines["name"], found.lines["text"]) == (2, 16)
-    assert WHOLE.split("\n")[found.body_line - 1] == "# Body"
+    assert document.body == "# Body\n\n---\nmore\n"
+    assert (document.lines["name"], document.lines["text"]) == (2, 16)
+    assert WHOLE.split("\n")[document.body_line - 1] == "# Body"
 
 
 @pytest.mark.parametrize("text", ["", "# Title\n", "text\n---\nname: x\n---\n", "----\nname: x\n"])
@@ -73,8 +73,8 @@ def test_without_front_matter_all_of_it_is_the_body(text: str) -> None:
 
 
 def test_front_matter_may_have_windows_line_ends_and_a_byte_order_mark() -> None:
-    found = parse(b"\xef\xbb\xbf---\r\nname: x\r\n---\r\nbody\r\n", "x.md")
-    assert (found.head, found.body) == ({"name": "x"}, "body\r\n")
+    document = parse(b"\xef\xbb\xbf---\r\nname: x\r\n---\r\nbody\r\n", "x.md")
+    assert (document.head, document.body) == ({"name": "x"}, "body\r\n")
 
 
 @pytest.mark.parametrize("head", ["", "# only a comment\n"])

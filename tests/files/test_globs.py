@@ -43,12 +43,12 @@ def ignored(repository: Path) -> Callable[[str, list[str]], set[str]]:
 
 def some_paths() -> list[str]:
     """Every name at every depth, in combinations that a fixed rule picks."""
-    found = list(NAMES)
+    paths = list(NAMES)
     for depth in range(2, 5):
         for start in range(len(NAMES)):
             for step in (1, 2, 4, 7):
-                found.append("/".join(NAMES[(start + step * at) % len(NAMES)] for at in range(depth)))
-    return found
+                paths.append("/".join(NAMES[(start + step * at) % len(NAMES)] for at in range(depth)))
+    return paths
 
 
 @pytest.mark.parametrize("pattern", PATTERNS)
@@ -85,7 +85,7 @@ def test_any_text_is_a_valid_glob(path: str, patterns: list[str]) -> None:
 
 _PARTS = st.sampled_from(["a", "b.py", "**", "*", "*.py", "[ab]", "\\*", "?", "", ".", "!a", "a*b"])
 _PATTERNS = st.tuples(st.sampled_from(["", "!", "/"]), st.lists(_PARTS, min_size=1), st.booleans()).map(
-    lambda made: made[0] + "/".join(made[1]) + "/" * made[2]
+    lambda parts: parts[0] + "/".join(parts[1]) + "/" * parts[2]
 )
 
 

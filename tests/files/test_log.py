@@ -31,9 +31,9 @@ def test_long_log_begins_anew_and_the_old_one_is_kept(tmp_path: Path) -> None:
 
 
 def test_log_that_several_processes_find_too_long_is_rotated_once(tmp_path: Path) -> None:
-    wanted = sorted(f"{me}-{number:03}" for me in range(8) for number in range(200))
-    most = 6 * len(wanted) // 2  # it gets too long just once
+    expected = sorted(f"{me}-{number:03}" for me in range(8) for number in range(200))
+    most = 6 * len(expected) // 2  # it gets too long just once
     processes = [subprocess.Popen([sys.executable, "-c", CODE, tmp_path, str(me), str(most)]) for me in range(8)]
     assert [process.wait(300) for process in processes] == [0] * 8
     files = [tmp_path / "logs/a.log", tmp_path / "logs/a.log.1"]
-    assert sorted(line for file in files for line in file.read_text().split()) == wanted
+    assert sorted(line for file in files for line in file.read_text().split()) == expected

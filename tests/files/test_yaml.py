@@ -163,8 +163,8 @@ plain = st.recursive(
 
 @given(plain)
 def test_any_json_value_written_as_yaml_comes_back(value: object) -> None:
-    written = json.dumps(value, ensure_ascii=False)
-    assert load(written.encode(), "x.yaml").values == json.loads(written)
+    text = json.dumps(value, ensure_ascii=False)
+    assert load(text.encode(), "x.yaml").values == json.loads(text)
 
 
 @given(st.binary(max_size=200) | st.text(max_size=200).map(lambda text: text.encode(errors="surrogatepass")))

@@ -36,7 +36,7 @@ def test_a_prompt_leads_to_a_regression_run_that_is_recorded_and_counted(billing
     assert '"passed": 5' in ran.out
 
     usage = json.loads(billing.read(".system/cache/ability_usage.json"))
-    assert {id: one["count"] for id, one in usage.items()} == {"billing_regression": 1, "billing.suite.run": 2}
+    assert {id: row["count"] for id, row in usage.items()} == {"billing_regression": 1, "billing.suite.run": 2}
     log = billing.read(".system/logs/tool_call.md")
     assert [line.split(" ", 2)[2] for line in log.splitlines() if line.startswith("## ")] == [
         "billing.suite.run: success",
@@ -44,7 +44,7 @@ def test_a_prompt_leads_to_a_regression_run_that_is_recorded_and_counted(billing
         "billing_regression: success",
     ]
     hooks = [json.loads(line) for line in billing.read(".system/logs/hooks.log").splitlines()]
-    assert {(one["hook"], one["event"], one["status"]) for one in hooks} == {
+    assert {(row["hook"], row["event"], row["status"]) for row in hooks} == {
         ("skill_activation_prompt", "UserPromptSubmit", "ok"),
         ("post_tool_use_tracker", "PostAbilityCall", "ok"),
     }
@@ -55,8 +55,8 @@ def test_a_prompt_leads_to_a_regression_run_that_is_recorded_and_counted(billing
 def test_the_suggestion_is_a_hint_that_routing_confirms(billing: Any) -> None:
     billing.samuel("trust", "--yes")
     billing.samuel("session", "start", "--id", "s")
-    said = billing.samuel("session", "prompt", "--id", "s", PROMPT, "--json").json["data"]["result"]
-    (suggestion,) = said["suggested_abilities"]
+    hook_result = billing.samuel("session", "prompt", "--id", "s", PROMPT, "--json").json["data"]["result"]
+    (suggestion,) = hook_result["suggested_abilities"]
     assert suggestion["id"] == "billing_regression"
     assert suggestion["confidence"] > 0.6
     routed = billing.samuel("ability", "route", "--session", "s", PROMPT, "--json").json["data"]
@@ -71,7 +71,7 @@ def test_a_suggestion_of_something_that_is_not_there_is_reported_and_never_offer
     file = billing.root / ".system/registry/high-level/billing_regression.yaml"
     file.rename(file.with_suffix(".away"))
     ran = billing.samuel("ability", "route", "--session", "s", PROMPT, "--json")
-    assert "billing_regression" not in [one["id"] for one in ran.json["data"]["candidates"]]
+    assert "billing_regression" not in [row["id"] for row in ran.json["data"]["candidates"]]
     assert "`billing_regression`, which is not in the registry" in " ".join(ran.json["warnings"])
 
 
@@ -97,7 +97,7 @@ def test_the_intent_of_the_hook_is_the_one_of_the_contract(knowledge: Any) -> No
     by_session = knowledge.samuel("knowledge", "route", "--session", "s", "--json").json["data"]
     by_intent = knowledge.samuel("knowledge", "route", "--intent", "-", "--json", stdin=emitted.out).json["data"]
     assert by_session == by_intent
-    assert [one["path"] for one in by_intent["documents"]] == [
+    assert [row["path"] for row in by_intent["documents"]] == [
         "docs/pre_commit_policy.md",
         "docs/pre_commit_commands.md",
     ]

@@ -32,8 +32,8 @@ def test_ability_routing_gives_the_same_answer(
     copy.samuel("trust", "--yes")
 
     def answers() -> list[Any]:
-        asked = [PROMPT, "show me an invoice", "one billing suite", "What is the weather like?"]
-        return [copy.samuel("ability", "route", text, "--json").json for text in asked]
+        prompts = [PROMPT, "show me an invoice", "one billing suite", "What is the weather like?"]
+        return [copy.samuel("ability", "route", text, "--json").json for text in prompts]
 
     before = answers()
     assert before[0]["data"]["candidates"]
@@ -61,8 +61,8 @@ def test_knowledge_routing_gives_the_same_answer(
     copy.samuel("trust", "--yes")
 
     def answers() -> list[Any]:
-        asked = [QUESTION, "deploy a version to staging", "paint the bike shed"]
-        return [copy.samuel("knowledge", "route", text, "--json").json for text in asked]
+        prompts = [QUESTION, "deploy a version to staging", "paint the bike shed"]
+        return [copy.samuel("knowledge", "route", text, "--json").json for text in prompts]
 
     before = answers()
     assert before[0]["data"]["documents"]

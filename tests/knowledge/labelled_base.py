@@ -22,22 +22,27 @@ class Labelled(NamedTuple):
 
 def labelled(root: Path) -> Labelled:
     """The base, written below `root`. The documents of a topic lie in the directory of its name."""
-    said = yaml.load(FILE.read_bytes(), FILE.name).mapping()
-    indexes = [_written(root, topic) for topic in said["topics"]]
+    labelled_file = yaml.load(FILE.read_bytes(), FILE.name).mapping()
+    indexes = [_write_files(root, topic) for topic in labelled_file["topics"]]
     _write(root / "ROUTING.md", f"---\nroute_indexes: {json.dumps(indexes)}\n---\n")
-    prompts = tuple((one["text"], one["wants"]) for one in said["prompts"])
-    return Labelled(read_base(root), prompts, tuple(said["unrelated"]))
+    prompts = tuple((entry["text"], entry["wants"]) for entry in labelled_file["prompts"])
+    return Labelled(read_base(root), prompts, tuple(labelled_file["unrelated"]))
 
 
-def _written(root: Path, said: dict[str, Any]) -> dict[str, str]:
-    topic, file = said["topic"], f"routes/{said['topic']}.yaml"
+def _write_files(root: Path, labelled_file: dict[str, Any]) -> dict[str, str]:
+    topic, file = labelled_file["topic"], f"routes/{labelled_file['topic']}.yaml"
     routes = []
-    for one in said["routes"]:
-        document = f"{topic}/{one['doc']}.md"
-        _write(root / document, f"# {one['doc']}\n")
-        routes.append({"when_to_use": one["when"], "related_docs": [{"path": document}]})
+    for entry in labelled_file["routes"]:
+        document = f"{topic}/{entry['doc']}.md"
+        _write(root / document, f"# {entry['doc']}\n")
+        routes.append({"when_to_use": entry["when"], "related_docs": [{"path": document}]})
     _write(root / file, json.dumps({"routes": routes}))
-    return {"scope": said["scope"], "topic": topic, "summary": said["summary"], "route_file": file}
+    return {
+        "scope": labelled_file["scope"],
+        "topic": topic,
+        "summary": labelled_file["summary"],
+        "route_file": file,
+    }
 
 
 def _write(file: Path, text: str) -> None:

@@ -15,8 +15,8 @@ from samuel.errors import SamuelError, UsageError
 from samuel.knowledge.indexes import read_base
 from samuel.knowledge.lint import lint
 from samuel.knowledge.model import STAGES, KnowledgeBase
-from samuel.knowledge.place import from_root
 from samuel.knowledge.route import route
+from samuel.knowledge.routing_paths import from_root
 
 WORDS = st.sampled_from(
     [
@@ -65,7 +65,7 @@ INTENTS = st.fixed_dictionaries(
 ROOTED = st.text(max_size=12) | st.lists(st.sampled_from(["..", ".", "", "/", "docs", "a.md", "~"])).map("/".join)
 
 
-def written(folder: str, name: str, text: str) -> None:
+def write_file(folder: str, name: str, text: str) -> None:
     path = Path(folder, name)
     path.parent.mkdir(exist_ok=True)
     path.write_bytes(text.encode(errors="surrogatepass"))
@@ -74,9 +74,9 @@ def written(folder: str, name: str, text: str) -> None:
 @given(TEXTS, TEXTS, TEXTS)
 def test_any_files_are_read_and_routed_without_an_exception(routing: str, routes: str, document: str) -> None:
     with tempfile.TemporaryDirectory() as folder:
-        written(folder, "ROUTING.md", routing)
-        written(folder, "routes/a.yaml", routes)
-        written(folder, "docs/a.md", document)
+        write_file(folder, "ROUTING.md", routing)
+        write_file(folder, "routes/a.yaml", routes)
+        write_file(folder, "docs/a.md", document)
         try:
             base = read_base(Path(folder))
         except SamuelError:
@@ -89,15 +89,15 @@ def test_any_files_are_read_and_routed_without_an_exception(routing: str, routes
 def test_any_route_file_is_read_without_an_exception(routes: str, document: str) -> None:
     with tempfile.TemporaryDirectory() as folder:
         entry = "{scope: a, topic: b, summary: the docs, route_file: /routes/a.yaml}"
-        written(folder, "ROUTING.md", f"---\nroute_indexes: [{entry}]\n---\n")
-        written(folder, "routes/a.yaml", routes)
-        written(folder, "docs/a.md", document)
+        write_file(folder, "ROUTING.md", f"---\nroute_indexes: [{entry}]\n---\n")
+        write_file(folder, "routes/a.yaml", routes)
+        write_file(folder, "docs/a.md", document)
         base = read_base(Path(folder))
         assert len(base.indexes) == 1
         lint(base)
-        found = route(base, intent={"scope": "a", "topic": "b", "intent": "x"})
-        assert all(from_root(one.path) == one.path for one in found.documents)
-        assert bool(found.documents) != bool(found.nothing)
+        routing = route(base, intent={"scope": "a", "topic": "b", "intent": "x"})
+        assert all(from_root(routed.path) == routed.path for routed in routing.documents)
+        assert bool(routing.documents) != bool(routing.nothing)
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -105,17 +105,17 @@ def test_any_route_file_is_read_without_an_exception(routes: str, document: str)
 def test_any_question_is_routed_without_an_exception(
     example: KnowledgeBase, text: str, intent: dict[str, Any] | None, suggested: list[dict[str, str]]
 ) -> None:
-    found = route(example, text=text, intent=intent, suggested=suggested)
-    assert found == route(example, text=text, intent=intent, suggested=suggested)
-    assert len(found.documents) <= 5
-    assert bool(found.documents) != bool(found.nothing)
-    for one in found.documents:
-        real = os.path.realpath(example.root / one.path)
+    routing = route(example, text=text, intent=intent, suggested=suggested)
+    assert routing == route(example, text=text, intent=intent, suggested=suggested)
+    assert len(routing.documents) <= 5
+    assert bool(routing.documents) != bool(routing.nothing)
+    for routed in routing.documents:
+        real = os.path.realpath(example.root / routed.path)
         assert real.startswith(os.path.realpath(example.root) + "/")
         assert os.path.isfile(real)
-        assert 0 < one.score <= 1
-        assert one.reasons
-    assert all(line.isprintable() for line in found.reported)
+        assert 0 < routed.score <= 1
+        assert routed.reasons
+    assert all(line.isprintable() for line in routing.reported)
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -128,9 +128,9 @@ def test_any_intent_is_routed_or_refused(example: KnowledgeBase, intent: Any) ->
 @given(ROOTED)
 def test_any_path_stays_inside_or_is_refused(path: str) -> None:
     try:
-        found = from_root(path)
+        relative = from_root(path)
     except ValueError:
         return
-    normal = os.path.normpath(f"/place/{found}")
-    assert normal == f"/place/{found}"
+    normal = os.path.normpath(f"/place/{relative}")
+    assert normal == f"/place/{relative}"
     assert normal.startswith("/place/")

@@ -10,16 +10,18 @@ from .labelled_base import labelled
 
 
 def test_most_questions_find_their_topic_and_the_others_nothing(tmp_path: Path) -> None:
-    one = labelled(tmp_path)
-    found = [(route(one.base, text=text).documents[:1], wants) for text, wants in one.prompts]
-    right = sum(bool(first) and first[0].path.startswith(f"{wants}/") for first, wants in found)
-    assert right / len(found) >= 0.75
-    assert [text for text in one.unrelated if route(one.base, text=text).documents] == []
+    labelled_base = labelled(tmp_path)
+    first_documents = [
+        (route(labelled_base.base, text=text).documents[:1], wants) for text, wants in labelled_base.prompts
+    ]
+    right = sum(bool(first) and first[0].path.startswith(f"{wants}/") for first, wants in first_documents)
+    assert right / len(first_documents) >= 0.75
+    assert [text for text in labelled_base.unrelated if route(labelled_base.base, text=text).documents] == []
 
 
 def test_the_labelled_knowledge_base_is_complete(tmp_path: Path) -> None:
-    one = labelled(tmp_path)
-    assert one.base.problems == ()
-    assert len(one.base.indexes) >= 10
-    assert {wants for _, wants in one.prompts} == {index.topic for index in one.base.indexes}
-    assert len({text for text, _ in one.prompts}) >= 40
+    labelled_base = labelled(tmp_path)
+    assert labelled_base.base.problems == ()
+    assert len(labelled_base.base.indexes) >= 10
+    assert {wants for _, wants in labelled_base.prompts} == {index.topic for index in labelled_base.base.indexes}
+    assert len({text for text, _ in labelled_base.prompts}) >= 40

@@ -50,7 +50,7 @@ SOUND = {
 }
 
 
-def found(root: Path) -> list[tuple[str, int, str, str]]:
+def problems_in(root: Path) -> list[tuple[str, int, str, str]]:
     return [
         (os.path.relpath(problem.file, root), problem.line, problem.what, problem.hint)
         for problem in lint(read_base(root))
@@ -62,7 +62,7 @@ def test_the_example_knowledge_base_has_no_problems(example: KnowledgeBase) -> N
 
 
 def test_a_valid_knowledge_base_has_no_problems(write: Write) -> None:
-    assert found(write(SOUND)) == []
+    assert problems_in(write(SOUND)) == []
 
 
 @pytest.mark.parametrize(
@@ -163,7 +163,7 @@ def test_a_valid_knowledge_base_has_no_problems(write: Write) -> None:
 def test_every_kind_of_problem_is_reported_with_file_and_line(
     write: Write, changed: dict[str, str], expected: list[tuple[str, int, str, str]]
 ) -> None:
-    assert found(write(SOUND | changed)) == expected
+    assert problems_in(write(SOUND | changed)) == expected
 
 
 def test_missing_route_files_and_documents_are_reported(write: Write) -> None:
@@ -201,7 +201,7 @@ def test_missing_route_files_and_documents_are_reported(write: Write) -> None:
             "routes/beside.md": "",
         }
     )
-    assert found(root) == [
+    assert problems_in(root) == [
         ("ROUTING.md", 11, "`work.quality` and `checks` are already in line 3", "join their route files"),
         ("ROUTING.md", 7, "the route file `routes/gone.yaml` cannot be used: there is no such file", ""),
         ("routes/work.quality.checks.yaml", 2, "`when_to_use` is missing", "add `when_to_use: ...`"),
@@ -244,7 +244,7 @@ def test_a_document_needs_to_agree_with_only_one_of_its_routes(write: Write) -> 
         "ROUTING.md": SOUND["ROUTING.md"].replace("route_indexes:\n", f"route_indexes:\n{other}"),
         "routes/other.yaml": "routes: [{when_to_use: w, related_docs: [{path: /docs/checks.md}]}]\n",
     }
-    assert found(write(shared)) == []
+    assert problems_in(write(shared)) == []
 
 
 def test_a_knowledge_base_with_too_many_files_is_reported(write: Write) -> None:
@@ -261,6 +261,6 @@ def test_only_the_first_problems_get_spelling_hints(write: Write) -> None:
     route = SOUND["routes/work.quality.checks.yaml"].rstrip() + "\n"
     missing = "".join(f"      - path: /docs/check{at}.md\n    " for at in range(30))
     root = write({**SOUND, "routes/work.quality.checks.yaml": f"{route}    {missing.rstrip()}\n"})
-    said = found(root)
-    assert len(said) == 30
-    assert sum(hint == "did you mean `/docs/checks.md`?" for *_, hint in said) == 20
+    problems = problems_in(root)
+    assert len(problems) == 30
+    assert sum(hint == "did you mean `/docs/checks.md`?" for *_, hint in problems) == 20

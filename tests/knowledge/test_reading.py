@@ -12,9 +12,9 @@ from samuel.errors import ConfigError, Problem, SamuelError
 from samuel.knowledge.documents import read_document
 from samuel.knowledge.indexes import MOST, find_root, read_base
 from samuel.knowledge.model import STAGES, RelatedDoc, Route, TopicEntry
-from samuel.knowledge.place import from_root
 from samuel.knowledge.routes import MOST as MOST_ROUTES
 from samuel.knowledge.routes import MOST_DOCS, read_routes
+from samuel.knowledge.routing_paths import from_root
 
 Write = Callable[[dict[str, str]], Path]
 
@@ -28,7 +28,7 @@ route_indexes:
 INDEX = ("a.b", "c", "What there is to say.", "routes/a.b.c.yaml")
 
 
-def said(problems: tuple[Problem, ...]) -> list[tuple[int, str, str]]:
+def shortened(problems: tuple[Problem, ...]) -> list[tuple[int, str, str]]:
     return [(problem.line, problem.what, problem.hint) for problem in problems]
 
 
@@ -67,7 +67,7 @@ def test_a_directory_without_routing_md_is_an_error(tmp_path: Path) -> None:
 def test_a_second_list_of_topics_is_a_problem(write: Write) -> None:
     base = read_base(write({"ROUTING.md": f"---\n{LIST}---\n```yaml\n{LIST}```\n"}))
     assert len(base.indexes) == 1
-    assert said(base.problems) == [(9, "a second `route_indexes` is not read", "join the lists")]
+    assert shortened(base.problems) == [(9, "a second `route_indexes` is not read", "join the lists")]
 
 
 def test_a_wrong_topic_entry_does_not_hide_the_others(write: Write) -> None:
@@ -102,7 +102,7 @@ def test_a_wrong_topic_entry_does_not_hide_the_others(write: Write) -> None:
         ("b", "routes/a.b.yaml"),
         ("c", "routes/a.c.yaml"),
     ]
-    assert said(base.problems) == [
+    assert shortened(base.problems) == [
         (3, "`summary` is missing", "add `summary: ...`"),
         (5, "unknown key `sumary`", "did you mean `summary`?"),
         (7, "an entry of `route_indexes` must be a mapping, not text", ""),
@@ -201,7 +201,7 @@ def test_every_problem_of_a_route_file_has_its_line(write: Write) -> None:
     assert [(route.when_to_use, [doc.path for doc in route.related_docs]) for route in file.routes] == [
         ("", ["docs/a.md"])
     ]
-    assert said(file.problems) == [
+    assert shortened(file.problems) == [
         (2, "unknown key `topics`", "did you mean `topic`?"),
         (5, "`when_to_use` is empty", ""),
         (8, "`planning` is not a stage", "did you mean `plan`?"),
@@ -266,9 +266,9 @@ def test_the_front_matter_of_a_document_is_read(write: Write) -> None:
         """
         }
     )
-    found = read_document(root, "a.md")
-    assert found[:7] == ("a.md", "the.id", "howto", "a.b", ("c", "d"), ("plan",), "Two lines.")
-    assert said(found.problems) == [
+    document = read_document(root, "a.md")
+    assert document[:7] == ("a.md", "the.id", "howto", "a.b", ("c", "d"), ("plan",), "Two lines.")
+    assert shortened(document.problems) == [
         (6, "`dream` is not a stage", f"one of {', '.join(STAGES)}"),
         (12, "unknown key `stage`", "did you mean `stages`?"),
     ]
@@ -282,13 +282,13 @@ def test_a_document_needs_no_front_matter_and_may_have_a_broken_one(write: Write
     assert broken.problems[0].what.startswith("not valid YAML")
 
 
-@pytest.mark.parametrize("written", ["/docs/a.md", "docs/a.md", "./docs/a.md"])
-def test_paths_are_from_the_routing_root(written: str) -> None:
-    assert from_root(written) == "docs/a.md"
+@pytest.mark.parametrize("path", ["/docs/a.md", "docs/a.md", "./docs/a.md"])
+def test_paths_are_from_the_routing_root(path: str) -> None:
+    assert from_root(path) == "docs/a.md"
 
 
 @pytest.mark.parametrize(
-    "written",
+    "path",
     [
         "",
         "/",
@@ -308,9 +308,9 @@ def test_paths_are_from_the_routing_root(written: str) -> None:
         "\ud800.md",
     ],
 )
-def test_paths_out_of_the_routing_root_are_refused(written: str) -> None:
+def test_paths_out_of_the_routing_root_are_refused(path: str) -> None:
     with pytest.raises(ValueError, match=r"^(is|leaves) "):
-        from_root(written)
+        from_root(path)
 
 
 @pytest.mark.parametrize("name", ["file.md", "directory/file.md", "inside.md"])
@@ -322,9 +322,9 @@ def test_links_to_route_files_and_documents_are_not_followed(write: Write, tmp_p
     os.symlink(outside / "file.md", root / "file.md")
     os.symlink(outside, root / "directory")
     os.symlink(root / "docs/real.md", root / "inside.md")
-    found = read_document(root, name)
-    assert (found.readable, found.summary) == (False, "")
-    assert "symbolic link" in found.problems[0].what
+    document = read_document(root, name)
+    assert (document.readable, document.summary) == (False, "")
+    assert "symbolic link" in document.problems[0].what
     assert read_document(root, "docs/real.md").summary == "fine"
 
 
@@ -335,9 +335,9 @@ def test_a_directory_or_a_pipe_is_not_a_document(write: Write, name: str) -> Non
     root = write({"directory.md/x": "", "a.md": ""})
     os.mkfifo(root / "pipe.md")
     os.mkfifo(root / "pipe.txt")
-    found = read_document(root, name)
-    assert not found.readable
-    assert len(found.problems) == 1
+    document = read_document(root, name)
+    assert not document.readable
+    assert len(document.problems) == 1
 
 
 def test_route_files_and_documents_that_are_too_large_are_refused(write: Write) -> None:

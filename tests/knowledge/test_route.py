@@ -42,14 +42,14 @@ UNDERSTAND = {
 }
 
 
-def paths(found: KnowledgeRouting) -> list[str]:
-    return [document.path for document in found.documents]
+def paths(routing: KnowledgeRouting) -> list[str]:
+    return [document.path for document in routing.documents]
 
 
 def test_an_intent_to_plan_finds_the_documents_for_planning(example: KnowledgeBase) -> None:
-    found = route(example, intent=PLAN)
-    assert paths(found)[:2] == [POLICY, COMMANDS]
-    first = found.documents[0]
+    routing = route(example, intent=PLAN)
+    assert paths(routing)[:2] == [POLICY, COMMANDS]
+    first = routing.documents[0]
     assert first.reasons == (
         "scope `execution.quality_gates` and topic `pre_commit_checks`: as requested",
         "the situation fits `ensure`, `code`, `quality`, `commit`: Someone asks which checks to run before they "
@@ -58,26 +58,26 @@ def test_an_intent_to_plan_finds_the_documents_for_planning(example: KnowledgeBa
     )
     assert first.doc_usage == "The checks, what each one is for, and which of them may be skipped."
     assert first.stage == ("understand", "plan")
-    assert (found.reported, found.nothing) == ((), "")
+    assert (routing.reported, routing.nothing) == ((), "")
 
 
 def test_an_intent_to_understand_finds_the_documents_for_understanding(example: KnowledgeBase) -> None:
-    found = route(example, intent=UNDERSTAND)
-    assert paths(found)[0] == POLICY
-    assert found.documents[0].score > found.documents[1].score, "the only one for this stage"
-    assert "for the stage `understand`" in found.documents[0].reasons
-    assert not any("stage" in reason for reason in found.documents[1].reasons)
+    routing = route(example, intent=UNDERSTAND)
+    assert paths(routing)[0] == POLICY
+    assert routing.documents[0].score > routing.documents[1].score, "the only one for this stage"
+    assert "for the stage `understand`" in routing.documents[0].reasons
+    assert not any("stage" in reason for reason in routing.documents[1].reasons)
 
 
 def test_the_last_command_counts_less_than_the_text(example: KnowledgeBase) -> None:
-    def ask(said: str, command: object) -> KnowledgeRouting:
-        return route(example, intent={"intent": said, "signals": {"cli_command": command}})
+    def ask(message: str, command: object) -> KnowledgeRouting:
+        return route(example, intent={"intent": message, "signals": {"cli_command": command}})
 
     assert ask("it fails, why?", "make lunch") == ask("it fails, why?", None) == ask("it fails, why?", ["make"])
     by_command = ask("help", "make dev_check fails with a type error")
-    said = ask("make dev_check fails with a type error", "")
-    assert paths(by_command)[0] == paths(said)[0] == FAILING
-    assert by_command.documents[0].score < said.documents[0].score
+    message = ask("make dev_check fails with a type error", "")
+    assert paths(by_command)[0] == paths(message)[0] == FAILING
+    assert by_command.documents[0].score < message.documents[0].score
     assert (
         paths(ask("roll back the release", "make dev_check fails with a type error"))[0]
         == "docs/release/rollback.md"
@@ -95,9 +95,9 @@ def test_documents_of_the_stage_rank_higher_but_others_are_offered(
     example: KnowledgeBase, stage: str, best: str
 ) -> None:
     intent = {"scope": "execution.quality_gates", "topic": "pre_commit_checks", "stage": stage, "intent": "help"}
-    found = route(example, intent=intent)
-    assert paths(found)[0] == best
-    assert len(found.documents) > 1
+    routing = route(example, intent=intent)
+    assert paths(routing)[0] == best
+    assert len(routing.documents) > 1
 
 
 @pytest.mark.parametrize(
@@ -114,12 +114,12 @@ def test_documents_of_the_stage_rank_higher_but_others_are_offered(
     ],
 )
 def test_a_text_without_an_intent_finds_documents_by_words(example: KnowledgeBase, text: str, best: str) -> None:
-    found = route(example, text=text)
-    assert paths(found)[0] == best
-    assert 1 <= len(found.documents) <= 5
-    assert found.nothing == ""
-    assert all(0 < document.score <= 1 for document in found.documents)
-    assert all(document.reasons for document in found.documents)
+    routing = route(example, text=text)
+    assert paths(routing)[0] == best
+    assert 1 <= len(routing.documents) <= 5
+    assert routing.nothing == ""
+    assert all(0 < document.score <= 1 for document in routing.documents)
+    assert all(document.reasons for document in routing.documents)
 
 
 @pytest.mark.parametrize(
@@ -161,18 +161,20 @@ def test_the_situation_decides_between_routes_of_a_topic(example: KnowledgeBase)
 
 
 def test_documents_that_fit_much_less_than_the_best_are_left_out(example: KnowledgeBase) -> None:
-    found = route(example, text="ship version 2 to production", intent={"scope": "execution", "intent": "deploy"})
-    assert paths(found) == ["docs/release/deploy.md", "docs/release/rollback.md"]
+    routing = route(
+        example, text="ship version 2 to production", intent={"scope": "execution", "intent": "deploy"}
+    )
+    assert paths(routing) == ["docs/release/deploy.md", "docs/release/rollback.md"]
 
 
 def test_a_scope_or_a_topic_alone_finds_its_documents(example: KnowledgeBase) -> None:
-    found = route(example, intent={"topic": "deploy", "intent": "roll_back"})
-    assert paths(found)[0] == "docs/release/rollback.md"
-    assert found.documents[0].reasons[0] == "topic `deploy`: as requested"
-    found = route(example, intent={"scope": "domain", "intent": "compare results of an earlier run"})
-    assert paths(found)[0] == "docs/billing/regression_suite.md"
-    assert found.documents[0].reasons[0] == "scope `domain.billing`: as requested"
-    assert found.reported == ()
+    routing = route(example, intent={"topic": "deploy", "intent": "roll_back"})
+    assert paths(routing)[0] == "docs/release/rollback.md"
+    assert routing.documents[0].reasons[0] == "topic `deploy`: as requested"
+    routing = route(example, intent={"scope": "domain", "intent": "compare results of an earlier run"})
+    assert paths(routing)[0] == "docs/billing/regression_suite.md"
+    assert routing.documents[0].reasons[0] == "scope `domain.billing`: as requested"
+    assert routing.reported == ()
 
 
 @pytest.mark.parametrize(
@@ -199,19 +201,19 @@ def test_a_scope_or_a_topic_alone_finds_its_documents(example: KnowledgeBase) ->
 def test_the_nearest_scope_or_topic_is_used_and_reported(
     example: KnowledgeBase, scope: str, topic: str, reported: str
 ) -> None:
-    found = route(example, intent={"scope": scope, "topic": topic, "stage": "understand", "intent": "learn"})
-    assert paths(found)[0] == POLICY
-    assert found.reported == (reported,)
-    assert found.documents[0].reasons[0].endswith("the nearest match")
+    routing = route(example, intent={"scope": scope, "topic": topic, "stage": "understand", "intent": "learn"})
+    assert paths(routing)[0] == POLICY
+    assert routing.reported == (reported,)
+    assert routing.documents[0].reasons[0].endswith("the nearest match")
     exact = {"scope": "execution.quality_gates", "topic": "pre_commit_checks", "stage": "understand"}
-    assert found.documents[0].score < route(example, intent={**exact, "intent": "learn"}).documents[0].score
+    assert routing.documents[0].score < route(example, intent={**exact, "intent": "learn"}).documents[0].score
 
 
 def test_an_unknown_topic_is_searched_for_by_words(example: KnowledgeBase) -> None:
     unknown = {"scope": "domain.billing", "topic": "zzz", "intent": "billing regression tests"}
-    found = route(example, intent=unknown)
-    assert paths(found)[0] == "docs/billing/regression_suite.md"
-    assert found.reported == ("there is no topic `zzz` there",)
+    routing = route(example, intent=unknown)
+    assert paths(routing)[0] == "docs/billing/regression_suite.md"
+    assert routing.reported == ("there is no topic `zzz` there",)
     nothing = route(example, intent={**unknown, "intent": "poems"})
     assert nothing.documents == ()
     assert nothing.nothing == "none of the 6 topics fits the question"
@@ -229,8 +231,8 @@ def test_documents_that_hooks_suggest_rank_higher(example: KnowledgeBase) -> Non
 
 
 def test_a_suggested_document_is_offered_without_a_question(example: KnowledgeBase) -> None:
-    found = route(example, suggested=[{"path": "docs/release/deploy.md", "reason": ""}])
-    assert [(one.path, one.reasons, one.stage) for one in found.documents] == [
+    routing = route(example, suggested=[{"path": "docs/release/deploy.md", "reason": ""}])
+    assert [(document.path, document.reasons, document.stage) for document in routing.documents] == [
         ("docs/release/deploy.md", ("a hook suggests it",), ("understand", "plan", "act"))
     ]
 
@@ -238,8 +240,8 @@ def test_a_suggested_document_is_offered_without_a_question(example: KnowledgeBa
 def test_a_suggested_path_may_begin_at_the_project_root(example: KnowledgeBase) -> None:
     """A hook runs in the project, and the routing root may be a directory of it."""
     through = [{"path": f"knowledge/{REVIEW}"}, {"path": str(example.root.absolute() / POLICY)}]
-    found = route(example, suggested=through)
-    assert (paths(found), found.reported) == ([REVIEW, POLICY], ())
+    routing = route(example, suggested=through)
+    assert (paths(routing), routing.reported) == ([REVIEW, POLICY], ())
 
 
 @pytest.mark.parametrize(
@@ -261,28 +263,28 @@ def test_a_suggested_path_may_begin_at_the_project_root(example: KnowledgeBase) 
 def test_a_suggested_document_that_does_not_exist_is_reported_and_never_offered(
     example: KnowledgeBase, path: str, what: str
 ) -> None:
-    found = route(
+    routing = route(
         example, text="Before I commit, what checks should I run?", suggested=[{"path": path, "reason": "r"}]
     )
-    assert found.reported == (what,)
-    assert found.documents == route(example, text="Before I commit, what checks should I run?").documents
+    assert routing.reported == (what,)
+    assert routing.documents == route(example, text="Before I commit, what checks should I run?").documents
     alone = route(example, suggested=[{"path": path}])
     assert alone.nothing == "none of the 6 topics fits the question"
 
 
 def test_suggested_documents_beyond_the_limit_are_ignored(example: KnowledgeBase) -> None:
-    found = route(example, suggested=[{"path": REVIEW}] * 50 + [{"path": POLICY}])
-    assert paths(found) == [REVIEW]
-    assert found.reported == ("hooks suggest 51 documents; only the first 50 are used",)
+    routing = route(example, suggested=[{"path": REVIEW}] * 50 + [{"path": POLICY}])
+    assert paths(routing) == [REVIEW]
+    assert routing.reported == ("hooks suggest 51 documents; only the first 50 are used",)
 
 
 def test_a_link_is_not_followed_by_a_suggestion(write: Write, tmp_path: Path) -> None:
     (tmp_path / "secret.md").write_text("secret")
     root = write({"ROUTING.md": "---\nroute_indexes: []\n---\n"})
     os.symlink(tmp_path / "secret.md", root / "link.md")
-    found = route(read_base(root), suggested=[{"path": "link.md"}])
-    assert found.documents == ()
-    assert "symbolic link" in found.reported[0]
+    routing = route(read_base(root), suggested=[{"path": "link.md"}])
+    assert routing.documents == ()
+    assert "symbolic link" in routing.reported[0]
 
 
 def test_at_most_five_documents_are_offered(write: Write) -> None:
@@ -336,9 +338,9 @@ def test_a_broken_route_file_hides_no_other(write: Write) -> None:
             "docs/penguins.md": "# Penguins\n",
         }
     )
-    found = route(read_base(root), text="tell me about penguins")
-    assert paths(found) == ["docs/penguins.md"]
-    assert found.reported == (
+    routing = route(read_base(root), text="tell me about penguins")
+    assert paths(routing) == ["docs/penguins.md"]
+    assert routing.reported == (
         f"{root}/docs/gone.md: there is no such file",
         f"{root}/routes/broken.yaml:2: `routes` is given twice (keep one of them)",
         f"{root}/routes/gone.yaml: there is no such file",
@@ -353,8 +355,8 @@ def test_a_broken_route_file_hides_no_other(write: Write) -> None:
 def test_many_broken_route_files_are_summed_up_in_one_line(write: Write) -> None:
     entry = "  - {{scope: a, topic: t{0}, summary: s, route_file: /routes/{0:02}.yaml}}\n"
     root = write({"ROUTING.md": "---\nroute_indexes:\n" + "".join(entry.format(at) for at in range(12)) + "---\n"})
-    found = route(read_base(root), text="anything")
-    assert found.reported == (
+    routing = route(read_base(root), text="anything")
+    assert routing.reported == (
         *(f"{root}/routes/{at:02}.yaml: there is no such file" for at in range(10)),
         "2 more route files cannot be used",
         "`samuel knowledge lint` shows all of them",
@@ -371,14 +373,17 @@ def test_the_stages_of_a_document_count_where_the_route_has_none(write: Write) -
             "b.md": "---\nstages: [review]\n---\n",
         }
     )
-    found = route(read_base(root), intent={"topic": "t", "stage": "review", "intent": "x"})
-    assert [(one.path, one.stage) for one in found.documents] == [("b.md", ("review",)), ("a.md", ("plan",))]
+    routing = route(read_base(root), intent={"topic": "t", "stage": "review", "intent": "x"})
+    assert [(document.path, document.stage) for document in routing.documents] == [
+        ("b.md", ("review",)),
+        ("a.md", ("plan",)),
+    ]
 
 
 def test_a_document_of_several_routes_is_offered_once_along_the_best(example: KnowledgeBase) -> None:
-    found = route(example, text="a pre-commit check failed and make dev_check ended with an error")
-    assert paths(found).count(COMMANDS) == 1
-    (commands,) = (one for one in found.documents if one.path == COMMANDS)
+    routing = route(example, text="a pre-commit check failed and make dev_check ended with an error")
+    assert paths(routing).count(COMMANDS) == 1
+    (commands,) = (document for document in routing.documents if document.path == COMMANDS)
     assert commands.doc_usage == "How to run one check alone."
 
 

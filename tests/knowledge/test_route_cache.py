@@ -45,67 +45,67 @@ def ask(root: Path, cache: Path | None, text: str = "my dough does not rise") ->
     return route(read_base(root), text=text, cache=cache)
 
 
-def found(root: Path, cache: Path | None, text: str = "my dough does not rise") -> list[str]:
-    return [one.path for one in ask(root, cache, text).documents]
+def paths_for(root: Path, cache: Path | None, text: str = "my dough does not rise") -> list[str]:
+    return [document.path for document in ask(root, cache, text).documents]
 
 
 def test_the_answer_is_the_same_with_a_cache_and_without(root: Path, cache: Path) -> None:
     for text in ("my dough does not rise", "too salty", "what is the capital of France?"):
         assert ask(root, cache, text) == ask(root, cache, text) == ask(root, None, text)
-    assert found(root, cache) == ["docs/dough.md"]
+    assert paths_for(root, cache) == ["docs/dough.md"]
 
 
 def test_a_cached_route_file_is_not_read_again(root: Path, cache: Path) -> None:
     """What was kept is changed behind its back: only who does not read the file itself is fooled."""
-    assert found(root, cache) == ["docs/dough.md"]
+    assert paths_for(root, cache) == ["docs/dough.md"]
     (root / "docs/other.md").write_text("# Other")
-    (kept,) = (cache / "knowledge").glob("*.msgpack")
-    data = file_cache.load(kept, bytes, __version__)
+    (cached,) = (cache / "knowledge").glob("*.msgpack")
+    data = file_cache.load(cached, bytes, __version__)
     assert data
-    file_cache.save(kept, data.replace(b"docs/dough.md", b"docs/other.md"), bytes, __version__)
-    assert found(root, cache) == ["docs/other.md"]
+    file_cache.save(cached, data.replace(b"docs/dough.md", b"docs/other.md"), bytes, __version__)
+    assert paths_for(root, cache) == ["docs/other.md"]
     (root / "routes/soup.yaml").write_text(FILES["routes/soup.yaml"])
-    assert found(root, cache) == ["docs/other.md"], "another file makes no difference"
+    assert paths_for(root, cache) == ["docs/other.md"], "another file makes no difference"
     (root / "routes/bread.yaml").write_text(FILES["routes/bread.yaml"])
-    assert found(root, cache) == ["docs/dough.md"]
+    assert paths_for(root, cache) == ["docs/dough.md"]
 
 
 def test_a_changed_route_file_is_read_again(root: Path, cache: Path) -> None:
-    assert found(root, cache) == ["docs/dough.md"]
+    assert paths_for(root, cache) == ["docs/dough.md"]
     file = root / "routes/bread.yaml"
     was = file.stat()
     file.write_text(FILES["routes/bread.yaml"].replace("dough.md", "salt.md").replace("dough", "yeast"))
     os.utime(file, ns=(was.st_atime_ns, was.st_mtime_ns))
-    assert found(root, cache) == []
-    assert found(root, cache, "the yeast does not rise") == ["docs/salt.md"]
+    assert paths_for(root, cache) == []
+    assert paths_for(root, cache, "the yeast does not rise") == ["docs/salt.md"]
 
 
 def test_a_changed_list_of_topics_is_noticed_despite_the_cache(root: Path, cache: Path) -> None:
-    assert found(root, cache, "baking in the oven") == ["docs/dough.md"]
+    assert paths_for(root, cache, "baking in the oven") == ["docs/dough.md"]
     file = root / "ROUTING.md"
     file.write_text(file.read_text().replace("Baking bread in the oven", "Everything from flour"))
-    assert found(root, cache, "baking in the oven") == []
-    assert found(root, cache, "everything made from flour") == ["docs/dough.md"]
+    assert paths_for(root, cache, "baking in the oven") == []
+    assert paths_for(root, cache, "everything made from flour") == ["docs/dough.md"]
 
 
 def test_a_missing_or_broken_route_file_is_reported_and_read_when_it_comes_back(root: Path, cache: Path) -> None:
     file = root / "routes/bread.yaml"
-    assert found(root, cache) == ["docs/dough.md"]
-    kept = file.read_text()
+    assert paths_for(root, cache) == ["docs/dough.md"]
+    cached = file.read_text()
     file.unlink()
     assert any("there is no such file" in note for note in ask(root, cache).reported)
     file.write_text("routes: [")
     assert any("bread.yaml" in note for note in ask(root, cache).reported)
     assert ask(root, cache).reported == ask(root, None).reported
-    file.write_text(kept)
-    assert found(root, cache) == ["docs/dough.md"]
+    file.write_text(cached)
+    assert paths_for(root, cache) == ["docs/dough.md"]
 
 
 def test_a_cached_route_file_that_is_now_behind_a_link_is_refused(root: Path, cache: Path, tmp_path: Path) -> None:
-    assert found(root, cache) == ["docs/dough.md"]
+    assert paths_for(root, cache) == ["docs/dough.md"]
     (root / "routes").rename(tmp_path / "elsewhere")
     (root / "routes").symlink_to(tmp_path / "elsewhere")
-    assert found(root, cache) == []
+    assert paths_for(root, cache) == []
     assert ask(root, cache).reported == ask(root, None).reported
 
 
@@ -124,5 +124,5 @@ def test_two_knowledge_bases_do_not_share_a_cache(root: Path, cache: Path, tmp_p
     shutil.copytree(root, other)
     (other / "routes/bread.yaml").write_text(FILES["routes/bread.yaml"].replace("dough.md", "salt.md"))
     for _ in range(2):
-        assert found(root, cache) == ["docs/dough.md"]
-        assert found(other, cache) == ["docs/salt.md"]
+        assert paths_for(root, cache) == ["docs/dough.md"]
+        assert paths_for(other, cache) == ["docs/salt.md"]

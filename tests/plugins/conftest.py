@@ -51,9 +51,9 @@ def with_pip(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Callab
 
     def make(place: Path) -> Path:
         place.mkdir(parents=True)
-        for found in shared.iterdir():
-            if found.is_dir():
-                (place / found.name).symlink_to(found)
+        for entry in shared.iterdir():
+            if entry.is_dir():
+                (place / entry.name).symlink_to(entry)
         return place
 
     return make

@@ -54,8 +54,8 @@ def samuel(
 
     def call(*arguments: str) -> Ran:
         code = run(arguments)
-        shown = capsys.readouterr()
-        return code, shown.out, shown.err
+        output = capsys.readouterr()
+        return code, output.out, output.err
 
     return call
 
@@ -79,7 +79,7 @@ def test_provides_hooks_is_parsed_and_validated(tmp_path: Path) -> None:
         load(directory)
     assert [(problem.line, "after:iteration" in problem.what) for problem in refused.value.problems] == [(5, True)]
     (directory / "samuel-plugin.toml").write_text(text + '[hook.after_iteration]\nhandler = "check"\norder = 7\n')
-    assert [(one.event, one.entry, one.order) for one in load(directory).bindings] == [
+    assert [(entry.event, entry.entry, entry.order) for entry in load(directory).bindings] == [
         ("quality.check", "check", None),
         ("after:iteration", "check", 7),
     ]
@@ -89,10 +89,12 @@ def test_wasm_exports_bind_to_hook_names(
     samuel: Callable[..., Ran], root: Path, origin: Callable[..., Any]
 ) -> None:
     wasmtime = pytest.importorskip("wasmtime")
-    made = origin("org/sum")
-    (made.work / "plugin.wasm").write_bytes(wasmtime.wat2wasm(SUM))
+    repository = origin("org/sum")
+    (repository.work / "plugin.wasm").write_bytes(wasmtime.wat2wasm(SUM))
     manifest = HEAD.format("sum", "wasm") + '[wasm]\nmodule = "plugin.wasm"\n'
-    made.push({"samuel-plugin.toml": manifest + '[wasm.hook_handlers]\n"context.extra" = "on_context_extra"\n'})
+    repository.push(
+        {"samuel-plugin.toml": manifest + '[wasm.hook_handlers]\n"context.extra" = "on_context_extra"\n'}
+    )
     assert samuel("plugin", "add", "org/sum", "--yes")[0] == 0
     texts = ["".join(random.choices("abcdefgh", k=length)) for length in (4000, 200)]
     with App(root) as app:
@@ -182,15 +184,15 @@ def test_a_plugin_reports_its_skills_recipes_and_hooks(
     code, out, _ = samuel("plugin", "add", "jingkaihe/skills", "--yes")
     assert code == 0
     assert out.endswith("Installed jingkaihe/skills:\n  Skills:  1\n  Recipes: 1\n  Hooks:   2\n")
-    (one,) = json.loads(samuel("plugin", "list", "--json")[1])
-    assert {key: one[key] for key in ("name", "location", "skills", "recipes", "hooks")} == {
+    (entry,) = json.loads(samuel("plugin", "list", "--json")[1])
+    assert {key: entry[key] for key in ("name", "location", "skills", "recipes", "hooks")} == {
         "name": "jingkaihe/skills",
         "location": "local",
         "skills": ["pdf"],
         "recipes": ["review"],
         "hooks": ["log-calls", "validate-output"],
     }
-    assert one["path"].endswith("/.samuel/plugins/jingkaihe@skills")
+    assert entry["path"].endswith("/.samuel/plugins/jingkaihe@skills")
 
 
 def test_hooks_are_prefixed_looked_up_by_name_and_shadowed_by_precedence(
@@ -205,9 +207,11 @@ def test_hooks_are_prefixed_looked_up_by_name_and_shadowed_by_precedence(
         (place / ".kodelet/hooks/same").chmod(0o755)
     assert samuel("trust", "--yes")[0] == 0
     with App(root) as app:
-        found = {(one.name, one.origin): one.status for one in app.handlers if one.name.endswith("same")}
+        status_by_name = {
+            (entry.name, entry.origin): entry.status for entry in app.handlers if entry.name.endswith("same")
+        }
         assert [step.handler.name for step in app.chains["TurnEnd"].steps] == ["org/repo/same", "same"]
-    assert found == {
+    assert status_by_name == {
         ("same", Origin.PROJECT): HandlerStatus.ACTIVE,
         ("org/repo/same", Origin.PROJECT_PLUGIN): HandlerStatus.ACTIVE,
         ("same", Origin.USER): HandlerStatus.SHADOWED,

@@ -36,7 +36,7 @@ def put(plugin: Path) -> Callable[..., Path]:
 Put = Callable[..., Path]
 
 
-def found(plugin: Path) -> list[str]:
+def problems_in(plugin: Path) -> list[str]:
     """The problems, with the plugin's path left out."""
     return [str(problem).replace(f"{plugin}/", "").replace(str(plugin), ".") for problem in escapes(plugin)]
 
@@ -74,7 +74,7 @@ def test_plain_files_directories_and_inner_links_are_allowed(plugin: Path, put: 
     (plugin / "a/b/up").symlink_to("../../hooks/run")
     (plugin / "a/again").symlink_to("b/up")
     os.link(plugin / "hooks/run", plugin / "hooks/twice")
-    assert found(plugin) == []
+    assert problems_in(plugin) == []
 
 
 def test_links_that_leave_the_plugin_are_refused(plugin: Path, put: Put) -> None:
@@ -94,7 +94,7 @@ def test_links_that_leave_the_plugin_are_refused(plugin: Path, put: Put) -> None
         "round": "round",
     }.items():
         (plugin / name).symlink_to(target)
-    assert found(plugin) == [
+    assert problems_in(plugin) == [
         "absolute: it is a link that leaves the plugin, to `/etc/passwd`",
         f"back: it is a link that leaves the plugin, to `../{plugin.name}/inside`",
         "chain: it is a link that leaves the plugin, to `relative`",
@@ -112,7 +112,7 @@ def test_a_link_that_passes_through_another_is_followed_as_the_kernel_does(plugi
     put("a/b/c/file")
     (plugin / "short").symlink_to("a/b/c")
     (plugin / "fine").symlink_to("short/../../b/c/file")  # by its letters alone it would leave
-    assert found(plugin) == ["short: it is a link to a directory, `a/b/c`"]
+    assert problems_in(plugin) == ["short: it is a link to a directory, `a/b/c`"]
 
 
 def test_pipes_sockets_and_devices_are_refused(plugin: Path) -> None:
@@ -121,7 +121,7 @@ def test_pipes_sockets_and_devices_are_refused(plugin: Path) -> None:
         here = os.open(plugin, os.O_RDONLY)
         listener.bind(f"/proc/self/fd/{here}/talk")  # a socket's own path may not be long
         os.close(here)
-        assert found(plugin) == [
+        assert problems_in(plugin) == [
             "pipe: it is a pipe, a socket or a device",
             "talk: it is a pipe, a socket or a device",
         ]
@@ -130,23 +130,26 @@ def test_pipes_sockets_and_devices_are_refused(plugin: Path) -> None:
 def test_names_that_are_not_utf8_or_not_printable_are_refused(plugin: Path) -> None:
     Path(os.fsdecode(bytes(plugin) + b"/bad\xff")).write_text("")
     (plugin / "line\nbreak").write_text("")
-    assert found(plugin) == ["bad\\udcff: its name is not UTF-8", "line\nbreak: its name holds control characters"]
+    assert problems_in(plugin) == [
+        "bad\\udcff: its name is not UTF-8",
+        "line\nbreak: its name holds control characters",
+    ]
 
 
 def test_the_git_directory_of_a_plugin_is_skipped(plugin: Path) -> None:
     (plugin / ".git").mkdir()
     (plugin / ".git/link").symlink_to("/etc")
-    assert found(plugin) == []
+    assert problems_in(plugin) == []
 
 
 def test_a_plugin_with_too_many_files_is_refused(plugin: Path) -> None:
     for number in range(module.MOST_FILES + 1):
         (plugin / str(number)).touch()
-    assert found(plugin) == [".: it holds more than 5000 files"]
+    assert problems_in(plugin) == [".: it holds more than 5000 files"]
 
 
 def test_a_plugin_with_too_many_bytes_is_refused(plugin: Path) -> None:
     for name in "ab":
         with open(plugin / name, "wb") as file:
             file.truncate(module.MOST_BYTES // 2 + 1)  # sparse: it takes no room
-    assert found(plugin) == [".: its files are larger than 268435456 bytes together"]
+    assert problems_in(plugin) == [".: its files are larger than 268435456 bytes together"]

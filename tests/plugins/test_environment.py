@@ -38,7 +38,9 @@ def _wheel(place: Path, name: str, version: str, *requires: str) -> None:
     metadata = f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n"
     with zipfile.ZipFile(place / f"{name}-{version}-py3-none-any.whl", "w") as file:
         file.writestr(f"{name}.py", f"VERSION = {version!r}\n")
-        file.writestr(f"{info}/METADATA", metadata + "".join(f"Requires-Dist: {one}\n" for one in requires))
+        file.writestr(
+            f"{info}/METADATA", metadata + "".join(f"Requires-Dist: {requirement}\n" for requirement in requires)
+        )
         file.writestr(f"{info}/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n")
         file.writestr(f"{info}/RECORD", "")
 
@@ -171,6 +173,6 @@ def test_one_environment_created_by_several_processes_at_once_is_complete(enviro
         subprocess.Popen([sys.executable, "-c", code, environments], stdout=subprocess.PIPE, text=True)
         for _ in range(4)
     ]
-    said = {process.communicate()[0].strip() for process in running}
-    assert said == {environment.interpreter(environments, ("flour==1.6",))}
-    assert os.access(said.pop(), os.X_OK)
+    outputs = {process.communicate()[0].strip() for process in running}
+    assert outputs == {environment.interpreter(environments, ("flour==1.6",))}
+    assert os.access(outputs.pop(), os.X_OK)

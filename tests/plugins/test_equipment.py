@@ -76,8 +76,10 @@ class TestPython:
         add(store, root, "../bakery")
         assert store.named("bakery").locked.python == ("flour==1.0",)
         python = environment.interpreter(user.environments, ("flour==1.0",))
-        said = subprocess.run([python, "-c", "import flour; print(flour.VERSION)"], capture_output=True, text=True)
-        assert said.stdout == "1.0\n"
+        process = subprocess.run(
+            [python, "-c", "import flour; print(flour.VERSION)"], capture_output=True, text=True
+        )
+        assert process.stdout == "1.0\n"
 
         # Elsewhere, later: exactly what was locked, though there is a newer one now.
         self.write(wheels, "2.0")
@@ -96,7 +98,7 @@ class TestPython:
         text = elsewhere.lock_file.read_text()
         elsewhere.lock_file.write_text(text.replace("flour==1.0", "flour==2.0"))
         with elsewhere.staging_area() as staging_area:
-            assert [one.title for one in elsewhere.plan_install(staging_area).to_agree] == ["bakery"]
+            assert [candidate.title for candidate in elsewhere.plan_install(staging_area).to_agree] == ["bakery"]
 
     def test_a_plugin_whose_packages_cannot_be_installed_is_not_installed(
         self, root, user, wheels, bakery, with_pip
@@ -138,7 +140,7 @@ class TestImage:
         other = f"sha256:{'0' * 64}"
         store.lock_file.write_text(store.lock_file.read_text().replace(image, other))
         with store.staging_area() as staging_area:
-            assert [one.title for one in store.plan_install(staging_area).to_agree] == ["box"]
+            assert [candidate.title for candidate in store.plan_install(staging_area).to_agree] == ["box"]
         # It is nowhere: the one that these files make is taken.
         install(store)
         assert store.named("box").locked.image == image

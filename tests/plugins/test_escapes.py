@@ -62,7 +62,7 @@ def recorded(app: App, event: str) -> list[str]:
     app.journal.close()
     texts = (file.read_text(encoding="utf-8") for file in sorted(app.paths.journal.glob("*.jsonl")))
     lines = [json.loads(line) for text in texts for line in text.splitlines()]
-    return [one["outcome"] for one in lines if one.get("kind") == "call" and one["event"] == event]
+    return [record["outcome"] for record in lines if record.get("kind") == "call" and record["event"] == event]
 
 
 def writing(path: Path | str) -> str:
@@ -195,8 +195,8 @@ def test_a_variable_of_the_host_reaches_the_agent_only_with_the_grant(
     """A whole run: what counts is what the agent process finds in its environment."""
     monkeypatch.setenv("HOST_SECRET", "hunter2")
     agent = samuel_project.root.parent / "agent.sh"
-    seen = samuel_project.root / "seen.txt"
-    agent.write_text(f'#!/bin/sh\nprintf %s "${{TOK-unset}}" > {seen}\n')
+    hook_output = samuel_project.root / "seen.txt"
+    agent.write_text(f'#!/bin/sh\nprintf %s "${{TOK-unset}}" > {hook_output}\n')
     agent.chmod(0o755)
     samuel_project.config(f'''
 [methodology.ralph]
@@ -219,7 +219,7 @@ prompt = "stdin"
         put(manifest + capabilities, **files)
         samuel_project.trust()
         assert run(["recipe", "run", "go", "--yes"]) == 0
-        assert seen.read_text() == value
+        assert hook_output.read_text() == value
 
 
 REACHES = """
@@ -359,8 +359,8 @@ def test_a_recipe_is_a_name_and_never_a_path(
 ) -> None:
     monkeypatch.chdir(samuel_project.root)
     assert run(["recipe", "show", "--", name]) == 2
-    shown = capsys.readouterr()
-    assert "root:" not in shown.out + shown.err
+    output = capsys.readouterr()
+    assert "root:" not in output.out + output.err
 
 
 @pytest.mark.parametrize("name", ["..", "", "a/b/c", ".", "../../x", "/etc", "*", "a@b@c"])

@@ -38,24 +38,24 @@ def get(tmp_path: Path) -> Callable[..., tuple[Fetched, Path]]:
 
 
 def files(directory: Path) -> dict[str, str]:
-    found = {}
+    contents = {}
     for place, _, names in os.walk(directory):
         for name in names:
             path = Path(place, name)
-            found[str(path.relative_to(directory))] = (
+            contents[str(path.relative_to(directory))] = (
                 f"-> {os.readlink(path)}" if path.is_symlink() else path.read_text()
             )
-    return found
+    return contents
 
 
 class TestRefs:
     @pytest.fixture
     def commits(self, origin) -> list[str]:
-        made = origin("org/repo")
+        repository = origin("org/repo")
         return [
-            made.push({"a": "1"}, tag="v1"),
-            made.push({"a": "2"}),
-            made.push({"a": "3"}, branch="feature/x"),
+            repository.push({"a": "1"}, tag="v1"),
+            repository.push({"a": "2"}),
+            repository.push({"a": "3"}, branch="feature/x"),
         ]
 
     def test_fetch_without_a_ref_takes_the_default_branch(self, get, commits):
@@ -87,8 +87,8 @@ class TestRefs:
         assert get("org/repo@v2")[0].commit == commits[2]
 
     def test_a_branch_named_like_a_commit(self, get, origin):
-        made = origin("org/other", {"a": "main"})
-        commit = made.push({"a": "branch"}, branch="deadbeef")
+        repository = origin("org/other", {"a": "main"})
+        commit = repository.push({"a": "branch"}, branch="deadbeef")
         assert get("org/other@deadbeef")[0].commit == commit
 
     @pytest.mark.parametrize("ref", ["v9", "deadbeef", "0" * 40])
@@ -123,8 +123,14 @@ class TestRefs:
 class TestWhatIsWritten:
     def test_files_modes_and_links_of_a_repository_are_written(self, get, origin):
         odd = "naïve file.txt"
-        made = {"hooks/run": HOOK, "hooks/helper.txt": "x", odd: "y\r\n", "hooks/same": Path("run"), "empty": ""}
-        origin("org/repo", made)
+        repository = {
+            "hooks/run": HOOK,
+            "hooks/helper.txt": "x",
+            odd: "y\r\n",
+            "hooks/same": Path("run"),
+            "empty": "",
+        }
+        origin("org/repo", repository)
         _, into = get("org/repo")
         assert (into / odd).read_bytes() == b"y\r\n"
         assert {
@@ -211,34 +217,36 @@ class TestHostile:
 
     def test_a_submodule_is_refused(self, get, origin, git):
         other = origin("org/other", {"a": "x"})
-        made = origin("org/repo", {"b": "y"})
-        git(made.work, "-c", "protocol.file.allow=always", "submodule", "--quiet", "add", other.url, "sub")
-        made.push({})
+        repository = origin("org/repo", {"b": "y"})
+        git(repository.work, "-c", "protocol.file.allow=always", "submodule", "--quiet", "add", other.url, "sub")
+        repository.push({})
         with pytest.raises(ConfigError) as refused:
             get("org/repo")
-        assert [(one.file, one.what) for one in refused.value.problems] == [("sub", "it is a submodule")]
+        assert [(problem.file, problem.what) for problem in refused.value.problems] == [
+            ("sub", "it is a submodule")
+        ]
 
     @pytest.mark.parametrize("name", [".git", ".GIT", "..", ".", "a\\b", "git~1", ".git ", "a\x07b", "x" * 300])
     @pytest.mark.parametrize("mode", ["100644", "120000"])
     def test_names_that_must_not_be_in_a_plugin_are_refused(
         self, get, origin, git, tmp_path, name: str, mode: str
     ):
-        made = origin("org/repo", {"a": "../outside"})
-        blob = git(made.work, "rev-parse", "HEAD:a").strip()
+        repository = origin("org/repo", {"a": "../outside"})
+        blob = git(repository.work, "rev-parse", "HEAD:a").strip()
         listing = tmp_path / "listing"
         listing.write_text(f"{mode} blob {blob}\t{name}\0")
-        tree_id = _mktree(git, made.work, listing)
-        _publish(git, made, tree_id)
+        tree_id = _mktree(git, repository.work, listing)
+        _publish(git, repository, tree_id)
         with pytest.raises(SamuelError):
             get("org/repo")
         assert not (tmp_path / "outside").exists()
 
     def test_a_file_name_that_is_not_utf8_is_refused(self, get, origin, git, tmp_path):
-        made = origin("org/repo", {"a": "x"})
-        blob = git(made.work, "rev-parse", "HEAD:a").strip()
+        repository = origin("org/repo", {"a": "x"})
+        blob = git(repository.work, "rev-parse", "HEAD:a").strip()
         listing = tmp_path / "listing"
         listing.write_bytes(b"100644 blob " + blob.encode() + b"\tb\xff\0")
-        _publish(git, made, _mktree(git, made.work, listing))
+        _publish(git, repository, _mktree(git, repository.work, listing))
         with pytest.raises(ConfigError, match="its name is not UTF-8"):
             get("org/repo")
 
@@ -252,25 +260,25 @@ class TestHostile:
 
     def test_a_tree_with_a_link_and_a_directory_of_the_same_name_is_refused(self, get, origin, git, tmp_path):
         """Twice in one tree: what is written below the second would go where the first leads."""
-        made = origin("org/repo", {"target": str(tmp_path), "d/file": "x"})
-        link = git(made.work, "rev-parse", "HEAD:target").strip()
-        inner = git(made.work, "rev-parse", "HEAD:d").strip()
+        repository = origin("org/repo", {"target": str(tmp_path), "d/file": "x"})
+        link = git(repository.work, "rev-parse", "HEAD:target").strip()
+        inner = git(repository.work, "rev-parse", "HEAD:d").strip()
         listing = tmp_path / "listing"
         listing.write_text(f"120000 blob {link}\tx\0040000 tree {inner}\tx\0")
-        _publish(git, made, _mktree(git, made.work, listing))
+        _publish(git, repository, _mktree(git, repository.work, listing))
         with pytest.raises(SamuelError):
             get("org/repo")
         assert not (tmp_path / "file").exists()
 
     def test_trees_that_contain_each_other_many_times_are_refused(self, get, origin, git, tmp_path):
         """Ten names in each of ten levels: a few kilobytes that stand for ten thousand million files."""
-        made = origin("org/repo", {"a": "x"})
-        inner, kind = git(made.work, "rev-parse", "HEAD:a").strip(), "100644 blob"
+        repository = origin("org/repo", {"a": "x"})
+        inner, kind = git(repository.work, "rev-parse", "HEAD:a").strip(), "100644 blob"
         listing = tmp_path / "listing"
         for _ in range(10):
             listing.write_text("".join(f"{kind} {inner}\tdirectory-{number}\0" for number in range(10)))
-            inner, kind = _mktree(git, made.work, listing), "040000 tree"
-        _publish(git, made, inner)
+            inner, kind = _mktree(git, repository.work, listing), "040000 tree"
+        _publish(git, repository, inner)
         with pytest.raises(SamuelError, match="more than 5000 files"):
             get("org/repo")
 
@@ -290,9 +298,9 @@ def _mktree(git: Callable[..., str], work: Path, listing: Path) -> str:
     return git(work, "-c", f"alias.made=!git mktree -z < '{listing}'", "made").strip()
 
 
-def _publish(git: Callable[..., str], made, tree_id: str) -> None:
-    commit = git(made.work, "commit-tree", tree_id, "-m", "hostile").strip()
-    git(made.work, "push", "--force", str(made.bare), f"{commit}:refs/heads/main")
+def _publish(git: Callable[..., str], repository, tree_id: str) -> None:
+    commit = git(repository.work, "commit-tree", tree_id, "-m", "hostile").strip()
+    git(repository.work, "push", "--force", str(repository.bare), f"{commit}:refs/heads/main")
 
 
 class TestADirectory:

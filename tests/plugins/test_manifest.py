@@ -45,7 +45,7 @@ def plugin(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def said(plugin: Path) -> Callable[[str], Manifest]:
+def manifest_of(plugin: Path) -> Callable[[str], Manifest]:
     def run(text: str) -> Manifest:
         (plugin / FILE).write_text(textwrap.dedent(text))
         return load(plugin)
@@ -66,7 +66,7 @@ def refused(plugin: Path) -> Callable[[str | bytes], str]:
     return run
 
 
-Said = Callable[[str], Manifest]
+ManifestOf = Callable[[str], Manifest]
 Refused = Callable[[str | bytes], str]
 
 WHOLE = """\
@@ -116,8 +116,8 @@ timeout = "1m"
 """
 
 
-def test_a_whole_manifest(said: Said, plugin: Path) -> None:
-    assert said(WHOLE) == Manifest(
+def test_a_whole_manifest(manifest_of: ManifestOf, plugin: Path) -> None:
+    assert manifest_of(WHOLE) == Manifest(
         name="acme/python-facts",
         version="1.2.0",
         kind="python",
@@ -153,13 +153,13 @@ def test_without_a_manifest_a_plugin_is_what_lies_in_it(plugin: Path) -> None:
     assert load(plugin) == Manifest(name="", kind="skill", file="")
 
 
-def test_a_skill_plugin_binds_scripts(said: Said) -> None:
-    found = said(f'{SKILL}[hooks]\n"context.extra" = "scripts/run"\n"sync.after" = "scripts/stays"\n')
-    assert [one.entry for one in found.bindings] == ["scripts/run", "scripts/stays"]
+def test_a_skill_plugin_binds_scripts(manifest_of: ManifestOf) -> None:
+    manifest = manifest_of(f'{SKILL}[hooks]\n"context.extra" = "scripts/run"\n"sync.after" = "scripts/stays"\n')
+    assert [binding.entry for binding in manifest.bindings] == ["scripts/run", "scripts/stays"]
 
 
-def test_a_module_binds_exports_and_lists_hosts(said: Said) -> None:
-    found = said(
+def test_a_module_binds_exports_and_lists_hosts(manifest_of: ManifestOf) -> None:
+    manifest = manifest_of(
         f"""{WASM}
         [wasm]
         module = "plugin.wasm"
@@ -170,51 +170,51 @@ def test_a_module_binds_exports_and_lists_hosts(said: Said) -> None:
         "filesystem.read" = ["src"]
         """.replace("\n        ", "\n")
     )
-    assert found.bindings == (Binding(event="context.extra", entry="on_context_extra", line=8),)
-    assert found.capabilities == Capabilities(read=("src",), network=("api.example.com", "127.0.0.1"))
-    assert found.module == "plugin.wasm"
+    assert manifest.bindings == (Binding(event="context.extra", entry="on_context_extra", line=8),)
+    assert manifest.capabilities == Capabilities(read=("src",), network=("api.example.com", "127.0.0.1"))
+    assert manifest.module == "plugin.wasm"
 
 
-def test_an_image_binds_subcommands(said: Said) -> None:
-    found = said(
+def test_an_image_binds_subcommands(manifest_of: ManifestOf) -> None:
+    manifest = manifest_of(
         f'{OCI}[oci]\nimage = "team/checks:1"\ncontainerfile = "Containerfile"\nserve = true\n'
         '[oci.hook_handlers]\n"after:iteration" = "post"\n[capabilities]\nnetwork.outbound = true\n'
     )
-    assert (found.image, found.containerfile, found.serve) == ("team/checks:1", "Containerfile", True)
-    assert found.bindings == (Binding(event="after:iteration", entry="post", line=9),)
-    assert found.capabilities.network is True
+    assert (manifest.image, manifest.containerfile, manifest.serve) == ("team/checks:1", "Containerfile", True)
+    assert manifest.bindings == (Binding(event="after:iteration", entry="post", line=9),)
+    assert manifest.capabilities.network is True
 
 
-def test_a_meta_plugin_requires_others_and_does_nothing(said: Said) -> None:
-    found = said(f'{HEAD}kind = "meta"\n[requires]\n"acme/base" = "~=1.2"\n')
-    assert found.requires == (Requirement(name="acme/base", version="~=1.2", line=5),)
+def test_a_meta_plugin_requires_others_and_does_nothing(manifest_of: ManifestOf) -> None:
+    manifest = manifest_of(f'{HEAD}kind = "meta"\n[requires]\n"acme/base" = "~=1.2"\n')
+    assert manifest.requires == (Requirement(name="acme/base", version="~=1.2", line=5),)
 
 
-def test_the_defaults_of_a_module_are_enough(said: Said) -> None:
-    assert said(f'{PYTHON}[hooks]\n"context.extra" = "facts"\n').module == "plugin.py"
-    assert said(f'{WASM}[hooks]\n"context.extra" = "facts"\n').module == "plugin.wasm"
+def test_the_defaults_of_a_module_are_enough(manifest_of: ManifestOf) -> None:
+    assert manifest_of(f'{PYTHON}[hooks]\n"context.extra" = "facts"\n').module == "plugin.py"
+    assert manifest_of(f'{WASM}[hooks]\n"context.extra" = "facts"\n').module == "plugin.wasm"
 
 
-def test_a_file_in_hooks_can_be_what_is_provided(said: Said, refused: Refused, plugin: Path) -> None:
+def test_a_file_in_hooks_can_be_what_is_provided(manifest_of: ManifestOf, refused: Refused, plugin: Path) -> None:
     text = f'{SKILL}[provides]\nhooks = ["context.extra"]\n'
     (plugin / "hooks").mkdir()
     (plugin / "hooks/helper").write_text("not executable: no hook")
     assert "no handler is bound" in refused(text)
     (plugin / "hooks/extra").write_text("#!/bin/sh\n")
     (plugin / "hooks/extra").chmod(0o755)
-    assert said(text).bindings == ()
+    assert manifest_of(text).bindings == ()
 
 
 @pytest.mark.parametrize(
     ("framework", "protocol"),
     [(f"=={__version__}", str(PROTOCOL)), (">=0", f">={PROTOCOL}"), ("*", "*"), ("", ">0,<99")],
 )
-def test_ranges_that_hold(said: Said, framework: str, protocol: str) -> None:
-    assert said(f'{SKILL}[samuel]\nframework = "{framework}"\nprotocol = "{protocol}"\n').name == "p"
+def test_ranges_that_hold(manifest_of: ManifestOf, framework: str, protocol: str) -> None:
+    assert manifest_of(f'{SKILL}[samuel]\nframework = "{framework}"\nprotocol = "{protocol}"\n').name == "p"
 
 
-def test_the_protocol_may_be_a_plain_number(said: Said) -> None:
-    assert said(f"{SKILL}[samuel]\nprotocol = {PROTOCOL}\n").protocol == f"=={PROTOCOL}"
+def test_the_protocol_may_be_a_plain_number(manifest_of: ManifestOf) -> None:
+    assert manifest_of(f"{SKILL}[samuel]\nprotocol = {PROTOCOL}\n").protocol == f"=={PROTOCOL}"
 
 
 def test_all_problems_at_once_in_the_order_of_the_file(refused: Refused) -> None:

@@ -25,7 +25,7 @@ def store(root: Path, user: paths.User) -> Store:
 def add(store: Store, root: Path) -> Callable[..., list[str]]:
     def add(*sources: str, **options: bool) -> list[str]:
         with store.staging_area() as staging_area:
-            plan = store.plan_add(staging_area, [parse(one, root) for one in sources], **options)
+            plan = store.plan_add(staging_area, [parse(source, root) for source in sources], **options)
             return [plugin.title for plugin in store.commit(plan, AT)]
 
     return add
@@ -61,7 +61,10 @@ def test_the_plan_names_which_plugin_requires_which(store, plugin, root):
     plugin("org/b", "1.0")
     with store.staging_area() as staging_area:
         plan = store.plan_add(staging_area, [parse("org/a", root)])
-        assert [(one.title, one.required_by) for one in plan.to_agree] == [("org/a", ""), ("org/b", "org/a")]
+        assert [(candidate.title, candidate.required_by) for candidate in plan.to_agree] == [
+            ("org/a", ""),
+            ("org/b", "org/a"),
+        ]
 
 
 def test_a_meta_plugin_brings_its_requirements(add, plugin, store):

@@ -41,8 +41,8 @@ def test_a_git_source_is_parsed(text: str, url: str, ref: str, title: str, tmp_p
 @pytest.mark.parametrize("text", ["./my-plugin", "../{here}/my-plugin", "{base}/my-plugin", "./x/../my-plugin"])
 def test_a_directory_is_a_source(text: str, tmp_path: Path):
     (tmp_path / "my-plugin").mkdir()
-    found = parse(text.format(here=tmp_path.name, base=tmp_path), tmp_path)
-    assert found == PluginSource(PATH, str(tmp_path / "my-plugin"), "", "my-plugin", local=True)
+    source = parse(text.format(here=tmp_path.name, base=tmp_path), tmp_path)
+    assert source == PluginSource(PATH, str(tmp_path / "my-plugin"), "", "my-plugin", local=True)
 
 
 def test_a_directory_below_the_home_is_a_source(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
@@ -132,28 +132,28 @@ def test_the_directory_of_any_source_is_one_plain_name(tmp_path: Path):
 
 def test_a_directory_is_called_as_its_manifest_says(tmp_path: Path):
     (tmp_path / "p").mkdir()
-    found = parse("./p", tmp_path)
-    assert found.titled("org/other").directory == "org@other"
-    assert found.titled("").title == "p"
+    source = parse("./p", tmp_path)
+    assert source.titled("org/other").directory == "org@other"
+    assert source.titled("").title == "p"
     assert parse("org/repo", tmp_path).titled("other").title == "org/repo"
     with pytest.raises(UsageError):
-        found.titled("../../x")
+        source.titled("../../x")
 
 
 def test_a_source_survives_samuel_lock(tmp_path: Path):
     base = tmp_path / "project"
     for path in ("project/own", "beside", "with space"):
         (tmp_path / path).mkdir(parents=True)
-        found = parse(str(tmp_path / path), tmp_path)
-        written = found.lock_text(base, relative=True)
-        assert not Path(written).is_absolute()
-        entry = LockedPlugin(name=found.title, source=written)
-        assert of_entry(entry, base) == locked(entry, base) == found
-        assert found.lock_text(base, relative=False) == str(tmp_path / path)
-    found = parse("git@host:org/repo.git@v1", base)
-    entry = LockedPlugin(name="org/repo", source=found.lock_text(base, relative=True), ref="v1", commit=COMMIT)
-    assert of_entry(entry, base) == found
-    assert locked(entry, base) == found._replace(ref=COMMIT)
+        source = parse(str(tmp_path / path), tmp_path)
+        lock_text = source.lock_text(base, relative=True)
+        assert not Path(lock_text).is_absolute()
+        entry = LockedPlugin(name=source.title, source=lock_text)
+        assert of_entry(entry, base) == locked(entry, base) == source
+        assert source.lock_text(base, relative=False) == str(tmp_path / path)
+    source = parse("git@host:org/repo.git@v1", base)
+    entry = LockedPlugin(name="org/repo", source=source.lock_text(base, relative=True), ref="v1", commit=COMMIT)
+    assert of_entry(entry, base) == source
+    assert locked(entry, base) == source._replace(ref=COMMIT)
 
 
 @pytest.mark.parametrize(

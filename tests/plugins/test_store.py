@@ -49,7 +49,7 @@ class Shop:
 
     def add(self, *sources: str, **options: object) -> list[str]:
         with self.store.staging_area() as staging_area:
-            plan = self.store.plan_add(staging_area, [parse(one, self.root) for one in sources], **options)
+            plan = self.store.plan_add(staging_area, [parse(source, self.root) for source in sources], **options)
             return [plugin.title for plugin in self.store.commit(plan, AT)]
 
     def install(self) -> list[str]:
@@ -60,18 +60,18 @@ class Shop:
         with self.store.staging_area() as staging_area:
             return [plugin.title for plugin in self.store.commit(self.store.plan_update(staging_area, name), AT)]
 
-    def asked(self, plan: str, *rest: object) -> list[str]:
+    def titles_to_agree(self, plan: str, *rest: object) -> list[str]:
         """The titles that a plan asks about."""
         with self.store.staging_area() as staging_area:
-            return [one.title for one in getattr(self.store, plan)(staging_area, *rest).to_agree]
+            return [candidate.title for candidate in getattr(self.store, plan)(staging_area, *rest).to_agree]
 
     @property
     def names(self) -> list[str]:
         return sorted(os.listdir(self.store.plugins))
 
     def is_agreed(self, plugin: InstalledPlugin) -> bool:
-        known = self.trust.load().get(plugin.agreement)
-        return known is not None and known.covers(agreement(plugin).digest)
+        known_agreement = self.trust.load().get(plugin.agreement)
+        return known_agreement is not None and known_agreement.covers(agreement(plugin).digest)
 
 
 @pytest.fixture
@@ -141,9 +141,9 @@ class TestAdd:
         assert os.listdir(root) == []
 
     def test_adding_a_plugin_twice_needs_force(self, shop, origin):
-        made = origin("org/repo", {"hooks/run": HOOK})
+        repository = origin("org/repo", {"hooks/run": HOOK})
         shop.add("org/repo")
-        made.push({"hooks/more": HOOK})
+        repository.push({"hooks/more": HOOK})
         with pytest.raises(SamuelError, match="`org/repo` is installed already"):
             shop.add("org/repo")
         assert not (shop.store.plugins / "org@repo/hooks/more").exists()
@@ -202,10 +202,10 @@ class TestAdd:
         assert not shop.is_agreed(plugin)
 
     def test_a_failed_replacement_leaves_the_old_plugin(self, shop, origin):
-        made = origin("org/repo", {"hooks/run": HOOK})
+        repository = origin("org/repo", {"hooks/run": HOOK})
         shop.add("org/repo")
         before, digest = shop.store.locked(), content_digest(shop.store.plugins / "org@repo")
-        made.push({"samuel-plugin.toml": "name ="})
+        repository.push({"samuel-plugin.toml": "name ="})
         with pytest.raises(ConfigError):
             shop.add("org/repo", force=True)
         assert (shop.store.locked(), content_digest(shop.store.plugins / "org@repo")) == (before, digest)
@@ -269,21 +269,21 @@ class TestInstall:
     @pytest.fixture
     def clone(self, shop, origin, tmp_path, user) -> Shop:
         """A second clone of a project with a lock, on a machine where nobody agreed to anything."""
-        made = origin("org/repo", {"hooks/run": HOOK, "samuel-plugin.toml": manifest()})
+        repository = origin("org/repo", {"hooks/run": HOOK, "samuel-plugin.toml": manifest()})
         shop.add("org/repo")
-        made.push({"hooks/run": HOOK + "# newer\n"})
+        repository.push({"hooks/run": HOOK + "# newer\n"})
         root = tmp_path / "clone"
         root.mkdir()
         (root / "samuel.lock").write_bytes(shop.store.lock_file.read_bytes())
         return Shop(root, user)
 
     def test_install_takes_exactly_what_is_locked(self, shop, clone):
-        assert clone.asked("plan_install") == ["org/repo"]
+        assert clone.titles_to_agree("plan_install") == ["org/repo"]
         assert clone.install() == ["org/repo"]
         assert content_digest(clone.store.plugins / "org@repo") == content_digest(shop.store.plugins / "org@repo")
         assert clone.store.lock_file.read_bytes() == shop.store.lock_file.read_bytes()
         assert clone.is_agreed(clone.store.named("org/repo"))
-        assert clone.asked("plan_install") == []
+        assert clone.titles_to_agree("plan_install") == []
         assert clone.install() == []
 
     def test_install_restores_a_changed_plugin(self, clone):
@@ -318,8 +318,8 @@ class TestInstall:
         (clone.root / ".samuel").mkdir()
         subprocess.run(["cp", "-r", shop.store.plugins, clone.root / ".samuel"], check=True)
         assert not clone.is_agreed(clone.store.named("org/repo"))
-        assert clone.asked("plan_install") == ["org/repo"]
-        assert clone.asked("plan_update") == ["org/repo"]
+        assert clone.titles_to_agree("plan_install") == ["org/repo"]
+        assert clone.titles_to_agree("plan_update") == ["org/repo"]
 
     def test_install_leaves_plugins_that_are_not_locked(self, clone, origin):
         (clone.root / ".samuel/plugins/own/skills/x").mkdir(parents=True)
@@ -357,29 +357,29 @@ class TestUpdate:
         shop.add("org/repo")
         with shop.store.staging_area() as staging_area:
             plan = shop.store.plan_update(staging_area)
-        assert (plan.candidates, [one.title for one in plan.unchanged]) == ((), ["org/repo"])
+        assert (plan.candidates, [candidate.title for candidate in plan.unchanged]) == ((), ["org/repo"])
 
     def test_update_asks_about_new_content(self, shop, origin):
-        made = origin("org/repo", {"hooks/run": HOOK, "samuel-plugin.toml": manifest()})
+        repository = origin("org/repo", {"hooks/run": HOOK, "samuel-plugin.toml": manifest()})
         shop.add("org/repo@main")
-        commit = made.push({"samuel-plugin.toml": manifest("1.1.0")})
-        assert shop.asked("plan_update", "checks") == ["org/repo"]
+        commit = repository.push({"samuel-plugin.toml": manifest("1.1.0")})
+        assert shop.titles_to_agree("plan_update", "checks") == ["org/repo"]
         assert shop.update("org@repo") == ["org/repo"]
         plugin = shop.store.named("checks")
         assert (plugin.manifest.version, plugin.locked.commit, plugin.locked.ref) == ("1.1.0", commit, "main")
         assert shop.is_agreed(plugin)
 
-        made.push({"samuel-plugin.toml": manifest("2.0.0", 'exec = true\n"filesystem.write" = ["docs/"]')})
+        repository.push({"samuel-plugin.toml": manifest("2.0.0", 'exec = true\n"filesystem.write" = ["docs/"]')})
         with shop.store.staging_area() as staging_area:
-            (asked,) = shop.store.plan_update(staging_area).to_agree
-            assert asked.news == ["filesystem.write: docs/", "exec: yes"]
+            (candidate,) = shop.store.plan_update(staging_area).to_agree
+            assert candidate.news == ["filesystem.write: docs/", "exec: yes"]
         shop.update()
         assert shop.store.named("checks").grants == Capabilities(exec=True, write=("docs/",))
 
     def test_update_of_a_tag_stays_at_the_tag(self, shop, origin):
-        made = origin("org/repo", {"hooks/run": HOOK}, tag="v1")
+        repository = origin("org/repo", {"hooks/run": HOOK}, tag="v1")
         shop.add("org/repo@v1")
-        made.push({"hooks/more": HOOK})
+        repository.push({"hooks/more": HOOK})
         assert shop.update() == []
 
     def test_update_leaves_a_linked_plugin(self, shop, tmp_path):
@@ -421,8 +421,8 @@ class TestRemove:
         origin("org/repo", {"hooks/run": HOOK})
         shop.add("org/repo")
         subprocess.run(["rm", "-r", shop.store.plugins / "org@repo"], check=True)
-        (known,) = shop.store.all_plugins()
-        assert [problem.what for problem in known.problems] == ["it is not installed"]
+        (plugin,) = shop.store.all_plugins()
+        assert [problem.what for problem in plugin.problems] == ["it is not installed"]
         shop.store.remove("org/repo")
         assert shop.store.locked() == {}
 
@@ -500,21 +500,21 @@ class TestKilled:
         if installed:
             shop.add("../mine")
         place("new")
-        seen, step, code = set(), 0, -9
+        versions_seen, step, code = set(), 0, -9
         while code != 0:
             step += 1
             code = add_until(step)
             assert code in (0, -9)
             with shop.store.staging_area():
                 pass  # the next command
-            seen |= (found := self.look(shop, empty=not installed))
-            if found == {"new"} and installed:  # back, for the next step
+            versions_seen |= (versions := self.look(shop, empty=not installed))
+            if versions == {"new"} and installed:  # back, for the next step
                 place("old")
                 shop.add("../mine", force=True)
                 place("new")
-            elif found == {"new"}:
+            elif versions == {"new"}:
                 shop.store.remove("mine")
-        assert seen == ({"old", "new"} if installed else {"new"})
+        assert versions_seen == ({"old", "new"} if installed else {"new"})
         assert step > 10
 
     def look(self, shop: Shop, empty: bool) -> set[str]:
@@ -532,10 +532,10 @@ class TestKilled:
         return {*content}
 
     def test_the_staging_directory_of_a_running_command_is_left_alone(self, shop, place):
-        with shop.store.staging_area() as one, shop.store.staging_area() as other:
-            assert one.directory.is_dir()
+        with shop.store.staging_area() as first, shop.store.staging_area() as other:
+            assert first.directory.is_dir()
             assert other.directory.is_dir()
-            assert one.directory != other.directory
+            assert first.directory != other.directory
         assert shop.names == [".lock"]
 
     def test_planted_staging_directories_cannot_write_outside(self, shop, root, tmp_path, origin):
@@ -568,15 +568,15 @@ def test_many_adds_at_once_succeed(shop, root, origin):
     """Eight processes: four plugins, and one that five of them want."""
     for number in range(4):
         origin(f"org/p{number}", {"hooks/run": HOOK})
-    wanted = ["org/p0", "org/p1", "org/p2", "org/p3", "org/p0", "org/p0", "org/p0", "org/p0"]
+    sources = ["org/p0", "org/p1", "org/p2", "org/p3", "org/p0", "org/p0", "org/p0", "org/p0"]
     command = [sys.executable, "-m", "samuel", "plugin", "add", "--yes"]
     running = [
         subprocess.Popen([*command, source], cwd=root, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-        for source in wanted
+        for source in sources
     ]
-    said = [(process.communicate(), process.returncode) for process in running]
-    assert sorted(code for _, code in said) == [0, 0, 0, 0, 1, 1, 1, 1], said
-    assert [err for (_, err), code in said if code and "`org/p0` is installed already" not in err] == []
+    endings = [(process.communicate(), process.returncode) for process in running]
+    assert sorted(code for _, code in endings) == [0, 0, 0, 0, 1, 1, 1, 1], endings
+    assert [err for (_, err), code in endings if code and "`org/p0` is installed already" not in err] == []
     assert shop.names == [".lock", "org@p0", "org@p1", "org@p2", "org@p3"]
     assert list(shop.store.locked()) == ["org/p0", "org/p1", "org/p2", "org/p3"]
     assert all(shop.is_agreed(plugin) for plugin in shop.store.installed())

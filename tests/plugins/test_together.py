@@ -24,19 +24,19 @@ def samuel(root: Path, home: Path, monkeypatch: pytest.MonkeyPatch, capsys: pyte
 
     def call(*arguments: str) -> Any:
         code = run([*arguments, "--json"])
-        shown = capsys.readouterr()
-        assert code == 0, shown.err
-        return json.loads(shown.out)
+        output = capsys.readouterr()
+        assert code == 0, output.err
+        return json.loads(output.out)
 
     return call
 
 
 def pushed(origin: Callable[..., Any], directory: Path, changed: dict[str, str]) -> str:
     """The example as its author would publish it."""
-    made = origin(f"org/{directory.name}")
+    repository = origin(f"org/{directory.name}")
     ignored = shutil.ignore_patterns("__pycache__", ".pytest_cache")
-    shutil.copytree(directory, made.work, dirs_exist_ok=True, ignore=ignored)
-    made.push(changed)
+    shutil.copytree(directory, repository.work, dirs_exist_ok=True, ignore=ignored)
+    repository.push(changed)
     return f"org/{directory.name}"
 
 
@@ -49,8 +49,8 @@ def test_all_the_examples_together(
         for line in containerfile.splitlines(keepends=True)
     )
     sources = [
-        pushed(origin, one, {"Containerfile": on_busybox} if one.name == "oci-long-files" else {})
-        for one in sorted(EXAMPLES.iterdir())
+        pushed(origin, entry, {"Containerfile": on_busybox} if entry.name == "oci-long-files" else {})
+        for entry in sorted(EXAMPLES.iterdir())
     ]
     assert len(sources) == 7
     samuel("plugin", "add", *sources, "--yes")
@@ -59,10 +59,10 @@ def test_all_the_examples_together(
     (root / ".venv" / "pyvenv.cfg").write_text("version = 3.12.1\n")
     (root / "long.py").write_text("x = 1\n" * 600)
 
-    listed = {one["name"]: one for one in samuel("plugin", "list")}
+    listed = {entry["name"]: entry for entry in samuel("plugin", "list")}
     assert sorted(listed) == sources
-    assert {one["kind"] for one in listed.values()} == {"skill", "python", "wasm", "oci"}
-    assert all(not one["problems"] for one in listed.values())
+    assert {entry["kind"] for entry in listed.values()} == {"skill", "python", "wasm", "oci"}
+    assert all(not entry["problems"] for entry in listed.values())
 
     with App(root) as app:
         task = {"id": "1", "title": "Tidy", "description": "TODO: close the door"}
@@ -73,14 +73,14 @@ def test_all_the_examples_together(
             "open-points": Outcome.OK,
             "python": Outcome.OK,
         }
-        contents = "\n".join(one["content"] for one in extra.result["extras"])
+        contents = "\n".join(entry["content"] for entry in extra.result["extras"])
         assert "close the door" in contents
         assert extra.context["Plugins"]["python"]["Venv"] == ".venv"
 
         checked = app.fire("quality.check", commands=["pytest || true"])
-        found = {one["source"]: one["message"] for one in checked.result["failures"]}
-        assert any("long.py" in message for message in found.values()), found
-        assert any("|| true" in message for message in found.values()), found
+        messages = {entry["source"]: entry["message"] for entry in checked.result["failures"]}
+        assert any("long.py" in message for message in messages.values()), messages
+        assert any("|| true" in message for message in messages.values()), messages
 
         ended = app.fire("TurnEnd", response="All done.", turn_number=1)
         assert {call.outcome for call in ended.calls} <= {Outcome.OK}
@@ -116,7 +116,7 @@ def test_ten_plugins_attach_to_one_event_and_all_compose(
         fired = app.fire("context.extra", task={})
     assert fired.ok
     order = [9, *range(1, 9), 0]  # by number, then by name: never by the order in which they were added
-    assert [one["content"] for one in fired.result["extras"]] == [f"from {number}" for number in order]
+    assert [entry["content"] for entry in fired.result["extras"]] == [f"from {number}" for number in order]
     assert {key: value["Number"] for key, value in fired.context["Plugins"].items()} == {
         f"p{number}": number for number in TEN
     }

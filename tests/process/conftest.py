@@ -18,23 +18,23 @@ TEST_MARK = "SAMUEL_TEST_MARK"
 
 
 def carriers(mark: str) -> list[int]:
-    found = []
+    pids = []
     for name in os.listdir("/proc"):
         try:
             if name.isdigit() and mark.encode() in Path("/proc", name, "environ").read_bytes():
-                found.append(int(name))
+                pids.append(int(name))
         except OSError:  # gone meanwhile, or not ours
             continue
-    return found
+    return pids
 
 
 def my_children() -> set[int]:
     """Zombies too: they have no environment, but they are still on the list."""
-    found: set[int] = set()
+    pids: set[int] = set()
     for file in Path("/proc/self/task").glob("*/children"):
         with suppress(FileNotFoundError):  # a thread that ended meanwhile
-            found.update(int(pid) for pid in file.read_text().split())
-    return found
+            pids.update(int(pid) for pid in file.read_text().split())
+    return pids
 
 
 @pytest.fixture

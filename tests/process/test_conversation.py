@@ -28,14 +28,18 @@ def talk(env: dict[str, str]) -> Iterator[Start]:
 def test_conversation_answers_each_line_with_a_line_and_keeps_stderr_apart(talk: Start) -> None:
     conversation = talk('while read -r line; do echo "aside $line" >&2; echo "answer $line"; done')
     for word in (b"one", b"two"):
-        said = conversation.ask(word + b"\n", timeout=60.0, limit=1000)
-        assert (said.ended, said.answer, said.stderr) == ("answered", b"answer %b\n" % word, b"aside %b\n" % word)
+        reply = conversation.ask(word + b"\n", timeout=60.0, limit=1000)
+        assert (reply.ended, reply.answer, reply.stderr) == (
+            "answered",
+            b"answer %b\n" % word,
+            b"aside %b\n" % word,
+        )
     assert not conversation.stale
 
 
 def test_conversation_process_ends_when_its_input_ends(talk: Start) -> None:
-    said = talk("read -r line; echo why >&2; exit 3").ask(b"x\n", timeout=60.0, limit=1000)
-    assert (said.ended, said.stderr, said.returncode) == ("died", b"why\n", 3)
+    reply = talk("read -r line; echo why >&2; exit 3").ask(b"x\n", timeout=60.0, limit=1000)
+    assert (reply.ended, reply.stderr, reply.returncode) == ("died", b"why\n", 3)
 
 
 def test_conversation_without_an_answer_in_time_ends_with_its_children(talk: Start) -> None:

@@ -94,16 +94,16 @@ class TestWhichOne:
             "TOKEN": "t",
             "LD_PRELOAD": "/evil.so",
         }
-        found = engine.find(host)
-        assert found is not None
-        assert found.env["CONTAINERS_CONF"] == "/c"
-        assert not {"TOKEN", "LD_PRELOAD"} & set(found.env)
+        engine_found = engine.find(host)
+        assert engine_found is not None
+        assert engine_found.env["CONTAINERS_CONF"] == "/c"
+        assert not {"TOKEN", "LD_PRELOAD"} & set(engine_found.env)
 
     def test_engine_that_does_not_work_is_quoted(self, tmp_path: Path) -> None:
         host = {**fake(tmp_path, BROKEN, "docker"), engine.CHOICE: "docker"}
-        said = engine.explain(host, None)
-        assert "docker`, as SAMUEL_CONTAINER says" in said[0]
-        assert said[1] == "`docker` does not work: Cannot connect to the daemon"
+        explanation = engine.explain(host, None)
+        assert "docker`, as SAMUEL_CONTAINER says" in explanation[0]
+        assert explanation[1] == "`docker` does not work: Cannot connect to the daemon"
         with pytest.raises(NotRunnable, match="Cannot connect to the daemon"):
             engine.pin("ghcr.io/org/name:1", containerfile=None, host=host)
 
@@ -114,11 +114,11 @@ class TestWhatItNeedsHere:
     ) -> None:
         lines = engine.explain(os.environ, tmp_path)
         assert lines[0].startswith(f"containers are run by `{shutil.which('podman')}` ")
-        found = probe.remembered_flags(shutil.which("podman") or "", False, tmp_path, limits=True)
-        assert found is not None
+        engine_found = probe.remembered_flags(shutil.which("podman") or "", False, tmp_path, limits=True)
+        assert engine_found is not None
         conceded = [
             word
-            for word in (*found.before, *found.after)
+            for word in (*engine_found.before, *engine_found.after)
             if word not in ("--network=none", "--events-backend=file")
         ]
         assert all(any(f"`{word}`" in line for line in lines) for word in conceded)
@@ -129,16 +129,16 @@ class TestWhatItNeedsHere:
     def test_planted_container_flags_are_not_believed(
         self, podman: Callable[..., str], forgetful: None, tmp_path: Path
     ) -> None:
-        found = engine.find(os.environ)
-        assert found is not None
-        right = engine.limited_flags(found, network=False, cache=tmp_path)
+        engine_found = engine.find(os.environ)
+        assert engine_found is not None
+        right = engine.limited_flags(engine_found, network=False, cache=tmp_path)
         file = tmp_path / probe.CACHE
         ((key, flags),) = (file_cache.load(file, msgpack_decoder(dict[str, probe.Flags])) or {}).items()
         planted = flags._replace(after=(*flags.after, "--privileged"))
         KeyedCache(file, probe.Flags).add(key, planted)
         assert KeyedCache(file, probe.Flags).get(key) == planted
         probe._flags_in_process.clear()
-        assert engine.limited_flags(found, network=False, cache=tmp_path) == right
+        assert engine.limited_flags(engine_found, network=False, cache=tmp_path) == right
 
     def test_container_without_limits_is_the_last_resort_and_reported(
         self, forgetful: None, tmp_path: Path
@@ -149,9 +149,9 @@ class TestWhatItNeedsHere:
             echo 'not permitted' >&2; exit 126
         """
         host = fake(tmp_path, script, "podman")
-        found = engine.find({**host, "PATH": f"{tmp_path}:/bin"})
-        assert found is not None
-        flags = engine.limited_flags(found, network=False, cache=None)
+        engine_found = engine.find({**host, "PATH": f"{tmp_path}:/bin"})
+        assert engine_found is not None
+        flags = engine.limited_flags(engine_found, network=False, cache=None)
         assert (flags.without, flags.refused) == (("memory", "pids"), ("no such controller", "not permitted"))
         assert "a container cannot be limited in memory and pids here" in engine.gaps(host, None)
 
@@ -169,13 +169,13 @@ class TestPinning:
     def test_the_same_files_are_the_same_image_wherever_they_are(
         self, busybox_image: str, podman: Callable[..., str], name: str, tmp_path: Path
     ) -> None:
-        one = engine.pin(name, containerfile=plugin(tmp_path / "a", busybox_image), host=os.environ)
+        image = engine.pin(name, containerfile=plugin(tmp_path / "a", busybox_image), host=os.environ)
         two = engine.pin(name, containerfile=plugin(tmp_path / "b", busybox_image), host=os.environ)
-        assert one == two
-        assert engine.is_pinned(one)
-        assert one.startswith("sha256:")
-        assert engine.pin(name, host=os.environ) == one
-        assert engine.pin(one, host=os.environ) == one
+        assert image == two
+        assert engine.is_pinned(image)
+        assert image.startswith("sha256:")
+        assert engine.pin(name, host=os.environ) == image
+        assert engine.pin(image, host=os.environ) == image
 
     def test_changed_image_is_built_anew_and_the_old_one_keeps_its_id(
         self, busybox_image: str, podman: Callable[..., str], name: str, tmp_path: Path
@@ -260,5 +260,5 @@ class TestPinning:
         assert engine.is_pinned(image) is pinned
 
 
-def _name(found: engine.Engine | None) -> str:
-    return found.name if found else ""
+def _name(engine_found: engine.Engine | None) -> str:
+    return engine_found.name if engine_found else ""

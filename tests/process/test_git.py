@@ -424,8 +424,8 @@ class TestWhichGitIsStarted:
         """By name it would be whatever a clone calls `git`."""
         sources = Path(samuel.__file__).parent
         named = re.compile(r"""(\[|which\(|look_up\()\s*["']git["']""")
-        found = [str(file) for file in sources.rglob("*.py") if named.search(file.read_text())]
-        assert found == []
+        files = [str(file) for file in sources.rglob("*.py") if named.search(file.read_text())]
+        assert files == []
 
 
 class TestCommits:

@@ -75,7 +75,7 @@ class Scene:
     home: Path
     canary: Path
     git: Plain
-    told: list[str] = field(default_factory=list)
+    reports: list[str] = field(default_factory=list)
 
     @property
     def variables(self) -> dict[str, str]:
@@ -94,7 +94,9 @@ class Scene:
 
     def place_of(self, root: Path) -> sandboxes.Workspace:
         cache = self.home / "cache"
-        return sandboxes.Workspace(root, root / ".samuel" / "run", self.variables, cache, report=self.told.append)
+        return sandboxes.Workspace(
+            root, root / ".samuel" / "run", self.variables, cache, report=self.reports.append
+        )
 
     def script(self, text: str, root: Path | None = None) -> list[str]:
         payload = (root or self.root) / "payload.sh"
@@ -451,7 +453,7 @@ def test_nothing_of_a_sandboxed_agent_runs_outside(scene: Scene, sandbox: Sandbo
     prepare, script = ATTACKS[name]
     prepare(scene)
     scene.attack(script, sandbox)
-    assert not scene.afterwards(), (name, scene.told)
+    assert not scene.afterwards(), (name, scene.reports)
 
 
 @pytest.mark.parametrize("name", ATTACKS)
@@ -502,7 +504,7 @@ def test_no_file_that_git_takes_configuration_from_can_be_written(
     done = scene.attack(f"set -- {' '.join(OWN_FILES)}\n{script}", sandbox)
     assert done.stdout == b""
     assert {name: content(directory / name) for name in OWN_FILES} == before
-    assert scene.told == []
+    assert scene.reports == []
 
 
 @pytest.mark.parametrize("name", ["COMMIT_EDITMSG", "logs/HEAD", "logs/refs/heads/main", "index", "packed-refs"])
@@ -514,7 +516,7 @@ def test_git_does_not_write_through_a_link_that_an_agent_left_in_its_directory(
     profile.write_text("# mine\n")
     script = f"mkdir -p .git/$(dirname {name}); rm -f .git/{name}; ln -s {profile} .git/{name}; echo new > new"
     scene.attack(script, sandbox)
-    assert [line.split(": ")[1].split(";")[0] for line in scene.told] == ["git would write to where it leads"]
+    assert [line.split(": ")[1].split(";")[0] for line in scene.reports] == ["git would write to where it leads"]
     scene.afterwards()
     assert profile.read_text() == "# mine\n"
 
@@ -592,9 +594,9 @@ def test_protected_file_whose_mount_was_replaced_outside_is_restored(scene: Scen
             command.argv, cwd=str(scene.root), env=command.env, timeout=120, pass_fds=command.pass_fds
         )
     person.join()
-    assert not scene.afterwards(), scene.told
+    assert not scene.afterwards(), scene.reports
     if b"WRITTEN" in done.stdout:
-        assert "`.git/config` was moved to `.samuel/run/quarantine/" in scene.told[0]
+        assert "`.git/config` was moved to `.samuel/run/quarantine/" in scene.reports[0]
         assert (scene.root / ".git" / "config").read_text() == before
     else:
         assert "branch" in (scene.root / ".git" / "config").read_text()
@@ -620,9 +622,9 @@ def test_changes_left_by_a_killed_run_are_swept_by_the_next(scene: Scene) -> Non
     digest_file = git_baseline.Baseline(scene.home / "cache", scene.root)
     assert digest_file._file is not None
     digest_file._file.write_bytes(saved)
-    scene.told.clear()
+    scene.reports.clear()
     scene.attack("echo nothing", bwrap)
-    assert "`sub/.git` was moved to" in scene.told[0]
+    assert "`sub/.git` was moved to" in scene.reports[0]
     assert not scene.afterwards()
     assert list((scene.home / "cache" / git_baseline.DIRECTORY).iterdir()) == []
 
@@ -632,7 +634,7 @@ class TestTheQuarantine:
         self, scene: Scene, sandbox: SandboxChoice
     ) -> None:
         scene.attack("plant sub/.git; echo x > sub/f", sandbox)
-        (line,) = scene.told
+        (line,) = scene.reports
         assert line.startswith("`sub/.git` was moved to `.samuel/run/quarantine/")
         assert "git would take from it the setting `core.fsmonitor`, the setting `filter.evil.clean`" in line
         before = content(next(iter(scene.place.state.glob("quarantine/*/content"))) / "config")
@@ -645,16 +647,16 @@ class TestTheQuarantine:
         self, scene: Scene, sandbox: SandboxChoice
     ) -> None:
         scene.attack("plant sub/.git; plant sub/.git/inner; plant other", sandbox)
-        assert len(scene.told) == 3
+        assert len(scene.reports) == 3
         for directory in [place for place in scene.place.state.rglob("*") if place.is_dir()]:
-            shown = subprocess.run(
+            process = subprocess.run(
                 *(["git", "rev-parse", "--absolute-git-dir"],),
                 cwd=directory,
                 env=scene.variables,
                 capture_output=True,
                 text=True,
             )
-            assert shown.stdout.strip() == str(scene.root / ".git")
+            assert process.stdout.strip() == str(scene.root / ".git")
 
     def test_quarantine_cannot_be_written_by_the_agent(self, scene: Scene, sandbox: SandboxChoice) -> None:
         scene.attack("plant sub/.git", sandbox)
@@ -676,7 +678,7 @@ remote = origin"
             chmod +x fixture/.git/hooks/*; echo x > fixture/f
         """
         scene.attack(script, sandbox)
-        assert scene.told == []
+        assert scene.reports == []
         assert (scene.root / "fixture" / ".git" / "HEAD").exists()
         assert not scene.afterwards()
 
@@ -684,7 +686,7 @@ remote = origin"
         nested(scene)
         scene.git(scene.root / "vendor", "config", "core.fsmonitor", "true")
         scene.attack("echo x > vendor/f; echo x > vendor/.git/COMMIT_EDITMSG", sandbox)
-        assert scene.told == []
+        assert scene.reports == []
         assert (scene.root / "vendor" / ".git" / "hooks" / "post-commit").exists()
 
     def test_rebase_that_runs_commands_is_quarantined(self, scene: Scene, sandbox: SandboxChoice) -> None:
@@ -694,7 +696,7 @@ remote = origin"
             printf 'exec sh %s\\n' "$PAYLOAD" > git-rebase-todo; : > done; echo 1 > msgnum; echo 1 > end
         """
         scene.attack(script, sandbox)
-        assert "an unfinished rebase that runs commands" in scene.told[0]
+        assert "an unfinished rebase that runs commands" in scene.reports[0]
         subprocess.run(["git", "rebase", "--continue"], cwd=scene.root, env=scene.variables, capture_output=True)
         assert not scene.canary.exists()
 
@@ -739,7 +741,7 @@ class TestWhatStillWorks:
         )
         assert done.stderr == b""
         assert scene.git(scene.root, "log", "-1", "--format=%s", "other") == "inside\n"
-        assert scene.told == []
+        assert scene.reports == []
 
 
 def test_every_documented_name_is_covered() -> None:

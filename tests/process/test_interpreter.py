@@ -89,9 +89,9 @@ class TestTheCommand:
     def test_command_is_remembered_until_the_file_changes(self, hook: Hook) -> None:
         file = hook("#!/bin/sh\n")
         assert ask(file) == ["/bin/sh", str(file)]
-        known = len(interpreter._commands)
+        cached_before = len(interpreter._commands)
         assert ask(file, "x") == ["/bin/sh", str(file), "x"]
-        assert len(interpreter._commands) == known
+        assert len(interpreter._commands) == cached_before
         hook("#!/bin/cat\n")
         assert ask(file) == ["/bin/cat", str(file)]
         file.chmod(0o644)

@@ -140,11 +140,13 @@ def test_a_process_that_stays_keeps_its_group_until_it_is_closed(project: Projec
 @pytest.mark.usefixtures("groups")
 def test_a_group_of_a_samuel_that_was_killed_is_removed_by_the_next() -> None:
     code = "from samuel.process.walls import cgroup; group = cgroup.make(1 << 30, 10); print(*group.directories)"
-    made = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
-    assert made
-    assert all(map(os.path.isdir, made))
+    output = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    ).stdout.split()
+    assert output
+    assert all(map(os.path.isdir, output))
     subprocess.run([sys.executable, "-c", f"{code}; group.remove()"], capture_output=True, check=True)
-    assert not any(map(os.path.isdir, made))
+    assert not any(map(os.path.isdir, output))
 
 
 def test_a_group_that_cannot_be_joined_keeps_nothing_from_running(tmp_path: Path) -> None:

@@ -278,9 +278,9 @@ class TestBubblewrap:
             connect = f"import socket; socket.create_connection(('127.0.0.1', {server.getsockname()[1]}), 2)"
             script = f'{sys.executable} -ISc "{connect}"'
             # Our own Python may be below /tmp, in a clone there.
-            seen = replace(place, visible=(sys.prefix, sys.base_prefix))
-            assert run(script, Box("bwrap"), seen).stderr == b""
-            assert b"ConnectionRefusedError" in run(script, Box("bwrap", network=False), seen).stderr
+            visible_place = replace(place, visible=(sys.prefix, sys.base_prefix))
+            assert run(script, Box("bwrap"), visible_place).stderr == b""
+            assert b"ConnectionRefusedError" in run(script, Box("bwrap", network=False), visible_place).stderr
 
     def test_a_worktree_can_commit_and_not_touch_the_hooks(
         self, place: Workspace, git: Callable[..., str], tmp_path: Path
@@ -334,13 +334,13 @@ two lines"
         done = run(script, Box("oci", image), place)
         assert b"in a container only run done, run skip, run block, run ask, run enqueue work" in done.stderr
         assert done.stdout.decode().splitlines()[-1] == "2"
-        asked = sandboxes.apply_spool(place.state / "spool")
-        assert asked[:2] == [
+        calls = sandboxes.apply_spool(place.state / "spool")
+        assert calls[:2] == [
             ["run", "done", "1.10", "--commit", "abc"],
             ["run", "skip", "2", "--reason", "it's\ntwo lines"],
         ]
-        assert sorted(asked[2:22]) == sorted(["run", "enqueue", f"task {i}"] for i in range(1, 21))
-        assert asked[22:] == [["run", "block", "3", "--reason", "last"]]
+        assert sorted(calls[2:22]) == sorted(["run", "enqueue", f"task {i}"] for i in range(1, 21))
+        assert calls[22:] == [["run", "block", "3", "--reason", "last"]]
         assert sandboxes.apply_spool(place.state / "spool") == []
 
     def test_working_container_flags_are_found_once_and_cached(self, image: str, place: Workspace) -> None:
@@ -359,8 +359,8 @@ two lines"
         assert not containers(place)
 
     def test_missing_image_is_reported_with_the_command_that_pulls_it(self, place: Workspace) -> None:
-        said = sandboxes.missing(Box("oci", "localhost/no-such-image"), place)
-        assert "`podman pull localhost/no-such-image` gets it" in said
+        message = sandboxes.missing(Box("oci", "localhost/no-such-image"), place)
+        assert "`podman pull localhost/no-such-image` gets it" in message
 
 
 class TestWhatIsMissing:
@@ -375,7 +375,7 @@ class TestWhatIsMissing:
                 ask()
 
     @pytest.mark.parametrize(
-        ("kind", "host", "said"),
+        ("kind", "host", "message"),
         [
             ("bwrap", {}, "apt install bubblewrap"),
             ("oci", {}, "needs `podman` or `docker`"),
@@ -383,10 +383,10 @@ class TestWhatIsMissing:
         ],
     )
     def test_missing_sandbox_program_is_reported(
-        self, place: Workspace, kind: str, host: dict[str, str], said: str
+        self, place: Workspace, kind: str, host: dict[str, str], message: str
     ) -> None:
         bare = Workspace(place.root, place.state, {"PATH": "/nowhere", **host})
-        assert said in sandboxes.missing(Box(kind, "image"), bare)
+        assert message in sandboxes.missing(Box(kind, "image"), bare)
 
     def test_failing_sandbox_program_is_quoted(self, place: Workspace, tmp_path: Path) -> None:
         for name in ("bwrap", "podman"):
@@ -406,23 +406,23 @@ class TestTheProbe:
         probe._flags_in_process.update(before)
 
     def test_probe_concedes_as_little_as_it_takes(self, tmp_path: Path) -> None:
-        asked: list[probe.Flags] = []
+        calls: list[probe.Flags] = []
 
         def attempt(flags: probe.Flags) -> spawn.Finished:
-            asked.append(flags)
+            calls.append(flags)
             good = "--ulimit=nofile=4096:4096" in flags.after and "--cgroup-manager=cgroupfs" in flags.before
             return spawn.Finished("exited", 0 if good else 1, b"", b"the reason", 0.1)
 
-        found = probe.find("/x/podman", False, tmp_path, attempt)
-        assert isinstance(found, probe.Flags)
-        assert "--network=none" in found.after
-        assert len(found.before) + len(found.after) == 5
-        assert asked[0] == probe.Flags((), ("--network=none",))
+        flags_found = probe.find("/x/podman", False, tmp_path, attempt)
+        assert isinstance(flags_found, probe.Flags)
+        assert "--network=none" in flags_found.after
+        assert len(flags_found.before) + len(flags_found.after) == 5
+        assert calls[0] == probe.Flags((), ("--network=none",))
         probe._flags_in_process.clear()
-        asked.clear()
-        assert probe.find("/x/podman", False, tmp_path, attempt) == found
-        assert asked == [found]
-        assert probe.remembered_flags("/x/podman", False, tmp_path) == found
+        calls.clear()
+        assert probe.find("/x/podman", False, tmp_path, attempt) == flags_found
+        assert calls == [flags_found]
+        assert probe.remembered_flags("/x/podman", False, tmp_path) == flags_found
         assert probe.remembered_flags("/x/podman", True, tmp_path) is None
 
     def test_probe_reports_the_engine_error_when_no_flags_work(self) -> None:
@@ -469,8 +469,8 @@ def test_project_without_git_gets_a_read_only_placeholder_for_it(tmp_path: Path)
     state = tmp_path / ".samuel" / "run" / "ralph"
     (tmp_path / ".system" / "hooks").mkdir(parents=True)
     with mounts.hold(Workspace(tmp_path, state, os.environ)) as held:
-        shown = [(str(Path(path).relative_to(tmp_path)), writable) for path, writable in held]
-    assert shown == [
+        shown_mounts = [(str(Path(path).relative_to(tmp_path)), writable) for path, writable in held]
+    assert shown_mounts == [
         (".", True),
         (".git", False),
         (".samuel", False),

@@ -98,10 +98,10 @@ def test_a_key_of_the_users_session_is_not_read_by_a_plugin(project: Project) ->
         cannot(f"this machine has no keyring: {os.strerror(ctypes.get_errno())}")
     key = libc.syscall(CALLS["add_key"], b"user", b"samuel-test", b"secret", ctypes.c_size_t(6), session)
     assert key >= 0
-    found = f"{CALLS['keyctl']}, 11, {key}, ctypes.create_string_buffer(6), 6, 0"
-    outside = subprocess.run([sys.executable, "-c", f"{HELD}call({found})"], capture_output=True, check=True)
+    read_key = f"{CALLS['keyctl']}, 11, {key}, ctypes.create_string_buffer(6), 6, 0"
+    outside = subprocess.run([sys.executable, "-c", f"{HELD}call({read_key})"], capture_output=True, check=True)
     assert int(outside.stdout) == len("secret")
-    assert answer(project, found) == -errno.EPERM
+    assert answer(project, read_key) == -errno.EPERM
 
 
 def test_plugin_cannot_change_limits_of_another_process(project: Project, victim: int) -> None:
@@ -255,8 +255,8 @@ def test_bubblewrap_without_seccomp_support_reports_its_gap(tmp_path: Path) -> N
     program.chmod(0o755)
     code = "from samuel.process.walls.walls import *; print(strength().kind, *strength().gaps)"
     env = {**os.environ, "PATH": str(tmp_path)}
-    shown = subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True, check=True)
-    assert shown.stdout.startswith("bwrap it can read the user's kernel keyring")
+    process = subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True, check=True)
+    assert process.stdout.startswith("bwrap it can read the user's kernel keyring")
 
 
 @pytest.mark.parametrize("machine", ARCHITECTURES)

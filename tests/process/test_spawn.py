@@ -106,9 +106,9 @@ class TestOutput:
 
     def test_output_can_be_watched_while_it_comes(self, python: Python, env: dict[str, str]) -> None:
         code = "import os, sys\nos.write(1, b'a'); sys.stdin.read(1); os.write(2, b'b')"
-        seen: list[bytes] = []
-        python(code, on_output=seen.append)
-        assert sorted(seen) == [b"a", b"b"]
+        chunks: list[bytes] = []
+        python(code, on_output=chunks.append)
+        assert sorted(chunks) == [b"a", b"b"]
 
     def test_each_stream_can_be_copied(self, python: Python) -> None:
         out, err = bytearray(), bytearray()
@@ -318,12 +318,12 @@ class TestNotStarted:
 def test_twenty_threads_can_run_programs_at_once(env: dict[str, str]) -> None:
     script = "setsid sleep 60 >/dev/null 2>&1 & cat; exit $1"
 
-    def one(number: int) -> Finished:
+    def run_one(number: int) -> Finished:
         argv = ["/bin/sh", "-c", script, "sh", str(number)]
         return run(argv, cwd="/", env=env, stdin=f"{number}".encode(), timeout=300)
 
     with ThreadPoolExecutor(20) as pool:
-        for number, done in enumerate(pool.map(one, range(60))):
+        for number, done in enumerate(pool.map(run_one, range(60))):
             assert done[:3] == ("exited", number, f"{number}".encode())
 
 

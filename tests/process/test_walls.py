@@ -443,8 +443,8 @@ def test_programs_of_the_user_that_listen_are_not_reached(project: Project, tmp_
 
 
 def test_walled_plugin_can_use_socket_pairs(project: Project) -> None:
-    said = project.python("import socket; a, b = socket.socketpair(); a.send(b'x'); print(b.recv(1))")
-    assert said.stdout == b"b'x'\n", said.stderr
+    finished = project.python("import socket; a, b = socket.socketpair(); a.send(b'x'); print(b.recv(1))")
+    assert finished.stdout == b"b'x'\n", finished.stderr
 
 
 def test_other_processes_are_out_of_reach(project: Project) -> None:
@@ -462,8 +462,8 @@ def test_other_processes_are_out_of_reach(project: Project) -> None:
 def test_behind_mounts_there_are_no_other_processes(project: Project) -> None:
     if project.kind != BWRAP:
         return
-    said = project.sh("cd /proc && echo [0-9]*")
-    assert len(said.stdout.split()) <= 3  # bubblewrap itself, and the shell
+    finished = project.sh("cd /proc && echo [0-9]*")
+    assert len(finished.stdout.split()) <= 3  # bubblewrap itself, and the shell
 
 
 def test_walled_root_has_only_file_capabilities(project: Project) -> None:
@@ -509,8 +509,8 @@ def test_walls_leave_no_descriptor_open_outside(project: Project) -> None:
 def test_at_the_deadline_everything_inside_ends(project: Project, wait_for: Callable[..., None]) -> None:
     mark = f"6{os.getpid()}.25"  # an argument that no other process has
     script = f"setsid sleep {mark} & (setsid sleep {mark} &) ; sleep {mark}"
-    found = project.sh(script, timeout=1.0)
-    assert found.ended == "timed_out"
+    finished = project.sh(script, timeout=1.0)
+    assert finished.ended == "timed_out"
     wait_for(lambda: not _running(mark))
 
 
@@ -588,9 +588,9 @@ def ask(path: str, script: str = "print(strength().kind, strength().why, *streng
 def test_without_bubblewrap_the_kernel_holds_the_rules(tmp_path: Path) -> None:
     if not walls_landlock.try_it()[0]:
         cannot("this kernel has no landlock")
-    said = ask(str(tmp_path))
-    assert said.startswith("landlock bubblewrap is not installed (apt install bubblewrap")
-    assert "it can see which other processes run" in said
+    finished = ask(str(tmp_path))
+    assert finished.startswith("landlock bubblewrap is not installed (apt install bubblewrap")
+    assert "it can see which other processes run" in finished
 
 
 def test_bubblewrap_that_may_not_make_namespaces_is_not_used(tmp_path: Path) -> None:

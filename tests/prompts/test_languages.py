@@ -25,9 +25,9 @@ from samuel.prompts.languages import NEITHER, SOURCE, TEST, describe
     ],
 )
 def test_a_test_names_what_it_tests(source: str, test: str) -> None:
-    one, other = describe(source.encode()), describe(test.encode())
-    assert (one.role, other.role) == (SOURCE, TEST)
-    assert one.subject == other.subject
+    source_facts, test_facts = describe(source.encode()), describe(test.encode())
+    assert (source_facts.role, test_facts.role) == (SOURCE, TEST)
+    assert source_facts.subject == test_facts.subject
 
 
 @pytest.mark.parametrize(
@@ -40,8 +40,8 @@ def test_a_test_names_what_it_tests(source: str, test: str) -> None:
     ],
 )
 def test_it_is_the_test_of_something_else(source: str, test: str) -> None:
-    other = describe(test.encode())
-    assert other.role != TEST or describe(source.encode()).subject != other.subject
+    test_facts = describe(test.encode())
+    assert test_facts.role != TEST or describe(source.encode()).subject != test_facts.subject
 
 
 @pytest.mark.parametrize(

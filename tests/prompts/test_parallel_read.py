@@ -26,16 +26,16 @@ def test_two_processes_say_what_one_says(
         assert [row is None for row in alone[-4:]] == [False, True, True, True]
         monkeypatch.setattr(parallel_read, "HEAD_START", 1)
         monkeypatch.setattr(parallel_read.os, "cpu_count", lambda: 2)
-        asked: list[int] = []
+        counts: list[int] = []
         real = parallel_read._elsewhere
 
         def elsewhere(root: Path, names: list[bytes]) -> object:
-            found = real(root, names)
-            asked.append(0 if found is None else len(found))
-            return found
+            facts = real(root, names)
+            counts.append(0 if facts is None else len(facts))
+            return facts
 
         monkeypatch.setattr(parallel_read, "_elsewhere", elsewhere)
         if not works:
             monkeypatch.setattr(sys, "executable", "/nowhere/python")
         assert list(parallel_read.read_many(tmp_path, reader, paths)) == alone
-        assert asked == ([16] if works else [0])
+        assert counts == ([16] if works else [0])

@@ -21,14 +21,14 @@ def entry(number: int, **more: tuple[str, ...]) -> ProgressEntry:
 
 class TestAppend:
     def test_progress_entry_is_written_as_markdown_with_a_mark(self, file: Path) -> None:
-        one = ProgressEntry(
+        first_entry = ProgressEntry(
             *("run-1/3", "2025-01-15T10:23:45Z", 3, "1.2", "completed"),
             completed=("1.2 Parse the header",),
             learnings=("first line\nsecond line",),
             areas=("src/parser",),
             notes=("[hooks.warning] python: too slow",),
         )
-        assert append(file, one)
+        assert append(file, first_entry)
         assert file.read_text() == (
             "## [2025-01-15T10:23:45Z] iteration 3 · task 1.2 · completed\n"
             "<!-- entry: run-1/3 -->\n"
@@ -215,13 +215,13 @@ class TestRotate:
         before = file.read_text()
         archive = rotate(file, tmp_path / "archive")
         assert archive == tmp_path / "archive/progress-0001.md"
-        kept = file.read_text()
-        assert archive.read_text() + kept == before
-        assert kept.startswith("## [")
-        assert len(kept.splitlines()) == 250
+        text_before = file.read_text()
+        assert archive.read_text() + text_before == before
+        assert text_before.startswith("## [")
+        assert len(text_before.splitlines()) == 250
         self.fill(file, 60, start=200)
         assert rotate(file, tmp_path / "archive") == tmp_path / "archive/progress-0002.md"
-        assert archive.read_text() + kept == before  # the first one was not touched
+        assert archive.read_text() + text_before == before  # the first one was not touched
 
     def test_the_cut_is_at_the_next_entry(self, file: Path, tmp_path: Path) -> None:
         file.write_text("## a\n" + "x\n" * 300 + "## b\n" + "y\n" * 240)

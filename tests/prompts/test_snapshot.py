@@ -29,20 +29,20 @@ class Later(SystemClock):
 @pytest.fixture
 def reads(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The files that were read, in order: the one thing a cache is for."""
-    seen: list[str] = []
+    paths_read: list[str] = []
     real = file_facts.FactsReader.read
 
     def read(reader: file_facts.FactsReader, path: bytes) -> object:
-        seen.append(os.fsdecode(path))
+        paths_read.append(os.fsdecode(path))
         return real(reader, path)
 
     monkeypatch.setattr(file_facts.FactsReader, "read", read)
-    return seen
+    return paths_read
 
 
 class TestOnlyWhatChangedIsReadAgain:
     @pytest.fixture(autouse=True)
-    def _known(self, project: object, reads: list[str]) -> None:
+    def _cached_snapshot(self, project: object, reads: list[str]) -> None:
         for number in range(20):
             project.write(f"src/file{number}.py", "a\n" * number)
         project.commit()
@@ -269,8 +269,8 @@ class TestWhatCounts:
         assert set(snapshot.listed) == set(names)
         project.commit()
         assert set(project.snapshot().listed) == set(names)
-        shown = {row["path"] for row in toons.loads(to_toon(snapshot))["todos"]}
-        assert shown == {r"new\nline.py", r"\udcff.py", r"es\x1b[31mcape.py", "a,b:c.py"}
+        paths = {row["path"] for row in toons.loads(to_toon(snapshot))["todos"]}
+        assert paths == {r"new\nline.py", r"\udcff.py", r"es\x1b[31mcape.py", "a,b:c.py"}
 
 
 class TestToon:

@@ -52,7 +52,7 @@ def floors(samuel_project: SamuelProject) -> SamuelProject:
 def section(
     project: SamuelProject, *answers: Mapping[str, Any], can_call: bool = True, **options: Any
 ) -> SuggestionSection:
-    handlers = [Recorder("UserPromptSubmit", name=f"h{at}", returns=one) for at, one in enumerate(answers)]
+    handlers = [Recorder("UserPromptSubmit", name=f"h{at}", returns=item) for at, item in enumerate(answers)]
     with project.open(handlers=handlers, **{"trust_everything": True, **options}) as app:
         results = [app.fire("SessionStart"), app.fire("UserPromptSubmit", user_message="clean")]
         return app.workplace.suggest(results, can_call)
@@ -153,7 +153,7 @@ def test_a_handler_over_its_budget_loses_what_is_too_much_and_no_other_does(floo
     large = abilities(*[f"none-{n}" for n in range(100)])
     text, warnings = section(floors, large, abilities("sweep"))
     assert "- `sweep`: Sweep the floor." in text
-    (left_out,) = [one for one in warnings if "left out" in one]
+    (left_out,) = [item for item in warnings if "left out" in item]
     assert left_out.endswith(
         "suggestions of `h0` left out of the prompt; `handler_prompt_bytes` under [limits] sets the limit"
     )

@@ -43,14 +43,14 @@ class TestAddResult:
             ],
         }
         session = add_result(self.NEW, PROMPT, result, "t1")
-        assert [(one.at, one.event, one.text) for one in session.messages] == [
+        assert [(entry.at, entry.event, entry.text) for entry in session.messages] == [
             ("t1", PROMPT, "one"),
             ("t1", PROMPT, "two"),
         ]
         assert session.suggestions == (ability("a", 0.5),)
         assert session.documents == ({"path": "/d.md", "reason": "r"},)
         assert session.intent == {"intent": "learn"}
-        assert [(one.number, one.payload) for one in session.follow_ups] == [
+        assert [(entry.number, entry.payload) for entry in session.follow_ups] == [
             (1, {"path": "a.ts"}),
             (2, {"path": "b.ts"}),
         ]
@@ -89,16 +89,16 @@ class TestAddResult:
     def test_follow_ups_of_later_events_get_higher_numbers(self) -> None:
         first, second = ({"follow_up_actions": [{"kind": "open_file", "path": path}]} for path in "xy")
         session = add_result(add_result(self.NEW, POST, first, "t1"), POST, second, "t2")
-        assert [one.number for one in session.follow_ups] == [1, 2]
+        assert [entry.number for entry in session.follow_ups] == [1, 2]
 
     def test_a_waiting_follow_up_is_stored_once_however_often_hooks_propose_it(self) -> None:
         action = {"kind": "run_command", "payload": {"command": "make"}}
         session = add_result(self.NEW, POST, {"follow_up_actions": [action, action]}, "t1")
         session = add_result(session, POST, {"follow_up_actions": [action]}, "t2")
-        assert [(one.number, one.at) for one in session.follow_ups] == [(3, "t2")]
-        done = replace(session, follow_ups=tuple(replace(one, state="done") for one in session.follow_ups))
+        assert [(entry.number, entry.at) for entry in session.follow_ups] == [(3, "t2")]
+        done = replace(session, follow_ups=tuple(replace(entry, state="done") for entry in session.follow_ups))
         again = add_result(done, POST, {"follow_up_actions": [action]}, "t3")
-        assert [(one.number, one.state) for one in again.follow_ups] == [(3, "done"), (4, "queued")]
+        assert [(entry.number, entry.state) for entry in again.follow_ups] == [(3, "done"), (4, "queued")]
 
 
 class TestFollowUps:
@@ -191,11 +191,11 @@ class TestStore:
         self, store: SessionStore, tmp_path: Path, id: str
     ) -> None:
         store.change(id, lambda before: Session(id, "t"))
-        found = store.load(id)
-        assert found is not None
-        assert found.id == id
-        written = [path for path in tmp_path.rglob("*") if path.is_file()]
-        assert {path.parent for path in written} == {tmp_path / ".samuel/run/sessions"}
+        session = store.load(id)
+        assert session is not None
+        assert session.id == id
+        files = [path for path in tmp_path.rglob("*") if path.is_file()]
+        assert {path.parent for path in files} == {tmp_path / ".samuel/run/sessions"}
 
     def test_latest_is_the_open_session_that_began_last(self, store: SessionStore) -> None:
         with pytest.raises(SamuelError, match="no session is open"):
@@ -240,7 +240,7 @@ class TestStore:
             thread.join()
         session = SessionStore(tmp_path).load("s")
         assert session is not None
-        assert sorted(int(one.text) for one in session.messages) == list(range(20))
+        assert sorted(int(entry.text) for entry in session.messages) == list(range(20))
 
     def test_a_killed_process_leaves_a_complete_session_file(self, tmp_path: Path) -> None:
         code = (
@@ -307,4 +307,4 @@ def test_follow_ups_have_unique_numbers_after_any_sequence_of_results(
     session = Session("s", "t")
     for event, result in events:
         session = add_result(session, event, result, "t")
-    assert len({one.number for one in session.follow_ups}) == len(session.follow_ups)
+    assert len({entry.number for entry in session.follow_ups}) == len(session.follow_ups)

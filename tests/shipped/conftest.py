@@ -20,10 +20,10 @@ def enable(samuel_project: SamuelProject) -> Enable:
     def write(name: str, config: str = "", more: str = "") -> None:
         events = ", ".join(SHIPPED_HOOKS[name].events)
         head = f"id: {name}\nevent_type: [{events}]\nhandler: {{kind: builtin, name: {name}}}\n"
-        told = f"config:\n{indent(dedent(config), '  ')}\n" if config else ""
+        config_lines = f"config:\n{indent(dedent(config), '  ')}\n" if config else ""
         file = samuel_project.root / ".system" / "hooks" / f"{name}.yaml"
         file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(head + dedent(more) + told)
+        file.write_text(head + dedent(more) + config_lines)
         samuel_project.trust()
 
     return write

@@ -19,10 +19,10 @@ from samuel.sources.yaml_hook import YamlHook
 
 def hook(name: str, config: str, event: str = "") -> YamlHook:
     """The lines of `config` begin with line 5."""
-    told = indent(dedent(config).strip("\n"), "  ")
+    config_lines = indent(dedent(config).strip("\n"), "  ")
     event = event or SHIPPED_HOOKS[name].events[0]
     head = f"id: {name}\nevent_type: {event}\nhandler: {{kind: builtin, name: {name}}}\n"
-    return read_hook(f"{head}config:\n{told}\n".encode(), "hook.yaml", SHIPPED_HOOKS)
+    return read_hook(f"{head}config:\n{config_lines}\n".encode(), "hook.yaml", SHIPPED_HOOKS)
 
 
 @pytest.mark.parametrize(
@@ -154,8 +154,8 @@ def test_any_config_of_a_shipped_hook_is_read_or_refused(name: str, config: Any)
     except ValueError:
         return
     try:
-        found = hook(name, text)
+        handler = hook(name, text)
     except ConfigError:
         return
-    again = yaml.load(json.dumps(found.config).encode(), "x").values
-    assert (again or {}) == found.config
+    again = yaml.load(json.dumps(handler.config).encode(), "x").values
+    assert (again or {}) == handler.config

@@ -33,9 +33,9 @@ def root(tmp_path: Path) -> Path:
     ],
 )
 def test_failing_place_reads_the_formats_of_compilers(root: Path, output: str, directory: str, place: str) -> None:
-    found = failing_place(output, root, directory)
-    assert found is not None
-    assert f"{found.path}:{found.line}" == place
+    file_and_line = failing_place(output, root, directory)
+    assert file_and_line is not None
+    assert f"{file_and_line.path}:{file_and_line.line}" == place
 
 
 def test_the_place_in_a_traceback_is_its_innermost_file_of_the_project(root: Path) -> None:
@@ -44,20 +44,20 @@ def test_the_place_in_a_traceback_is_its_innermost_file_of_the_project(root: Pat
   File "tax.py", line 7, in rate
   File "/usr/lib/python3/decimal.py", line 99, in quantize
 ZeroDivisionError: division by zero"""
-    found = failing_place(output, root, "")
-    assert found is not None
-    assert found == ("tax.py", 7, "ZeroDivisionError: division by zero")
+    file_and_line = failing_place(output, root, "")
+    assert file_and_line is not None
+    assert file_and_line == ("tax.py", 7, "ZeroDivisionError: division by zero")
 
 
 def test_failing_place_prefers_changed_files_and_then_lines_with_an_error(root: Path) -> None:
     output = "main.go:1 was read\ntax.py:2: warning\ntests/test_tax.py:3: error: no\n"
-    found = failing_place(output, root, "")
-    assert found is not None
-    assert found.path == "tests/test_tax.py"
-    assert found.message == "error: no"
-    found = failing_place(output, root, "", ["tax.py"])
-    assert found is not None
-    assert found.path == "tax.py"
+    file_and_line = failing_place(output, root, "")
+    assert file_and_line is not None
+    assert file_and_line.path == "tests/test_tax.py"
+    assert file_and_line.message == "error: no"
+    file_and_line = failing_place(output, root, "", ["tax.py"])
+    assert file_and_line is not None
+    assert file_and_line.path == "tax.py"
 
 
 @pytest.mark.parametrize(

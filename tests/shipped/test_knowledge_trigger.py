@@ -42,13 +42,13 @@ def test_knowledge_trigger_turns_a_known_phrase_into_an_intent(say: Callable[...
 
 
 def test_knowledge_trigger_searches_the_last_command_too(say: Callable[..., dict[str, Any]]) -> None:
-    found = say("What now?", extra={"cli_command": "make dev_check"})
-    assert found["new_intent"]["signals"] == {"user_raw_input": "What now?", "cli_command": "make dev_check"}
+    hook_result = say("What now?", extra={"cli_command": "make dev_check"})
+    assert hook_result["new_intent"]["signals"] == {"user_raw_input": "What now?", "cli_command": "make dev_check"}
 
 
 def test_knowledge_trigger_takes_the_stage_of_the_event_by_default(say: Callable[..., dict[str, Any]]) -> None:
-    found = say("We must ROLL BACK", stage="act")
-    assert found["new_intent"]["stage"] == "act"
+    hook_result = say("We must ROLL BACK", stage="act")
+    assert hook_result["new_intent"]["stage"] == "act"
     assert "stage" not in say("rollback")["new_intent"]
 
 

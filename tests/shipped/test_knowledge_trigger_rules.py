@@ -6,8 +6,8 @@ INTENTS = Intents((Trigger(("before I commit", r"\bpre-?commit\b"), "checks"), T
 
 
 def named(text: str) -> str:
-    found = first_match(INTENTS, text)
-    return found.intent if found else ""
+    intent = first_match(INTENTS, text)
+    return intent.intent if intent else ""
 
 
 def test_the_first_intent_with_a_matching_expression_decides() -> None:

@@ -51,8 +51,8 @@ def test_policy_guard_takes_the_ability_id_for_a_missing_operation_key(samuel_pr
 
 @pytest.mark.usefixtures("guarded")
 def test_policy_guard_finds_an_environment_anywhere_in_the_input(samuel_project: SamuelProject) -> None:
-    given = {"target": [{"env": "prod"}]}
-    assert fire(samuel_project, given, operation_key="db.write").denied
+    tool_input = {"target": [{"env": "prod"}]}
+    assert fire(samuel_project, tool_input, operation_key="db.write").denied
 
 
 @pytest.mark.usefixtures("guarded")
@@ -94,16 +94,16 @@ def test_policy_guard_skips_later_rules_after_one_that_allows(samuel_project: Sa
 def test_policy_guard_asks_about_paths_anywhere_in_the_input(
     samuel_project: SamuelProject, tool_input: Any
 ) -> None:
-    asked: list[str] = []
+    questions: list[str] = []
 
     def yes(question: str) -> bool:
-        asked.append(question)
+        questions.append(question)
         return True
 
     with samuel_project.open(ask=yes) as app:
         assert app.fire("PreAbilityCall", ability_id="edit", tool_input=tool_input).ok
-    assert len(asked) == 1
-    assert "The infrastructure is not yours." in asked[0]
+    assert len(questions) == 1
+    assert "The infrastructure is not yours." in questions[0]
     assert fire(samuel_project, tool_input).denied  # with nobody to ask, ask means no
 
 

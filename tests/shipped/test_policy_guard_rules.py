@@ -11,8 +11,8 @@ def call(environments: tuple[str, ...] = (), paths: tuple[str, ...] = (), **fiel
     return GuardedCall(fields.get, frozenset(environments), frozenset(paths))
 
 
-def fits(rule: Rule, given: GuardedCall) -> bool:
-    return first_match(Policy((rule,)), given) is not None
+def fits(rule: Rule, guarded_call: GuardedCall) -> bool:
+    return first_match(Policy((rule,)), guarded_call) is not None
 
 
 def test_the_first_matching_rule_of_a_policy_decides() -> None:

@@ -98,8 +98,8 @@ def test_tracker_keeps_unknown_keys_in_the_file_of_counts(
         '{"code_review_agent": {"count": 2, "note": "ours"}, "b": {"count": 7}}'
     )
     called()
-    kept = json.loads((samuel_project.root / USAGE).read_text())
-    assert kept["code_review_agent"]["note"] == "ours"
+    usage = json.loads((samuel_project.root / USAGE).read_text())
+    assert usage["code_review_agent"]["note"] == "ours"
     assert read_usage(samuel_project.root) == {"b": 7, "code_review_agent": 3}
 
 

@@ -91,8 +91,8 @@ def test_build_check_runs_nothing_in_a_dry_run(
     samuel_project: SamuelProject, stop: Callable[..., dict[str, Any]], enable: Callable[..., None]
 ) -> None:
     enable("session_stop_build_check", BUILDS)
-    (said,) = stop(dry_run=True)["logs"]
-    assert said["message"] == "would run `./build billing`, `./build auth`"
+    (message,) = stop(dry_run=True)["logs"]
+    assert message["message"] == "would run `./build billing`, `./build auth`"
     assert built(samuel_project) == ""
 
 
@@ -101,9 +101,9 @@ def test_a_build_that_does_not_end_is_ended_with_all_its_children(
 ) -> None:
     config = 'builds: [{paths: "*.ts", command: sh -c "sleep 1000 & sleep 1000", timeout: 200ms}]'
     enable("session_stop_build_check", config)
-    said = stop()["messages_to_user"]
-    assert said[1] == "`sh -c 'sleep 1000 & sleep 1000'` was ended after 200ms."
-    assert [one for one in marked.strays() if "sleep" in one] == []
+    message = stop()["messages_to_user"]
+    assert message[1] == "`sh -c 'sleep 1000 & sleep 1000'` was ended after 200ms."
+    assert [command for command in marked.strays() if "sleep" in command] == []
 
 
 def test_the_deadline_of_the_hook_holds_for_all_builds_together(

@@ -45,19 +45,21 @@ def say(
 
 
 def test_skill_activation_suggests_the_ability_that_a_message_asks_for(say: Callable[..., dict[str, Any]]) -> None:
-    found = say("I need to run the full billing regression tests")
-    (suggestion,) = found["suggested_abilities"]
+    hook_result = say("I need to run the full billing regression tests")
+    (suggestion,) = hook_result["suggested_abilities"]
     assert suggestion["id"] == "billing_regression"
     assert suggestion["reason"] == "The billing tests"
     assert 0.5 < suggestion["confidence"] <= 1
-    assert found["messages_to_user"] == [
+    assert hook_result["messages_to_user"] == [
         "You can use the workflow ability `billing_regression`: Runs the regression suite of the billing module."
     ]
 
 
 def test_skill_activation_suggests_a_low_level_ability_without_a_type(say: Callable[..., dict[str, Any]]) -> None:
-    found = say("send mail and notify customer")
-    assert found["messages_to_user"] == ["You can use the ability `mail.send`: Sends an e-mail to a customer."]
+    hook_result = say("send mail and notify customer")
+    assert hook_result["messages_to_user"] == [
+        "You can use the ability `mail.send`: Sends an e-mail to a customer."
+    ]
 
 
 def test_skill_activation_suggests_nothing_of_another_environment(say: Callable[..., dict[str, Any]]) -> None:
@@ -81,8 +83,8 @@ def test_skill_activation_suggests_at_most_its_limit(
 ) -> None:
     put({f".system/registry/low-level/{n}.yaml": _equal(f"report.{n}") for n in range(5)})
     enable("skill_activation_prompt", "limit: 2")
-    found = samuel_project.fire("UserPromptSubmit", user_message="print the sales report").result
-    assert [one["id"] for one in found["suggested_abilities"]] == ["report.0", "report.1"]
+    hook_result = samuel_project.fire("UserPromptSubmit", user_message="print the sales report").result
+    assert [suggestion["id"] for suggestion in hook_result["suggested_abilities"]] == ["report.0", "report.1"]
 
 
 def test_skill_activation_works_with_a_broken_registry_file(
@@ -100,9 +102,9 @@ def _equal(key: str) -> str:
 def test_an_ability_that_would_refuse_to_run_is_not_suggested(
     say: Callable[..., dict[str, Any]], put: Callable[..., None]
 ) -> None:
-    found = say("I need to run the full billing regression tests", environment="")
-    assert "suggested_abilities" not in found
-    (message,) = found["messages_to_user"]
+    hook_result = say("I need to run the full billing regression tests", environment="")
+    assert "suggested_abilities" not in hook_result
+    (message,) = hook_result["messages_to_user"]
     assert message.startswith(
         "What fits cannot run here: `billing_regression` is for `dev`, `staging`, and no environ"
     )

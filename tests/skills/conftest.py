@@ -33,14 +33,14 @@ class Place:
     def plugin(self, directory: str, *, user: bool = False, manifest: str = "") -> Path:
         """An empty plugin of the project or of its user; give it texts before `find`."""
         base = self.home if user else self.root
-        made = base / ".samuel/plugins" / directory
-        made.mkdir(parents=True)
+        plugin_directory = base / ".samuel/plugins" / directory
+        plugin_directory.mkdir(parents=True)
         if manifest:
             text = f'name = "{manifest}"\nversion = "1"\nkind = "skill"\n'
-            (made / "samuel-plugin.toml").write_text(text)
-        self.plugins.append(examine(made, GLOBAL if user else LOCAL))
+            (plugin_directory / "samuel-plugin.toml").write_text(text)
+        self.plugins.append(examine(plugin_directory, GLOBAL if user else LOCAL))
         assert self.plugins[-1].problems == ()
-        return made
+        return plugin_directory
 
     def find(self) -> list[Skill]:
         return find_skills(self.root, self.home, self.plugins)

@@ -15,7 +15,7 @@ GOOD = "---\nname: review\ndescription: Reviews a change.\n---\nHow.\n"
 
 
 def listed(place: Any) -> list[tuple[str, Origin, HandlerStatus]]:
-    return [(one.name, one.origin, one.status) for one in place.find()]
+    return [(skill.name, skill.origin, skill.status) for skill in place.find()]
 
 
 def everywhere(place: Any) -> None:
@@ -38,10 +38,10 @@ def test_the_project_comes_first_and_shadows_what_has_the_same_name(place: Any) 
         ("review", Origin.USER, HandlerStatus.SHADOWED),
         ("acme/tools/review", Origin.USER_PLUGIN, HandlerStatus.SHADOWED),
     ]
-    found = place.find()
+    skills_found = place.find()
     first = place.root / ".samuel/skills/review/SKILL.md"
-    assert found[1].reason == f"`{first}` has the same name and comes first"
-    assert choose(found, "review", "skill").path == first
+    assert skills_found[1].reason == f"`{first}` has the same name and comes first"
+    assert choose(skills_found, "review", "skill").path == first
 
 
 def test_a_broken_skill_shadows_nothing_and_is_listed_with_the_reason(place: Any) -> None:
@@ -59,14 +59,14 @@ def test_every_field_of_a_skill_is_read(place: Any) -> None:
         "---\nname: pdf\ndescription: |\n  Reads\n  PDFs.\nlicense: MIT\ncompatibility: needs poppler\n"
         "metadata: {author: me}\nallowed-tools: Bash(git diff:*) Read\nother: kept out\n---\n\nHow.\n",
     )
-    (one,) = place.find()
-    assert (one.name, one.description, one.license, one.compatibility) == (
+    (skill,) = place.find()
+    assert (skill.name, skill.description, skill.license, skill.compatibility) == (
         "pdf",
         "Reads PDFs.",
         "MIT",
         "needs poppler",
     )
-    assert (one.metadata, one.allowed_tools, one.body, one.warnings) == (
+    assert (skill.metadata, skill.allowed_tools, skill.body, skill.warnings) == (
         {"author": "me"},
         ("Bash(git diff:*)", "Read"),
         "\nHow.\n",
@@ -100,26 +100,26 @@ def test_every_field_of_a_skill_is_read(place: Any) -> None:
 )
 def test_an_invalid_skill_is_broken_with_the_line_and_the_reason(place: Any, text: str, says: str) -> None:
     place.put(".samuel/skills/x/SKILL.md", text)
-    (one,) = place.find()
-    assert one.status is HandlerStatus.BROKEN
-    assert says in one.reason
+    (skill,) = place.find()
+    assert skill.status is HandlerStatus.BROKEN
+    assert says in skill.reason
     with pytest.raises(SamuelError, match="cannot be used"):
-        choose([one], "x", "skill")
+        choose([skill], "x", "skill")
 
 
 def test_a_skill_whose_name_differs_from_its_directory_gets_a_warning(place: Any) -> None:
     place.put(".samuel/skills/other/SKILL.md", GOOD)
-    (one,) = place.find()
-    assert (one.name, one.status) == ("other", HandlerStatus.ACTIVE)
-    assert one.warnings == ("its `name` is `review`, but its directory is `other`",)
+    (skill,) = place.find()
+    assert (skill.name, skill.status) == ("other", HandlerStatus.ACTIVE)
+    assert skill.warnings == ("its `name` is `review`, but its directory is `other`",)
 
 
 def test_wrong_values_of_optional_fields_are_warnings(place: Any) -> None:
     head = "license: 3\nmetadata: x\nallowed-tools: {a: b}\ncompatibility: " + "c" * 501
     place.put(".samuel/skills/review/SKILL.md", GOOD.replace("\n---\nHow", f"\n{head}\n---\nHow"))
-    (one,) = place.find()
-    assert one.status is HandlerStatus.ACTIVE
-    assert one.warnings == (
+    (skill,) = place.find()
+    assert skill.status is HandlerStatus.ACTIVE
+    assert skill.warnings == (
         "`license` is not text",
         "`compatibility` has more than 500 characters",
         "`metadata` is not a mapping",
@@ -138,10 +138,10 @@ def test_only_a_directory_with_the_file_is_a_skill(place: Any) -> None:
 class TestNames:
     def test_a_plugins_skill_goes_by_its_manifest_and_by_its_origin(self, place: Any) -> None:
         place.skill("skills/review", base=place.plugin("acme@tools", manifest="reviewer"))
-        found = place.find()
-        assert [one.name for one in found] == ["reviewer/review"]
+        skills_found = place.find()
+        assert [skill.name for skill in skills_found] == ["reviewer/review"]
         for name in ("reviewer/review", "acme/tools/review", "acme@tools/review"):
-            assert choose(found, name, "skill").name == "reviewer/review"
+            assert choose(skills_found, name, "skill").name == "reviewer/review"
 
     def test_a_plugins_skill_is_not_found_without_the_plugins_name(self, place: Any) -> None:
         place.skill("skills/review", base=place.plugin("acme@tools"))
@@ -166,8 +166,8 @@ class TestNames:
     def test_a_skill_directory_with_an_unprintable_name_is_broken(self, place: Any) -> None:
         for name in ("a\x1b[2J", os.fsdecode(b"a\xff")):
             place.put(f".samuel/skills/{name}/SKILL.md", GOOD)
-        assert [one.status for one in place.find()] == [HandlerStatus.BROKEN, HandlerStatus.BROKEN]
-        assert all("cannot be shown" in one.reason for one in place.find())
+        assert [skill.status for skill in place.find()] == [HandlerStatus.BROKEN, HandlerStatus.BROKEN]
+        assert all("cannot be shown" in skill.reason for skill in place.find())
 
 
 class TestLinks:
@@ -177,14 +177,14 @@ class TestLinks:
     def test_a_link_out_of_the_project_is_refused(self, place: Any, tmp_path: Path, link: str) -> None:
         self.outside(place, tmp_path)
         self.link(place.root / link, tmp_path / self.target(link))
-        assert [one for one in place.find() if one.status is HandlerStatus.ACTIVE] == []
+        assert [skill for skill in place.find() if skill.status is HandlerStatus.ACTIVE] == []
         assert "secret" not in str(place.find())
 
     @pytest.mark.parametrize("link", ["skills", "skills/x", "skills/x/SKILL.md"])
     def test_a_link_out_of_a_plugin_is_refused(self, place: Any, tmp_path: Path, link: str) -> None:
         self.outside(place, tmp_path)
         self.link(place.plugin("acme@tools") / link, tmp_path / self.target(link))
-        assert [one for one in place.find() if one.status is HandlerStatus.ACTIVE] == []
+        assert [skill for skill in place.find() if skill.status is HandlerStatus.ACTIVE] == []
 
     def test_a_link_within_the_project_is_followed(self, place: Any) -> None:
         place.skill("tools/x")
@@ -199,12 +199,12 @@ class TestLinks:
     def test_a_loop_of_links_in_the_skills_ends(self, place: Any) -> None:
         self.link(place.home / ".samuel/skills/x", place.home / ".samuel/skills")
         self.link(place.root / ".samuel/skills/x/SKILL.md", place.root / ".samuel/skills/x/SKILL.md")
-        assert all(one.status is HandlerStatus.BROKEN for one in place.find())
+        assert all(skill.status is HandlerStatus.BROKEN for skill in place.find())
 
     def test_a_named_pipe_as_skill_file_does_not_hang(self, place: Any) -> None:
         (place.root / ".samuel/skills/x").mkdir(parents=True)
         os.mkfifo(place.root / ".samuel/skills/x/SKILL.md")
-        assert [one.status for one in place.find()] == [HandlerStatus.BROKEN]
+        assert [skill.status for skill in place.find()] == [HandlerStatus.BROKEN]
 
     def outside(self, place: Any, base: Path) -> None:
         place.put("outside/x/SKILL.md", GOOD.replace("Reviews", "secret"), base)
@@ -226,10 +226,10 @@ def test_a_project_that_is_the_home_directory_has_no_second_set(place: Any) -> N
 def test_a_directory_with_too_many_skills_is_cut_with_a_reason(place: Any) -> None:
     for number in range(MOST + 3):
         place.skill(f".samuel/skills/s{number:04}")
-    found = place.find()
-    assert len(found) == MOST + 1
-    assert [one.status for one in found[-2:]] == [HandlerStatus.ACTIVE, HandlerStatus.BROKEN]
-    assert f"more than {MOST}" in found[-1].reason
+    skills_found = place.find()
+    assert len(skills_found) == MOST + 1
+    assert [skill.status for skill in skills_found[-2:]] == [HandlerStatus.ACTIVE, HandlerStatus.BROKEN]
+    assert f"more than {MOST}" in skills_found[-1].reason
 
 
 class TestForThePrompt:
@@ -248,5 +248,5 @@ class TestForThePrompt:
         for name in "abc":
             place.skill(f".samuel/skills/{name}", "x" * 900)
         listing = for_prompt(place.find(), place.root, 2000)
-        assert [one["Name"] for one in listing.listed] == ["a", "b"]
+        assert [skill["Name"] for skill in listing.listed] == ["a", "b"]
         assert listing.left_out == ("c",)

@@ -97,31 +97,31 @@ def test_a_listed_distribution_runs_once_trusted_and_is_refused_after_a_change(
     canary = tmp_path / "canary"
 
     # installed, but samuel.toml does not list it
-    assert [one[0] for one in run()["found"]] == ["mine"]
+    assert [row[0] for row in run()["found"]] == ["mine"]
     assert not canary.exists()
 
     # listed, but nobody agreed: samuel.toml may have come with a clone
     samuel_project.config('distributions = ["acme-hooks"]')
-    said = run()
-    (listed,) = [one for one in said["found"] if one[0] == "acme-hooks"]
+    output = run()
+    (listed,) = [row for row in output["found"] if row[0] == "acme-hooks"]
     assert listed[2:4] == ["distribution", "untrusted"]
     assert "samuel trust" in listed[4]
     assert not canary.exists()
 
     # agreed: it runs before the project's own, which has the last word
-    said = run("agree")
-    assert ["acme-hooks:facts", "context.extra"] in [one[:2] for one in said["found"]]
-    assert ["acme-hooks:other", "TurnEnd"] in [one[:2] for one in said["found"]]
-    assert [call[:2] for call in said["calls"]] == [["acme-hooks:facts", "ok"], ["mine", "ok"]]
-    assert said["result"]["extras"][0] == {"name": "acme.md", "content": "acme-hooks"}
-    assert said["context"]["Plugins"] == {"acme-hooks": {"Installed": True}}
+    output = run("agree")
+    assert ["acme-hooks:facts", "context.extra"] in [row[:2] for row in output["found"]]
+    assert ["acme-hooks:other", "TurnEnd"] in [row[:2] for row in output["found"]]
+    assert [call[:2] for call in output["calls"]] == [["acme-hooks:facts", "ok"], ["mine", "ok"]]
+    assert output["result"]["extras"][0] == {"name": "acme.md", "content": "acme-hooks"}
+    assert output["context"]["Plugins"] == {"acme-hooks": {"Installed": True}}
     assert canary.exists()
 
     # another version is another thing to agree to; its handlers keep their places, and are refused there
     canary.unlink()
     write_metadata(site, "2.0")
-    said = run()
-    assert [one[1:4] for one in said["found"] if one[0].startswith("acme")] == [
+    output = run()
+    assert [row[1:4] for row in output["found"] if row[0].startswith("acme")] == [
         ["context.extra", "distribution", "untrusted"],
         ["TurnEnd", "distribution", "untrusted"],
     ]

@@ -15,13 +15,13 @@ from samuel.testing import SamuelProject
 Script = Callable[[str, str], str]
 
 
-def found(project: SamuelProject) -> list[Handler]:
+def hooks_of(project: SamuelProject) -> list[Handler]:
     with project.open() as app:
         return [handler for handler in app.handlers if handler.origin is not Origin.BUILT_IN]
 
 
-def one(project: SamuelProject, name: str) -> Handler:
-    (handler,) = [handler for handler in found(project) if handler.name == name]
+def hook_named(project: SamuelProject, name: str) -> Handler:
+    (handler,) = [handler for handler in hooks_of(project) if handler.name == name]
     return handler
 
 
@@ -34,8 +34,8 @@ class Counting:
         counter.touch()
 
     def write(self, name: str = "counting", where: Path | None = None) -> Path:
-        asked = f"echo x >> {self._counter}; echo context.extra"
-        script = f'#!/bin/sh\nif [ "$1" = hook ]; then {asked}; exit; fi\n'
+        declare = f"echo x >> {self._counter}; echo context.extra"
+        script = f'#!/bin/sh\nif [ "$1" = hook ]; then {declare}; exit; fi\n'
         return self._project.hook(name, script, where=where)
 
     def __call__(self) -> int:
@@ -54,7 +54,7 @@ class TestAsking:
     ) -> None:
         counting.write()
         for _ in range(3):
-            assert one(samuel_project, "counting").event == "context.extra"
+            assert hook_named(samuel_project, "counting").event == "context.extra"
         assert counting() == 1
 
     @pytest.mark.parametrize(
@@ -77,16 +77,16 @@ class TestAsking:
     ) -> None:
         where = samuel_project.user.home / ".samuel/hooks" if user else None
         file = counting.write(where=where)
-        found(samuel_project)
+        hooks_of(samuel_project)
         assert counting() == 1
         change(file)
         if file.with_name("tmp").exists():
             file.with_name("tmp").unlink()
             file.chmod(0o755)
         samuel_project.trust()
-        assert one(samuel_project, "counting").status is HandlerStatus.ACTIVE
+        assert hook_named(samuel_project, "counting").status is HandlerStatus.ACTIVE
         assert counting() == 2
-        found(samuel_project)
+        hooks_of(samuel_project)
         assert counting() == 2
 
     def test_only_the_changed_hook_file_is_asked_again(
@@ -94,9 +94,9 @@ class TestAsking:
     ) -> None:
         for number in range(5):
             counting.write(f"c{number}")
-        found(samuel_project)
+        hooks_of(samuel_project)
         samuel_project.hook("new", sh("context.extra", ""))
-        found(samuel_project)
+        hooks_of(samuel_project)
         assert counting() == 5
 
     def test_hook_files_are_asked_concurrently(self, samuel_project: SamuelProject, tmp_path: Path) -> None:
@@ -107,7 +107,7 @@ class TestAsking:
                 f"#!/bin/sh\ntouch {tmp_path}/{me}.here\n"
                 f"while [ ! -e {tmp_path}/{other}.here ]; do sleep 0.01; done\necho context.extra\n",
             )
-        assert [handler.status for handler in found(samuel_project)] == [HandlerStatus.ACTIVE] * 2
+        assert [handler.status for handler in hooks_of(samuel_project)] == [HandlerStatus.ACTIVE] * 2
 
     def test_a_hook_file_that_does_not_answer_is_ended(
         self, samuel_project: SamuelProject, sh: Script, marked: object
@@ -115,7 +115,7 @@ class TestAsking:
         samuel_project.hook("good", sh("context.extra", ""))
         for number in range(2):
             samuel_project.hook(f"slow{number}", "#!/bin/sh\nsleep 600\n")
-        handlers = {handler.name: handler for handler in found(samuel_project)}
+        handlers = {handler.name: handler for handler in hooks_of(samuel_project)}
         assert handlers["good"].status is HandlerStatus.ACTIVE
         assert handlers["slow0"].status is HandlerStatus.BROKEN
         assert "did not answer within 10s" in handlers["slow0"].reason
@@ -124,9 +124,9 @@ class TestAsking:
         self, samuel_project: SamuelProject, tmp_path: Path
     ) -> None:
         samuel_project.hook("needs", f"#!/bin/sh\ncat {tmp_path}/needed\n")
-        assert one(samuel_project, "needs").status is HandlerStatus.BROKEN
+        assert hook_named(samuel_project, "needs").status is HandlerStatus.BROKEN
         (tmp_path / "needed").write_text("context.extra\n")
-        assert one(samuel_project, "needs").status is HandlerStatus.ACTIVE
+        assert hook_named(samuel_project, "needs").status is HandlerStatus.ACTIVE
 
     def test_a_script_may_print_several_events(self, samuel_project: SamuelProject) -> None:
         script = (
@@ -134,7 +134,7 @@ class TestAsking:
             'echo "{\\"event\\": \\"$SAMUEL_EVENT\\"}"\n'
         )
         samuel_project.hook("many", script)
-        handlers = found(samuel_project)
+        handlers = hooks_of(samuel_project)
         assert [(handler.event, handler.dialect) for handler in handlers] == [
             ("context.extra", ""),
             ("before:loop", ""),
@@ -159,7 +159,7 @@ class TestAsking:
         self, samuel_project: SamuelProject, text: str, says: str
     ) -> None:
         samuel_project.hook("wrong", text)
-        handler = one(samuel_project, "wrong")
+        handler = hook_named(samuel_project, "wrong")
         assert handler.status is HandlerStatus.BROKEN
         assert says in handler.reason
 
@@ -170,16 +170,16 @@ class TestNames:
     ) -> None:
         file = samuel_project.hook("a", sh("context.extra", ""))
         samuel_project.hook("a.disable", "", executable=False)
-        handler = one(samuel_project, "a")
+        handler = hook_named(samuel_project, "a")
         assert handler.status is HandlerStatus.DISABLED
         assert "a.disable" in handler.reason
         assert samuel_project.fire("context.extra", task={}).calls == ()
         file.with_name("a.disable").unlink()
-        assert one(samuel_project, "a").status is HandlerStatus.ACTIVE
+        assert hook_named(samuel_project, "a").status is HandlerStatus.ACTIVE
 
     def test_a_hook_renamed_to_name_disable_is_disabled(self, samuel_project: SamuelProject, sh: Script) -> None:
         samuel_project.hook("a.disable", sh("context.extra", ""))
-        assert one(samuel_project, "a").status is HandlerStatus.DISABLED
+        assert hook_named(samuel_project, "a").status is HandlerStatus.DISABLED
 
     def test_the_four_directories_and_their_precedence(self, samuel_project: SamuelProject, sh: Script) -> None:
         root, home = samuel_project.root, samuel_project.user.home
@@ -187,7 +187,7 @@ class TestNames:
         for number, place in enumerate(places):
             samuel_project.hook("same", sh("context.extra", f"""echo '{{"from": {number}}}'"""), where=place)
         for number, place in enumerate(places):
-            statuses = [handler.status for handler in found(samuel_project)]
+            statuses = [handler.status for handler in hooks_of(samuel_project)]
             assert statuses == [HandlerStatus.ACTIVE] + [HandlerStatus.SHADOWED] * (3 - number)
             assert samuel_project.fire("context.extra", task={}).result["from"] == number
             (place / "same").unlink()
@@ -198,7 +198,7 @@ class TestNames:
     ) -> None:
         mine = samuel_project.hook("a", sh("context.extra", ""))
         samuel_project.hook("a", sh("context.extra", ""), where=samuel_project.user.home / ".samuel/hooks")
-        (shadowed,) = [handler for handler in found(samuel_project) if handler.status is HandlerStatus.SHADOWED]
+        (shadowed,) = [handler for handler in hooks_of(samuel_project) if handler.status is HandlerStatus.SHADOWED]
         assert shadowed.origin is Origin.USER
         assert str(mine) in shadowed.reason
 
@@ -229,13 +229,13 @@ class TestNames:
         ):
             samuel_project.hook(name, text, executable=False)
         (samuel_project.root / ".samuel/hooks/lib").mkdir()
-        assert [handler.name for handler in found(samuel_project)] == ["a"]
+        assert [handler.name for handler in hooks_of(samuel_project)] == ["a"]
 
     def test_a_script_that_is_not_executable_is_listed_as_broken(
         self, samuel_project: SamuelProject, sh: Script
     ) -> None:
         samuel_project.hook("a", sh("context.extra", ""), executable=False)
-        handler = one(samuel_project, "a")
+        handler = hook_named(samuel_project, "a")
         assert handler.status is HandlerStatus.BROKEN
         assert "chmod +x" in handler.reason
 
@@ -244,7 +244,7 @@ class TestNames:
         where.mkdir(parents=True)
         (where / "gone").symlink_to(tmp_path / "nowhere")
         (where / "gone.py").symlink_to(tmp_path / "nowhere")
-        assert [handler.status for handler in found(samuel_project)] == [HandlerStatus.BROKEN] * 2
+        assert [handler.status for handler in hooks_of(samuel_project)] == [HandlerStatus.BROKEN] * 2
 
 
 class TestPythonFiles:
@@ -263,7 +263,7 @@ class TestPythonFiles:
                 return {}
             """,
         )
-        handlers = found(samuel_project)
+        handlers = hooks_of(samuel_project)
         assert [(handler.name, handler.event) for handler in handlers] == [
             ("facts", "context.extra"),
             ("facts:other", "PreAbilityCall"),
@@ -291,7 +291,7 @@ class TestPythonFiles:
         self, samuel_project: SamuelProject, text: str, says: str
     ) -> None:
         samuel_project.python_hook("wrong", text)
-        (handler,) = found(samuel_project)
+        (handler,) = hooks_of(samuel_project)
         assert handler.status is HandlerStatus.BROKEN
         assert says in handler.reason
 
@@ -317,7 +317,7 @@ class TestPythonFiles:
         self, samuel_project: SamuelProject, py: Script
     ) -> None:
         samuel_project.hook("tool.py", py("context.extra", "print('{\"x\": 1}')"))
-        assert one(samuel_project, "tool.py").runtime == "exec"
+        assert hook_named(samuel_project, "tool.py").runtime == "exec"
         assert samuel_project.fire("context.extra", task={}).result["x"] == 1
 
     def test_a_python_hook_can_import_helpers_beside_it(self, samuel_project: SamuelProject) -> None:
@@ -382,13 +382,13 @@ class TestSamuelToml:
 
     def test_a_distribution_that_is_not_installed_is_listed(self, samuel_project: SamuelProject) -> None:
         samuel_project.config('distributions = ["no-such-distribution"]')
-        handler = one(samuel_project, "no-such-distribution")
+        handler = hook_named(samuel_project, "no-such-distribution")
         assert handler.status is HandlerStatus.BROKEN
         assert "pip install no-such-distribution" in handler.reason
 
     def test_an_installed_distribution_must_be_trusted_before_it_runs(self, samuel_project: SamuelProject) -> None:
         samuel_project.config('distributions = ["pytest"]')  # any that is there, with no hooks in it
-        assert "no entry point in the group `samuel.hooks`" in one(samuel_project, "pytest").reason
+        assert "no entry point in the group `samuel.hooks`" in hook_named(samuel_project, "pytest").reason
 
 
 class TestDisablingAGuard:
@@ -400,35 +400,35 @@ class TestDisablingAGuard:
         self, samuel_project: SamuelProject
     ) -> None:
         guard = samuel_project.hook("guard", self.GUARD)
-        assert one(samuel_project, "guard").status is HandlerStatus.ACTIVE
+        assert hook_named(samuel_project, "guard").status is HandlerStatus.ACTIVE
         guard.with_name("guard.disable").touch()
-        assert (one(samuel_project, "guard").event, one(samuel_project, "guard").status) == (
+        assert (hook_named(samuel_project, "guard").event, hook_named(samuel_project, "guard").status) == (
             "PreAbilityCall",
             HandlerStatus.UNTRUSTED,
         )
         samuel_project.trust()
-        assert one(samuel_project, "guard").status is HandlerStatus.DISABLED
+        assert hook_named(samuel_project, "guard").status is HandlerStatus.DISABLED
 
     def test_a_guard_disabled_by_renaming_denies_until_that_is_trusted(
         self, samuel_project: SamuelProject
     ) -> None:
         guard = samuel_project.hook("guard", self.GUARD)
-        assert one(samuel_project, "guard").status is HandlerStatus.ACTIVE
+        assert hook_named(samuel_project, "guard").status is HandlerStatus.ACTIVE
         guard.rename(guard.with_name("guard.disable"))
-        refused = one(samuel_project, "guard")
+        refused = hook_named(samuel_project, "guard")
         assert (refused.event, refused.status) == ("PreAbilityCall", HandlerStatus.UNTRUSTED)
         samuel_project.trust()
-        assert one(samuel_project, "guard").status is HandlerStatus.DISABLED
+        assert hook_named(samuel_project, "guard").status is HandlerStatus.DISABLED
 
     def test_a_removed_guard_denies_until_that_is_trusted(self, samuel_project: SamuelProject) -> None:
         guard = samuel_project.hook("guard", self.GUARD)
-        assert one(samuel_project, "guard").status is HandlerStatus.ACTIVE
+        assert hook_named(samuel_project, "guard").status is HandlerStatus.ACTIVE
         guard.unlink()
-        missing = one(samuel_project, "guard")
+        missing = hook_named(samuel_project, "guard")
         assert (missing.event, missing.status) == ("PreAbilityCall", HandlerStatus.BROKEN)
         assert "is gone" in missing.reason
         samuel_project.trust()
-        assert found(samuel_project) == []
+        assert hooks_of(samuel_project) == []
 
 
 @pytest.mark.parametrize("user", [False, True], ids=["project", "user"])
@@ -438,9 +438,9 @@ def test_a_hook_file_with_a_name_that_is_not_utf8_is_listed_as_broken(
     where = (samuel_project.user.home if user else samuel_project.root) / ".samuel/hooks"
     samuel_project.hook("good", sh("SessionStart", ""), where=where)
     samuel_project.hook(os.fsdecode(b"bad\xff"), sh("SessionStart", ""), where=where)
-    bad = one(samuel_project, "bad\\udcff")
+    bad = hook_named(samuel_project, "bad\\udcff")
     assert bad.status is (HandlerStatus.BROKEN if user else HandlerStatus.UNTRUSTED)
-    assert one(samuel_project, "good").status is (HandlerStatus.ACTIVE if user else HandlerStatus.UNTRUSTED)
+    assert hook_named(samuel_project, "good").status is (HandlerStatus.ACTIVE if user else HandlerStatus.UNTRUSTED)
 
 
 def test_a_project_in_a_home_behind_a_link_has_one_set_of_hooks(

@@ -58,7 +58,7 @@ def lint(make: Make) -> Path:
 
 
 def of(app: App, owner: str) -> list[Handler]:
-    return [one for one in app.handlers if one.owner == owner]
+    return [handler for handler in app.handlers if handler.owner == owner]
 
 
 def echo(event: str) -> str:
@@ -71,22 +71,23 @@ def echo(event: str) -> str:
     )
 
 
-def seen(fired: Any) -> dict[str, Any]:
+def hook_payload(fired: Any) -> dict[str, Any]:
     return json.loads(fired.result["extras"][0]["content"])  # type: ignore[no-any-return]
 
 
 def test_what_a_manifest_binds_is_found_named_and_run(samuel_project: SamuelProject, lint: Path) -> None:
     samuel_project.plugin(lint, "org@lint")
     with samuel_project.open() as app:
-        found = {one.event: one for one in of(app, "lint")}
-        assert {event: one.name for event, one in found.items()} == {
+        handler_by_event = {handler.event: handler for handler in of(app, "lint")}
+        assert {event: handler.name for event, handler in handler_by_event.items()} == {
             "context.extra": "lint/scripts/extra.sh",
             "PreAbilityCall": "lint/scripts/guard.sh",
         }
         assert all(
-            one.origin is Origin.PROJECT_PLUGIN and one.status is HandlerStatus.ACTIVE for one in found.values()
+            handler.origin is Origin.PROJECT_PLUGIN and handler.status is HandlerStatus.ACTIVE
+            for handler in handler_by_event.values()
         )
-        assert found["PreAbilityCall"].order == 50
+        assert handler_by_event["PreAbilityCall"].order == 50
         extra = app.fire("context.extra", task={})
         assert extra.result["extras"] == [{"name": "lint.md", "content": "from lint"}]
         assert app.fire("PreAbilityCall", ability_id="x").denied
@@ -96,9 +97,13 @@ def test_without_a_manifest_the_executables_in_hooks_are_asked(samuel_project: S
     source = make("bare", {"hooks/tell": echo("context.extra"), "hooks/helper.txt": "data"})
     samuel_project.plugin(source, "org@bare")
     with samuel_project.open() as app:
-        (one,) = of(app, "org/bare")
-        assert (one.name, one.event, one.status) == ("org/bare/tell", "context.extra", HandlerStatus.ACTIVE)
-        payload = seen(app.fire("context.extra", task={}))
+        (handler,) = of(app, "org/bare")
+        assert (handler.name, handler.event, handler.status) == (
+            "org/bare/tell",
+            "context.extra",
+            HandlerStatus.ACTIVE,
+        )
+        payload = hook_payload(app.fire("context.extra", task={}))
     assert payload["plugin"]["name"] == "org/bare"
     assert payload["plugin"]["data_dir"].endswith(".samuel/run/plugins/org@bare")
 
@@ -114,7 +119,7 @@ def test_a_handler_receives_its_defaults_with_samuel_toml_on_top(
     samuel_project.plugin(make("lint", {"tell": script}, manifest))
     samuel_project.config('[plugins.lint]\nlevel = "high"\nown = { a = true }\n')
     with samuel_project.open() as app:
-        payload = seen(app.fire("context.extra", task={}))
+        payload = hook_payload(app.fire("context.extra", task={}))
     assert payload["plugin"]["config"] == {"level": "high", "kept": [1, 2], "own": {"a": True}}
 
 
@@ -130,7 +135,7 @@ def test_nothing_of_a_plugin_runs_before_its_owner_agreed(samuel_project: Samuel
     samuel_project.plugin(source)
     samuel_project.user.state.joinpath("trust").rename(samuel_project.user.state / "elsewhere")  # a fresh clone
     with samuel_project.open() as app:
-        assert {one.status for one in of(app, "lint")} == {HandlerStatus.UNTRUSTED}
+        assert {handler.status for handler in of(app, "lint")} == {HandlerStatus.UNTRUSTED}
         fired = app.fire("context.extra", task={})
     assert not marker.exists()
     assert [call.outcome for call in fired.calls if call.handler.owner == "lint"] == [Outcome.REFUSED]
@@ -181,7 +186,7 @@ def test_a_disabled_plugin_is_listed_and_does_not_run(samuel_project: SamuelProj
     samuel_project.plugin(lint)
     samuel_project.config("[plugins.lint]\nenabled = false\n")
     with samuel_project.open() as app:
-        assert {one.status for one in of(app, "lint")} == {HandlerStatus.DISABLED}
+        assert {handler.status for handler in of(app, "lint")} == {HandlerStatus.DISABLED}
         assert not app.fire("PreAbilityCall", ability_id="x").denied
         assert app.plugins.usable == []
 
@@ -193,11 +198,11 @@ def test_the_projects_plugin_hides_the_users_of_the_same_name(samuel_project: Sa
     (samuel_project.root / ".samuel" / "plugins" / "a@lint").rename(user / "b@lint")
     samuel_project.trust()
     with samuel_project.open() as app:  # the user's own needs nobody's word
-        assert [one.status for one in of(app, "lint")] == [HandlerStatus.ACTIVE, HandlerStatus.ACTIVE]
+        assert [handler.status for handler in of(app, "lint")] == [HandlerStatus.ACTIVE, HandlerStatus.ACTIVE]
         assert app.fire("PreAbilityCall", ability_id="x").denied
     samuel_project.plugin(lint, "a@lint")
     with samuel_project.open() as app:
-        states = {(one.origin, one.status) for one in of(app, "lint")}
+        states = {(handler.origin, handler.status) for handler in of(app, "lint")}
     assert states == {(Origin.PROJECT_PLUGIN, HandlerStatus.ACTIVE), (Origin.USER_PLUGIN, HandlerStatus.SHADOWED)}
 
 
@@ -240,7 +245,7 @@ def test_a_linked_plugin_may_change_between_runs_and_not_within_one(
     plugins.mkdir(parents=True)
     (plugins / "lint").symlink_to(lint)
     with samuel_project.open() as app:
-        assert {one.status for one in of(app, "lint")} == {HandlerStatus.UNTRUSTED}
+        assert {handler.status for handler in of(app, "lint")} == {HandlerStatus.UNTRUSTED}
     samuel_project.trust()
     (lint / "scripts/extra.sh").write_text(EXTRA.replace("from lint", "changed"))
     with samuel_project.open() as app:
@@ -253,7 +258,7 @@ def test_a_linked_plugin_may_change_between_runs_and_not_within_one(
     (plugins / "lint").symlink_to(lint.parent)  # another place is another thing
     with samuel_project.open() as app:
         assert HandlerStatus.ACTIVE not in {
-            one.status for one in app.handlers if one.origin is Origin.PROJECT_PLUGIN
+            handler.status for handler in app.handlers if handler.origin is Origin.PROJECT_PLUGIN
         }
 
 
@@ -264,11 +269,11 @@ def test_unchanged_plugins_are_recalled_without_asking_their_files(
     samuel_project.plugin(make("p", {"hooks/one": hook}), "org@p")
     for _ in range(3):
         with samuel_project.open() as app:
-            (one,) = of(app, "org/p")
-            assert one.status is HandlerStatus.ACTIVE
-            assert one.package is not None
-    (asked,) = samuel_project.user.cache.rglob("asked")  # in the home that only this plugin has
-    assert asked.read_text() == "asked\n"
+            (handler,) = of(app, "org/p")
+            assert handler.status is HandlerStatus.ACTIVE
+            assert handler.package is not None
+    (marker,) = samuel_project.user.cache.rglob("asked")  # in the home that only this plugin has
+    assert marker.read_text() == "asked\n"
 
 
 def test_a_plugin_of_samuel_lock_that_is_not_installed_is_reported(samuel_project: SamuelProject) -> None:

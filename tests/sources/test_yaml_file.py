@@ -138,7 +138,7 @@ class TestHandlers:
         assert (hook.kind, hook.command) == ("builtin", "policy_guard")
 
     @pytest.mark.parametrize(
-        ("handler", "said"),
+        ("handler", "message"),
         [
             ("{}", "3: `kind` is missing (add `kind: ...`)"),
             ("{kind: scrpt, command: x}", "3: `kind` must be one of `script`, `python`, `builtin`, not `scrpt`"),
@@ -167,12 +167,12 @@ class TestHandlers:
             ("[a]", "3: `handler` must be a table, not an array"),
         ],
     )
-    def test_a_wrong_handler_is_refused_with_its_line(self, handler: str, said: str) -> None:
-        assert wrong(f"id: h\nevent_type: TurnEnd\nhandler: {handler}\n")[0].startswith(said)
+    def test_a_wrong_handler_is_refused_with_its_line(self, handler: str, message: str) -> None:
+        assert wrong(f"id: h\nevent_type: TurnEnd\nhandler: {handler}\n")[0].startswith(message)
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ("", "1: `event_type` is missing (add `event_type: ...`)"),
         ("- a\n- b\n", "1: it is not a mapping of keys to values (write `key: value` lines)"),
@@ -208,12 +208,12 @@ class TestHandlers:
         (least().replace("id: h", f"id: {'a' * 101}"), "1: `id` must be made of letters"),
     ],
 )
-def test_a_wrong_value_in_a_yaml_hook_is_refused_with_its_line(text: str, said: str) -> None:
-    assert wrong(text)[0].startswith(said)
+def test_a_wrong_value_in_a_yaml_hook_is_refused_with_its_line(text: str, message: str) -> None:
+    assert wrong(text)[0].startswith(message)
 
 
 @pytest.mark.parametrize(
-    ("event", "filter", "said"),
+    ("event", "filter", "message"),
     [
         (
             "SessionStop",
@@ -229,18 +229,20 @@ def test_a_wrong_value_in_a_yaml_hook_is_refused_with_its_line(text: str, said: 
         ("iteration.gate", "stage: act", "4: only one handler answers `iteration.gate`"),
     ],
 )
-def test_a_filter_on_a_field_that_the_event_does_not_have_is_refused(event: str, filter: str, said: str) -> None:
-    assert wrong(least(f"match:\n  {filter}", event))[0].startswith(said)
+def test_a_filter_on_a_field_that_the_event_does_not_have_is_refused(
+    event: str, filter: str, message: str
+) -> None:
+    assert wrong(least(f"match:\n  {filter}", event))[0].startswith(message)
 
 
 def test_all_problems_of_a_yaml_hook_are_reported_at_once() -> None:
-    said = wrong("""
+    message = wrong("""
         id: a b
         event_type: Nothing
         order: x
         handler: {kind: script}
         """)
-    assert [one.partition(":")[0] for one in said] == ["2", "3", "4", "5"]
+    assert [problem.partition(":")[0] for problem in message] == ["2", "3", "4", "5"]
 
 
 KEYS = st.sampled_from(

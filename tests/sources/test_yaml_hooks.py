@@ -52,12 +52,12 @@ class Yaml:
         path.chmod(mode)
         return path
 
-    def found(self, **options: Any) -> dict[str, Handler]:
+    def handlers(self, **options: Any) -> dict[str, Handler]:
         with self.project.open(**options) as app:
-            return {one.file: one for one in app.handlers if one.file}
+            return {yaml_handler.file: yaml_handler for yaml_handler in app.handlers if yaml_handler.file}
 
-    def one(self, **options: Any) -> Handler:
-        (handler,) = self.found(**options).values()
+    def only_handler(self, **options: Any) -> Handler:
+        (handler,) = self.handlers(**options).values()
         return handler
 
     def fire(self, **fields: Any) -> Fired:
@@ -66,7 +66,7 @@ class Yaml:
     def guard(self, **fields: Any) -> Fired:
         return self.project.fire("PreAbilityCall", **{"ability_id": "a", **fields})
 
-    def seen(self) -> dict[str, Any]:
+    def context(self) -> dict[str, Any]:
         text: dict[str, Any] = json.loads((self.project.root / "seen.json").read_text())
         return text
 
@@ -82,18 +82,18 @@ class TestRunning:
         yaml.project.trust()
         fired = yaml.fire(session_id="s", stage="act", extra={"cli_command": "make", "event": "no", "stage": "no"})
         assert fired.result == {"usage_recorded": True, "unknown": [1]}
-        seen = yaml.seen()
-        assert seen["event_type"] == seen["event"] == "PostAbilityCall"
-        assert seen["repository_root"] == seen["project_root"] == str(yaml.project.root)
-        assert (seen["session_id"], seen["stage"]) == ("s", "act")
-        assert seen["cli_command"] == "make"  # what the caller said besides, and never over what we say
-        assert "extra" not in seen
+        context = yaml.context()
+        assert context["event_type"] == context["event"] == "PostAbilityCall"
+        assert context["repository_root"] == context["project_root"] == str(yaml.project.root)
+        assert (context["session_id"], context["stage"]) == ("s", "act")
+        assert context["cli_command"] == "make"  # what the caller said besides, and never over what we say
+        assert "extra" not in context
 
     def test_a_yaml_script_without_a_session_gets_an_empty_session_id(self, yaml: Yaml) -> None:
         yaml.hook()
         yaml.project.trust()
         yaml.fire()
-        assert yaml.seen()["session_id"] == ""
+        assert yaml.context()["session_id"] == ""
 
     def test_arguments_of_a_yaml_script_are_passed_without_a_shell(self, yaml: Yaml) -> None:
         yaml.script("scripts/args.sh", '#!/bin/sh\nprintf "%s|" "$@" > args\n')
@@ -166,7 +166,7 @@ class TestRunning:
     def test_a_yaml_hook_with_an_unknown_builtin_is_broken(self, yaml: Yaml) -> None:
         yaml.file("h.yaml", "id: h\nevent_type: PostAbilityCall\nhandler: {kind: builtin, name: policy_gard}\n")
         yaml.project.trust()
-        handler = yaml.one()
+        handler = yaml.only_handler()
         assert handler.status is HandlerStatus.BROKEN
         assert (
             "`policy_gard` is not a hook that comes with Samuel (did you mean `policy_guard`?)" in handler.reason
@@ -183,7 +183,7 @@ class TestRunning:
         yaml.project.trust()
         fired = yaml.project.fire("context.extra", task={"id": "1"})
         assert fired.result["extras"] == [{"name": "a", "content": "b"}]
-        assert yaml.seen()["task"] == {"id": "1"}
+        assert yaml.context()["task"] == {"id": "1"}
 
     def test_the_timeout_of_a_yaml_hook_ends_it(self, yaml: Yaml) -> None:
         yaml.hook(more="timeout: 50ms\n")
@@ -206,20 +206,20 @@ class TestRunning:
         message = "long — " * 130_000
         fired = yaml.project.fire("UserPromptSubmit", user_message=message)
         assert fired.result == {"messages_to_user": ["seen"]}
-        assert yaml.seen()["user_message"] == message
+        assert yaml.context()["user_message"] == message
 
 
 class TestMatching:
     def test_a_yaml_hook_that_does_not_match_is_not_called_and_not_recorded(self, yaml: Yaml) -> None:
         yaml.hook(more="match: {ability_id: 'billing_*', min_duration_ms: 100}\n")
         yaml.project.trust()
-        seen = Recorder()
-        with yaml.project.open(sinks=[seen]) as app:
+        context = Recorder()
+        with yaml.project.open(sinks=[context]) as app:
             app.fire("PostAbilityCall", ability_id="other", status="success", duration_ms=500)
             app.fire("PostAbilityCall", ability_id="billing_x", status="success", duration_ms=50)
-            assert seen.calls == []
+            assert context.calls == []
             app.fire("PostAbilityCall", ability_id="billing_x", status="success", duration_ms=500)
-            assert [call.handler.name for call in seen.calls] == ["h"]
+            assert [call.handler.name for call in context.calls] == ["h"]
 
     def test_a_yaml_hook_can_match_changed_paths(self, yaml: Yaml) -> None:
         yaml.hook(
@@ -301,23 +301,25 @@ class TestEnvironments:
     ) -> None:
         yaml.hook(more="environments: [dev, staging]\n")
         yaml.project.trust()
-        handler = yaml.one()
+        handler = yaml.only_handler()
         assert handler.status is HandlerStatus.DISABLED
         assert handler.reason.startswith("it is for `dev` and `staging`, and no environment is set")
-        assert yaml.one(environment="prod").reason.startswith("it is for `dev` and `staging`, and this is `prod`")
-        assert yaml.one(environment="dev").status is HandlerStatus.ACTIVE
+        assert yaml.only_handler(environment="prod").reason.startswith(
+            "it is for `dev` and `staging`, and this is `prod`"
+        )
+        assert yaml.only_handler(environment="dev").status is HandlerStatus.ACTIVE
 
         yaml.project.config('environment = "staging"\n')
-        assert yaml.one().status is HandlerStatus.ACTIVE
+        assert yaml.only_handler().status is HandlerStatus.ACTIVE
         monkeypatch.setenv("SAMUEL_ENV", "prod")
-        assert yaml.one().status is HandlerStatus.DISABLED
-        assert yaml.one(environment="dev").status is HandlerStatus.ACTIVE
+        assert yaml.only_handler().status is HandlerStatus.DISABLED
+        assert yaml.only_handler(environment="dev").status is HandlerStatus.ACTIVE
 
     def test_a_disabled_yaml_hook_is_listed_and_does_not_run(self, yaml: Yaml) -> None:
         yaml.hook(more="enabled: false\n")
         yaml.project.trust()
-        assert yaml.one().status is HandlerStatus.DISABLED
-        assert "samuel hooks enable h" in yaml.one().reason
+        assert yaml.only_handler().status is HandlerStatus.DISABLED
+        assert "samuel hooks enable h" in yaml.only_handler().reason
         assert yaml.fire().calls == ()
 
 
@@ -328,14 +330,14 @@ class TestProblems:
         yaml.file("tabs.yml", "id: x\n\tevent_type: y\n")
         yaml.file("not-a-hook.txt", "id: [")
         yaml.project.trust()
-        found = yaml.found()
-        assert found[".system/hooks/bad.yaml"].status is HandlerStatus.BROKEN
-        assert ".system/hooks/bad.yaml:2: `Nothing` is not an event" in found[".system/hooks/bad.yaml"].reason
-        assert found[".system/hooks/tabs.yml"].name == "tabs"
+        handlers = yaml.handlers()
+        assert handlers[".system/hooks/bad.yaml"].status is HandlerStatus.BROKEN
+        assert ".system/hooks/bad.yaml:2: `Nothing` is not an event" in handlers[".system/hooks/bad.yaml"].reason
+        assert handlers[".system/hooks/tabs.yml"].name == "tabs"
         assert yaml.fire().result == {"a": 1}
 
     @pytest.mark.parametrize(
-        ("name", "make", "said"),
+        ("name", "make", "message"),
         [
             ("link.yaml", lambda path: path.symlink_to("good.yaml"), "it is a symbolic link"),
             ("pipe.yaml", os.mkfifo, "it is not a regular file"),
@@ -345,14 +347,14 @@ class TestProblems:
         ],
     )
     def test_a_yaml_hook_that_is_not_a_readable_file_is_broken(
-        self, yaml: Yaml, name: str, make: Callable[[Path], object], said: str
+        self, yaml: Yaml, name: str, make: Callable[[Path], object], message: str
     ) -> None:
         yaml.hook("good")
         make(yaml.project.root / ".system/hooks" / name)
         yaml.project.trust()
-        handler = yaml.found()[f".system/hooks/{name}"]
+        handler = yaml.handlers()[f".system/hooks/{name}"]
         assert handler.status is HandlerStatus.BROKEN
-        assert said in handler.reason
+        assert message in handler.reason
         assert yaml.fire().calls[0].outcome is Outcome.OK
 
     def test_a_yaml_hook_with_a_name_that_is_not_utf8_is_broken(self, yaml: Yaml) -> None:
@@ -360,7 +362,7 @@ class TestProblems:
         directory = os.fsencode(yaml.project.root / ".system/hooks")
         with open(os.path.join(directory, b"\xff.yaml"), "wb") as file:
             file.write(b"id: x\n")
-        (odd,) = [one for one in yaml.found().values() if one.name != "good"]
+        (odd,) = [yaml_handler for yaml_handler in yaml.handlers().values() if yaml_handler.name != "good"]
         assert odd.status is HandlerStatus.BROKEN
 
     def test_a_yaml_hook_directory_that_is_a_link_is_refused(self, yaml: Yaml, tmp_path: Path) -> None:
@@ -375,14 +377,14 @@ class TestProblems:
         yaml.project.trust()
         # It comes first by name, but nobody agreed to it.
         yaml.hook("h", answer='{"a": 1}', file="a.yaml", more="blocking: true\n")
-        found = yaml.found()
-        assert found[".system/hooks/h.yaml"].status is HandlerStatus.ACTIVE
-        assert found[".system/hooks/a.yaml"].status is HandlerStatus.BROKEN
-        assert "has the id `h` too" in found[".system/hooks/a.yaml"].reason
+        handlers = yaml.handlers()
+        assert handlers[".system/hooks/h.yaml"].status is HandlerStatus.ACTIVE
+        assert handlers[".system/hooks/a.yaml"].status is HandlerStatus.BROKEN
+        assert "has the id `h` too" in handlers[".system/hooks/a.yaml"].reason
         yaml.project.trust()
-        found = yaml.found()
-        assert found[".system/hooks/a.yaml"].status is HandlerStatus.ACTIVE
-        assert found[".system/hooks/h.yaml"].status is HandlerStatus.BROKEN
+        handlers = yaml.handlers()
+        assert handlers[".system/hooks/a.yaml"].status is HandlerStatus.ACTIVE
+        assert handlers[".system/hooks/h.yaml"].status is HandlerStatus.BROKEN
         outcomes = [(call.handler.file, call.outcome) for call in yaml.fire().calls]
         assert (".system/hooks/h.yaml", Outcome.NOT_STARTED) in outcomes  # it worked once: it keeps its place
 
@@ -391,10 +393,10 @@ class TestProblems:
         script = yaml.project.root / "scripts/hooks/h.sh"
         script.chmod(0o644)
         yaml.project.trust()
-        assert yaml.one().reason == f"`{script}` is not executable; `chmod +x {script}`"
+        assert yaml.only_handler().reason == f"`{script}` is not executable; `chmod +x {script}`"
         script.unlink()
         yaml.project.trust()
-        assert yaml.one().reason == f"`{script}` does not exist"
+        assert yaml.only_handler().reason == f"`{script}` does not exist"
 
     def test_of_one_name_hook_files_of_samuel_come_first_then_yaml_hooks_then_kodelet(
         self, yaml: Yaml, sh: Callable[[str, str], str]
@@ -406,7 +408,7 @@ class TestProblems:
         assert yaml.fire().result == {"from": "yaml"}
         yaml.project.hook("one", sh("PostAbilityCall", """echo '{"from": "file"}'"""))
         assert yaml.fire().result == {"from": "file"}
-        assert yaml.one().status is HandlerStatus.SHADOWED
+        assert yaml.only_handler().status is HandlerStatus.SHADOWED
 
 
 class TestTrust:
@@ -524,12 +526,12 @@ class TestTrust:
         yaml.project.trust()
         yaml.fire()
         yaml.hook(more="enabled: false\n")
-        assert yaml.one().status is HandlerStatus.UNTRUSTED
+        assert yaml.only_handler().status is HandlerStatus.UNTRUSTED
         yaml.project.trust()
-        assert yaml.one().status is HandlerStatus.DISABLED
+        assert yaml.only_handler().status is HandlerStatus.DISABLED
         (yaml.project.root / ".system/hooks/h.yaml").unlink()
         yaml.project.trust()
-        assert yaml.found() == {}
+        assert yaml.handlers() == {}
 
     def test_a_script_that_changes_while_the_project_is_open_is_refused(self, yaml: Yaml) -> None:
         yaml.hook()
@@ -564,7 +566,7 @@ class TestKnown:
     def test_pyyaml_is_not_imported_while_no_file_changes(self, yaml: Yaml) -> None:
         yaml.hook()
         yaml.project.trust()
-        yaml.found()
+        yaml.handlers()
         code = (
             "import sys, samuel\n"
             f"from samuel.paths import User\n"
@@ -605,9 +607,9 @@ class TestKnown:
         yaml.project.trust()
         for _ in range(2):  # read, and then remembered
             with yaml.project.open() as app:
-                mine = [one for one in app.handlers if one.origin is Origin.PROJECT]
+                mine = [yaml_handler for yaml_handler in app.handlers if yaml_handler.origin is Origin.PROJECT]
                 assert len(mine) == many
-                assert {one.status for one in mine} == {HandlerStatus.ACTIVE}
+                assert {yaml_handler.status for yaml_handler in mine} == {HandlerStatus.ACTIVE}
                 fired = app.fire("PostAbilityCall", ability_id="ability_711", status="success")
                 assert [call.handler.name for call in fired.calls] == ["h711"]
                 assert fired.result == {"a": 1}

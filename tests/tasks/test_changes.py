@@ -34,7 +34,7 @@ def test_change_is_refused_from_a_status_that_does_not_allow_it(name: str, statu
     if status in allowed:
         after = change(TASKS, status, **arguments)
         assert find(after, status).status == becomes
-        assert [one for one in after if one.id != status] == [one for one in TASKS if one.id != status]
+        assert [other for other in after if other.id != status] == [other for other in TASKS if other.id != status]
     else:
         with pytest.raises(SamuelError) as caught:
             change(TASKS, status, **arguments)

@@ -20,7 +20,7 @@ def tasks(text: str) -> list[Task]:
     return list(parse(textwrap.dedent(text), "prd.md")[0])
 
 
-def shown(text: str, *names: str) -> list[tuple[Any, ...]]:
+def fields_of(text: str, *names: str) -> list[tuple[Any, ...]]:
     return [tuple(getattr(task, name) for name in ("id", *names)) for task in tasks(text)]
 
 
@@ -45,12 +45,12 @@ def problems(text: str) -> list[tuple[int, str]]:
 def test_tasks_are_read_below_every_accepted_section_heading(section: str) -> None:
     level = section.index(" ")
     if level < 6:
-        assert shown(f"# PRD\n{section}\n{'#' * (level + 1)} 1.1 Do it\n", "title") == [("1.1", "Do it")]
-    assert shown(f"# PRD\n{section}\n- [ ] 1.1 Do it\n", "title") == [("1.1", "Do it")]
+        assert fields_of(f"# PRD\n{section}\n{'#' * (level + 1)} 1.1 Do it\n", "title") == [("1.1", "Do it")]
+    assert fields_of(f"# PRD\n{section}\n- [ ] 1.1 Do it\n", "title") == [("1.1", "Do it")]
 
 
 def test_headings_and_what_is_below_them() -> None:
-    found = tasks("""
+    parsed_tasks = tasks("""
         # A PRD
         ## 1. Overview
         ### 1.1 This is prose
@@ -72,21 +72,21 @@ def test_headings_and_what_is_below_them() -> None:
         ## Risks
         ### 2.1 This is prose again
     """)
-    assert [(task.id, task.title, task.status, task.complexity) for task in found] == [
+    assert [(task.id, task.title, task.status, task.complexity) for task in parsed_tasks] == [
         ("1.1", "Write the parser", "pending", "medium"),
         ("1.2", "Use it", "pending", "complex"),
         ("1.10", "Sell it", "pending", "medium"),
         ("T7", "Done already", "completed", "medium"),
     ]
-    assert found[0].description == (
+    assert parsed_tasks[0].description == (
         "It reads.\n\nIt also writes.\n- a point\n- [ ] a criterion\n#### Notes\nMore of it."
     )
-    assert [task.description for task in found[1:]] == ["", "", ""]
-    assert {task.source for task in found} == {"prd"}
+    assert [task.description for task in parsed_tasks[1:]] == ["", "", ""]
+    assert {task.source for task in parsed_tasks} == {"prd"}
 
 
 def test_checklists_and_their_children() -> None:
-    found = shown(
+    parsed_tasks = fields_of(
         """
         ## Tasks
         - [x] 1.0 Set it up [~3,000 tokens - Medium]
@@ -103,7 +103,7 @@ def test_checklists_and_their_children() -> None:
         "parent_id",
         "depends_on",
     )
-    assert found == [
+    assert parsed_tasks == [
         ("1.0", "Set it up", "completed", "medium", "", ()),
         ("1.1", "A child", "completed", "simple", "1.0", ("1.0",)),
         ("1.1.1", "A grandchild", "pending", "medium", "1.1", ("1.1",)),
@@ -115,7 +115,7 @@ def test_checklists_and_their_children() -> None:
 
 
 def test_those_without_a_number_get_one() -> None:
-    found = shown(
+    parsed_tasks = fields_of(
         """
         - [ ] First
           - [ ] Child
@@ -127,7 +127,7 @@ def test_those_without_a_number_get_one() -> None:
         "title",
         "parent_id",
     )
-    assert found == [
+    assert parsed_tasks == [
         ("1", "First", ""),
         ("1.1", "Child", "1"),
         ("1.2", "Numbered", "1"),
@@ -139,8 +139,8 @@ def test_those_without_a_number_get_one() -> None:
 
 def test_tabs_windows_and_words_below_an_item() -> None:
     text = "## Tasks\n- [ ] 1 One\n\tits words\n\tgo on\n\n\t- [ ] 2 Two\n\n\t  - a point\n\nNot its words.\n"
-    found = tasks(text.replace("\n", "\r\n"))
-    assert [(task.id, task.description, task.parent_id) for task in found] == [
+    parsed_tasks = tasks(text.replace("\n", "\r\n"))
+    assert [(task.id, task.description, task.parent_id) for task in parsed_tasks] == [
         ("1", "its words\ngo on", ""),
         ("2", "- a point", "1"),
     ]
@@ -152,7 +152,7 @@ def test_numbered_items_below_a_numbered_heading_are_its_children() -> None:
     text = (
         "## Steps\n### 1.0 Begin\nWords.\n- [ ] 1.1 A step\n  - [ ] part of it\n- [ ] no number\n#### 1.2 Deeper\n"
     )
-    assert shown(text, "parent_id", "description") == [
+    assert fields_of(text, "parent_id", "description") == [
         ("1.0", "", "Words.\n- [ ] no number"),
         ("1.1", "1.0", ""),
         ("1.1.1", "1.1", ""),
@@ -161,7 +161,7 @@ def test_numbered_items_below_a_numbered_heading_are_its_children() -> None:
 
 
 def test_code_and_comments_are_not_parsed() -> None:
-    found = tasks("""
+    parsed_tasks = tasks("""
         ```
         ## Tasks
         - [ ] 9 no
@@ -185,10 +185,10 @@ def test_code_and_comments_are_not_parsed() -> None:
           - [ ] 4 no
           ```
     """)
-    assert [task.id for task in found] == ["1", "2"]
-    assert found[0].description.startswith("~~~~python\n### 6 no\n~~~\nPriority: low\n~~~~\n")
-    assert found[1].description == "```\n- [ ] 4 no\n```"
-    assert found[0].priority == "medium"
+    assert [task.id for task in parsed_tasks] == ["1", "2"]
+    assert parsed_tasks[0].description.startswith("~~~~python\n### 6 no\n~~~\nPriority: low\n~~~~\n")
+    assert parsed_tasks[1].description == "```\n- [ ] 4 no\n```"
+    assert parsed_tasks[0].priority == "medium"
 
 
 def test_lines_below_a_task_set_its_priority_dependencies_and_files() -> None:
@@ -218,9 +218,9 @@ def test_lines_below_a_task_set_its_priority_dependencies_and_files() -> None:
         files_to_modify=("src/a.py",),
         guardrails=("keep it small", "no new dependency"),
     )
-    assert shown("## Tasks\n### 1 One\nDependencies: none\nPriority: critical\n", "depends_on", "priority") == [
-        ("1", (), "critical")
-    ]
+    assert fields_of(
+        "## Tasks\n### 1 One\nDependencies: none\nPriority: critical\n", "depends_on", "priority"
+    ) == [("1", (), "critical")]
 
 
 @pytest.mark.parametrize(
@@ -249,13 +249,13 @@ def test_ids_in_titles(words: str, id: str, text: str) -> None:
 
 def test_a_checklist_anywhere_where_no_section_has_tasks() -> None:
     text = "# PRD\n## Implementation strategy\nWords.\n## Phase 1\n- [ ] T001 One\n## 2 Phase\n- [ ] T002 Two\n"
-    assert shown(text) == [("T001",), ("T002",)]
+    assert fields_of(text) == [("T001",), ("T002",)]
 
 
 def test_what_may_have_been_meant() -> None:
     text = "## Tasks\n### 1 One\n### Two\n## Later\n- [ ] 3 Three\n- [ ] a criterion\n"
-    found, notes = parse(text, "prd.md")
-    assert [task.id for task in found] == ["1"]
+    parsed_tasks, notes = parse(text, "prd.md")
+    assert [task.id for task in parsed_tasks] == ["1"]
     assert notes == (
         "prd.md:3: `### Two` has no number, so it is not read as a task",
         "prd.md:5: `- [ ] 3 Three` is in no section for tasks",
@@ -303,7 +303,7 @@ def test_dashes_below_text_that_end_the_section_for_tasks_are_noted() -> None:
 
 def test_an_item_is_a_child_only_below_the_words_of_its_parent() -> None:
     text = "- [ ] 1 One\n - [ ] 2 By one\n1. [ ] 3 Three\n  - [ ] 4 By two\n9. [ ] 5 Five\n   - [ ] 6 By three\n"
-    assert shown(text, "parent_id") == [("1", ""), ("2", ""), ("3", ""), ("4", ""), ("5", ""), ("6", "5")]
+    assert fields_of(text, "parent_id") == [("1", ""), ("2", ""), ("3", ""), ("4", ""), ("5", ""), ("6", "5")]
 
 
 def test_quoted_tasks_and_tasks_in_html_are_no_tasks() -> None:
@@ -311,7 +311,7 @@ def test_quoted_tasks_and_tasks_in_html_are_no_tasks() -> None:
         "> ## Tasks\n> - [ ] 7 no\n\n## Tasks\n> - [ ] 8 no\n\n"
         "<details>\n- [ ] 9 no\n</details>\n\n- [ ] 1 One\n  > - [ ] 2 no\n"
     )
-    assert shown(text, "description") == [("1", "> - [ ] 2 no")]
+    assert fields_of(text, "description") == [("1", "> - [ ] 2 no")]
 
 
 def test_underlined_headings_and_indented_ones_are_headings() -> None:
@@ -320,7 +320,7 @@ def test_underlined_headings_and_indented_ones_are_headings() -> None:
         "### [x] 2.1 Three ###\nRest\n====\n## 4 no\n"
     )
     assert parse(text, "prd.md")[1] == ()
-    assert shown(text, "title", "status", "parent_id", "description") == [
+    assert fields_of(text, "title", "status", "parent_id", "description") == [
         ("1", "One", "pending", "", "Words."),
         ("2", "Write C#", "pending", "", "---"),
         ("2.1", "Three", "completed", "2", ""),
@@ -329,7 +329,7 @@ def test_underlined_headings_and_indented_ones_are_headings() -> None:
 
 def test_a_comment_in_an_item_is_left_out_with_its_empty_lines() -> None:
     text = "## Tasks\n- [ ] 1 One\n  <!-- not\n\n  - [ ] 2 now\n  -->\n  Its words.\n"
-    assert shown(text, "description") == [("1", "Its words.")]
+    assert fields_of(text, "description") == [("1", "Its words.")]
 
 
 def test_the_text_of_a_task_is_cut_out_as_it_is() -> None:
@@ -346,12 +346,12 @@ def test_the_text_of_a_task_is_cut_out_as_it_is() -> None:
 
 def test_front_matter_is_passed_over() -> None:
     text = "---\ntitle: Tasks\n---\n### 7 no\n## Tasks\n### 1 One\n"
-    assert shown(text) == [("1",)]
+    assert fields_of(text) == [("1",)]
 
 
 def test_brackets_in_a_title_that_name_a_field() -> None:
     names = "(depends on 1 (the parser)) [P0] (P1) [simple] and [ ~2k  tokens - hard ] [c]"
-    assert shown(f"## Tasks\n- [ ] 1 A\n- [ ] 2 B {names}\n", "title", "depends_on", "priority", "complexity")[
+    assert fields_of(f"## Tasks\n- [ ] 1 A\n- [ ] 2 B {names}\n", "title", "depends_on", "priority", "complexity")[
         1:
     ] == [("2", "B (P1) and [ ~2k  tokens - hard ] [c]", ("1",), "critical", "simple")]
 
@@ -394,9 +394,9 @@ def test_the_companion_is_used_when_it_is_there(tmp_path: Path) -> None:
     prd.write_text("## Tasks\n- [ ] 1 From the PRD\n")
     assert read(prd).tasks[0].title == "From the PRD"
     (tmp_path / "tasks-login.md").write_text("\ufeff- [ ] 1 From the companion\n")
-    found = read(prd)
-    assert (found.tasks[0].title, found.file) == ("From the companion", tmp_path / "tasks-login.md")
-    assert read(found.file).tasks == found.tasks
+    parsed_tasks = read(prd)
+    assert (parsed_tasks.tasks[0].title, parsed_tasks.file) == ("From the companion", tmp_path / "tasks-login.md")
+    assert read(parsed_tasks.file).tasks == parsed_tasks.tasks
 
 
 def test_prd_that_is_missing_binary_or_a_directory_is_refused(tmp_path: Path) -> None:
@@ -440,11 +440,11 @@ PIECES = st.sampled_from(
 @given(st.lists(PIECES | st.text(), max_size=30).map("".join))
 def test_any_text_gives_tasks_that_fit_together_or_a_proper_error(text: str) -> None:
     try:
-        found, _ = parse(text, "prd.md")
+        parsed_tasks, _ = parse(text, "prd.md")
     except SamuelError:
         return
-    assert found
-    assert len({task.id for task in found}) == len(found)
+    assert parsed_tasks
+    assert len({task.id for task in parsed_tasks}) == len(parsed_tasks)
 
 
 @pytest.mark.parametrize(
@@ -468,7 +468,7 @@ def test_check_lines_are_the_commands_of_a_task(lines: str, checks: tuple[str, .
 
 
 def test_changes_none_says_that_a_task_needs_no_change() -> None:
-    assert shown("## Tasks\n- [ ] 1 A\n  Changes: none\n- [ ] 2 B\n  Changes: the parser\n", "no_change") == [
+    assert fields_of("## Tasks\n- [ ] 1 A\n  Changes: none\n- [ ] 2 B\n  Changes: the parser\n", "no_change") == [
         ("1", True),
         ("2", False),
     ]

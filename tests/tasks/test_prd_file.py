@@ -32,11 +32,11 @@ columns = st.lists(text.filter(lambda name: name not in COLUMNS), unique=True, m
 def tasks(draw: st.DrawFn) -> list[Task]:
     """Tasks that fit together, each depending on some before it; all have the same unknown columns."""
     unknown = draw(columns)
-    made: list[Task] = []
+    new_tasks: list[Task] = []
     for id in draw(st.lists(ids, unique=True, max_size=6)):
-        before = [task.id for task in made]
+        before = [task.id for task in new_tasks]
         some = st.lists(st.sampled_from(before), unique=True) if before else st.just([])
-        made.append(
+        new_tasks.append(
             Task(
                 id=id,
                 title=draw(text),
@@ -62,18 +62,18 @@ def tasks(draw: st.DrawFn) -> list[Task]:
                 extra={name: draw(plain) for name in unknown},
             )
         )
-    return made
+    return new_tasks
 
 
 @given(tasks())
 @example([Task(id="1.10", title="1.10", description="true", commit_sha="1234567", last_failure="null")])
 @example([Task(id="007", title="x", guardrails=("a|b", "\\", "c\\|d", "e\nf"))])
 def test_what_is_written_is_read_again(tasks: list[Task]) -> None:
-    written = encode(tasks)
-    document = decode(written)
+    encoded = encode(tasks)
+    document = decode(encoded)
     assert list(document.tasks) == tasks
-    assert encode(document.tasks, document) == written
-    assert encode([replace(task) for task in document.tasks], document) == written  # all rows anew
+    assert encode(document.tasks, document) == encoded
+    assert encode([replace(task) for task in document.tasks], document) == encoded  # all rows anew
 
 
 @given(tasks(), st.data())
@@ -84,9 +84,9 @@ def test_a_change_touches_its_own_row_only(tasks: list[Task], data: st.DataObjec
     index = data.draw(st.integers(0, len(tasks) - 1))
     changed = replace(document.tasks[index], status="blocked", last_failure=data.draw(text))
     after = (*document.tasks[:index], changed, *document.tasks[index + 1 :])
-    written = encode(after, document)
-    assert decode(written).tasks == after
-    lines, before = written.split("\n"), encode(tasks).split("\n")
+    encoded = encode(after, document)
+    assert decode(encoded).tasks == after
+    lines, before = encoded.split("\n"), encode(tasks).split("\n")
     assert [line for number, line in enumerate(lines) if number != index + 1] == [
         line for number, line in enumerate(before) if number != index + 1
     ]
@@ -103,8 +103,8 @@ def test_ids_are_always_in_quotes_and_it_is_one_table(tasks: list[Task]) -> None
 
 
 def test_encode_writes_ids_in_quotes_and_joins_lists_with_bars() -> None:
-    one = Task(id="1.10", title="Write it, well", files_to_modify=("a.py", "b|c.py"), extra={"estimate": 3})
-    assert encode([one, Task(id="T2", title="Use it", depends_on=("1.10",))]) == (
+    task = Task(id="1.10", title="Write it, well", files_to_modify=("a.py", "b|c.py"), extra={"estimate": 3})
+    assert encode([task, Task(id="T2", title="Use it", depends_on=("1.10",))]) == (
         "tasks[2]{id,title,description,status,priority,complexity,parent_id,depends_on,files_to_create,"
         "files_to_modify,guardrails,completed_at,commit_sha,iteration,source,claimed,attempts,last_failure,"
         "verified,checks,no_change,estimate}:\n"
@@ -136,13 +136,13 @@ def test_a_file_by_hand_keeps_what_samuel_does_not_know() -> None:
         ("2", "pending", {"owner": "bob"}),
     ]
     first, second, third = document.tasks
-    written = encode([first, replace(second, claimed=True), third, Task(id="3", title="New")], document)
-    assert written.startswith("# my tasks\nproject: demo\ntasks[4]{id,title,")
-    assert '\n  # the beginning\n  "1.0",Write it,' in written
-    assert written.endswith(",false,null\n# the end\nversion: 1.10\n")
-    again = decode(written)
+    encoded = encode([first, replace(second, claimed=True), third, Task(id="3", title="New")], document)
+    assert encoded.startswith("# my tasks\nproject: demo\ntasks[4]{id,title,")
+    assert '\n  # the beginning\n  "1.0",Write it,' in encoded
+    assert encoded.endswith(",false,null\n# the end\nversion: 1.10\n")
+    again = decode(encoded)
     assert [task.extra["owner"] for task in again.tasks] == ["ann", None, "bob", None]
-    assert encode(again.tasks, again) == written
+    assert encode(again.tasks, again) == encoded
 
 
 def test_comments_blank_lines_and_windows() -> None:
@@ -150,9 +150,9 @@ def test_comments_blank_lines_and_windows() -> None:
     assert [(task.id, task.title) for task in document.tasks] == [("1", "A"), ("2", "B")]
     document = decode(encode(document.tasks, document))
     assert len(document.tasks) == 2
-    written = encode([*document.tasks, Task(id="3", title="C")], document)
-    assert [note in written for note in ("# a", "# b", "# c", "# d")] == [True] * 4
-    assert decode(written).tasks[2].id == "3"
+    encoded = encode([*document.tasks, Task(id="3", title="C")], document)
+    assert [note in encoded for note in ("# a", "# b", "# c", "# d")] == [True] * 4
+    assert decode(encoded).tasks[2].id == "3"
 
 
 @pytest.mark.parametrize("empty", ["tasks: []", "tasks[0]:", "tasks[0]{id,title}:\n"])
@@ -240,9 +240,9 @@ def test_every_cycle_is_named_in_order() -> None:
         '  "4",D,pending,"4"',
         '  "5",E,pending,"1|4"',
     )
-    found = problems(text)
-    assert found[1:] == [(5, "tasks wait for each other: `4` -> `4`")]
-    line, what = found[0]
+    messages = problems(text)
+    assert messages[1:] == [(5, "tasks wait for each other: `4` -> `4`")]
+    line, what = messages[0]
     cycle = what.removeprefix("tasks wait for each other: ").replace("`", "").split(" -> ")
     assert (line, sorted(cycle[:-1]), cycle[0]) == (int(cycle[0]) + 1, ["1", "2", "3"], cycle[-1])
     assert all((a, b) in {("1", "3"), ("3", "2"), ("2", "1")} for a, b in pairwise(cycle))

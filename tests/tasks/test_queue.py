@@ -20,9 +20,9 @@ def task(id: str, status: str = "pending", *depends_on: str, priority: str = "me
 def order(*tasks: Task) -> list[str]:
     """The ids in the order in which they would be worked."""
     left, done = list(tasks), []
-    while one := next_task(left):
-        done.append(one.id)
-        left[left.index(one)] = task(one.id, "completed")
+    while entry := next_task(left):
+        done.append(entry.id)
+        left[left.index(entry)] = task(entry.id, "completed")
     return done
 
 
@@ -41,7 +41,7 @@ def test_dependencies_come_before_urgency_and_urgency_before_the_id() -> None:
         task("4", priority="high"),
     ]
     assert order(*tasks) == ["4", "2", "1", "3"]
-    assert order(*(task(one, priority=one) for one in sorted(PRIORITIES))) == list(PRIORITIES)
+    assert order(*(task(entry, priority=entry) for entry in sorted(PRIORITIES))) == list(PRIORITIES)
 
 
 def test_completed_and_skipped_hold_nobody_up() -> None:
@@ -56,7 +56,7 @@ def test_what_was_begun_goes_first() -> None:
 
 
 def test_remaining_tasks_are_pending_or_in_progress() -> None:
-    assert [one.id for one in remaining([task(status, status) for status in STATUSES])] == [
+    assert [entry.id for entry in remaining([task(status, status) for status in STATUSES])] == [
         "pending",
         "in_progress",
     ]
@@ -75,7 +75,7 @@ def test_stuck_names_blocked_tasks_and_unmet_dependencies() -> None:
 def test_never_stuck_without_a_reason(spec: list[tuple[str, set[int]]]) -> None:
     tasks = [task(str(i), status, *(str(j) for j in deps if j < i)) for i, (status, deps) in enumerate(spec)]
     picked = next_task(tasks)
-    over = all(one.status in MET for one in tasks)
+    over = all(entry.status in MET for entry in tasks)
     assert (picked is not None) + bool(stuck(tasks)) + over == 1
     if picked:
         assert all(find(tasks, id).status in MET for id in picked.depends_on)

@@ -179,5 +179,5 @@ class TestWhatIsPutBack:
 
     def test_several_agents_each_speak_of_their_own(self) -> None:
         both = (OWN, replace(OTHER, status="in_progress"))
-        said = (replace(OWN, claimed=True), replace(OTHER, status="blocked", last_failure="no key"))
-        assert rebuild(both, said, AGENT._replace(own=("1", "2"))).tasks == said
+        changed_file = (replace(OWN, claimed=True), replace(OTHER, status="blocked", last_failure="no key"))
+        assert rebuild(both, changed_file, AGENT._replace(own=("1", "2"))).tasks == changed_file

@@ -19,14 +19,14 @@ from samuel.tasks.task import Task
 AT = "2025-01-15T10:23:45.123Z"
 
 
-def made(directory: Path, count: int) -> TaskStore:
+def store_with(directory: Path, count: int) -> TaskStore:
     store = TaskStore(directory)
     store.replace_all(Task(id=str(number), title=f"Task {number}") for number in range(1, count + 1))
     return store
 
 
 def test_change_returns_the_tasks_that_load_returns_afterwards(tmp_path: Path) -> None:
-    store = made(tmp_path / "a/run", 3)
+    store = store_with(tmp_path / "a/run", 3)
     changed = store.change(lambda tasks: changes.complete(tasks, "2", at=AT, commit="1234567"))
     assert changed == store.load()
     assert [task.status for task in changed] == ["pending", "completed", "pending"]
@@ -35,7 +35,7 @@ def test_change_returns_the_tasks_that_load_returns_afterwards(tmp_path: Path) -
 
 
 def test_nothing_changed_writes_nothing(tmp_path: Path) -> None:
-    store = made(tmp_path, 2)
+    store = store_with(tmp_path, 2)
     before = store.path.stat()
     assert store.change(lambda tasks: tasks) == store.load()
     assert store.path.stat() == before
@@ -51,7 +51,7 @@ def test_a_file_that_is_not_there(tmp_path: Path) -> None:
 
 
 def test_a_broken_file_stops_everything_and_stays_as_it_is(tmp_path: Path) -> None:
-    store = made(tmp_path, 3)
+    store = store_with(tmp_path, 3)
     broken = store.path.read_text().replace("tasks[3]", "tasks[4]").encode() + b"# \xff\n"
     for content in (broken, broken[:-3]):
         store.path.write_bytes(content)
@@ -62,7 +62,7 @@ def test_a_broken_file_stops_everything_and_stays_as_it_is(tmp_path: Path) -> No
 
 
 def test_a_change_that_does_not_fit_together_is_not_written(tmp_path: Path) -> None:
-    store = made(tmp_path, 2)
+    store = store_with(tmp_path, 2)
     before = store.path.read_bytes()
     with pytest.raises(ConfigError, match="depends on `9`"):
         store.change(lambda tasks: [*tasks, Task(id="3", title="", depends_on=("9",))])
@@ -74,7 +74,7 @@ def test_a_change_that_does_not_fit_together_is_not_written(tmp_path: Path) -> N
 
 
 def test_a_link_is_not_followed(tmp_path: Path) -> None:
-    store = made(tmp_path / "run", 1)
+    store = store_with(tmp_path / "run", 1)
     elsewhere = tmp_path / "elsewhere"
     store.path.rename(elsewhere)
     store.path.symlink_to(elsewhere)
@@ -102,13 +102,13 @@ def worker(directory: Path, ids: range) -> subprocess.Popen[str]:
 
 
 def test_eight_processes_at_once_lose_none(tmp_path: Path) -> None:
-    store = made(tmp_path, 200)
+    store = store_with(tmp_path, 200)
     workers = [worker(tmp_path, range(first, 201, 8)) for first in range(1, 9)]
-    seen = 0
+    completed_before = 0
     while any(process.poll() is None for process in workers):
         now = [task.id for task in store.load() if task.status == "completed"]  # whole at every moment
-        assert len(now) >= seen
-        seen = len(now)
+        assert len(now) >= completed_before
+        completed_before = len(now)
     for process in workers:
         process.communicate()
         assert process.returncode == 0
@@ -118,23 +118,23 @@ def test_eight_processes_at_once_lose_none(tmp_path: Path) -> None:
 
 
 def test_killed_in_the_middle_nothing_that_was_said_is_lost(tmp_path: Path) -> None:
-    store = made(tmp_path, 400)
-    said: set[str] = set()
+    store = store_with(tmp_path, 400)
+    reported: set[str] = set()
     for attempt in range(6):
-        first = int(max(said, key=int, default="0")) + 1
+        first = int(max(reported, key=int, default="0")) + 1
         process = worker(tmp_path, range(first, 401))
         assert process.stdout is not None
         for _ in range(1 + attempt * 3):
-            said.add(process.stdout.readline().strip())
+            reported.add(process.stdout.readline().strip())
         time.sleep(0.0007 * attempt)
         process.send_signal(signal.SIGKILL)
-        said.update(process.communicate()[0].split())
+        reported.update(process.communicate()[0].split())
         tasks = store.load()
         completed = {task.id for task in tasks if task.status == "completed"}
         assert len(tasks) == 400
-        assert said <= completed
-        assert len(completed - said) <= 1  # written, and killed before it could say so
-        said |= completed
+        assert reported <= completed
+        assert len(completed - reported) <= 1  # written, and killed before it could say so
+        reported |= completed
 
 
 STOPS = """
@@ -177,11 +177,11 @@ store.change(lambda tasks: changes.complete(tasks, "3", at="then"))
 
 
 def test_killed_between_every_write_fsync_and_rename(tmp_path: Path) -> None:
-    before = made(tmp_path, 5).load()
+    before = store_with(tmp_path, 5).load()
     after = changes.complete(before, "3", at="then")
     states = []
     for step in range(100):
-        made(tmp_path, 5)
+        store_with(tmp_path, 5)
         ended = subprocess.run([sys.executable, "-c", STOPS, str(tmp_path), str(step)], check=False)
         tasks = TaskStore(tmp_path).load()
         assert tasks in (before, after)

@@ -21,13 +21,13 @@ def python_context(event: Any) -> dict[str, Any]:
     if not environment and not project and not (root / "requirements.txt").is_file():
         return {}  # no Python here: nothing to say
     most = int(event.plugin.config["max_requirements"])
-    found = _requirements(root, project)
+    requirements = _requirements(root, project)
     return {
         "data": {
             "Venv": environment,
             "PyVersion": _version(root, environment, project),
-            "Requirements": found[:most],
-            "More": max(len(found) - most, 0),
+            "Requirements": requirements[:most],
+            "More": max(len(requirements) - most, 0),
         }
     }
 
@@ -36,10 +36,10 @@ def _project(root: Path) -> dict[str, Any]:
     """The [project] table of pyproject.toml."""
     try:
         with open(root / "pyproject.toml", "rb") as file:
-            found = tomllib.load(file).get("project")
+            table = tomllib.load(file).get("project")
     except (OSError, tomllib.TOMLDecodeError, UnicodeDecodeError):
         return {}
-    return found if isinstance(found, dict) else {}
+    return table if isinstance(table, dict) else {}
 
 
 def _requirements(root: Path, project: dict[str, Any]) -> list[str]:
@@ -47,11 +47,11 @@ def _requirements(root: Path, project: dict[str, Any]) -> list[str]:
     stripped = (line.split("#", 1)[0].strip() for line in lines)
     listed = [line for line in stripped if line and not line.startswith("-")]
     declared = project.get("dependencies")
-    return listed or ([str(one) for one in declared] if isinstance(declared, list) else [])
+    return listed or ([str(requirement) for requirement in declared] if isinstance(declared, list) else [])
 
 
 def _version(root: Path, environment: str, project: dict[str, Any]) -> str:
-    """The environment's own word first: it is what `python` will be. Then what the project asks for."""
+    """The version of the environment, which is what `python` will be; or the one that the project asks for."""
     if environment:
         for line in _lines(root / environment / "pyvenv.cfg"):
             if match := re.match(r"version(?:_info)? *= *(\d+\.\d+(?:\.\d+)?)", line):

@@ -16,19 +16,23 @@ _PLACEHOLDER: dict[Channel, str] = {"stdin": "", "file": PROMPT_FILE, "argument"
 
 
 def configured(settings: AgentSettings) -> Agent:
+    """The agent that `[agents.NAME]` describes. A UsageError if its command could not receive the prompt."""
     channel = _channel(settings)
     placeholder = _PLACEHOLDER[channel]
     if not settings.command:
-        raise UsageError(f"The agent `{settings.name}` has no `command`.", 'Say: command = ["./agent"]')
+        raise UsageError(
+            f"the agent `{settings.name}` has no `command`",
+            f'write for example `command = ["./agent"]` below [agents.{settings.name}] in samuel.toml',
+        )
     if placeholder and not any(placeholder in word for word in settings.command):
         raise UsageError(
-            f"The agent `{settings.name}` gets its prompt as `{channel}`, but its command has no `{placeholder}`.",
-            f'Put `{placeholder}` where the prompt belongs, or say: prompt = "stdin"',
+            f"the agent `{settings.name}` gets its prompt as `{channel}`, but its command has no `{placeholder}`",
+            f'write `{placeholder}` where the prompt belongs, or set `prompt = "stdin"`',
         )
     if settings.stream and settings.stream not in STREAMS:
         raise UsageError(
-            f"The agent `{settings.name}` has an unknown `stream`, `{settings.stream}`.",
-            f"There are: {', '.join(STREAMS)}.",
+            f"the agent `{settings.name}` has an unknown `stream`, `{settings.stream}`",
+            f"use one of {', '.join(STREAMS)}",
         )
     return Agent(
         name=settings.name,
@@ -45,6 +49,6 @@ def _channel(settings: AgentSettings) -> Channel:
         if channel == settings.prompt:
             return channel
     raise UsageError(
-        f"The agent `{settings.name}` cannot get its prompt as `{settings.prompt}`.",
-        f"There are: {', '.join(_PLACEHOLDER)}.",
+        f"the agent `{settings.name}` cannot get its prompt as `{settings.prompt}`",
+        f"the values of `prompt` are {', '.join(_PLACEHOLDER)}",
     )

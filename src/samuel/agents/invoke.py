@@ -196,7 +196,7 @@ def _with_prompt(
         raise NotRunnable(
             f"the agent `{agent.name}` gets its prompt as an argument, and {len(prompt.encode())} bytes are more "
             f"than the {_LONGEST_ARGUMENT} that the system takes",
-            'Give it the prompt by `prompt = "stdin"` or `prompt = "file"`.',
+            'set `prompt = "stdin"` or `prompt = "file"` for it',
         )
     return argv, b""
 

@@ -14,13 +14,15 @@ from samuel.config.model import PluginSettings
 from samuel.files.survey import signature
 from samuel.trust.permit import Permit
 
-# Read where they are used: an event with known hooks needs none of them.
+# Imported where they are used: an event whose hooks are in the index needs none of them.
 if TYPE_CHECKING:
     from samuel.plugins.installed import InstalledPlugin
     from samuel.plugins.lock import LockedPlugin
 
 
 class Plugins:
+    """The installed plugins by location and state: whose hooks run, which are untrusted, which are missing."""
+
     def __init__(
         self, project: paths.Project, user: paths.User, settings: Mapping[str, PluginSettings], permit: Permit
     ) -> None:

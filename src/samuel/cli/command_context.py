@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from samuel import paths
+from samuel.cli.inside_a_run import inside_a_run
 from samuel.cli.output import Output
 from samuel.errors import UsageError
 from samuel.printable import safe
@@ -59,16 +59,6 @@ class CommandContext:
     def confirm(self) -> Callable[[str], bool] | None:
         """Asks the person a yes-or-no question; None where there is nobody to ask."""
         return _confirm if self.out.asks else None
-
-
-def inside_a_run() -> str:
-    """The id of the run or session that this process is part of; "" outside of one.
-
-    By its variables, or by its parent processes: a process without the variables is still below the run.
-    """
-    from samuel.process.live import enclosing  # msgspec, which `--help` does without
-
-    return os.environ.get("SAMUEL_RUN_ID", "") or enclosing(paths.User.from_environment().live)
 
 
 def _confirm(question: str) -> bool:

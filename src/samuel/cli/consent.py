@@ -10,7 +10,7 @@ import click
 from samuel import config, paths
 from samuel.abilities import registry
 from samuel.abilities.execution import trust as ability_trust
-from samuel.cli.command_context import inside_a_run
+from samuel.cli.inside_a_run import refuse_inside_a_run
 from samuel.cli.output import Output
 from samuel.clock import SystemClock, iso
 from samuel.config.model import Config
@@ -117,14 +117,6 @@ class Consent:
 def readable(item: TrustItem) -> bool:
     """Can its content be read? A pipe, a broken link or a file without permission cannot be trusted."""
     return bool(item.digest)
-
-
-def refuse_inside_a_run() -> None:
-    if run := inside_a_run():
-        raise SamuelError(
-            f"this is inside the run `{run}`, which cannot change what is trusted",
-            "end the run first, or use another terminal",
-        )
 
 
 def ask_for_each(out: Output, consent: Consent, items: Sequence[TrustItem]) -> list[TrustItem]:

@@ -34,7 +34,7 @@ def init(here: CommandContext, directory: Path, force: bool, minimal: bool, yes:
         _agree_to_replace(here, root, force, yes)
     with here.open(root) as app:
         warnings = _fire(app, InitBefore(force=force, minimal=minimal))
-    created = project.make(root, minimal=minimal, force=force)
+    created = project.write_files(root, minimal=minimal, force=force)
     with here.open(root) as app:
         warnings += _fire(app, InitAfter(plugins_installed=[plugin.title for plugin in app.plugins.of_project]))
         waiting = _untrusted(app)

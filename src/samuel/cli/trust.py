@@ -6,7 +6,8 @@ from collections.abc import Sequence
 import click
 
 from samuel.cli.command_context import CommandContext, json_option
-from samuel.cli.consent import PENDING, Consent, ask_for_each, readable, refuse_inside_a_run
+from samuel.cli.consent import PENDING, Consent, ask_for_each, readable
+from samuel.cli.inside_a_run import refuse_inside_a_run
 from samuel.cli.output import OutputTable
 from samuel.errors import SamuelError, UsageError
 from samuel.hooks.handler import HandlerStatus

@@ -1,7 +1,7 @@
-"""Paths chosen by patterns as in a .gitignore: `services/**`, `*.py`, `/build/`, `!docs/*.md`.
+"""Whether patterns as in a .gitignore choose a path: `services/**`, `*.py`, `/build/`, `!docs/*.md`.
 
-No pattern can make it slow: a path is walked once a pattern, whatever stars are in it. Few imports: this is asked
-before the engine is loaded.
+No pattern can make it slow: a path is walked once for each pattern, whatever stars are in it. The imports are few,
+since `samuel emit` uses this before the engine is loaded.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ LONGEST = 1000
 
 
 def any_chosen(paths: Iterable[str], patterns: Sequence[str]) -> bool:
-    """Of many paths most can be chosen by no pattern, which is seen sooner than what each pattern says."""
-    could_be = _first_look(tuple(patterns))
+    """Is one of `paths` chosen? Paths without a part that a pattern could begin with are skipped quickly."""
+    could_be = _first_part_matcher(tuple(patterns))
     return any(chosen(path, patterns) for path in paths if could_be is None or any(map(could_be, path.split("/"))))
 
 
@@ -36,7 +36,7 @@ def chosen(path: str, patterns: Sequence[str]) -> bool:
 
 
 def _fits(pattern: str, parts: Sequence[str]) -> bool:
-    """A pattern that fits a directory fits everything below it."""
+    """Does a pattern (without its `!`) fit a path? One that fits a directory fits everything below it."""
     components, only_directories = _components(pattern)
     reached = {0}  # how many parts the components so far may stand for
     for at, component in enumerate(components):
@@ -54,15 +54,18 @@ def _fits(pattern: str, parts: Sequence[str]) -> bool:
 
 @lru_cache(maxsize=1024)
 def _components(pattern: str) -> tuple[tuple[str, ...], bool]:
-    """Without a slash before its end it is looked for at every level."""
+    """The parts of a pattern, and whether it fits directories only.
+
+    A pattern without a slash before its end fits at every level.
+    """
     names = [name for name in pattern.split("/") if name]
     anchored = "/" in pattern.rstrip("/")
     return (*(() if anchored else ("**",)), *names), pattern.endswith("/")
 
 
 @lru_cache(maxsize=128)
-def _first_look(patterns: tuple[str, ...]) -> Callable[[str], re.Match[str] | None] | None:
-    """Is this part of a path one that a pattern begins with? None if one may begin with anything."""
+def _first_part_matcher(patterns: tuple[str, ...]) -> Callable[[str], re.Match[str] | None] | None:
+    """Matches the parts of a path that a pattern can begin with; None if a pattern can begin with any part."""
     components = (_components(pattern)[0] for pattern in patterns if not pattern.startswith("!"))
     begin = [next((name for name in names if name != "**"), "**") for names in components]
     return None if "**" in begin else re.compile("|".join(map(_expression, begin))).match

@@ -81,12 +81,12 @@ class Journal:
         self._flush()
 
     def _begin(self, event: Event) -> None:
-        instead = redact.fields(event)
+        redactions = redact.fields(event)
         context = ""
         if isinstance(event, LoopEvent) and event.context:
             context = self._digest(event.context)
-            instead["context"] = {}
-        redacted = replace(event, **instead) if instead else event
+            redactions["context"] = {}
+        redacted = replace(event, **redactions) if redactions else event
         self._add(
             EventRecord(
                 event.event_id,

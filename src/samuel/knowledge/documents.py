@@ -8,7 +8,7 @@ from pathlib import Path
 from samuel.errors import ConfigError
 from samuel.files import frontmatter
 from samuel.knowledge.model import DocumentHeader
-from samuel.knowledge.place import open_file, read_contents
+from samuel.knowledge.routing_paths import open_file, read_contents
 from samuel.knowledge.values import FileProblems, Values
 
 

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from samuel.events.session import SuggestedDocument
 from samuel.knowledge.documents import read_document
 from samuel.knowledge.model import DocumentHeader
-from samuel.knowledge.place import from_root
+from samuel.knowledge.routing_paths import from_root
 from samuel.printable import safe, shorten
 
 MOST = 50

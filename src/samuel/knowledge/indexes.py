@@ -14,7 +14,7 @@ from typing import NamedTuple
 from samuel.errors import ConfigError, Problem, SamuelError
 from samuel.files import yaml
 from samuel.knowledge.model import FILE, KnowledgeBase, TopicEntry
-from samuel.knowledge.place import read_contents
+from samuel.knowledge.routing_paths import read_contents
 from samuel.knowledge.values import FileProblems, Values
 
 PLACES = ("", "knowledge", "docs")

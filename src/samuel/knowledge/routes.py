@@ -11,7 +11,7 @@ from pathlib import Path
 from samuel.errors import ConfigError
 from samuel.files import yaml
 from samuel.knowledge.model import RelatedDoc, Route, RouteFile
-from samuel.knowledge.place import read_contents
+from samuel.knowledge.routing_paths import read_contents
 from samuel.knowledge.values import FileProblems, Values
 
 LARGEST = 256 * 1024  # bytes

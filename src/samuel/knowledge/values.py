@@ -12,7 +12,7 @@ from typing import Any
 from samuel.errors import Problem
 from samuel.files import yaml
 from samuel.knowledge.model import STAGES
-from samuel.knowledge.place import from_root
+from samuel.knowledge.routing_paths import from_root
 from samuel.nearest import did_you_mean
 from samuel.printable import safe, shorten
 

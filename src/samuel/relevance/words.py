@@ -22,21 +22,21 @@ LONGEST_SENTENCE = 40
 _HEAD, _TAIL = 12_000, 4_000
 
 _WORD = re.compile(r"[^\W_]+")
-_HUMP = re.compile(r"(?<![^\W_])[a-z][a-z0-9]*+(?:[A-Z][a-z0-9]*+)++")
-_SHORTENED = re.compile(r"(?<=[^\W_])['’](?:(s)|t|re|ve|ll|d|m)(?![^\W_])", re.IGNORECASE)
+_CAMEL_CASE = re.compile(r"(?<![^\W_])[a-z][a-z0-9]*+(?:[A-Z][a-z0-9]*+)++")
+_CONTRACTION = re.compile(r"(?<=[^\W_])['’](?:(s)|t|re|ve|ll|d|m)(?![^\W_])", re.IGNORECASE)
 _SOURCE = re.compile(
     r"(?<![\w./-])[\w./-]+\.(?:c|cc|cpp|cs|css|go|h|html|java|jsx?|kt|lua|php|py|rb|rs|swift|tsx?|vue)(?![\w/-])"
 )
-_BEFORE_HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+_BEFORE_CAPITAL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _SENTENCE_END = re.compile(r"[.!?;:]+(?=\s|$)|[\r\n]+|[。！？]")
 # Languages that write no spaces between words: two neighbours stand for a word.
 _UNSPACED = re.compile("[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]+")
 
 
 def words(text: str) -> list[str]:
-    """`runTests for api_v2, déjà vu` is run, tests, for, api, v2, deja, vu."""
-    text = _SHORTENED.sub(lambda end: " is" if end[1] else "", text)
-    text = _HUMP.sub(lambda name: _BEFORE_HUMP.sub(" ", name[0]), text)
+    """Words in lower case: `runTests for api_v2, déjà vu` gives run, tests, for, api, v2, deja, vu."""
+    text = _CONTRACTION.sub(lambda end: " is" if end[1] else "", text)
+    text = _CAMEL_CASE.sub(lambda name: _BEFORE_CAPITAL.sub(" ", name[0]), text)
     result: list[str] = []
     for match in _WORD.finditer(_folded(text)):
         word = match[0]

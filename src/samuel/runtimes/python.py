@@ -49,7 +49,7 @@ class _DecodedReply(msgspec.Struct):
     bad: str = ""
 
 
-_decode_answer = json_decoder(_DecodedReply)
+_decode_reply = json_decoder(_DecodedReply)
 
 
 class _WorkerOwner(NamedTuple):
@@ -57,7 +57,7 @@ class _WorkerOwner(NamedTuple):
 
     name: str
     package: Package | None = None
-    asking: bool = False
+    asking: bool = False  # the worker only reports which handlers its files declare
 
 
 class _Worker(NamedTuple):
@@ -98,7 +98,7 @@ class PythonRuntime:
             msgspec.Raw(_encode(event)),
             bound=handler.package is not None or bool(handler.file),
         )
-        return self._ask(self._home(handler), request, timeout)
+        return self._ask(self._owner_of(handler), request, timeout)
 
     def describe(self, target: str, worker: str, timeout: float, package: Package | None = None) -> Reply:
         """The handlers that a file or a module declares: `result["declared"]`. A plugin is loaded in its walls."""
@@ -113,9 +113,9 @@ class PythonRuntime:
             for worker in workers:
                 worker.conversation.close()
 
-    def _ask(self, home: _WorkerOwner, request: WorkerRequest, timeout: float) -> Reply:
+    def _ask(self, owner: _WorkerOwner, request: WorkerRequest, timeout: float) -> Reply:
         try:
-            worker = self._take(home)
+            worker = self._take(owner)
         except NotGranted as error:
             return Reply(Outcome.REFUSED, message=str(error))
         except NotRunnable as error:
@@ -127,38 +127,38 @@ class PythonRuntime:
             raise
         if not worker.conversation.over:
             with self._lock:
-                self._idle.setdefault(home.name, []).append(worker)
+                self._idle.setdefault(owner.name, []).append(worker)
         return self._reply(worker_reply, timeout)
 
-    def _take(self, home: _WorkerOwner) -> _Worker:
-        walled_package = home.package if not home.asking else None
+    def _take(self, owner: _WorkerOwner) -> _Worker:
+        walled_package = owner.package if not owner.asking else None
         stamp = self.confinement.stamp(walled_package) if walled_package else ()
         while True:
             with self._lock:
-                idle = self._idle.get(home.name)
+                idle = self._idle.get(owner.name)
                 worker = idle.pop() if idle else None
             if worker is None:
                 break
             if worker.stamp == stamp and not worker.conversation.stale:
                 return worker
             worker.conversation.close()
-        if home.package is None:
+        if owner.package is None:
             argv = [sys.executable, "-P", "-X", f"pycache_prefix={self._pycache}", "-c", START, SAMUEL, NEEDED]
             return _Worker(Conversation(argv, cwd=self._root, env=self._environment))
-        return self._start_walled(home, home.package)
+        return self._start_walled(owner, owner.package)
 
-    def _start_walled(self, home: _WorkerOwner, package: Package) -> _Worker:
+    def _start_walled(self, owner: _WorkerOwner, package: Package) -> _Worker:
         walls = self.confinement
         argv = [package.python or sys.executable, "-E", "-P", "-c", START_WALLED, SAMUEL, NEEDED]
         # Taken before the paths are opened, so that the next call notices what changes meanwhile.
-        stamp = () if home.asking else walls.first_stamp(package)
-        with walls.walled(package, argv, asking=home.asking, stays=True, visible=(SAMUEL, NEEDED)) as command:
-            cwd = walls.inside(package, asking=home.asking).root
+        stamp = () if owner.asking else walls.first_stamp(package)
+        with walls.walled(package, argv, asking=owner.asking, stays=True, visible=(SAMUEL, NEEDED)) as command:
+            cwd = walls.inside(package, asking=owner.asking).root
             env = walls.environment(package, argv[0])
             fds, release = command.pass_fds, command.release
             return _Worker(Conversation(command.argv, cwd=cwd, env=env, pass_fds=fds, after=release), stamp)
 
-    def _home(self, handler: Handler) -> _WorkerOwner:
+    def _owner_of(self, handler: Handler) -> _WorkerOwner:
         """The owner of the worker for a handler: its directory, plugin or distribution.
 
         Two directories never share a worker: a hook of one could import a helper of the other, and the permit of a
@@ -179,16 +179,16 @@ class PythonRuntime:
         if worker_reply.ended == "died":
             return Reply(Outcome.CRASHED, message=ending(worker_reply.returncode, stderr), stderr=stderr)
         try:
-            answer = _decode_answer(worker_reply.answer)
+            decoded = _decode_reply(worker_reply.answer)
         except (RecursionError, UnicodeDecodeError, msgspec.MsgspecError):
             return self._unreadable(worker_reply, stderr)
-        if too_deep(answer.result, worker_reply.answer):  # the worker checks too, but a hook can tamper with it
+        if too_deep(decoded.result, worker_reply.answer):  # the worker checks too, but a hook can tamper with it
             return Reply(Outcome.BAD_OUTPUT, message="JSON nested too deeply", stderr=stderr)
-        if answer.bad:
-            return Reply(Outcome.BAD_OUTPUT, message=answer.bad, stderr=stderr)
-        if answer.crash:
-            return Reply(Outcome.CRASHED, message=answer.crash, stderr=stderr)
-        return Reply(Outcome.OK, answer.result, stderr=stderr, size=len(worker_reply.answer))
+        if decoded.bad:
+            return Reply(Outcome.BAD_OUTPUT, message=decoded.bad, stderr=stderr)
+        if decoded.crash:
+            return Reply(Outcome.CRASHED, message=decoded.crash, stderr=stderr)
+        return Reply(Outcome.OK, decoded.result, stderr=stderr, size=len(worker_reply.answer))
 
     @staticmethod
     def _unreadable(worker_reply: ConversationReply, stderr: str) -> Reply:

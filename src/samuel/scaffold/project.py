@@ -1,4 +1,4 @@
-"""A project's first files."""
+"""The files that `samuel init` writes."""
 
 from __future__ import annotations
 
@@ -22,8 +22,10 @@ IGNORED = "run/\nplugins/\n"  # what a run leaves behind, and what samuel.lock n
 
 
 class CreatedFiles(NamedTuple):
+    """Paths relative to the project."""
+
     new_files: list[str]
-    existing_files: list[str]
+    existing_files: list[str]  # left as they were
 
 
 def exists(root: Path) -> bool:
@@ -31,7 +33,7 @@ def exists(root: Path) -> bool:
     return os.path.lexists(root / paths.CONFIG)
 
 
-def make(root: Path, *, minimal: bool, force: bool) -> CreatedFiles:
+def write_files(root: Path, *, minimal: bool, force: bool) -> CreatedFiles:
     """Write the files that are missing; with `force`, also those that exist. Never through a link."""
     created = CreatedFiles([], [])
     for directory, name, text in _files(minimal):
@@ -52,6 +54,7 @@ def make(root: Path, *, minimal: bool, force: bool) -> CreatedFiles:
 
 
 def _files(minimal: bool) -> Iterator[tuple[tuple[str, ...], str, str]]:
+    """The directory, the name and the text of each file."""
     template = TEMPLATE.read_text(encoding="utf-8")
     yield (), paths.CONFIG, template if minimal else SCHEMA_LINE + template
     if not minimal:

@@ -30,6 +30,8 @@ _decode = msgpack_decoder(_CachedIndex)
 
 
 class HookIndex:
+    """The cache of the discovered handlers of one project."""
+
     def __init__(
         self,
         file: Path,

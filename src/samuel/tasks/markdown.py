@@ -100,7 +100,7 @@ def _parse(text: str, file: str) -> _ParsedPrd:
         for item in selection.unreadable
     ]
     if not selection.entries and not problems:
-        raise UsageError(_nothing(selection, outline, file), ACCEPTED)
+        raise UsageError(_no_task_message(selection, outline, file), ACCEPTED)
     ids = _ids(selection.entries)
     tasks = []
     for entry in selection.entries:
@@ -135,7 +135,7 @@ def _notes(selection: TaskEntries, outline: PrdOutline) -> Iterator[tuple[int, s
         yield heading.line, f"{problem}: put an empty line between the two"
 
 
-def _nothing(selection: TaskEntries, outline: PrdOutline, file: str) -> str:
+def _no_task_message(selection: TaskEntries, outline: PrdOutline, file: str) -> str:
     headings = ", ".join(
         f"`{_line(outline, heading.line)}` in line {heading.line}" for heading in selection.sections
     )

@@ -66,8 +66,8 @@ class Kitchen:
 
 @pytest.fixture
 def kitchen(samuel_project: SamuelProject) -> Kitchen:
-    made = Kitchen(samuel_project)
+    new_kitchen = Kitchen(samuel_project)
     git = ["git", "-c", "user.name=t", "-c", "user.email=t@example.org"]
     for arguments in (["init", "-q", "-b", "main"], ["add", "-A"], ["commit", "-q", "-m", "begin"]):
-        subprocess.run([*git, *arguments], cwd=made.root, check=True, capture_output=True)
-    return made
+        subprocess.run([*git, *arguments], cwd=new_kitchen.root, check=True, capture_output=True)
+    return new_kitchen

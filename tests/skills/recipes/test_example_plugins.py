@@ -28,10 +28,10 @@ class TestCodeReview:
     def test_the_review_plugin_brings_its_recipes_skills_and_hooks(self, reviewed: Any) -> None:
         with reviewed.open() as app:
             (skill,) = find_skills(app.paths.root, app.user.home, app.plugins.usable)
-            hooks = [one for one in app.handlers if one.owner == "code-review"]
-        assert [one.name for one in reviewed.find()] == ["code-review/deploy", "code-review/review"]
+            hooks = [handler for handler in app.handlers if handler.owner == "code-review"]
+        assert [handler.name for handler in reviewed.find()] == ["code-review/deploy", "code-review/review"]
         assert (skill.name, skill.status, skill.warnings) == ("code-review/code-review", HandlerStatus.ACTIVE, ())
-        assert [(one.name, one.event, one.status) for one in hooks] == [
+        assert [(handler.name, handler.event, handler.status) for handler in hooks] == [
             ("code-review/review-summary", "TurnEnd", HandlerStatus.ACTIVE),
             ("code-review/validate-diff", "PreAbilityCall", HandlerStatus.ACTIVE),
         ]
@@ -55,7 +55,7 @@ class TestCodeReview:
         assert "must name a tag" not in deploy.prompt(context, {"environment": "staging"})
 
     @pytest.mark.parametrize(
-        ("tool", "given", "reason"),
+        ("tool", "tool_input", "reason"),
         [
             ("file_edit", {"file_path": "a.py", "old_text": "<<<<<<< HEAD\n", "new_text": "x"}, ""),
             ("file_edit", {"file_path": "a.py", "new_text": "a\n<<<<<<< HEAD\n"}, MARKER),
@@ -68,11 +68,11 @@ class TestCodeReview:
         ],
     )
     def test_an_edit_is_looked_at_before_it_is_made(
-        self, reviewed: Any, tool: str, given: Any, reason: str
+        self, reviewed: Any, tool: str, tool_input: Any, reason: str
     ) -> None:
         reviewed.put(".gitattributes", "*.lock linguist-generated\ngen/*.py linguist-generated=true\n*.c text\n")
         with reviewed.open() as app:
-            fired = app.fire("PreAbilityCall", ability_id=tool, tool_input=given)
+            fired = app.fire("PreAbilityCall", ability_id=tool, tool_input=tool_input)
         assert [call.stderr for call in fired.calls] == [""]
         assert (fired.denied, fired.reason) == (bool(reason), reason)
 
@@ -87,8 +87,8 @@ class TestCodeReview:
     )
     def test_nothing_is_edited_during_a_review(self, reviewed: Any, recipe: str, tool: str, denied: bool) -> None:
         with reviewed.open() as app:
-            given = {"file_path": "a.py", "new_text": "fine"}
-            fired = app.fire("PreAbilityCall", ability_id=tool, tool_input=given, recipe_name=recipe)
+            tool_input = {"file_path": "a.py", "new_text": "fine"}
+            fired = app.fire("PreAbilityCall", ability_id=tool, tool_input=tool_input, recipe_name=recipe)
         assert fired.denied is denied
 
     def test_a_review_leaves_a_line_behind_and_tells_the_person(self, reviewed: Any) -> None:

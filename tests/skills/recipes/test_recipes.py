@@ -22,8 +22,8 @@ def read(tmp_path: Path, text: str) -> Recipe:
     file = tmp_path / ".samuel/recipes/r.md"
     file.parent.mkdir(parents=True)
     file.write_text(text)
-    (found,) = find_recipes(tmp_path, tmp_path / "nobody", [])
-    return found
+    (recipes_found,) = find_recipes(tmp_path, tmp_path / "nobody", [])
+    return recipes_found
 
 
 class TestPlaces:
@@ -38,8 +38,8 @@ class TestPlaces:
             (base / "recipes/github/pr.md").write_text(str(base))
             (base / "recipes/note.txt").write_text("no recipe")
         (root / ".samuel/recipes/fix.md").write_text("x")
-        found = find_recipes(root, home, [examine(local, LOCAL), examine(user, GLOBAL)])
-        assert [(one.name, one.origin, one.status) for one in found] == [
+        recipes_found = find_recipes(root, home, [examine(local, LOCAL), examine(user, GLOBAL)])
+        assert [(recipe.name, recipe.origin, recipe.status) for recipe in recipes_found] == [
             ("fix", Origin.PROJECT, HandlerStatus.ACTIVE),
             ("github/pr", Origin.PROJECT, HandlerStatus.ACTIVE),
             ("github/pr", Origin.PROJECT, HandlerStatus.SHADOWED),
@@ -48,29 +48,29 @@ class TestPlaces:
             ("github/pr", Origin.USER, HandlerStatus.SHADOWED),
             ("acme/tools/github/pr", Origin.USER_PLUGIN, HandlerStatus.SHADOWED),
         ]
-        assert choose(found, "github/pr", "recipe").body == str(root / ".samuel")
-        assert choose(found, "acme@tools/github/pr", "recipe").body == str(local)
+        assert choose(recipes_found, "github/pr", "recipe").body == str(root / ".samuel")
+        assert choose(recipes_found, "acme@tools/github/pr", "recipe").body == str(local)
 
     @pytest.mark.parametrize(
         "name", ["../r", "/r", "r/../r", "./r", "", "r/", "a\x00b", "r\x1b", ".samuel/recipes/../../x"]
     )
     def test_a_recipe_name_is_never_a_path(self, tmp_path: Path, name: str) -> None:
-        one = read(tmp_path, "x")
+        recipe = read(tmp_path, "x")
         with pytest.raises(UsageError, match="is not a valid recipe name"):
-            choose([one], name, "recipe")
+            choose([recipe], name, "recipe")
 
     def test_a_link_out_of_the_project_is_not_followed(self, tmp_path: Path) -> None:
         (tmp_path / "secret.md").write_text("secret")
         (tmp_path / "project/.samuel/recipes").mkdir(parents=True)
         (tmp_path / "project/.samuel/recipes/a.md").symlink_to(tmp_path / "secret.md")
         (tmp_path / "project/.samuel/recipes/b").symlink_to(tmp_path)
-        (one,) = find_recipes(tmp_path / "project", tmp_path / "nobody", [])
-        assert (one.name, one.status, one.body) == ("a", HandlerStatus.BROKEN, "")
+        (recipe,) = find_recipes(tmp_path / "project", tmp_path / "nobody", [])
+        assert (recipe.name, recipe.status, recipe.body) == ("a", HandlerStatus.BROKEN, "")
 
 
 class TestFrontMatter:
     def test_every_field_of_a_recipe_is_read(self, tmp_path: Path) -> None:
-        one = read(
+        recipe = read(
             tmp_path,
             "---\nname: Review it\ndescription: >\n  Review\n  a branch\nagent: codex\n"
             "arguments:\n  branch: {description: What, default: main}\n  base: To compare with\n"
@@ -79,8 +79,13 @@ class TestFrontMatter:
             "allowed_tools: [Read, 'Bash(git diff:*)']\nallowed_commands: [git]\nhooks: {turn_end: {once: true}}\n"
             "---\nText\n",
         )
-        assert (one.name, one.title, one.description, one.agent) == ("r", "Review it", "Review a branch", "codex")
-        assert one.arguments == (
+        assert (recipe.name, recipe.title, recipe.description, recipe.agent) == (
+            "r",
+            "Review it",
+            "Review a branch",
+            "codex",
+        )
+        assert recipe.arguments == (
             Argument("branch", "What", "main", required=False),
             Argument("base", "To compare with", "trunk", required=False),
             Argument("focus", "", None, required=False),
@@ -88,15 +93,15 @@ class TestFrontMatter:
             Argument("all", "", 1, required=True),
             Argument("extra", "", "x", required=False),
         )
-        assert one.allowed_tools == ("Read", "Bash(git diff:*)")
-        assert one.more == {"allowed_commands": ["git"], "hooks": {"turn_end": {"once": True}}}
+        assert recipe.allowed_tools == ("Read", "Bash(git diff:*)")
+        assert recipe.more == {"allowed_commands": ["git"], "hooks": {"turn_end": {"once": True}}}
 
     def test_arguments_may_be_declared_as_a_list(self, tmp_path: Path) -> None:
         text = "---\narguments:\n- name: a\n  description: An a\n- b\n---\n"
         assert read(tmp_path, text).arguments == (Argument("a", "An a"), Argument("b"))
 
     @pytest.mark.parametrize(
-        ("said", "tools"),
+        ("tools_text", "tools"),
         [
             ("allowed_tools: []", ()),
             ("allowed-tools: Read, Bash(git log:*) Write", ("Read", "Bash(git log:*)", "Write")),
@@ -104,9 +109,9 @@ class TestFrontMatter:
         ],
     )
     def test_an_empty_list_of_tools_differs_from_a_missing_one(
-        self, tmp_path: Path, said: str, tools: Any
+        self, tmp_path: Path, tools_text: str, tools: Any
     ) -> None:
-        assert read(tmp_path, f"---\n{said}\n---\n").allowed_tools == tools
+        assert read(tmp_path, f"---\n{tools_text}\n---\n").allowed_tools == tools
 
     @pytest.mark.parametrize(
         ("head", "line", "says"),
@@ -134,12 +139,12 @@ class TestFrontMatter:
     def test_an_invalid_recipe_is_listed_with_the_line_and_the_reason(
         self, tmp_path: Path, head: str, line: int, says: str
     ) -> None:
-        one = read(tmp_path, f"---\n{head}\n---\nText\n")
-        assert one.status is HandlerStatus.BROKEN
-        assert one.reason.startswith(f"{one.path}:{line}: ")
-        assert says in one.reason
+        recipe = read(tmp_path, f"---\n{head}\n---\nText\n")
+        assert recipe.status is HandlerStatus.BROKEN
+        assert recipe.reason.startswith(f"{recipe.path}:{line}: ")
+        assert says in recipe.reason
         with pytest.raises(SamuelError, match="cannot be used"):
-            choose([one], "r", "recipe")
+            choose([recipe], "r", "recipe")
 
 
 class TestRendering:
@@ -157,8 +162,8 @@ arguments:
 
     def test_an_argument_may_have_the_name_of_a_rendering_parameter(self, tmp_path: Path) -> None:
         text = "---\narguments: [name, text, context, more]\n---\n{{ name }}{{ text }}{{ context }}{{ more }}"
-        given = {"name": "a", "text": "b", "context": "c", "more": "d"}
-        assert read(tmp_path, text).prompt(CONTEXT, given) == "abcd"
+        arguments = {"name": "a", "text": "b", "context": "c", "more": "d"}
+        assert read(tmp_path, text).prompt(CONTEXT, arguments) == "abcd"
 
     def test_the_value_of_an_argument_is_not_rendered_as_a_template(self, tmp_path: Path) -> None:
         text = self.ARGUMENTS + "{{ branch }}"
@@ -176,12 +181,12 @@ arguments:
             read(tmp_path, self.ARGUMENTS).prompt(CONTEXT, {"brnach": "x"})
 
     def test_a_recipe_without_declared_arguments_takes_those_its_text_uses(self, tmp_path: Path) -> None:
-        one = read(tmp_path, "Say {{.what}} in {{ Project.Name }}")
-        assert one.prompt(CONTEXT, {"what": "hi"}) == "Say hi in demo"
+        recipe = read(tmp_path, "Say {{.what}} in {{ Project.Name }}")
+        assert recipe.prompt(CONTEXT, {"what": "hi"}) == "Say hi in demo"
         with pytest.raises(UsageError, match=r"no argument `waht`\ndid you mean `what`\?"):
-            one.prompt(CONTEXT, {"waht": "hi"})
+            recipe.prompt(CONTEXT, {"waht": "hi"})
         with pytest.raises(UsageError, match="no argument `Project`"):
-            one.prompt(CONTEXT, {"Project": "mine"})
+            recipe.prompt(CONTEXT, {"Project": "mine"})
 
     @pytest.mark.parametrize(
         ("text", "line", "says"),
@@ -195,15 +200,15 @@ arguments:
     def test_a_template_error_names_the_line_of_the_recipe_file(
         self, tmp_path: Path, text: str, line: int, says: str
     ) -> None:
-        one = read(tmp_path, text)
+        recipe = read(tmp_path, text)
         with pytest.raises(ConfigError) as caught:
-            one.prompt(CONTEXT, {})
+            recipe.prompt(CONTEXT, {})
         (problem,) = caught.value.problems
-        assert (problem.file, problem.line) == (str(one.path), line)
+        assert (problem.file, problem.line) == (str(recipe.path), line)
         assert says in problem.what
         assert "Jinja2" in problem.hint or "`--arg`" in problem.hint
 
     def test_a_recipe_template_cannot_reach_python_internals(self, tmp_path: Path) -> None:
-        one = read(tmp_path, "{{ cycler.__init__.__globals__.os.system('true') }}")
+        recipe = read(tmp_path, "{{ cycler.__init__.__globals__.os.system('true') }}")
         with pytest.raises(ConfigError):
-            one.prompt(CONTEXT, {})
+            recipe.prompt(CONTEXT, {})

@@ -33,9 +33,9 @@ SESSION = [
 ]
 
 
-def payloads(seen: Recorder) -> list[dict[str, Any]]:
+def payloads(recorder: Recorder) -> list[dict[str, Any]]:
     """What was fired, as a handler gets it."""
-    return [json.loads(msgspec.json.encode(event)) for event in seen.begun]
+    return [json.loads(msgspec.json.encode(event)) for event in recorder.begun]
 
 
 # Writes down every payload it is shown, of every event there is.
@@ -52,21 +52,23 @@ def witness(event):
 class TestEveryPayload:
     def test_every_event_of_a_recipe_has_its_name_and_one_session(self, kitchen: Any) -> None:
         kitchen.recipe("github/review", REVIEW)
-        seen = Recorder()
-        ran = kitchen.run("github/review", branch="x", options={"sinks": [seen]})
+        recorder = Recorder()
+        ran = kitchen.run("github/review", branch="x", options={"sinks": [recorder]})
         assert ran.ok
-        fired = payloads(seen)
-        assert [one["event"] for one in fired] == SESSION
-        assert {one["recipe_name"] for one in fired} == {"github/review"}
-        assert {one["session_id"] for one in fired} == {ran.session_id}
+        fired = payloads(recorder)
+        assert [payload["event"] for payload in fired] == SESSION
+        assert {payload["recipe_name"] for payload in fired} == {"github/review"}
+        assert {payload["session_id"] for payload in fired} == {ran.session_id}
 
     def test_the_recipe_name_reaches_a_hook(self, kitchen: Any, tmp_path: Path) -> None:
         kitchen.recipe("review", REVIEW)
         kitchen.project.python_hook("witness", WITNESS)
         assert kitchen.run("review", branch="x").ok
-        shown = [json.loads(line) for line in (tmp_path / "witness.jsonl").read_text().splitlines()]
-        assert [one["event"] for one in shown] == [name for name in SESSION if name != "agent.invoke"]
-        assert {one["recipe_name"] for one in shown} == {"review"}
+        hook_payloads = [json.loads(line) for line in (tmp_path / "witness.jsonl").read_text().splitlines()]
+        assert [payload["event"] for payload in hook_payloads] == [
+            name for name in SESSION if name != "agent.invoke"
+        ]
+        assert {payload["recipe_name"] for payload in hook_payloads} == {"review"}
 
     def test_events_outside_of_a_recipe_have_no_recipe_name(self, kitchen: Any, tmp_path: Path) -> None:
         kitchen.project.python_hook("witness", WITNESS)
@@ -74,17 +76,21 @@ class TestEveryPayload:
             for event in ("SessionStart", "before:loop"):
                 fields = {"prd_path": "x", "max_iterations": 1} if event == "before:loop" else {}
                 app.fire(event, **fields)
-        shown = [json.loads(line) for line in (tmp_path / "witness.jsonl").read_text().splitlines()]
-        assert [one["event"] for one in shown] == ["SessionStart", "before:loop"]
-        assert not any("recipe_name" in one for one in shown)
+        hook_payloads = [json.loads(line) for line in (tmp_path / "witness.jsonl").read_text().splitlines()]
+        assert [payload["event"] for payload in hook_payloads] == ["SessionStart", "before:loop"]
+        assert not any("recipe_name" in payload for payload in hook_payloads)
 
     def test_the_recipe_name_reaches_a_kodelet_hook(self, kitchen: Any, sh: Any) -> None:
         kitchen.recipe("review", REVIEW)
         kitchen.project.hook("theirs", sh("turn_end", "cat > ../theirs.json"))
         ran = kitchen.run("review", branch="x")
-        shown = json.loads((kitchen.root.parent / "theirs.json").read_text())
-        assert (shown["event"], shown["recipe_name"], shown["conv_id"]) == ("turn_end", "review", ran.session_id)
-        assert shown["response"] == "Review x of project.\n"
+        hook_payloads = json.loads((kitchen.root.parent / "theirs.json").read_text())
+        assert (hook_payloads["event"], hook_payloads["recipe_name"], hook_payloads["conv_id"]) == (
+            "turn_end",
+            "review",
+            ran.session_id,
+        )
+        assert hook_payloads["response"] == "Review x of project.\n"
 
 
 class TestTheAgent:
@@ -100,10 +106,10 @@ class TestTheAgent:
         adds = Recorder(
             "before:agent.invoke", order=300, returns=lambda event: {"prompt": event.prompt + "More.\n"}
         )
-        heard = Recorder("UserPromptSubmit")
-        ran = kitchen.run("review", branch="x", options={"handlers": [adds, heard]})
+        prompt_recorder = Recorder("UserPromptSubmit")
+        ran = kitchen.run("review", branch="x", options={"handlers": [adds, prompt_recorder]})
         assert ran.stdout == "Review x of project.\nMore.\n"
-        assert heard.events[0].user_message == ran.stdout  # a guard sees what the agent gets
+        assert prompt_recorder.events[0].user_message == ran.stdout  # a guard sees what the agent gets
 
     def test_what_a_handler_contributes_reaches_the_later_ones(self, kitchen: Any) -> None:
         kitchen.recipe("review", REVIEW)
@@ -124,10 +130,10 @@ class TestTheAgent:
     def test_a_failing_agent_fails_the_recipe(self, kitchen: Any) -> None:
         kitchen.recipe("review", REVIEW)
         kitchen.agent("echo no >&2; exit 7\n")
-        seen = Recorder()
-        ran = kitchen.run("review", branch="x", options={"sinks": [seen]})
+        recorder = Recorder()
+        ran = kitchen.run("review", branch="x", options={"sinks": [recorder]})
         assert (ran.ok, ran.exit_code, ran.stderr, ran.stopped) == (False, 7, "no", "")
-        assert [one["event"] for one in payloads(seen)] == SESSION
+        assert [payload["event"] for payload in payloads(recorder)] == SESSION
 
     @pytest.mark.parametrize(("head", "chosen", "agent"), [("", "", "mine"), ("agent: filed", "", "filed")])
     def test_the_recipe_chooses_the_agent_before_the_project(
@@ -171,10 +177,10 @@ class TestWhoMayStopIt:
     def test_a_guard_that_denies_the_prompt_stops_the_recipe(self, kitchen: Any, sh: Any) -> None:
         kitchen.recipe("review", REVIEW)
         kitchen.project.hook("no", sh("user_message_send", """echo '{"blocked": true, "reason": "not today"}'"""))
-        seen = Recorder()
-        ran = kitchen.run("review", branch="x", options={"sinks": [seen]})
+        recorder = Recorder()
+        ran = kitchen.run("review", branch="x", options={"sinks": [recorder]})
         assert (ran.ok, ran.exit_code, ran.stopped) == (False, None, "not today")
-        assert [one["event"] for one in payloads(seen)] == [
+        assert [payload["event"] for payload in payloads(recorder)] == [
             "before:agent.invoke",
             "SessionStart",
             "UserPromptSubmit",
@@ -185,11 +191,11 @@ class TestWhoMayStopIt:
     def test_a_strict_handler_that_fails_stops_the_recipe(self, kitchen: Any) -> None:
         kitchen.recipe("review", REVIEW)
         strict = Recorder("before:agent.invoke", strict=True, returns={"ok": False, "reason": "no"})
-        seen = Recorder()
-        ran = kitchen.run("review", branch="x", options={"handlers": [strict], "sinks": [seen]})
+        recorder = Recorder()
+        ran = kitchen.run("review", branch="x", options={"handlers": [strict], "sinks": [recorder]})
         assert ran.exit_code is None
         assert ran.stopped
-        assert [one["event"] for one in payloads(seen)] == ["before:agent.invoke"]
+        assert [payload["event"] for payload in payloads(recorder)] == ["before:agent.invoke"]
 
     def test_an_empty_prompt_stops_the_recipe(self, kitchen: Any) -> None:
         kitchen.recipe("empty", "---\ndescription: x\n---\n\n")
@@ -219,11 +225,11 @@ class TestWhoMayStopIt:
 
     def test_an_untrusted_agent_is_refused(self, kitchen: Any) -> None:
         kitchen.recipe("review", REVIEW)
-        seen = Recorder()
-        ran = kitchen.run("review", branch="x", options={"trust_everything": False, "sinks": [seen]})
+        recorder = Recorder()
+        ran = kitchen.run("review", branch="x", options={"trust_everything": False, "sinks": [recorder]})
         assert ran.exit_code is None
         assert "`agent:mine` has not been agreed to" in ran.stopped
-        assert payloads(seen)[-1]["event"] == "SessionEnd"
+        assert payloads(recorder)[-1]["event"] == "SessionEnd"
         assert not (kitchen.root / "made.txt").exists()
 
     def test_an_interrupted_recipe_still_fires_the_end_of_the_session(self, kitchen: Any) -> None:
@@ -232,10 +238,10 @@ class TestWhoMayStopIt:
         def interrupted(event: Any) -> None:
             raise KeyboardInterrupt
 
-        stops, seen = Recorder("TurnEnd", returns=interrupted), Recorder()
+        stops, recorder = Recorder("TurnEnd", returns=interrupted), Recorder()
         with pytest.raises(KeyboardInterrupt):
-            kitchen.run("review", branch="x", options={"handlers": [stops], "sinks": [seen]})
-        assert [one["event"] for one in payloads(seen)][-2:] == ["TurnEnd", "SessionEnd"]
+            kitchen.run("review", branch="x", options={"handlers": [stops], "sinks": [recorder]})
+        assert [payload["event"] for payload in payloads(recorder)][-2:] == ["TurnEnd", "SessionEnd"]
 
 
 def test_unknown_keys_of_a_sandbox_are_ignored(kitchen: Any) -> None:
@@ -300,7 +306,9 @@ def test_a_recipe_lists_the_skills_as_the_loop_does(kitchen: Any) -> None:
         "- tidy (`.samuel/skills/tidy/SKILL.md`): How to tidy up\n"
     )
     with kitchen.open() as app:
-        look, own = (one.prompt(app.context(), {}) for one in find_recipes(app.paths.root, app.user.home, ()))
+        look, own = (
+            payload.prompt(app.context(), {}) for payload in find_recipes(app.paths.root, app.user.home, ())
+        )
         rendered = app.fire("before:agent.invoke", agent="mine", context=app.context()).result["prompt"]
     assert look == f"Look around.\n{section}"
     assert own == "tidy!\n"

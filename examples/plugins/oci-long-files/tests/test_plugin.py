@@ -17,8 +17,8 @@ def test_the_script_finds_long_files(tmp_path):
     (tmp_path / "short.py").write_text("\n")
     event = {"plugin": {"config": {"max_lines": 5, "names": ["*.py"]}}}
     check = ["sh", PLUGIN / "long-files", "check"]
-    said = subprocess.check_output(check, input=json.dumps(event), cwd=tmp_path, text=True)
-    (failure,) = json.loads(said)["failures"]
+    output = subprocess.check_output(check, input=json.dumps(event), cwd=tmp_path, text=True)
+    (failure,) = json.loads(output)["failures"]
     assert failure["message"] == "long.py has 9 lines, and 5 are the most; split it"
 
 

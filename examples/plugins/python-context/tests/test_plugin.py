@@ -30,8 +30,8 @@ def test_a_project_decides_how_much_is_listed(samuel_project):
         """
     )
     (samuel_project.root / "requirements.txt").write_text("requests\nrich\n")
-    found = samuel_project.fire("context.extra", task={"id": "1"}).context["Plugins"]["python"]
-    assert (found["Requirements"], found["More"]) == (["requests"], 1)
+    python = samuel_project.fire("context.extra", task={"id": "1"}).context["Plugins"]["python"]
+    assert (python["Requirements"], python["More"]) == (["requests"], 1)
 
 
 def test_elsewhere_it_has_nothing_to_say(samuel_project):

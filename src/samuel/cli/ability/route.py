@@ -14,7 +14,8 @@ from samuel.abilities.route import AbilityRouting, RouteCandidate, open_index
 from samuel.abilities.route import route as find
 from samuel.abilities.usage import read_usage
 from samuel.cli.ability import abilities, problems
-from samuel.cli.command_context import CommandContext, env_option, inside_a_run, json_option
+from samuel.cli.command_context import CommandContext, env_option, json_option
+from samuel.cli.inside_a_run import inside_a_run
 from samuel.cli.json_input import read_text
 from samuel.cli.session.options import session_of, session_option
 from samuel.config.model import Config

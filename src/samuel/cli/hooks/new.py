@@ -8,8 +8,9 @@ from pathlib import Path
 import click
 
 from samuel import config, paths
-from samuel.cli.command_context import CommandContext, inside_a_run, json_option
+from samuel.cli.command_context import CommandContext, json_option
 from samuel.cli.consent import Consent
+from samuel.cli.inside_a_run import inside_a_run
 from samuel.errors import SamuelError
 from samuel.events import event_type
 from samuel.files import atomic

@@ -9,8 +9,9 @@ from msgspec.structs import replace
 
 from samuel.app import App
 from samuel.cli.command_context import CommandContext, env_option, json_option
-from samuel.cli.consent import Consent, refuse_inside_a_run
+from samuel.cli.consent import Consent
 from samuel.cli.hooks.shipped import bring
+from samuel.cli.inside_a_run import refuse_inside_a_run
 from samuel.config.yaml_edit import set_flag
 from samuel.errors import ConfigError, SamuelError, UsageError
 from samuel.files import atomic

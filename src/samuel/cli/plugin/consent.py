@@ -9,7 +9,7 @@ import click
 
 from samuel import config, paths
 from samuel.cli.command_context import CommandContext
-from samuel.cli.consent import refuse_inside_a_run
+from samuel.cli.inside_a_run import refuse_inside_a_run
 from samuel.cli.plugin import display
 from samuel.cli.plugin.progress import Progress
 from samuel.cli.plugin.selection import named

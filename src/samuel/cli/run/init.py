@@ -6,8 +6,9 @@ import click
 
 from samuel import config, paths
 from samuel.agents.table import find
-from samuel.cli.command_context import CommandContext, inside_a_run, json_option
+from samuel.cli.command_context import CommandContext, json_option
 from samuel.cli.consent import Consent, ask_for_each
+from samuel.cli.inside_a_run import inside_a_run
 from samuel.cli.run import run_file, state_directory, task_store
 from samuel.cli.run.words import plural
 from samuel.config.edit import Value, set_value

@@ -5,7 +5,8 @@ from contextlib import ExitStack
 import click
 
 from samuel import paths
-from samuel.cli.command_context import CommandContext, inside_a_run, json_option
+from samuel.cli.command_context import CommandContext, json_option
+from samuel.cli.inside_a_run import inside_a_run
 from samuel.cli.run import state_directory, task_store
 from samuel.errors import SamuelError, UsageError
 from samuel.files.lock import held

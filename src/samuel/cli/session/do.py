@@ -4,7 +4,7 @@ import click
 import msgspec
 
 from samuel.cli.command_context import CommandContext, json_option
-from samuel.cli.consent import refuse_inside_a_run
+from samuel.cli.inside_a_run import refuse_inside_a_run
 from samuel.cli.session.options import chosen_or_last, id_option
 from samuel.errors import UsageError
 from samuel.sessions.follow_up import describe

@@ -1,4 +1,4 @@
-"""after:loop: the summary, on disk."""
+"""after:loop: writes summary.md, which says how the run ended and what became of the tasks."""
 
 from __future__ import annotations
 
@@ -12,6 +12,8 @@ from samuel.printable import safe
 
 
 class Summarise:
+    """Writes summary.md to the state directory, unless the event is of a dry run or was fired by hand."""
+
     def __init__(self, place: Workplace) -> None:
         self._place = place
 

@@ -56,7 +56,8 @@ def hold(place: Workspace) -> Iterator[list[Mount]]:
     with ExitStack() as holders:
         in_project = Placeholders(root, [os.path.relpath(project.quarantine, root)])
         holder, *_ = [
-            holders.enter_context(hold_placeholders(placeholders)) for placeholders in _together(in_project, files)
+            holders.enter_context(hold_placeholders(placeholders))
+            for placeholders in _merged_by_directory(in_project, files)
         ]
         mounts = _mounts(root, state, files)
         baseline = Baseline(place.cache, root)
@@ -83,8 +84,8 @@ def _linked_trees(search_result: GitSearch, own: Sequence[str]) -> list[str]:
     return [os.path.dirname(git) for git in trees]
 
 
-def _together(in_project: Placeholders, files: GitFiles) -> list[Placeholders]:
-    """One of each directory, the project first: the lock on it is taken once."""
+def _merged_by_directory(in_project: Placeholders, files: GitFiles) -> list[Placeholders]:
+    """The placeholders of each directory as one, the project first, so that each directory is locked once."""
     merged: dict[Path, Placeholders] = {}
     for placeholders in (in_project, *files.placeholders):
         place, directories, contents = merged.get(placeholders.place, Placeholders(placeholders.place))
@@ -94,15 +95,16 @@ def _together(in_project: Placeholders, files: GitFiles) -> list[Placeholders]:
 
 
 def _mounts(root: Path, state: Path, files: GitFiles) -> list[Mount]:
+    """What is mounted and whether it is writable, parents first."""
     project = Project(root)
     modes = {str(root): True}
     modes |= dict.fromkeys(files.writable, True)
-    modes |= dict.fromkeys(_there(project.config, root / ".kodelet", project.home), False)
+    modes |= dict.fromkeys(_existing(project.config, root / ".kodelet", project.home), False)
     modes |= {str(path): True for path in (project.run, state) if path.is_dir()}
-    modes |= dict.fromkeys(_there(project.quarantine, state / "bin", state / "shim"), False)
+    modes |= dict.fromkeys(_existing(project.quarantine, state / "bin", state / "shim"), False)
     if (root / ".system").is_dir():
         modes |= {str(root / ".system"): True}
-        modes |= dict.fromkeys(_there(root / ".system" / "hooks"), False)
+        modes |= dict.fromkeys(_existing(root / ".system" / "hooks"), False)
     for path in sorted(files.read_only, key=_parts):
         if os.path.lexists(path) and _is_writable(path, modes):
             modes |= dict.fromkeys(_on_the_way(path, modes), True)
@@ -116,12 +118,12 @@ def _parts(path: str) -> list[str]:
     return path.split("/")
 
 
-def _there(*paths: Path) -> list[str]:
+def _existing(*paths: Path) -> list[str]:
     return [str(path) for path in paths if os.path.lexists(path)]
 
 
 def _is_writable(path: str, modes: Mapping[str, bool]) -> bool:
-    """As the mounts so far have it: by the nearest one around it."""
+    """Whether the nearest of these mounts around the path is writable."""
     around = next((str(place) for place in (Path(path), *Path(path).parents) if str(place) in modes), "")
     return modes.get(around, False)
 

@@ -56,6 +56,7 @@ class GuardedCall(msgspec.Struct, frozen=True):
 
 
 def read(table: ConfigTable) -> Policy:
+    """The policy below `config:` of the hook; what is wrong is noted in the table's report."""
     rules = []
     for entry in entries(table, "rules"):
         decision = entry.require("decision", kinds.one_of("deny", "ask", ALLOW), "deny")

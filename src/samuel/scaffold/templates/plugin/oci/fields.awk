@@ -51,10 +51,10 @@ inside {
     continued = 0
 }
 
-function put(said,    path, level) {
+function put(json,    path, level) {
     path = name[1]
     for (level = 2; level <= depth; level++)
         path = path "." name[level]
     if (below == "" || index(path, below) == 1)
-        print substr(path, length(below) + 1) "\t" said
+        print substr(path, length(below) + 1) "\t" json
 }

@@ -18,14 +18,14 @@ SAMUEL_EXPORT("on_context_extra") int64_t on_context_extra(const char *at, size_
     if (!marks.length) marks = words("TODO FIXME XXX");
 
     buffer list = {0};
-    size_t found = 0, number = 0;
+    size_t open_points = 0, number = 0;
     text rest = json_text(json_get(task, "description"));
     while (rest.length) {
         text line = cut(&rest, '\n');
         number++;
         for (size_t i = 0; i < line.length; i++) {
             if (!is_marked(from(line, i), marks)) continue;
-            found++;
+            open_points++;
             put(&list, words("- line "));
             put_number(&list, number);
             put(&list, words(": "));
@@ -34,11 +34,11 @@ SAMUEL_EXPORT("on_context_extra") int64_t on_context_extra(const char *at, size_
             break;
         }
     }
-    if (!found) return no_opinion();
+    if (!open_points) return no_opinion();
 
     buffer content = {0};
-    put_number(&content, found);
-    put(&content, words(found == 1 ? " open point in task " : " open points in task "));
+    put_number(&content, open_points);
+    put(&content, words(open_points == 1 ? " open point in task " : " open points in task "));
     put(&content, json_text(json_get(task, "id")));
     put(&content, words(":\n\n"));
     put(&content, written(&list));

@@ -43,7 +43,7 @@ def open_file(root: Path, path: str) -> int:
     except FileNotFoundError:
         raise _refusal(root, path, "there is no such file") from None
     except SamuelError as error:
-        raise _refusal(root, path, error.message.removesuffix("."), error.hint) from None
+        raise _refusal(root, path, error.message, error.hint) from None
     except OSError as error:
         raise _refusal(root, path, f"it cannot be read: {error.strerror}") from None
     if not stat.S_ISREG(os.fstat(fd).st_mode):
