@@ -101,7 +101,10 @@ def is_never_protected(path: str) -> bool:
 
 
 class Attempts:
-    """The work tree of one run; `state` is to be saved after each call."""
+    """The work tree of one run; `state` is to be saved after each call.
+
+    Where a method takes `changed`, these are all paths that changed since the last call; None looks at every file.
+    """
 
     def __init__(self, trees: Trees | None, run: str, state: TreeState | None = None) -> None:
         self._trees = trees if trees is not None and trees.git.is_repository else None
@@ -161,8 +164,9 @@ class Attempts:
             return AttemptStart()
         tree = self._trees.snapshot(changed)
         # A start that was killed has written some of its target already.
-        appeared = self._take_in(tree, self._target(task, retry, is_protected))
         target = self._target(task, retry, is_protected)
+        if appeared := self._take_in(tree, target):
+            target = self._target(task, retry, is_protected)
         restored, problems, tree = self._put(tree, target)
         self.state = replace(self.state, task=task, start=tree, left=tree)
         return AttemptStart(tree, restored, appeared, problems)
@@ -202,23 +206,23 @@ class Attempts:
         self.state = replace(self.state, attempts=attempts)
         return ref
 
-    def put_away(self, task: str, attempt: int) -> PutAway:
+    def put_away(self, task: str, attempt: int, changed: Iterable[str] | None = None) -> PutAway:
         """Keep what the attempt left in a ref, and make the work tree the verified tree again."""
         if self._trees is None or not self.state.verified:
             return PutAway()
         ref = self.keep(task, attempt)
-        tree = self._trees.snapshot()
+        tree = self._trees.snapshot(changed)
         self._take_in(tree)
         persons = {path for path in self._trees.differing(self.state.start, tree) if self.is_persons(path)}
         restored, problems, tree = self._put(tree, self.state.verified)
         self.state = replace(self.state, task="", start=tree, left=tree)
         return PutAway(ref, restored, tuple(sorted(persons)), problems)
 
-    def complete(self, task: str) -> str:
+    def complete(self, task: str, changed: Iterable[str] | None = None) -> str:
         """Make the work tree as it is the verified tree, after the commit of a completed task; gives the tree."""
         if self._trees is None or not self.state.verified:
             return ""
-        tree = self._trees.snapshot()
+        tree = self._trees.snapshot(changed)
         self._take_in(tree)
         attempts = {id: last for id, last in self.state.attempts.items() if id != task}
         self.state = replace(self.state, verified=tree, left=tree, start=tree, task="", attempts=attempts)
@@ -274,7 +278,7 @@ class Attempts:
 
     def _exist(self, *trees: str) -> bool:
         assert self._trees is not None
-        return all(tree and self._trees.refs.tree_of(tree) == tree for tree in trees)
+        return all(trees) and self._trees.refs.exist(trees)
 
     def _keep_verified(self) -> str:
         """Keep the verified tree where `git gc` sees it; gives its commit."""

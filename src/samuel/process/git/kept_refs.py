@@ -9,8 +9,9 @@ from __future__ import annotations
 import hashlib
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from functools import cached_property
 from typing import NamedTuple
 from urllib.parse import quote, unquote
 
@@ -106,6 +107,14 @@ class KeptRefs:
         except GitFailed:
             return ""
 
+    def exist(self, trees: Sequence[str]) -> bool:
+        """Whether the repository has all of these trees."""
+        try:
+            output = self._git.run("rev-parse", *(f"{tree}^{{tree}}" for tree in trees))
+        except GitFailed:
+            return False
+        return output.decode().split() == list(trees)
+
     def _list(self, prefix: str) -> list[KeptRef]:
         output = self._git.run("for-each-ref", f"--format={_FIELDS}", prefix)
         entries = (_entry(line) for line in output.decode(errors="replace").splitlines())
@@ -117,10 +126,11 @@ class KeptRefs:
         args = ["commit-tree", "--no-gpg-sign", *before, "-F", "-", tree]
         text = message.encode(errors="replace")
         with suppress(GitFailed):  # a name that git refuses, for example
-            if identity := self._identity():
+            if identity := self._identity:
                 return self._write(args, text, identity).decode().strip()
         return self._write(args, text, _signed(NAME, EMAIL)).decode().strip()
 
+    @cached_property
     def _identity(self) -> dict[str, str]:
         settings = self._git.settings()
         name, email = (git_settings.value_of(settings, f"user.{key}") for key in ("name", "email"))
