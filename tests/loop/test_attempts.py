@@ -170,6 +170,16 @@ class TestTasks:
         assert run.keep("1", 1) == ""
         assert run.put_away("1", 1) == PutAway()
 
+    def test_verified_tree_survives_garbage_collection_from_the_start_of_the_run(
+        self, night: Night, git: Plain
+    ) -> None:
+        night["app.py"] = "a person's\n"
+        run = night.attempts()
+        run.begin()
+        night["app.py"] = "something else\n"
+        git(night.root, "gc", "-q", "--prune=now")
+        assert Trees(Git(night.root, ENV), night.own).content(run.state.verified, "app.py") == b"a person's\n"
+
     def test_trees_survive_garbage_collection(self, night: Night, run: Attempts, git: Plain) -> None:
         night["untracked.txt"] = "a person's\n"
         run.begin()
