@@ -174,7 +174,9 @@ class PlainDisplay:
         """The reason, the end of what the agent printed, unless a check has shown why, and where all of it is."""
         self._reason = first_line(report.why)
         output = report.why.partition("\n")[2]
-        shown = [] if self._tail_shown and report.outcome is IterationOutcome.QUALITY_FAILED else tail(output)
+        of_agent = report.outcome is IterationOutcome.AGENT_FAILED
+        of_check = report.outcome is IterationOutcome.QUALITY_FAILED and not self._tail_shown
+        shown = tail(output) if of_agent or of_check else []
         log = short_path(report.log or self._log)
         return "\n".join([f"  {report.outcome}: {self._reason}", *shown, *([f"  log: {log}"] if log else [])])
 
