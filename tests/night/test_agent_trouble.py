@@ -34,8 +34,9 @@ def test_a_run_killed_while_it_waits_for_the_reset_goes_on_with_attempt_1(night:
     project.plan("1", do(["limit", 3]), DONE)
 
     with project.running() as loop:
-        project.wait_for(lambda: re.search(r"until \S*\d\d:\d\d", loop.screen) is not None, loop)
+        project.wait_for(lambda: "wait" in loop.screen, loop)
         loop.kill()
+        assert re.search(r"wait.*\d\d:\d\d", loop.screen)  # until when
     assert project.statuses()["1"] != "blocked"
     project.start()
 

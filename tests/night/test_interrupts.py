@@ -130,7 +130,7 @@ def test_ctrl_c_while_the_run_waits_for_a_reset_stops_it_without_an_attempt(nigh
     project.dirty_files()
 
     with project.running() as loop:
-        project.wait_for(lambda: "until " in loop.screen, loop)
+        project.wait_for(lambda: "wait" in loop.screen, loop)
         loop.interrupt()
         assert loop.end().code == 130
     project.start()
