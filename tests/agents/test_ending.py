@@ -131,6 +131,7 @@ RATE_LIMIT_JSON = (
         ("gemini", [gemini_error("API key not valid. Please pass a valid API key.")], UNAUTHORISED),
         ("gemini", [gemini_error("The model is overloaded.", code=503)], OVERLOADED),
         ("gemini", [{"type": "error", "severity": "error", "message": "fetch failed: ENOTFOUND"}], UNREACHABLE),
+        ("gemini", [gemini_error('[API Error: {"error":{"message":"bad","code":"401"}}]')], UNAUTHORISED),
         ("gemini", [gemini_error("turn limit")], CRASHED),
         (
             "copilot",
@@ -303,6 +304,16 @@ class TestAnAgentThatGotOverItsTrouble:
         assert ending("claude", LIMIT_EVENT, assistant("hm")).kind == LIMITED
         success = {"type": "result", "is_error": False, "result": "done"}
         assert ending("claude", LIMIT_EVENT, success, facts=ExitFacts(0, "", "")) == AgentEnding()
+
+    def test_of_gemini_is_known_by_what_it_prints_when_it_tries_again(self) -> None:
+        stream = STREAMS["gemini"](lambda: NOW)
+        stream.feed_error(
+            b'Attempt 1 failed with status 429. Retrying ... _ApiError: {"error":{"message":"busy"}}'
+        )
+        facts = ExitFacts(124, "", "", timed_out=60)
+        assert ending_of(stream, facts).kind == OVERLOADED
+        stream.feed(b'{"type":"message","role":"assistant","content":"hi"}')
+        assert ending_of(stream, facts).kind == EndingKind.TIMED_OUT
 
 
 class TestTheExit:

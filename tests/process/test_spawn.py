@@ -372,3 +372,42 @@ def test_run_works_without_pidfd_and_subreaper(env: dict[str, str], cut: str) ->
         "('exited', 4)",
         "('timed_out', -15)",
     ]
+
+
+class OnceItPrinted:
+    """Ends a program after its first output, and asks for its CPU time meanwhile."""
+
+    every = 0.05
+
+    def __init__(self) -> None:
+        self.output = b""
+        self.cpu: list[float | None] = []
+
+    def take(self, chunk: bytes) -> None:
+        self.output += chunk
+
+    def __call__(self, cpu_seconds: Callable[[], float | None]) -> bool:
+        self.cpu.append(cpu_seconds())
+        return b"enough" in self.output
+
+
+class TestAProgramThatIsStopped:
+    def test_ends_as_at_its_deadline_with_its_output_so_far(self, env: dict[str, str], tmp_path: Path) -> None:
+        check = OnceItPrinted()
+        body = "trap 'echo bye; exit 0' TERM; echo enough; while :; do sleep 0.1; done"
+        done = run(
+            ["/bin/sh", "-c", body], cwd=str(tmp_path), env=env, stop=check, on_output=check.take, grace=HANGS
+        )
+        assert (done.ended, done.stdout) == ("stopped", b"enough\nbye\n")
+
+    def test_is_asked_about_though_it_prints_nothing_and_its_cpu_time_is_that_of_the_tree(
+        self, env: dict[str, str], tmp_path: Path
+    ) -> None:
+        check = OnceItPrinted()
+        check.take(b"")
+        body = "(i=0; while [ $i -lt 400000 ]; do i=$((i + 1)); done); echo enough; sleep 600"
+        done = run(["/bin/sh", "-c", body], cwd=str(tmp_path), env=env, stop=check, on_output=check.take)
+        assert done.ended == "stopped"
+        if sys.platform == "linux":
+            assert (check.cpu[-1] or 0) > 0
+        assert len(check.cpu) > 1

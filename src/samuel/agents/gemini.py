@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from samuel.agents.agent import Agent, AgentHome
@@ -11,6 +12,8 @@ from samuel.agents.stream import LONGEST_LINE, JsonStream, Now, SpokenText, reco
 from samuel.agents.trouble import reported
 from samuel.agents.words import tool_words
 from samuel.clock import SystemClock
+
+_RETRY = re.compile(rb"Attempt \d+ failed with status (\d{3})\b")
 
 
 class GeminiStream(JsonStream):
@@ -31,6 +34,11 @@ class GeminiStream(JsonStream):
             if line.rstrip() == b"}":
                 for record in records(bytes(self._document)):
                     self._read_document(record)
+
+    def feed_error(self, line: bytes) -> None:
+        """It tries again in silence, but for a line on stderr: `Attempt 1 failed with status 429. Retrying ...`"""
+        if retry := _RETRY.match(line):
+            self.problem = reported(line.decode("utf-8", "replace"), self.now(), status=retry[1].decode())
 
     def read(self, record: dict[str, Any]) -> None:
         match record.get("type"):

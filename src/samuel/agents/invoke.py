@@ -117,7 +117,7 @@ def invoke(
             grace=_GRACE,
             on_output=on_output,
             stdout_to=_tee(BoundedLog(stdout, log).write, watchdog.take),
-            stderr_to=_tee(BoundedLog(stderr, errors).write, watchdog.note_output),
+            stderr_to=_tee(BoundedLog(stderr, errors).write, watchdog.take_error),
             keep=TAIL,
             stop=watchdog,
         )

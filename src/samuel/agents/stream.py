@@ -41,7 +41,11 @@ class AgentStream(Protocol):
     def problem(self) -> AgentEnding | None:
         """The trouble that it reported and has not got over."""
 
-    def feed(self, line: bytes) -> None: ...
+    def feed(self, line: bytes) -> None:
+        """A line of its stdout."""
+
+    def feed_error(self, line: bytes) -> None:
+        """A line of its stderr."""
 
 
 StreamFactory = Callable[[Now], AgentStream]
@@ -94,6 +98,9 @@ class PlainStream:
     def feed(self, line: bytes) -> None:
         if line.strip():
             self.activity = last_line(line.decode("utf-8", "replace"))
+
+    def feed_error(self, line: bytes) -> None:
+        """Most clients report nothing there in a form that can be relied on."""
 
 
 class JsonStream(PlainStream):

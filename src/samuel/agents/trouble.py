@@ -158,7 +158,7 @@ def reason_line(text: str, embedded: object = None) -> str:
     error = table(table(embedded).get("error")) or table(embedded)
     message = error.get("message")
     if isinstance(message, str) and message.strip():
-        head = text.partition("{")[0].strip(" :")
+        head = text.partition("{")[0].strip(" :[(")
         text = f"{head}: {message}" if head else message
     lines = [" ".join(line.split()) for line in text.splitlines()]
     line = next((line for line in lines if line and not _STACK.match(line)), "")

@@ -42,22 +42,25 @@ class Watchdog:
         self._ask_budget = over_budget
         self._on_activity = on_activity
         self._lines = LineSplitter(self._read)
+        self._error_lines = LineSplitter(stream.feed_error)
         self._reported: tuple[str, AgentUsage] = ("", {})
         self._sign = self._looked = time.perf_counter()  # of work, and at the CPU time
         self._cpu = 0.0
 
     def take(self, chunk: bytes) -> None:
-        """Some of its stdout."""
-        self.note_output(chunk)
+        """Some of its stdout, which is a sign of work."""
+        self._sign = time.perf_counter()
         self._lines.feed(chunk)
 
-    def note_output(self, chunk: bytes) -> None:
-        """Some output of any kind: a sign of work."""
+    def take_error(self, chunk: bytes) -> None:
+        """Some of its stderr, which is one, too."""
         self._sign = time.perf_counter()
+        self._error_lines.feed(chunk)
 
     def close(self) -> None:
         """Read what came without the end of a line."""
         self._lines.close()
+        self._error_lines.close()
 
     def __call__(self, cpu_seconds: Callable[[], float | None]) -> bool:
         if self.over_budget:
