@@ -45,6 +45,10 @@ class AttemptTree:
             named = ", ".join(f"`{file_name(path)}`" for path in self.changes.person[:MAX_NAMED])
             self._place.warn(f"the agent changed what you had changed before the run; it stays so: {named}")
 
+    def observe_checks(self) -> None:
+        """Take what the checks wrote as the attempt's: a formatter among them, or a file that is not ignored."""
+        self._files.attempts.observe()
+
     @property
     def changed_files(self) -> tuple[ChangedFile, ...]:
         """What differs from the verified tree, for the record."""

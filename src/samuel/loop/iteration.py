@@ -295,6 +295,9 @@ class Iteration:
         facts = self._facts
         facts.checks, facts.check_files = list(verdict.checks.records), verdict.check_files
         facts.lost_tests = verdict.checks.lost_tests
+        if self._tree is not None and self._commands:
+            self._tree.observe_checks()
+            self.run = self._save(replace(self.run, tree=self._tree.state))
         if not verdict.checks.passed:
             raise IterationEnded(IterationOutcome.QUALITY_FAILED, verdict.checks.why)
         facts.verified = "checks" if facts.checks or self._checks_ran else "none"
