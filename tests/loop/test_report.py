@@ -26,6 +26,7 @@ from samuel.loop.report import (
     to_html,
     to_markdown,
 )
+from samuel.loop.report.files import write_reports
 from samuel.loop.report.words import OUTCOMES, CostSummary, block, line, span
 from samuel.loop.reports import LoopWarning
 from samuel.printable import safe_json
