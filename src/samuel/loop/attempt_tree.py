@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
+from typing import NamedTuple
 
 from samuel.loop.attempt_record import ChangedFile
 from samuel.loop.attempts import DISCOVERY, AttemptChanges, Retry, TreeState
@@ -14,6 +15,13 @@ from samuel.printable import file_name
 from samuel.tasks.task import Task
 
 MAX_NAMED = 10  # in one warning
+
+
+class LastChanges(NamedTuple):
+    """What an attempt changed that is not in the work tree any more."""
+
+    files: tuple[str, ...]
+    patch: bytes
 
 
 class AttemptTree:
@@ -36,6 +44,15 @@ class AttemptTree:
         for problem in self._files.attempts.start(name, retry, self._is_protected).problems:
             self._place.warn(problem)
 
+    def last_changes(self) -> LastChanges | None:
+        """What the last attempt changed, if this one starts without it; None if it goes on with it."""
+        trees, name = self._files.trees, self._task.id if self._task else DISCOVERY
+        last = self.state.attempts.get(name)
+        if trees is None or last is None or self._place.settings.retry != "fresh":
+            return None
+        files = sorted(map(file_name, trees.differing(last.base, last.tree)))
+        return LastChanges(tuple(files), trees.diff(last.base, last.tree)) if files else None
+
     def observe(self, changed: Sequence[str]) -> None:
         """Look at what the agent changed; `changed` is empty if nothing did."""
         if self.changes is not None:
@@ -43,7 +60,8 @@ class AttemptTree:
         self.changes = self._files.attempts.observe(None if changed else ())
         if self.changes.person:
             named = ", ".join(f"`{file_name(path)}`" for path in self.changes.person[:MAX_NAMED])
-            self._place.warn(f"the agent changed what you had changed before the run; it stays so: {named}")
+            left = "is left as it is, without a commit" if self._place.settings.commit else "is left as it is"
+            self._place.warn(f"the agent changed what you had changed before the run; that {left}: {named}")
 
     def observe_checks(self) -> None:
         """Take what the checks wrote as the attempt's: a formatter among them, or a file that is not ignored."""

@@ -16,6 +16,7 @@ from typing import Any
 
 from samuel.events import ContextExtra, ContextProgress, ContextSnapshot, ContextTask, LoopEvent
 from samuel.files import atomic
+from samuel.loop.attempt_tree import LastChanges
 from samuel.loop.run import Run
 from samuel.loop.steps import Steps
 from samuel.loop.workplace import Workplace
@@ -29,11 +30,17 @@ SNAPSHOT = ("toon_blob", "project-snapshot.toon")
 PROGRESS = ("md_blob", "progress-context.md")
 TASK = ("toon_blob", "task-context.toon")
 
+LAST_DIFF = "last-attempt.diff"
+MAX_LAST_FILES = 20
 LONGEST_REASON = 300  # characters of the last failure's first line
 
 
 class Contexts:
-    def __init__(self, place: Workplace, steps: Steps, run: Run, task: Task | None) -> None:
+    def __init__(
+        self, place: Workplace, steps: Steps, run: Run, task: Task | None, last: LastChanges | None = None
+    ) -> None:
+        """`last` is what the last attempt changed, if its files are not in the work tree."""
+        self._last = last
         self._place = place
         self._steps = steps
         self._run = run
@@ -61,8 +68,18 @@ class Contexts:
             "Attempt": task.attempts + 1,
             "LastFailure": one_line(task.last_failure.partition("\n")[0], LONGEST_REASON),
             "Continues": self._place.settings.retry == "continue",
+            "LastDiff": self._last_diff(),
+            "LastFiles": list(self._last.files[:MAX_LAST_FILES]) if self._last else [],
             "NeedsChange": not task.no_change,
         }
+
+    def _last_diff(self) -> str:
+        """The path of the diff of the last attempt, written for the agent to read; "" if there is none."""
+        if self._last is None or self._steps.dry_run:
+            return ""
+        path = self._place.state / LAST_DIFF
+        atomic.write_bytes(path, self._last.patch, durable=False, disk=self._place.disk)
+        return str(path.relative_to(self._place.root))
 
     def _blob(self, event: LoopEvent, key: str, file: str) -> str:
         blob = str(self._steps.fire(self._run, event).result.get(key) or "")

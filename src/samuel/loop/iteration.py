@@ -115,7 +115,8 @@ class Iteration:
         self._start_attempt()
         with self._place.git.one_moment():
             files_before = self._files.project.current_state()
-            generated = Contexts(self._place, self._steps, self.run, self._task).generate()
+            last = self._tree.last_changes() if self._tree else None
+            generated = Contexts(self._place, self._steps, self.run, self._task, last).generate()
         answer = self._session(self._prepare(generated), files_before)
         self._observe()
         self._after_agent(answer)

@@ -19,7 +19,7 @@ from samuel.paths import HOME
 FILES = (
     *("prd.toon", "run.json", "progress.md", "summary.md", ".gitignore"),
     *("run.lock", "state.lock", "move.lock"),
-    *("project-snapshot.toon", "progress-context.md", "task-context.toon", "prd-context.md"),
+    *("last-attempt.diff", "project-snapshot.toon", "progress-context.md", "task-context.toon", "prd-context.md"),
 )
 DIRECTORIES = (
     *("journal", "sessions", "plugins", LOGS, "archive", "extra", PROMPTS, "history", "reports", "junit", "usage"),

@@ -85,6 +85,9 @@ class StateNames(msgspec.Struct, frozen=True, kw_only=True):
     LastDiff: Annotated[
         str, Meta(description="The path of the last attempt's diff, if its files are not in the work tree.")
     ] = ""
+    LastFiles: Annotated[list[str], Meta(description="The files in that diff, at most 20.")] = msgspec.field(
+        default_factory=list
+    )
     NeedsChange: Annotated[
         bool, Meta(description="True if a claim counts only with a changed file; false for `Changes: none`.")
     ] = True
