@@ -211,8 +211,8 @@ def test_a_client_s_own_error_has_a_kind(name: str, records: list[dict[str, Any]
     ],
 )
 def test_the_time_of_the_reset_is_read_in_every_form(name: str, record: dict[str, Any]) -> None:
-    given = ending(name, record)
-    assert (given.kind, given.resets_at) == (LIMITED, RESET)
+    outcome = ending(name, record)
+    assert (outcome.kind, outcome.resets_at) == (LIMITED, RESET)
 
 
 @pytest.mark.parametrize(
@@ -297,8 +297,8 @@ class TestAnAgentThatGotOverItsTrouble:
         retry = {"type": "system", "subtype": "api_retry", "error_status": 529}
         assert ending("claude", retry, assistant("hi"), facts=ExitFacts(3, "", "boom")).reason == "boom"
         again = {"type": "error", "message": "Reconnecting... 1/5 (stream disconnected)"}
-        said = {"type": "item.completed", "item": {"type": "agent_message", "text": "hi"}}
-        assert ending("codex", again, said, facts=ExitFacts(0, "", "")) == AgentEnding()
+        message = {"type": "item.completed", "item": {"type": "agent_message", "text": "hi"}}
+        assert ending("codex", again, message, facts=ExitFacts(0, "", "")) == AgentEnding()
 
     def test_keeps_a_usage_limit_until_its_result(self) -> None:
         assert ending("claude", LIMIT_EVENT, assistant("hm")).kind == LIMITED
@@ -326,8 +326,8 @@ class TestTheExit:
 
     def test_a_client_that_retried_a_wrong_key_until_its_timeout_is_unauthorised(self) -> None:
         retry = {"type": "system", "subtype": "api_retry", "error_status": 401, "error": "authentication_failed"}
-        given = ending("claude", retry, facts=ExitFacts(124, "", "", timed_out=60))
-        assert given == AgentEnding(UNAUTHORISED, "API error 401 authentication_failed")
+        outcome = ending("claude", retry, facts=ExitFacts(124, "", "", timed_out=60))
+        assert outcome == AgentEnding(UNAUTHORISED, "API error 401 authentication_failed")
 
     def test_a_sandbox_that_did_not_start_is_the_machine_s_trouble(self) -> None:
         why = "bwrap: setting up uid map: Permission denied"
@@ -360,9 +360,11 @@ class TestTheExit:
         ],
     )
     def test_a_crash_has_the_line_that_says_why(self, stderr: str, stdout: str, reason: str | None) -> None:
-        given = ending(PLAIN, facts=ExitFacts(1, stdout, stderr))
-        assert given.kind == CRASHED
-        assert given.reason == reason if reason else (given.reason.isprintable() and len(given.reason) <= 300)
+        outcome = ending(PLAIN, facts=ExitFacts(1, stdout, stderr))
+        assert outcome.kind == CRASHED
+        assert (
+            outcome.reason == reason if reason else (outcome.reason.isprintable() and len(outcome.reason) <= 300)
+        )
 
     def test_a_typed_error_is_the_reason_and_not_the_first_line_of_stderr(self) -> None:
         warning = ExitFacts(1, "", "WARNING: proceeding, even though we could not create PATH aliases\n")
@@ -384,8 +386,8 @@ class TestProse:
         assert prose_ending("E  psycopg: connection refused\n", "", NOW) is None
 
     def test_on_stderr_is_the_client_s(self) -> None:
-        given = prose_ending("", "Error: connect ECONNREFUSED 127.0.0.1:443\n    at TCP (net.js:1)\n", NOW)
-        assert given == AgentEnding(UNREACHABLE, "Error: connect ECONNREFUSED 127.0.0.1:443")
+        outcome = prose_ending("", "Error: connect ECONNREFUSED 127.0.0.1:443\n    at TCP (net.js:1)\n", NOW)
+        assert outcome == AgentEnding(UNREACHABLE, "Error: connect ECONNREFUSED 127.0.0.1:443")
         assert prose_ending("", "error 529: overloaded\n", NOW) == AgentEnding(OVERLOADED, "error 529: overloaded")
 
     def test_of_an_agent_with_types_does_not_count(self) -> None:

@@ -122,10 +122,10 @@ def test_a_change_is_seen_below_the_root_but_not_in_samuel_s_own_directory(tmp_p
 
 class TestTheBudget:
     def test_ends_the_agent_at_once_when_it_is_used_up(self, desk: Any) -> None:
-        asked: list[dict[str, float]] = []
+        usages: list[dict[str, float]] = []
 
         def over(usage: dict[str, float]) -> str:
-            asked.append(usage)
+            usages.append(usage)
             return "max_tokens = 150 is reached" if usage["input_tokens"] > 150 else ""
 
         body = f"echo '{message(1, 100)}'; echo '{message(2, 100)}'; {LIVES_ON}"
@@ -133,7 +133,7 @@ class TestTheBudget:
         assert done.ending == AgentEnding(EndingKind.OVER_BUDGET, "max_tokens = 150 is reached")
         assert done.exit_code == 124
         assert done.usage == {"input_tokens": 200, "output_tokens": 2}
-        assert [usage["input_tokens"] for usage in asked] == [100, 200]
+        assert [usage["input_tokens"] for usage in usages] == [100, 200]
 
     def test_is_not_asked_of_an_agent_that_reports_no_usage(self, desk: Any) -> None:
         done = desk.run(desk.sh("echo hello"), over_budget=lambda usage: "no")
@@ -149,19 +149,19 @@ class TestTheBudget:
 
 
 def test_the_activity_is_told_while_the_agent_works_with_paths_below_the_project(desk: Any) -> None:
-    heard = desk.root / "heard"
+    marker = desk.root / "marker"
     tool = {"type": "tool_use", "name": "Read", "input": {"file_path": f"{desk.root}/src/app.py"}}
     record = json.dumps({"type": "assistant", "message": {"content": [tool]}})
-    wait = f"n=0; until [ -e {heard} ]; do n=$((n + 1)); [ $n -lt 1000 ] || exit 1; sleep 0.1; done"
-    told: list[str] = []
+    wait = f"n=0; until [ -e {marker} ]; do n=$((n + 1)); [ $n -lt 1000 ] || exit 1; sleep 0.1; done"
+    reported: list[str] = []
 
     def hear(text: str, usage: dict[str, float]) -> None:
-        told.append(text)
-        heard.touch()
+        reported.append(text)
+        marker.touch()
 
     body = f"echo '{record}'; {wait}; printf 'last words'"
     assert desk.run(desk.sh(body, stream=ClaudeStream), on_activity=hear).exit_code == 0
-    assert told == ["reads src/app.py", "last words"]
+    assert reported == ["reads src/app.py", "last words"]
 
 
 def test_the_usage_file_of_copilot_is_read_and_a_link_there_is_not_followed(desk: Any) -> None:
@@ -186,14 +186,14 @@ def test_the_launcher_is_samuel_whatever_the_shell_does_to_path(desk: Any) -> No
 
 def carriers(mark: str) -> list[int]:
     variable = f"SAMUEL_TEST_MARK={mark}".encode()
-    found = []
+    pids = []
     for environ in Path("/proc").glob("[0-9]*/environ"):
         try:
             if variable in environ.read_bytes():
-                found.append(int(environ.parent.name))
+                pids.append(int(environ.parent.name))
         except OSError:
             continue
-    return found
+    return pids
 
 
 @pytest.fixture

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from samuel.events import AgentInvoke
-from samuel.loop.defaults.agent_invoke import RunAgent
 from samuel.loop.reports import AgentActivity
 from samuel.loop.stop import Stop
 
@@ -65,15 +62,14 @@ def test_idle_timeout_of_the_methodology_ends_an_agent_and_says_so(loop: LoopPro
     assert result["stderr"] == "no sign of work for 1s (idle_timeout)"
 
 
-def test_budget_of_the_workplace_ends_an_agent_in_the_middle(loop: LoopProject) -> None:
-    loop.configure(more=AS_CLAUDE)
+def test_budget_ends_an_agent_in_the_middle_of_its_work(loop: LoopProject) -> None:
+    loop.configure(settings="max_tokens = 50", more=AS_CLAUDE)
     loop.tasks("1")
     loop.agent(f"echo '{json.dumps(MESSAGE)}'\nexec sleep 600\n")
     with loop.open() as app:
-        place = replace(app.workplace, budget=lambda usage: f"{usage['input_tokens']} tokens are too many")
-        result = RunAgent(place)(AgentInvoke(agent="typed", prompt="go", deadline_ms=300_000))
+        result = app.fire("agent.invoke", agent="typed", prompt="go").result
     assert result["ending"]["kind"] == "over_budget"
-    assert result["stderr"] == result["ending"]["reason"] == "100 tokens are too many"
+    assert result["stderr"] == result["ending"]["reason"] == "`max_tokens`: 101 of 50 tokens are used"
     assert result["usage"] == {"input_tokens": 100, "output_tokens": 1}
 
 
@@ -83,4 +79,4 @@ def test_prompt_names_the_launcher_by_its_absolute_path(loop: LoopProject, kind:
     loop.tasks("1")
     with loop.open() as app:
         prompt = app.loop(Stop(), dry_run=True).dry_run("mine")["prompt"]
-    assert f"`{loop.root.resolve()}/.samuel/run/bin/samuel run done ID`" in prompt
+    assert f"`{loop.root.resolve()}/.samuel/run/bin/samuel run done 1`" in prompt
