@@ -107,10 +107,10 @@ def test_encode_writes_ids_in_quotes_and_joins_lists_with_bars() -> None:
     assert encode([task, Task(id="T2", title="Use it", depends_on=("1.10",))]) == (
         "tasks[2]{id,title,description,status,priority,complexity,parent_id,depends_on,files_to_create,"
         "files_to_modify,guardrails,completed_at,commit_sha,iteration,source,claimed,attempts,last_failure,"
-        "verified,checks,no_change,estimate}:\n"
+        "estimate}:\n"
         '  "1.10","Write it, well","",pending,medium,medium,"","","","a.py|b\\\\|c.py","","","",0,prd,'
-        'false,0,"","","",false,3\n'
-        '  "T2",Use it,"",pending,medium,medium,"","1.10","","","","","",0,prd,false,0,"","","",false,null\n'
+        'false,0,"",3\n'
+        '  "T2",Use it,"",pending,medium,medium,"","1.10","","","","","",0,prd,false,0,"",null\n'
     )
 
 
@@ -139,7 +139,7 @@ def test_a_file_by_hand_keeps_what_samuel_does_not_know() -> None:
     encoded = encode([first, replace(second, claimed=True), third, Task(id="3", title="New")], document)
     assert encoded.startswith("# my tasks\nproject: demo\ntasks[4]{id,title,")
     assert '\n  # the beginning\n  "1.0",Write it,' in encoded
-    assert encoded.endswith(",false,null\n# the end\nversion: 1.10\n")
+    assert encoded.endswith(',false,0,"",null\n# the end\nversion: 1.10\n')
     again = decode(encoded)
     assert [task.extra["owner"] for task in again.tasks] == ["ann", None, "bob", None]
     assert encode(again.tasks, again) == encoded
