@@ -70,6 +70,7 @@ def detected(root: Path, files: dict[str, str], *, repository: bool = True) -> l
             ["mypy .", "make test"],
             id="what make runs is not run again",
         ),
+        ({"Makefile": "test:\n\tpython3 -m unittest -q\n", "tests/test_a.py": ""}, ["make test"]),
         ({"justfile": "test:\n  cargo test\n", "Cargo.toml": ""}, ["just test"]),
         ({"justfile": "build:\n  cargo build\n", "Cargo.toml": ""}, ["cargo test --quiet"]),
         ({"Rakefile": "require 'rake'\nRake::TestTask.new\n"}, ["rake test"]),

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Literal
 
+import pytest
+
 from samuel.events.loop import CheckRun
 from samuel.loop.verdict import check_runs, failing_commands, judge, record_of
 
@@ -129,3 +131,18 @@ def test_runs_are_read_from_a_result_and_recorded_with_counts() -> None:
     assert record.tests is not None
     assert (record.tests.passed, record.tests.failed, record.tests.skipped) == (0, ("a",), 0)
     assert check_runs({}) == ()
+
+
+@pytest.mark.parametrize(
+    "empty",
+    [run(False, {}), run(False, None, tail="NO TESTS RAN\nmake: *** [test] Error 5\n")],
+    ids=["report", "text"],
+)
+def test_a_project_without_any_test_is_not_red_and_its_first_tests_soften_nothing(empty: CheckRun) -> None:
+    assert failing_commands([empty]) == ()
+    first = judge([GREEN], baseline=[empty], verified=[empty], check_files=["tests/test_a.py"])
+    assert (first.passed, first.softened) == (True, ())
+    assert judge([empty], baseline=[empty]).passed
+    assert not judge([RED], baseline=[empty]).passed
+    assert not judge([run(False, {"a": "failed"})], baseline=[empty]).passed
+    assert not judge([empty], baseline=[empty], before=[run(True, {"a": "passed"})]).passed

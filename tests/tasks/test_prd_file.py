@@ -106,7 +106,8 @@ def test_encode_writes_ids_in_quotes_and_joins_lists_with_bars() -> None:
     task = Task(id="1.10", title="Write it, well", files_to_modify=("a.py", "b|c.py"), extra={"estimate": 3})
     assert encode([task, Task(id="T2", title="Use it", depends_on=("1.10",))]) == (
         "tasks[2]{id,title,description,status,priority,complexity,parent_id,depends_on,files_to_create,"
-        "files_to_modify,guardrails,completed_at,commit_sha,iteration,source,claimed,attempts,last_failure,estimate}:\n"
+        "files_to_modify,guardrails,completed_at,commit_sha,iteration,source,claimed,attempts,last_failure,"
+        "estimate}:\n"
         '  "1.10","Write it, well","",pending,medium,medium,"","","","a.py|b\\\\|c.py","","","",0,prd,'
         'false,0,"",3\n'
         '  "T2",Use it,"",pending,medium,medium,"","1.10","","","","","",0,prd,false,0,"",null\n'
@@ -138,7 +139,7 @@ def test_a_file_by_hand_keeps_what_samuel_does_not_know() -> None:
     encoded = encode([first, replace(second, claimed=True), third, Task(id="3", title="New")], document)
     assert encoded.startswith("# my tasks\nproject: demo\ntasks[4]{id,title,")
     assert '\n  # the beginning\n  "1.0",Write it,' in encoded
-    assert encoded.endswith(',"",null\n# the end\nversion: 1.10\n')
+    assert encoded.endswith(',false,0,"",null\n# the end\nversion: 1.10\n')
     again = decode(encoded)
     assert [task.extra["owner"] for task in again.tasks] == ["ann", None, "bob", None]
     assert encode(again.tasks, again) == encoded

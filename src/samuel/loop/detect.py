@@ -27,6 +27,7 @@ _OTHERS = frozenset(
         *("venv", "env", "htmlcov", "coverage"),
     )
 )
+_SAME_TESTS = {"unittest": "pytest", "tox": "pytest", "nox": "pytest"}  # runners of the same tests
 _PYTHON_TESTS = ("test_*.py", "*_test.py")
 _LOCK_FILES = {"pnpm-lock.yaml": "pnpm", "yarn.lock": "yarn", "bun.lock": "bun", "bun.lockb": "bun"}
 _RUN_SCRIPT = {
@@ -95,12 +96,13 @@ def _without_repetition(by_extent: list[str], order: list[str], project: _Projec
     runners: set[str] = set()
     for command in by_extent:
         check = CheckFiles.of([command], project.files, project.read)
+        own_runners = {_SAME_TESTS.get(name, name) for name in check.runners}
         repeats_step = check.steps and check.steps <= steps
-        repeats_runner = check.runners and check.runners <= runners
+        repeats_runner = own_runners and own_runners <= runners
         if not (repeats_step or repeats_runner):
             chosen.append(command)
         steps |= check.steps
-        runners |= check.runners
+        runners |= own_runners
     return [command for command in dict.fromkeys(order) if command in chosen]
 
 

@@ -11,6 +11,7 @@ What a completed task has put right since then is no longer accepted.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -21,6 +22,8 @@ from samuel.loop.junit import CaseResults, compare
 
 MAX_NAMED = 50  # tests in a record
 MAX_TOLD = 10  # tests or files in a text for the next attempt
+# What pytest, unittest and jest print; behind make their exit code is lost.
+_NO_TESTS = re.compile(r"\bno tests (?:ran|found|collected)\b|\bcollected 0 items\b", re.IGNORECASE)
 
 
 class CheckVerdict(NamedTuple):
@@ -49,8 +52,15 @@ def check_runs(result: Mapping[str, Any]) -> tuple[CheckRun, ...]:
 
 
 def failing_commands(runs: Iterable[CheckRun]) -> tuple[str, ...]:
-    """The commands that failed: what the baseline says about a project."""
-    return tuple(run.command for run in runs if not run.passed)
+    """The commands that failed: what the baseline says about a project. One without any test yet is not red."""
+    return tuple(run.command for run in runs if not run.passed and not has_no_tests(run))
+
+
+def has_no_tests(run: CheckRun) -> bool:
+    """Whether a check failed only because there is no test: pytest and others end with an exit code of its own."""
+    return not run.passed and (
+        run.tests == {} if run.tests is not None else bool(_NO_TESTS.search(run.output_tail))
+    )
 
 
 def record_of(run: CheckRun, *, verified_files: bool = False, known_failure: bool = False) -> CheckRecord:
@@ -92,18 +102,18 @@ def judge(
     """
     earlier = {run.command: run for run in (before if before is not None else baseline or ())}
     accepted = {run.command: run for run in baseline or ()}
-    failures, known = _failures(own, accepted, earlier)
+    failures, accepted_names = _failures(own, accepted, earlier)
     lost = _lost(own, earlier)
     records = [
         *(record_of(run, verified_files=True) for run in verified or ()),
-        *(record_of(run, known_failure=run.command in known and not run.passed) for run in own),
+        *(record_of(run, known_failure=run.command in accepted_names and not run.passed) for run in own),
     ]
     softened: tuple[str, ...] = ()
     if failures:
         why = _described(failures)
     else:
-        failures_without, known_without = _failures(verified or (), accepted, earlier)
-        known = {**known, **known_without}
+        failures_without, without_changes_names = _failures(verified or (), accepted, earlier)
+        accepted_names = {**accepted_names, **without_changes_names}
         softened = tuple(path for path in check_files if path not in owned_files) if failures_without else ()
         why = _softened_text(softened, failures_without, softened_tests) if softened else ""
     return CheckVerdict(
@@ -111,7 +121,7 @@ def judge(
         why,
         softened,
         tuple(dict.fromkeys((*lost, *softened_tests))),
-        tuple(dict.fromkeys(name for names in known.values() for name in names)),
+        tuple(dict.fromkeys(name for names in accepted_names.values() for name in names)),
         tuple(records),
     )
 
@@ -121,7 +131,7 @@ def _failures(
 ) -> tuple[list[_CheckFailure], dict[str, tuple[str, ...]]]:
     """What failed and counts; and by command what failed before the first agent as well."""
     failures: list[_CheckFailure] = []
-    known: dict[str, tuple[str, ...]] = {}
+    accepted_names: dict[str, tuple[str, ...]] = {}
     for run in runs:
         if run.passed:
             if why := _nothing_ran(run, earlier.get(run.command) or accepted.get(run.command)):
@@ -129,10 +139,10 @@ def _failures(
             continue
         names = _known_failures(run, accepted.get(run.command), earlier.get(run.command))
         if names:
-            known[run.command] = names
+            accepted_names[run.command] = names
         else:
             failures.append(_CheckFailure(run.command, _why_failed(run, accepted.get(run.command))))
-    return failures, known
+    return failures, accepted_names
 
 
 def _nothing_ran(run: CheckRun, before: CheckRun | None) -> str:
@@ -153,6 +163,8 @@ def _known_failures(run: CheckRun, baseline: CheckRun | None, earlier: CheckRun 
     befores = [before for before in (baseline, earlier) if before is not None]
     if baseline is None or any(before.passed for before in befores):
         return ()
+    if has_no_tests(baseline):
+        return (run.command,) if has_no_tests(run) and all(map(has_no_tests, befores)) else ()
     if baseline.tests is None:
         return (run.command,)
     tests = run.tests or {}

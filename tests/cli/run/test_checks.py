@@ -9,6 +9,7 @@ from samuel.tasks.task import Task
 from .conftest import CONFIG
 
 WITHOUT = CONFIG.replace('quality_checks = ["test -f work-1"]\n', "")
+GREEN = CONFIG.replace("test -f work-1", "true")
 REFUSED = (
     2,
     "",
@@ -29,19 +30,21 @@ def test_required_checks_refuse_a_run_without_any_before_an_agent_starts(samuel,
 
 
 def test_required_checks_let_a_run_with_checks_start(samuel, workshop):
+    workshop.configure(GREEN)
     assert samuel("run", "start", "--yes", "--require-checks", "--iterations", "1").code == 0
     assert workshop.statuses == ["completed", "pending"]
 
 
 def test_a_run_does_not_start_with_checks_of_tasks_that_are_not_trusted(samuel, workshop):
+    workshop.configure(GREEN)
     assert samuel("trust", "--yes").code == 0
     workshop.store.replace_all([Task(id="1", title="One", checks=("touch own",))])
     ran = samuel("run", "start")
     assert ran == (
         1,
         "",
-        "error: not trusted: `checks:ralph:tasks` has not been agreed to yet; run `samuel trust` to look at it and "
-        "agree, or `samuel run start --yes`\n",
+        "error: not trusted: `checks:ralph:tasks` has not been agreed to yet; run `samuel trust` to look at it "
+        "and agree, or `samuel run start --yes`\n",
     )
     assert not (workshop.root / "work-1").exists()
     assert samuel("run", "start", "--yes").code == 0
