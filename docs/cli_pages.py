@@ -19,6 +19,9 @@ EXIT_1 = {
     "or sandbox, something not trusted",
     "samuel run pilot": "it ended because of failures, or could not begin, as with `run start`",
     "samuel run status": "there are no tasks yet",
+    "samuel run show": "git has no change of that task to show, with `--diff`",
+    "samuel run log": "there is no such log",
+    "samuel run report": "the file cannot be written",
     "samuel run tasks": "there are no tasks yet",
     "samuel run done": "the task cannot be completed now; inside a run, it is not the current one",
     "samuel run skip": "the task is completed or skipped already; inside a run, it is not the current one",
@@ -64,6 +67,7 @@ EXIT_1 = {
 INTERRUPTED = (
     "samuel run start",
     "samuel run pilot",
+    "samuel run log",
     "samuel recipe run",
     "samuel ability run",
     "samuel ability call",

@@ -30,7 +30,7 @@ def test_a_second_methodology_moves_the_state_of_the_first(samuel, two, project)
     run = project / ".samuel/run"
     assert sorted(os.listdir(run)) == [".gitignore", "journal", "ralph", "run.lock", "state.lock"]
     assert {"prd.toon", "progress.md", "run.json", "logs", "summary.md"} <= set(os.listdir(run / "ralph"))
-    assert samuel("run", "status").out.endswith("last run    max_iterations\niterations  1\n")
+    assert ", max_iterations\n" in samuel("run", "status").out
     assert samuel("run", "start").code == 0
     assert [task.status for task in TaskStore(run / "ralph").load()] == ["completed", "completed"]
 

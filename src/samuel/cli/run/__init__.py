@@ -31,14 +31,17 @@ COMMANDS = {
     "start": CommandEntry("samuel.cli.run.start:start", "Work on the tasks until they are done."),
     "pilot": CommandEntry("samuel.cli.run.pilot:pilot", "Work on the tasks, and let the agent look for more."),
     "status": CommandEntry(
-        "samuel.cli.run.status:status", "Count the tasks by status; show how the last run ended."
+        "samuel.cli.run.status:status", "Count the tasks by status; show the last run, and what waits for you."
     ),
     "history": CommandEntry("samuel.cli.run.history:history", "List the runs, the newest first."),
     "show": CommandEntry(
         "samuel.cli.run.show:show", "Show a run or a task: its attempts, why they failed, what they cost."
     ),
     "log": CommandEntry("samuel.cli.run.log:log", "Print what an agent wrote."),
-    "report": CommandEntry("samuel.cli.run.report:report", "Report what a run did, also as HTML or Markdown."),
+    "report": CommandEntry(
+        "samuel.cli.run.report:report",
+        "Report what a run did: what is verified, what waits for you, and why attempts failed.",
+    ),
     "tasks": CommandEntry("samuel.cli.run.tasks:tasks", "List the tasks."),
     "done": CommandEntry("samuel.cli.run.done:done", "Mark a task as done."),
     "skip": CommandEntry("samuel.cli.run.skip:skip", "Skip a task, with a reason."),
