@@ -25,9 +25,9 @@ const measure = () => {{
   const page = frame.contentDocument;
   for (const details of page.querySelectorAll("details")) details.open = true;
   const root = page.documentElement;
-  const rows = [...page.querySelectorAll("h1, .lane, .card")].filter(row => row.getBoundingClientRect().height > 0);
-  document.getElementById("result").textContent =
-    `width ${{root.scrollWidth}} of ${{root.clientWidth}}, ${{rows.length}} rows, title ${{page.title.length > 0}}`;
+  const rows = [...page.querySelectorAll("h1, .lane, .card")].filter(row => row.offsetHeight > 0).length;
+  const width = `width ${{root.scrollWidth}} of ${{root.clientWidth}}`;
+  document.getElementById("result").textContent = `${{width}}, ${{rows}} rows, title ${{page.title.length > 0}}`;
 }};
 frame.addEventListener("load", measure);
 </script></body>"""
