@@ -16,7 +16,7 @@ from markdown_it import MarkdownIt
 from samuel.agents.ending import AgentEnding, EndingKind
 from samuel.events.endings import ExitReason, IterationOutcome
 from samuel.loop.attempt_record import AttemptRecord, ChangedFile, CheckRecord, ReportedTests, RunRecord
-from samuel.loop.history import RunHistory
+from samuel.loop.history import History, RunHistory
 from samuel.loop.report import (
     RunReport,
     WaitingQuestion,
@@ -27,8 +27,11 @@ from samuel.loop.report import (
     to_markdown,
 )
 from samuel.loop.report.words import OUTCOMES, CostSummary, block, line, span
+from samuel.loop.reports import LoopWarning
 from samuel.printable import safe_json
 from samuel.tasks.task import Task
+
+from .conftest import LoopProject
 
 DOCS = Path(__file__).parents[2] / "docs"
 HOSTILE = (
@@ -283,6 +286,23 @@ def test_saved_reports_are_three_files_and_a_link_is_not_followed(tmp_path: Path
     with pytest.raises(Exception, match="symbolic link"):
         save_report(tmp_path, report)
     assert os.listdir(tmp_path / "elsewhere") == []
+
+
+def test_the_report_of_a_run_is_written_into_the_state_and_a_failure_is_a_warning(loop: LoopProject) -> None:
+    loop.tasks("1", status="blocked", last_failure="no key")
+    with loop.open() as app:
+        place = app.workplace
+        History.of(place.state, place.record).begin(history().run)
+        directory = write_reports(place, "run-1")
+        assert directory == place.state / "reports/run-1"
+        assert "samuel run reset 1" in (directory / "report.md").read_text()
+        assert loop.reports == []
+        assert write_reports(place, "run-2") is None
+        (directory / "report.md").unlink()
+        (directory / "report.md").mkdir()
+        assert write_reports(place, "run-1") is None
+    warnings = [report.text.partition(":")[0] for report in loop.reports if isinstance(report, LoopWarning)]
+    assert warnings == ["the report of run run-2 was not written", "the report of run run-1 was not written"]
 
 
 def test_the_sample_report_of_the_documentation_is_current(monkeypatch: pytest.MonkeyPatch) -> None:
