@@ -120,7 +120,7 @@ def test_a_dry_run_prints_the_prompt_with_the_prose_of_the_prd(night: MakeNight)
 def test_the_prompt_names_a_samuel_that_works_without_a_path(night: MakeNight) -> None:
     project = night("One")
     # As a login shell does, which sets PATH anew.
-    find = 'grep -o "/[^ `]*bin/samuel" ../outside/prompts/001.md | head -n 1'
+    find = "grep -o '/[^ `]*bin/samuel' ../outside/prompts/001.md | head -n 1"
     project.plan("1", do(["solve"], ["run", "sh", "-c", f'PATH=/usr/bin:/bin; "$({find})" run done 1']))
 
     project.start()

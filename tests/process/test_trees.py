@@ -666,3 +666,11 @@ class TestRefs:
         assert trees.content(tree, "a.txt") == b"linked\n"
         trees.refs.keep(attempt_ref("r", "1", 1), tree)
         assert [ref.task for ref in KeptRefs(Git(root, here)).refs()] == ["1"]
+
+
+def test_an_empty_file_alone_is_put_back(root: Path, trees: Trees) -> None:
+    write(root, {"empty.txt": ""})
+    before = trees.snapshot()
+    write(root, {"empty.txt": "not any more\n"})
+    assert trees.put(before, ["empty.txt"]) == []
+    assert (root / "empty.txt").read_text() == ""

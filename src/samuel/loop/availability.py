@@ -76,5 +76,5 @@ def _is_worth_a_try(wait: AgentWait, max_wait: float) -> bool:
 
 def _why_not(agent: str, wait: AgentWait) -> str:
     if wait.kind is EndingKind.UNAUTHORISED:
-        return f"{agent} is not logged in: {wait.why}"
+        return f"{agent} is not logged in: {wait.why}; log in, or give it its key, and start again"
     return f"{agent} stays {wait.kind} for longer than `max_wait`: {wait.why}"

@@ -12,13 +12,14 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from samuel.agents.ending import EndingKind
 from samuel.errors import SamuelError
 from samuel.events import AfterIteration, AfterLoop, BeforeLoop
 from samuel.events.endings import ExitReason
 from samuel.files.lock import held
 from samuel.loop import baseline
 from samuel.loop.attempts import NO_TREE
-from samuel.loop.availability import AgentChoice, choose
+from samuel.loop.availability import AgentChoice, AgentWait, choose
 from samuel.loop.budgets import NOTHING_ADDED, AddedBudget
 from samuel.loop.evidence import restore
 from samuel.loop.iteration import Iteration
@@ -242,6 +243,7 @@ class Loop:
             agent=agents[0],
             agents=list(agents),
             added_budget=added,
+            waits=self._limits_of(last_run),
             started_at=self._place.clock.now(),
             max_iterations=max_iterations,
             dirty=self._excluded_from_commits(person),
@@ -255,6 +257,13 @@ class Loop:
         if self._file.problem:
             self._place.warn(f"there is no record of this run, so it cannot be resumed: {self._file.problem}")
         return run
+
+    def _limits_of(self, last_run: Run | None) -> dict[str, AgentWait]:
+        """The usage limits that a run still waited for when it was interrupted."""
+        if last_run is None or last_run.exit_reason is not ExitReason.INTERRUPTED:
+            return {}
+        now, waits = self._place.clock.now(), last_run.waits.items()
+        return {agent: wait for agent, wait in waits if wait.kind is EndingKind.LIMITED and wait.until > now}
 
     def _go_on(self, last_run: Run, max_iterations: int, agents: Sequence[str], added: AddedBudget) -> Run:
         """The run that a budget ended: what it used still counts."""

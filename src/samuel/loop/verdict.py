@@ -109,13 +109,11 @@ def judge(
         *(record_of(run, known_failure=run.command in accepted_names and not run.passed) for run in own),
     ]
     softened: tuple[str, ...] = ()
-    if failures:
-        why = _described(failures)
-    else:
+    if all(run.passed or run.command in accepted_names for run in own):  # also a check that passes without a test
         failures_without, without_changes_names = _failures(verified or (), accepted, earlier)
         accepted_names = {**accepted_names, **without_changes_names}
         softened = tuple(path for path in check_files if path not in owned_files) if failures_without else ()
-        why = _softened_text(softened, failures_without, softened_tests) if softened else ""
+    why = _softened_text(softened, failures_without, softened_tests) if softened else _described(failures)
     return CheckVerdict(
         not failures and not softened,
         why,

@@ -187,9 +187,9 @@ def _is_writable(path: str) -> bool:
 def _batches(entries: Iterable[TreeEntry]) -> list[list[TreeEntry]]:
     """The entries in groups whose contents fit in memory together."""
     batches: list[list[TreeEntry]] = []
-    size = _BATCH
+    size = 0
     for entry in entries:
-        if size + entry.size > _BATCH:
+        if not batches or size + entry.size > _BATCH:
             batches.append([])
             size = 0
         batches[-1].append(entry)
