@@ -54,7 +54,7 @@ def test_changes_of_a_blocked_task_are_in_a_ref_can_be_shown_and_restored(night:
     screen = project.start(code=1).screen
 
     assert project.read("calc.py") == CALC
-    refs = project.git("for-each-ref", "--format=%(refname)", "refs/samuel/*/1/").split()
+    refs = project.git("for-each-ref", "--format=%(refname)", "refs/samuel/*/1/*").split()
     assert [ref.split("/")[-2:] for ref in refs] == [["1", "1"], ["1", "2"]]
     assert project.git("show", f"{refs[-1]}:debris.py") == "left = True\n"
     assert project.attempts("1")[-1]["ref"] == refs[-1]
