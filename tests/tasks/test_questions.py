@@ -159,7 +159,7 @@ class TestTheFile:
         assert "questions" not in text
         document = decode(text)
         written = encode(asked(tasks=document.tasks), document)
-        assert ",no_change,questions}:" in written.split("\n")[0]
+        assert ",last_failure,questions}:" in written.split("\n")[0]
         back = decode(written)
         assert back.tasks == asked()
         # Once it is there it stays, so that rows that did not change keep their text.
