@@ -70,6 +70,7 @@ class PlainDisplay:
         self._closed = False
         self._in_a_line = False  # of the agent's output
         self._agent_text = AgentText()
+        self._prints_chunks = False  # of the agent at work: then its activity is in them
         self._log = ""  # of the agent of this iteration
         self._tail_shown = False  # of a check of this iteration
         self._reason = ""  # that was printed last
@@ -84,7 +85,8 @@ class PlainDisplay:
 
     def __call__(self, report: Report) -> None:
         if isinstance(report, AgentOutputChunk):
-            text = self._agent_text.feed(report.chunk) if report.readable or self.raw else ""
+            self._prints_chunks = report.readable or self.raw
+            text = self._agent_text.feed(report.chunk) if self._prints_chunks else ""
             if self._verbose:
                 self._write(safe(text), whole=False)
         elif line := self.line(report):
@@ -157,7 +159,8 @@ class PlainDisplay:
                 answer = f"samuel run answer {report.task_id} TEXT"
                 return f"  question about task {report.task_id}: {report.question}\n    {answer}"
             case AgentActivity():
-                return f"    {first_line(report.text)}" if self._verbose and report.text else ""
+                wanted = self._verbose and report.text and not self._prints_chunks
+                return f"    {first_line(report.text)}" if wanted else ""
             case StepStarted() | CheckStarted() | AgentOutputChunk():
                 return ""
             case _:

@@ -9,6 +9,7 @@ from msgspec import UNSET
 
 from samuel.agents.ending import EndingKind
 from samuel.agents.invoke import Invoked, invoke
+from samuel.agents.stream import PlainStream
 from samuel.agents.table import find
 from samuel.errors import SamuelError
 from samuel.events import AgentInvoke
@@ -28,8 +29,10 @@ class RunAgent:
         # A hook may have changed the agent, and the command line of any agent may have come with the project.
         if why := place.refusal(commands.of_agent(event.agent, place.agents, place.root)):
             raise SamuelError(why)
+        agent = find(event.agent, place.agents)
+        readable = agent.stream is PlainStream
         done = invoke(
-            find(event.agent, place.agents),
+            agent,
             prompt=event.prompt,
             env=event.env,
             sandbox=event.sandbox,
@@ -38,7 +41,7 @@ class RunAgent:
             iteration=event.iteration,
             timeout=seconds,
             environment=place.host,
-            on_output=lambda chunk: place.watch(AgentOutputChunk(chunk)),
+            on_output=lambda chunk: place.watch(AgentOutputChunk(chunk, readable)),
             cache=place.cache,
             session="" if event.session_id is UNSET else event.session_id,
             run_id="" if event.run_id is UNSET else event.run_id,
