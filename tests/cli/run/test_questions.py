@@ -8,7 +8,7 @@ import pytest
 
 from samuel.tasks.task import Task, find
 
-from .conftest import GOOD
+from .conftest import CONFIG, GOOD, Workshop
 
 DROPPED = "env -u SAMUEL_RUN_ID -u SAMUEL_STEP -u SAMUEL_SESSION_ID -u SAMUEL_TASK_ID -u SAMUEL_CALL"
 SAMUEL = f"{sys.executable} -P -m samuel"
@@ -22,6 +22,13 @@ if [ "$SAMUEL_TASK_ID" = 1 ] && ! grep -q 'answer: toon\\|,toon$' prompt; then
 fi
 {GOOD}"""
 WAITS = "task `1.10` waits for the answer to `q1`; end this turn now: the answer will be in the next prompt\n"
+
+
+@pytest.fixture
+def workshop(workshop: Workshop) -> Workshop:
+    """Its check fails before the first agent has worked."""
+    workshop.configure(CONFIG.replace("pause =", 'baseline = "accept"\npause ='))
+    return workshop
 
 
 def test_a_question_is_parked_answered_and_in_the_next_prompt(samuel, workshop):
