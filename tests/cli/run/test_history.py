@@ -20,7 +20,7 @@ from samuel.process.live import registered
 from samuel.tasks.store import TaskStore
 from samuel.tasks.task import Task
 
-from .conftest import REAL, Workshop
+from .conftest import CONFIG, REAL, Workshop
 
 START = 1_750_000_000.0
 FIRST = "run-19772a7d400aaaaaaaa000001"
@@ -359,6 +359,7 @@ def test_run_status_names_what_waits_for_a_person(samuel, past):
 
 
 def test_two_runs_do_not_write_over_each_others_logs(samuel, workshop: Workshop):
+    workshop.configure(CONFIG.replace("test -f work-1", "true"))
     workshop.agent('echo "$SAMUEL_RUN_ID"\n')
     assert samuel("trust", "--yes").code == 0
     for _ in range(2):
