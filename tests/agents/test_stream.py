@@ -9,7 +9,7 @@ import pytest
 
 from samuel.agents.agent import Agent
 from samuel.agents.configured import configured
-from samuel.agents.stream import LineSplitter, PlainStream, readable
+from samuel.agents.stream import LineSplitter, PlainStream, ReadableLog
 from samuel.agents.streams import STREAMS
 from samuel.agents.table import AGENTS, find
 from samuel.agents.words import command_words, tool_words
@@ -144,14 +144,17 @@ def test_lines_are_made_of_chunks_and_a_line_without_end_is_left_out() -> None:
 def test_a_raw_log_is_readable() -> None:
     log = [
         b"greeting \x1b[31m\n",
-        json.dumps({"type": "system", "subtype": "init"}).encode(),
-        json.dumps(claude_tool("Read", file_path="a.py")).encode(),
+        json.dumps({"type": "system", "subtype": "init"}).encode() + b"\n",
+        json.dumps(claude_tool("Read", file_path="a.py")).encode() + b"\n",
         json.dumps(
             {"type": "user", "message": {"content": [{"type": "tool_result", "content": "x" * 9}]}}
-        ).encode(),
+        ).encode()
+        + b"\n",
         b'{"type":"result","is_error":true,"result":"Invalid API key \xc2\xb7 Please run /login"}\n',
     ]
-    assert list(readable(log, AGENTS["claude"].stream)) == [
+    readable = ReadableLog(AGENTS["claude"].stream)
+    chunks = [b"".join(log)[:50], b"".join(log)[50:]]  # a chunk ends anywhere
+    assert [line for chunk in chunks for line in readable.feed(chunk)] + readable.close() == [
         "greeting \\x1b[31m",
         "reads a.py",
         "unauthorised: Invalid API key · Please run /login",

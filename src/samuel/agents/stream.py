@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable
 from typing import Any, Protocol
 
 import msgspec
@@ -154,19 +154,38 @@ def last_line(text: str, longest: int = LONGEST_ACTIVITY) -> str:
     return shorten(next((line for line in lines if line), ""), longest)
 
 
-def readable(lines: Iterable[bytes], factory: StreamFactory) -> Iterator[str]:
+class ReadableLog:
     """A raw log as a person would read it: what the agent did and said, a line each, and its trouble."""
-    stream = factory(SystemClock.now)
-    before: tuple[str, AgentEnding | None] = ("", None)
-    for line in lines:
-        if not line.lstrip().startswith(_RECORD) or len(line) > LONGEST_LINE:
+
+    def __init__(self, factory: StreamFactory) -> None:
+        self._stream = factory(SystemClock.now)
+        self._splitter = LineSplitter(self._take)
+        self._before: tuple[str, AgentEnding | None] = ("", None)
+        self._lines: list[str] = []
+
+    def feed(self, chunk: bytes) -> list[str]:
+        """The lines that are complete with this chunk."""
+        self._splitter.feed(chunk)
+        return self._taken()
+
+    def close(self) -> list[str]:
+        """The last line, if it has no end."""
+        self._splitter.close()
+        return self._taken()
+
+    def _taken(self) -> list[str]:
+        lines, self._lines = self._lines, []
+        return lines
+
+    def _take(self, line: bytes) -> None:
+        if not line.lstrip().startswith((b"{", b"[")):
             if text := line[:_LONGEST_READABLE].decode("utf-8", "replace").rstrip():
-                yield safe(text, keep="\t")
-            continue
-        stream.feed(line)
-        after = (stream.activity, stream.problem)
-        if after[0] != before[0]:
-            yield after[0]
-        if after[1] is not None and after[1] != before[1]:
-            yield f"{after[1].kind}: {after[1].reason}"
-        before = after
+                self._lines.append(safe(text, keep="\t"))
+            return
+        self._stream.feed(line)
+        activity, problem = self._stream.activity, self._stream.problem
+        if activity != self._before[0]:
+            self._lines.append(activity)
+        if problem is not None and problem != self._before[1]:
+            self._lines.append(f"{problem.kind}: {problem.reason}")
+        self._before = (activity, problem)

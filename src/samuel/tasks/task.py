@@ -55,6 +55,11 @@ class Task(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     def open_questions(self) -> tuple[Question, ...]:
         return tuple(question for question in self.questions if question.open)
 
+    @property
+    def reason(self) -> str:
+        """Why it is not done: its open question, or why the last attempt failed or it was skipped or blocked."""
+        return next((question.text for question in self.open_questions), self.last_failure)
+
     def plain(self) -> dict[str, Any]:
         """The task in event payloads and in `--json`: its own fields, and the unknown columns beside them."""
         fields = {name: getattr(self, name) for name in COLUMNS}

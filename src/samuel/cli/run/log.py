@@ -9,8 +9,10 @@ from typing import NamedTuple
 
 import click
 
-from samuel import paths
+from samuel import config, paths
 from samuel.agents.process_files import log_path
+from samuel.agents.stream import PlainStream, ReadableLog, StreamFactory
+from samuel.agents.table import find
 from samuel.cli.command_context import CommandContext, json_option
 from samuel.cli.run import run_file
 from samuel.cli.run.selection import RunsOfProject
@@ -63,7 +65,7 @@ def log(here: CommandContext, name: str, iteration: int | None, follow: bool, ra
         return here.out.answer(
             {"run_id": agent_log.run_id, "iteration": agent_log.iteration, "log": file, "text": text}
         )
-    write = _write_raw if raw else readable_writer()
+    write = _write_raw if raw else readable_writer(_stream(here, runs, current, agent_log))
     if follow and current is not None and agent_log.run_id == current.run_id:
         _follow(runs.state, agent_log, write)
     else:
@@ -97,6 +99,18 @@ def _selected(runs: RunsOfProject, current: Run | None, name: str, iteration: in
         hint = "the agent wrote nothing, or its log was removed to make room"
         raise SamuelError(f"`{path.relative_to(runs.root)}` does not exist", hint)
     return AgentLog(run_id, number, path)
+
+
+def _stream(here: CommandContext, runs: RunsOfProject, current: Run | None, agent_log: AgentLog) -> StreamFactory:
+    """How the output of the agent that wrote this log is read; as plain text if that agent is gone."""
+    agents = {
+        attempt.iteration: attempt.agent for attempt in runs.attempts() if attempt.run_id == agent_log.run_id
+    }
+    name = agents.get(agent_log.iteration) or (current.agent if current else "")
+    try:
+        return find(name, config.load(here.root / paths.CONFIG).agents).stream
+    except SamuelError:
+        return PlainStream
 
 
 def _follow(state: Path, agent_log: AgentLog, write: LogWriter, clock: Clock | None = None) -> None:
@@ -137,15 +151,18 @@ def _chunks(state: Path, path: Path, position: int, most: int) -> Iterator[bytes
             yield chunk
 
 
-def readable_writer() -> LogWriter:
-    """Prints what an agent wrote without what a terminal might act on; chunks may end within a character."""
-    decode = codecs.getincrementaldecoder("utf-8")("replace").decode
+def readable_writer(stream: StreamFactory) -> LogWriter:
+    """Prints what an agent wrote as a person would read it, without what a terminal might act on."""
+    if stream is PlainStream:
+        decode = codecs.getincrementaldecoder("utf-8")("replace").decode
+        return lambda chunk: _print(safe(decode(chunk)))
+    log = ReadableLog(stream)
+    return lambda chunk: _print("".join(f"{line}\n" for line in log.feed(chunk)))
 
-    def write(chunk: bytes) -> None:
-        sys.stdout.write(safe(decode(chunk)))
-        sys.stdout.flush()
 
-    return write
+def _print(text: str) -> None:
+    sys.stdout.write(text)
+    sys.stdout.flush()
 
 
 def _write_raw(chunk: bytes) -> None:

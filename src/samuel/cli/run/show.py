@@ -73,8 +73,8 @@ def _show_task(here: CommandContext, runs: RunsOfProject, selection: Selection) 
     commit = (row.commit_sha if row else "") or next((a.commit for a in reversed(attempts) if a.commit), "")
     status = status_words(row) if row else "no longer in the task list"
     facts = [("task", f"{selection.task_id} {line(title)}"), ("status", status)]
-    if row and row.last_failure and row.status != "completed":
-        facts.append(("question" if row.status == "waiting" else "why", line(row.last_failure)))
+    if row and row.reason and row.status != "completed":
+        facts.append(("question" if row.status == "waiting" else "why", line(row.reason)))
     facts += [("commit", commit)] if commit else []
     if last:
         facts.append(

@@ -40,7 +40,7 @@ def status(here: CommandContext) -> int:
     data |= {
         "unverified": [task.id for task in _unverified(tasks)],
         "blocked": [{"id": task.id, "why": task.last_failure} for task in tasks if task.status == "blocked"],
-        "waiting": [{"id": task.id, "why": task.last_failure} for task in tasks if task.status == "waiting"],
+        "waiting": [{"id": task.id, "why": task.reason} for task in tasks if task.status == "waiting"],
     }
     words = _counts(_word(task) for task in tasks)
     blocks: list[str | OutputTable] = [OutputTable(COLUMNS, [(word, str(count)) for word, count in words.items()])]
@@ -72,7 +72,7 @@ def _run_lines(run: Run, live: bool, seconds: float | None) -> Iterable[str]:
 def _attention(tasks: Tasks) -> list[str]:
     """What waits for a person, each with the command for it."""
     lines = [
-        f"waiting     {task.id} {line(task.title, 60)}: {line(task.last_failure, REASON)}"
+        f"waiting     {task.id} {line(task.title, 60)}: {line(task.reason, REASON)}"
         for task in tasks
         if task.status == "waiting"
     ]

@@ -40,6 +40,5 @@ def _row(task: Task) -> tuple[str, ...]:
         status = "in_progress (claimed)"
     elif task.verified == "none" and status == "completed":
         status = "completed (unverified)"
-    questions = [question.text for question in task.open_questions]
-    why = " ".join((questions[0] if questions else task.last_failure).split())[:60]  # `--json` has the whole of it
+    why = " ".join(task.reason.split())[:60]  # `--json` has the whole of it
     return task.id, status, task.priority, task.complexity, ", ".join(task.depends_on) or "-", task.title, why

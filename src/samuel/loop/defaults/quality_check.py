@@ -6,6 +6,7 @@ from typing import Any
 
 import msgspec
 
+from samuel.agents.process_files import log_path
 from samuel.errors import SamuelError
 from samuel.events import QualityCheck
 from samuel.events.loop import CheckRun
@@ -107,7 +108,7 @@ class RunCommands:
         """Write the output of a check to the logs of its iteration, beside the agent's."""
         if not event.iteration:
             return
-        path = self._place.logs / f"iteration-{event.iteration:04}-checks.log"
+        path = log_path(self._place.state, event.run_id or "", event.iteration, "checks")
         self._place.append(path, f"$ {command}  ({'ok' if passed else 'failed'})\n".encode() + output + b"\n")
 
 

@@ -3,11 +3,10 @@
 from samuel.loop.report.files import save_report, write_reports
 from samuel.loop.report.html import to_html
 from samuel.loop.report.markdown import to_markdown
-from samuel.loop.report.model import RunReport, WaitingQuestion, build_report, report_json
+from samuel.loop.report.model import RunReport, build_report, report_json
 
 __all__ = [
     "RunReport",
-    "WaitingQuestion",
     "build_report",
     "report_json",
     "save_report",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 
@@ -14,7 +13,7 @@ from samuel.files.inside import make_dirs_inside
 from samuel.loop.history import History
 from samuel.loop.report.html import to_html
 from samuel.loop.report.markdown import to_markdown
-from samuel.loop.report.model import RunReport, WaitingQuestion, build_report, report_json
+from samuel.loop.report.model import RunReport, build_report, report_json
 from samuel.loop.workplace import Workplace
 from samuel.printable import safe_json
 from samuel.tasks.task import Tasks
@@ -23,7 +22,7 @@ DIRECTORY = "reports"
 NAMES = ("report.md", "report.json", "report.html")
 
 
-def write_reports(place: Workplace, run_id: str, questions: Iterable[WaitingQuestion] = ()) -> Path | None:
+def write_reports(place: Workplace, run_id: str) -> Path | None:
     """Write the report of the run that ends now; its directory. A failure is a warning: the work is done."""
     tasks: Tasks = ()
     with suppress(SamuelError):  # the task file is broken; the attempts are still worth a report
@@ -34,7 +33,6 @@ def write_reports(place: Workplace, run_id: str, questions: Iterable[WaitingQues
             tasks,
             project=place.root.name,
             state=str(place.state.relative_to(place.root)),
-            questions=questions,
         )
         return save_report(place.state, report, place.disk)
     except (OSError, SamuelError) as error:

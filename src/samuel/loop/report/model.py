@@ -14,6 +14,7 @@ from samuel.events.endings import ExitReason, IterationOutcome
 from samuel.loop.attempt_record import AttemptRecord, ChangedFile, RunRecord
 from samuel.loop.history import RunHistory
 from samuel.loop.report.words import CostSummary, outcome_tone, outcome_words, status_words
+from samuel.tasks.question import Question
 from samuel.tasks.task import Task, Tasks
 
 TONES: Mapping[str, str] = {
@@ -27,15 +28,6 @@ TONES: Mapping[str, str] = {
 _HERE = Path()
 HEADLINE = ("verified", "unverified", "blocked", "waiting")
 """The words that the headline of a report always counts, in their order."""
-
-
-class WaitingQuestion(msgspec.Struct, frozen=True, kw_only=True):
-    """A question of an agent that nobody has answered."""
-
-    id: str
-    task_id: str
-    text: str
-    options: tuple[str, ...] = ()
 
 
 class NextCommand(msgspec.Struct, frozen=True):
@@ -115,7 +107,6 @@ def build_report(
     *,
     project: str,
     state: str = ".samuel/run",
-    questions: Iterable[WaitingQuestion] = (),
 ) -> RunReport:
     """The report of a run.
 
@@ -141,7 +132,7 @@ def build_report(
         seconds=end - run.started_at,
         counts=counts,
         cost=CostSummary.of(record.usage for record in records if ran_an_agent(record)),
-        waiting=tuple(_waiting(run, reports, tuple(questions))),
+        waiting=tuple(_waiting(run, reports, rows)),
         tasks=tuple(sorted((task for task in reports if task.attempts), key=_first_iteration)),
         other_tasks=tuple(task for task in reports if not task.attempts),
         discoveries=discoveries,
@@ -231,20 +222,20 @@ def _why(row: Task | None, completed: AttemptRecord | None, records: Sequence[At
     return (records[-1].why if records else "") or (row.last_failure if row else "")
 
 
-def _waiting(
-    run: RunRecord, tasks: Sequence[TaskReport], questions: tuple[WaitingQuestion, ...]
-) -> Iterable[WaitingItem]:
+def _waiting(run: RunRecord, tasks: Sequence[TaskReport], rows: Mapping[str, Task]) -> Iterable[WaitingItem]:
     """What a person has to do: answer, unblock, look at what nothing verified, start again."""
     for task in tasks:
         if task.word == "waiting":
-            yield from _questions_of(task, [question for question in questions if question.task_id == task.id])
+            yield from _questions_of(task, rows[task.id].open_questions if task.id in rows else ())
     id_of = {task.id: shlex.quote(task.id) for task in tasks}
     for task in tasks:
         if task.word == "blocked":
             id = id_of[task.id]
             look = NextCommand(f"samuel run show {id}", "shows its attempts and their logs")
             again = NextCommand(f"samuel run reset {id}", "lets the next run try it again")
-            yield _item(task, task.why, look, again)
+            changes = NextCommand(f"samuel run restore {id}", "puts its changes back into the work tree")
+            is_restorable = any(attempt.record.ref for attempt in task.attempts)
+            yield _item(task, task.why, look, again, *([changes] if is_restorable else ()))
     for task in tasks:
         if task.word == "unverified" and task.attempts:
             why = "no check ran for it: look at the change yourself"
@@ -261,8 +252,8 @@ def _waiting(
         )
 
 
-def _questions_of(task: TaskReport, questions: Sequence[WaitingQuestion]) -> Iterable[WaitingItem]:
-    for question in questions or [WaitingQuestion(id=task.id, task_id=task.id, text=task.why)]:
+def _questions_of(task: TaskReport, questions: Sequence[Question]) -> Iterable[WaitingItem]:
+    for question in questions or [Question(id=task.id, text=task.why)]:
         answer = question.options[0] if question.options else "your answer"
         command = f"samuel run answer {shlex.quote(question.id)} {shlex.quote(answer)}"
         item = _item(task, question.text, NextCommand(command, "answers it; the next run goes on with the task"))
