@@ -15,7 +15,8 @@ from samuel.agents.ending import AgentEnding, EndingKind
 from samuel.events.endings import ExitReason, IterationOutcome
 from samuel.loop.attempt_record import AttemptRecord, ChangedFile, CheckRecord, ReportedTests, RunRecord
 from samuel.loop.history import RunHistory
-from samuel.loop.report import RunReport, WaitingQuestion, build_report, to_html
+from samuel.loop.report import RunReport, build_report, to_html
+from samuel.tasks.question import Question
 from samuel.tasks.task import Task
 
 FILE = Path(__file__).parent / "sample-report.html"
@@ -189,17 +190,23 @@ def sample_report() -> RunReport:
         exit_reason=ExitReason.WAITING,
         baseline=(check(seconds=2.1), LINT),
     )
-    tasks = [
-        Task(id=id, title=title, status=status, verified=verified, last_failure=failure)  # type: ignore[arg-type]
-        for id, title, status, verified, failure in TASKS
-    ]
-    question = WaitingQuestion(
+    question = Question(
         id="q1",
-        task_id="6",
         text="Which sender address should invoices have?",
         options=("billing@example.com", "shop@example.com"),
     )
-    return build_report(RunHistory(run, tuple(attempts)), tasks, project="shop", questions=[question])
+    tasks = [
+        Task(
+            id=id,
+            title=title,
+            status=status,  # type: ignore[arg-type]
+            verified=verified,  # type: ignore[arg-type]
+            last_failure=failure,
+            questions=(question,) if status == "waiting" else (),
+        )
+        for id, title, status, verified, failure in TASKS
+    ]
+    return build_report(RunHistory(run, tuple(attempts)), tasks, project="shop")
 
 
 def sample_page() -> str:

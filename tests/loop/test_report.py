@@ -19,7 +19,6 @@ from samuel.loop.attempt_record import AttemptRecord, ChangedFile, CheckRecord, 
 from samuel.loop.history import History, RunHistory
 from samuel.loop.report import (
     RunReport,
-    WaitingQuestion,
     build_report,
     report_json,
     save_report,
@@ -30,6 +29,7 @@ from samuel.loop.report.files import write_reports
 from samuel.loop.report.words import OUTCOMES, CostSummary, block, line, span
 from samuel.loop.reports import LoopWarning
 from samuel.printable import safe_json
+from samuel.tasks.question import Question
 from samuel.tasks.task import Task
 
 from .conftest import LoopProject
@@ -101,12 +101,12 @@ def test_the_headline_counts_tasks_and_calls_a_task_without_checks_unverified() 
 
 
 def test_what_waits_for_a_person_comes_with_the_command_for_it() -> None:
+    question = Question(id="q7", text="red or blue?", options=("red one", "blue"))
     tasks = [
         task("a b", status="blocked", last_failure="no key"),
-        task("2", status="waiting", last_failure="which?"),
+        task("2", status="waiting", questions=(question,)),
     ]
-    question = WaitingQuestion(id="q7", task_id="2", text="red or blue?", options=("red one", "blue"))
-    report = build_report(history(reason=ExitReason.BASELINE_FAILED), tasks, project="shop", questions=[question])
+    report = build_report(history(reason=ExitReason.BASELINE_FAILED), tasks, project="shop")
     assert [(item.word, item.why, item.commands[0].command) for item in report.waiting] == [
         ("waiting", "red or blue?", "samuel run answer q7 'red one'"),
         ("blocked", "no key", "samuel run show 'a b'"),
@@ -203,13 +203,13 @@ def hostile_report(text: str = HOSTILE) -> RunReport:
         exit_message=text,
         baseline=(check,),
     )
+    question = Question(id=text, text=text, options=(text,))
     tasks = [
         Task(id="1", title=text, status="blocked", last_failure=text),
-        Task(id=text, title=text, status="waiting", last_failure=text, commit_sha=text),
+        Task(id=text, title=text, status="waiting", questions=(question,), commit_sha=text),
         Task(id="3", title=text),
     ]
-    question = WaitingQuestion(id=text, task_id=text, text=text, options=(text,))
-    return build_report(RunHistory(run, tuple(records)), tasks, project=text, questions=[question])
+    return build_report(RunHistory(run, tuple(records)), tasks, project=text)
 
 
 def test_no_field_of_a_report_can_become_markup_in_the_page() -> None:

@@ -7,20 +7,17 @@ pending with the reason in its next prompt, or is blocked when it failed too oft
 from __future__ import annotations
 
 import os
-import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from msgspec.structs import replace
 
-from samuel.agents.ending import EndingKind
+from samuel.agents.ending import AgentEnding, EndingKind
 from samuel.clock import iso
 from samuel.dispatch.record import Fired
 from samuel.events import (
     AfterAgentInvoke,
     AfterIteration,
-    AgentInvoke,
-    BeforeAgentInvoke,
     BeforeIteration,
     Event,
     IterationGate,
@@ -30,12 +27,12 @@ from samuel.events.endings import ExitReason, IterationOutcome
 from samuel.events.loop import CheckRun
 from samuel.hooks.handler import Origin
 from samuel.loop.agent_ending import ending_of
+from samuel.loop.agent_turn import AgentTurn
 from samuel.loop.attempt_facts import AttemptFacts
 from samuel.loop.attempt_tree import AttemptTree
 from samuel.loop.attempts import AttemptChanges
 from samuel.loop.availability import TROUBLE, wait_after
 from samuel.loop.budgets import BudgetHit
-from samuel.loop.claims import take_claim
 from samuel.loop.contexts import Contexts
 from samuel.loop.evidence import Evidence
 from samuel.loop.judgement import Judgement
@@ -43,13 +40,10 @@ from samuel.loop.questions import new_question
 from samuel.loop.reports import AgentEnded, DiscoveryChosen, IterationFailed, IterationStarted, QuestionAsked
 from samuel.loop.run import UNCHANGED, Run, Settlement, TaskCells, TreeAction
 from samuel.loop.run_files import RunFiles
-from samuel.loop.session import can_call_abilities, invocation_of, missing_prompt, session
 from samuel.loop.steps import NOTHING_GENERATED, Steps
 from samuel.loop.stop import AgentTrouble, IterationEnded, RunStopped, reason_without_task
 from samuel.loop.workplace import Workplace
-from samuel.loop.worktree import ProjectState, RepositoryLost
-from samuel.process import sandbox as sandboxes
-from samuel.process import spawn
+from samuel.loop.worktree import RepositoryLost
 from samuel.process.git.git import GitFailed
 from samuel.prompts.prompt_context import StateNames
 from samuel.tasks.queue import remaining
@@ -112,12 +106,14 @@ class Iteration:
         self._gate()
         self._report_mode()
         tasks_before = self._take_task()
+        self._refuse_spent_task()
         self._start_attempt()
         with self._place.git.one_moment():
             files_before = self._files.project.current_state()
             last = self._tree.last_changes() if self._tree else None
             generated = Contexts(self._place, self._steps, self.run, self._task, last).generate()
-        answer = self._session(self._prepare(generated), files_before)
+        turn = self._turn()
+        answer = turn.work(turn.prepare(generated), files_before)
         self._observe()
         self._after_agent(answer)
         self._refuse_tampering()
@@ -134,15 +130,9 @@ class Iteration:
         self._steps.new_iteration(self.run)
         self._fire(BeforeIteration(task=self._task.plain() if self._task else {}))
         self._gate()
-        invocation = self._prepare(Contexts(self._place, self._steps, self.run, self._task).generate())
-        prompt = session(
-            invocation.prompt,
-            fire=self._fire,
-            notify=self._notify,
-            invoke=lambda prompt: {"prompt": prompt},
-            changed=list,
-            suggest=lambda results: self._suggestions(results, invocation),
-        )["prompt"]
+        turn = self._turn()
+        invocation = turn.prepare(Contexts(self._place, self._steps, self.run, self._task).generate())
+        prompt = turn.dry_run(invocation)
         stopped = self._dry_run_after_agent()
         task = self._task.plain() if self._task else {}
         self._notify(AfterIteration(task=task, outcome=IterationOutcome.INCOMPLETE, usage={}))
@@ -193,6 +183,11 @@ class Iteration:
             lambda tasks: [taken.applied_to(task) if task.id == task_id else task for task in tasks]
         )
 
+    def _refuse_spent_task(self) -> None:
+        """Start no agent for a task whose own budget is used up."""
+        if self._own_task and (hit := self._place.meter.hit({}, "task")):
+            raise AgentTrouble(AgentEnding(EndingKind.OVER_BUDGET, hit.text))
+
     def _start_attempt(self) -> None:
         """Make the work tree what the attempt begins with, and save that before an agent changes it."""
         if self._steps.dry_run:
@@ -209,65 +204,9 @@ class Iteration:
         self._facts.changed_files = self._tree.changed_files
         self.run = self._save(replace(self.run, tree=self._tree.state))
 
-    def _prepare(self, generated: StateNames) -> AgentInvoke:
-        """The call of the agent: handlers may change all of it, but not the run's own variables."""
-        event = BeforeAgentInvoke(
-            agent=self.run.agent,
-            env={**self._place.agent_env(self.run.agent), **self._own_names()},
-            sandbox=self._place.sandbox,
-        )
-        fired = self._fire(event, generated)
-        invocation = invocation_of(fired, self._own_names())
-        if why := missing_prompt(fired, invocation):
-            raise IterationEnded(IterationOutcome.ABORTED, why)
-        return invocation
-
-    def _session(self, invocation: AgentInvoke, files_before: ProjectState) -> Mapping[str, Any]:
-        def changed() -> list[str]:
-            self._facts.changed = self._files.project.changed(files_before)
-            return self._facts.changed
-
-        return session(
-            invocation.prompt,
-            fire=self._fire,
-            notify=self._notify,
-            invoke=lambda prompt: self._invoke(replace(invocation, prompt=prompt)),
-            changed=changed,
-            suggest=lambda results: self._suggestions(results, invocation),
-        )
-
-    def _suggestions(self, results: Sequence[Fired], invocation: AgentInvoke) -> str:
-        section = self._place.suggest(results, can_call_abilities(invocation))
-        for warning in section.warnings:
-            self._place.warn(warning)
-        return section.text
-
-    def _invoke(self, invocation: AgentInvoke) -> Mapping[str, Any]:
-        with self._evidence.window(self.run, "agent", self._own_task):
-            self._facts.agent_ran = self._steps.agent_started = True
-            fired = self._steps.ask(self.run, invocation)
-            if fired.stopped:
-                self._facts.agent_ran = bool(fired.calls)
-                raise IterationEnded(IterationOutcome.AGENT_FAILED, fired.reason)
-            answer = fired.result
-            self._facts.usage = dict(answer.get("usage") or {})
-            self._apply_spool()
-            if refusal := take_claim(answer, self._files.tasks, self._own_names()):
-                self._place.warn(refusal)
-        return answer
-
-    def _apply_spool(self) -> None:
-        """Run the task commands of an agent in a container: it can only record them. The same rules apply."""
-        for arguments in sandboxes.apply_spool(self._place.state / "spool"):
-            done = spawn.run(
-                [sys.executable, "-P", "-m", "samuel", "-C", str(self._place.root), *arguments],
-                cwd=str(self._place.root),
-                env={**self._place.environment, **self._own_names()},
-                timeout=60,
-            )
-            if done.returncode != 0:
-                stderr = done.stderr.decode("utf-8", "replace").strip()
-                self._place.warn(f"`samuel {' '.join(arguments)}` in the container: {stderr}")
+    def _turn(self) -> AgentTurn:
+        task = self._task if self._own_task else None
+        return AgentTurn(self._place, self._steps, self._files, self.run, task, self._facts, self._evidence)
 
     def _after_agent(self, answer: Mapping[str, Any]) -> None:
         facts, code = self._facts, int(answer["exit_code"])
@@ -276,7 +215,7 @@ class Iteration:
         facts.ending = ending_of(answer, changed=bool(facts.changed), now=self._place.clock.now())
         self._place.watch(AgentEnded(code, facts.usage, facts.ending, facts.log, self.run.agent))
         self._fire(AfterAgentInvoke(exit_code=code, stdout=stdout, stderr=stderr, usage=facts.usage))
-        if facts.ending.kind in (*TROUBLE, EndingKind.OVER_BUDGET) and not self._is_claimed():
+        if facts.ending.kind in (*TROUBLE, EndingKind.OVER_BUDGET) and (code != 0 or not self._is_claimed()):
             raise AgentTrouble(facts.ending)
         if code != 0:
             reason = facts.ending.reason or f"the agent ended with exit code {code}"
@@ -392,7 +331,8 @@ class Iteration:
         ending = trouble.ending
         self._place.watch(IterationFailed(trouble.outcome, trouble.why, self._facts.log))
         task = self._current(self._files.tasks.load()) if self.run.mode == "implementation" else None
-        row = TaskCells(status="pending", claimed=False) if task else UNCHANGED
+        under_way = task is not None and task.status == "in_progress"  # the agent may have blocked it before
+        row = TaskCells(status="pending", claimed=False) if under_way else UNCHANGED
         if ending.kind is EndingKind.OVER_BUDGET:
             hit = self._place.meter.hit(self._facts.usage) or BudgetHit("run", ending.reason)
             if hit.scope == "task":
@@ -474,21 +414,6 @@ class Iteration:
     def _own_task(self) -> str:
         """The id of the task that the agent may change; "" in discovery."""
         return self._task.id if self._task and self.run.mode == "implementation" else ""
-
-    def _own_names(self) -> dict[str, str]:
-        """The variables from which the agent's `samuel` knows its run and its task."""
-        return {
-            "SAMUEL_RUN_ID": self.run.run_id,
-            "SAMUEL_STEP": "agent",
-            "SAMUEL_SESSION_ID": self.run.session_id,
-            "SAMUEL_ITERATION": str(self.run.iteration),
-            "SAMUEL_MODE": self.run.mode,
-            "SAMUEL_TASK_ID": self._own_task,
-            "SAMUEL_ATTEMPT": str(self._task.attempts + 1 if self._task else 1),
-            "SAMUEL_MAX_NEW_TASKS": str(self._place.settings.pilot.max_discovery_tasks),
-            "SAMUEL_PROJECT_ROOT": str(self._place.root),
-            "SAMUEL_METHODOLOGY": self.run.methodology,
-        }
 
     def _refuse_tampering(self) -> None:
         if changed := self._files.protected.changes():

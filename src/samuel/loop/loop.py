@@ -293,8 +293,9 @@ class Loop:
         """Carry out what was decided and may not be done yet: the settlement, then after:iteration."""
         if run.settlement is not None:
             applied = apply(self._place, self._files, run)
-            if record := self._history.add(run.settlement, applied):
-                self._spending.add(record)
+            record = self._history.add(run.settlement, applied)
+            if record is not None and (warning := self._spending.add(record)):
+                self._place.warn(warning)
             run = self._file.save(replace(run.settled(), tree=self._files.attempts.state))
         if run.unannounced is not None:
             run = self._announce(run, run.unannounced)

@@ -20,6 +20,7 @@ class Spending:
         self._meter = meter
         self._history = history
         self._now = now
+        self._without_usage: set[str] = set()  # agents that do not report it
         self._day: date | None = None
         self._day_usage: dict[str, Any] = {}  # of all runs of the project
 
@@ -28,9 +29,16 @@ class Spending:
         task_usage = run.task_usage.get(task.id, {}) if task else {}
         self._meter.begin(run=run.usage, task=task_usage, day=self._today(), added=run.added_budget)
 
-    def add(self, attempt: AttemptRecord) -> None:
-        """An agent has worked."""
+    def add(self, attempt: AttemptRecord) -> str:
+        """An agent has worked; gives a warning, once, if it does not report what a budget counts."""
         self._day_usage = add_usage(self._today(), attempt.usage)
+        if attempt.exit_code is None or attempt.agent in self._without_usage:
+            return ""
+        if not (keys := self._meter.unenforceable(attempt.usage)):
+            return ""
+        self._without_usage.add(attempt.agent)
+        named = ", ".join(f"`{key}`" for key in keys)
+        return f"{named}: not enforced, because the usage of {attempt.agent} is unknown"
 
     def used_up(self, run: Run) -> str:
         """The budget of the run or of the day that is used up, in words; "" if none is."""
