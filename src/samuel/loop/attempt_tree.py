@@ -37,12 +37,15 @@ class AttemptTree:
     def state(self) -> TreeState:
         return self._files.attempts.state
 
-    def start(self) -> None:
-        """Make the work tree what the attempt begins with."""
+    def start(self) -> bool:
+        """Make the work tree what the attempt begins with; whether a file was written for that."""
         retry: Retry = "fresh" if self._place.settings.retry == "fresh" else "continue"
         name = self._task.id if self._task else DISCOVERY
-        for problem in self._files.attempts.start(name, retry, self._is_protected).problems:
+        changed = self._files.project.changed_since_last()
+        start = self._files.attempts.start(name, retry, self._is_protected, changed)
+        for problem in start.problems:
             self._place.warn(problem)
+        return bool(start.restored)
 
     def last_changes(self) -> LastChanges | None:
         """What the last attempt changed, if this one starts without it; None if it goes on with it."""
@@ -57,15 +60,15 @@ class AttemptTree:
         """Look at what the agent changed; `changed` is empty if nothing did."""
         if self.changes is not None:
             return
-        self.changes = self._files.attempts.observe(None if changed else ())
+        self.changes = self._files.attempts.observe(_paths(changed))
         if self.changes.person:
             named = ", ".join(f"`{file_name(path)}`" for path in self.changes.person[:MAX_NAMED])
             left = "is left as it is, without a commit" if self._place.settings.commit else "is left as it is"
             self._place.warn(f"the agent changed what you had changed before the run; that {left}: {named}")
 
-    def observe_checks(self) -> None:
+    def observe_checks(self, changed: Sequence[str]) -> None:
         """Take what the checks wrote as the attempt's: a formatter among them, or a file that is not ignored."""
-        self._files.attempts.observe()
+        self._files.attempts.observe(_paths(changed))
 
     @property
     def changed_files(self) -> tuple[ChangedFile, ...]:
@@ -100,3 +103,8 @@ class AttemptTree:
         trees = self._files.trees
         content = trees.content(self.state.verified, path) if trees else None
         return (content or b"").decode("utf-8", "replace")
+
+
+def _paths(names: Sequence[str]) -> Sequence[str] | None:
+    """Printable names as paths; None, for a look at all files, if one of them stands for a name that is not UTF-8."""
+    return None if any("\\" in name for name in names) else names

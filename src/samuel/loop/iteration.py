@@ -107,13 +107,16 @@ class Iteration:
         self._report_mode()
         tasks_before = self._take_task()
         self._refuse_spent_task()
-        self._start_attempt()
         with self._place.git.one_moment():
-            files_before = self._files.project.current_state()
-            last = self._tree.last_changes() if self._tree else None
-            generated = Contexts(self._place, self._steps, self.run, self._task, last).generate()
+            is_written = self._start_attempt()
+            self._files_before = self._files.project.current_state()
+            generated = None if is_written else self._contexts()
+        if generated is None:  # what git said before is not true any more
+            with self._place.git.one_moment():
+                self._files_before = self._files.project.current_state()
+                generated = self._contexts()
         turn = self._turn()
-        answer = turn.work(turn.prepare(generated), files_before)
+        answer = turn.work(turn.prepare(generated), self._files_before)
         self._observe()
         self._after_agent(answer)
         self._refuse_tampering()
@@ -188,13 +191,16 @@ class Iteration:
         if self._own_task and (hit := self._place.meter.hit({}, "task")):
             raise AgentTrouble(AgentEnding(EndingKind.OVER_BUDGET, hit.text))
 
-    def _start_attempt(self) -> None:
+    def _start_attempt(self) -> bool:
         """Make the work tree what the attempt begins with, and save that before an agent changes it."""
-        if self._steps.dry_run:
-            return
         self._tree = AttemptTree(self._place, self._files, self._task if self._own_task else None, self._commands)
-        self._tree.start()
+        is_written = self._tree.start()
         self.run = self._save(replace(self.run, tree=self._tree.state))
+        return is_written
+
+    def _contexts(self) -> StateNames:
+        last = self._tree.last_changes() if self._tree else None
+        return Contexts(self._place, self._steps, self.run, self._task, last).generate()
 
     def _observe(self) -> None:
         """Look at what the agent changed, after it ended."""
@@ -236,7 +242,7 @@ class Iteration:
         facts.checks, facts.check_files = list(verdict.checks.records), verdict.check_files
         facts.lost_tests = verdict.checks.lost_tests
         if self._tree is not None and self._commands:
-            self._tree.observe_checks()
+            self._tree.observe_checks(self._files.project.changed(self._files_before))
             self.run = self._save(replace(self.run, tree=self._tree.state))
         if not verdict.checks.passed:
             raise IterationEnded(IterationOutcome.QUALITY_FAILED, verdict.checks.why)

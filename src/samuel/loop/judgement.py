@@ -144,7 +144,7 @@ class _FilesOfTrees:
         self._own = own
 
     def touched(self, commands: Sequence[str], paths: Sequence[str]) -> tuple[str, ...]:
-        if self._trees is None or not paths:
+        if self._trees is None or not paths or not commands:
             return ()
         files = CheckFiles.of(commands, self._names, self.before)
         return files.touched(paths, self.before, self.after)

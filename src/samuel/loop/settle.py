@@ -11,7 +11,7 @@ from typing import NamedTuple
 from msgspec.structs import replace
 
 from samuel.errors import SamuelError
-from samuel.loop.attempts import DISCOVERY, Attempts
+from samuel.loop.attempts import DISCOVERY
 from samuel.loop.evidence import sealed_for_commit
 from samuel.loop.reports import WorkPutAway
 from samuel.loop.run import Run, Settlement
@@ -42,7 +42,7 @@ def apply(place: Workplace, files: RunFiles, run: Run) -> AppliedSettlement:
             sha = _commit(place, run, settlement)
         if sha:
             row = replace(row, commit_sha=sha)  # else the sha that the agent gave for its own commit stays
-    ref = _settle_tree(place, files.attempts, settlement)
+    ref = _settle_tree(place, files, settlement)
     if settlement.task_id:
 
         def settled(tasks: tuple[Task, ...]) -> list[Task]:
@@ -52,17 +52,19 @@ def apply(place: Workplace, files: RunFiles, run: Run) -> AppliedSettlement:
     return AppliedSettlement(sha, ref)
 
 
-def _settle_tree(place: Workplace, attempts: Attempts, settlement: Settlement) -> str:
+def _settle_tree(place: Workplace, files: RunFiles, settlement: Settlement) -> str:
     """Make the work tree the verified one, or keep the attempt in a ref; gives the ref."""
-    name = settlement.task_id or DISCOVERY
+    name, attempts = settlement.task_id or DISCOVERY, files.attempts
     try:
         match settlement.tree:
             case "complete":
-                attempts.complete(name)
+                # Nothing but a hook of the commit could have changed a file since the checks.
+                attempts.complete(name, None if place.settings.commit_hooks else ())
             case "keep":
                 return attempts.keep(name, settlement.attempt)
             case "put_away":
-                put_away = attempts.put_away(name, settlement.attempt)
+                put_away = attempts.put_away(name, settlement.attempt, ())
+                files.project.last_look = None
                 if put_away.ref:
                     place.watch(WorkPutAway(name, put_away.ref, put_away.restored))
                 for problem in put_away.problems:

@@ -36,6 +36,8 @@ class ProjectFiles:
     def __init__(self, root: Path, git: Git) -> None:
         self._root = root
         self._git = git
+        self.last_look: ProjectState | None = None
+        """The files when they were last compared with an earlier state; None if Samuel itself wrote some since."""
 
     def current_state(self) -> ProjectState:
         """The files as they are now. Raises RepositoryLost."""
@@ -47,6 +49,13 @@ class ProjectFiles:
         except GitFailed as error:
             raise self._lost(error.message) from None
 
+    def changed_since_last(self) -> list[str] | None:
+        """The paths that changed since the last look; None if they are not known. Raises RepositoryLost."""
+        if self.last_look is None or self.last_look.by_git is None:
+            return None
+        self._has_repository()
+        return sorted(self._changed_by_git(self.last_look.by_git, self.last_look.at_ns))
+
     def changed(self, before: ProjectState) -> list[str]:
         """The paths that are not what they were, committed or not. Raises RepositoryLost."""
         self._has_repository()
@@ -54,7 +63,9 @@ class ProjectFiles:
             now = self._survey()
             paths = {path for path in {*before.by_file, *now} if before.by_file.get(path) != now.get(path)}
         else:
-            paths = self._changed_by_git(before.by_git, before.at_ns)
+            with self._git.one_moment():
+                self.last_look = self.current_state()
+                paths = self._changed_by_git(before.by_git, before.at_ns)
         return [file_name(path) for path in sorted(paths) if not path.startswith(VOLATILE_DIRS)]
 
     def dirty(self) -> list[str]:

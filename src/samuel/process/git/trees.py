@@ -43,6 +43,7 @@ class Trees:
         self._own = OwnIndex(git, directory)
         self._disk = disk
         self.refs = KeptRefs(git)
+        self._last = ""  # the last snapshot, while nothing was put since
 
     @property
     def git(self) -> Git:
@@ -54,12 +55,16 @@ class Trees:
         With `changed`, only these paths are looked at: all that changed since the last snapshot must be in it.
         Raises GitFailed.
         """
+        paths = None if changed is None else list(changed)
+        if paths == [] and self._last:
+            return self._last
         self._own.prepare()
         try:
-            return self._snapshot(changed)
+            self._last = self._snapshot(paths)
         except GitFailed:  # the index is broken, or `git gc` removed objects that only it knew
             self._own.rebuild()
-            return self._snapshot(None)
+            self._last = self._snapshot(None)
+        return self._last
 
     def _snapshot(self, changed: Iterable[str] | None) -> str:
         self._own.take(self._own.differing() if changed is None else changed)
@@ -132,6 +137,7 @@ class Trees:
 
         A path that the tree does not have is removed. Idempotent: repeated after a kill, it finishes.
         """
+        self._last = ""
         names = [path for path in sorted(set(paths)) if _is_writable(path)]
         entries = self.entries(tree, names)
         problems = []
