@@ -7,6 +7,7 @@ if it were believed. Whether a task is really done is decided by the oracle, tes
 from __future__ import annotations
 
 import pytest
+from tests.length import at_length
 from tests.night.conftest import MakeNight
 from tests.night.project import PRODUCT, Night, do
 
@@ -140,7 +141,7 @@ def false_completions(project: Night) -> list[str]:
     return wrong
 
 
-@pytest.mark.parametrize("settings", ["", "commit = true\n"], ids=["without commits", "with commits"])
+@pytest.mark.parametrize("settings", at_length(["commit = true\n"], ["commit = true\n", ""]))
 def test_all_tasks_are_done_after_a_night_of_trouble(night: MakeNight, settings: str) -> None:
     project = prepare(night, settings)
 

@@ -106,5 +106,5 @@ class AttemptTree:
 
 
 def _paths(names: Sequence[str]) -> Sequence[str] | None:
-    """Printable names as paths; None, for a look at all files, if one of them stands for a name that is not UTF-8."""
+    """Printable names as paths; None (look at all files) if one of them stands for a name that is not UTF-8."""
     return None if any("\\" in name for name in names) else names
