@@ -92,18 +92,18 @@ def judge(
     """
     earlier = {run.command: run for run in (before if before is not None else baseline or ())}
     accepted = {run.command: run for run in baseline or ()}
-    failures, known = _failures(own, accepted, earlier)
+    failures, accepted_names = _failures(own, accepted, earlier)
     lost = _lost(own, earlier)
     records = [
         *(record_of(run, verified_files=True) for run in verified or ()),
-        *(record_of(run, known_failure=run.command in known and not run.passed) for run in own),
+        *(record_of(run, known_failure=run.command in accepted_names and not run.passed) for run in own),
     ]
     softened: tuple[str, ...] = ()
     if failures:
         why = _described(failures)
     else:
-        failures_without, known_without = _failures(verified or (), accepted, earlier)
-        known = {**known, **known_without}
+        failures_without, names_without = _failures(verified or (), accepted, earlier)
+        accepted_names = {**accepted_names, **names_without}
         softened = tuple(path for path in check_files if path not in owned_files) if failures_without else ()
         why = _softened_text(softened, failures_without, softened_tests) if softened else ""
     return CheckVerdict(
@@ -111,7 +111,7 @@ def judge(
         why,
         softened,
         tuple(dict.fromkeys((*lost, *softened_tests))),
-        tuple(dict.fromkeys(name for names in known.values() for name in names)),
+        tuple(dict.fromkeys(name for names in accepted_names.values() for name in names)),
         tuple(records),
     )
 
@@ -121,7 +121,7 @@ def _failures(
 ) -> tuple[list[_CheckFailure], dict[str, tuple[str, ...]]]:
     """What failed and counts; and by command what failed before the first agent as well."""
     failures: list[_CheckFailure] = []
-    known: dict[str, tuple[str, ...]] = {}
+    accepted_names: dict[str, tuple[str, ...]] = {}
     for run in runs:
         if run.passed:
             if why := _nothing_ran(run, earlier.get(run.command) or accepted.get(run.command)):
@@ -129,10 +129,10 @@ def _failures(
             continue
         names = _known_failures(run, accepted.get(run.command), earlier.get(run.command))
         if names:
-            known[run.command] = names
+            accepted_names[run.command] = names
         else:
             failures.append(_CheckFailure(run.command, _why_failed(run, accepted.get(run.command))))
-    return failures, known
+    return failures, accepted_names
 
 
 def _nothing_ran(run: CheckRun, before: CheckRun | None) -> str:

@@ -97,8 +97,8 @@ def test_the_checks_a_project_has_are_shown_written_and_trusted(samuel, put, pro
         put(name, text)
     ran = samuel("run", "init", "--prd", "prd.md")
     line = f"  wrote quality_checks = {checks}\n" if checks else NO_CHECKS
-    shown = f"what the checks run or read:\n{check_files}" if check_files else ""
-    assert ran == (0, f"2 tasks from prd.md\n{line}{shown}{TRY}", "")
+    lines = f"what the checks run or read:\n{check_files}" if check_files else ""
+    assert ran == (0, f"2 tasks from prd.md\n{line}{lines}{TRY}", "")
     trusted = samuel("trust", "--list", "--json").json["data"]
     assert [(item["name"], item["state"]) for item in trusted] == ([("checks:ralph", "trusted")] if checks else [])
 
