@@ -98,7 +98,7 @@ class TestToDone:
         assert outcomes(loop) == ["agent_failed"] * 3
         assert run.exit_reason in ("consecutive_failures", "tasks_blocked")
         assert (loop.root / "seen-checks").read_text() == "x\n"  # before the first agent
-        assert "exit code 7" in loop.store.load()[0].last_failure
+        assert loop.store.load()[0].last_failure == "agent_failed: broken"
 
     def test_an_iteration_that_changes_nothing_is_stalled(self, loop: LoopProject) -> None:
         loop.tasks("1")
@@ -148,10 +148,11 @@ class TestTampering:
         assert loop.statuses() == {"1": "pending"}
 
     def test_a_task_marked_by_hand_is_put_back(self, loop: LoopProject) -> None:
-        loop.configure('quality_checks = ["false"]')
+        loop.configure('quality_checks = ["test ! -f y"]')
         loop.tasks("1", "2")
         loop.agent("sed -i -e s/pending/completed/ -e s/in_progress/completed/ .samuel/run/prd.toon\necho x > y\n")
         loop.run(1)
+        assert outcomes(loop) == ["quality_failed"]
         assert loop.statuses() == {"1": "pending", "2": "pending"}
 
 
