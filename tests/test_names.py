@@ -17,6 +17,7 @@ VAGUE = {
     *("said", "found", "one", "known", "told", "given", "kept", "wanted"),
     *("shown", "asked", "heard", "seen", "spoken", "written", "made", "had"),
 }
+OWN_WORDS = {"ASKED"}  # the outcome of an iteration whose agent asked a question
 
 
 def test_a_class_name_exists_once_in_the_package() -> None:
@@ -49,7 +50,7 @@ def parsed(file: Path) -> ast.AST:
 
 
 def is_vague(name: str) -> bool:
-    return name.strip("_").lower() in VAGUE
+    return name not in OWN_WORDS and name.strip("_").lower() in VAGUE
 
 
 @pytest.mark.parametrize("directory", ["src", "tests", "benchmarks", "docs", "examples"])

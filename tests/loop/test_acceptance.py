@@ -68,8 +68,9 @@ class TestHooksInARun:
         assert warnings == ["only the last handler of `iteration.gate` runs: `b` replaces `default`, `a`"]
 
     def test_strict_in_samuel_toml_aborts_the_iteration_on_any_error(self, loop: LoopProject) -> None:
-        loop.configure("max_consecutive_failures = 2", '[hooks."after:agent.invoke"]\nstrict = true\n')
-        loop.tasks("1")
+        settings = "max_consecutive_failures = 2\nmax_task_attempts = 1"
+        loop.configure(settings, '[hooks."after:agent.invoke"]\nstrict = true\n')
+        loop.tasks("1", "2", "3")
         sick = Recorder("after:agent.invoke", name="sick", returns={"ok": False, "reason": "headache"})
         assert loop.run(handlers=[sick]).exit_reason == "consecutive_failures"
         assert outcomes(loop) == ["aborted", "aborted"]
@@ -301,6 +302,7 @@ class TestTheTaskFile:
             "import os\n"
             "import samuel.cli.run.done, samuel.cli.run.enqueue\n"
             "from samuel.cli.edge import run\n"
+            "open('work.txt', 'w').close()\n"
             "children = []\n"
             "for number in range(100):\n"
             "    pid = os.fork()\n"
@@ -344,7 +346,7 @@ class TestGit:
             "if [ $SAMUEL_ATTEMPT = 1 ]; then touch first junk; else rm junk; touch good; fi\n"
             "samuel run done $SAMUEL_TASK_ID\n"
         )
-        self.begin(loop, "1", settings='commit = true\nquality_checks = ["test -f good"]')
+        self.begin(loop, "1", settings='commit = true\nquality_checks = ["test ! -f junk"]')
         loop.run()
         assert outcomes(loop) == ["quality_failed", "completed"]
         assert self.log(loop.root)[:3] == ["1 Task 1", "first", "good"]
@@ -372,7 +374,9 @@ class TestGit:
         (loop.root / "mine").write_text("dirty before\n")
         Path(os.fsdecode(os.fsencode(loop.root) + b"/\xff")).touch()
         loop.run()
-        assert warnings(loop) == []
+        (warning,) = warnings(loop)
+        assert warning.startswith("the agent changed what you had changed before the run; ")
+        assert warning.endswith(": `mine`")
         assert self.log(loop.root)[:7] == ["1 Task 1", "*", "-n", ":(top)x", "removed", "staged", "work-1.txt"]
         assert self.dirty(loop).splitlines()[0] == " M mine"
 
@@ -432,7 +436,7 @@ class TestThePrompt:
                 (directory / f"module_with_a_long_name_{number}.py").write_text(body)
         subprocess.run(["git", "add", "-A"], cwd=loop.root, check=True)
         subprocess.run(["git", "commit", "-qm", "1500 files"], cwd=loop.root, check=True)
-        loop.configure('quality_checks = ["cat src/*/*/*_1.py; test $SAMUEL_TEST"]\nmax_task_attempts = 2')
+        loop.configure('quality_checks = ["cat src/*/*/*_1.py; ! test -f work-1.1.txt"]\nmax_task_attempts = 2')
         loop.tasks(*(f"1.{number}" for number in range(1, 61)), description="What is to be done. " * 20)
         loop.run(6)
         state = loop.root / ".samuel/run"

@@ -88,8 +88,8 @@ class TestTasks:
         night["app.py"] = "broken\n"
         night["debris/x.txt"] = "x\n"
         del night["tests/test_app.py"]
-        seen = run.observe()
-        assert [(change.path, change.status) for change in seen.changes] == [
+        observed = run.observe()
+        assert [(change.path, change.status) for change in observed.changes] == [
             ("app.py", "M"),
             ("debris/x.txt", "A"),
             ("tests/test_app.py", "D"),
@@ -99,8 +99,8 @@ class TestTasks:
         assert night.files == FILES
         assert not (night.root / "debris").exists()
         assert run.start("2") == AttemptStart(run.state.verified)
-        shown = git(night.root, "show", "--format=", "--name-status", away.ref)
-        assert shown.split() == ["M", "app.py", "A", "debris/x.txt", "D", "tests/test_app.py"]
+        listing = git(night.root, "show", "--format=", "--name-status", away.ref)
+        assert listing.split() == ["M", "app.py", "A", "debris/x.txt", "D", "tests/test_app.py"]
         assert git(night.root, "status", "--porcelain") == ""
 
     def test_completed_work_is_what_the_next_task_begins_with(self, night: Night, run: Attempts) -> None:
@@ -123,9 +123,9 @@ class TestTasks:
         start = run.start("1")
         assert start.restored == ()
         night["rest.py"] = "rest\n"
-        seen = run.observe()
-        assert seen.paths == ("rest.py",)
-        assert [change.path for change in seen.changes] == ["half.py", "rest.py"]
+        observed = run.observe()
+        assert observed.paths == ("rest.py",)
+        assert [change.path for change in observed.changes] == ["half.py", "rest.py"]
 
     def test_retry_after_another_task_gets_its_changes_back(self, night: Night, run: Attempts) -> None:
         run.start("1")

@@ -47,15 +47,15 @@ def warnings(loop: LoopProject) -> list[str]:
 
 def test_a_claim_in_the_answer_completes_the_task_when_the_checks_pass(loop: LoopProject) -> None:
     loop.configure('quality_checks = ["true"]')
-    loop.tasks("1", "2")
+    loop.tasks("1", "2", no_change=True)
     run = loop.run(handlers=[agent(claimed=True)])
     assert (run.exit_reason, outcomes(loop)) == ("queue_empty", ["completed", "completed"])
     assert loop.statuses() == {"1": "completed", "2": "completed"}
 
 
 def test_the_checks_decide_what_the_claim_is_worth(loop: LoopProject) -> None:
-    loop.configure('quality_checks = ["false"]')
-    loop.tasks("1")
+    loop.configure('quality_checks = ["test -z $SAMUEL_TASK_ID"]')
+    loop.tasks("1", no_change=True)
     loop.run(1, handlers=[agent(claimed=True)])
     assert (outcomes(loop), loop.statuses()) == (["quality_failed"], {"1": "pending"})
 
@@ -118,7 +118,7 @@ def test_a_confined_plugin_has_the_runs_variables_and_completes_its_task(
     (source / "work").write_text(WORK)
     (source / "work").chmod(0o755)
     loop.project.plugin(source)
-    loop.tasks("7")
+    loop.tasks("7", no_change=True)
     recorder = Recorder("after:agent.invoke")
     run = loop.run(1, handlers=[recorder])
     assert loop.statuses() == {"7": "completed"}
@@ -131,7 +131,7 @@ def test_a_confined_plugin_has_the_runs_variables_and_completes_its_task(
 def test_a_hook_that_is_the_agent_may_use_the_command(loop: LoopProject) -> None:
     loop.project.hook(
         "robot",
-        '#!/bin/sh\nif [ "$1" = hook ]; then echo agent.invoke; exit; fi\ncat > /dev/null\n'
+        '#!/bin/sh\nif [ "$1" = hook ]; then echo agent.invoke; exit; fi\ncat > /dev/null; touch work\n'
         f'{sys.executable} -m samuel run done "$SAMUEL_TASK_ID" >&2\n'
         'echo \'{"exit_code": 0, "stdout": "", "stderr": ""}\'\n',
     )

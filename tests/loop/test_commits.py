@@ -153,8 +153,9 @@ class TestAfterASandboxedAgent:
             f'commit = true\n{SANDBOX}\nquality_checks = ["git init -q sub '
             f"&& git -C sub config core.fsmonitor 'touch {canary}'\"]"
         )
-        (warning,) = run(loop, trusting=True)
-        assert warning.startswith("`sub/.git` was moved to `.samuel/run/quarantine/")
+        warnings = run(loop, trusting=True)
+        assert len(warnings) == 2  # once before the first agent, and once for its attempt
+        assert all(line.startswith("`sub/.git` was moved to `.samuel/run/quarantine/") for line in warnings)
 
     def test_there_is_no_commit_if_a_sandboxed_agent_could_have_written_its_filter(
         self, loop: LoopProject
@@ -192,7 +193,10 @@ class TestAfterASandboxedAgent:
     def test_a_sandboxed_agent_cannot_make_a_repository_in_a_project_without_one(self, loop: LoopProject) -> None:
         (loop.root / ".git").rename(loop.root.parent / "elsewhere.git")
         loop.agent(f"git init -q . && touch made || :\n{GOOD}")
-        assert [line[:31] for line in run(loop, trusting=True)] == ["the commit of task 1 failed: `/"]
+        assert [line[:31] for line in run(loop, trusting=True)] == [
+            "the project is in no git reposi",
+            "the commit of task 1 failed: `/",
+        ]
         assert not (loop.root / ".git").exists()
         assert not (loop.root / "made").exists()
 

@@ -252,7 +252,9 @@ class TestAgents:
         assert "which cannot claim task `2`" in (loop.root / "said.txt").read_text()
 
     def test_an_agent_cannot_reset_the_attempts_of_its_task(self, loop: LoopProject) -> None:
-        loop.configure('quality_checks = ["false"]\nmax_task_attempts = 3\nmax_consecutive_failures = 9')
+        loop.configure(
+            'quality_checks = ["test ! -f work-1.txt"]\nmax_task_attempts = 3\nmax_consecutive_failures = 9'
+        )
         loop.tasks("1")
         loop.agent(f"sed -i -E 's/,false,[0-9]+,/,false,0,/' {PRD}\n" + CLAIM)
         assert loop.run(7).exit_reason == "tasks_blocked"
@@ -260,9 +262,10 @@ class TestAgents:
         assert outcomes(loop) == ["quality_failed"] * 3
 
     def test_its_own_task_marked_completed_is_a_claim_that_the_checks_decide(self, loop: LoopProject) -> None:
-        loop.configure('quality_checks = ["test -f good"]\nmax_consecutive_failures = 9')
+        loop.configure('quality_checks = ["! grep -q wrong work 2> /dev/null"]\nmax_consecutive_failures = 9')
         loop.tasks("1")
-        loop.agent(f'sed -i s/in_progress/completed/ {PRD}; if [ "$SAMUEL_ATTEMPT" = 2 ]; then touch good; fi\n')
+        work = 'if [ "$SAMUEL_ATTEMPT" = 2 ]; then echo good > work; else echo wrong > work; fi'
+        loop.agent(f"sed -i s/in_progress/completed/ {PRD}; {work}\n")
         loop.run(2)
         assert outcomes(loop) == ["quality_failed", "completed"]
 
@@ -342,7 +345,7 @@ class TestPeople:
         ]
 
     def test_done_for_the_task_at_hand_is_a_claim_that_the_checks_decide(self, loop: LoopProject) -> None:
-        loop.configure('quality_checks = ["false"]')
+        loop.configure('quality_checks = ["test ! -f y"]')
         loop.tasks("1")
         self.during(loop, "run done 1", agent="echo x > y\n")
         assert (
@@ -350,8 +353,8 @@ class TestPeople:
         )
         assert loop.statuses() == {"1": "pending"}
         loop.configure('quality_checks = ["true"]')
-        (loop.root / "begun").unlink()
-        (loop.root / "go").unlink()
+        for name in ("begun", "go"):
+            (loop.root / name).unlink(missing_ok=True)
         self.during(loop, "run done 1", agent="echo x > y\n")
         assert loop.statuses() == {"1": "completed"}
 
@@ -379,7 +382,7 @@ class TestKilled:
         loop.agent(GOOD)
 
     def test_a_forged_completion_does_not_survive_a_kill_of_the_run(self, loop: LoopProject) -> None:
-        loop.configure('quality_checks = ["false"]')
+        loop.configure('quality_checks = ["test ! -f work-1.txt"]')
         loop.tasks("1", "2", "3")
         self.killed(loop, f"sed -i s/pending/completed/ {PRD}")
         assert loop.statuses()["2"] == "completed"
@@ -394,7 +397,7 @@ class TestKilled:
         assert loop.statuses() == {"1": "completed", "2": "completed"}
 
     def test_a_forged_settlement_is_not_applied(self, loop: LoopProject) -> None:
-        loop.configure('quality_checks = ["false"]')
+        loop.configure('quality_checks = ["test ! -f work-1.txt"]')
         loop.tasks("1")
         forge = (
             "import json,pathlib; p=pathlib.Path('.samuel/run/run.json'); r=json.loads(p.read_text()); "
@@ -408,7 +411,7 @@ class TestKilled:
         assert "`run.json` is not what run run-" in warnings(loop)
 
     def test_a_run_without_a_record_is_not_resumed_and_loses_no_task(self, loop: LoopProject) -> None:
-        loop.configure('quality_checks = ["false"]')
+        loop.configure('quality_checks = ["test ! -f work-1.txt"]')
         loop.tasks("1", "2")
         self.killed(loop, "")
         before = RunFile(loop.root / ".samuel/run").load()

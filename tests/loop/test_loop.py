@@ -40,7 +40,7 @@ class TestToDone:
         evil = "\x1b]52;c;ZXZpbA==\x07"
         loop.store.replace_all([Task(id="1", title=f"One {evil}"), Task(id="2", title=f"Two {evil}")])
         block = f"samuel run block 2 --reason '{evil}'"
-        loop.agent(f'if [ "$SAMUEL_TASK_ID" = 2 ]; then {block}; else samuel run done "$SAMUEL_TASK_ID"; fi\n')
+        loop.agent(f'if [ "$SAMUEL_TASK_ID" = 2 ]; then {block}; else\n{GOOD}fi\n')
         loop.run()
         assert loop.statuses() == {"1": "completed", "2": "blocked"}
         for name in ("progress.md", "summary.md"):
@@ -67,15 +67,15 @@ class TestToDone:
         ]
 
     def test_a_claim_alone_completes_nothing(self, loop: LoopProject) -> None:
-        loop.configure('quality_checks = ["test -f good"]\nmax_task_attempts = 2\nmax_consecutive_failures = 9')
+        loop.configure('quality_checks = ["test ! -f wrong"]\nmax_task_attempts = 2\nmax_consecutive_failures = 9')
         loop.tasks("1")
-        loop.agent(GOOD + 'if [ "$SAMUEL_ATTEMPT" = 2 ]; then touch good; fi\n')
+        loop.agent(GOOD + 'if [ "$SAMUEL_ATTEMPT" = 2 ]; then rm wrong; else touch wrong; fi\n')
         run = loop.run()
         assert outcomes(loop) == ["quality_failed", "completed"]
         assert run.exit_reason == "queue_empty"
 
     def test_the_failure_is_in_the_next_prompt(self, loop: LoopProject) -> None:
-        loop.configure('quality_checks = ["cat said; false"]')
+        loop.configure('quality_checks = ["test ! -f work-1.txt || { cat said; false; }"]')
         (loop.root / "said").write_text("the-reason-why\n")
         loop.tasks("1")
         loop.run()
@@ -85,21 +85,20 @@ class TestToDone:
     def test_a_task_is_blocked_after_three_attempts_and_the_loop_goes_on(self, loop: LoopProject) -> None:
         loop.configure('quality_checks = ["test ! -f work-1.txt"]\nmax_consecutive_failures = 9')
         loop.tasks("1", "2")
-        loop.agent(GOOD + 'if [ "$SAMUEL_TASK_ID" = 2 ]; then rm work-1.txt; fi\n')
         run = loop.run()
         assert outcomes(loop) == ["quality_failed", "quality_failed", "quality_failed", "completed"]
         assert loop.statuses() == {"1": "blocked", "2": "completed"}
         assert run.exit_reason == "tasks_blocked"
 
     def test_a_failing_agent_skips_the_checks(self, loop: LoopProject) -> None:
-        loop.configure('quality_checks = ["touch checked"]')
+        loop.configure('quality_checks = ["echo x >> seen-checks"]')
         loop.tasks("1")
         loop.agent("echo broken >&2\nexit 7\n")
         run = loop.run()
         assert outcomes(loop) == ["agent_failed"] * 3
         assert run.exit_reason in ("consecutive_failures", "tasks_blocked")
-        assert not (loop.root / "checked").exists()
-        assert "exit code 7" in loop.store.load()[0].last_failure
+        assert (loop.root / "seen-checks").read_text() == "x\n"  # before the first agent
+        assert loop.store.load()[0].last_failure == "agent_failed: broken"
 
     def test_an_iteration_that_changes_nothing_is_stalled(self, loop: LoopProject) -> None:
         loop.tasks("1")
@@ -141,17 +140,19 @@ class TestTampering:
         assert f"`{file}` changed during the run" in loop.store.load()[0].last_failure
 
     def test_the_pinned_checks_are_the_ones_that_run(self, loop: LoopProject) -> None:
-        loop.configure('quality_checks = ["false"]')
+        loop.configure('quality_checks = ["test ! -f work-1.txt"]')
         loop.tasks("1")
-        loop.agent("sed -i s/false/true/ samuel.toml\n" + GOOD)
+        loop.agent("sed -i 's/test ! -f work-1.txt/true/' samuel.toml\n" + GOOD)
         loop.run(2)
+        assert outcomes(loop) == ["aborted", "aborted"]
         assert loop.statuses() == {"1": "pending"}
 
     def test_a_task_marked_by_hand_is_put_back(self, loop: LoopProject) -> None:
-        loop.configure('quality_checks = ["false"]')
+        loop.configure('quality_checks = ["test ! -f y"]')
         loop.tasks("1", "2")
         loop.agent("sed -i -e s/pending/completed/ -e s/in_progress/completed/ .samuel/run/prd.toon\necho x > y\n")
         loop.run(1)
+        assert outcomes(loop) == ["quality_failed"]
         assert loop.statuses() == {"1": "pending", "2": "pending"}
 
 
@@ -334,7 +335,7 @@ class TestHandlersTakePart:
 class TestPilot:
     PILOT = "[methodology.ralph.pilot]\nenabled = true\ndiscover_interval = 3\nmax_discovery_tasks = 2\n"
     AGENT = (
-        'if [ "$SAMUEL_MODE" = discovery ]; then echo $SAMUEL_ITERATION >> discovered; FIND; else\n'
+        'if [ "$SAMUEL_MODE" = discovery ]; then echo $SAMUEL_ITERATION >> seen-discoveries; FIND; else\n'
         + GOOD
         + "fi\n"
     )
@@ -344,7 +345,7 @@ class TestPilot:
         loop.tasks(*(str(number) for number in range(1, 20)))
         loop.agent(self.AGENT.replace("FIND", 'samuel run enqueue "found"'))
         loop.run(7)
-        assert (loop.root / "discovered").read_text().split() == ["1", "4", "7"]
+        assert (loop.root / "seen-discoveries").read_text().split() == ["1", "4", "7"]
 
     def test_a_discovery_adds_at_most_max_discovery_tasks(self, loop: LoopProject) -> None:
         loop.configure("", self.PILOT)

@@ -133,9 +133,9 @@ def test_an_earlier_run_is_reported_from_its_attempts_alone() -> None:
 
 def test_a_cost_that_is_not_known_is_unknown_and_never_zero() -> None:
     assert CostSummary.of([{}]).words == CostSummary.of([]).words == "unknown"
-    known = {"cost_usd": 1.5, "input_tokens": 900, "output_tokens": 100}
-    assert CostSummary.of([known]).words == "$1.50, 1,000 tokens"
-    assert CostSummary.of([known, {}]).words == "at least $1.50, 1,000 tokens, 1 attempt unknown"
+    usage = {"cost_usd": 1.5, "input_tokens": 900, "output_tokens": 100}
+    assert CostSummary.of([usage]).words == "$1.50, 1,000 tokens"
+    assert CostSummary.of([usage, {}]).words == "at least $1.50, 1,000 tokens, 1 attempt unknown"
     assert CostSummary.of([{"input_tokens": 5}]).words == "5 tokens"
     report = build_report(history(attempt(1)), None, project="shop")
     assert "$0" not in to_markdown(report) + to_html(report)

@@ -126,7 +126,14 @@ class TestStops:
         assert loop.run().exit_reason == "error"
 
     def test_when_a_check_removes_it_the_next_iteration_ends_the_run(self, loop: LoopProject) -> None:
-        loop.configure('quality_checks = ["rm -rf .git"]')
+        loop.configure('quality_checks = ["test ! -f work-1.txt || rm -rf .git"]')
         loop.tasks("1", "2")
         run = loop.run()
         assert (run.exit_reason, run.iterations_run) == ("error", 1)
+
+    def test_when_a_check_removes_it_before_the_first_agent_no_agent_starts(self, loop: LoopProject) -> None:
+        loop.configure('quality_checks = ["rm -rf .git"]')
+        loop.tasks("1", "2")
+        run = loop.run()
+        assert (run.exit_reason, run.iterations_run) == ("error", 0)
+        assert not (loop.root / "seen-1.md").exists()

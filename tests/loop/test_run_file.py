@@ -92,5 +92,5 @@ def test_a_run_in_which_every_iteration_failed_has_no_exit_code_0(reason: ExitRe
 
 
 def test_a_complaint_of_a_strict_handler_makes_the_exit_code_1() -> None:
-    run = replace(RUN, exit_reason=ExitReason.QUEUE_EMPTY, iterations_run=1)
+    run = replace(RUN, exit_reason=ExitReason.QUEUE_EMPTY, iterations_run=1, succeeded=1)
     assert (run.exit_code, run.complain("after:loop", "no").exit_code) == (0, 1)

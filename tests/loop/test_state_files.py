@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from samuel.loop.reports import IterationFailed, IterationSettled
+from samuel.loop.reports import BaselineChecked, IterationFailed, IterationSettled
 from samuel.loop.state_files import misplaced, put_right
 
 from .conftest import GOOD, LoopProject
@@ -19,6 +19,7 @@ REPLACED = {
     "directory": "mkdir {name}",
     "file": "echo x > {name}",
 }
+PIPE = "rm -rf .samuel/run/progress.md; mkfifo .samuel/run/progress.md"
 
 
 def outcomes(loop: LoopProject) -> list[str]:
@@ -88,14 +89,21 @@ def test_the_state_directory_itself_is_restored(loop: LoopProject, tmp_path: Pat
 
 
 def test_a_check_that_replaces_a_state_file_aborts_the_iteration(loop: LoopProject) -> None:
-    once = (
-        "test -f done-once || { touch done-once; rm -rf .samuel/run/progress.md; mkfifo .samuel/run/progress.md; }"
-    )
-    loop.configure(f'quality_checks = ["{once}"]')
+    once = "test ! -f work-1.txt || test -f done-once || { touch done-once; REPLACE; }"
+    loop.configure(f'quality_checks = ["{once.replace("REPLACE", PIPE)}"]')
     loop.tasks("1")
     assert loop.run().exit_reason == "queue_empty"
     assert outcomes(loop) == ["aborted", "completed"]
     assert "a check replaced files of the run's state: `.samuel/run/progress.md` became a named pipe" in why(loop)
+
+
+def test_a_check_that_replaces_a_state_file_before_the_first_agent_ends_the_run(loop: LoopProject) -> None:
+    loop.configure(f'quality_checks = ["{PIPE}"]')
+    loop.tasks("1")
+    assert loop.run().exit_reason == "baseline_failed"
+    (baseline,) = [report for report in loop.reports if isinstance(report, BaselineChecked)]
+    assert "a check replaced files of the run's state" in baseline.failing[0]
+    assert outcomes(loop) == []
 
 
 def test_a_file_that_was_misplaced_before_the_run_aborts_nothing(loop: LoopProject) -> None:

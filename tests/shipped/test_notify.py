@@ -46,7 +46,7 @@ def loop_end(project: SamuelProject, **fields: Any) -> Fired:
 
 
 @pytest.fixture
-def told(samuel_project: SamuelProject, enable: Enable, put: Put) -> Callable[[], str]:
+def message_text(samuel_project: SamuelProject, enable: Enable, put: Put) -> Callable[[], str]:
     put({"tell": TELL})
     enable("notify", "desktop: false\ncommand: ./tell")
 
@@ -57,35 +57,41 @@ def told(samuel_project: SamuelProject, enable: Enable, put: Put) -> Callable[[]
     return text
 
 
-def test_a_command_gets_the_message_and_its_json(samuel_project: SamuelProject, told: Callable[[], str]) -> None:
+def test_a_command_gets_the_message_and_its_json(
+    samuel_project: SamuelProject, message_text: Callable[[], str]
+) -> None:
     fired = iteration(samuel_project, "asked", question=QUESTION)
     assert fired.ok
     assert not fired.warnings
-    assert told() == (
+    assert message_text() == (
         "Samuel, project: task 1.2 Write it has a question\n"
         "Which format?\n1. json\n2. toon\nsamuel run answer q1 TEXT"
     )
     message = json.loads((samuel_project.root / "told.json").read_text())
-    assert (message["kind"], message["question"], message["text"]) == ("question", QUESTION, told())
+    assert (message["kind"], message["question"], message["text"]) == ("question", QUESTION, message_text())
     assert message["task"] == {"id": "1.2", "title": "Write it", "status": "waiting"}
 
 
-def test_a_question_is_found_in_the_task_too(samuel_project: SamuelProject, told: Callable[[], str]) -> None:
+def test_a_question_is_found_in_the_task_too(
+    samuel_project: SamuelProject, message_text: Callable[[], str]
+) -> None:
     rows = [{**QUESTION, "id": "q0", "answer": "x"}, {**QUESTION, "answer": ""}]
     iteration(samuel_project, "asked", {**TASK, "questions": rows})
-    assert told().endswith("samuel run answer q1 TEXT")
+    assert message_text().endswith("samuel run answer q1 TEXT")
 
 
-def test_a_blocked_task_is_told_with_its_reason(samuel_project: SamuelProject, told: Callable[[], str]) -> None:
+def test_a_blocked_task_is_told_with_its_reason(
+    samuel_project: SamuelProject, message_text: Callable[[], str]
+) -> None:
     iteration(samuel_project, "quality_failed", {**TASK, "status": "blocked", "last_failure": "a check\nfailed"})
-    assert told() == "Samuel, project: task 1.2 Write it is blocked\na check failed"
+    assert message_text() == "Samuel, project: task 1.2 Write it is blocked\na check failed"
 
 
 def test_the_end_of_a_run_is_told_with_what_it_means(
-    samuel_project: SamuelProject, told: Callable[[], str]
+    samuel_project: SamuelProject, message_text: Callable[[], str]
 ) -> None:
     loop_end(samuel_project)
-    assert told() == (
+    assert message_text() == (
         "Samuel, project: the run has ended\n"
         "waiting after 3 iterations: tasks are left, and they wait for answers to the questions of agents"
     )
@@ -93,15 +99,15 @@ def test_the_end_of_a_run_is_told_with_what_it_means(
 
 @pytest.mark.parametrize("outcome", ["completed", "quality_failed", "stalled", "limited"])
 def test_other_iterations_are_not_worth_a_message(
-    samuel_project: SamuelProject, told: Callable[[], str], outcome: str
+    samuel_project: SamuelProject, message_text: Callable[[], str], outcome: str
 ) -> None:
     iteration(samuel_project, outcome, {**TASK, "status": "pending"})
-    assert told() == ""
+    assert message_text() == ""
 
 
-def test_a_dry_run_tells_nobody(samuel_project: SamuelProject, told: Callable[[], str]) -> None:
+def test_a_dry_run_tells_nobody(samuel_project: SamuelProject, message_text: Callable[[], str]) -> None:
     loop_end(samuel_project, dry_run=True)
-    assert told() == ""
+    assert message_text() == ""
 
 
 def test_the_desktop_is_told_by_notify_send(samuel_project: SamuelProject, enable: Enable, tmp_path: Path) -> None:

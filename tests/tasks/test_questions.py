@@ -24,22 +24,22 @@ WORKING = (Task(id="1", title="One", status="in_progress"), Task(id="2", title="
 AGENT = AgentAsker(run="run-7", task_id="1", iteration=4)
 
 
-def asked(text: str = "Which format?", *options: str, tasks: Tasks = WORKING) -> tuple[Task, ...]:
+def with_question(text: str = "Which format?", *options: str, tasks: Tasks = WORKING) -> tuple[Task, ...]:
     return AGENT.ask(tasks, text, options=options, at="10:00")
 
 
 def answered(text: str = "json") -> tuple[Task, ...]:
-    return changes.answer(asked(), "q1", text=text, at="11:00")
+    return changes.answer(with_question(), "q1", text=text, at="11:00")
 
 
 class TestAskingAndAnswering:
     def test_an_agent_parks_its_task_with_a_question(self) -> None:
-        task = asked("Which format?", "json", "toon")[0]
+        task = with_question("Which format?", "json", "toon")[0]
         question = Question(id="q1", text="Which format?", options=("json", "toon"), iteration=4, asked_at="10:00")
         assert (task.status, task.questions) == ("waiting", (question,))
 
     def test_the_last_answer_makes_the_task_pending_again(self) -> None:
-        two = asked("And which name?", tasks=asked())
+        two = with_question("And which name?", tasks=with_question())
         assert [question.id for question in two[0].questions] == ["q1", "q2"]
         half = changes.answer(two, "q2", text="samuel")
         assert half[0].status == "waiting"
@@ -56,23 +56,25 @@ class TestAskingAndAnswering:
     def test_the_number_of_an_option_stands_for_it_and_any_other_text_for_itself(
         self, text: str, answer: str
     ) -> None:
-        after = changes.answer(asked("Which?", "json", "toon"), "q1", text=text)
+        after = changes.answer(with_question("Which?", "json", "toon"), "q1", text=text)
         assert after[0].questions[0].answer == answer
 
     def test_an_option_that_is_a_number_is_that_number(self) -> None:
-        after = changes.answer(asked("How many?", "2", "1"), "q1", text="2")
+        after = changes.answer(with_question("How many?", "2", "1"), "q1", text="2")
         assert after[0].questions[0].answer == "2"
 
     def test_an_answered_question_is_not_asked_again(self) -> None:
         again = changes.begin(answered(), "1", iteration=5)
-        assert asked("Which  format?\n", tasks=again) == again
-        assert asked("Which format?", "json", tasks=again)[0].status == "waiting"  # with options it is another
+        assert with_question("Which  format?\n", tasks=again) == again
+        assert (
+            with_question("Which format?", "json", tasks=again)[0].status == "waiting"
+        )  # with options it is another
 
     def test_the_same_open_question_is_asked_once(self) -> None:
-        assert asked(tasks=asked()) == asked()
+        assert with_question(tasks=with_question()) == with_question()
 
     def test_ids_are_unique_in_the_whole_list(self) -> None:
-        both = (*asked(), Task(id="3", title="Three", status="in_progress"))
+        both = (*with_question(), Task(id="3", title="Three", status="in_progress"))
         assert AgentAsker(run="r", task_id="3").ask(both, "What?", options=(), at="")[2].questions[0].id == "q2"
         assert new_id({"q999999999999999", "q1000000000000000"}) == "q1000000000000001"
 
@@ -85,23 +87,23 @@ class TestAskingAndAnswering:
     )
     def test_of_a_question_that_is_not_there(self, id: str, message: str) -> None:
         with pytest.raises(UsageError, match=message):
-            changes.answer(asked(), id, text="x")
+            changes.answer(with_question(), id, text="x")
 
     def test_a_task_with_two_open_questions_needs_the_id_of_one(self) -> None:
         with pytest.raises(UsageError) as caught:
-            changes.answer(asked("More?", tasks=asked()), "1", text="x")
+            changes.answer(with_question("More?", tasks=with_question()), "1", text="x")
         assert caught.value.hint == "name one of them: `q1`, `q2`"
 
     def test_an_answer_is_given_once_and_not_empty(self) -> None:
         with pytest.raises(SamuelError, match="question `q1` was answered already: json"):
             changes.answer(answered(), "q1", text="toon")
         with pytest.raises(UsageError, match="the answer is empty"):
-            changes.answer(asked(), "q1", text=" \n")
+            changes.answer(with_question(), "q1", text=" \n")
 
     @pytest.mark.parametrize(("text", "options"), [(" ", ()), ("Which?", (" ",))])
     def test_an_empty_question_or_option_is_refused(self, text: str, options: tuple[str, ...]) -> None:
         with pytest.raises(UsageError, match="is empty"):
-            asked(text, *options)
+            with_question(text, *options)
 
     @pytest.mark.parametrize(
         ("change", "arguments"),
@@ -115,7 +117,7 @@ class TestAskingAndAnswering:
     def test_what_ends_the_waiting_otherwise_withdraws_open_questions_and_keeps_answers(
         self, change: Any, arguments: dict[str, str]
     ) -> None:
-        waiting = asked("More?", tasks=changes.begin(answered(), "1", iteration=5))
+        waiting = with_question("More?", tasks=changes.begin(answered(), "1", iteration=5))
         assert [question.id for question in change(waiting, "1", **arguments)[0].questions] == ["q1"]
 
 
@@ -128,18 +130,18 @@ class TestWhoMayAskAndAnswer:
         with pytest.raises(SamuelError, match="cannot ask a question"):
             CheckAsker("run-7").ask(WORKING, "x", options=(), at="")
         with pytest.raises(SamuelError, match="cannot answer `q1`"):
-            CheckAsker("run-7").answer(asked(), "q1", text="x", at="")
+            CheckAsker("run-7").answer(with_question(), "q1", text="x", at="")
 
     def test_an_agent_cannot_answer_and_a_discovery_has_nothing_to_ask_about(self) -> None:
         with pytest.raises(SamuelError, match="which cannot answer a question"):
-            AGENT.answer(asked(), "q1", text="x", at="")
+            AGENT.answer(with_question(), "q1", text="x", at="")
         with pytest.raises(SamuelError, match="works on no task"):
             AgentAsker(run="run-7", discovers=True).ask(WORKING, "x", options=(), at="")
 
 
 class TestTheQueue:
     def test_a_waiting_task_is_neither_open_nor_met(self) -> None:
-        tasks = asked()
+        tasks = with_question()
         assert next_task(tasks) is None
         assert [task.id for task in remaining(tasks)] == ["2"]
         assert stuck(tasks) == (
@@ -148,8 +150,8 @@ class TestTheQueue:
         assert only_waits(tasks)
 
     def test_a_run_does_not_only_wait_while_a_task_is_blocked_or_can_be_picked(self) -> None:
-        assert not only_waits((*asked(), Task(id="3", title="3")))
-        assert not only_waits((*asked(), Task(id="3", title="3", status="blocked")))
+        assert not only_waits((*with_question(), Task(id="3", title="3")))
+        assert not only_waits((*with_question(), Task(id="3", title="3", status="blocked")))
         assert not only_waits((Task(id="3", title="3", status="completed"),))
 
 
@@ -158,16 +160,16 @@ class TestTheFile:
         text = encode(WORKING)
         assert "questions" not in text
         document = decode(text)
-        written = encode(asked(tasks=document.tasks), document)
-        assert ",last_failure,questions}:" in written.split("\n")[0]
-        back = decode(written)
-        assert back.tasks == asked()
+        text_with_question = encode(with_question(tasks=document.tasks), document)
+        assert ",last_failure,questions}:" in text_with_question.split("\n")[0]
+        back = decode(text_with_question)
+        assert back.tasks == with_question()
         # Once it is there it stays, so that rows that did not change keep their text.
         assert ",questions}:" in encode(changes.reset(back.tasks, "1"), back)
 
     def test_a_file_from_before_there_were_questions_keeps_its_unknown_columns(self) -> None:
         document = decode('tasks[1]{id,title,status,owner}:\n  "1",One,in_progress,ann\n')
-        after = decode(encode(asked(tasks=document.tasks), document)).tasks[0]
+        after = decode(encode(with_question(tasks=document.tasks), document)).tasks[0]
         assert (after.extra, after.questions[0].text) == ({"owner": "ann"}, "Which format?")
 
     @given(st.text(), st.lists(st.text()), st.text())
@@ -187,7 +189,7 @@ class TestTheFile:
         ]
 
     def test_every_field_of_a_question_is_in_json(self) -> None:
-        assert asked()[0].plain()["questions"] == [
+        assert with_question()[0].plain()["questions"] == [
             {
                 "id": "q1",
                 "text": "Which format?",
@@ -209,20 +211,20 @@ class TestWhileAnAgentWorks:
         return store
 
     def test_a_question_survives_a_kill_of_the_loop(self, store: TaskStore, tmp_path: Path) -> None:
-        store.change(lambda tasks: asked(tasks=tasks))
+        store.change(lambda tasks: with_question(tasks=tasks))
         rebuilt = TaskStore(tmp_path / "run", tmp_path / "record").close_seal()  # by the next run
         assert rebuilt is not None
-        assert (rebuilt.tasks, rebuilt.put_back) == (asked(), ())
+        assert (rebuilt.tasks, rebuilt.put_back) == (with_question(), ())
 
     def test_an_answer_counts_while_its_agent_is_still_at_work(self, store: TaskStore) -> None:
-        store.change(lambda tasks: asked(tasks=tasks))
+        store.change(lambda tasks: with_question(tasks=tasks))
         store.change(lambda tasks: changes.answer(tasks, "q1", text="json", at="11:00"), trusted=True)
         rebuilt = store.close_seal()
         assert rebuilt is not None
         assert (rebuilt.tasks, rebuilt.put_back) == (answered(), ())
 
     def test_an_answer_that_the_agent_wrote_into_the_file_is_taken_out(self, store: TaskStore) -> None:
-        store.change(lambda tasks: changes.answer(asked(tasks=tasks), "q1", text="yes", at="11:00"))
+        store.change(lambda tasks: changes.answer(with_question(tasks=tasks), "q1", text="yes", at="11:00"))
         rebuilt = store.close_seal()
         assert rebuilt is not None
         assert store.load() == WORKING
@@ -232,11 +234,11 @@ class TestWhileAnAgentWorks:
         self, store: TaskStore
     ) -> None:
         def forge(tasks: Tasks) -> tuple[Task, ...]:
-            task = asked(tasks=tasks)[0]
+            task = with_question(tasks=tasks)[0]
             return (replace(task, questions=(replace(task.questions[0], answer="yes"),)), *tasks[1:])
 
         store.change(forge)
         rebuilt = store.close_seal()
         assert rebuilt is not None
-        assert store.load() == asked()
+        assert store.load() == with_question()
         assert rebuilt.put_back == ("task `1`: questions was changed",)

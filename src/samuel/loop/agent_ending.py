@@ -24,8 +24,8 @@ def ending_of(answer: Mapping[str, Any], *, changed: bool, now: float) -> AgentE
         return ending or ENDED_WELL
     stdout, stderr = str(answer.get("stdout") or ""), str(answer.get("stderr") or "")
     # Prose proves little: it counts only for an agent that reports nothing in a typed form and did nothing.
-    if not changed and (spoken := prose_ending(stdout, stderr, now)):
-        return spoken
+    if not changed and (trouble := prose_ending(stdout, stderr, now)):
+        return trouble
     if ending is not None:
         return ending
     lines = (stderr or stdout).strip().splitlines()

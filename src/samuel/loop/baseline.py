@@ -6,11 +6,12 @@ from msgspec.structs import replace
 
 from samuel.events import QualityCheck
 from samuel.loop.evidence import Evidence
-from samuel.loop.judgement import checked
+from samuel.loop.judgement import CheckedWork, checked
 from samuel.loop.reports import BaselineChecked
 from samuel.loop.run import Run
 from samuel.loop.run_files import RunFiles
 from samuel.loop.steps import Steps
+from samuel.loop.stop import IterationEnded, RunStopped
 from samuel.loop.verdict import failing_commands
 from samuel.loop.workplace import Workplace
 
@@ -25,8 +26,13 @@ def check_baseline(place: Workplace, files: RunFiles, steps: Steps, run: Run) ->
     if run.baseline_done or not commands:
         return replace(run, baseline_done=True)
     before = replace(run, iteration=0)
-    with Evidence(place, files.tasks, steps.state_files).window(before, "check"):
-        work = checked(steps.ask(before, QualityCheck(commands=commands)))
+    try:
+        with Evidence(place, files.tasks, steps.state_files).window(before, "check"):
+            work = checked(steps.ask(before, QualityCheck(commands=commands)))
+    except RunStopped:
+        raise
+    except IterationEnded as ended:  # a check changed what it must not
+        work = CheckedWork((), ended.why)
     files.checks.set_baseline(work.runs)
     failing = (*failing_commands(work.runs), *([work.other_failures] if work.other_failures else ()))
     accepted = place.settings.baseline == "accept"

@@ -226,7 +226,8 @@ class Iteration:
         if code != 0:
             reason = facts.ending.reason or f"the agent ended with exit code {code}"
             output = (stderr or stdout).strip()[-MAX_FAILURE:]
-            raise IterationEnded(IterationOutcome.AGENT_FAILED, f"{reason}\n{output}".strip())
+            why = reason if output == reason else f"{reason}\n{output}"
+            raise IterationEnded(IterationOutcome.AGENT_FAILED, why.strip())
 
     def _check(self) -> None:
         """No claim counts unless the quality checks pass."""

@@ -57,17 +57,17 @@ class Judgement:
         self._protect = protect
         self._check = check
 
-    def judge(self, task: Task, seen: AttemptChanges, verified: str) -> AttemptVerdict:
+    def judge(self, task: Task, attempt: AttemptChanges, verified: str) -> AttemptVerdict:
         """The verdict. Files that were weakened or that are protected are put back from the verified tree."""
-        paths = [change.path for change in seen.changes]
+        paths = [change.path for change in attempt.changes]
         if refused := self._refused(task, paths):
             self._put(verified, refused)
             return AttemptVerdict(CheckVerdict(False, _protected_text(refused)), tuple(refused))
-        files = _FilesOfTrees(self._trees, verified, seen.tree)
+        files = _FilesOfTrees(self._trees, verified, attempt.tree)
         touched = files.touched(self._commands, paths)
         owned_files = owned(task, touched)
         with_verified = self._check_with(
-            verified, seen.tree, [path for path in touched if path not in owned_files]
+            verified, attempt.tree, [path for path in touched if path not in owned_files]
         )
         own = checked(self._check())
         verdict = judge(

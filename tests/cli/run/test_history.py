@@ -309,8 +309,8 @@ def test_run_report_writes_files_prints_markdown_and_html(samuel, past, monkeypa
         f".samuel/run/reports/{SECOND}/report.html, report.md and report.json\n",
         "",
     )
-    written = json.loads((past.state / f"reports/{SECOND}/report.json").read_text())
-    assert samuel("run", "report", "--json").json["data"] == written
+    document = json.loads((past.state / f"reports/{SECOND}/report.json").read_text())
+    assert samuel("run", "report", "--json").json["data"] == document
     assert samuel("run", "report", "--markdown").out.startswith("# project: 1 verified, 1 unverified, 1 blocked")
     assert samuel("run", "report", "--html", "-").out.startswith("<!doctype html>")
     assert samuel("run", "report", "19772a7d", "--html", "page.html") == (

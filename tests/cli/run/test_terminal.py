@@ -23,7 +23,7 @@ WAITS = "touch begun; while [ ! -f go ]; do sleep 0.02; done\n"
 ACCEPTED = CONFIG.replace("[methodology.ralph]\n", '[methodology.ralph]\nbaseline = "accept"\n')
 
 
-def shown(output: str) -> list[str]:
+def screen_lines(output: str) -> list[str]:
     """The lines that a terminal shows at the end of an output: text, line breaks, moving up and erasing."""
     rows, row, column = [""], 0, 0
     for text, arguments, action in re.findall(r"([^\x1b])|\x1b\[([?0-9;]*)([A-Za-z])", output):
@@ -69,7 +69,7 @@ class TerminalRun:
         self.read()
         os.close(self._ours)
         self.process.wait(timeout=300)
-        return shown(self.output)
+        return screen_lines(self.output)
 
 
 @pytest.mark.parametrize("interrupts", [1, 2])

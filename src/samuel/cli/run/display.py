@@ -179,9 +179,9 @@ class PlainDisplay:
         output = report.why.partition("\n")[2]
         of_agent = report.outcome is IterationOutcome.AGENT_FAILED
         of_check = report.outcome is IterationOutcome.QUALITY_FAILED and not self._tail_shown
-        shown = tail(output) if of_agent or of_check else []
+        last_lines = tail(output) if of_agent or of_check else []
         log = short_path(report.log or self._log)
-        return "\n".join([f"  {report.outcome}: {self._reason}", *shown, *([f"  log: {log}"] if log else [])])
+        return "\n".join([f"  {report.outcome}: {self._reason}", *last_lines, *([f"  log: {log}"] if log else [])])
 
     def _end(self, report: RunEnded) -> str:
         why = first_line(report.message)

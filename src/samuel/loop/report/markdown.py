@@ -33,25 +33,25 @@ def to_markdown(report: RunReport) -> str:
 
 def escaped(text: str, longest: int = 300) -> str:
     """Text on one line that Markdown shows as it is."""
-    shown = _SPECIAL.sub(r"\\\1", line(text, longest))
-    return shown.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    one_line = _SPECIAL.sub(r"\\\1", line(text, longest))
+    return one_line.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
 def code_span(text: str, longest: int = 300) -> str:
     """Text on one line in a code span that nothing in it can end, also in a cell of a table."""
-    shown = line(text, longest).replace("|", "\\|")
-    if not shown:
+    one_line = line(text, longest).replace("|", "\\|")
+    if not one_line:
         return ""
-    fence = "`" * (_longest_run(shown) + 1)
-    space = " " if shown.startswith("`") or shown.endswith("`") else ""
-    return f"{fence}{space}{shown}{space}{fence}"
+    fence = "`" * (_longest_run(one_line) + 1)
+    space = " " if one_line.startswith("`") or one_line.endswith("`") else ""
+    return f"{fence}{space}{one_line}{space}{fence}"
 
 
 def code_block(text: str, longest: int = LONGEST_TAIL) -> list[str]:
     """The end of a text in a code block that nothing in it can end."""
-    shown = block(text, longest)
-    fence = "`" * max(3, _longest_run(shown) + 1)
-    return [f"{fence}text", *shown.split("\n"), fence]
+    end = block(text, longest)
+    fence = "`" * max(3, _longest_run(end) + 1)
+    return [f"{fence}text", *end.split("\n"), fence]
 
 
 def _longest_run(text: str) -> int:
