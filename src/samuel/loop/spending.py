@@ -29,8 +29,9 @@ class Spending:
         self._meter.begin(run=run.usage, task=task_usage, day=self._today(), added=run.added_budget)
 
     def add(self, attempt: AttemptRecord) -> None:
-        """An agent has worked."""
-        self._day_usage = add_usage(self._today(), attempt.usage)
+        """An agent has worked, and its attempt is in the history."""
+        if self._day == _day(self._now()):  # else the usage of the day is read from the history later
+            self._day_usage = add_usage(self._day_usage, attempt.usage)
 
     def used_up(self, run: Run) -> str:
         """The budget of the run or of the day that is used up, in words; "" if none is."""
