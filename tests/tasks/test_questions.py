@@ -14,7 +14,7 @@ from samuel.errors import ConfigError, SamuelError, UsageError
 from samuel.tasks import changes
 from samuel.tasks.prd_file import decode, encode
 from samuel.tasks.question import Question, new_id
-from samuel.tasks.queue import next_task, only_waits, remaining, stuck
+from samuel.tasks.queue import next_task, remaining, stuck
 from samuel.tasks.rights import AgentAsker, CheckAsker, PersonAsker
 from samuel.tasks.seal import Seal
 from samuel.tasks.store import TaskStore
@@ -147,12 +147,6 @@ class TestTheQueue:
         assert stuck(tasks) == (
             "`1` waits for the answer to: Which format? (`samuel run answer q1 TEXT`); `2` waits for `1` (waiting)"
         )
-        assert only_waits(tasks)
-
-    def test_a_run_does_not_only_wait_while_a_task_is_blocked_or_can_be_picked(self) -> None:
-        assert not only_waits((*with_question(), Task(id="3", title="3")))
-        assert not only_waits((*with_question(), Task(id="3", title="3", status="blocked")))
-        assert not only_waits((Task(id="3", title="3", status="completed"),))
 
 
 class TestTheFile:

@@ -30,8 +30,9 @@ class Spending:
         self._meter.begin(run=run.usage, task=task_usage, day=self._today(), added=run.added_budget)
 
     def add(self, attempt: AttemptRecord) -> str:
-        """An agent has worked; gives a warning, once, if it does not report what a budget counts."""
-        self._day_usage = add_usage(self._today(), attempt.usage)
+        """An agent has worked, and its attempt is in the history; a warning, once, if its usage is not known."""
+        if self._day == _day(self._now()):  # else the usage of the day is read from the history later
+            self._day_usage = add_usage(self._day_usage, attempt.usage)
         if attempt.exit_code is None or attempt.agent in self._without_usage:
             return ""
         if not (keys := self._meter.unenforceable(attempt.usage)):

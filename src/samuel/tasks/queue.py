@@ -41,12 +41,6 @@ def stuck(tasks: Tasks) -> str:
     return "; ".join(reasons)
 
 
-def only_waits(tasks: Tasks) -> bool:
-    """Whether only answers are missing: nothing can be picked, a task waits for one, and none is blocked."""
-    statuses = {task.status for task in tasks}
-    return "waiting" in statuses and "blocked" not in statuses and next_task(tasks) is None
-
-
 def _blocked(task: Task) -> str:
     return f"`{task.id}` is blocked: {task.last_failure or 'no reason was given'}"
 
