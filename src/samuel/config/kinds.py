@@ -212,6 +212,11 @@ def patterns(value: object) -> tuple[str, ...]:
     return tuple(globs)
 
 
+def any_patterns(value: object) -> tuple[str, ...]:
+    """A glob or a list of globs, which may be empty."""
+    return () if value == [] else patterns(value)
+
+
 def words(value: object) -> tuple[str, ...]:
     """A list of words, or text that is split into words as a shell would."""
     if isinstance(value, str):

@@ -41,7 +41,7 @@ def methodology(name: str, table: ConfigTable, hooks: Mapping[str, EventSettings
         idle_timeout=table.take("idle_timeout", kinds.timeout_or_none, default.idle_timeout),
         require_checks=table.take("require_checks", kinds.flag, default.require_checks),
         baseline=table.take("baseline", kinds.one_of("refuse", "accept"), default.baseline),
-        protect=table.take("protect", kinds.patterns, default.protect),
+        protect=table.take("protect", kinds.any_patterns, default.protect),
         retry=table.take("retry", kinds.one_of("continue", "fresh"), default.retry),
         budgets=_budgets(table),
     )
@@ -49,7 +49,7 @@ def methodology(name: str, table: ConfigTable, hooks: Mapping[str, EventSettings
 
 def _agents(table: ConfigTable) -> tuple[str, ...]:
     """The value of `agents`: names in order of preference."""
-    names = table.take("agents", kinds.identifiers, ())
+    names = table.take("agents", kinds.identifiers, None) or ()  # without a default: an empty list is refused
     if names and "agent" in table:
         table.refuse(
             "agents", "`agent` and `agents` cannot both be set", "keep `agents`: `agent` is a list of one"

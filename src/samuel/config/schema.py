@@ -63,6 +63,7 @@ _KINDS: Mapping[Kind, Schema | None] = {
     },
     kinds.amount: {"type": "number", "exclusiveMinimum": 0},
     kinds.patterns: {"anyOf": [_NAME, {"type": "array", "items": _NAME, "minItems": 1}]},
+    kinds.any_patterns: {"anyOf": [_NAME, {"type": "array", "items": _NAME}]},
     kinds.names: {"type": "array", "items": _NAME, "uniqueItems": True},
     kinds.variables: {
         "type": "array",

@@ -15,9 +15,7 @@ from samuel.loop.stop import IterationEnded, RunStopped
 from samuel.loop.verdict import failing_commands
 from samuel.loop.workplace import Workplace
 
-FAILED = (
-    "the checks fail before any agent has worked; fix them, or start with `--baseline accept` if that is expected"
-)
+FAILED = "the checks fail before any agent has worked"
 
 
 def check_baseline(place: Workplace, files: RunFiles, steps: Steps, run: Run) -> Run:

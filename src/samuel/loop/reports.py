@@ -80,6 +80,8 @@ class AgentActivity:
     text: str
     usage: Usage
     """Of this agent so far; empty if it is not known."""
+    repeats_output: bool = False
+    """True: the text is a line of the agent's readable output, which is reported as well."""
 
 
 @dataclass(frozen=True)

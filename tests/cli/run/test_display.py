@@ -310,6 +310,10 @@ class TestPlain:
         assert printed(capsys, *reports, verbose=True) == "    reads src/app.py\n    runs pytest\n"
         assert printed(capsys, *reports) == ""
 
+    def test_verbose_prints_a_line_of_a_plain_agent_once(self, capsys: pytest.CaptureFixture[str]) -> None:
+        reports = (AgentActivity("Prices", {}, repeats_output=True), AgentOutputChunk(b"Prices\n"))
+        assert printed(capsys, *reports, verbose=True) == "Prices\n"
+
     @pytest.mark.parametrize(
         ("report", "line"),
         [

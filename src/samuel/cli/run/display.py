@@ -70,7 +70,6 @@ class PlainDisplay:
         self._closed = False
         self._in_a_line = False  # of the agent's output
         self._agent_text = AgentText()
-        self._prints_chunks = False  # of the agent at work: then its activity is in them
         self._log = ""  # of the agent of this iteration
         self._tail_shown = False  # of a check of this iteration
         self._reason = ""  # that was printed last
@@ -85,8 +84,7 @@ class PlainDisplay:
 
     def __call__(self, report: Report) -> None:
         if isinstance(report, AgentOutputChunk):
-            self._prints_chunks = report.readable or self.raw
-            text = self._agent_text.feed(report.chunk) if self._prints_chunks else ""
+            text = self._agent_text.feed(report.chunk) if report.readable or self.raw else ""
             if self._verbose:
                 self._write(safe(text), whole=False)
         elif line := self.line(report):
@@ -159,8 +157,8 @@ class PlainDisplay:
                 answer = f"samuel run answer {report.task_id} TEXT"
                 return f"  question about task {report.task_id}: {report.question}\n    {answer}"
             case AgentActivity():
-                wanted = self._verbose and report.text and not self._prints_chunks
-                return f"    {first_line(report.text)}" if wanted else ""
+                printed = report.repeats_output or self.raw
+                return f"    {first_line(report.text)}" if self._verbose and report.text and not printed else ""
             case StepStarted() | CheckStarted() | AgentOutputChunk():
                 return ""
             case _:

@@ -47,7 +47,7 @@ class RunAgent:
             run_id="" if event.run_id is UNSET else event.run_id,
             idle_timeout=place.settings.idle_timeout,
             over_budget=place.meter.exceeded,
-            on_activity=lambda text, usage: place.watch(AgentActivity(text, usage)),
+            on_activity=lambda text, usage: place.watch(AgentActivity(text, usage, readable)),
             now=place.clock.now,
         )
         for note in done.notes:
