@@ -71,19 +71,19 @@ class KeptRefs:
 
     def __init__(self, git: Git) -> None:
         self._git = git
-        self._written: dict[
+        self._contents: dict[
             str, tuple[str, str, str]
         ] = {}  # by ref, what this process wrote: tree, parent, commit
 
     def keep(self, ref: str, tree: str, parent: str = "", message: str = "") -> str:
         """Let `ref` hold a commit of this tree; gives the commit. Idempotent."""
-        if ref not in self._written and (existing := self.find(ref)) is not None:
-            self._written[ref] = (existing.tree, existing.parent, existing.commit)
-        if ref in self._written and self._written[ref][:2] == (tree, parent):
-            return self._written[ref][2]
+        if ref not in self._contents and (existing := self.find(ref)) is not None:
+            self._contents[ref] = (existing.tree, existing.parent, existing.commit)
+        if ref in self._contents and self._contents[ref][:2] == (tree, parent):
+            return self._contents[ref][2]
         commit = self.commit(tree, parent, message or ref)
         self._update(ref, commit)
-        self._written[ref] = (tree, parent, commit)
+        self._contents[ref] = (tree, parent, commit)
         return commit
 
     def find(self, ref: str) -> KeptRef | None:
