@@ -33,8 +33,8 @@ init.after          | plugins_installed                               | all-ok  
 sync.before         |                                                 | all-ok                | no  | 30
 sync.after          | files_written                                   | all-ok                | no  | 30
 before:loop         | prd_path, max_iterations                        | all-ok                | yes | 30
-before:iteration    | task                                            | all-ok                | no  | 30
-iteration.gate      | consec_fails, queue_size                        | replace               | yes | 30
+before:iteration    | task, usage                                     | all-ok                | no  | 30
+iteration.gate      | consec_fails, queue_size, usage                 | replace               | yes | 30
 context.snapshot    |                                                 | chained blob          | no  | 30
 context.progress    | progress_path                                   | chained blob          | no  | 30
 context.task        | task                                            | chained blob          | no  | 30

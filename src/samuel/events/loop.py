@@ -18,6 +18,7 @@ EndingName = Literal[
 ]
 TaskRow = Annotated[dict[str, Any], field("The task at hand: id, title, description, status and the rest.")]
 UsageCounts = Annotated[dict[str, Any], field("Tokens and cost, for agents that report them.")]
+UsageSoFar = Annotated[dict[str, Any], field("Tokens and cost of the run so far, for agents that report them.")]
 Env = Annotated[
     dict[str, str],
     field(
@@ -49,13 +50,15 @@ class BeforeIteration(LoopEvent, frozen=True, kw_only=True, tag=names.BEFORE_ITE
     """Fired when a task was picked."""
 
     task: TaskRow
+    usage: UsageSoFar = msgspec.field(default_factory=dict)
 
 
 class IterationGate(LoopEvent, frozen=True, kw_only=True, tag=names.ITERATION_GATE):
     """Asks whether to go on, and in which mode."""
 
-    consec_fails: Annotated[int, field("Failed iterations in a row so far.")]
+    consec_fails: Annotated[int, field("Tasks in a row that were given up so far.")]
     queue_size: Annotated[int, field("Tasks still pending.")]
+    usage: UsageSoFar = msgspec.field(default_factory=dict)
 
 
 class GateResult(msgspec.Struct, frozen=True, kw_only=True):

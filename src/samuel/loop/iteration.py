@@ -102,7 +102,7 @@ class Iteration:
             raise RunStopped(IterationOutcome.ABORTED, str(lost), ExitReason.ERROR) from None
 
     def _work(self) -> Settlement:
-        self._fire(BeforeIteration(task=self._task.plain() if self._task else {}))
+        self._fire(BeforeIteration(task=self._task.plain() if self._task else {}, usage=self.run.usage))
         self._gate()
         self._report_mode()
         tasks_before = self._take_task()
@@ -131,7 +131,7 @@ class Iteration:
     def dry_run(self) -> dict[str, Any]:
         """The same steps without the agent; every handler is told that it is a dry run."""
         self._steps.new_iteration(self.run)
-        self._fire(BeforeIteration(task=self._task.plain() if self._task else {}))
+        self._fire(BeforeIteration(task=self._task.plain() if self._task else {}, usage=self.run.usage))
         self._gate()
         turn = self._turn()
         invocation = turn.prepare(Contexts(self._place, self._steps, self.run, self._task).generate())
@@ -163,7 +163,9 @@ class Iteration:
     def _gate(self) -> None:
         """Ask whether to go on, and in which mode. The limits of the run are the loop's own, not the gate's."""
         tasks = self._files.tasks.load()
-        gate = IterationGate(consec_fails=self.run.consec_fails, queue_size=len(remaining(tasks)))
+        gate = IterationGate(
+            consec_fails=self.run.consec_fails, queue_size=len(remaining(tasks)), usage=self.run.usage
+        )
         fired = self._steps.ask(self.run, gate)
         if fired.stopped:
             raise RunStopped(IterationOutcome.ABORTED, fired.reason, ExitReason.STRICT_FAILURE)
