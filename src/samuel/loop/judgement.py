@@ -15,8 +15,10 @@ from samuel.events.loop import CheckRun
 from samuel.loop.attempts import AttemptChanges
 from samuel.loop.check_files import CheckFiles, owned, protected
 from samuel.loop.check_memory import CheckMemory
+from samuel.loop.reports import CheckFilesChanged, Watch, ignore_reports
 from samuel.loop.softened_tests import softened_tests
 from samuel.loop.verdict import CheckVerdict, check_runs, judge
+from samuel.printable import file_name
 from samuel.process.git.trees import Trees
 from samuel.tasks.task import Task
 
@@ -50,7 +52,9 @@ class Judgement:
         commands: Sequence[str],
         protect: Sequence[str],
         check: Callable[[], Fired],
+        watch: Watch = ignore_reports,
     ) -> None:
+        self._watch = watch
         self._trees = trees
         self._memory = memory
         self._commands = commands
@@ -94,6 +98,7 @@ class Judgement:
         """The checks with these files as in the verified tree; None if there are none."""
         if not paths:
             return None
+        self._watch(CheckFilesChanged(tuple(map(file_name, paths))))
         self._put(verified, paths)
         try:
             return checked(self._check()).runs

@@ -122,6 +122,13 @@ class BaselineChecked:
 
 
 @dataclass(frozen=True)
+class CheckFilesChanged:
+    """The checks run twice, first without the changes of the attempt to files that they run or read."""
+
+    paths: tuple[str, ...]
+
+
+@dataclass(frozen=True)
 class WorkPutAway:
     """The changes of a failed attempt left the work tree; a ref has them."""
 
@@ -225,6 +232,7 @@ Report = (
     | WaitStarted
     | AgentChanged
     | BaselineChecked
+    | CheckFilesChanged
     | WorkPutAway
     | QuestionAsked
     | CheckStarted

@@ -35,6 +35,7 @@ from samuel.loop.reports import (
     AgentOutputChunk,
     BaselineChecked,
     CheckEnded,
+    CheckFilesChanged,
     CheckStarted,
     DiscoveryChosen,
     HandlerMessage,
@@ -147,6 +148,8 @@ class PlainDisplay:
                 return self._end(report)
             case BaselineChecked():
                 return baseline_line(report)
+            case CheckFilesChanged():
+                return f"  checked twice, first without its changes to {', '.join(report.paths)}"
             case WaitStarted():
                 return f"  {wait_line(report, self._now())}"
             case AgentChanged():
