@@ -298,13 +298,13 @@ class TestAgents:
 class TestPeople:
     """From another terminal, while an agent is at work."""
 
-    AGENT = "touch begun; while [ ! -f go ]; do sleep 0.02; done\n"
+    AGENT = "touch seen-begun; while [ ! -f seen-go ]; do sleep 0.02; done\n"
 
     def during(self, loop: LoopProject, *commands: str, agent: str = CLAIM) -> str:
         """What the loop warned of and how it ended, with these commands said while its first agent worked."""
         loop.agent(self.AGENT + agent)
         words = "".join(f"{SAMUEL} {command} >> said.txt 2>&1; " for command in commands)
-        script = f"while [ ! -f begun ]; do sleep 0.02; done; {words}touch go"
+        script = f"while [ ! -f seen-begun ]; do sleep 0.02; done; {words}touch seen-go"
         with subprocess.Popen(["sh", "-c", script], cwd=loop.root) as person:
             ran = subprocess.run([sys.executable, "-c", LOOP, "1"], cwd=loop.root, capture_output=True, text=True)
             person.wait()
@@ -353,7 +353,7 @@ class TestPeople:
         )
         assert loop.statuses() == {"1": "pending"}
         loop.configure('quality_checks = ["true"]')
-        for name in ("begun", "go"):
+        for name in ("seen-begun", "seen-go"):
             (loop.root / name).unlink(missing_ok=True)
         self.during(loop, "run done 1", agent="echo x > y\n")
         assert loop.statuses() == {"1": "completed"}

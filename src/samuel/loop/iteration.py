@@ -35,7 +35,7 @@ from samuel.loop.availability import TROUBLE, wait_after
 from samuel.loop.budgets import BudgetHit
 from samuel.loop.contexts import Contexts
 from samuel.loop.evidence import Evidence
-from samuel.loop.judgement import Judgement
+from samuel.loop.judgement import Judgement, checked
 from samuel.loop.questions import new_question
 from samuel.loop.reports import AgentEnded, DiscoveryChosen, IterationFailed, IterationStarted, QuestionAsked
 from samuel.loop.run import UNCHANGED, Run, Settlement, TaskCells, TreeAction
@@ -234,7 +234,8 @@ class Iteration:
     def _check(self) -> None:
         """No claim counts unless the quality checks pass."""
         if self._steps.dry_run:
-            self._run_checks()
+            if why := checked(self._run_checks()).other_failures:
+                raise IterationEnded(IterationOutcome.QUALITY_FAILED, why)
             return
         assert self._task is not None
         settings, files = self._place.settings, self._files

@@ -63,7 +63,7 @@ CONFIG = """\
 [methodology.ralph]
 agent = "mine"
 pause = "0s"
-quality_checks = ["test -f work-1"]
+quality_checks = ["test ! -f wrong"]
 
 [agents.mine]
 command = ["./agent.sh"]
@@ -79,6 +79,10 @@ class Workshop:
         self.agent(GOOD)
         self.configure()
         self.store.replace_all([Task(id="1", title="One"), Task(id="2", title="Two")])
+        subprocess.run(["git", "init", "-q", "-b", "main"], cwd=root, check=True)
+        # What a test sets up is not a person's uncommitted work.
+        (root / ".git/info").mkdir(exist_ok=True)
+        (root / ".git/info/exclude").write_text("agent.sh\nsamuel.toml\n.samuel/\n")
 
     def agent(self, script: str) -> None:
         file = self.root / "agent.sh"

@@ -8,8 +8,9 @@ from samuel.tasks.task import Task
 
 from .conftest import CONFIG
 
-WITHOUT = CONFIG.replace('quality_checks = ["test -f work-1"]\n', "")
-GREEN = CONFIG.replace("test -f work-1", "true")
+WITHOUT = CONFIG.replace('quality_checks = ["test ! -f wrong"]
+', "")
+GREEN = CONFIG.replace("test ! -f wrong", "true")
 REFUSED = (
     2,
     "",

@@ -76,7 +76,7 @@ def test_an_agent_cannot_trust_anything(samuel, workshop, put, way):
 
 def test_a_check_cannot_trust_anything(samuel, workshop, put):
     put("check.sh", tries("without variables", "trust --yes") + "exit 0\n")
-    workshop.configure(CONFIG.replace("test -f work-1", "sh check.sh") + OTHER)
+    workshop.configure(CONFIG.replace("test ! -f wrong", "sh check.sh") + OTHER)
     samuel("trust", "checks:ralph", "agent:mine", "--yes")
     assert samuel("run", "start", "--iterations", "1").code == 0
     assert REFUSED in (workshop.root / "said-0").read_text()

@@ -26,7 +26,7 @@ def fresh(workshop):
 
 
 def test_pilot_prints_a_header_and_a_result_for_every_iteration(samuel, fresh):
-    fresh.configure(CONFIG.replace('quality_checks = ["test -f work-1"]\n', ""))
+    fresh.configure(CONFIG.replace('quality_checks = ["test ! -f wrong"]\n', ""))
     ran = samuel("run", "pilot", "--yes", "--max-discovery-tasks", "2")
     assert (ran.code, ran.out, ran.err) == (
         0,
