@@ -223,9 +223,10 @@ class Iteration:
         facts.ending = ending_of(answer, changed=bool(facts.changed), now=self._place.clock.now())
         self._place.watch(AgentEnded(code, facts.usage, facts.ending, facts.log, self.run.agent))
         self._fire(AfterAgentInvoke(exit_code=code, stdout=stdout, stderr=stderr, usage=facts.usage))
-        if facts.ending.kind in (*TROUBLE, EndingKind.OVER_BUDGET) and (code != 0 or not self._is_claimed()):
+        is_trouble = facts.ending.kind in (*TROUBLE, EndingKind.OVER_BUDGET)
+        if is_trouble and not self._is_decided():
             raise AgentTrouble(facts.ending)
-        if code != 0:
+        if code != 0 and not is_trouble:  # what it decided about its task before the trouble counts
             reason = facts.ending.reason or f"the agent ended with exit code {code}"
             output = (stderr or stdout).strip()[-MAX_FAILURE:]
             why = reason if output == reason else f"{reason}\n{output}"
@@ -386,9 +387,10 @@ class Iteration:
 
     # Details
 
-    def _is_claimed(self) -> bool:
-        task = self._current(self._files.tasks.load())
-        return task is not None and task.claimed
+    def _is_decided(self) -> bool:
+        """Whether the agent has claimed its task, skipped or blocked it, or asked about it."""
+        task = self._current(self._files.tasks.load()) if self._own_task else None
+        return task is not None and (task.claimed or task.status != "in_progress")
 
     @property
     def _tree_has_changes(self) -> bool:

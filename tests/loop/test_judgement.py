@@ -1,0 +1,186 @@
+"""Judging attempts by real commands on real trees: with the files of the checks as they were, then with its own."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from samuel.dispatch.record import Fired
+from samuel.events import QualityCheck
+from samuel.events.loop import CheckRun
+from samuel.loop.attempts import AttemptChanges, Attempts
+from samuel.loop.check_memory import CheckMemory
+from samuel.loop.judgement import AttemptVerdict, Judgement, checked
+from samuel.process.git.git import Git
+from samuel.process.git.trees import Trees
+from samuel.tasks.task import Task
+
+Plain = Callable[..., str]
+COMMAND = "sh check.sh"
+FILES = {"check.sh": "cat code.txt; grep -q right code.txt\n", "code.txt": "right\n", "locked/api.txt": "1\n"}
+TASK = Task(id="1", title="One")
+
+
+class Judged:
+    """A project with an attempt under way; `runs` has the content of check.sh at each run of the checks."""
+
+    def __init__(self, root: Path, own: Path) -> None:
+        self.root = root
+        self.trees = Trees(Git(root, {"PATH": os.environ["PATH"]}), own)
+        self.memory = CheckMemory(own, "run-1")
+        self.attempts = Attempts(self.trees, "run-1")
+        self.attempts.begin()
+        self.attempts.start("1")
+        self.runs: list[str] = []
+
+    def write(self, **files: str) -> None:
+        for name, text in files.items():
+            (self.root / name.replace("__", "/").replace("_sh", ".sh").replace("_txt", ".txt")).write_text(text)
+
+    def text(self, name: str) -> str:
+        return (self.root / name).read_text()
+
+    def check(self) -> Fired:
+        self.runs.append(self.text("check.sh") if (self.root / "check.sh").exists() else "")
+        done = subprocess.run(COMMAND, shell=True, cwd=self.root, capture_output=True, text=True)
+        return fired([CheckRun(command=COMMAND, passed=done.returncode == 0, exit_code=done.returncode)])
+
+    def judge(self, task: Task = TASK, protect: tuple[str, ...] = ()) -> AttemptVerdict:
+        judgement = Judgement(self.trees, self.memory, [COMMAND], protect, self.check)
+        return judgement.judge(task, self.attempts.observe(), self.attempts.state.verified)
+
+
+def fired(runs: list[CheckRun], failures: list[dict[str, Any]] | None = None, reason: str = "") -> Fired:
+    """The outcome of quality.check with these runs; each that failed is a failure of the built-in handler."""
+    own = [{"source": "default", "command": run.command, "message": "failed"} for run in runs if not run.passed]
+    result = {"checks": [vars_of(run) for run in runs], "failures": [*own, *(failures or [])]}
+    return Fired(
+        event=QualityCheck(commands=[COMMAND]), ok=not result["failures"], stopped=False, result=result, reason=reason
+    )
+
+
+def vars_of(run: CheckRun) -> dict[str, Any]:
+    return {"command": run.command, "passed": run.passed, "exit_code": run.exit_code}
+
+
+@pytest.fixture
+def judged(tmp_path: Path, git: Plain) -> Judged:
+    root = tmp_path / "project"
+    (root / "locked").mkdir(parents=True)
+    for name, text in FILES.items():
+        (root / name).write_text(text)
+    git(root, "init", "-q", "-b", "main")
+    git(root, "add", ".")
+    git(root, "commit", "-q", "-m", "first")
+    return Judged(root, tmp_path / "own")
+
+
+def test_work_that_touches_no_file_of_the_checks_is_judged_once(judged: Judged) -> None:
+    judged.write(code_txt="right and more\n")
+    verdict = judged.judge()
+    assert (verdict.checks.passed, verdict.check_files, len(judged.runs)) == (True, (), 1)
+    assert [run.passed for run in verdict.own_runs] == [True]
+
+
+def test_work_that_fails_is_told_why_and_stays(judged: Judged) -> None:
+    judged.write(code_txt="wrong\n")
+    verdict = judged.judge()
+    assert (verdict.checks.passed, verdict.checks.why) == (False, "`sh check.sh` ended with exit code 1")
+    assert judged.text("code.txt") == "wrong\n"
+
+
+def test_work_that_is_green_only_with_its_own_check_fails_and_the_check_is_put_back(judged: Judged) -> None:
+    judged.write(code_txt="wrong\n", check_sh="true\n")
+    verdict = judged.judge()
+    assert (verdict.checks.passed, verdict.checks.softened) == (False, ("check.sh",))
+    assert judged.runs == [FILES["check.sh"], "true\n"]
+    assert [record.verified_files for record in verdict.checks.records] == [True, False]
+    assert (judged.text("check.sh"), judged.text("code.txt")) == (FILES["check.sh"], "wrong\n")
+
+
+def test_a_check_that_was_changed_honestly_stays_changed(judged: Judged) -> None:
+    stricter = FILES["check.sh"] + "grep -q more code.txt\n"
+    judged.write(code_txt="right and more\n", check_sh=stricter)
+    verdict = judged.judge()
+    assert (verdict.checks.passed, verdict.check_files) == (True, ("check.sh",))
+    assert judged.runs == [FILES["check.sh"], stricter]
+    assert judged.text("check.sh") == stricter
+
+
+def test_a_check_that_was_deleted_is_there_while_the_work_is_judged_without_its_changes(judged: Judged) -> None:
+    (judged.root / "check.sh").unlink()
+    verdict = judged.judge()
+    assert judged.runs == [FILES["check.sh"], ""]
+    assert (verdict.checks.passed, verdict.checks.softened) == (False, ())
+    assert not (judged.root / "check.sh").exists()  # the next attempt begins with it: it belongs to the checks
+
+
+def test_a_task_that_names_the_check_may_change_it(judged: Judged) -> None:
+    judged.write(code_txt="wrong\n", check_sh="grep -q wrong code.txt\n")
+    verdict = judged.judge(Task(id="1", title="One", files_to_modify=("check.sh",)))
+    assert (verdict.checks.passed, verdict.check_files) == (True, ("check.sh",))
+    assert judged.runs == ["grep -q wrong code.txt\n"]  # there is nothing to compare it with
+
+
+def test_a_protected_file_is_put_back_and_no_check_runs(judged: Judged) -> None:
+    judged.write(locked__api_txt="2\n", code_txt="right and more\n")
+    verdict = judged.judge(protect=("locked/",))
+    assert not verdict.checks.passed
+    assert "`protect` of samuel.toml names were changed, and put back: `locked/api.txt`" in verdict.checks.why
+    assert (judged.text("locked/api.txt"), judged.text("code.txt")) == ("1\n", "right and more\n")
+    assert judged.runs == []
+
+
+def test_a_protected_file_is_changed_by_a_task_that_names_it(judged: Judged) -> None:
+    judged.write(locked__api_txt="2\n")
+    assert judged.judge(Task(id="1", title="One", files_to_modify=("locked/api.txt",)), ("locked/",)).checks.passed
+    assert judged.text("locked/api.txt") == "2\n"
+
+
+def test_a_failure_that_the_baseline_had_is_accepted(judged: Judged) -> None:
+    judged.memory.set_baseline((CheckRun(command=COMMAND, passed=False, exit_code=1),))
+    judged.write(code_txt="wrong\n")
+    assert judged.judge().checks.passed
+    judged.memory.set_verified((CheckRun(command=COMMAND, passed=True, exit_code=0),))
+    assert not judged.judge().checks.passed  # a completed task has put it right
+
+
+def test_without_git_the_work_is_judged_once_and_nothing_is_put_back(tmp_path: Path) -> None:
+    calls: list[str] = []
+
+    def check() -> Fired:
+        calls.append("check")
+        return fired([CheckRun(command=COMMAND, passed=True, exit_code=0)])
+
+    judgement = Judgement(None, CheckMemory(tmp_path, "run-1"), [COMMAND], (), check)
+    assert judgement.judge(TASK, AttemptChanges(), "").checks.passed
+    assert calls == ["check"]
+
+
+class TestChecked:
+    """What quality.check found, apart from the commands that ran."""
+
+    RED = CheckRun(command=COMMAND, passed=False, exit_code=1)
+
+    def test_a_failed_command_is_judged_by_its_run(self) -> None:
+        assert checked(fired([self.RED])) == ((self.RED,), "")
+
+    def test_what_another_handler_found_wrong_is_added(self) -> None:
+        failures = [{"source": "lint", "message": "2 warnings", "output_tail": "a.py:1\n"}]
+        assert checked(fired([self.RED], failures)).other_failures == "2 warnings\na.py:1"
+
+    def test_a_check_that_could_not_run_says_why(self) -> None:
+        refused = Fired(event=QualityCheck(commands=[]), ok=False, stopped=True, result={}, reason="not trusted")
+        assert checked(refused) == ((), "not trusted")
+
+    def test_another_failure_counts_though_all_commands_pass(self, judged: Judged) -> None:
+        judged.write(code_txt="right and more\n")
+        green = fired([CheckRun(command=COMMAND, passed=True, exit_code=0)], [{"source": "x", "message": "no docs"}])
+        judgement = Judgement(judged.trees, judged.memory, [COMMAND], (), lambda: green)
+        verdict = judgement.judge(TASK, judged.attempts.observe(), judged.attempts.state.verified)
+        assert (verdict.checks.passed, verdict.checks.why) == (False, "no docs")
