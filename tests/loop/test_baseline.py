@@ -80,9 +80,7 @@ def test_a_failure_that_a_task_has_put_right_counts_for_the_next_one(counted: Lo
 
 
 def test_what_a_handler_finds_wrong_is_part_of_the_baseline(counted: LoopProject) -> None:
-    counted.configure(
-        CHECK, '[hooks."quality.check"]\nhandlers = ["default", "mine"]\n'
-    )
+    counted.configure(CHECK, '[hooks."quality.check"]\nhandlers = ["default", "mine"]\n')
     import samuel
 
     @samuel.hook("quality.check")

@@ -37,7 +37,9 @@ def attempts(loop: LoopProject) -> dict[str, int]:
     return {task.id: task.attempts for task in loop.store.load()}
 
 
-def run_with(loop: LoopProject, *agents: str, added: AddedBudget = NOTHING_ADDED, most: int = 10, **more: Any) -> Run:
+def run_with(
+    loop: LoopProject, *agents: str, added: AddedBudget = NOTHING_ADDED, most: int = 10, **more: Any
+) -> Run:
     with loop.open(**more) as app:
         return app.loop(Stop()).run(most, agents, added)
 

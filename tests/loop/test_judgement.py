@@ -60,7 +60,11 @@ def fired(runs: list[CheckRun], failures: list[dict[str, Any]] | None = None, re
     own = [{"source": "default", "command": run.command, "message": "failed"} for run in runs if not run.passed]
     result = {"checks": [vars_of(run) for run in runs], "failures": [*own, *(failures or [])]}
     return Fired(
-        event=QualityCheck(commands=[COMMAND]), ok=not result["failures"], stopped=False, result=result, reason=reason
+        event=QualityCheck(commands=[COMMAND]),
+        ok=not result["failures"],
+        stopped=False,
+        result=result,
+        reason=reason,
     )
 
 
@@ -180,7 +184,9 @@ class TestChecked:
 
     def test_another_failure_counts_though_all_commands_pass(self, judged: Judged) -> None:
         judged.write(code_txt="right and more\n")
-        green = fired([CheckRun(command=COMMAND, passed=True, exit_code=0)], [{"source": "x", "message": "no docs"}])
+        green = fired(
+            [CheckRun(command=COMMAND, passed=True, exit_code=0)], [{"source": "x", "message": "no docs"}]
+        )
         judgement = Judgement(judged.trees, judged.memory, [COMMAND], (), lambda: green)
         verdict = judgement.judge(TASK, judged.attempts.observe(), judged.attempts.state.verified)
         assert (verdict.checks.passed, verdict.checks.why) == (False, "no docs")
