@@ -176,11 +176,13 @@ class Attempts:
         if self._trees is None or not self.state.verified:
             return AttemptChanges()
         state, tree = self.state, self._trees.snapshot(changed)
-        paths = self._trees.differing(state.start, tree)
+        differences = self._trees.changes(state.verified, tree)
+        changes = [change for change in differences if not self.is_persons(change.path)]
+        if state.start == state.verified:
+            paths = {change.path for change in differences}
+        else:
+            paths = self._trees.differing(state.start, tree)
         persons = {path for path in paths if self.is_persons(path)}
-        changes = [
-            change for change in self._trees.changes(state.verified, tree) if not self.is_persons(change.path)
-        ]
         attempts = dict(state.attempts)
         if state.task:
             attempts[state.task] = KeptAttempt(tree, state.verified)
@@ -283,13 +285,13 @@ class Attempts:
     def _keep_verified(self) -> str:
         """Keep the verified tree where `git gc` sees it; gives its commit."""
         assert self._trees is not None
-        git, verified = self._trees.git, self.state.verified
-        return self._trees.refs.keep(verified_ref(self._run), verified, git.head(), "samuel: the verified tree\n")
+        ref, verified = verified_ref(self._run), self.state.verified
+        return self._trees.refs.keep(ref, verified, message="samuel: the verified tree\n")
 
     def _commit_of(self, tree: str) -> str:
         """A commit of an earlier verified tree."""
         assert self._trees is not None
-        return self._trees.refs.commit(tree, self._trees.git.head(), "samuel: the verified tree\n")
+        return self._trees.refs.commit(tree, "", "samuel: the verified tree\n")
 
 
 def _names(paths: Iterable[str]) -> tuple[str, ...]:
