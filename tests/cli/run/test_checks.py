@@ -8,8 +8,7 @@ from samuel.tasks.task import Task
 
 from .conftest import CONFIG
 
-WITHOUT = CONFIG.replace('quality_checks = ["test ! -f wrong"]
-', "")
+WITHOUT = CONFIG.replace('quality_checks = ["test ! -f wrong"]\n', "")
 GREEN = CONFIG.replace("test ! -f wrong", "true")
 REFUSED = (
     2,
