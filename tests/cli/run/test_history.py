@@ -359,7 +359,7 @@ def test_run_status_names_what_waits_for_a_person(samuel, past):
 
 
 def test_two_runs_do_not_write_over_each_others_logs(samuel, workshop: Workshop):
-    workshop.configure(CONFIG.replace("test -f work-1", "true"))
+    workshop.configure(CONFIG.replace("test ! -f wrong", "true"))
     workshop.agent('echo "$SAMUEL_RUN_ID"\n')
     assert samuel("trust", "--yes").code == 0
     for _ in range(2):
