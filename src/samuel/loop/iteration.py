@@ -229,7 +229,8 @@ class Iteration:
             return
         assert self._task is not None
         settings, files = self._place.settings, self._files
-        judgement = Judgement(files.trees, files.checks, self._commands, settings.protect, self._run_checks)
+        protect, watch = settings.protect, self._place.watch
+        judgement = Judgement(files.trees, files.checks, self._commands, protect, self._run_checks, watch)
         changes = self._tree.changes if self._tree else None
         verdict = judgement.judge(self._task, changes or AttemptChanges(), self.run.tree.verified)
         facts = self._facts

@@ -15,6 +15,7 @@ from samuel.events.loop import CheckRun
 from samuel.loop.attempts import AttemptChanges
 from samuel.loop.check_files import CheckFiles, owned, protected
 from samuel.loop.check_memory import CheckMemory
+from samuel.loop.reports import CheckFilesChanged, Report
 from samuel.loop.softened_tests import softened_tests
 from samuel.loop.verdict import CheckVerdict, check_runs, judge
 from samuel.process.git.trees import Trees
@@ -50,12 +51,14 @@ class Judgement:
         commands: Sequence[str],
         protect: Sequence[str],
         check: Callable[[], Fired],
+        watch: Callable[[Report], None],
     ) -> None:
         self._trees = trees
         self._memory = memory
         self._commands = commands
         self._protect = protect
         self._check = check
+        self._watch = watch
 
     def judge(self, task: Task, seen: AttemptChanges, verified: str) -> AttemptVerdict:
         """The verdict. Files that were weakened or that are protected are put back from the verified tree."""
@@ -94,6 +97,7 @@ class Judgement:
         """The checks with these files as in the verified tree; None if there are none."""
         if not paths:
             return None
+        self._watch(CheckFilesChanged(tuple(paths)))
         self._put(verified, paths)
         try:
             return checked(self._check()).runs

@@ -135,6 +135,13 @@ class QuestionAsked:
 
 
 @dataclass(frozen=True)
+class CheckFilesChanged:
+    """An attempt changed files of the checks, which run with the verified ones first, and then with its own."""
+
+    paths: tuple[str, ...]
+
+
+@dataclass(frozen=True)
 class CheckStarted:
     """One command of `quality_checks` is about to run."""
 
@@ -227,6 +234,7 @@ Report = (
     | QuestionAsked
     | CheckStarted
     | CheckEnded
+    | CheckFilesChanged
     | IterationFailed
     | IterationSettled
     | HandlerMessage
