@@ -54,12 +54,12 @@ class Judgement:
         check: Callable[[], Fired],
         watch: Watch = ignore_reports,
     ) -> None:
-        self._watch = watch
         self._trees = trees
         self._memory = memory
         self._commands = commands
         self._protect = protect
         self._check = check
+        self._watch = watch
 
     def judge(self, task: Task, attempt: AttemptChanges, verified: str) -> AttemptVerdict:
         """The verdict. Files that were weakened or that are protected are put back from the verified tree."""

@@ -122,13 +122,6 @@ class BaselineChecked:
 
 
 @dataclass(frozen=True)
-class CheckFilesChanged:
-    """The checks run twice, first without the changes of the attempt to files that they run or read."""
-
-    paths: tuple[str, ...]
-
-
-@dataclass(frozen=True)
 class WorkPutAway:
     """The changes of a failed attempt left the work tree; a ref has them."""
 
@@ -141,6 +134,13 @@ class WorkPutAway:
 class QuestionAsked:
     task_id: str
     question: str
+
+
+@dataclass(frozen=True)
+class CheckFilesChanged:
+    """An attempt changed files of the checks, which run with the verified ones first, and then with its own."""
+
+    paths: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -232,11 +232,11 @@ Report = (
     | WaitStarted
     | AgentChanged
     | BaselineChecked
-    | CheckFilesChanged
     | WorkPutAway
     | QuestionAsked
     | CheckStarted
     | CheckEnded
+    | CheckFilesChanged
     | IterationFailed
     | IterationSettled
     | HandlerMessage

@@ -322,7 +322,8 @@ class TestPlain:
                 "  go on with more: samuel run start --add-budget 5usd (or 20000tokens)\n",
             ),
             (
-                RunEnded(ExitReason.BASELINE_FAILED, 0, {}, {}),
+                RunEnded(ExitReason.BASELINE_FAILED, 0, {}, {}, message="the checks fail"),
+                "ended: baseline_failed after 0 iterations\n"
                 "  fix the checks, or count only what becomes worse: samuel run start --baseline accept\n",
             ),
         ],

@@ -18,6 +18,7 @@ from samuel.cli.run.words import (
     check_result,
     end_line,
     first_line,
+    judged_twice_line,
     next_steps,
     plural,
     put_away_line,
@@ -27,7 +28,7 @@ from samuel.cli.run.words import (
     tail,
     wait_line,
 )
-from samuel.events.endings import IterationOutcome
+from samuel.events.endings import ExitReason, IterationOutcome
 from samuel.loop.reports import (
     AgentActivity,
     AgentChanged,
@@ -132,6 +133,8 @@ class PlainDisplay:
             case AgentEnded():
                 self._log = report.log
                 return f"  {agent_line(report, self._now())}"
+            case CheckFilesChanged():
+                return f"  {judged_twice_line(report)}"
             case CheckEnded():
                 return self._check(report)
             case IterationFailed():
@@ -148,8 +151,6 @@ class PlainDisplay:
                 return self._end(report)
             case BaselineChecked():
                 return baseline_line(report)
-            case CheckFilesChanged():
-                return f"  checked twice, first without its changes to {', '.join(report.paths)}"
             case WaitStarted():
                 return f"  {wait_line(report, self._now())}"
             case AgentChanged():
@@ -186,7 +187,8 @@ class PlainDisplay:
 
     def _end(self, report: RunEnded) -> str:
         why = first_line(report.message)
-        message = [f"  {why}"] if why and why != self._reason else []
+        is_shown = why == self._reason or report.reason is ExitReason.BASELINE_FAILED
+        message = [f"  {why}"] if why and not is_shown else []
         return "\n".join([end_line(report), *message, *(f"  {step}" for step in next_steps(report))])
 
 

@@ -13,6 +13,7 @@ from samuel.loop.reports import (
     AgentEnded,
     BaselineChecked,
     CheckEnded,
+    CheckFilesChanged,
     IterationSettled,
     IterationStarted,
     RunEnded,
@@ -23,6 +24,7 @@ from samuel.tasks.task import Task
 
 LOOKING = "looking for tasks"
 TAIL_LINES = 10
+MOST_FILES = 3  # files of checks that a line names
 MOST_BLOCKED = 5  # tasks that the end of a run names one by one
 UNVERIFIED = "unverified: no checks are configured"
 
@@ -90,6 +92,13 @@ def baseline_line(report: BaselineChecked) -> str:
     failing = ", ".join(f"`{command}`" for command in report.failing)
     rest = "accepted; only what becomes worse counts" if report.accepted else "no agent was started"
     return f"baseline: {failing} failed before the first agent; {rest}"
+
+
+def judged_twice_line(report: CheckFilesChanged) -> str:
+    """Why the checks run twice, before the first of the two."""
+    files = ", ".join(report.paths[:MOST_FILES])
+    more = f" and {len(report.paths) - MOST_FILES} more" if len(report.paths) > MOST_FILES else ""
+    return f"the attempt changed {files}{more}: checking without these changes first, then with them"
 
 
 def put_away_line(report: WorkPutAway) -> str:
