@@ -1,8 +1,10 @@
-"""A run killed at any moment resumes: the same tasks in the end as if nobody had killed it.
+"""A run killed at any moment resumes: the same end as if nobody had killed it.
 
-Every write, fsync and rename of a run is a place to die, and so is any moment in between. `make crash` tries every
-operation and 200 random moments; `make test` tries 16 operations, spread over the run, and 6 random moments. Both
-are split into parts, so that several workers share them.
+The scenario has a usage limit, a failed attempt, a task that gets blocked and leaves debris, a question and its
+answer, a commit for each completed task, a budget, and files that a person had changed before. Every write, fsync
+and rename is a place to die, and so is any moment in between. `make crash` tries each operation that changes what
+is on the disk, some of the others, and 60 random moments; `make test` tries 16 operations, spread over the runs,
+and 6 random moments. Both are split into parts, so that several workers share them.
 """
 
 from __future__ import annotations
@@ -18,64 +20,137 @@ from pathlib import Path
 import pytest
 from tests.length import FULL, at_length
 
+from samuel.loop.history import History
 from samuel.loop.run import Run, RunFile
 from samuel.paths import User
 from samuel.tasks.store import TaskStore
 
 OPERATION_PARTS = at_length(16, 48)
-MOMENT_PARTS = at_length(1, 20)
-MOMENTS_OF_A_PART = at_length(6, 10)
+MOMENT_PARTS = at_length(1, 10)
+MOMENTS_OF_A_PART = 6
 
+# Iterations are counted when they are settled, so this agent does the same after a kill as it would have done.
 AGENT = """#!/bin/sh
 set -e
-sleep 0.02
-if [ "$SAMUEL_TASK_ID" = 2 ] && [ "$SAMUEL_ATTEMPT" = 1 ]; then echo wrong > work-2.txt
-else echo right > "work-$SAMUEL_TASK_ID.txt"; fi
-samuel run done "$SAMUEL_TASK_ID"
+prompt=$(cat)
+end() {
+    printf '{"type": "result", "subtype": "success", "is_error": %s, "result": "%s", ' "$1" "$2"
+    printf '"usage": {"input_tokens": 10, "output_tokens": 5}}\\n'
+    exit "$3"
+}
+right() {
+    echo right > "work-$SAMUEL_TASK_ID.txt"
+    samuel run done "$SAMUEL_TASK_ID"
+}
+wrong() {
+    echo wrong > "work-$SAMUEL_TASK_ID.txt"
+    mkdir -p debris
+    echo "$SAMUEL_ATTEMPT" > "debris/$SAMUEL_TASK_ID.txt"
+    echo broken > code.txt
+    rm -f old.txt
+    samuel run done "$SAMUEL_TASK_ID"
+}
+case "$SAMUEL_TASK_ID/$SAMUEL_ATTEMPT" in
+1/*)
+    if [ "$SAMUEL_ITERATION" = 1 ]; then
+        echo begun > begun-1.txt
+        reset=$(($(date +%s) + 1))
+        printf '{"type": "rate_limit_event", "rate_limit_info": {"status": "rejected", "resetsAt": %s}}\\n' $reset
+        end true "Claude AI usage limit reached|$reset" 1
+    fi
+    right;;
+2/1) wrong;;
+2/*) rm -r debris; echo code > code.txt; echo old > old.txt; right;;
+3/*) wrong;;
+4/*)
+    case "$prompt" in
+    *"use spaces"*) right;;
+    *) echo half > half-4.txt; samuel run ask "tabs or spaces?";;
+    esac;;
+*) right;;
+esac
+end false done 0
 """
-CONFIG = """
+ITERATIONS = [
+    ("1", 1, "limited"),
+    ("1", 1, "completed"),
+    ("2", 1, "quality_failed"),
+    ("2", 2, "completed"),
+    ("3", 1, "quality_failed"),
+    ("3", 2, "quality_failed"),
+    ("4", 1, "asked"),
+    ("5", 1, "completed"),
+]
+AFTER_THE_ANSWER = [("4", 1, "completed")]
+TOKENS = 15  # of an iteration
+DAY = TOKENS * (len(ITERATIONS) + len(AFTER_THE_ANSWER))
+CONFIG = f"""
 [methodology.ralph]
 agent = "mine"
 pause = "0s"
 commit = true
+max_task_attempts = 2
 quality_checks = ["! grep -q wrong work-*.txt"]
+max_day_tokens = {DAY + 1}  # an iteration that is counted twice ends the run
 [agents.mine]
 command = ["./agent.sh"]
 prompt = "stdin"
+stream = "claude"
 """
-# Runs the loop with a disk that kills its own process at the n-th operation (0: never).
+# Runs the loop with a disk that kills its own process at the n-th operation (0: never), and answers the question.
+# It prints the numbers of the operations that rename, remove or append to a file, then how many there were.
 DRIVER = """
-import os, signal, sys
+import os, signal, subprocess, sys
+from pathlib import Path
 from samuel.app import App, Machine, Overrides
 from samuel.files.atomic import Disk
+from samuel.loop.run import RunFile
 from samuel.loop.stop import Stop
+from samuel.paths import User
+from samuel.tasks.store import TaskStore
 
 class Deadly(Disk):
     left = int(sys.argv[1])
     count = 0
+    changing = []
+    last = ""
 
     def __getattribute__(self, name):
         if name in ("create", "chmod", "write", "fsync", "replace", "remove"):
             Deadly.count += 1
             if Deadly.count == Deadly.left:
                 os.kill(os.getpid(), signal.SIGKILL)
+            appends = name == "write" and Deadly.last not in ("create", "chmod", "write")
+            if name in ("replace", "remove") or appends:
+                Deadly.changing.append(Deadly.count)
+            Deadly.last = name
         return super().__getattribute__(name)
 
-with App(".", machine=Machine(disk=Deadly()), overrides=Overrides(trust_everything=True)) as app:
-    run = app.loop(Stop()).run(25, ["mine"])
-print(run.exit_reason, Deadly.count)
+state = Path(".samuel/run").absolute()
+run = RunFile(state, User.from_environment().record(state)).load()
+while run is None or run.exit_reason in (None, "waiting"):
+    if run is not None and run.over and any(task.open_questions for task in TaskStore(state).load()):
+        subprocess.run([sys.executable, "-m", "samuel", "run", "answer", "q1", "use spaces"], check=True)
+    with App(".", machine=Machine(disk=Deadly()), overrides=Overrides(trust_everything=True)) as app:
+        run = app.loop(Stop()).run(25, ["mine"])
+print(run.exit_reason, *Deadly.changing, Deadly.count, file=sys.stderr)
 """
+END = "tasks_blocked"
 
 
 @pytest.fixture(scope="session")
 def initial_project(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A project with three tasks, before its first run. It is not changed: tests copy it."""
+    """A project with five tasks, before its first run. It is not changed: tests copy it."""
     root = tmp_path_factory.mktemp("crash") / "project"
     root.mkdir()
     (root / "samuel.toml").write_text(CONFIG)
     (root / "agent.sh").write_text(AGENT)
     (root / "agent.sh").chmod(0o755)
-    (root / "prd.md").write_text("## Tasks\n- [ ] 1 One\n- [ ] 2 Two\n- [ ] 3 Three\n")
+    names = ("One", "Two", "Three", "Four", "Five")
+    tasks = "".join(f"- [ ] {number} {name}\n" for number, name in enumerate(names, 1))
+    (root / "prd.md").write_text(f"## Tasks\n{tasks}")
+    for name in ("code", "old", "mine"):
+        (root / f"{name}.txt").write_text(f"{name}\n")
     for command in (
         ["git", "init", "-q"],
         ["git", "config", "user.name", "t"],
@@ -85,6 +160,8 @@ def initial_project(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ["git", "commit", "-q", "-m", "begin"],
     ):
         subprocess.run(command, cwd=root, check=True, capture_output=True)
+    (root / "mine.txt").write_text("changed by a person\n")
+    (root / "notes.txt").write_text("a person's notes\n")
     return root
 
 
@@ -94,16 +171,16 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture(scope="session")
-def operation_count(initial_project: Path, tmp_path_factory: pytest.TempPathFactory) -> int:
-    """How many writes, fsyncs and renames a run has that nothing disturbs."""
+def operations(initial_project: Path, tmp_path_factory: pytest.TempPathFactory) -> list[int]:
+    """The operations to die at, of runs that nothing disturbs: those that change a file, and some of the others."""
     place = tmp_path_factory.mktemp("undisturbed")
     with pytest.MonkeyPatch.context() as monkeypatch:
         use_home(place / "home", monkeypatch)
         root = copy_of(initial_project, place / "project")
-        whole = driven(root)
-        assert whole.stdout.startswith("queue_empty"), whole.stderr
+        reason, *changing, last = end_of(driven(root))
+        assert reason == END
         check_the_end(root)
-    return int(whole.stdout.split()[1])
+    return sorted({*map(int, changing), *range(1, int(last) + 1, 25)})
 
 
 def use_home(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -123,87 +200,136 @@ def driven(root: Path, die_at: int = 0) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, cwd=root, capture_output=True, text=True, timeout=300)
 
 
+def end_of(driver: subprocess.CompletedProcess[str]) -> list[str]:
+    """The last line of a driver: how the run ended, and the numbers of its operations."""
+    assert driver.returncode == 0, driver.stderr
+    return driver.stderr.splitlines()[-1].split()
+
+
 def last_run(root: Path) -> Run | None:
     """As a start would find it: a kill can come between the record and run.json."""
-    return RunFile(root / ".samuel/run", User.from_environment().record(root / ".samuel/run")).load()
+    return RunFile(root / ".samuel/run", record(root)).load()
+
+
+def record(root: Path) -> Path:
+    return User.from_environment().record(root / ".samuel/run")
+
+
+def git(root: Path, *arguments: str) -> str:
+    return subprocess.run(["git", *arguments], cwd=root, capture_output=True, text=True, check=True).stdout
 
 
 def check_the_end(root: Path) -> None:
+    check_tasks(root)
+    first, second = check_history(root)
+    check_work_tree(root)
+    check_refs(root, first, second)
+    progress = (root / ".samuel/run/progress.md").read_text()
+    counts = [progress.count(f"iteration {number} ") for number in range(1, len(ITERATIONS) + 1)]
+    assert counts == [2] + [1] * (len(ITERATIONS) - 1)  # both runs have a first iteration
+
+
+def check_tasks(root: Path) -> None:
     tasks = TaskStore(root / ".samuel/run").load()
-    assert [(task.id, task.status, task.attempts, task.claimed) for task in tasks] == [
-        ("1", "completed", 0, False),
-        ("2", "completed", 1, False),
-        ("3", "completed", 0, False),
+    assert [(task.id, task.status, task.attempts, task.claimed, task.verified) for task in tasks] == [
+        ("1", "completed", 0, False, "checks"),
+        ("2", "completed", 1, False, "checks"),
+        ("3", "blocked", 2, False, ""),
+        ("4", "completed", 0, False, "checks"),
+        ("5", "completed", 0, False, "checks"),
     ]
+    questions = [(task.id, question.text, question.answer) for task in tasks for question in task.questions]
+    assert questions == [("4", "tabs or spaces?", "use spaces")]
+
+
+def check_history(root: Path) -> tuple[str, str]:
+    """Each iteration of both runs is recorded and counted once; gives the ids of the runs."""
     run = last_run(root)
     assert run is not None
-    assert run.exit_reason == "queue_empty"
-    assert run.iterations_run == 4
-    assert run.outcomes == {"completed": 3, "quality_failed": 1}
-    log = subprocess.run(["git", "log", "--format=%s"], cwd=root, capture_output=True, text=True, check=True)
-    assert log.stdout.split("\n") == ["3 Three", "2 Two", "1 One", "begin", ""]
-    progress = (root / ".samuel/run/progress.md").read_text()
-    for iteration in range(1, 5):
-        assert progress.count(f"iteration {iteration} ") == 1
+    assert (run.exit_reason, run.iterations_run, run.outcomes) == (END, 1, {"completed": 1})
+    second, first = History.of(root / ".samuel/run", record(root)).all()
+    assert second.run.run_id == run.run_id
+    for history, iterations, reason in ((first, ITERATIONS, "waiting"), (second, AFTER_THE_ANSWER, END)):
+        assert [(entry.task_id, entry.attempt, entry.outcome) for entry in history.attempts] == iterations
+        assert [entry.iteration for entry in history.attempts] == list(range(1, len(iterations) + 1))
+        assert (history.run.exit_reason, [check.passed for check in history.run.baseline]) == (reason, [True])
+        usage = {"input_tokens": 10 * len(iterations), "output_tokens": 5 * len(iterations)}
+        assert {name: history.run.usage.get(name) for name in usage} == usage
+        assert (root / ".samuel/run/reports" / history.run.run_id / "report.html").exists()
+    shas = {task.id: task.commit_sha for task in TaskStore(root / ".samuel/run").load() if task.commit_sha}
+    assert {entry.task_id: entry.commit for entry in (*first.attempts, *second.attempts) if entry.commit} == shas
+    return first.run.run_id, second.run.run_id
+
+
+def check_work_tree(root: Path) -> None:
+    """All work of a completed task is in its one commit, nothing of any other is left, a person's files stay."""
+    log = git(root, "log", "--format=%s", "--name-only")
+    assert [line for line in log.split("\n") if line][:10] == [
+        *("4 Four", "half-4.txt", "work-4.txt"),  # it goes on with what it had when it asked
+        *("5 Five", "work-5.txt"),
+        *("2 Two", "work-2.txt"),
+        *("1 One", "begun-1.txt", "work-1.txt"),
+    ]
+    assert git(root, "log", "--format=%s").split("\n")[4:] == ["begin", ""]
+    assert git(root, "status", "--short") == " M mine.txt\n?? notes.txt\n"
+    assert (root / "mine.txt").read_text() == "changed by a person\n"
+    assert (root / "notes.txt").read_text() == "a person's notes\n"
+    assert not (root / "debris").exists()
+
+
+def check_refs(root: Path, first: str, second: str) -> None:
+    """Every failed attempt is kept, with all that it changed.
+
+    A run that was killed before it was first saved may leave the ref of its verified tree.
+    """
+    refs = git(root, "for-each-ref", "--format=%(refname)", "refs/samuel").split()
+    own = [ref for ref in refs if ref.split("/")[2] in (first, second)]
+    assert all(ref.endswith("/verified") for ref in refs if ref not in own)
+    attempts = [f"refs/samuel/{first}/{attempt}" for attempt in ("2/1", "3/1", "3/2", "4/1")]
+    assert own == sorted([*attempts, f"refs/samuel/{first}/verified", f"refs/samuel/{second}/verified"])
+    for number in ("1", "2"):
+        changed = git(root, "diff", "--name-status", f"{attempts[int(number)]}^", attempts[int(number)])
+        assert changed.split("\n") == ["M\tcode.txt", "A\tdebris/3.txt", "D\told.txt", "A\twork-3.txt", ""]
+        assert git(root, "show", f"refs/samuel/{first}/3/{number}:debris/3.txt") == f"{number}\n"
 
 
 @pytest.mark.parametrize("part", range(OPERATION_PARTS))
 def test_a_run_killed_at_a_write_fsync_or_rename_resumes(
-    part: int, operation_count: int, initial_project: Path, tmp_path: Path
+    part: int, operations: list[int], initial_project: Path, tmp_path: Path
 ) -> None:
-    assert operation_count > 60
+    assert len(operations) > 60
     if FULL:
-        numbers = range(part + 1, operation_count + 1, OPERATION_PARTS)
+        numbers = operations[part::OPERATION_PARTS]
     else:
-        width = operation_count // OPERATION_PARTS
-        first = part * width + 1 + random.Random(operation_count + part).randrange(width)
-        numbers = range(first, first + 1)
+        width = len(operations) // OPERATION_PARTS
+        numbers = [operations[part * width + random.Random(len(operations) + part).randrange(width)]]
     for number in numbers:
         root = copy_of(initial_project, tmp_path / f"at-{number}")
         died = driven(root, number)
         assert died.returncode == -signal.SIGKILL, (number, died.stderr)
         TaskStore(root / ".samuel/run").load()  # readable, whatever happened
-        run = last_run(root)
-        if run is None or not run.over:  # else it died after its last word
-            resumed = driven(root)
-            assert resumed.stdout.startswith("queue_empty"), (number, resumed.stderr)
+        end_of(driven(root))
         check_the_end(root)
 
 
 @pytest.mark.parametrize("part", range(MOMENT_PARTS))
 def test_a_run_killed_at_random_moments_resumes(part: int, initial_project: Path, tmp_path: Path) -> None:
-    """One run, killed again and again, until it is through."""
+    """Killed again and again, until it is through; then once more from the beginning."""
     project = copy_of(initial_project, tmp_path / "project")
     chance = random.Random(part)
-    command = [sys.executable, "-m", "samuel", "run", "start"]
     killed = 0
-    for _ in range(MOMENTS_OF_A_PART):
-        process = subprocess.Popen(command, cwd=project, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        time.sleep(chance.uniform(0.2, 1.5))
+    for number in range(MOMENTS_OF_A_PART):
+        process = subprocess.Popen(
+            [sys.executable, "-c", DRIVER, "0"], cwd=project, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        )
+        time.sleep(chance.uniform(0.2, 2.5))
         process.kill()
         killed += process.wait() == -signal.SIGKILL
         TaskStore(project / ".samuel/run").load()
         run = last_run(project)
-        if run is not None and run.over:
+        if run is not None and run.exit_reason == END:
             check_the_end(project)
-            subprocess.run(
-                ["git", "stash", "-q", "--include-untracked"], cwd=project, check=False, capture_output=True
-            )
-            _again(project)
+            project = copy_of(initial_project, tmp_path / f"project-{number}")
     assert killed
-    run = last_run(project)
-    if run is None or not run.over:
-        assert driven(project).stdout.startswith("queue_empty")
+    end_of(driven(project))
     check_the_end(project)
-
-
-def _again(root: Path) -> None:
-    """The same work once more, from the beginning."""
-    first = subprocess.run(
-        ["git", "rev-list", "--max-parents=0", "HEAD"], cwd=root, capture_output=True, text=True
-    )
-    subprocess.run(["git", "reset", "-q", "--hard", first.stdout.strip()], cwd=root, check=True)
-    (root / ".samuel/run/run.json").unlink()
-    (root / ".samuel/run/progress.md").unlink()
-    init = [sys.executable, "-m", "samuel", "run", "init", "--prd", "prd.md", "--force"]
-    subprocess.run(init, cwd=root, check=True, capture_output=True)

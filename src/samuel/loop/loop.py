@@ -340,7 +340,7 @@ class Loop:
         return self._file.save(replace(run, working=False)) if run.working else run
 
     def _end(self, run: Run, reason: ExitReason) -> Run:
-        """Fire after:loop, on every way out. Only then is the run over: a run killed before that goes on here."""
+        """Fire after:loop and report, on every way out. Only then is the run over: one killed before goes on here."""
         run = self._observed(run)
         if run.working and run.settlement is None:
             with suppress(SamuelError):  # the task file is broken or gone: the next start releases the task
@@ -349,8 +349,9 @@ class Loop:
         fired = self._steps.notify(run, ended)
         if fired.stopped:
             run = run.complain("after:loop", fired.reason)
-        run = self._file.save(replace(run, exit_reason=reason, working=False))
-        report = self._history.end(run, self._files.checks)
+        run = replace(run, exit_reason=reason, working=False)
+        report = self._history.end(run, self._files.checks)  # a run killed in here writes it once more
+        run = self._file.save(run)
         tasks = self._tasks_or_none()
         counts = dict.fromkeys(("completed", "pending", "blocked", "skipped"), 0)
         for task in tasks:
