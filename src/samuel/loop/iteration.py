@@ -221,9 +221,12 @@ class Iteration:
         facts.ending = ending_of(answer, changed=bool(facts.changed), now=self._place.clock.now())
         self._place.watch(AgentEnded(code, facts.usage, facts.ending, facts.log, self.run.agent))
         self._fire(AfterAgentInvoke(exit_code=code, stdout=stdout, stderr=stderr, usage=facts.usage))
-        if facts.ending.kind in (*TROUBLE, EndingKind.OVER_BUDGET) and (code != 0 or not self._is_claimed()):
+        # Many agents report their usage with their last line: work that is claimed by then is paid for, and is judged.
+        is_over_budget = facts.ending.kind is EndingKind.OVER_BUDGET
+        is_trouble = is_over_budget or facts.ending.kind in TROUBLE
+        if is_trouble and not (self._is_claimed() and (code == 0 or is_over_budget)):
             raise AgentTrouble(facts.ending)
-        if code != 0:
+        if code != 0 and not is_over_budget:
             reason = facts.ending.reason or f"the agent ended with exit code {code}"
             output = (stderr or stdout).strip()[-MAX_FAILURE:]
             raise IterationEnded(IterationOutcome.AGENT_FAILED, f"{reason}\n{output}".strip())
