@@ -36,6 +36,18 @@ def test_a_cap_that_is_reached_in_mid_stream_ends_the_agent_and_costs_no_attempt
     assert [call["attempt"] for call in project.calls()] == ["1", "1"]
 
 
+def test_work_that_is_claimed_when_the_cap_is_reached_is_judged_and_counts(night: MakeNight) -> None:
+    project = night("One", "Two", agents=CLAUDE, settings="max_tokens = 10000")
+    project.plan("1", do(["solve"], ["claim"], ["spend", 9000, 1500], ["sleep", 60], ["mark", "finished"]))
+
+    project.start(code=0)
+
+    assert not project.has_mark("finished")
+    assert project.status()["exit_reason"] == "budget"
+    assert project.statuses() == {"1": "completed", "2": "pending"}
+    assert [call["task"] for call in project.calls()] == ["1"]
+
+
 def test_the_cap_of_a_task_ends_its_agent_and_the_other_tasks_go_on(night: MakeNight) -> None:
     project = night("One", "Two", agents=CLAUDE, settings="max_task_tokens = 10000")
     project.plan("1", SPENDS)
