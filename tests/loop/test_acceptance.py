@@ -436,7 +436,7 @@ class TestThePrompt:
                 (directory / f"module_with_a_long_name_{number}.py").write_text(body)
         subprocess.run(["git", "add", "-A"], cwd=loop.root, check=True)
         subprocess.run(["git", "commit", "-qm", "1500 files"], cwd=loop.root, check=True)
-        loop.configure('quality_checks = ["cat src/*/*/*_1.py; ! test -f work-1.1.txt"]\nmax_task_attempts = 2')
+        loop.configure('quality_checks = ["cat src/*/*/*_1.py; test -z $SAMUEL_TASK_ID"]\nmax_task_attempts = 2')
         loop.tasks(*(f"1.{number}" for number in range(1, 61)), description="What is to be done. " * 20)
         loop.run(6)
         state = loop.root / ".samuel/run"

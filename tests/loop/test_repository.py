@@ -125,11 +125,13 @@ class TestStops:
         loop.agent(GOOD + "rm -rf .git\n")
         assert loop.run().exit_reason == "error"
 
-    def test_when_a_check_removes_it_the_next_iteration_ends_the_run(self, loop: LoopProject) -> None:
+    def test_when_a_check_removes_it_the_run_ends_and_the_task_is_pending(self, loop: LoopProject) -> None:
         loop.configure('quality_checks = ["test ! -f work-1.txt || rm -rf .git"]')
         loop.tasks("1", "2")
         run = loop.run()
-        assert (run.exit_reason, run.iterations_run) == ("error", 1)
+        assert (run.exit_reason, run.iterations_run) == ("error", 0)
+        assert (loop.root / "seen-1.md").exists()
+        assert loop.statuses() == {"1": "pending", "2": "pending"}
 
     def test_when_a_check_removes_it_before_the_first_agent_no_agent_starts(self, loop: LoopProject) -> None:
         loop.configure('quality_checks = ["rm -rf .git"]')
