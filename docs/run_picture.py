@@ -4,7 +4,8 @@
     python docs/run_picture.py --check    say whether the picture shows what a run prints today, and fail if not
 
 The scripted agent works on the demo project in a pseudo-terminal, and rich draws what the terminal shows at the
-end. The times of checks are written as 0.1s, so that the same program always gives the same picture.
+end. Times and the id of the run are written as in SAMPLES, so that the same program always gives the same
+picture.
 """
 
 from __future__ import annotations
@@ -37,6 +38,12 @@ COMMANDS = (
     ("samuel", "run", "start"),
     ("git", "log", "--format=%s", "--reverse"),
 )
+
+SAMPLES = {
+    r"\(\d+\.\ds\)": "(0.1s)",
+    r"\bin \d+\.\d+s\b": "in 0.001s",
+    r"\brun-[0-9a-f]{11,}": "run-1a1e68a947f755b1c32000001",
+}
 
 # rich's own format without its @font-face rules, which would load fonts from the network.
 SVG = """\
@@ -171,11 +178,12 @@ def draw() -> str:
 
 
 def steady(text: Text) -> Text:
-    """The same for every run: how long a check took is not of interest here."""
+    """The same for every run: how long a check took and which id the run has are not of interest here."""
     lines = text.split("\n", allow_blank=True)
     for number, line in enumerate(lines):
-        if took := re.search(r"\(\d+\.\ds\)", line.plain):
-            lines[number] = line[: took.start()] + Text("(0.1s)") + line[took.end() :]
+        for pattern, sample in SAMPLES.items():
+            if match := re.search(pattern, line.plain):
+                lines[number] = line = line[: match.start()] + Text(sample) + line[match.end() :]
     return Text("\n").join(lines)
 
 

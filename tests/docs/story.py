@@ -178,7 +178,7 @@ def same(expected: str, output: str) -> bool:
 def steady(text: str) -> str:
     """What differs from one run to the next, written the same."""
     text = re.sub(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", "WHEN", text)
-    text = re.sub(r'"(duration_ms|total_ms|at)": ?[0-9.e-]+', r'"\1": N', text)
+    text = re.sub(r'"(duration_ms|total_ms|seconds|at)": ?[0-9.e-]+', r'"\1": N', text)
     text = re.sub(r"\bcall-\d{8}T\d{6}-[0-9a-f]{16}\b", "CALL", text)
     text = re.sub(r"\b\d+(?:\.\d+)? ms\b", "N ms", text)
     text = re.sub(r"(?<![\d.])\+?[01]\.\d\d(?![\d.])", "N.NN", text)  # how sure routing is

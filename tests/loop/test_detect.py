@@ -111,6 +111,10 @@ def test_what_git_ignores_is_not_part_of_the_project(tmp_path: Path) -> None:
     assert detected(tmp_path, {".gitignore": "test_a.py\n"}) == []
 
 
+def test_the_steps_of_the_scripted_agent_are_not_part_of_the_project(tmp_path: Path) -> None:
+    assert detected(tmp_path, {".samuel/scripted/1/test_a.py": ""}) == []
+
+
 def test_files_without_a_repository_leave_out_virtual_environments(tmp_path: Path) -> None:
     for name in ("mine/pyvenv.cfg", "mine/lib/test_x.py", "src/a.py", ".hidden/b.py", "node_modules/c.js"):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)

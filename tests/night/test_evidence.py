@@ -44,7 +44,7 @@ def test_work_that_is_green_only_with_softened_checks_fails_and_the_checks_are_p
     assert task["attempts"] == 1
     assert task["last_failure"].startswith("quality_failed")
     assert name in task["last_failure"]
-    assert name in screen
+    assert f"the attempt changed {name}: checking without these changes first, then with them" in screen
     assert project.read(name) == PRODUCT[name]
     attempt = only_attempt(project)
     assert attempt["outcome"] == "quality_failed"
@@ -235,6 +235,23 @@ def test_a_red_baseline_stops_the_run_before_any_agent_starts_and_names_the_chec
     assert "make test" in ran.screen
     assert "--baseline accept" in ran.screen
     assert project.tasks()["1"]["attempts"] == 0
+
+
+@pytest.mark.parametrize("option", [[], ["--baseline", "accept"]], ids=["refuse", "accept"])
+def test_what_a_failed_attempt_left_does_not_count_in_the_baseline_of_the_next_run(
+    night: MakeNight, option: list[str]
+) -> None:
+    project = night("One")
+    broken = do(["break", "calc.py"], ["solve"], ["claim"])
+    project.plan("1", broken, do(["claim"]), do(["mend", "calc.py"], ["solve"], ["claim"]))
+    project.start("--iterations", "1", code=None)
+    assert project.outcomes("1") == ["quality_failed"]
+
+    ran = project.start(*option)
+
+    assert "baseline: the checks pass" in ran.screen
+    assert project.outcomes("1") == ["quality_failed", "quality_failed", "completed"]
+    assert project.read("calc.py") == CALC
 
 
 TWO_CHECKS = f'["{PYTHON} -m unittest -q tests.test_calc", "{PYTHON} -m unittest -q tests.test_other"]'

@@ -19,10 +19,16 @@ FAILED = "the checks fail before any agent has worked"
 
 
 def check_baseline(place: Workplace, files: RunFiles, steps: Steps, run: Run) -> Run:
-    """Run the checks once. `baseline_done` of the run stays false if they fail and that is not accepted."""
+    """Run the checks once, on the verified tree.
+
+    `baseline_done` of the run stays false if they fail and that is not accepted.
+    """
     commands = list(place.settings.quality_checks)
     if run.baseline_done or not commands:
         return replace(run, baseline_done=True)
+    # What a failed attempt of the run before left would count against the project, or be accepted as its fault.
+    files.attempts.start("")
+    run = replace(run, tree=files.attempts.state)
     before = replace(run, iteration=0)
     try:
         with Evidence(place, files.tasks, steps.state_files).window(before, "check"):

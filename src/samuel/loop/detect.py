@@ -18,6 +18,7 @@ from samuel.loop.check_commands import TextReader, just_recipes, package_scripts
 from samuel.loop.check_files import CheckFiles, disk_reader
 from samuel.loop.makefile import NAMES as MAKEFILES
 from samuel.loop.makefile import Makefile
+from samuel.paths import SCRIPTED
 from samuel.process.git.git import Git, GitFailed
 
 MOST_FILES = 20_000  # that are looked at where there is no repository
@@ -42,7 +43,8 @@ def project_files(root: Path, git: Git) -> list[str]:
     """The project's own files: those that git does not ignore, or all but the usual directories of others."""
     if git.is_repository:
         try:
-            return [path for path in git.files() if os.path.lexists(root / path)]
+            own = [path for path in git.files() if not path.startswith(f"{SCRIPTED}/")]
+            return [path for path in own if os.path.lexists(root / path)]
         except GitFailed:
             pass
     files: list[str] = []

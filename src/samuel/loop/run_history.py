@@ -45,7 +45,7 @@ class RunHistoryWriter:
             self.history.end(self._record(run, checks))
             directory = write_reports(self._place, run.run_id)
             if directory is not None:
-                return str(directory.relative_to(self._place.root))
+                return str((directory / "report.html").relative_to(self._place.root))
         return ""
 
     def _record(self, run: Run, checks: CheckMemory) -> RunRecord:

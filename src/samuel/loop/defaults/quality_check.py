@@ -94,7 +94,7 @@ class RunCommands:
             command=command,
             passed=passed,
             exit_code=finished.returncode if finished.ended == "exited" else None,
-            seconds=finished.duration,
+            seconds=round(finished.duration, 3),
             output_tail=tail,
             tests=self._reports.read(number),
         )
