@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Any
 
 from samuel.cli.run.display import FINISHING, PlainDisplay
@@ -79,6 +79,12 @@ class LiveDisplay(PlainDisplay):
         self._stopping = True
         if self._live is None or not self._live.is_started:
             super().stop_requested()
+
+    def _put(self, text: str) -> None:
+        # rich goes up by the height of its last picture. If a refresh with another height came between that and
+        # the output of the line, a line that was printed before would be erased.
+        with self._live._lock if self._live is not None else nullcontext():
+            super()._put(text)
 
     def __call__(self, report: Report) -> None:
         super().__call__(report)
