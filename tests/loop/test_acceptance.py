@@ -376,7 +376,7 @@ class TestGit:
         loop.run()
         (warning,) = warnings(loop)
         assert warning.startswith("the agent changed what you had changed before the run; ")
-        assert warning.endswith(": `mine`")
+        assert ": `mine`; `git restore --source=refs/samuel/run-" in warning
         assert self.log(loop.root)[:7] == ["1 Task 1", "*", "-n", ":(top)x", "removed", "staged", "work-1.txt"]
         assert self.dirty(loop).splitlines()[0] == " M mine"
 
