@@ -365,6 +365,16 @@ class TestGit:
         ]
         assert all(len(task.commit_sha) == 40 for task in loop.store.load())
 
+    def test_work_on_a_file_that_the_first_checks_formatted_is_committed(self, loop: LoopProject) -> None:
+        (loop.root / "code").write_text("line   \n")
+        subprocess.run(["git", "add", "-A"], cwd=loop.root, check=True)
+        loop.agent("echo more >> code\n" + GOOD)
+        self.begin(loop, "1", settings="commit = true\nquality_checks = [\"sed -i 's/ *$//' code\"]")
+        loop.run()
+        assert warnings(loop) == []
+        assert "code" in self.log(loop.root)
+        assert " M code" not in self.dirty(loop)
+
     def test_removed_files_and_unusual_file_names_are_committed(self, loop: LoopProject) -> None:
         loop.agent("git rm -q staged; rm removed; touch -- '*' ':(top)x' -n; echo x >> mine\n" + GOOD)
         for name in ("staged", "removed", "mine"):
@@ -376,7 +386,7 @@ class TestGit:
         loop.run()
         (warning,) = warnings(loop)
         assert warning.startswith("the agent changed what you had changed before the run; ")
-        assert warning.endswith(": `mine`")
+        assert ": `mine`; `git restore --source=refs/samuel/run-" in warning
         assert self.log(loop.root)[:7] == ["1 Task 1", "*", "-n", ":(top)x", "removed", "staged", "work-1.txt"]
         assert self.dirty(loop).splitlines()[0] == " M mine"
 

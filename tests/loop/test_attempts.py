@@ -214,6 +214,37 @@ class TestPerson:
         assert night.files == {**FILES, "mine.txt": "changed by the agent\n"}
         assert run.start("2").restored == ()
 
+    def test_what_a_person_had_not_committed_is_kept_in_a_ref(self, night: Night, git: Plain) -> None:
+        night["mine.txt"] = "being edited\n"
+        night["idea.txt"] = "idea\n"
+        run = night.attempts()
+        run.begin()
+        run.start("1")
+        night["mine.txt"] = FILES["mine.txt"]  # `git checkout .` and `git clean -fd`
+        del night["idea.txt"]
+        run.observe()
+        run.complete("1")
+        night["later.txt"] = "by the person, between two attempts\n"
+        run.start("2")
+        del night["later.txt"]
+        run.observe()
+        run.complete("2")
+        git(night.root, "gc", "--prune=now", "-q")
+        assert git(night.root, "show", f"{run.person_ref}:later.txt").startswith("by the person")
+        assert git(night.root, "show", f"{run.person_ref}~1:mine.txt").strip() == "being edited"
+        assert git(night.root, "show", f"{run.person_ref}~1:idea.txt").strip() == "idea"
+
+    def test_what_the_first_checks_format_is_not_the_persons(self, night: Night, run: Attempts) -> None:
+        night["app.py"] = "formatted by a check\n"
+        night["cache.txt"] = "cache\n"
+        run.accept_checks()
+        run.start("1")
+        assert [run.is_persons(path) for path in ("app.py", "cache.txt")] == [False, True]
+        night["app.py"] = "broken\n"
+        run.observe()
+        assert run.put_away("1", 1).restored == ("app.py",)
+        assert night.files == {**FILES, "app.py": "formatted by a check\n", "cache.txt": "cache\n"}
+
     def test_edit_between_two_attempts_is_the_persons(self, night: Night, run: Attempts) -> None:
         run.start("1")
         night["half.py"] = "half\n"

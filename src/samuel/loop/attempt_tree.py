@@ -64,7 +64,10 @@ class AttemptTree:
         if self.changes.person:
             named = ", ".join(f"`{file_name(path)}`" for path in self.changes.person[:MAX_NAMED])
             left = "is left as it is, without a commit" if self._place.settings.commit else "is left as it is"
-            self._place.warn(f"the agent changed what you had changed before the run; that {left}: {named}")
+            before = f"`git restore --source={self._files.attempts.person_ref} -- PATH` gives yours back"
+            self._place.warn(
+                f"the agent changed what you had changed before the run; that {left}: {named}; {before}"
+            )
 
     def observe_checks(self, changed: Sequence[str]) -> None:
         """Take what the checks wrote as the attempt's: a formatter among them, or a file that is not ignored."""

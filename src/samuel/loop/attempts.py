@@ -19,7 +19,7 @@ from msgspec.structs import replace
 
 from samuel.loop.path_set import PathSet, path_of, saved_name
 from samuel.paths import VOLATILE_DIRS
-from samuel.process.git.kept_refs import attempt_ref, verified_ref
+from samuel.process.git.kept_refs import attempt_ref, person_ref, verified_ref
 from samuel.process.git.tree_output import TreeChange
 from samuel.process.git.trees import Trees
 
@@ -141,7 +141,26 @@ class Attempts:
             person=_names(dirty - own),
         )
         self._keep_verified()
+        self._keep_persons()
         return tuple(sorted(dirty - own))
+
+    def accept_checks(self) -> None:
+        """Take what the checks before the first agent changed in files of the repository as Samuel's own.
+
+        A formatter among them, say: it is part of the verified tree and of the first commit. A file that is new
+        is a cache more often than not, so it counts as a person's.
+        """
+        if self._trees is None or not self.state.verified:
+            return
+        tree, state = self._trees.snapshot(), self.state
+        existing = self._trees.entries(state.left)
+        paths = self._trees.differing(state.left, tree) & existing.keys()
+        paths = {path for path in paths if not self.is_persons(path)}
+        if paths:
+            verified = self._trees.combined(state.verified, tree, paths)
+            left = self._trees.combined(state.left, tree, paths)
+            self.state = replace(state, verified=verified, left=left, owned=_names({*_paths(state.owned), *paths}))
+            self._keep_verified()
 
     def resume(self) -> None:
         """Go on with a run that was killed: what changed while its attempt was under way is that attempt's."""
@@ -257,6 +276,8 @@ class Attempts:
         verified = self._trees.combined(self.state.verified, tree, appeared)
         person = _names({*_paths(self.state.person), *persons})
         self.state = replace(self.state, verified=verified, person=person, left=tree)
+        if persons:
+            self._keep_persons()
         return tuple(sorted(appeared))
 
     def _put(self, tree: str, target: str) -> tuple[tuple[str, ...], tuple[str, ...], str]:
@@ -287,6 +308,21 @@ class Attempts:
         assert self._trees is not None
         ref, verified = verified_ref(self._run), self.state.verified
         return self._trees.refs.keep(ref, verified, message="samuel: the verified tree\n")
+
+    @property
+    def person_ref(self) -> str:
+        """The ref with what a person had changed and not committed, before an agent could touch it."""
+        return person_ref(self._run)
+
+    def _keep_persons(self) -> None:
+        """Keep the work tree with a person's changes: `git checkout .` of an agent would be the end of them."""
+        assert self._trees is not None
+        if not self.state.person:
+            return
+        refs, last = self._trees.refs, self._trees.refs.find(self.person_ref)
+        if last is None or last.tree != self.state.left:
+            parent = last.commit if last else self._trees.git.head()
+            refs.keep(self.person_ref, self.state.left, parent, "samuel: what was not committed\n")
 
     def _commit_of(self, tree: str) -> str:
         """A commit of an earlier verified tree."""

@@ -38,7 +38,8 @@ def check_baseline(place: Workplace, files: RunFiles, steps: Steps, run: Run) ->
     except IterationEnded as ended:  # a check changed what it must not
         work = CheckedWork((), ended.why)
     files.checks.set_baseline(work.runs)
+    files.attempts.accept_checks()
     failing = (*failing_commands(work.runs), *([work.other_failures] if work.other_failures else ()))
     accepted = place.settings.baseline == "accept"
     place.watch(BaselineChecked(failing, accepted))
-    return replace(run, baseline_done=accepted or not failing)
+    return replace(run, baseline_done=accepted or not failing, tree=files.attempts.state)

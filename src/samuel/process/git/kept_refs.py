@@ -1,4 +1,5 @@
-"""Refs of Samuel's own: `refs/samuel/<run>/<task>/<attempt>` for attempts, `refs/samuel/<run>/verified` for a run.
+"""Refs of Samuel's own: `refs/samuel/<run>/<task>/<attempt>` for attempts, `refs/samuel/<run>/verified` for a run,
+and `refs/samuel/<run>/person` for the work tree with what a person had not committed.
 
 Each is a commit, so `git log`, `git show` and `git gc` know what to do with it. The parent of an attempt is the
 commit of the verified tree that it began with: `git show` prints just what the attempt changed.
@@ -23,20 +24,21 @@ from samuel.process.git.git import Git, GitFailed
 
 PREFIX = "refs/samuel"
 VERIFIED = "verified"
+PERSON = "person"
 NAME, EMAIL = "Samuel", "samuel@localhost"  # of commits where the owner has not told git who they are
 _LONGEST = 120  # characters of a name: a file system has at most 255 bytes, and `.lock` is added
 _FIELDS = "%(refname)%00%(objectname)%00%(tree)%00%(parent)%00%(committerdate:unix)"
 
 
 class KeptRef(NamedTuple):
-    """A ref of one attempt, or of the verified tree of a run."""
+    """A ref of one attempt, or one of a run."""
 
     name: str
     run: str
     task: str
-    """As it was, unless it was too long for a ref; "" for the verified tree of a run."""
+    """As it was, unless it was too long for a ref; "" for one of a run."""
     attempt: int
-    """0 for the verified tree of a run."""
+    """0 for one of a run."""
     commit: str
     tree: str
     parent: str
@@ -50,7 +52,7 @@ def part(name: str) -> str:
         return "%"
     text = quote(name, safe="", errors="surrogateescape").replace("~", "%7E")
     text = re.sub(r"^\.|\.(?=\.)|\.$|\.(?=lock$)", "%2E", text)
-    if text in (VERIFIED, "@") or text.startswith("-"):
+    if text in (VERIFIED, PERSON, "@") or text.startswith("-"):
         text = f"%{ord(text[0]):02X}{text[1:]}"
     if len(text) <= _LONGEST:
         return text
@@ -64,6 +66,10 @@ def attempt_ref(run: str, task: str, attempt: int) -> str:
 
 def verified_ref(run: str) -> str:
     return f"{PREFIX}/{part(run)}/{VERIFIED}"
+
+
+def person_ref(run: str) -> str:
+    return f"{PREFIX}/{part(run)}/{PERSON}"
 
 
 class KeptRefs:
@@ -98,7 +104,7 @@ class KeptRefs:
     def drop(self, run: str, task: str = "") -> None:
         """Remove the refs of one task of a run, or of the whole run."""
         names = [entry.name for entry in self.refs(run, task)]
-        names += [] if task else [verified_ref(run)]
+        names += [] if task else [verified_ref(run), person_ref(run)]
         for name in names:
             if self.find(name) is not None:
                 self._change(name, "-d", name)
@@ -192,7 +198,7 @@ def _signed(name: str, email: str) -> dict[str, str]:
 def _entry(line: str) -> KeptRef | None:
     name, commit, tree, parents, at = line.split("\0")
     parts = name.removeprefix(f"{PREFIX}/").split("/")
-    attempt = parts[2] if len(parts) == 3 else "0" if parts[1:] == [VERIFIED] else ""
+    attempt = parts[2] if len(parts) == 3 else "0" if parts[1:] in ([VERIFIED], [PERSON]) else ""
     if not attempt.isdecimal() or not tree:
         return None  # not one that Samuel made
     task = unquote(parts[1], errors="surrogateescape") if len(parts) == 3 and parts[1] != "%" else ""
