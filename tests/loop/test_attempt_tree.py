@@ -39,10 +39,10 @@ class Project:
         file = self.loop.root / name
         return file.read_text() if file.exists() else None
 
-    def fail(self, tree: AttemptTree, number: int = 1) -> None:
-        """End an attempt that failed."""
-        tree.observe(["something"])
-        self.files.attempts.keep("1", number)
+    def fail(self, tree: AttemptTree, *changed: str) -> None:
+        """End an attempt that changed these files and failed."""
+        tree.observe(changed)
+        self.files.attempts.keep("1", 1)
 
     @property
     def warnings(self) -> list[str]:
@@ -93,7 +93,7 @@ def test_an_agent_that_changed_nothing_has_no_changes(project: Project) -> None:
 def test_the_changes_of_an_earlier_attempt_count(project: Project) -> None:
     first = project.attempt()
     project.write("new.txt", "new\n")
-    project.fail(first)
+    project.fail(first, "new.txt")
     second = project.attempt()
     second.observe([])
     assert [file.path for file in second.changed_files] == ["new.txt"]
@@ -115,7 +115,7 @@ def test_what_the_checks_wrote_is_the_attempts(project: Project) -> None:
     project.write("new.txt", "new\n")
     tree.observe(["new.txt"])
     project.write("formatted.txt", "by a check\n")
-    tree.observe_checks()
+    tree.observe_checks(["formatted.txt"])
     project.files.attempts.put_away("1", 1)
     assert (project.text("new.txt"), project.text("formatted.txt")) == (None, None)
     assert project.text("mine.txt") == "changed by a person\n"
@@ -125,7 +125,7 @@ def test_a_retry_goes_on_but_with_the_files_of_the_checks_as_they_were(project: 
     first = project.attempt(TASK, "sh check.sh")
     project.write("code.txt", "half\n")
     project.write("check.sh", "weaker\n")
-    project.fail(first)
+    project.fail(first, "code.txt", "check.sh")
     project.attempt(TASK, "sh check.sh")
     assert (project.text("code.txt"), project.text("check.sh")) == ("half\n", "true\n")
 
@@ -134,7 +134,7 @@ def test_a_retry_keeps_the_files_of_the_checks_that_its_task_names(project: Proj
     task = Task(id="1", title="One", files_to_modify=("check.sh",))
     first = project.attempt(task, "sh check.sh")
     project.write("check.sh", "stricter\n")
-    project.fail(first)
+    project.fail(first, "check.sh")
     project.attempt(task, "sh check.sh")
     assert project.text("check.sh") == "stricter\n"
 
@@ -144,7 +144,7 @@ def test_a_retry_begins_with_protected_files_as_they_were(project: Project) -> N
     first = project.attempt()
     project.write("code.txt", "changed\n")
     project.write("new.txt", "new\n")
-    project.fail(first)
+    project.fail(first, "code.txt", "new.txt")
     project.attempt()
     assert (project.text("code.txt"), project.text("new.txt")) == ("code\n", "new\n")
 
@@ -154,7 +154,7 @@ def test_a_fresh_retry_starts_without_the_changes_and_can_read_them(project: Pro
     first = project.attempt()
     assert first.last_changes() is None
     project.write("code.txt", "half\n")
-    project.fail(first)
+    project.fail(first, "code.txt")
     second = project.attempt()
     assert project.text("code.txt") == "code\n"
     last = second.last_changes()
@@ -166,14 +166,14 @@ def test_a_fresh_retry_starts_without_the_changes_and_can_read_them(project: Pro
 def test_a_retry_that_goes_on_has_nothing_to_read(project: Project) -> None:
     first = project.attempt()
     project.write("code.txt", "half\n")
-    project.fail(first)
+    project.fail(first, "code.txt")
     assert project.attempt().last_changes() is None
 
 
 def test_another_task_begins_without_what_the_first_one_left(project: Project) -> None:
     first = project.attempt()
     project.write("code.txt", "half\n")
-    project.fail(first)
+    project.fail(first, "code.txt")
     project.attempt(Task(id="2", title="Two"))
     assert project.text("code.txt") == "code\n"
     project.attempt()

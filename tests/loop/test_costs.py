@@ -1,4 +1,4 @@
-"""What an iteration costs: attempts, iterations, failures in a row, and budgets; and who works on after trouble."""
+"""What an iteration costs: attempts, iterations, failures in a row, budgets; and who works on after trouble."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ from pathlib import Path
 import pytest
 from tests.length import FULL, at_length
 
-from samuel.loop.history import History
+from samuel.loop.history import History, RunHistory
 from samuel.loop.run import Run, RunFile
 from samuel.paths import User
 from samuel.tasks.store import TaskStore
@@ -60,7 +60,7 @@ case "$SAMUEL_TASK_ID/$SAMUEL_ATTEMPT" in
     fi
     right;;
 2/1) wrong;;
-2/*) rm -r debris; echo code > code.txt; echo old > old.txt; right;;
+2/*) rm -rf debris; echo code > code.txt; echo old > old.txt; right;;
 3/*) wrong;;
 4/*)
     case "$prompt" in
@@ -81,6 +81,8 @@ ITERATIONS = [
     ("4", 1, "asked"),
     ("5", 1, "completed"),
 ]
+# A kill after the question and before its iteration was settled: the question counts, its iteration does not.
+WITHOUT_THE_QUESTION = [entry for entry in ITERATIONS if entry[2] != "asked"]
 AFTER_THE_ANSWER = [("4", 1, "completed")]
 TOKENS = 15  # of an iteration
 DAY = TOKENS * (len(ITERATIONS) + len(AFTER_THE_ANSWER))
@@ -172,7 +174,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture(scope="session")
 def operations(initial_project: Path, tmp_path_factory: pytest.TempPathFactory) -> list[int]:
-    """The operations to die at, of runs that nothing disturbs: those that change a file, and some of the others."""
+    """The operations to die at, of runs that nothing disturbs: those that change a file, and some others."""
     place = tmp_path_factory.mktemp("undisturbed")
     with pytest.MonkeyPatch.context() as monkeypatch:
         use_home(place / "home", monkeypatch)
@@ -180,6 +182,7 @@ def operations(initial_project: Path, tmp_path_factory: pytest.TempPathFactory) 
         reason, *changing, last = end_of(driven(root))
         assert reason == END
         check_the_end(root)
+        assert len(check_history(root)[0].attempts) == len(ITERATIONS)
     return sorted({*map(int, changing), *range(1, int(last) + 1, 25)})
 
 
@@ -225,8 +228,8 @@ def check_the_end(root: Path) -> None:
     check_work_tree(root)
     check_refs(root, first, second)
     progress = (root / ".samuel/run/progress.md").read_text()
-    counts = [progress.count(f"iteration {number} ") for number in range(1, len(ITERATIONS) + 1)]
-    assert counts == [2] + [1] * (len(ITERATIONS) - 1)  # both runs have a first iteration
+    counts = [progress.count(f"iteration {number} ") for number in range(1, len(first.attempts) + 1)]
+    assert counts == [2] + [1] * (len(first.attempts) - 1)  # both runs have a first iteration
 
 
 def check_tasks(root: Path) -> None:
@@ -242,14 +245,15 @@ def check_tasks(root: Path) -> None:
     assert questions == [("4", "tabs or spaces?", "use spaces")]
 
 
-def check_history(root: Path) -> tuple[str, str]:
-    """Each iteration of both runs is recorded and counted once; gives the ids of the runs."""
+def check_history(root: Path) -> tuple[RunHistory, RunHistory]:
+    """Each iteration of both runs is recorded and counted once; gives the runs."""
     run = last_run(root)
     assert run is not None
     assert (run.exit_reason, run.iterations_run, run.outcomes) == (END, 1, {"completed": 1})
     second, first = History.of(root / ".samuel/run", record(root)).all()
     assert second.run.run_id == run.run_id
-    for history, iterations, reason in ((first, ITERATIONS, "waiting"), (second, AFTER_THE_ANSWER, END)):
+    expected = ITERATIONS if len(first.attempts) == len(ITERATIONS) else WITHOUT_THE_QUESTION
+    for history, iterations, reason in ((first, expected, "waiting"), (second, AFTER_THE_ANSWER, END)):
         assert [(entry.task_id, entry.attempt, entry.outcome) for entry in history.attempts] == iterations
         assert [entry.iteration for entry in history.attempts] == list(range(1, len(iterations) + 1))
         assert (history.run.exit_reason, [check.passed for check in history.run.baseline]) == (reason, [True])
@@ -258,7 +262,7 @@ def check_history(root: Path) -> tuple[str, str]:
         assert (root / ".samuel/run/reports" / history.run.run_id / "report.html").exists()
     shas = {task.id: task.commit_sha for task in TaskStore(root / ".samuel/run").load() if task.commit_sha}
     assert {entry.task_id: entry.commit for entry in (*first.attempts, *second.attempts) if entry.commit} == shas
-    return first.run.run_id, second.run.run_id
+    return first, second
 
 
 def check_work_tree(root: Path) -> None:
@@ -277,20 +281,26 @@ def check_work_tree(root: Path) -> None:
     assert not (root / "debris").exists()
 
 
-def check_refs(root: Path, first: str, second: str) -> None:
-    """Every failed attempt is kept, with all that it changed.
+def check_refs(root: Path, first: RunHistory, second: RunHistory) -> None:
+    """Every attempt that was not completed is kept, with all that it changed.
 
     A run that was killed before it was first saved may leave the ref of its verified tree.
     """
+    runs = [f"refs/samuel/{history.run.run_id}" for history in (first, second)]
     refs = git(root, "for-each-ref", "--format=%(refname)", "refs/samuel").split()
-    own = [ref for ref in refs if ref.split("/")[2] in (first, second)]
+    own = [ref for ref in refs if ref.startswith(tuple(runs))]
     assert all(ref.endswith("/verified") for ref in refs if ref not in own)
-    attempts = [f"refs/samuel/{first}/{attempt}" for attempt in ("2/1", "3/1", "3/2", "4/1")]
-    assert own == sorted([*attempts, f"refs/samuel/{first}/verified", f"refs/samuel/{second}/verified"])
+    kept = [
+        f"{runs[0]}/{entry.task_id}/{entry.attempt}"
+        for entry in first.attempts
+        if entry.outcome in ("quality_failed", "asked")
+    ]
+    assert own == sorted([*kept, *(f"{run}/verified" for run in runs)])
     for number in ("1", "2"):
-        changed = git(root, "diff", "--name-status", f"{attempts[int(number)]}^", attempts[int(number)])
+        ref = f"{runs[0]}/3/{number}"
+        changed = git(root, "diff", "--name-status", f"{ref}^", ref)
         assert changed.split("\n") == ["M\tcode.txt", "A\tdebris/3.txt", "D\told.txt", "A\twork-3.txt", ""]
-        assert git(root, "show", f"refs/samuel/{first}/3/{number}:debris/3.txt") == f"{number}\n"
+        assert git(root, "show", f"{ref}:debris/3.txt") == f"{number}\n"
 
 
 @pytest.mark.parametrize("part", range(OPERATION_PARTS))

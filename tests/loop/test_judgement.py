@@ -1,4 +1,4 @@
-"""Judging attempts by real commands on real trees: with the files of the checks as they were, then with its own."""
+"""Judging attempts by real commands on real trees: with the files of the checks as they were, and with its own."""
 
 from __future__ import annotations
 

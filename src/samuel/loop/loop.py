@@ -340,7 +340,7 @@ class Loop:
         return self._file.save(replace(run, working=False)) if run.working else run
 
     def _end(self, run: Run, reason: ExitReason) -> Run:
-        """Fire after:loop and report, on every way out. Only then is the run over: one killed before goes on here."""
+        """Fire after:loop and report, on every way out. Only then is the run over: a kill before resumes here."""
         run = self._observed(run)
         if run.working and run.settlement is None:
             with suppress(SamuelError):  # the task file is broken or gone: the next start releases the task
