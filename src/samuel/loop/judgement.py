@@ -63,7 +63,8 @@ class Judgement:
 
     def judge(self, task: Task, attempt: AttemptChanges, verified: str) -> AttemptVerdict:
         """The verdict. Files that were weakened or that are protected are put back from the verified tree."""
-        paths = [change.path for change in attempt.changes]
+        # Also those that a person had changed before the run: an agent must not weaken uncommitted checks either.
+        paths = [*(change.path for change in attempt.changes), *attempt.person]
         if refused := self._refused(task, paths):
             self._put(verified, refused)
             return AttemptVerdict(CheckVerdict(False, _protected_text(refused)), tuple(refused))
