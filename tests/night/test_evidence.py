@@ -306,3 +306,15 @@ def test_run_init_shows_the_files_that_the_checks_run(night: MakeNight) -> None:
     assert "Makefile" in screen
     assert "tests" in screen
     assert project.read("Makefile") == MAKEFILE
+
+
+def test_uncommitted_checks_of_a_person_cannot_be_softened_either(night: MakeNight) -> None:
+    project = night("Make it faster")
+    project.write("tests/test_calc.py", MORE_TESTS)  # not committed
+    project.plan("1", do(["write", "calc.py", WRONG_CALC], ["write", "tests/test_calc.py", ALWAYS_TRUE], ["claim"]))
+
+    project.start("--iterations", "1", code=None)
+
+    assert project.statuses() == {"1": "pending"}
+    assert "tests/test_calc.py" in project.tasks()["1"]["last_failure"]
+    assert project.read("tests/test_calc.py") == MORE_TESTS
