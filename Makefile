@@ -33,7 +33,7 @@ lint: $(READY)
 full: $(READY) system
 	SAMUEL_TESTS=full $(PYTEST)
 
-# The crash test: every write, fsync and rename, and 200 random moments.
+# The crash test: every rename, removal and append, some other operations, and 60 random moments.
 crash: $(READY)
 	SAMUEL_TESTS=full $(PYTEST) tests/loop/test_crash.py
 
