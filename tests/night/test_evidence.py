@@ -311,7 +311,8 @@ def test_run_init_shows_the_files_that_the_checks_run(night: MakeNight) -> None:
 def test_uncommitted_checks_of_a_person_cannot_be_softened_either(night: MakeNight) -> None:
     project = night("Make it faster")
     project.write("tests/test_calc.py", MORE_TESTS)  # not committed
-    project.plan("1", do(["write", "calc.py", WRONG_CALC], ["write", "tests/test_calc.py", ALWAYS_TRUE], ["claim"]))
+    cheat = do(["write", "calc.py", WRONG_CALC], ["write", "tests/test_calc.py", ALWAYS_TRUE], ["claim"])
+    project.plan("1", cheat)
 
     project.start("--iterations", "1", code=None)
 
