@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import pytest
 
-from samuel.loop.check_files import CheckFiles, disk_reader, owned, protected
+from samuel.loop.checks.files import CheckFiles, disk_reader, owned, protected
 from samuel.tasks.task import Task
 
 

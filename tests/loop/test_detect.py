@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from samuel.loop.detect import project_files, quality_checks
+from samuel.loop.checks.detect import project_files, quality_checks
 from samuel.process.git.git import Git
 
 MINIMIST = """{"scripts": {

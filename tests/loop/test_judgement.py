@@ -14,8 +14,8 @@ from samuel.dispatch.record import Fired
 from samuel.events import QualityCheck
 from samuel.events.loop import CheckRun
 from samuel.loop.attempts import AttemptChanges, Attempts
-from samuel.loop.check_memory import CheckMemory
-from samuel.loop.judgement import AttemptVerdict, Judgement, checked
+from samuel.loop.checks.judgement import AttemptVerdict, Judgement, checked
+from samuel.loop.checks.memory import CheckMemory
 from samuel.process.git.git import Git
 from samuel.process.git.trees import Trees
 from samuel.tasks.task import Task

@@ -7,7 +7,7 @@ from typing import Literal
 import pytest
 
 from samuel.events.loop import CheckRun
-from samuel.loop.verdict import check_runs, failing_commands, judge, record_of
+from samuel.loop.checks.verdict import check_runs, failing_commands, judge, record_of
 
 Tests = dict[str, Literal["passed", "failed", "skipped"]]
 

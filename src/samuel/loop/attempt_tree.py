@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from samuel.loop.attempt_record import ChangedFile
 from samuel.loop.attempts import DISCOVERY, AttemptChanges, Retry, TreeState
-from samuel.loop.check_files import CheckFiles, owned, protected
+from samuel.loop.checks.files import CheckFiles, owned, protected
 from samuel.loop.run_files import RunFiles
 from samuel.loop.workplace import Workplace
 from samuel.printable import file_name

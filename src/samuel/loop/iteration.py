@@ -33,9 +33,9 @@ from samuel.loop.attempt_tree import AttemptTree
 from samuel.loop.attempts import AttemptChanges
 from samuel.loop.availability import TROUBLE, wait_after
 from samuel.loop.budgets import BudgetHit
+from samuel.loop.checks.judgement import Judgement, checked
 from samuel.loop.contexts import Contexts
 from samuel.loop.evidence import Evidence
-from samuel.loop.judgement import Judgement, checked
 from samuel.loop.questions import new_question
 from samuel.loop.reports import AgentEnded, DiscoveryChosen, IterationFailed, IterationStarted, QuestionAsked
 from samuel.loop.run import UNCHANGED, Run, Settlement, TaskCells, TreeAction

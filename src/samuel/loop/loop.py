@@ -17,10 +17,10 @@ from samuel.errors import SamuelError
 from samuel.events import AfterIteration, AfterLoop, BeforeLoop
 from samuel.events.endings import ExitReason
 from samuel.files.lock import held
-from samuel.loop import baseline
 from samuel.loop.attempts import NO_TREE
 from samuel.loop.availability import AgentChoice, AgentWait, choose
 from samuel.loop.budgets import NOTHING_ADDED, AddedBudget
+from samuel.loop.checks import baseline
 from samuel.loop.evidence import restore
 from samuel.loop.iteration import Iteration
 from samuel.loop.patient_tasks import PatientTasks

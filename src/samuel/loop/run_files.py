@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from samuel.loop.attempts import Attempts, TreeState
-from samuel.loop.check_memory import CheckMemory
+from samuel.loop.checks.memory import CheckMemory
 from samuel.loop.patient_tasks import PatientTasks
 from samuel.loop.protect import Protected
 from samuel.loop.stop import Stop

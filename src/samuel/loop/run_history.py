@@ -9,13 +9,13 @@ from msgspec.structs import replace
 
 from samuel.errors import SamuelError
 from samuel.loop.attempt_record import AttemptRecord, RunRecord
-from samuel.loop.check_memory import CheckMemory
+from samuel.loop.checks.memory import CheckMemory
+from samuel.loop.checks.verdict import record_of
 from samuel.loop.history import History
 from samuel.loop.report.files import write_reports
 from samuel.loop.run import Run, Settlement
 from samuel.loop.run_logs import remove_old_logs
 from samuel.loop.settle import AppliedSettlement
-from samuel.loop.verdict import record_of
 from samuel.loop.workplace import Workplace
 
 

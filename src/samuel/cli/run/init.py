@@ -15,8 +15,8 @@ from samuel.config.edit import Value, set_value
 from samuel.errors import SamuelError
 from samuel.files import atomic
 from samuel.files.lock import held
-from samuel.loop.check_files import CheckFiles, disk_reader
-from samuel.loop.detect import project_files, quality_checks
+from samuel.loop.checks.detect import project_files, quality_checks
+from samuel.loop.checks.files import CheckFiles, disk_reader
 from samuel.process import environment
 from samuel.process.git.git import Git
 from samuel.prompts import background

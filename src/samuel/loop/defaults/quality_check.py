@@ -10,7 +10,7 @@ from samuel.agents.process_files import log_path
 from samuel.errors import SamuelError
 from samuel.events import QualityCheck
 from samuel.events.loop import CheckRun
-from samuel.loop.report_files import ReportFiles
+from samuel.loop.checks.report_files import ReportFiles
 from samuel.loop.reports import CheckEnded, CheckStarted
 from samuel.loop.workplace import Workplace
 from samuel.process import sandbox as sandboxes

@@ -10,10 +10,10 @@ from collections.abc import Callable, Container, Iterable
 from fnmatch import fnmatchcase
 from typing import Any
 
-from samuel.loop.check_runners import looks_like_check, runner_call
-from samuel.loop.makefile import NAMES as MAKEFILES
-from samuel.loop.makefile import Makefile
-from samuel.loop.shell_words import SimpleCommand, below, simple_commands
+from samuel.loop.checks.makefile import NAMES as MAKEFILES
+from samuel.loop.checks.makefile import Makefile
+from samuel.loop.checks.runners import looks_like_check, runner_call
+from samuel.loop.checks.shell_words import SimpleCommand, below, simple_commands
 
 TextReader = Callable[[str], str]
 

@@ -14,9 +14,9 @@ from pathlib import Path
 
 from samuel.errors import SamuelError
 from samuel.files.inside import make_dirs_inside, read_inside
-from samuel.loop.check_commands import CommandReader
-from samuel.loop.check_files import disk_reader
-from samuel.loop.junit import MAX_BYTES, CaseResult, read_report
+from samuel.loop.checks.commands import CommandReader
+from samuel.loop.checks.files import disk_reader
+from samuel.loop.checks.junit import MAX_BYTES, CaseResult, read_report
 from samuel.process import spawn
 
 DIRECTORY = "junit"

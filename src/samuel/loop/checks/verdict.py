@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 from samuel.decoding import convert
 from samuel.events.loop import CheckRun
 from samuel.loop.attempt_record import CheckRecord, ReportedTests
-from samuel.loop.junit import CaseResults, compare
+from samuel.loop.checks.junit import CaseResults, compare
 
 MAX_NAMED = 50  # tests in a record
 MAX_TOLD = 10  # tests or files in a text for the next attempt

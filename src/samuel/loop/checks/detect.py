@@ -14,10 +14,10 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
-from samuel.loop.check_commands import TextReader, just_recipes, package_scripts
-from samuel.loop.check_files import CheckFiles, disk_reader
-from samuel.loop.makefile import NAMES as MAKEFILES
-from samuel.loop.makefile import Makefile
+from samuel.loop.checks.commands import TextReader, just_recipes, package_scripts
+from samuel.loop.checks.files import CheckFiles, disk_reader
+from samuel.loop.checks.makefile import NAMES as MAKEFILES
+from samuel.loop.checks.makefile import Makefile
 from samuel.paths import SCRIPTED
 from samuel.process.git.git import Git, GitFailed
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from samuel.events import QualityCheck
+from samuel.loop.checks.judgement import CheckedWork, checked
+from samuel.loop.checks.verdict import failing_commands
 from samuel.loop.evidence import Evidence
-from samuel.loop.judgement import CheckedWork, checked
 from samuel.loop.reports import BaselineChecked
 from samuel.loop.run import Run
 from samuel.loop.run_files import RunFiles
 from samuel.loop.steps import Steps
 from samuel.loop.stop import IterationEnded, RunStopped
-from samuel.loop.verdict import failing_commands
 from samuel.loop.workplace import Workplace
 
 FAILED = "the checks fail before any agent has worked"

@@ -13,11 +13,11 @@ from typing import Any, NamedTuple
 from samuel.dispatch.record import Fired
 from samuel.events.loop import CheckRun
 from samuel.loop.attempts import AttemptChanges
-from samuel.loop.check_files import CheckFiles, owned, protected
-from samuel.loop.check_memory import CheckMemory
+from samuel.loop.checks.files import CheckFiles, owned, protected
+from samuel.loop.checks.memory import CheckMemory
+from samuel.loop.checks.softened_tests import softened_tests
+from samuel.loop.checks.verdict import CheckVerdict, check_runs, judge
 from samuel.loop.reports import CheckFilesChanged, Watch, ignore_reports
-from samuel.loop.softened_tests import softened_tests
-from samuel.loop.verdict import CheckVerdict, check_runs, judge
 from samuel.printable import file_name
 from samuel.process.git.trees import Trees
 from samuel.tasks.task import Task
