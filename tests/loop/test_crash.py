@@ -282,20 +282,20 @@ def check_work_tree(root: Path) -> None:
 
 
 def check_refs(root: Path, first: RunHistory, second: RunHistory) -> None:
-    """Every attempt that was not completed is kept_refs, with all that it changed.
+    """Every attempt that was not completed is kept, with all that it changed.
 
-    A run that was killed before it was first saved may leave the ref of its verified tree.
+    A run that was killed before it was first saved may leave the refs of the run itself.
     """
     runs = [f"refs/samuel/{history.run.run_id}" for history in (first, second)]
     refs = git(root, "for-each-ref", "--format=%(refname)", "refs/samuel").split()
     own = [ref for ref in refs if ref.startswith(tuple(runs))]
-    assert all(ref.endswith("/verified") for ref in refs if ref not in own)
-    kept_refs = [
+    assert all(ref.endswith(("/verified", "/person")) for ref in refs if ref not in own)
+    attempt_refs = [
         f"{runs[0]}/{entry.task_id}/{entry.attempt}"
         for entry in first.attempts
         if entry.outcome in ("quality_failed", "asked")
     ]
-    assert own == sorted([*kept_refs, *(f"{run}/verified" for run in runs)])
+    assert own == sorted([*attempt_refs, *(f"{run}/{name}" for run in runs for name in ("person", "verified"))])
     for number in ("1", "2"):
         ref = f"{runs[0]}/3/{number}"
         changed = git(root, "diff", "--name-status", f"{ref}^", ref)
