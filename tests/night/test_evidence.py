@@ -319,3 +319,27 @@ def test_uncommitted_checks_of_a_person_cannot_be_softened_either(night: MakeNig
     assert project.statuses() == {"1": "pending"}
     assert "tests/test_calc.py" in project.tasks()["1"]["last_failure"]
     assert project.read("tests/test_calc.py") == MORE_TESTS
+
+
+@pytest.mark.parametrize("rules", [".gitignore", ".git/info/exclude"])
+def test_checks_that_are_hidden_from_git_do_not_complete_a_task(night: MakeNight, rules: str) -> None:
+    project = night("Make it faster")
+    cheat = "import unittest\n\nunittest.TestCase.assertEqual = lambda *_: None\n"
+    hide = ["run", "sh", "-c", f"echo test_aaa.py >> {rules}"]
+    project.plan("1", do(["write", "calc.py", WRONG_CALC], ["write", "tests/test_aaa.py", cheat], hide, ["claim"]))
+
+    project.start("--iterations", "1", code=None)
+
+    assert project.statuses() == {"1": "pending"}
+    assert "tests/test_aaa.py" in project.tasks()["1"]["last_failure"]
+
+
+def test_commits_that_the_agent_of_a_failed_attempt_made_are_named(night: MakeNight) -> None:
+    project = night("Make it faster")
+    commit = ["run", "git", "commit", "-qam", "broken by the agent"]
+    project.plan("1", do(["write", "calc.py", WRONG_CALC], commit, ["claim"]))
+
+    screen = project.start("--iterations", "1", code=None).screen
+
+    assert project.statuses() == {"1": "pending"}
+    assert "broken by the agent" in screen

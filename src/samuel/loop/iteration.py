@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from typing import Any
 
 from msgspec.structs import replace
@@ -43,7 +44,7 @@ from samuel.loop.run_files import RunFiles
 from samuel.loop.steps import NOTHING_GENERATED, Steps
 from samuel.loop.stop import AgentTrouble, IterationEnded, RunStopped, reason_without_task
 from samuel.loop.workplace import Workplace
-from samuel.loop.worktree import RepositoryLost
+from samuel.loop.worktree import ProjectState, RepositoryLost
 from samuel.process.git.git import GitFailed
 from samuel.prompts.prompt_context import StateNames
 from samuel.tasks.queue import remaining
@@ -76,6 +77,7 @@ class Iteration:
         self.run = run
         self._task = task
         self._facts = AttemptFacts(place.clock.now())
+        self._files_before: ProjectState | None = None  # None until the attempt starts
         self._header_reported = False
         self._checks_ran = False  # those of handlers other than the built-in one
         self._passed_runs: tuple[CheckRun, ...] = ()
@@ -249,7 +251,8 @@ class Iteration:
         facts.checks, facts.check_files = list(verdict.checks.records), verdict.check_files
         facts.lost_tests = verdict.checks.lost_tests
         if self._tree is not None and self._commands:
-            self._tree.observe_checks(self._files.project.changed(self._files_before))
+            before = self._files_before
+            self._tree.observe_checks(self._files.project.changed(before) if before else ())
             self.run = self._save(replace(self.run, tree=self._tree.state))
         if not verdict.checks.passed:
             raise IterationEnded(IterationOutcome.QUALITY_FAILED, verdict.checks.why)
@@ -316,6 +319,7 @@ class Iteration:
         task = self._current(self._files.tasks.load()) if self.run.mode == "implementation" else None
         if task is None or task.status != "in_progress":
             return self._settle(outcome, failed=True, task=task, why=why, gave_up=True, tree="put_away")
+        self._warn_of_commits()
         # An iteration that failed before the agent started says nothing about the task.
         attempts = task.attempts + 1 if self._facts.agent_ran else task.attempts
         blocked = attempts >= self._place.settings.max_task_attempts
@@ -329,6 +333,19 @@ class Iteration:
         gave_up = blocked or not self._facts.agent_ran
         tree: TreeAction = "put_away" if blocked else "keep"
         return self._settle(outcome, failed=True, task=task, row=row, why=why, gave_up=gave_up, tree=tree)
+
+    def _warn_of_commits(self) -> None:
+        """Name the commits that the agent of a failed attempt made itself: they stay on the branch."""
+        before = self._files_before.by_git if self._files_before else None
+        if before is None or not self._facts.agent_ran:
+            return
+        with suppress(GitFailed):
+            head = self._place.git.head()
+            if head and head != before.head:
+                since = f"{before.head}..{head}" if before.head else head
+                log = self._place.git.run("log", "--format=%h %s", f"--max-count={MAX_NAMED}", since)
+                commits = "; ".join(log.decode("utf-8", "replace").splitlines()) or f"HEAD is {head[:12]} now"
+                self._place.warn(f"this attempt failed, and commits of its agent stay on the branch: {commits}")
 
     def _parked(self) -> Settlement | None:
         """The settlement of a task whose agent asked a question; None if it asked none."""

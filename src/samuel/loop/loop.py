@@ -153,7 +153,7 @@ class Loop:
 
     def _check_baseline(self, run: Run) -> Run:
         run = baseline.check_baseline(self._place, self._files, self._steps, run)
-        self._history.begin(run, self._files.checks)
+        self._history.begin(run, self._files)
         return self._file.save(run)
 
     def _wait(self, run: Run, choice: AgentChoice) -> None:
@@ -253,7 +253,7 @@ class Loop:
         run = self._file.save(run)
         if self._files.attempts.unavailable:
             self._place.warn(self._files.attempts.unavailable)
-        self._history.begin(run, self._files.checks)
+        self._history.begin(run, self._files)
         if self._file.problem:
             self._place.warn(f"there is no record of this run, so it cannot be resumed: {self._file.problem}")
         return run

@@ -14,6 +14,7 @@ from samuel.loop.checks.verdict import record_of
 from samuel.loop.history import History
 from samuel.loop.report.files import write_reports
 from samuel.loop.run import Run, Settlement
+from samuel.loop.run_files import RunFiles
 from samuel.loop.run_logs import remove_old_logs
 from samuel.loop.settle import AppliedSettlement
 from samuel.loop.workplace import Workplace
@@ -24,11 +25,13 @@ class RunHistoryWriter:
         self._place = place
         self.history = History.of(place.state, place.record, place.disk)
 
-    def begin(self, run: Run, checks: CheckMemory) -> None:
-        """Record that the run began, or what its baseline was."""
+    def begin(self, run: Run, files: RunFiles) -> None:
+        """Record that the run began, or what its baseline was; forget what is left of runs long ago."""
         with self._optional():
-            self.history.begin(self._record(run, checks))
-            remove_old_logs(self._place.state, run.run_id)
+            self.history.begin(self._record(run, files.checks))
+            for run_id in remove_old_logs(self._place.state, run.run_id):
+                if files.trees is not None:
+                    files.trees.refs.drop(run_id)
 
     def add(self, settlement: Settlement, applied: AppliedSettlement) -> AttemptRecord | None:
         """Record an iteration."""

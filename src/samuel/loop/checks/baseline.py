@@ -24,7 +24,9 @@ def check_baseline(place: Workplace, files: RunFiles, steps: Steps, run: Run) ->
     `baseline_done` of the run stays false if they fail and that is not accepted.
     """
     commands = list(place.settings.quality_checks)
-    if run.baseline_done or not commands:
+    ignored = files.trees.ignored() if files.trees else ()
+    if not commands:
+        files.checks.set_baseline((), ignored)
         return replace(run, baseline_done=True)
     # What a failed attempt of the run before left would count against the project, or be accepted as its fault.
     files.attempts.start("")
@@ -37,7 +39,7 @@ def check_baseline(place: Workplace, files: RunFiles, steps: Steps, run: Run) ->
         raise
     except IterationEnded as ended:  # a check changed what it must not
         work = CheckedWork((), ended.why)
-    files.checks.set_baseline(work.runs)
+    files.checks.set_baseline(work.runs, ignored)
     files.attempts.accept_checks()
     failing = (*failing_commands(work.runs), *([work.other_failures] if work.other_failures else ()))
     accepted = place.settings.baseline == "accept"

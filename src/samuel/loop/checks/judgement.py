@@ -69,6 +69,8 @@ class Judgement:
             self._put(verified, refused)
             return AttemptVerdict(CheckVerdict(False, _protected_text(refused)), tuple(refused))
         files = _FilesOfTrees(self._trees, verified, attempt.tree)
+        if hidden := self._hidden(files):
+            return AttemptVerdict(CheckVerdict(False, _hidden_text(hidden)), tuple(hidden))
         touched = files.touched(self._commands, paths)
         owned_files = owned(task, touched)
         with_verified = self._check_with(
@@ -94,6 +96,16 @@ class Judgement:
         chosen = protected(paths, self._protect)
         owned_paths = owned(task, chosen)
         return [path for path in chosen if path not in owned_paths]
+
+    def _hidden(self, files: _FilesOfTrees) -> list[str]:
+        """Files of the checks that git ignores and that were not there before the first agent.
+
+        No tree has them, so they could neither be left out nor put back.
+        """
+        if self._trees is None or not self._commands:
+            return []
+        new = [path for path in self._trees.ignored() if path not in self._memory.ignored]
+        return [path for path in files.touched(self._commands, new) if not path.endswith("/")]
 
     def _check_with(self, verified: str, own: str, paths: Sequence[str]) -> tuple[CheckRun, ...] | None:
         """The checks with these files as in the verified tree; None if there are none."""
@@ -131,6 +143,11 @@ def _described(failures: Sequence[Mapping[str, Any]]) -> str:
     """What the next attempt reads: each failure with the end of its output."""
     parts = [f"{failure.get('message', '')}\n{failure.get('output_tail') or ''}".strip() for failure in failures]
     return "\n\n".join(part for part in parts if part)
+
+
+def _hidden_text(paths: Sequence[str]) -> str:
+    named = ", ".join(f"`{path}`" for path in paths[:MAX_NAMED])
+    return f"files that the checks run or read are hidden from git: {named}; remove them, or let git see them"
 
 
 def _protected_text(paths: Sequence[str]) -> str:

@@ -23,6 +23,7 @@ class RememberedChecks(msgspec.Struct, frozen=True, kw_only=True):
     run_id: str
     baseline: tuple[CheckRun, ...] = ()
     verified: tuple[CheckRun, ...] | None = None  # None while no task is completed
+    ignored: tuple[str, ...] = ()  # the paths that git ignored before the first agent
 
 
 class CheckMemory:
@@ -41,8 +42,12 @@ class CheckMemory:
     def verified(self) -> tuple[CheckRun, ...] | None:
         return self._remembered.verified
 
-    def set_baseline(self, runs: tuple[CheckRun, ...]) -> None:
-        self._save(replace(self._remembered, baseline=runs))
+    @property
+    def ignored(self) -> tuple[str, ...]:
+        return self._remembered.ignored
+
+    def set_baseline(self, runs: tuple[CheckRun, ...], ignored: tuple[str, ...] = ()) -> None:
+        self._save(replace(self._remembered, baseline=runs, ignored=ignored))
 
     def set_verified(self, runs: tuple[CheckRun, ...]) -> None:
         self._save(replace(self._remembered, verified=runs))

@@ -74,6 +74,12 @@ class Trees:
         options = ("--missing-ok",) if self._own.is_partial else ()
         return self._own.call("write-tree", *options, index=index).decode().strip()
 
+    def ignored(self) -> tuple[str, ...]:
+        """The untracked paths that git ignores, and so no tree has; a directory stands for all that is in it."""
+        output = self._git.run("ls-files", "-z", "--others", "--ignored", "--exclude-standard", "--directory")
+        names = (file_name(os.fsdecode(name)) for name in output.split(b"\0")[:-1])
+        return tuple(sorted(name for name in names if not name.startswith(VOLATILE_DIRS)))
+
     def changes(self, old: str, new: str) -> list[TreeChange]:
         """The paths that differ; "" is the empty tree."""
         if old == new:
