@@ -33,7 +33,9 @@ class LiveEntry(msgspec.Struct, frozen=True):
 
     @property
     def alive(self) -> bool:
-        return self.born != 0 and procfs.born(self.pid) == self.born
+        """Whether the process runs. One that was killed keeps its number until its parent looks."""
+        status = procfs.stat(self.pid)
+        return self.born != 0 and not (status and status.dead) and procfs.born(self.pid) == self.born
 
 
 @contextmanager
