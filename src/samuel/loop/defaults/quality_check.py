@@ -75,6 +75,7 @@ class RunCommands:
         argv, place = ["/bin/sh", "-c", command], self._place
         env = {**place.environment, **_own_names(event), **self._reports.prepare(command, number)}
         place.watch(CheckStarted(command))
+        began = place.clock.monotonic()
         with sandboxes.confined(argv, place.settings.sandbox, place.confinement, env) as confined:
             finished = spawn.run(
                 confined.argv,
@@ -86,15 +87,16 @@ class RunCommands:
                 keep=TAIL,
                 on_output=keep_tail,
             )
+        seconds_taken = place.clock.monotonic() - began
         passed = finished.ended == "exited" and finished.returncode == 0
         self._log(event, command, bytes(output), passed)
         tail = output.decode("utf-8", "replace")
-        self._place.watch(CheckEnded(command, passed, finished.duration, tail))
+        self._place.watch(CheckEnded(command, passed, seconds_taken, tail))
         run = CheckRun(
             command=command,
             passed=passed,
             exit_code=finished.returncode if finished.ended == "exited" else None,
-            seconds=round(finished.duration, 3),
+            seconds=round(seconds_taken, 3),
             output_tail=tail,
             tests=self._reports.read(number),
         )
