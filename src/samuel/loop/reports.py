@@ -126,6 +126,7 @@ class WorkPutAway:
     """The changes of a failed attempt left the work tree; a ref has them."""
 
     task_id: str
+    """"" for a discovery."""
     ref: str
     paths: tuple[str, ...]
 

@@ -66,7 +66,7 @@ def _settle_tree(place: Workplace, files: RunFiles, settlement: Settlement) -> s
                 put_away = attempts.put_away(name, settlement.attempt, ())
                 files.project.last_look = None
                 if put_away.ref:
-                    place.watch(WorkPutAway(name, put_away.ref, put_away.restored))
+                    place.watch(WorkPutAway(settlement.task_id, put_away.ref, put_away.restored))
                 for problem in put_away.problems:
                     place.warn(problem)
                 return put_away.ref

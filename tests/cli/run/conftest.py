@@ -82,7 +82,7 @@ class Workshop:
         subprocess.run(["git", "init", "-q", "-b", "main"], cwd=root, check=True)
         # What a test sets up is not a person's uncommitted work.
         (root / ".git/info").mkdir(exist_ok=True)
-        (root / ".git/info/exclude").write_text("agent.sh\nsamuel.toml\n.samuel/\n")
+        (root / ".git/info/exclude").write_text("agent.sh\nsamuel.toml\n.samuel/\n*-out\nprompt-*\nlast.json\n")
 
     def agent(self, script: str) -> None:
         file = self.root / "agent.sh"

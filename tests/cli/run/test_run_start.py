@@ -26,7 +26,7 @@ iteration 2/25: 2 Two
   check `test ! -f wrong`: ok (0.0s)
   completed: 2 of 2 tasks completed
 ended: queue_empty after 2 iterations; 2 completed
-  report: .samuel/run/reports/RUN
+  report: .samuel/run/reports/RUN/report.html
 """
 
 
@@ -328,11 +328,11 @@ class TestStopping:
     SLOW = 'echo $$ > "agent-$SAMUEL_TASK_ID"; sleep 30 & wait\n'
     HOOK = "#!/bin/sh\n[ $1 = hook ] && echo after:loop || cat > last.json\n"
 
-    def interrupted(self, workshop) -> None:
+    def interrupted(self, workshop, iterations: int = 0) -> None:
         assert workshop.statuses == ["pending", "pending"]
         assert json.loads((workshop.root / "last.json").read_text())["exit_reason"] == "interrupted"
         run = RunFile(workshop.store.directory).load()
-        assert (run.exit_reason, run.iterations_run, run.working) == ("interrupted", 0, False)
+        assert (run.exit_reason, run.iterations_run, run.working) == ("interrupted", iterations, False)
 
     def test_a_second_start_is_refused_and_names_the_holder(self, workshop, marked_processes):
         workshop.agent(self.SLOW)
@@ -347,7 +347,7 @@ class TestStopping:
         assert (second.returncode, out) == (1, "")
         assert f"run.lock` is locked by pid {process.pid} (samuel run start, ralph)" in err
 
-    def test_one_interrupt_finishes_the_step(self, workshop, put):
+    def test_one_interrupt_finishes_the_attempt_and_counts_it(self, workshop, put):
         put(".samuel/hooks/last", self.HOOK, 0o755)
         workshop.agent('touch begun; while [ ! -f go ]; do sleep 0.02; done; touch "finished"\n')
         with workshop.start("--yes") as process:
@@ -357,9 +357,9 @@ class TestStopping:
             (workshop.root / "go").touch()
             out, _ = process.communicate(timeout=300)
         assert process.returncode == 130
-        assert out.endswith("ended: interrupted after 0 iterations; 2 pending\n")
+        assert "ended: interrupted after 1 iteration; 2 pending\n" in out
         assert (workshop.root / "finished").exists()
-        self.interrupted(workshop)
+        self.interrupted(workshop, iterations=1)
 
     @pytest.mark.parametrize("wish", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
     def test_two_interrupts_stop_now_and_leave_no_process_behind(self, workshop, put, marked_processes, wish):
@@ -373,7 +373,7 @@ class TestStopping:
             process.send_signal(wish)
             out, _ = process.communicate(timeout=300)
         assert process.returncode == 130
-        assert out.endswith("ended: interrupted after 0 iterations; 2 pending\n")
+        assert "ended: interrupted after 0 iterations; 2 pending\n" in out
         self.interrupted(workshop)
 
     def test_iterations_before_an_interrupt_stay_counted(self, samuel, workshop):
@@ -398,7 +398,7 @@ class TestStopping:
         workshop.configure(CONFIG + '[hooks."after:loop"]\nstrict = true\n')
         ran = samuel("run", "start", "--yes")
         assert ran.code == 1
-        assert ran.err.startswith("warning: after:loop: ")
+        assert "warning: after:loop: " in ran.err
 
     def test_a_killed_run_is_resumed_by_the_next_start(self, samuel, workshop):
         workshop.agent(self.SLOW)
