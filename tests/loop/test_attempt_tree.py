@@ -106,7 +106,8 @@ def test_a_change_of_a_persons_file_is_named_and_not_counted(project: Project) -
     tree.observe(["mine.txt"])
     assert tree.changed_files == ()
     assert project.warnings == [
-        "the agent changed what you had changed before the run; that is left as it is: `mine.txt`"
+        "the agent changed what you had changed before the run; that is left as it is: `mine.txt`; "
+        "`git restore --source=refs/samuel/run-1/person -- PATH` gives yours back"
     ]
 
 
