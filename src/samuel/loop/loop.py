@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from samuel.agents.ending import EndingKind
 from samuel.errors import SamuelError
 from samuel.events import AfterIteration, AfterLoop, BeforeLoop
-from samuel.events.endings import ExitReason
+from samuel.events.endings import ExitReason, IterationOutcome
 from samuel.files.lock import held
 from samuel.loop.attempts import NO_TREE
 from samuel.loop.availability import AgentChoice, AgentWait, choose
@@ -44,6 +44,7 @@ from samuel.loop.steps import ProgressNote, Steps
 from samuel.loop.stop import IterationEnded, RunStopped, Stop, reason_without_task
 from samuel.loop.workplace import Workplace
 from samuel.printable import file_name
+from samuel.process.git.git import GitFailed
 from samuel.process.live import registered
 from samuel.process.tree import end_leftovers
 from samuel.tasks.queue import next_task
@@ -152,7 +153,11 @@ class Loop:
                 return reason
 
     def _check_baseline(self, run: Run) -> Run:
-        run = baseline.check_baseline(self._place, self._files, self._steps, run)
+        try:
+            run = baseline.check_baseline(self._place, self._files, self._steps, run)
+        except GitFailed as lost:  # a check removed the repository
+            self._note_end(run, ExitReason.ERROR, str(lost))
+            raise RunStopped(IterationOutcome.ABORTED, str(lost), ExitReason.ERROR) from None
         self._history.begin(run, self._files)
         return self._file.save(run)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
@@ -45,5 +46,9 @@ class RunFiles(NamedTuple):
 
 
 def _private(place: Workplace) -> Path:
-    """A directory where a sandboxed agent cannot write, if there is one."""
-    return place.record or place.state
+    """A directory where a sandboxed agent cannot write; the state directory where there is none."""
+    if place.record is not None:
+        with suppress(OSError):  # a home that is read-only
+            place.record.mkdir(parents=True, exist_ok=True, mode=0o700)
+            return place.record
+    return place.state

@@ -49,9 +49,10 @@ class AgentLog(NamedTuple):
 @json_option
 @click.pass_obj
 def log(here: CommandContext, name: str, iteration: int | None, follow: bool, raw: bool) -> int:
-    """Print what an agent wrote: that of the last iteration of a run, or of the last attempt at a task.
+    """Print what an agent wrote.
 
-    RUN is the beginning of a run's id; without an argument, the current or the last run.
+    That is the agent of the last iteration of a run, or of the last attempt at a task. RUN is the beginning of a
+    run's id; without an argument, it is the current or the last run.
 
     \b
         samuel run log -f
