@@ -54,6 +54,12 @@ def test_a_red_check_ends_the_run_before_any_agent_starts(counted: LoopProject) 
     assert recorded(counted, run) == [False]
 
 
+def test_without_a_handler_no_baseline_is_reported(counted: LoopProject) -> None:
+    counted.configure(CHECK, '[hooks."quality.check"]\nhandlers = []\n')
+    assert counted.run().exit_reason == "queue_empty"
+    assert (baselines(counted), runs_of_the_check(counted)) == ([], 0)
+
+
 def test_a_green_check_runs_once_before_the_first_task_and_once_for_each(counted: LoopProject) -> None:
     counted.tasks("1", "2")
     run = counted.run()

@@ -268,6 +268,11 @@ class TestPlain:
             == WHOLE
         )
 
+    def test_what_a_discovery_changed_is_named_by_its_ref(self, capsys: pytest.CaptureFixture[str]) -> None:
+        report = WorkPutAway("", "refs/samuel/run-1/discovery/1", ("a", "b"))
+        line = "  put away what the discovery changed (2 files): git show refs/samuel/run-1/discovery/1\n"
+        assert printed(capsys, report) == line
+
     def test_a_second_attempt_is_named_in_the_header(self, capsys: pytest.CaptureFixture[str]) -> None:
         report = IterationStarted(2, 9, "implementation", Task(id="1", title="One", attempts=1))
         assert printed(capsys, report) == "iteration 2/9: 1 One (attempt 2)\n"

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from samuel.tasks.store import TaskStore
 
-from .conftest import CONFIG, GOOD
+from .conftest import CONFIG, GOOD, steady
 
 AGENT = f"""\
 cat > "prompt-$SAMUEL_ITERATION"
@@ -25,42 +27,53 @@ def fresh(workshop):
     return workshop
 
 
-def test_pilot_prints_a_header_and_a_result_for_every_iteration(samuel, fresh):
+def test_pilot_prints_a_header_and_a_result_for_every_iteration(samuel, fresh, git):
     fresh.configure(CONFIG.replace('quality_checks = ["test ! -f wrong"]\n', ""))
     ran = samuel("run", "pilot", "--yes", "--max-discovery-tasks", "2")
-    assert (ran.code, ran.out, ran.err) == (
+    assert (ran.code, steady(ran.out), ran.err) == (
         0,
         "0 tasks to do, 0 done, at most 25 iterations\n"
         "iteration 1/25: looking for tasks\n"
         "  agent: exit code 0\n"
+        "  put away what the discovery changed (2 files): git show refs/samuel/RUN/discovery/1\n"
         "  found 2 new tasks\n"
         "iteration 2/25: 1 Find 1\n"
         "  agent: exit code 0\n"
-        "  completed: 1 of 2 tasks completed\n"
+        "  completed, unverified: no checks are configured; 1 of 2 tasks completed\n"
         "iteration 3/25: looking for tasks\n"
         "  agent: exit code 0\n"
+        "  put away what the discovery changed (1 file): git show refs/samuel/RUN/discovery/3\n"
         "  found no new tasks\n"
         "iteration 4/25: 2 Find 2\n"
         "  agent: exit code 0\n"
-        "  completed: 2 of 2 tasks completed\n"
+        "  completed, unverified: no checks are configured; 2 of 2 tasks completed\n"
         "iteration 5/25: looking for tasks\n"
         "  agent: exit code 0\n"
+        "  put away what the discovery changed (1 file): git show refs/samuel/RUN/discovery/5\n"
         "  found no new tasks\n"
-        "ended: discovery_exhausted after 5 iterations; 2 completed\n",
+        "ended: discovery_exhausted after 5 iterations; 2 completed (2 unverified)\n"
+        "  report: .samuel/run/reports/RUN/report.html\n",
         "",
     )
+    (ref,) = re.findall("git show (.*/discovery/1)", ran.out)
+    changed = git(fresh.root, "show", "--format=", "--name-only", ref).splitlines()
+    assert changed == ["found", "work-1"]
 
 
 def test_a_discovery_that_fails_prints_why_and_no_result(samuel, fresh):
     fresh.agent('echo "out of credit" >&2\nexit 3\n')
     ran = samuel("run", "pilot", "--yes", "--iterations", "1")
-    assert (ran.code, ran.out) == (
+    assert (ran.code, steady(ran.out)) == (
         1,
         "0 tasks to do, 0 done, at most 1 iteration\n"
+        "  check `test ! -f wrong`: ok (0.0s)\n"
+        "baseline: the checks pass\n"
         "iteration 1/1: looking for tasks\n"
-        "  agent: exit code 3\n"
-        "  agent_failed: the agent ended with exit code 3\n"
-        "ended: max_iterations after 1 iteration\n",
+        "  agent: exit code 3 (mine: out of credit)\n"
+        "  agent_failed: out of credit\n"
+        "  log: .samuel/run/logs/RUN/iteration-0001.log\n"
+        "ended: max_iterations after 1 iteration\n"
+        "  report: .samuel/run/reports/RUN/report.html\n",
     )
 
 

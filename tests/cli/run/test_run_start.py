@@ -11,7 +11,7 @@ import pytest
 from samuel.loop.run import RunFile
 from samuel.tasks.task import Task
 
-from .conftest import CONFIG, GOOD
+from .conftest import CONFIG, GOOD, steady
 
 DONE = """\
 2 tasks to do, 0 done, at most 25 iterations
@@ -28,10 +28,6 @@ iteration 2/25: 2 Two
 ended: queue_empty after 2 iterations; 2 completed
   report: .samuel/run/reports/RUN/report.html
 """
-
-
-def steady(text: str) -> str:
-    return re.sub(r"reports/run-\w+", "reports/RUN", re.sub(r"\(\d+\.\ds\)", "(0.0s)", text))
 
 
 def test_run_start_works_on_all_tasks_and_prints_each_step(samuel, workshop):

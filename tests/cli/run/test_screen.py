@@ -9,12 +9,12 @@ import pytest
 
 from samuel.events import names
 
-from .conftest import CONFIG, GOOD
+from .conftest import CONFIG, GOOD, steady
 
 AGENT = """\
 #!/bin/sh
 [ "$1" = hook ] && { echo agent.invoke; exit; }
-touch work-1
+echo x >> work-1
 echo '{"exit_code": 0, "stdout": "", "stderr": "", "claimed": true, "usage": {"cost_usd": 0.5}}'
 """
 PILOT = CONFIG + "[methodology.ralph.pilot]\nenabled = true\n"
@@ -37,16 +37,17 @@ def test_headers_counts_and_the_end_are_shown_without_any_built_in(samuel, works
         + '[hooks."agent.invoke"]\nhandlers = ["robot"]\n[hooks."before:agent.invoke"]\nhandlers = ["says"]\n'
     )
     ran = samuel("run", "start", "--yes")
-    assert (ran.code, ran.out, ran.err) == (
+    assert (ran.code, steady(ran.out), ran.err) == (
         0,
         "2 tasks to do, 0 done, at most 25 iterations\n"
         "iteration 1/25: 1 One\n"
         "  agent: exit code 0, $0.50\n"
-        "  completed: 1 of 2 tasks completed\n"
+        "  completed, unverified: no checks are configured; 1 of 2 tasks completed\n"
         "iteration 2/25: 2 Two\n"
         "  agent: exit code 0, $0.50\n"
-        "  completed: 2 of 2 tasks completed\n"
-        "ended: queue_empty after 2 iterations; 2 completed, $1.00\n",
+        "  completed, unverified: no checks are configured; 2 of 2 tasks completed\n"
+        "ended: queue_empty after 2 iterations; 2 completed (2 unverified), $1.00\n"
+        "  report: .samuel/run/reports/RUN/report.html\n",
         "warning: `quality_checks` will not run: no handler runs on `quality.check`\n",
     )
     assert not (workshop.root / ".samuel/run/summary.md").exists()
@@ -101,8 +102,9 @@ class TestReplacements:
 
     def test_a_replaced_handler_is_named_once_on_the_screen_and_in_progress_md(self, samuel, workshop):
         out = samuel("run", "start", "--yes").out
-        assert out.startswith(
-            f"2 tasks to do, 0 done, at most 25 iterations\n  warning: {self.TEXT}\niteration 1/25"
+        assert steady(out).startswith(
+            f"2 tasks to do, 0 done, at most 25 iterations\n  warning: {self.TEXT}\n"
+            "  check `test ! -f wrong`: ok (0.0s)\nbaseline: the checks pass\niteration 1/25"
         )
         assert out.count(self.TEXT) == 1
         assert (workshop.root / ".samuel/run/progress.md").read_text().count(f"[hooks.warning] {self.TEXT}\n") == 1
@@ -125,6 +127,7 @@ def test_the_json_result_of_a_run_has_the_warnings_of_its_hooks(samuel, workshop
 def test_a_strict_after_iteration_that_fails_makes_the_exit_code_1_and_the_run_goes_on(samuel, workshop, put):
     put(".samuel/hooks/audit", "#!/bin/sh\n[ $1 = hook ] && echo after:iteration || exit 9\n", 0o755)
     assert samuel("run", "start", "--yes", "--iterations", "1").code == 0
+    (workshop.root / "work-1").unlink()  # else the second run says that the work tree is dirty
     workshop.store.replace_all([task for task in workshop.store.load() if task.status == "pending"])
     workshop.configure(CONFIG + '[hooks."after:iteration"]\nstrict = true\n')
     ran = samuel("run", "start", "--yes")
@@ -137,9 +140,12 @@ def test_without_its_repository_a_run_ends_with_an_error(samuel, workshop, git):
     workshop.agent(GOOD + "rm -rf .git\n")
     ran = samuel("run", "start", "--yes")
     assert ran.code == 1
-    assert ran.out.endswith(
+    assert steady(ran.out).endswith(
         "  aborted: the git repository `PROJECT/.git` cannot be used: it is not there any more\n"
+        "  warning: what the last attempt changed is not known: `git ls-files` in `PROJECT` failed: "
+        "fatal: not a git repository: 'PROJECT/.git'\n"
         "ended: error after 0 iterations; 2 pending\n"
+        "  report: .samuel/run/reports/RUN/report.html\n"
     )
     assert ran.err.splitlines()[-2:] == [
         "error: the git repository `PROJECT/.git` cannot be used: it is not there any more",
@@ -201,7 +207,8 @@ def test_commits_without_a_name_to_commit_with_are_refused_before_the_run(samuel
 def test_run_pilot_prints_a_profile(samuel, workshop):
     workshop.agent(FINDS.format(GOOD))
     out = samuel("run", "pilot", "--yes", "--iterations", "1", "--profile").out
-    assert out.split("ended: ")[1].splitlines()[1].startswith("EVENT")
+    end = out.split("ended: ")[1].splitlines()
+    assert (end[1].startswith("  report: "), end[2].startswith("EVENT")) == (True, True)
 
 
 def test_a_dry_run_that_stops_names_its_task(samuel, workshop, put):

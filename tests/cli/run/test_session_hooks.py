@@ -49,6 +49,8 @@ def hooked(workshop: Workshop) -> Workshop:
     )
     write(root, "scripts/sweep.sh", "#!/bin/sh\necho '{}'\n", 0o755)
     write(root, ".system/registry/low-level/sweep.yaml", ABILITY)
+    with (root / ".git/info/exclude").open("a") as exclude:
+        exclude.write("scripts/\n.system/\n")
     return workshop
 
 

@@ -103,6 +103,8 @@ def judged_twice_line(report: CheckFilesChanged) -> str:
 
 def put_away_line(report: WorkPutAway) -> str:
     files = plural(len(report.paths), "file")
+    if not report.task_id:  # a discovery has no task that `run show` could be asked for
+        return f"put away what the discovery changed ({files}): git show {report.ref}"
     return f"put away the changes of task {report.task_id} ({files}): `samuel run show {report.task_id} --diff`"
 
 
