@@ -37,10 +37,7 @@ COMMANDS = {
     "show": CommandEntry(
         "samuel.cli.run.show:show", "Show a run or a task: its attempts, why they failed, what they cost."
     ),
-    "log": CommandEntry(
-        "samuel.cli.run.log:log",
-        "Print what an agent wrote: that of the last iteration of a run, or of the last attempt at a task.",
-    ),
+    "log": CommandEntry("samuel.cli.run.log:log", "Print what an agent wrote."),
     "report": CommandEntry(
         "samuel.cli.run.report:report",
         "Report what a run did: what is verified, what waits for you, and why attempts failed.",
