@@ -25,7 +25,6 @@ class AttemptFacts:
     checks: list[CheckRecord] = field(default_factory=list)
     check_files: tuple[str, ...] = ()
     lost_tests: tuple[str, ...] = ()
-    denials: tuple[str, ...] = ()
     verified: Verified = ""
     ref: str = ""
 
@@ -54,6 +53,5 @@ class AttemptFacts:
             verified=self.verified,
             ref=self.ref,
             log=self.log,
-            denials=self.denials,
             new_tasks=new_tasks,
         )

@@ -11,6 +11,7 @@ from samuel.errors import SamuelError
 from samuel.loop.attempt_record import AttemptRecord, RunRecord
 from samuel.loop.checks.memory import CheckMemory
 from samuel.loop.checks.verdict import record_of
+from samuel.loop.denials import denials_by_session
 from samuel.loop.history import History
 from samuel.loop.report.files import write_reports
 from samuel.loop.run import Run, Settlement
@@ -45,11 +46,19 @@ class RunHistoryWriter:
     def end(self, run: Run, checks: CheckMemory) -> str:
         """Record how the run ended and write its report; its path below the project's root, "" for none."""
         with self._optional():
+            self._add_denials(run)
             self.history.end(self._record(run, checks))
             directory = write_reports(self._place, run.run_id)
             if directory is not None:
                 return str((directory / "report.html").relative_to(self._place.root))
         return ""
+
+    def _add_denials(self, run: Run) -> None:
+        """Add to each attempt what hooks denied its agent: the calls of an agent are in the journal alone."""
+        denials = denials_by_session(self._place.root, run.started_at)
+        for attempt in self.history.load(run.run_id).attempts if denials else ():
+            if denied := denials.get(replace(run, iteration=attempt.iteration).session_id):
+                self.history.add(replace(attempt, denials=denied))
 
     def _record(self, run: Run, checks: CheckMemory) -> RunRecord:
         return RunRecord(
