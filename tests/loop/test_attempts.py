@@ -13,7 +13,7 @@ import pytest
 from samuel.decoding import decode_json
 from samuel.files.atomic import Disk
 from samuel.loop.attempts import NO_GIT, AttemptChanges, Attempts, AttemptStart, PutAway, TreeState
-from samuel.loop.kept_attempts import attempt_diff, kept_attempt, restore_plan
+from samuel.loop.kept_attempts import kept_attempt, restore_plan
 from samuel.loop.path_set import PathSet, path_of, saved_name
 from samuel.process.git.git import Git
 from samuel.process.git.trees import Trees
@@ -160,9 +160,11 @@ class TestTasks:
         run.keep("1", 1)
         assert run.start("1", "fresh").restored == ("half.py",)
         assert night.files == FILES
-        assert b"+half\n" in attempt_diff(Git(night.root, ENV), "run-1", "1")
-        assert b"+half\n" in attempt_diff(Git(night.root, ENV), None, "1", 1)
-        assert attempt_diff(Git(night.root, ENV), None, "2") == b""
+        git = Git(night.root, ENV)
+        for ref in (kept_attempt(git, "run-1", "1"), kept_attempt(git, None, "1", 1)):
+            assert ref is not None
+            assert b"+half\n" in git.run("show", ref.commit)
+        assert kept_attempt(git, None, "2") is None
 
     def test_attempt_without_a_change_has_no_ref(self, night: Night, run: Attempts) -> None:
         run.start("1")
@@ -470,7 +472,7 @@ class TestWithoutGit:
             assert run.put_away("1", 1) == PutAway()
             assert run.complete("1") == ""
             assert run.state == TreeState()
-        assert attempt_diff(Git(tmp_path / "plain", ENV), None, "1") == b""
+        assert kept_attempt(Git(tmp_path / "plain", ENV), None, "1") is None
         assert not (tmp_path / "own").exists()
 
     def test_repository_that_an_agent_made_is_used_from_the_next_run_on(self, tmp_path: Path, git: Plain) -> None:

@@ -10,7 +10,8 @@ GUARD = """#!/bin/sh
 if [ "$1" = hook ]; then echo PreAbilityCall; exit; fi
 if grep -q force; then echo '{"decision": "deny", "reason": "no force push"}'; fi
 """
-CALL = """echo '{"ability_id": "shell", "tool_input": {"command": "git push %s"}}' | samuel emit PreAbilityCall || true
+CALL = """echo '{"ability_id": "shell", "tool_input": {"command": "git push %s"}}' > call.json
+samuel emit PreAbilityCall < call.json || true
 """
 
 

@@ -12,7 +12,7 @@ from samuel.events.endings import ExitReason, IterationOutcome
 from samuel.files.atomic import Disk
 from samuel.loop import history as module
 from samuel.loop.attempt_record import AttemptRecord, ChangedFile, CheckRecord, RunRecord
-from samuel.loop.history import History
+from samuel.loop.history import History, shortest_prefix
 from samuel.loop.run_logs import remove_old_logs
 
 
@@ -101,7 +101,7 @@ def test_a_run_is_found_by_its_beginning_and_an_unknown_one_is_refused(history: 
         history.begin(run_record(run_id, float(number)))
     assert history.find() == history.find("last") == history.find("2b") == history.find("run-2") == "run-2b"
     assert history.find("1a1e123fe3d3") == "run-1a1e123fe3d356ed83c000001"
-    assert history.short_id("run-1a1e123fe3d356ed83c000001") == "run-1a1e123fe3d3"
+    assert shortest_prefix("run-1a1e123fe3d356ed83c000001", history.ids()) == "run-1a1e123fe3d3"
     with pytest.raises(UsageError, match="`run-1a` is the beginning of 2 runs"):
         history.find("run-1a")
     with pytest.raises(UsageError, match="there is no run `lats`") as refused:

@@ -139,10 +139,6 @@ class History:
             raise UsageError(f"there is no run `{name}`", hint)
         return matching[0]
 
-    def short_id(self, run_id: str) -> str:
-        """The shortest beginning of an id that `find` accepts, but not less than the time in it."""
-        return shortest_prefix(run_id, self.ids())
-
     def _append(self, run_id: str, line: HistoryLine) -> None:
         if not _ID.fullmatch(run_id):
             raise SamuelError(f"`{run_id}` is not the id of a run")

@@ -1,4 +1,4 @@
-"""Attempts that were kept in refs: which there are, what they changed, and putting one back into the work tree."""
+"""Attempts that were kept in refs: which there are, and putting one back into the work tree."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import NamedTuple
 from samuel.loop.path_set import PathSet
 from samuel.process.git.git import Git
 from samuel.process.git.kept_refs import KeptRef, KeptRefs
-from samuel.process.git.trees import DIFF_LIMIT, Trees, bounded
+from samuel.process.git.trees import Trees
 
 
 class RestorePlan(NamedTuple):
@@ -36,20 +36,3 @@ def kept_attempt(git: Git, run: str | None, task: str, attempt: int = 0) -> Kept
         return None
     refs = [ref for ref in KeptRefs(git).refs(run or "", task) if attempt in (0, ref.attempt)]
     return refs[-1] if refs else None
-
-
-def attempt_diff(git: Git, run: str | None, task: str, attempt: int = 0, limit: int = DIFF_LIMIT) -> bytes:
-    """What a kept attempt changed, as a patch; empty when nothing is kept. Names and content are not escaped."""
-    ref = kept_attempt(git, run, task, attempt)
-    if ref is None:
-        return b""
-    options = (
-        "-r",
-        "-p",
-        "--no-renames",
-        "--relative",
-        "--no-ext-diff",
-        "--no-textconv",
-        "--ignore-submodules=all",
-    )
-    return bounded(git.run("diff-tree", *options, ref.parent or git.empty_tree(), ref.commit), limit)
