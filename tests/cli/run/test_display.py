@@ -13,7 +13,7 @@ from samuel.cli.run.agent_text import AgentText
 from samuel.cli.run.colours import GREEN, RED, YELLOW, colour_of
 from samuel.cli.run.display import JsonDisplay, PlainDisplay
 from samuel.cli.run.live import LiveDisplay
-from samuel.cli.run.words import clock_time, cost, plural
+from samuel.cli.run.words import clock_time, cost, next_steps, plural
 from samuel.events.endings import ExitReason, IterationOutcome
 from samuel.loop.reports import (
     AgentActivity,
@@ -38,6 +38,7 @@ from samuel.loop.reports import (
     WaitStarted,
     WorkPutAway,
 )
+from samuel.tasks.question import Question
 from samuel.tasks.task import Task
 
 TASK = Task(id="1", title="One")
@@ -449,3 +450,13 @@ def test_text_of_an_agent_has_no_control_sequences_however_it_is_cut() -> None:
 def test_text_of_an_agent_is_not_held_back_for_ever() -> None:
     text = AgentText()
     assert sum(len(text.feed(b"\x1b]0;" + b"x" * 2000)) for _ in range(10)) > 10_000
+
+
+def test_the_end_of_a_run_names_each_question_with_the_command_that_answers_it() -> None:
+    questions = (Question(id="q1", text="Which colour?"), Question(id="q2", text="How large?"))
+    task = Task(id="2", title="Two", status="waiting", questions=questions)
+    assert list(next_steps(RunEnded(ExitReason.WAITING, 1, {}, {}, (task,)))) == [
+        "waiting for your answer: 2 Two",
+        "  samuel run answer q1 TEXT  (Which colour?)",
+        "  samuel run answer q2 TEXT  (How large?)",
+    ]

@@ -139,7 +139,9 @@ def next_steps(report: RunEnded) -> Iterator[str]:
     for task in report.tasks:
         if task.status == "waiting":
             yield f"waiting for your answer: {task.id} {task.title}"
-            yield f"  samuel run answer {task.id} TEXT"
+            questions = [(first_line(question.text), question.id) for question in task.open_questions]
+            for text, name in questions or [("", task.id)]:
+                yield f"  samuel run answer {name} TEXT{f'  ({text})' if text else ''}"
     if report.report:
         yield f"report: {report.report}"
 
