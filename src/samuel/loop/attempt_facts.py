@@ -15,6 +15,7 @@ from samuel.tasks.task import Task, Verified
 @dataclass
 class AttemptFacts:
     started_at: float
+    head: str | None = None  # the commit that it began with; "" before the first one, None without git
     agent_ran: bool = False
     exit_code: int | None = None
     ending: AgentEnding = ENDED_WELL

@@ -8,13 +8,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
-from contextlib import suppress
 from typing import Any
 
 from msgspec.structs import replace
 
 from samuel.agents.ending import AgentEnding, EndingKind
-from samuel.clock import iso
 from samuel.dispatch.record import Fired
 from samuel.events import (
     AfterAgentInvoke,
@@ -32,15 +30,14 @@ from samuel.loop.agent_turn import AgentTurn
 from samuel.loop.attempt_facts import AttemptFacts
 from samuel.loop.attempt_tree import AttemptTree
 from samuel.loop.attempts import AttemptChanges
-from samuel.loop.availability import TROUBLE, wait_after
-from samuel.loop.budgets import BudgetHit
+from samuel.loop.availability import TROUBLE
 from samuel.loop.checks.judgement import Judgement, checked
 from samuel.loop.contexts import Contexts
 from samuel.loop.evidence import Evidence
-from samuel.loop.questions import new_question
-from samuel.loop.reports import AgentEnded, DiscoveryChosen, IterationFailed, IterationStarted, QuestionAsked
-from samuel.loop.run import UNCHANGED, Run, Settlement, TaskCells, TreeAction
+from samuel.loop.reports import AgentEnded, DiscoveryChosen, IterationStarted
+from samuel.loop.run import MAX_FAILURE, Run, Settlement, TaskCells
 from samuel.loop.run_files import RunFiles
+from samuel.loop.settlements import Settlements
 from samuel.loop.steps import NOTHING_GENERATED, Steps
 from samuel.loop.stop import AgentTrouble, IterationEnded, RunStopped, reason_without_task
 from samuel.loop.workplace import Workplace
@@ -51,11 +48,6 @@ from samuel.tasks.queue import remaining
 from samuel.tasks.task import Task
 
 MAX_NAMED = 10
-MAX_FAILURE = 4000  # characters of a failure that the next attempt gets to read
-UNCHANGED_CLAIM = (
-    "the task was claimed, but no file changed; if nothing has to be changed, skip the task with a reason, or "
-    "write `Changes: none` below it in the PRD"
-)
 
 
 class Iteration:
@@ -95,11 +87,11 @@ class Iteration:
             self._report_header()
             raise
         except AgentTrouble as trouble:
-            return self._troubled(trouble)
+            return self._settlements.troubled(trouble)
         except IterationEnded as ended:
             self._report_header()
             self._observe()
-            return self._failed(ended.outcome, ended.why)
+            return self._settlements.failed(ended.outcome, ended.why)
         except (RepositoryLost, GitFailed) as lost:  # every iteration after this one would work without it
             raise RunStopped(IterationOutcome.ABORTED, str(lost), ExitReason.ERROR) from None
 
@@ -112,6 +104,7 @@ class Iteration:
         with self._place.git.one_moment():
             is_written = self._start_attempt()
             self._files_before = self._files.project.current_state()
+            self._facts.head = self._files_before.by_git.head if self._files_before.by_git else None
             generated = None if is_written else self._contexts()
         if generated is None:  # what git said before is not true any more
             with self._place.git.one_moment():
@@ -123,12 +116,13 @@ class Iteration:
         self._after_agent(answer)
         self._refuse_tampering()
         if self.run.mode == "discovery":
-            return self._discovered()
-        if settlement := self._parked():
+            return self._settlements.discovered(self._evidence.new_tasks)
+        if settlement := self._settlements.parked():
             return settlement
         self._check()
         self._refuse_tampering()
-        return self._judge(tasks_before)
+        has_changes = self._tree is not None and self._tree.has_changes(self._facts.changed)
+        return self._settlements.judged(tasks_before, self._passed_runs, has_changes=has_changes)
 
     def dry_run(self) -> dict[str, Any]:
         """The same steps without the agent; every handler is told that it is a dry run."""
@@ -272,146 +266,12 @@ class Iteration:
         own = self._task.checks if self._task else ()
         return [*self._place.settings.quality_checks, *own]
 
-    # The verdict
-
-    def _judge(self, tasks_before: tuple[Task, ...]) -> Settlement:
-        """The checks passed: completed if the agent claimed it, else not done yet."""
-        tasks = self._files.tasks.load()
-        task = self._current(tasks)
-        if task is None or task.status in ("skipped", "blocked"):  # by the agent, with its reason
-            return self._settle(IterationOutcome.INCOMPLETE, failed=False, task=task, tree="put_away")
-        if task.claimed and not (task.no_change or self._tree_has_changes):
-            return self._failed(IterationOutcome.STALLED, UNCHANGED_CLAIM)
-        if task.claimed:
-            return self._completed(task)
-        if not self._facts.changed and _without_claims(tasks) == _without_claims(tasks_before):
-            return self._failed(IterationOutcome.STALLED, "the iteration changed no file and no task")
-        why = "the checks passed, but the task was not claimed with `samuel run done`"
-        return self._failed(IterationOutcome.INCOMPLETE, why)
-
-    def _completed(self, task: Task) -> Settlement:
-        row = TaskCells(
-            status="completed",
-            claimed=False,
-            completed_at=iso(self._place.clock.now()),
-            iteration=self.run.iteration,
-            last_failure="",
-            verified=self._facts.verified,
-        )
-        self._files.checks.set_verified(self._passed_runs)
-        commit = None
-        if self._place.settings.commit:
-            # The tree that the checks passed on: earlier attempts are part of it, and so is what a formatter
-            # among the checks changed.
-            person = {*self.run.dirty, *self.run.tree.person}
-            commit = [path for path in self._files.project.dirty() if path not in person]
-        return self._settle(
-            IterationOutcome.COMPLETED, failed=False, task=task, row=row, commit=commit, tree="complete"
-        )
-
-    def _discovered(self) -> Settlement:
-        new_tasks = self._evidence.new_tasks
-        outcome = IterationOutcome.COMPLETED if new_tasks else IterationOutcome.INCOMPLETE
-        return self._settle(outcome, failed=False, new_tasks=new_tasks, tree="put_away")
-
-    def _failed(self, outcome: IterationOutcome, why: str) -> Settlement:
-        self._place.watch(IterationFailed(outcome, why, self._facts.log))
-        task = self._current(self._files.tasks.load()) if self.run.mode == "implementation" else None
-        if task is None or task.status != "in_progress":
-            return self._settle(outcome, failed=True, task=task, why=why, gave_up=True, tree="put_away")
-        self._warn_of_commits()
-        # An iteration that failed before the agent started says nothing about the task.
-        attempts = task.attempts + 1 if self._facts.agent_ran else task.attempts
-        blocked = attempts >= self._place.settings.max_task_attempts
-        row = TaskCells(
-            status="blocked" if blocked else "pending",
-            claimed=False,
-            attempts=attempts,
-            iteration=self.run.iteration,
-            last_failure=f"{outcome}: {why}"[:MAX_FAILURE],
-        )
-        gave_up = blocked or not self._facts.agent_ran
-        tree: TreeAction = "put_away" if blocked else "keep"
-        return self._settle(outcome, failed=True, task=task, row=row, why=why, gave_up=gave_up, tree=tree)
-
-    def _warn_of_commits(self) -> None:
-        """Name the commits that the agent of a failed attempt made itself: they stay on the branch."""
-        before = self._files_before.by_git if self._files_before else None
-        if before is None or not self._facts.agent_ran:
-            return
-        with suppress(GitFailed):
-            head = self._place.git.head()
-            if head and head != before.head:
-                since = f"{before.head}..{head}" if before.head else head
-                log = self._place.git.run("log", "--format=%h %s", f"--max-count={MAX_NAMED}", since)
-                commits = "; ".join(log.decode("utf-8", "replace").splitlines()) or f"HEAD is {head[:12]} now"
-                self._place.warn(f"this attempt failed, and commits of its agent stay on the branch: {commits}")
-
-    def _parked(self) -> Settlement | None:
-        """The settlement of a task whose agent asked a question; None if it asked none."""
-        task = self._current(self._files.tasks.load())
-        question = new_question(self._task, task) if self._task else None
-        if task is None or question is None:
-            return None
-        self._place.watch(QuestionAsked(task.id, question.text))
-        return self._settle(IterationOutcome.ASKED, failed=False, task=task, question=question, tree="put_away")
-
-    def _troubled(self, trouble: AgentTrouble) -> Settlement:
-        """The agent could not work, or a budget is used up: the task is pending again, with no attempt more."""
-        ending = trouble.ending
-        self._place.watch(IterationFailed(trouble.outcome, trouble.why, self._facts.log))
-        task = self._current(self._files.tasks.load()) if self.run.mode == "implementation" else None
-        under_way = task is not None and task.status == "in_progress"  # the agent may have blocked it before
-        row = TaskCells(status="pending", claimed=False) if under_way else UNCHANGED
-        if ending.kind is EndingKind.OVER_BUDGET:
-            hit = self._place.meter.hit(self._facts.usage) or BudgetHit("run", ending.reason)
-            if hit.scope == "task":
-                row = TaskCells(status="blocked", claimed=False, last_failure=f"{trouble.outcome}: {hit.text}")
-            tree: TreeAction = "put_away" if hit.scope == "task" else ""
-            return self._settle(
-                trouble.outcome, failed=False, task=task, row=row, why=trouble.why, budget=hit, tree=tree
-            )
-        now, key = self._place.clock.now(), f"{self.run.run_id}/{self.run.iteration}"
-        wait = wait_after(ending, self.run.waits.get(self.run.agent), now, key)
-        return self._settle(trouble.outcome, failed=False, task=task, row=row, why=trouble.why, wait=wait)
-
-    def _settle(
-        self,
-        outcome: IterationOutcome,
-        *,
-        failed: bool,
-        task: Task | None = None,
-        row: TaskCells = UNCHANGED,
-        why: str = "",
-        new_tasks: int = 0,
-        **decision: Any,
-    ) -> Settlement:
-        now = self._place.clock.now()
-        if not self._steps.agent_started:
-            decision.pop("tree", None)
-        return Settlement(
-            outcome,
-            failed,
-            attempt=self._task.attempts + 1 if self._own_task and self._task else self.run.iteration,
-            task_id=task.id if task else "",
-            row=row,
-            usage=self._facts.usage,
-            new_tasks=new_tasks,
-            agent=self.run.agent if self._facts.agent_ran else "",
-            record=self._facts.record(self.run, task, outcome, why, now, new_tasks),
-            **decision,
-        )
-
     # Details
 
     def _is_decided(self) -> bool:
         """Whether the agent has claimed its task, skipped or blocked it, or asked about it."""
-        task = self._current(self._files.tasks.load()) if self._own_task else None
+        task = self._settlements.current(self._files.tasks.load())
         return task is not None and (task.claimed or task.status != "in_progress")
-
-    @property
-    def _tree_has_changes(self) -> bool:
-        return self._tree is not None and self._tree.has_changes(self._facts.changed)
 
     def _below_root(self, path: str) -> str:
         return os.path.relpath(path, self._place.root) if path else ""
@@ -436,22 +296,18 @@ class Iteration:
     def _notify(self, event: Event) -> Fired:
         return self._steps.notify(self.run, event)
 
-    def _current(self, tasks: tuple[Task, ...]) -> Task | None:
-        """The task of this iteration as it is in `tasks`."""
-        task_id = self._task.id if self._task else ""
-        return next((task for task in tasks if task.id == task_id), None)
-
     @property
     def _own_task(self) -> str:
         """The id of the task that the agent may change; "" in discovery."""
         return self._task.id if self._task and self.run.mode == "implementation" else ""
+
+    @property
+    def _settlements(self) -> Settlements:
+        task = self._task if self._own_task else None
+        return Settlements(self._place, self._files, self.run, task, self._facts)
 
     def _refuse_tampering(self) -> None:
         if changed := self._files.protected.changes():
             named = ", ".join(f"`{name}`" for name in changed[:5])
             why = f"{named} changed during the run; an agent may not change the rules that it is judged by"
             raise IterationEnded(IterationOutcome.ABORTED, why)
-
-
-def _without_claims(tasks: tuple[Task, ...]) -> list[Task]:
-    return [replace(task, claimed=False) for task in tasks]

@@ -31,6 +31,7 @@ from samuel.tasks.question import Question
 from samuel.tasks.task import Task, TaskStatus, Verified
 
 FILE = "run.json"
+MAX_FAILURE = 4000  # characters of a failure that the next attempt gets to read
 LIMIT = 64 * 1024 * 1024
 
 TreeAction = Literal["", "complete", "keep", "put_away"]
