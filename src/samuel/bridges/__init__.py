@@ -1,0 +1,1 @@
+"""What connects a coding agent's own client to Samuel, and what proves that the connection works."""
