@@ -53,6 +53,7 @@ class ClaudeStream(JsonStream):
         for part in tables(message.get("content")):
             if part.get("type") == "tool_use":
                 self.activity = tool_words(part.get("name"), part.get("input"))
+                self.called(part.get("id"), part.get("name"), record.get("parent_tool_use_id"))
 
     def _rate_limit(self, info: dict[str, Any]) -> None:
         if info.get("status") != "rejected":
@@ -122,4 +123,5 @@ AGENT = Agent(
     install="npm install -g @anthropic-ai/claude-code",
     checked="2.1.197",
     stream=ClaudeStream,
+    hooks="claude",
 )

@@ -43,6 +43,7 @@ class ClineStream(JsonStream):
             case "content_start" if event.get("contentType") == "tool":
                 self._text.clear()
                 self.activity = tool_words(event.get("toolName"), event.get("input"))
+                self.called(event.get("toolCallId"), event.get("toolName"))
             case "content_start" if event.get("contentType") == "text":
                 self.say(self._text.add(event.get("text")))
             case "error":
