@@ -8,6 +8,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from samuel.bridges.coverage import reported_coverage
 from samuel.dispatch.record import Fired
 from samuel.events import AgentInvoke, BeforeAgentInvoke, Event
 from samuel.events.endings import IterationOutcome
@@ -103,6 +104,7 @@ class AgentTurn:
                 raise IterationEnded(IterationOutcome.AGENT_FAILED, fired.reason)
             answer = fired.result
             self._facts.usage = dict(answer.get("usage") or {})
+            self._facts.coverage = reported_coverage(answer)
             self._apply_spool()
             if refusal := take_claim(answer, self._files.tasks, self._own_names()):
                 self._place.warn(refusal)

@@ -25,7 +25,7 @@ def bridge(request: BridgeRequest) -> ProcessBridge:
         request.put(hooks / event, script.encode(), 0o700)
     # One session of its own: the tools of a shared daemon would not see the run.
     env = {HOME: str(request.home), "CLINE_SESSION_BACKEND_MODE": "local"}
-    return ProcessBridge(env=env, homes=(as_private(request.home),))
+    return ProcessBridge(env=env, homes=(as_private(request.home, ("hooks", "rules", "data/settings")),))
 
 
 def _denial(reason: str) -> dict[str, object]:

@@ -36,4 +36,4 @@ def bridge(request: BridgeRequest) -> ProcessBridge:
     )
     # The client writes to this file itself, so what it is in the end proves nothing.
     atomic.write_bytes(request.home / CONFIG, f"{config}\n{blocks}".encode(), 0o600, durable=False)
-    return ProcessBridge(env={HOME: str(request.home)}, homes=(as_private(request.home),))
+    return ProcessBridge(env={HOME: str(request.home)}, homes=(as_private(request.home, ("credentials",)),))

@@ -24,9 +24,10 @@ def overlay_home(own: Path, overlay: Path, replaced: tuple[str, ...]) -> None:
                 (overlay / name).symlink_to(own / name)
 
 
-def as_private(overlay: Path) -> Private:
-    """The overlay in a sandbox: what it has now can be read, and what is written there is lost."""
-    return Private(str(overlay), tuple(sorted(os.listdir(overlay))))
+def as_private(overlay: Path, directories: tuple[str, ...] = ()) -> Private:
+    """The overlay in a sandbox: its files and these directories can be read, and what is written there is lost."""
+    files = sorted(entry.name for entry in overlay.iterdir() if entry.is_file())
+    return Private(str(overlay), (*files, *directories))
 
 
 def own_home(host_variables: dict[str, str], variable: str, default: str) -> Path:
