@@ -8,7 +8,15 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from samuel.bridges.model.script import Step, ToolCall, ToolResult
-from samuel.bridges.model.wire import INPUT_TOKENS, OUTPUT_TOKENS, Frame, WireFormat, asks_for_stream, records, text_of
+from samuel.bridges.model.wire import (
+    INPUT_TOKENS,
+    OUTPUT_TOKENS,
+    Frame,
+    WireFormat,
+    asks_for_stream,
+    records,
+    text_of,
+)
 
 _USAGE = {
     "prompt_tokens": INPUT_TOKENS,

@@ -38,8 +38,8 @@ class ModelRequest(NamedTuple):
 class ModelServer:
     """A model that plays `steps`, for one client after another, from `__enter__` to `__exit__`.
 
-    The step is chosen by the number of tool results in the request, so a client that asks again gets the same answer.
-    A request that offers no tools, or not the one that the step calls, gets a short text.
+    The step is chosen by the number of tool results in the request, so a client that asks again gets the same
+    answer. A request that offers no tools, or not the one that the step calls, gets a short text.
     """
 
     def __init__(self, steps: Sequence[Step]) -> None:
