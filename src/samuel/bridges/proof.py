@@ -90,7 +90,7 @@ def conclude(observation: Observation) -> Conclusion:
     if observation.ended == "not_started":
         return Conclusion("error", observation.last_words)
     if unasked := sorted(ran - judged):
-        return Conclusion("drift", f"the client ran the {unasked[0]} canary and did not ask Samuel")
+        return Conclusion("drift", f"the client ran the {unasked[-1]} canary and did not ask Samuel")
     if DENIED in ran:
         return Conclusion("drift", "the client ran a command that Samuel had denied")
     if judged == {ALLOWED, DENIED} and ALLOWED in ran:
