@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import re
 import tomllib
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
@@ -80,8 +80,22 @@ def _codex(context: BridgeContext, home: Path, entries: tuple[BridgeEntry, ...])
     settings = _read_toml(home / "config.toml")
     states = _table(_table(settings, "hooks"), "state")
     reviewed = [key for key, state in states.items() if isinstance(state, dict) and state.get("trusted_hash")]
+    if not _codex_knows_folder(context, settings, entries):
+        return False
     wanted = {f"{entry.file}:{_snake(event)}:" for entry in entries for event in entry.events}
     return bool(wanted) and all(any(key.startswith(prefix) for key in reviewed) for prefix in wanted)
+
+
+def _codex_knows_folder(
+    context: BridgeContext, settings: Mapping[str, Any], entries: Sequence[BridgeEntry]
+) -> bool:
+    """Whether codex reads the files of this project at all."""
+    if not any(entry.level == "project" for entry in entries):
+        return True
+    projects = _table(settings, "projects")
+    return any(
+        _table(projects, str(directory)).get("trust_level") == "trusted" for directory in _above(context.root)
+    )
 
 
 def _gemini(context: BridgeContext, home: Path, entries: tuple[BridgeEntry, ...]) -> bool:
