@@ -22,7 +22,8 @@ def list_(here: CommandContext) -> int:
     from samuel.bridges.entries.layouts import LAYOUTS
 
     context = bridge_context(here)
-    data, rows, broken = [], [], []
+    data, rows = [], []
+    broken: list[str] = []
     for client in LAYOUTS:
         checked = check(context, client)
         broken += checked.broken
