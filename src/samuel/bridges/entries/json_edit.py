@@ -67,7 +67,7 @@ def removed(text: str, path: Path) -> str | None:
     root = parse(text).root
     path = list(path)
     container = node_at(root, path[:-1])
-    while _came_with_its_member(text, container):
+    while came_with_its_member(text, container):
         path.pop()
         if not path:
             return _without(text, root, 0) if (text[: root.start] + text[root.end :]).strip() else None
@@ -114,7 +114,8 @@ def _index(node: JsonNode, step: str | int) -> int:
     return next(index for index, member in enumerate(node.members) if member.key == step)
 
 
-def _came_with_its_member(text: str, node: JsonNode) -> bool:
+def came_with_its_member(text: str, node: JsonNode) -> bool:
+    """Whether `rendered` wrote this container together with its only member."""
     if len(node.members) != 1:
         return False
     member = node.members[0]

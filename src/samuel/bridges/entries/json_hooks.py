@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -81,10 +82,12 @@ class JsonHooks:
         if not self.new_file or keys != [self.key, *self.new_file]:
             return False
         hooks = root.members[0].node
-        alone = len(hooks.members) == 1 and len(hooks.members[0].node.members) == 1 and len(path) == 3
-        return alone and all(
-            root.members[keys.index(key)].node.value == self.new_file[key] for key in self.new_file
-        )
+        if len(path) != 3 or not json_edit.came_with_its_member(text, hooks):
+            return False
+        others = {member.key: member.node.value for member in root.members[1:]}
+        # As JSON: to Python, 1 and true are equal.
+        same = json.dumps(others) == json.dumps(dict(self.new_file))
+        return same and json_edit.came_with_its_member(text, hooks.members[0].node)
 
     def _paths(self, root: JsonNode) -> Iterator[list[str | int]]:
         """Where Samuel's entries are: whole ones, or single commands in an entry that others share."""
