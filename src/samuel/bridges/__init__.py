@@ -1,1 +1,1 @@
-"""What connects a coding agent's own client to Samuel, and what proves that the connection works."""
+"""What connects a client (an agent's own program) to Samuel's hooks."""

@@ -8,7 +8,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from samuel.bridges.model.script import Step, ToolCall, ToolResult
-from samuel.bridges.model.wire import INPUT_TOKENS, OUTPUT_TOKENS, Frame, WireFormat, asks_for_stream, records, text_of
+from samuel.bridges.model.wire import (
+    INPUT_TOKENS,
+    OUTPUT_TOKENS,
+    Frame,
+    WireFormat,
+    asks_for_stream,
+    records,
+    text_of,
+)
 
 
 def _tools(body: Mapping[str, Any]) -> tuple[str, ...]:

@@ -8,7 +8,15 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from samuel.bridges.model.script import Step, ToolCall, ToolResult
-from samuel.bridges.model.wire import INPUT_TOKENS, OUTPUT_TOKENS, Frame, WireFormat, asks_for_stream, records, text_of
+from samuel.bridges.model.wire import (
+    INPUT_TOKENS,
+    OUTPUT_TOKENS,
+    Frame,
+    WireFormat,
+    asks_for_stream,
+    records,
+    text_of,
+)
 
 _USAGE = {
     "prompt_tokens": INPUT_TOKENS,
@@ -51,10 +59,10 @@ def _envelope(kind: str, call: str, model: str, choices: list[dict[str, Any]]) -
 
 def _frames(step: Step, call: str, model: str) -> Sequence[Frame]:
     kind = "chat.completion.chunk"
-    spoken = {"index": 0, "delta": _message(step, call), "finish_reason": None}
+    begun = {"index": 0, "delta": _message(step, call), "finish_reason": None}
     ending = {"index": 0, "delta": {}, "finish_reason": _reason(step)}
     return [
-        Frame(_envelope(kind, call, model, [spoken])),
+        Frame(_envelope(kind, call, model, [begun])),
         Frame(_envelope(kind, call, model, [ending])),
         Frame({**_envelope(kind, call, model, []), "usage": _USAGE}),
         Frame("[DONE]"),

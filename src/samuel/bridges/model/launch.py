@@ -8,7 +8,7 @@ folder. A client may run commands without asking where it has an option for that
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -41,7 +41,8 @@ class ScriptedClient:
     """The call of its tool that runs a shell command."""
     launch: Callable[[str, Path], ClientLaunch]
     """Of the URL of the model, and a directory for the files that it needs."""
-    settings_directories: Mapping[str, str] = field(default_factory=dict)
+    passes: tuple[str, ...] = ()
+    """The user's variables that it gets: where its files are, and what the user told it to trust."""
 
 
 def _shell(tool: str, **others: Any) -> Callable[[str], ToolCall]:
@@ -187,13 +188,35 @@ def _cline(url: str, directory: Path) -> ClientLaunch:
 SCRIPTED_CLIENTS: Mapping[str, ScriptedClient] = {
     client.name: client
     for client in (
-        ScriptedClient("claude", _shell("Bash", description=DESCRIPTION), _claude),
-        ScriptedClient("codex", lambda command: ToolCall("exec_command", {"cmd": command}), _codex),
-        ScriptedClient("gemini", _shell("run_shell_command", description=DESCRIPTION), _gemini),
-        ScriptedClient("qwen", _shell("run_shell_command", description=DESCRIPTION, is_background=False), _qwen),
-        ScriptedClient("copilot", _shell("bash", description=DESCRIPTION), _copilot),
-        ScriptedClient("opencode", _shell("bash", description=DESCRIPTION), _opencode),
-        ScriptedClient("kimi", _shell("Bash", description=DESCRIPTION), _kimi),
-        ScriptedClient("cline", lambda command: ToolCall("run_commands", {"commands": [command]}), _cline),
+        ScriptedClient("claude", _shell("Bash", description=DESCRIPTION), _claude, ("CLAUDE_CONFIG_DIR",)),
+        ScriptedClient(
+            "codex", lambda command: ToolCall("exec_command", {"cmd": command}), _codex, ("CODEX_HOME",)
+        ),
+        ScriptedClient(
+            "gemini",
+            _shell("run_shell_command", description=DESCRIPTION),
+            _gemini,
+            ("GEMINI_CLI_HOME", "GEMINI_CLI_TRUST_WORKSPACE", "GEMINI_CLI_TRUSTED_FOLDERS_PATH"),
+        ),
+        ScriptedClient(
+            "qwen",
+            _shell("run_shell_command", description=DESCRIPTION, is_background=False),
+            _qwen,
+            ("QWEN_HOME", "QWEN_CODE_TRUSTED_FOLDERS_PATH"),
+        ),
+        ScriptedClient("copilot", _shell("bash", description=DESCRIPTION), _copilot, ("COPILOT_HOME",)),
+        ScriptedClient(
+            "opencode",
+            _shell("bash", description=DESCRIPTION),
+            _opencode,
+            ("OPENCODE_CONFIG", "OPENCODE_CONFIG_DIR"),
+        ),
+        ScriptedClient("kimi", _shell("Bash", description=DESCRIPTION), _kimi, ("KIMI_CODE_HOME",)),
+        ScriptedClient(
+            "cline",
+            lambda command: ToolCall("run_commands", {"commands": [command]}),
+            _cline,
+            ("CLINE_DIR", "CLINE_DATA_DIR"),
+        ),
     )
 }

@@ -8,7 +8,15 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from samuel.bridges.model.script import Step, ToolCall, ToolResult
-from samuel.bridges.model.wire import INPUT_TOKENS, OUTPUT_TOKENS, Frame, WireFormat, asks_for_stream, records, text_of
+from samuel.bridges.model.wire import (
+    INPUT_TOKENS,
+    OUTPUT_TOKENS,
+    Frame,
+    WireFormat,
+    asks_for_stream,
+    records,
+    text_of,
+)
 
 _OUTPUTS = ("function_call_output", "custom_tool_call_output", "local_shell_call_output")
 

@@ -38,8 +38,8 @@ class ModelRequest(NamedTuple):
 class ModelServer:
     """A model that plays `steps`, for one client after another, from `__enter__` to `__exit__`.
 
-    The step is chosen by the number of tool results in the request, so a client that asks again gets the same answer.
-    A request that offers no tools, or not the one that the step calls, gets a short text.
+    The step is chosen by the number of tool results in the request, so a client that asks again gets the same
+    answer. A request that offers no tools, or not the one that the step calls, gets a short text.
     """
 
     def __init__(self, steps: Sequence[Step]) -> None:
@@ -124,17 +124,33 @@ class _RequestHandler(BaseHTTPRequestHandler):
                 self._send(200, wire.whole(step, call, model))
 
     def _body(self) -> dict[str, Any] | None:
-        length = self.headers.get("Content-Length", "")
-        if not length.isdecimal() or int(length) > LARGEST_REQUEST:
-            return None
-        data = self.rfile.read(int(length))
+        """The JSON object of the request; None if it is none."""
         try:
+            data = self._data()
             if self.headers.get("Content-Encoding") == "gzip":
                 data = gzip.decompress(data)
             body = parse(data)
-        except (InvalidJson, OSError, EOFError):
+        except (InvalidJson, ValueError, OSError, EOFError):
+            self.close_connection = True  # what is left of the body is not the next request
             return None
         return body if isinstance(body, dict) else None
+
+    def _data(self) -> bytes:
+        """The bytes of the body; ValueError if they are too many or their number is not known."""
+        if self.headers.get("Transfer-Encoding", "").lower() != "chunked":
+            return self._read(int(self.headers.get("Content-Length", "0")))
+        data = b""
+        while size := int(self.rfile.readline().partition(b";")[0], 16):
+            data += self._read(size, LARGEST_REQUEST - len(data))
+            self.rfile.readline()
+        while self.rfile.readline().strip():
+            pass  # trailing headers
+        return data
+
+    def _read(self, size: int, most: int = LARGEST_REQUEST) -> bytes:
+        if not 0 <= size <= most:
+            raise ValueError(f"a body of {size} bytes")
+        return self.rfile.read(size)
 
     def _send(self, status: int, value: object) -> None:
         data = write(value)
