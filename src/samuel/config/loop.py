@@ -12,11 +12,12 @@ from samuel.printable import shorten
 SANDBOXES = ("host", "bwrap", "oci")
 CHANNELS = ("file", "stdin", "argument")
 HOOK_CLIENTS = ("claude", "codex", "gemini", "qwen", "copilot", "opencode", "kimi", "cline")
-_OF_A_COMMAND = ("command", "prompt", "env", "stream", "hooks")
+_OF_A_COMMAND = ("command", "prompt", "env", "stream", "claim", "hooks")
 STREAMS = (
-    *("claude", "codex", "gemini", "copilot", "qwen", "opencode", "cline", "pi", "kimi", "scripted"),
-    "plain",
+    *("claude", "codex", "gemini", "copilot", "qwen", "opencode", "cline", "pi", "kimi"),
+    *("aider", "mini-swe-agent", "agy", "goose", "scripted", "plain"),
 )
+CLAIMS = ("command", "exit")
 
 
 def methodology(name: str, table: ConfigTable, hooks: Mapping[str, EventSettings]) -> Methodology:
@@ -86,6 +87,7 @@ def _agent(name: str, table: ConfigTable) -> AgentSettings:
         table.take("prompt", kinds.one_of(*CHANNELS), AgentSettings.prompt),
         table.take("env", kinds.variables, ()),
         table.take("stream", kinds.one_of(*STREAMS), AgentSettings.stream),
+        table.take("claim", kinds.one_of(*CLAIMS), AgentSettings.claim),
         hooks=table.take("hooks", kinds.one_of(*HOOK_CLIENTS), AgentSettings.hooks),
         unguarded=table.take("unguarded", kinds.one_of("refuse", "accept"), AgentSettings.unguarded),
     )

@@ -29,7 +29,7 @@ TRUST = "SAMUEL_TRUST"
 TRUST_WITHHELD = "SAMUEL_TRUST_WITHHELD"  # set in its place, so that a refusal can say why
 
 PINNED = "SAMUEL_PINNED"
-"""Set for the hooks of a run's agent: a digest of what decides about tool calls, as it was when the run started."""
+"""Set for the hooks of a run's agent: a digest of what decides about tool calls, as it was when the run began."""
 
 WITHHELD = frozenset((TRUST,))
 """What the user agreed to run is not a hook's to know, nor to hand on to a Samuel that it starts."""

@@ -70,6 +70,7 @@ class RunAgent:
             "usage": done.usage,
             "ending": msgspec.to_builtins(done.ending),
             **({"coverage": msgspec.to_builtins(coverage)} if coverage else {}),
+            "claims_by_exit": agent.claim == "exit",
         }
 
 
