@@ -97,7 +97,7 @@ def reconcile(client: str, seen: Sequence[ObservedCall], judged: Iterable[Judged
         if call.call_id:
             ids.add(call.call_id)
         by_tool[call.ability_id] += 1
-    is_by_id = bool(ids) and all(call.call_id for call in seen)
+    is_by_id = any(call.call_id in ids for call in seen)  # or they are ids of another kind
     not_judged: Counter[str] = Counter()
     for observed in seen:
         if is_by_id:

@@ -9,6 +9,7 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from samuel.bridges.entries.hook_command import Denial, EmitCommand, hook_command
+from samuel.bridges.process.own_settings import settings_in
 from samuel.dialects.clients.client import POST, PRE
 from samuel.dialects.clients.table import CLIENTS
 from samuel.files import atomic
@@ -25,11 +26,11 @@ class ProcessBridge(NamedTuple):
     homes: tuple[Private, ...] = ()
     """Directories that the client writes to, and that it gets a fresh one of in a sandbox."""
     files: Mapping[Path, bytes] = MappingProxyType({})
-    """What was written for it, and must be the same when it has ended."""
+    """What was written for it, and must be there when it has ended."""
 
     def changed_files(self) -> list[str]:
         """The names of the files that are not what was written."""
-        return sorted(path.name for path, data in self.files.items() if _read(path) != data)
+        return sorted(path.name for path, data in self.files.items() if not _is_kept(path, data))
 
 
 @dataclass(frozen=True)
@@ -69,8 +70,13 @@ def for_every_tool(command: str, timeout: int) -> dict[str, object]:
     return {"matcher": "*", "hooks": [{"type": "command", "command": command, "timeout": timeout}]}
 
 
-def _read(path: Path) -> bytes | None:
+def _is_kept(path: Path, data: bytes) -> bool:
     try:
-        return path.read_bytes()
+        now = path.read_bytes()
     except OSError:
-        return None
+        return False
+    if now == data or path.suffix != ".json":
+        return now == data
+    # A client may add keys of its own to its settings, such as the version of their form.
+    before, after = settings_in(data.decode()), settings_in(now.decode("utf-8", "replace"))
+    return all(after.get(key) == value for key, value in before.items())
