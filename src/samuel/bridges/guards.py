@@ -12,6 +12,7 @@ from samuel.dialects.clients.table import CLIENTS
 from samuel.events.names import POST_ABILITY_CALL, PRE_ABILITY_CALL
 from samuel.hooks.guards import is_guard
 from samuel.hooks.handler import Handler, Origin
+from samuel.hooks.mode import HandlerMode
 from samuel.hooks.order import Chain
 
 STAND_IN = "samuel.agents.scripted"
@@ -45,7 +46,7 @@ def _guards(chains: Mapping[str, Chain]) -> Iterator[tuple[str, Handler]]:
     for event in (PRE_ABILITY_CALL, POST_ABILITY_CALL):
         chain = chains[event]
         for step in chain.steps:
-            if is_guard(step.handler, chain.event):
+            if is_guard(step.handler, chain.event) and step.mode is HandlerMode.ENFORCE:
                 yield event, step.handler
 
 

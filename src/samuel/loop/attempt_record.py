@@ -72,6 +72,8 @@ class AttemptRecord(msgspec.Struct, frozen=True, kw_only=True):
     denials: tuple[str, ...] = ()
     coverage: Coverage | None = None
     """How many tool calls of its agent were judged by hooks; None if none were to judge them."""
+    would_denials: tuple[str, ...] = ()
+    """What observed guards would have denied."""
     new_tasks: int = 0
 
 

@@ -224,6 +224,7 @@ def _shortened_attempt(attempt: AttemptRecord, room: _Room) -> AttemptRecord:
         lost_tests=_texts(attempt.lost_tests, room),
         denials=_texts(attempt.denials, room),
         coverage=attempt.coverage and _shortened_coverage(attempt.coverage, room),
+        would_denials=_texts(attempt.would_denials, room),
     )
 
 
