@@ -9,7 +9,7 @@ from samuel.bridges.coverage import Coverage, JudgedCall, reconcile, total_cover
 from samuel.files.json import write
 
 
-def seen_by(stream: JsonStream, *records: object) -> list[ObservedCall]:
+def observed_by(stream: JsonStream, *records: object) -> list[ObservedCall]:
     for record in records:
         stream.feed(write(record))
     return stream.tool_calls
@@ -21,11 +21,11 @@ def claude_call(call_id: str, tool: str = "Bash", subagent: str | None = None) -
 
 
 def test_calls_are_matched_by_their_ids_where_both_sides_have_them() -> None:
-    seen = seen_by(
+    observed = observed_by(
         ClaudeStream(), claude_call("a"), claude_call("a"), claude_call("b", "Edit"), claude_call("c", "Bash", "b")
     )
-    coverage = reconcile("claude", seen, [JudgedCall("shell", "a"), JudgedCall("shell", "x")])
-    assert coverage == Coverage(seen=3, judged=1, not_judged={"Edit": 1, "Bash (subagent b)": 1}, matched_by="id")
+    coverage = reconcile("claude", observed, [JudgedCall("shell", "a"), JudgedCall("shell", "x")])
+    assert coverage == Coverage(calls=3, judged=1, not_judged={"Edit": 1, "Bash (subagent b)": 1}, matched_by="id")
     assert coverage.words == "1 of 3 tool calls judged; not judged: Bash (subagent b) 1, Edit 1"
 
 
@@ -33,7 +33,7 @@ def test_codex_has_no_ids_in_its_output_so_calls_of_a_tool_are_counted() -> None
     def item(kind: str, number: int, event: str = "item.completed") -> object:
         return {"type": event, "item": {"id": f"item_{number}", "type": kind, "command": "ls"}}
 
-    seen = seen_by(
+    observed = observed_by(
         CodexStream(),
         item("command_execution", 1, "item.started"),
         item("command_execution", 1),
@@ -42,30 +42,30 @@ def test_codex_has_no_ids_in_its_output_so_calls_of_a_tool_are_counted() -> None
     )
     # One more was judged than is in the output, which leaves denied calls out.
     judged = [JudgedCall("shell", f"call_{number}") for number in range(3)]
-    coverage = reconcile("codex", seen, judged)
-    assert coverage == Coverage(seen=3, judged=2, not_judged={"apply_patch": 1}, matched_by="tool")
+    coverage = reconcile("codex", observed, judged)
+    assert coverage == Coverage(calls=3, judged=2, not_judged={"apply_patch": 1}, matched_by="tool")
     assert coverage.words.endswith("(counted by tool)")
 
 
 def test_ids_of_another_kind_are_not_compared() -> None:
-    seen = [ObservedCall("call_1", "run_shell_command")]
-    assert reconcile("gemini", seen, [JudgedCall("shell", "own-1")]).judged == 1
-    assert reconcile("gemini", seen, [JudgedCall("shell")]).judged == 1
-    assert reconcile("gemini", seen, []).not_judged == {"run_shell_command": 1}
+    observed = [ObservedCall("call_1", "run_shell_command")]
+    assert reconcile("gemini", observed, [JudgedCall("shell", "own-1")]).judged == 1
+    assert reconcile("gemini", observed, [JudgedCall("shell")]).judged == 1
+    assert reconcile("gemini", observed, []).not_judged == {"run_shell_command": 1}
 
 
 def test_the_numbers_of_several_processes_are_added() -> None:
     parts = [
-        Coverage(seen=2, judged=1, not_judged={"Bash": 1}, matched_by="id"),
+        Coverage(calls=2, judged=1, not_judged={"Bash": 1}, matched_by="id"),
         None,
-        Coverage(seen=3, judged=2, not_judged={"Bash": 1}, matched_by="tool"),
+        Coverage(calls=3, judged=2, not_judged={"Bash": 1}, matched_by="tool"),
     ]
-    assert total_coverage(parts) == Coverage(seen=5, judged=3, not_judged={"Bash": 2}, matched_by="tool")
+    assert total_coverage(parts) == Coverage(calls=5, judged=3, not_judged={"Bash": 2}, matched_by="tool")
     assert total_coverage([None]) is None
 
 
 def test_what_was_not_judged_counts_only_where_that_is_required() -> None:
-    unjudged = Coverage(seen=1, not_judged={"Bash": 1}, matched_by="id")
+    unjudged = Coverage(calls=1, not_judged={"Bash": 1}, matched_by="id")
     assert uncovered(unjudged, required=False) == ""
     assert "not judged: Bash 1" in uncovered(unjudged, required=True)
     assert "could be judged" in uncovered(None, required=True)
