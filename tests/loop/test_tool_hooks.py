@@ -12,7 +12,10 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
+from samuel.agents.table import find
+from samuel.app import Overrides
 from samuel.cli.root import samuel
+from samuel.cli.run.unguarded import accepting_unguarded
 from samuel.errors import SamuelError
 from samuel.events.endings import ExitReason
 from samuel.journal import EventRecord, newest_first
@@ -230,3 +233,18 @@ def test_run_start_refuses_before_an_agent_is_paid(guarded: GuardedLoop, monkeyp
     assert "the agent `other` cannot honour the guard `guard` (PreAbilityCall)" in refused.exception.message
     assert "--accept-unguarded" in refused.exception.hint
     assert not (guarded.loop.root / ".samuel/run/logs").exists()
+
+
+def test_a_project_cannot_accept_that_a_guard_of_the_user_does_not_hold(guarded: GuardedLoop) -> None:
+    guarded.configure('unguarded = "accept"')
+    own = guarded.loop.project.user.home / ".samuel/hooks"
+    own.mkdir(parents=True, exist_ok=True)
+    (own / "own.py").write_text(GUARD.replace("def guard", "def own"))
+    guarded.run("rm victim.txt")
+    assert guarded.victim.exists()
+    assert "cannot honour the guard `own`" in guarded.failures[0]
+    with guarded.loop.open() as app:
+        accepted = Overrides(config=accepting_unguarded(app.config), trust_everything=True)
+    with guarded.loop.project.open(overrides=accepted) as app:
+        agent = find("mine", app.workplace.agents)
+        assert app.workplace.tool_hooks.refusal(agent, "host") == ""

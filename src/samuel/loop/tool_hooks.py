@@ -12,7 +12,7 @@ from samuel.events.names import POST_ABILITY_CALL, PRE_ABILITY_CALL
 from samuel.hooks.handler import Origin
 from samuel.hooks.order import Chain
 
-ACCEPT = "accept"
+ACCEPT, ACCEPT_ALL = "accept", "accept all"
 
 
 def _nothing() -> str:
@@ -43,9 +43,11 @@ class ToolHooks:
     def refusal(self, agent: Agent, sandbox: str) -> str:
         """Why this agent may not start: a guard would not hold, and nobody accepted that; "" if it may."""
         settings = self.agents.get(agent.name)
-        if settings is not None and settings.unguarded == ACCEPT:
+        accepted = settings.unguarded if settings is not None else ""
+        if accepted == ACCEPT_ALL:
             return ""
-        return "; ".join(str(guard) for guard in self.lost(agent, sandbox))
+        guards = [guard for guard in self.lost(agent, sandbox) if guard.is_own or accepted != ACCEPT]
+        return "; ".join(str(guard) for guard in guards)
 
 
 NO_TOOL_HOOKS = ToolHooks()
