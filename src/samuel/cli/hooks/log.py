@@ -19,6 +19,7 @@ from samuel.hooks.handler import Outcome
 from samuel.journal import CallRecord, newest_first
 
 COLUMNS = ("time", "event", "handler", "outcome", "ms", "slow", "message")
+WOULD_COLUMNS = ("time", "event", "handler", "would", "reason")
 
 
 @click.command()
@@ -26,29 +27,48 @@ COLUMNS = ("time", "event", "handler", "outcome", "ms", "slow", "message")
 @click.option(
     "--outcome", type=click.Choice([outcome.value for outcome in Outcome]), help="Only calls with this outcome."
 )
+@click.option("--would-deny", is_flag=True, help="Only what observed handlers would have denied, or asked about.")
 @click.option(
     "--limit", type=click.IntRange(min=1), default=50, show_default=True, help="Show the newest N calls."
 )
 @json_option
 @click.pass_obj
-def log(here: CommandContext, event: str | None, outcome: str | None, limit: int) -> int:
+def log(here: CommandContext, event: str | None, outcome: str | None, would_deny: bool, limit: int) -> int:
     """Show past calls of hooks.
 
     \b
         samuel hooks log --event quality.check --outcome failed
+        samuel hooks log --would-deny
     """
     event_name = canonical(event) if event else ""
-    calls = list(islice(_calls(here, event_name, outcome), limit))[::-1]
+    matching = (call for call in _calls(here, event_name, outcome) if not would_deny or _would_stop(call))
+    calls = list(islice(matching, limit))[::-1]
     data = [_plain(call) for call in calls]
+    if would_deny:
+        nothing = "no observed handler would have denied anything"
+        return here.out.answer(data, _would_table(calls) if calls else nothing)
     return here.out.answer(data, _table(calls) if calls else "no calls yet")
 
 
 def _table(calls: Sequence[CallRecord]) -> OutputTable:
     """The calls; on a terminal with times that leave room for the rest."""
-    when = _local_time if sys.stdout.isatty() else _when
-    rows = [_row(call, when) for call in calls]
-    dispensable = ["slow", *([] if any(call.message for call in calls) else ["message"])]
+    rows = [_row(call, time_format()) for call in calls]
+    dispensable = ["slow", *([] if any(row[-1] for row in rows) else ["message"])]
     return OutputTable(COLUMNS, rows, ("event", "handler", "message"), dispensable)
+
+
+def _would_table(calls: Sequence[CallRecord]) -> OutputTable:
+    when = time_format()
+    rows = [
+        (when(call.at), call.event, call.handler, call.would.verdict, call.would.reason)
+        for call in calls
+        if call.would
+    ]
+    return OutputTable(WOULD_COLUMNS, rows, ("event", "handler", "reason"))
+
+
+def _would_stop(call: CallRecord) -> bool:
+    return call.would is not None and call.would.stops
 
 
 def _calls(here: CommandContext, event: str, outcome: str | None) -> Iterator[CallRecord]:
@@ -59,14 +79,20 @@ def _calls(here: CommandContext, event: str, outcome: str | None) -> Iterator[Ca
 
 
 def _plain(call: CallRecord) -> dict[str, Any]:
-    fields: dict[str, Any] = msgspec.structs.asdict(call)
+    fields: dict[str, Any] = msgspec.to_builtins(msgspec.structs.asdict(call))
     return {**fields, "at": _when(call.at), "slow": slowness(call.event, call.handler, call.duration_ms)}
 
 
 def _row(call: CallRecord, when: Callable[[float], str]) -> tuple[str, ...]:
     took = f"{call.duration_ms:.1f}"
     slow = slowness(call.event, call.handler, call.duration_ms) or "-"
-    return when(call.at), call.event, call.handler, call.outcome, took, slow, call.message
+    message = "; ".join(filter(None, (call.message, call.would.text if call.would else "")))
+    return when(call.at), call.event, call.handler, call.outcome, took, slow, message
+
+
+def time_format() -> Callable[[float], str]:
+    """How a table shows a time: on a terminal shorter, so that there is room for the rest."""
+    return _local_time if sys.stdout.isatty() else _when
 
 
 def _local_time(at: float) -> str:
