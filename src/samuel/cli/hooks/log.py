@@ -80,7 +80,7 @@ def _calls(here: CommandContext, event: str, outcome: str | None) -> Iterator[Ca
 
 def _plain(call: CallRecord) -> dict[str, Any]:
     fields: dict[str, Any] = msgspec.to_builtins(msgspec.structs.asdict(call))
-    return {**fields, "at": _when(call.at), "slow": slowness(call.event, call.handler, call.duration_ms)}
+    return {**fields, "at": utc_time(call.at), "slow": slowness(call.event, call.handler, call.duration_ms)}
 
 
 def _row(call: CallRecord, when: Callable[[float], str]) -> tuple[str, ...]:
@@ -92,7 +92,7 @@ def _row(call: CallRecord, when: Callable[[float], str]) -> tuple[str, ...]:
 
 def time_format() -> Callable[[float], str]:
     """How a table shows a time: on a terminal shorter, so that there is room for the rest."""
-    return _local_time if sys.stdout.isatty() else _when
+    return _local_time if sys.stdout.isatty() else utc_time
 
 
 def _local_time(at: float) -> str:
@@ -102,7 +102,8 @@ def _local_time(at: float) -> str:
         return str(at)
 
 
-def _when(at: float) -> str:
+def utc_time(at: float) -> str:
+    """A time of the journal as ISO 8601."""
     try:
         return iso(at)
     except (OverflowError, ValueError, OSError):  # a journal that came with a clone may say anything
