@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
 from msgspec import UNSET, Raw, UnsetType
 
 from samuel.dispatch.record import HandlerCall
+from samuel.events.event import field
 
 
 class EventRecord(msgspec.Struct, tag_field="kind", tag="event", omit_defaults=True):
@@ -26,8 +27,11 @@ class EventRecord(msgspec.Struct, tag_field="kind", tag="event", omit_defaults=T
 class WouldRecord(msgspec.Struct, omit_defaults=True):
     """What an observed handler would have done."""
 
-    verdict: str  # deny, ask, fail, rewrite or allow
-    reason: str = ""
+    verdict: Annotated[
+        str,
+        field("`deny`, `ask`, `fail` (the event would not be ok), `rewrite`, or `allow` if it had no objection."),
+    ]
+    reason: Annotated[str, field("Why.")] = ""
 
     @property
     def text(self) -> str:

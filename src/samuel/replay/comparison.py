@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from samuel.decoding import decode_json
 from samuel.dispatch.record import Fired
 from samuel.events.catalogue import BY_NAME
-from samuel.printable import shorten
+from samuel.journal.subject import subject
 from samuel.replay.recorded import JournalledEvent
 from samuel.replay.verdict import (
     ALLOW,
@@ -17,8 +16,6 @@ from samuel.replay.verdict import (
     replayed_decision,
     replayed_verdicts,
 )
-
-LONGEST_SUBJECT = 60
 
 
 class HandlerComparison(NamedTuple):
@@ -64,23 +61,8 @@ def compare(recorded: JournalledEvent, fired: Fired) -> EventComparison:
         record.event_id,
         kind.name,
         record.at,
-        subject(recorded),
+        subject(record),
         recorded_decision(kind, recorded.end, then.values()),
         replayed_decision(kind, fired, today.values()),
         tuple(HandlerComparison(name, then.get(name), today.get(name)) for name in dict.fromkeys((*then, *today))),
     )
-
-
-def subject(recorded: JournalledEvent) -> str:
-    """What the event was about, in a few words."""
-    payload: Any = decode_json(bytes(recorded.event.payload))
-    if not isinstance(payload, dict):
-        return ""
-    words = [payload.get("ability_id"), _input(payload.get("tool_input")), payload.get("user_message")]
-    return shorten(" ".join(" ".join(word.split()) for word in words if isinstance(word, str)), LONGEST_SUBJECT)
-
-
-def _input(tool_input: object) -> str:
-    """The first text in the input of a tool: its command, or the file it is about."""
-    values = tool_input.values() if isinstance(tool_input, dict) else (tool_input,)
-    return next((value for value in values if isinstance(value, str)), "")

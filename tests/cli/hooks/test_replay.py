@@ -98,8 +98,8 @@ def test_replay_shows_what_enforcing_an_observed_guard_would_change(guard, emit,
     put("samuel.toml", NAMES % '{ use = "guard", mode = "observe" }')
     assert [emit("ls"), emit("rm -rf /")] == [0, 0]
     log = samuel("hooks", "log", "--would-deny", "--json").json["data"]
-    assert [(call["handler"], call["outcome"], call["would"]) for call in log] == [
-        ("guard", "ok", {"verdict": "deny", "reason": "not that"})
+    assert [(call["handler"], call["outcome"], call["subject"], call["would"]) for call in log] == [
+        ("guard", "ok", "shell rm -rf /", {"verdict": "deny", "reason": "not that"})
     ]
     assert samuel("hooks", "log", "--would-deny").out.splitlines()[1].split()[-3:] == ["deny", "not", "that"]
     assert "would deny: not that" in samuel("hooks", "log").out

@@ -16,10 +16,11 @@ from samuel.clock import iso
 from samuel.dispatch.record import slowness
 from samuel.events import canonical
 from samuel.hooks.handler import Outcome
-from samuel.journal import CallRecord, newest_first
+from samuel.journal import CallRecord, EventRecord, newest_first
+from samuel.journal.subject import subject
 
 COLUMNS = ("time", "event", "handler", "outcome", "ms", "slow", "message")
-WOULD_COLUMNS = ("time", "event", "handler", "would", "reason")
+WOULD_COLUMNS = ("time", "event", "subject", "handler", "would", "reason")
 
 
 @click.command()
@@ -41,12 +42,13 @@ def log(here: CommandContext, event: str | None, outcome: str | None, would_deny
         samuel hooks log --would-deny
     """
     event_name = canonical(event) if event else ""
-    matching = (call for call in _calls(here, event_name, outcome) if not would_deny or _would_stop(call))
-    calls = list(islice(matching, limit))[::-1]
-    data = [_plain(call) for call in calls]
     if would_deny:
+        observed_calls = list(islice(_would_be_denials(here, event_name, outcome), limit))[::-1]
+        rows = [{**_plain(call), "subject": subject_text} for call, subject_text in observed_calls]
         nothing = "no observed handler would have denied anything"
-        return here.out.answer(data, _would_table(calls) if calls else nothing)
+        return here.out.answer(rows, _would_table(observed_calls) if observed_calls else nothing)
+    calls = list(islice(_calls(here, event_name, outcome), limit))[::-1]
+    data = [_plain(call) for call in calls]
     return here.out.answer(data, _table(calls) if calls else "no calls yet")
 
 
@@ -57,25 +59,42 @@ def _table(calls: Sequence[CallRecord]) -> OutputTable:
     return OutputTable(COLUMNS, rows, ("event", "handler", "message"), dispensable)
 
 
-def _would_table(calls: Sequence[CallRecord]) -> OutputTable:
+def _would_table(calls: Sequence[tuple[CallRecord, str]]) -> OutputTable:
     when = time_format()
     rows = [
-        (when(call.at), call.event, call.handler, call.would.verdict, call.would.reason)
-        for call in calls
+        (when(call.at), call.event, subject_text, call.handler, call.would.verdict, call.would.reason)
+        for call, subject_text in calls
         if call.would
     ]
-    return OutputTable(WOULD_COLUMNS, rows, ("event", "handler", "reason"))
-
-
-def _would_stop(call: CallRecord) -> bool:
-    return call.would is not None and call.would.stops
+    return OutputTable(WOULD_COLUMNS, rows, ("subject", "handler", "reason"))
 
 
 def _calls(here: CommandContext, event: str, outcome: str | None) -> Iterator[CallRecord]:
     project = paths.Project(here.root)
     for record in newest_first(project.root, project.journal):
-        if isinstance(record, CallRecord) and event in ("", record.event) and outcome in (None, record.outcome):
+        if isinstance(record, CallRecord) and _fits(record, event, outcome):
             yield record
+
+
+def _would_be_denials(here: CommandContext, event: str, outcome: str | None) -> Iterator[tuple[CallRecord, str]]:
+    """What observed handlers would have denied, or asked, each with what its event was about."""
+    project = paths.Project(here.root)
+    calls: dict[str, list[CallRecord]] = {}  # by event, which is read after its calls
+    for record in newest_first(project.root, project.journal):
+        if (
+            isinstance(record, CallRecord)
+            and record.would
+            and record.would.stops
+            and _fits(record, event, outcome)
+        ):
+            calls.setdefault(record.event_id, []).append(record)
+        elif isinstance(record, EventRecord):
+            yield from ((call, subject(record)) for call in calls.pop(record.event_id, ()))
+    yield from ((call, "") for incomplete in calls.values() for call in incomplete)
+
+
+def _fits(call: CallRecord, event: str, outcome: str | None) -> bool:
+    return event in ("", call.event) and outcome in (None, call.outcome)
 
 
 def _plain(call: CallRecord) -> dict[str, Any]:
