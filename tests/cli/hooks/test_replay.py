@@ -221,3 +221,31 @@ def test_replay_refuses_events_whose_handlers_may_do_more_than_decide(samuel):
     )
     assert samuel("hooks", "replay", "--since", "yesterday").code == 2
     assert samuel("hooks", "replay").out == "the journal has no such event\n"
+
+
+def test_list_explain_and_doctor_say_that_a_handler_is_observed(guard, put, samuel):
+    guard("rm")
+    put("samuel.toml", NAMES % '{ use = "guard", mode = "observe" }, "..."')
+    (row,) = samuel("hooks", "list", "--event", "PreAbilityCall", "--json").json["data"]
+    assert (row["status"], row["mode"]) == ("active", "observe")
+    assert "observed  what it decides is only recorded" in samuel("hooks", "list").out
+    assert samuel("hooks", "explain", "PreAbilityCall", "--json").json["data"]["chain"][0]["mode"] == "observe"
+    assert "observed: what it decides is only recorded" in samuel("hooks", "explain", "PreAbilityCall").out
+    assert "`guard` is observed on `PreAbilityCall`" in samuel("doctor").out
+
+
+def test_the_lines_that_move_an_observed_handler_keep_its_mode(guard, put, samuel):
+    guard("rm")
+    guard("ls", name="second")
+    put("samuel.toml", NAMES % '{ use = "guard", mode = "observe" }, "second"')
+    chain = samuel("hooks", "explain", "PreAbilityCall", "--json").json["data"]["chain"]
+    assert 'mode = "observe"' in chain[1]["move"]["toml"]
+
+
+def test_hooks_fire_shows_what_an_observed_handler_would_do(guard, put, samuel):
+    guard("rm")
+    put("samuel.toml", NAMES % '{ use = "guard", mode = "observe" }')
+    payload = '{"ability_id": "shell", "tool_input": {"command": "rm x"}}'
+    fired = samuel("hooks", "fire", "PreAbilityCall", "--payload", payload)
+    assert (fired.code, fired.json["result"]) == (0, {})
+    assert fired.json["chain"][0]["would"] == {"verdict": "deny", "reason": "not that"}
