@@ -72,6 +72,7 @@ INTERRUPTED = (
     "samuel recipe run",
     "samuel ability run",
     "samuel ability call",
+    "samuel hooks replay",
 )
 
 # The convention of agents' own hooks, which differs from that of other commands.

@@ -202,6 +202,16 @@ def test_replay_calls_no_observer_and_only_what_is_trusted(guard, emit, replay, 
     assert calls(project) == before + 1
 
 
+def test_an_event_that_an_observer_denied_is_left_out(emit, replay, put, samuel):
+    text = "import samuel\n\n@samuel.hook('PreAbilityCall', role='observe')\ndef watch(event):\n"
+    put(".samuel/hooks/watch.py", text + "    return {'decision': 'deny', 'reason': 'I saw that'}\n")
+    samuel("trust", "--yes")
+    assert emit("ls") == 2
+    code, data = replay()
+    assert (code, data["replayed"]) == (0, 0)
+    assert data["not_replayed"][0]["why"] == "`watch` decided it, and observers are not replayed"
+
+
 @pytest.mark.parametrize(
     ("arguments", "count"),
     [(("--limit", "1"), 1), (("--since", "0s"), 0), (("--event", "UserPromptSubmit"), 0), (("--since", "2w"), 2)],
