@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property
 from pathlib import Path
 from types import TracebackType
@@ -39,6 +39,7 @@ from samuel.trust.store import TrustStore
 
 # What follows is imported where it is used: an event with known hooks needs neither the loop nor the sources.
 if TYPE_CHECKING:
+    from samuel.hooks.order import Chain
     from samuel.loop.loop import Loop
     from samuel.loop.reports import Watch
     from samuel.loop.stop import Stop
@@ -111,11 +112,16 @@ class App:
         except BaseException:
             self.close()
             raise
-        self.dispatcher = Dispatcher(
-            chains=self.chains,
+        sink = _CombinedSink((self.journal, HooksLog(self.paths.root, self.clock, self.warn), *sinks))
+        self.dispatcher = self.make_dispatcher(self.chains, sink, ask)
+
+    def make_dispatcher(self, chains: Mapping[str, Chain], sink: Sink, ask: AskUser | None) -> Dispatcher:
+        """A dispatcher that runs these chains with the runtimes and the agreements of this project."""
+        return Dispatcher(
+            chains=chains,
             runtimes=self._runtimes,
             permit=self.permit,
-            sink=_CombinedSink((self.journal, HooksLog(self.paths.root, self.clock, self.warn), *sinks)),
+            sink=sink,
             clock=self.clock,
             project=self._project_fields(),
             ask=ask,

@@ -25,6 +25,7 @@ class HandlerRef:
     use: str
     strict: bool | None = None
     timeout: float | None = None
+    mode: str = ""
     line: int = field(default=0, compare=False)
 
 

@@ -92,6 +92,7 @@ DESCRIPTIONS: Mapping[str, str] = {
     "hooks.*.handlers.[].use": "The handler: `default`, a hook, a plugin, `plugin/hook`, or `...`.",
     "hooks.*.handlers.[].strict": "Does a fault of this handler stop what fired the event?",
     "hooks.*.handlers.[].timeout": "How long this handler has, like `60s`.",
+    "hooks.*.handlers.[].mode": "`observe`: what this handler decides is only recorded. `enforce`: it counts.",
     "hooks.*.order": "Order numbers by handler; the built-in has 100, everything else 200.",
     "hooks.*.order.*": "The order number of this handler.",
     "methodology": "Settings of the loop, by methodology.",

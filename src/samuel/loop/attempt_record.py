@@ -69,6 +69,8 @@ class AttemptRecord(msgspec.Struct, frozen=True, kw_only=True):
     """The ref that keeps a failed attempt."""
     log: str = ""
     denials: tuple[str, ...] = ()
+    would_denials: tuple[str, ...] = ()
+    """What observed guards would have denied."""
     new_tasks: int = 0
 
 

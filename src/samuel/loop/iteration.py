@@ -258,7 +258,9 @@ class Iteration:
         task = self._task.plain() if self._task else {}
         with self._evidence.window(self.run, "check"):
             fired = self._steps.ask(self.run, QualityCheck(commands=self._commands, task=task))
-        self._checks_ran = any(call.handler.origin is not Origin.BUILT_IN for call in fired.calls)
+        self._checks_ran = any(
+            call.handler.origin is not Origin.BUILT_IN and call.would is None for call in fired.calls
+        )
         return fired
 
     @property

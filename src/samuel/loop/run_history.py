@@ -58,7 +58,7 @@ class RunHistoryWriter:
         denials = denials_by_session(self._place.root, run.started_at)
         for attempt in self.history.load(run.run_id).attempts if denials else ():
             if denied := denials.get(replace(run, iteration=attempt.iteration).session_id):
-                self.history.add(replace(attempt, denials=denied))
+                self.history.add(replace(attempt, denials=denied.enforced, would_denials=denied.observed))
 
     def _record(self, run: Run, checks: CheckMemory) -> RunRecord:
         return RunRecord(

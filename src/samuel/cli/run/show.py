@@ -105,6 +105,7 @@ def _notable(attempt: AttemptRecord) -> Iterable[tuple[str, str]]:
         ("check files", attempt.check_files),
         ("lost tests", attempt.lost_tests),
         ("denied", attempt.denials),
+        ("observed", attempt.would_denials),
     ):
         if names:
             yield label, line(", ".join(names))

@@ -147,6 +147,8 @@ def _notable(task: TaskReport) -> Iterator[tuple[str, Sequence[str]]]:
         yield "Lost tests", task.lost_tests
     if task.denials:
         yield "Denied by guards", task.denials
+    if task.would_denials:
+        yield "Observed guards", task.would_denials
 
 
 def _attempts(attempts: Sequence[AttemptReport]) -> Iterator[str]:

@@ -82,6 +82,7 @@ class TaskReport(msgspec.Struct, frozen=True, kw_only=True):
     check_files: tuple[str, ...]
     lost_tests: tuple[str, ...]
     denials: tuple[str, ...]
+    would_denials: tuple[str, ...]
     notes: tuple[str, ...] = ()
 
 
@@ -201,6 +202,7 @@ def _task_report(id: str, attempts: Sequence[AttemptReport], row: Task | None, c
         check_files=_each_once(record.check_files for record in records),
         lost_tests=_each_once(record.lost_tests for record in records),
         denials=_each_once(record.denials for record in records),
+        would_denials=_each_once(record.would_denials for record in records),
         notes=tuple(notes),
     )
 
