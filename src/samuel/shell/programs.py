@@ -1,0 +1,35 @@
+"""The programs that start something else, by name."""
+
+from __future__ import annotations
+
+from samuel.shell import builtins, interpreters, launchers, prefixes
+from samuel.shell.started import Starts
+
+STARTERS: dict[str, Starts] = {
+    **dict.fromkeys(prefixes.PREFIXES, prefixes.prefixed),
+    **dict.fromkeys(interpreters.SHELLS, interpreters.shell),
+    **dict.fromkeys(("awk", "gawk", "mawk", "nawk"), interpreters.awk),
+    **dict.fromkeys(("sed", "gsed"), interpreters.sed),
+    **dict.fromkeys(launchers.RUNNING_OPTIONS, launchers.by_option),
+    **dict.fromkeys(("hash", "enable", "fc"), builtins.loaded),
+    **dict.fromkeys(("source", "."), builtins.sourced),
+    **dict.fromkeys(("su", "runuser"), launchers.su),
+    **dict.fromkeys(("uv", "poetry", "pipenv", "pdm", "hatch", "rye", "bundle"), launchers.run_subcommand),
+    "alias": builtins.aliased,
+    "eval": builtins.evaluated,
+    "find": launchers.find,
+    "parallel": launchers.parallel,
+    "script": launchers.script,
+    "ssh": launchers.ssh,
+    "trap": builtins.trapped,
+    "watch": launchers.watch,
+    "xargs": launchers.xargs,
+}
+
+
+def starter(program: str) -> Starts | None:
+    """What tells which commands a program starts; None for one that starts none that could be read."""
+    if program in STARTERS:
+        return STARTERS[program]
+    is_interpreter = any(names.fullmatch(program) for names, _, _ in interpreters.INTERPRETERS)
+    return interpreters.interpreter if is_interpreter else None
