@@ -39,8 +39,8 @@ def hook(name: str, config: str, event: str = "") -> YamlHook:
         ),
         (
             "policy_guard",
-            "rules:\n- decision: deny\n  paths: x",
-            "hook.yaml:7: unknown key `paths` in `config.rules[0]` (did you mean `path`?)",
+            "rules:\n- decision: deny\n  pathes: x",
+            "hook.yaml:7: unknown key `pathes` in `config.rules[0]` (did you mean `path`?)",
         ),
         (
             "policy_guard",

@@ -6,7 +6,10 @@ from typing import NamedTuple
 
 
 class Redirect(NamedTuple):
-    """A file that a command reads from or writes to. Copies of descriptors (`2>&1`) name no file and are left out."""
+    """A file that a command reads from or writes to.
+
+    Copies of descriptors (`2>&1`) and here-documents name no file, and are left out.
+    """
 
     operator: str
     """`<`, `>`, `>>`, `>|`, `&>`, `&>>` or `<>`."""

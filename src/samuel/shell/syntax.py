@@ -40,42 +40,11 @@ _OTHER_RULES = frozenset({"expansion", "test_command", "case_item", "arithmetic_
 _STATEMENTS = frozenset({"command", "redirected_statement", "pipeline", "list", "command_substitution"})
 _STATEMENTS |= {"process_substitution", "subshell", "compound_statement", "declaration_command", "negated_command"}
 _SEPARATORS = b" \t\n;&|()<>`"
-_RESERVED = frozenset(
-    [
-        "!",
-        "{",
-        "}",
-        "[",
-        "]",
-        "[[",
-        "]]",
-        "if",
-        "then",
-        "elif",
-        "else",
-        "fi",
-        "for",
-        "select",
-        "while",
-        "until",
-        "do",
-        "done",
-        "case",
-        "in",
-        "esac",
-        "function",
-        "declare",
-        "typeset",
-        "export",
-        "readonly",
-        "local",
-        "unset",
-        "unsetenv",
-    ]
-)
-_NO_PROGRAMS = frozenset(
-    b"! { } [[ if then elif else fi for select while until do done case esac function".split()
-)
+_OPENING = ("!", "{", "if", "then", "elif", "else", "for", "select", "while", "until", "do", "case", "function")
+_CLOSING = ("}", "fi", "done", "esac")
+_DECLARING = ("declare", "typeset", "export", "readonly", "local", "unset", "unsetenv")
+_RESERVED = frozenset((*_OPENING, *_CLOSING, *_DECLARING, "in", "[", "]", "[[", "]]"))
+_NO_PROGRAMS = frozenset(word.encode() for word in (*_OPENING, *_CLOSING, "[["))
 _VARIABLE = re.compile(rb"[A-Za-z_][A-Za-z0-9_]*|[0-9]+|[*@#?$!_-]")
 # Within these, `{`, `[` and `!` are characters.
 _CHARACTERS = frozenset({"brace_expression", "subscript", "expansion", "concatenation", "array", "command"})
