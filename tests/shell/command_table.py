@@ -42,7 +42,7 @@ def reading_lines(reading: Reading) -> tuple[str, ...]:
 
 def with_readings(read: dict[str, tuple[str, ...]]) -> str:
     """The file, with what the reader says now."""
-    head = FILE.read_text(encoding="utf-8").partition("\n## ")[0]
+    head = FILE.read_text(encoding="utf-8").partition("\n## ")[0].rstrip()
     lines, section = [head], ""
     for entry in entries():
         if entry.section != section:

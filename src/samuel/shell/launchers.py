@@ -16,6 +16,8 @@ _XARGS = Options(
     named("null open-tty interactive no-run-if-empty verbose exit show-limits help version"),
     named("arg-file delimiter max-lines max-args max-procs max-chars process-slot-var"),
 )
+# Options whose value, if there is one, is in the same word; the first two say what is replaced in the command.
+_XARGS_ATTACHED = re.compile(r"(?:(-i|--replace=?)|-[el]|--eof=?|--max-lines=)(.*)", re.DOTALL)
 _SSH = Options("46AaCfGgKkMNnqsTtVvXxYy", "BbcDEeFIiJLlmOopQRSWw")
 _SU = Options("flmpPTuw", "cgGs", named("fast login pty preserve-environment"), named("command group shell"))
 _WATCH = Options("bcdegtwxrqf0123456789", "nq", named("exec color beep differences no-title"), named("interval"))
@@ -70,18 +72,26 @@ def _filled_in(word: Word, mark: str) -> Word:
 
 def xargs(words: Sequence[Word]) -> Iterator[Started]:
     """The command of xargs, which gets more arguments from standard input."""
-    arguments = [Word("-I{}") if word.text in ("-i", "--replace") else word for word in words[1:]]
-    arguments = [Word(f"-I{word.text[2:]}") if re.match(r"-i.", word.text) else word for word in arguments]
-    arguments = [
-        word._replace(text=f"-I{word.text.partition('=')[2]}") if word.text.startswith("--replace=") else word
-        for word in arguments
-    ]
-    options = split([word for word in arguments if not re.fullmatch(r"-[el]\d*", word.text)], _XARGS)
-    if options.problem:
-        yield Unreadable(f"`xargs`: {options.problem}")
-    mark = next((value.text for letter in "IJ" if (value := options.letters.get(letter))), "")
-    if options.rest:
-        yield StartedCommand(tuple(_filled_in(word, mark) for word in options.rest), open_ended=not mark)
+    own_words, mark = [], ""
+    rest = list(words[1:])
+    while rest and rest[0].text.startswith("-") and rest[0].text != "--":
+        word = rest.pop(0)
+        if match := _XARGS_ATTACHED.fullmatch(word.text):
+            mark = match[2] or "{}" if match[1] else mark
+            continue
+        own_words.append(word)
+        if rest and (word.text[1:] in _XARGS.valued or word.text[2:] in _XARGS.long_valued):
+            own_words.append(rest.pop(0))
+    if rest and rest[0].text == "--":
+        rest.pop(0)
+    options = split(own_words, _XARGS)
+    if options.problem or (rest and not rest[0].known):
+        yield Unreadable(
+            f"`xargs`: {options.problem or 'a word that the shell fills in stands where options are'}"
+        )
+    mark = next((value.text for letter in "IJ" if (value := options.letters.get(letter))), mark)
+    if rest:
+        yield StartedCommand(tuple(_filled_in(word, mark) for word in rest), open_ended=not mark)
 
 
 def parallel(words: Sequence[Word]) -> Iterator[Started]:
