@@ -140,6 +140,17 @@ def test_a_rule_about_paths_sees_arguments_redirects_and_directories(
     assert decide(command, SECRETS) == decision
 
 
+def test_a_path_in_the_home_directory_can_be_written_with_a_tilde(
+    decide: Decide, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", "/home/somebody")
+    rule = {"decision": "deny", "paths": ["~/.ssh/**"]}
+    assert decide("cat ~/.ssh/id", rule) == "deny"
+    assert decide("cat /home/somebody/.ssh/id", rule) == "deny"
+    assert decide("cd && cat .ssh/id", rule) == "deny"
+    assert decide("cat ~/.profile", rule) == ""
+
+
 def test_paths_are_those_of_the_programs_that_the_rule_names(decide: Decide) -> None:
     rule = {**SECRETS, "program": ["cat"]}
     assert decide("cat src/a.py; ls secrets/key", rule) == ""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable, Sequence
 from enum import IntEnum
@@ -64,6 +65,7 @@ def _arguments(entries: Sequence[str], command: Command) -> Applies:
 def _paths(patterns: Sequence[str], command: Command, call: ShellCall) -> Applies:
     if not patterns:
         return Applies.YES
+    patterns = [os.path.expanduser(pattern) for pattern in patterns]  # `~/.ssh/**`
     named = call.named_by(command)
     if any_chosen(named.names, patterns) or call.covers(named.directories, patterns):
         return Applies.YES
