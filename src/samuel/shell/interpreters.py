@@ -4,32 +4,46 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 from samuel.shell.started import Started, StartedInput, Unreadable, joined_script
 from samuel.shell.word import Word
 
 SHELLS = frozenset({"sh", "bash", "dash", "zsh", "ksh", "ksh93", "mksh", "ash", "rbash", "yash", "posh"})
-_SHELL_VALUED = frozenset({"-o", "+o", "-O", "+O"})
 _SHELL_FILES = ("--rcfile", "--init-file")
 _INFORMATION = frozenset({"--version", "--help", "-V", "-h", "--versions"})
 
-# The options of an interpreter whose value is a program: a letter each, and long names.
-_INLINE: tuple[tuple[str, str, tuple[str, ...]], ...] = (
-    (r"(?:python|pypy)[\d.]*w?", "c", ()),
-    (r"perl[\d.]*", "eE", ()),
-    (r"ruby[\d.]*|jruby", "e", ()),
-    (r"node|nodejs|bun|deno", "ep", ("--eval", "--print", "eval", "repl")),
-    (r"php[\d.]*", "rBER", ("--run",)),
-    (r"lua[\d.]*|luajit", "e", ()),
-    (r"R|Rscript|julia|osascript|groovy|scala|guile|sbcl|ghc|elixir|erl", "eE", ("--eval", "--expression")),
-    (r"tclsh[\d.]*|expect|wish", "c", ()),
-    (r"fish|csh|tcsh|nu|xonsh|elvish|pwsh|powershell(?:\.exe)?|cmd(?:\.exe)?", "cCeE", ("-Command", "--command")),
-    (r"sqlite3?|psql|mysql|mongosh|redis-cli", "\0", ()),
-    (r"gdb|lldb", "x", ("-ex", "--eval-command", "-o")),
+
+class Interpreter(NamedTuple):
+    names: re.Pattern[str]
+    inline: str
+    """Letters of options whose value is a program."""
+    inline_names: tuple[str, ...] = ()
+    flags: str = ""
+    """Letters of options without a value. The word after any other option may be its value."""
+
+
+INTERPRETERS = (
+    Interpreter(re.compile(r"(?:python|pypy)[\d.]*w?"), "c", (), "bBdEiIOPqRsSuvx"),
+    Interpreter(re.compile(r"perl[\d.]*"), "eE", (), "acnpstTuUvwWXl"),
+    Interpreter(re.compile(r"ruby[\d.]*|jruby"), "e", (), "aclnpsSUvwW"),
+    Interpreter(re.compile(r"node|nodejs|bun|deno"), "ep", ("--eval", "--print", "eval", "repl")),
+    Interpreter(re.compile(r"php[\d.]*"), "rBER", ("--run",), "nqsvw"),
+    Interpreter(re.compile(r"lua[\d.]*|luajit"), "e", (), "iEvW"),
+    Interpreter(
+        re.compile(r"R|Rscript|julia|osascript|groovy|scala|guile|sbcl|ghc|elixir|erl"),
+        "eE",
+        ("--eval", "--expression"),
+    ),
+    Interpreter(re.compile(r"tclsh[\d.]*|expect|wish"), "c"),
+    Interpreter(
+        re.compile(r"fish|csh|tcsh|nu|xonsh|elvish|pwsh|powershell(?:\.exe)?|cmd(?:\.exe)?"),
+        "cCeE",
+        ("-Command", "--command", "/c", "/C"),
+    ),
+    Interpreter(re.compile(r"gdb|lldb"), "x", ("-ex", "--eval-command", "-o")),
 )
-INTERPRETERS = tuple((re.compile(names), letters, options) for names, letters, options in _INLINE)
-# Clients of databases read their input too, but it is data for a server as often as not.
-_NOT_FROM_INPUT = re.compile(r"bun|deno|sqlite3?|psql|mysql|mongosh|redis-cli|gdb|lldb|ghc|elixir|erl|cmd.*")
+_NOT_FROM_INPUT = re.compile(r"bun|deno|gdb|lldb|ghc|elixir|erl|cmd.*")
 
 
 def shell(words: Sequence[Word]) -> Iterator[Started]:
@@ -55,7 +69,7 @@ def shell(words: Sequence[Word]) -> Iterator[Started]:
         if not text.startswith("--"):
             is_inline |= "c" in text and text[0] == "-"
             reads_input |= "s" in text and text[0] == "-"
-        takes_value = text in _SHELL_VALUED or text in _SHELL_FILES
+        takes_value = text in _SHELL_FILES or (not text.startswith("--") and text[-1] in "oO")
         position += 2 if takes_value else 1
     rest = words[position:]
     if is_inline:
@@ -69,26 +83,25 @@ def shell(words: Sequence[Word]) -> Iterator[Started]:
 def interpreter(words: Sequence[Word]) -> Iterator[Started]:
     """`python -c text` and the like. A script file is a program like any other."""
     name = words[0].text.rpartition("/")[2]
-    letters, options = next((row[1], row[2]) for row in INTERPRETERS if row[0].fullmatch(name))
+    language = next(row for row in INTERPRETERS if row.names.fullmatch(name))
+    may_be_value = False
     for word in words[1:]:
         text = word.text
         if text in _INFORMATION:
             return
         if text == "-" or text in ("/dev/stdin", "/dev/fd/0"):
             break
-        is_cluster = text.startswith("-") and not text.startswith("--")
-        if text in options or any(text.startswith(f"{option}=") for option in options if option[:2] == "--"):
+        letters = text[1:] if text.startswith("-") and not text.startswith("--") else ""
+        if text.partition("=")[0] in language.inline_names or set(language.inline) & set(letters):
             yield Unreadable(f"`{name}` runs text in a language of its own")
             return
-        if is_cluster and name.startswith(("python", "pypy")) and "m" in text and "c" not in text:
-            return
-        if is_cluster and set(letters) & set(text[1:]):
-            yield Unreadable(f"`{name}` runs text in a language of its own")
-            return
-        if not text.startswith("-"):
+        if letters and name.startswith(("python", "pypy")) and "m" in letters:
+            return  # a module is a program like any other
+        if not text.startswith("-") and not may_be_value:
             if not word.known:
                 yield Unreadable(f"`{name}` gets a word that the shell fills in")
             return
+        may_be_value = text.startswith("-") and not (letters and set(letters) <= set(language.flags))
     if not _NOT_FROM_INPUT.fullmatch(name):
         yield StartedInput(is_shell=False)
 

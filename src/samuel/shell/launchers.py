@@ -26,7 +26,7 @@ _SCRIPT = Options("aefq", "cEIoOBmtT", named("append flush quiet return"), named
 _RUNNING_OPTIONS: dict[str, re.Pattern[str]] = {
     "git": re.compile(
         r"(?:-c)?(?:alias\.|core\.(?:pager|editor|sshcommand|fsmonitor|hookspath)|\S*\.(?:cmd|helper)=).*"
-        r"|--exec-path=.+|--upload-pack.*|--receive-pack.*|--exec.*",
+        r"|foreach|--exec-path=.+|--upload-pack.*|--receive-pack.*|--exec.*",
         re.DOTALL | re.IGNORECASE,
     ),
     "tar": re.compile(
@@ -106,7 +106,7 @@ def ssh(words: Sequence[Word]) -> Iterator[Started]:
     options = split(words[1:], _SSH)
     if options.problem:
         yield Unreadable(f"`ssh`: {options.problem}")
-    if (setting := options.letters.get("o")) and re.search("command", setting.text, re.IGNORECASE):
+    if any(re.search("(?:proxy|local|remote|hosts)command", word.text, re.IGNORECASE) for word in words[1:]):
         yield Unreadable("`ssh` runs a command to connect")
     host, *rest = options.rest or [Word("")]
     # Options may stand between the host and the command too.

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from samuel.shell.options import Options, named, split
 from samuel.shell.started import Started, StartedCommand, StartedInput, StartedScript, Unreadable, joined_script
+from samuel.shell.variables import reason_to_doubt
 from samuel.shell.word import Word
 
 _ASSIGNMENT = re.compile(r"[^=/]*=")
@@ -119,8 +120,9 @@ def prefixed(words: Sequence[Word]) -> Iterator[Started]:
         yield joined_script(rest[1:2])
         return
     if prefix.assignments:
-        while rest and _ASSIGNMENT.match(rest[0].text):
-            rest.pop(0)
+        while rest and (rest[0].text == "-" or _ASSIGNMENT.match(rest[0].text)):
+            if reason := reason_to_doubt(rest.pop(0).text):
+                yield Unreadable(reason)
     to_shell = bool({*prefix.shell.split()} & options.letters.keys())
     if rest:
         yield joined_script(rest) if to_shell else StartedCommand(tuple(rest))

@@ -11,6 +11,9 @@ STARTERS: dict[str, Starts] = {
     **dict.fromkeys(("awk", "gawk", "mawk", "nawk"), interpreters.awk),
     **dict.fromkeys(("sed", "gsed"), interpreters.sed),
     **dict.fromkeys(launchers.RUNNING_OPTIONS, launchers.by_option),
+    **dict.fromkeys(("let", "declare", "typeset", "local", "readonly"), builtins.evaluated_names),
+    **dict.fromkeys(("unset", "read", "test", "printf", "wait"), builtins.evaluated_names),
+    **dict.fromkeys(("mapfile", "readarray", "compgen", "complete", "bind"), builtins.called_back),
     **dict.fromkeys(("hash", "enable", "fc"), builtins.loaded),
     **dict.fromkeys(("source", "."), builtins.sourced),
     **dict.fromkeys(("su", "runuser"), launchers.su),
@@ -31,5 +34,5 @@ def starter(program: str) -> Starts | None:
     """What tells which commands a program starts; None for one that starts none that could be read."""
     if program in STARTERS:
         return STARTERS[program]
-    is_interpreter = any(names.fullmatch(program) for names, _, _ in interpreters.INTERPRETERS)
+    is_interpreter = any(row.names.fullmatch(program) for row in interpreters.INTERPRETERS)
     return interpreters.interpreter if is_interpreter else None

@@ -20,6 +20,7 @@ from samuel.shell.redirects import (
 )
 from samuel.shell.started import Started, StartedCommand, StartedInput, StartedScript
 from samuel.shell.syntax import parse
+from samuel.shell.variables import reason_to_doubt
 from samuel.shell.word import Word, words_of
 
 if TYPE_CHECKING:
@@ -35,7 +36,6 @@ LONGEST_PART = 200
 
 _REDIRECTS = frozenset({"file_redirect", "heredoc_redirect", "herestring_redirect"})
 _SIMPLE = frozenset({"command", "declaration_command", "unset_command"})
-_LOADERS = re.compile(r"(LD_PRELOAD|LD_AUDIT|BASH_ENV|ENV|PROMPT_COMMAND|PS0|PS4|BASH_FUNC_.*|ZDOTDIR)\+?=")
 _LATER_CODE = re.compile(r"\$\(|`")
 _BACKTICK_ESCAPE = re.compile(r"\\([\\$`])")
 
@@ -228,8 +228,8 @@ class Reader:
         """An assignment may decide what runs: at once (`BASH_ENV`), or when its value is evaluated later."""
         text = self._syntax.text(node)
         words = [word for group in _adjacent(node.children) for word in self._words(group)]
-        if _LOADERS.match(text):
-            self._note("a variable makes programs or shells run something else", text)
+        if reason := reason_to_doubt(text):
+            self._note(reason, text)
         elif any(word.known and _LATER_CODE.search(word.text) for word in words):
             self._note("a value has commands in it that may run later", text)
 
