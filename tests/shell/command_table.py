@@ -7,7 +7,7 @@ from pathlib import Path
 from shlex import quote
 from typing import NamedTuple
 
-from samuel.shell import Command, Reading
+from samuel.shell import Reading, ShellCommand
 
 FILE = Path(__file__).parent / "commands.txt"
 
@@ -53,13 +53,15 @@ def with_readings(read: dict[str, tuple[str, ...]]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _command_line(command: Command) -> str:
+def _command_line(command: ShellCommand) -> str:
     words = [_word(command, index) for index in range(len(command.words))]
-    files = [f"{item.operator} {item.target if item.known else f'⟨{item.target}⟩'}" for item in command.redirects]
+    files = [
+        f"{item.operator} {item.target if item.literal else f'⟨{item.target}⟩'}" for item in command.redirects
+    ]
     return " ".join((*words, *(("…",) if command.open_ended else ()), *files)).replace("\n", "⏎")
 
 
-def _word(command: Command, index: int) -> str:
+def _word(command: ShellCommand, index: int) -> str:
     word = command.words[index]
     if index in command.unknown:
         return f"⟨{word}⟩"

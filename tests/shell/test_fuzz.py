@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.length import at_length
 
-from samuel.shell import Command, commands
+from samuel.shell import ShellCommand, commands
 from samuel.shell.reader import MAX_COMMANDS, MAX_OPAQUE
 
 from .command_table import entries
@@ -233,7 +233,7 @@ def programs_run_by_bash(script: str, directory: Path) -> list[list[str]]:
     return [record.split("\x1f")[:-1] for record in records if record.endswith("\x1f")]
 
 
-def could_be(command: Command, argv: list[str]) -> bool:
+def could_be(command: ShellCommand, argv: list[str]) -> bool:
     if command.unknown or command.patterns or command.open_ended:
         return command.words[:1] == tuple(argv[:1])
     return list(command.words) == argv

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from samuel.shipped.policy_guard.rules import GuardedCall, Policy, Rule, Verdict, judge
+from samuel.shipped.policy_guard.rules import GuardedCall, Policy, PolicyVerdict, Rule, judge
 
 
 def call(environments: tuple[str, ...] = (), paths: tuple[str, ...] = (), **fields: Any) -> GuardedCall:
@@ -23,8 +23,8 @@ def test_the_first_matching_rule_of_a_policy_decides() -> None:
             Rule("ask"),
         )
     )
-    assert judge(policy, call(ability_id="abc")) == Verdict("allow", 2, policy.rules[1])
-    assert judge(policy, call(ability_id="b")) == Verdict("ask", 3, policy.rules[2])
+    assert judge(policy, call(ability_id="abc")) == PolicyVerdict("allow", 2, policy.rules[1])
+    assert judge(policy, call(ability_id="b")) == PolicyVerdict("ask", 3, policy.rules[2])
     assert judge(Policy(), call(ability_id="b")) is None
 
 

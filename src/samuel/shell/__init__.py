@@ -12,9 +12,9 @@ file, `make`, an alias of git) is not read.
 
 from __future__ import annotations
 
-from samuel.shell.reading import Command, Opaque, Reading, Redirect
+from samuel.shell.reading import Opaque, Reading, Redirect, ShellCommand
 
-__all__ = ["Command", "Opaque", "Reading", "Redirect", "commands"]
+__all__ = ["Opaque", "Reading", "Redirect", "ShellCommand", "commands"]
 
 
 def commands(text: str) -> Reading:

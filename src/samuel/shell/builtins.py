@@ -30,24 +30,24 @@ def aliased(words: Sequence[Word]) -> Iterator[Started]:
     for word in words[1:]:
         _, equals, text = word.text.partition("=")
         if equals:
-            yield StartedScript(text, word.known, open_ended=True)
+            yield StartedScript(text, word.literal, open_ended=True)
 
 
 def evaluated_names(words: Sequence[Word]) -> Iterator[Started]:
     """`let`, `declare`, `read` and others evaluate the index of an array: `let 'a[$(rm x)]'`."""
     is_plain_printf = words[0].text == "printf" and all(word.text != "-v" for word in words)
-    if not is_plain_printf and any(word.known and ("$(" in word.text or "`" in word.text) for word in words[1:]):
+    if not is_plain_printf and any(word.literal and ("$(" in word.text or "`" in word.text) for word in words[1:]):
         yield Unreadable(f"`{words[0].text}` may run commands in the name of a variable")
 
 
 def called_back(words: Sequence[Word]) -> Iterator[Started]:
     """`mapfile -C` and `compgen -C` run a command."""
-    if any(word.text.startswith(("-C", "-x", "-F")) or not word.known for word in words[1:]):
+    if any(word.text.startswith(("-C", "-x", "-F")) or not word.literal for word in words[1:]):
         yield Unreadable(f"`{words[0].text}` may run a command")
 
 
 def loaded(words: Sequence[Word]) -> Iterator[Started]:
     """`hash -p` and `enable -f` give a name another meaning; `fc` runs commands of the past."""
     name = words[0].text
-    if name == "fc" or any(word.text.startswith(("-p", "-f")) or not word.known for word in words[1:]):
+    if name == "fc" or any(word.text.startswith(("-p", "-f")) or not word.literal for word in words[1:]):
         yield Unreadable(f"`{name}` changes what runs")

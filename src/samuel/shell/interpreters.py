@@ -54,7 +54,7 @@ def shell(words: Sequence[Word]) -> Iterator[Started]:
         text = word.text
         if is_inline and not text.startswith(("-", "+")):
             break
-        if not word.known or word.pattern:
+        if not word.literal or word.pattern:
             yield Unreadable(f"`{name}` gets a word that the shell fills in")
             return
         if text in _INFORMATION and text.startswith("--"):
@@ -98,7 +98,7 @@ def interpreter(words: Sequence[Word]) -> Iterator[Started]:
         if letters and name.startswith(("python", "pypy")) and "m" in letters:
             return  # a module is a program like any other
         if not text.startswith("-") and not may_be_value:
-            if not word.known:
+            if not word.literal:
                 yield Unreadable(f"`{name}` gets a word that the shell fills in")
             return
         may_be_value = text.startswith("-") and not (letters and set(letters) <= set(language.flags))
@@ -108,7 +108,7 @@ def interpreter(words: Sequence[Word]) -> Iterator[Started]:
 
 def awk(words: Sequence[Word]) -> Iterator[Started]:
     """awk can start programs by `system`, `|` and `getline`."""
-    if any(not word.known or re.search(r"system|getline|\||@", word.text) for word in words[1:]):
+    if any(not word.literal or re.search(r"system|getline|\||@", word.text) for word in words[1:]):
         yield Unreadable("`awk` may run commands from its program")
 
 

@@ -67,7 +67,7 @@ def _is_plus(words: Sequence[Word], position: int) -> bool:
 
 
 def _filled_in(word: Word, mark: str) -> Word:
-    return word._replace(known=False) if mark and mark in word.text else word
+    return word._replace(literal=False) if mark and mark in word.text else word
 
 
 def xargs(words: Sequence[Word]) -> Iterator[Started]:
@@ -85,7 +85,7 @@ def xargs(words: Sequence[Word]) -> Iterator[Started]:
     if rest and rest[0].text == "--":
         rest.pop(0)
     options = split(own_words, _XARGS)
-    if options.problem or (rest and not rest[0].known):
+    if options.problem or (rest and not rest[0].literal):
         yield Unreadable(
             f"`xargs`: {options.problem or 'a word that the shell fills in stands where options are'}"
         )
@@ -145,7 +145,7 @@ def script(words: Sequence[Word]) -> Iterator[Started]:
     if options.problem:
         yield Unreadable(f"`script`: {options.problem}")
     elif isinstance(text, Word):
-        yield StartedScript(text.text, text.known)
+        yield StartedScript(text.text, text.literal)
     elif len(options.rest) > 1:  # as on BSD: the file, then the command
         yield StartedCommand(options.rest[1:])
     else:

@@ -39,7 +39,7 @@ def split(words: Sequence[Word], options: Options) -> Split:
     while position < len(words):
         word = words[position]
         text = word.text
-        if not word.known and not text.startswith("--"):
+        if not word.literal and not text.startswith("--"):
             what = "a word that the shell fills in stands where options are"
             return Split(letters, tuple(words[position:]), what)
         if not text.startswith("-") or text == "-":

@@ -136,4 +136,4 @@ def _split_strings(letters: dict[str, Word | None], rest: Sequence[Word]) -> Ite
         if word := letters.get(option):
             assigned = re.sub(r"^(?:\s*[A-Za-z_]\w*=\S*)+", "", word.text)
             tail = "".join(f" {other.text}" for other in rest)
-            yield StartedScript(f"{assigned}{tail}", exact=word.known and "\\" not in word.text)
+            yield StartedScript(f"{assigned}{tail}", exact=word.literal and "\\" not in word.text)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from samuel.shell.pieces import is_translation_mark, pieces_of
 from samuel.shell.programs import starter
-from samuel.shell.reading import Command, Opaque, Redirect
+from samuel.shell.reading import Opaque, Redirect, ShellCommand
 from samuel.shell.redirects import (
     NO_INPUT,
     NOTHING_TRAILING,
@@ -44,7 +44,7 @@ class Reader:
     """The commands and the opaque parts of a text, and of the texts in it."""
 
     def __init__(self) -> None:
-        self.commands: list[Command] = []
+        self.commands: list[ShellCommand] = []
         self.opaque: list[Opaque] = []
         self._open_ended = 0  # above 0 in the text of an alias
         self._syntax = parse("")
@@ -95,7 +95,7 @@ class Reader:
         if node.type == "variable_assignment":
             self._assignment(node)
         if trailing.files:
-            self.commands.append(Command((), trailing.files))
+            self.commands.append(ShellCommand((), trailing.files))
         if trailing.words:
             self._note("words after a redirect are not understood", self._syntax.text(node))
         for child in node.named_children:
@@ -119,8 +119,8 @@ class Reader:
         output = NO_INPUT
         if body is not None:
             output = self._statement(body, redirects.input_text or input_text, new_trailing)
-        else:
-            self.commands.append(Command((), new_trailing.files))
+        elif new_trailing.files:
+            self.commands.append(ShellCommand((), new_trailing.files))
         self._redirect_parts(redirects, output)
         return output
 
@@ -142,7 +142,7 @@ class Reader:
         if words:
             self._run(words, files, new_input, open_ended=self._open_ended > 0)
         elif files:
-            self.commands.append(Command((), files))
+            self.commands.append(ShellCommand((), files))
         for part in parts:
             if part.is_named:
                 self._statement(part, NO_INPUT)
@@ -174,20 +174,20 @@ class Reader:
         if self._depth > MAX_DEPTH or len(self.commands) >= MAX_COMMANDS:
             self._note("it is nested too deeply, or too long", " ".join(word.text for word in words))
             return
-        unknown = frozenset(index for index, word in enumerate(words) if not word.known)
+        unknown = frozenset(index for index, word in enumerate(words) if not word.literal)
         patterns = frozenset(index for index, word in enumerate(words) if word.pattern)
-        command = Command(tuple(word.text for word in words), redirects, unknown, patterns, open_ended)
+        command = ShellCommand(tuple(word.text for word in words), redirects, unknown, patterns, open_ended)
         self.commands.append(command)
         typed = " ".join(command.words)
         head = words[0]
-        if not head.known:
+        if not head.literal:
             self._note("the program is not known until the command runs", typed)
         elif head.pattern and head.text != "[":
             self._note("the program is a pattern of file names", typed)
         elif head.text.startswith("="):
             self._note("in zsh, `=` before a program stands for its path", typed)
         starts = starter(command.program)
-        if starts is None or not head.known:
+        if starts is None or not head.literal:
             return
         self._depth += 1
         for started in starts(words):
@@ -230,7 +230,7 @@ class Reader:
         words = [word for group in _adjacent(node.children) for word in self._words(group)]
         if reason := reason_to_doubt(text):
             self._note(reason, text)
-        elif any(word.known and _LATER_CODE.search(word.text) for word in words):
+        elif any(word.literal and _LATER_CODE.search(word.text) for word in words):
             self._note("a value has commands in it that may run later", text)
 
     def _is_escaped_backticks(self, node: Node) -> bool:

@@ -15,7 +15,7 @@ class Redirect(NamedTuple):
     """`<`, `>`, `>>`, `>|`, `&>`, `&>>` or `<>`."""
     target: str
     """The file, without its quotes."""
-    known: bool = True
+    literal: bool = True
     """False if the shell fills in a part of `target`, which then is as it was typed: `$HOME/log`."""
 
     @property
@@ -24,7 +24,7 @@ class Redirect(NamedTuple):
         return ">" in self.operator
 
 
-class Command(NamedTuple):
+class ShellCommand(NamedTuple):
     """A command that the shell, or a program like `sudo`, would start."""
 
     words: tuple[str, ...]
@@ -56,7 +56,7 @@ class Opaque(NamedTuple):
 class Reading(NamedTuple):
     """What a shell would run for a text."""
 
-    commands: tuple[Command, ...]
+    commands: tuple[ShellCommand, ...]
     """In the order of the text; a program like `sudo` comes before the command that it starts."""
     opaque: tuple[Opaque, ...]
     """Empty if everything could be read."""

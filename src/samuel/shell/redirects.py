@@ -87,7 +87,7 @@ def redirects_of(nodes: Iterable[Node], syntax: Syntax) -> StatementRedirects:
 def output_text(words: Sequence[Word], input_text: InputText) -> InputText:
     """What `echo`, `printf` and `cat` print, if that is in the text."""
     texts = [word.text for word in words]
-    exact = all(word.known and not word.pattern for word in words)
+    exact = all(word.literal and not word.pattern for word in words)
     match texts:
         case ["echo", *rest] if not any("\\" in text or re.fullmatch("-[neE]+", text) for text in rest):
             return InputText(" ".join(rest), exact)
@@ -103,7 +103,7 @@ def _file(operator: str, targets: Sequence[Node], syntax: Syntax) -> list[Redire
     for word in (word for target in targets for word in words_of(list(pieces_of(target, syntax)))):
         if operator in (">&", "<&", ">&-", "<&-") and _DESCRIPTOR.fullmatch(word.text):
             continue
-        redirects.append(Redirect(operator, word.text, word.known and not word.pattern))
+        redirects.append(Redirect(operator, word.text, word.literal and not word.pattern))
     return redirects
 
 
@@ -111,7 +111,7 @@ def _herestring(targets: Sequence[Node], syntax: Syntax) -> InputText:
     words = [word for target in targets for word in words_of(list(pieces_of(target, syntax)))]
     if not words:
         return NO_INPUT
-    return InputText(" ".join(word.text for word in words), all(word.known for word in words))
+    return InputText(" ".join(word.text for word in words), all(word.literal for word in words))
 
 
 def _heredoc(node: Node, syntax: Syntax) -> InputText:

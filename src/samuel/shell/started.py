@@ -44,5 +44,5 @@ Starts: TypeAlias = Callable[[Sequence[Word]], Iterator[Started]]
 
 def joined_script(words: Sequence[Word], open_ended: bool = False) -> StartedScript:
     """The words as one text, as `eval` and `ssh` make it."""
-    exact = all(word.known and not word.pattern for word in words)
+    exact = all(word.literal and not word.pattern for word in words)
     return StartedScript(" ".join(word.text for word in words), exact, open_ended)

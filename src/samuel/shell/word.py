@@ -25,7 +25,7 @@ class Piece(NamedTuple):
 
 class Word(NamedTuple):
     text: str
-    known: bool = True
+    literal: bool = True
     """False if the shell fills in a part of it."""
     pattern: bool = False
     """True if the shell looks for files with such names."""
@@ -45,14 +45,14 @@ def words_of(pieces: Sequence[Piece]) -> list[Word]:
     try:
         return [_word(alternative) for alternative in _alternatives(units, MAX_BRACES)]
     except _TooManyWords:
-        return [_word(units)._replace(known=False)]
+        return [_word(units)._replace(literal=False)]
 
 
 def _word(units: Sequence[Piece]) -> Word:
     unquoted = "".join(unit.text if unit.kind == "plain" else "\0" for unit in units)
     return Word(
         "".join(unit.text for unit in units),
-        known=all(unit.kind != "unknown" for unit in units),
+        literal=all(unit.kind != "unknown" for unit in units),
         pattern=bool(_GLOB.search(unquoted)),
     )
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from fnmatch import fnmatch
 from typing import NamedTuple
 
-from samuel.shell import Command
+from samuel.shell import ShellCommand
 from samuel.shipped.policy_guard.paths import ProjectPaths
 
 MAX_DIRECTORIES = 8
@@ -37,7 +37,7 @@ class CommandPaths:
         self._directories = [root, *(os.path.join(root, directory) for directory in directories)]
         self._is_somewhere_else = False  # after `cd $x`: a relative path may be anything
 
-    def follow(self, commands: Iterable[Command]) -> None:
+    def follow(self, commands: Iterable[ShellCommand]) -> None:
         """Note the directories that the commands change to."""
         current = self._directories[-1]
         for command in commands:
@@ -51,13 +51,13 @@ class CommandPaths:
         self._is_somewhere_else |= len(self._directories) > MAX_DIRECTORIES
         del self._directories[MAX_DIRECTORIES:]
 
-    def named_by(self, command: Command) -> NamedPaths:
+    def named_by(self, command: ShellCommand) -> NamedPaths:
         names: set[str] = set()
         directories: set[str] = set()
         complete = not (command.open_ended or command.unknown - {0})
         words = [(word, index in command.patterns) for index, word in enumerate(command.words) if index]
         words += [(redirect.target, bool(_WILDCARD.search(redirect.target))) for redirect in command.redirects]
-        complete &= all(redirect.known or _WILDCARD.search(redirect.target) for redirect in command.redirects)
+        complete &= all(redirect.literal or _WILDCARD.search(redirect.target) for redirect in command.redirects)
         for word, is_pattern in words:
             for part in _parts(word):
                 complete &= not (self._is_somewhere_else and not os.path.isabs(part) and not part.startswith("-"))

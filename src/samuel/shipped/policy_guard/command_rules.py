@@ -10,7 +10,7 @@ from fnmatch import fnmatchcase
 from typing import NamedTuple
 
 from samuel.files.globs import any_chosen
-from samuel.shell import Command, Opaque, Redirect
+from samuel.shell import Opaque, Redirect, ShellCommand
 from samuel.shipped.policy_guard.command_paths import NamedPaths
 
 _SHORT_FLAGS = re.compile(r"-[A-Za-z]+")
@@ -32,9 +32,9 @@ class CommandConditions(NamedTuple):
 class ShellCall(NamedTuple):
     """The commands of a call, as they were read."""
 
-    commands: tuple[Command, ...] = ()
+    commands: tuple[ShellCommand, ...] = ()
     opaque: tuple[Opaque, ...] = ()
-    named_by: Callable[[Command], NamedPaths] = lambda _: NamedPaths(frozenset(), frozenset(), True)
+    named_by: Callable[[ShellCommand], NamedPaths] = lambda _: NamedPaths(frozenset(), frozenset(), True)
     covers: Callable[[frozenset[str], Sequence[str]], bool] = lambda _directories, _patterns: False
 
 
@@ -49,20 +49,20 @@ def permits(conditions: CommandConditions, call: ShellCall) -> bool:
     return bool(call.commands) and not call.opaque and all(_permits(conditions, item) for item in call.commands)
 
 
-def _restricts(conditions: CommandConditions, command: Command, call: ShellCall) -> Applies:
+def _restricts(conditions: CommandConditions, command: ShellCommand, call: ShellCall) -> Applies:
     if conditions.program and not _is_program(command, conditions.program, ignore_case=True):
         return Applies.MAYBE if command.words and 0 in command.unknown | command.patterns else Applies.NO
     return min(_arguments(conditions.arguments, command), _paths(conditions.paths, command, call))
 
 
-def _arguments(entries: Sequence[str], command: Command) -> Applies:
+def _arguments(entries: Sequence[str], command: ShellCommand) -> Applies:
     if not entries or any(_has_arguments(entry, command.words[1:]) for entry in entries):
         return Applies.YES
     is_complete = not command.open_ended and not command.unknown - {0}
     return Applies.NO if is_complete else Applies.MAYBE
 
 
-def _paths(patterns: Sequence[str], command: Command, call: ShellCall) -> Applies:
+def _paths(patterns: Sequence[str], command: ShellCommand, call: ShellCall) -> Applies:
     if not patterns:
         return Applies.YES
     patterns = [os.path.expanduser(pattern) for pattern in patterns]  # `~/.ssh/**`
@@ -72,7 +72,7 @@ def _paths(patterns: Sequence[str], command: Command, call: ShellCall) -> Applie
     return Applies.NO if named.complete else Applies.MAYBE
 
 
-def _is_program(command: Command, globs: Sequence[str], ignore_case: bool) -> bool:
+def _is_program(command: ShellCommand, globs: Sequence[str], ignore_case: bool) -> bool:
     names = {command.program, *command.words[:1]} - {""}
     if ignore_case:  # some file systems do
         names, globs = {name.casefold() for name in names}, [glob.casefold() for glob in globs]
@@ -98,7 +98,7 @@ def _fits(argument: str, glob: str) -> bool:
     return fnmatchcase(argument, glob) or fnmatchcase(name, glob) or is_abbreviation
 
 
-def _permits(conditions: CommandConditions, command: Command) -> bool:
+def _permits(conditions: CommandConditions, command: ShellCommand) -> bool:
     if not command.words or command.open_ended or any(map(_changes_a_file, command.redirects)):
         return False
     if conditions.program and not _is_program(command, conditions.program, ignore_case=False):

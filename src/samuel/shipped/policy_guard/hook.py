@@ -18,7 +18,7 @@ from samuel.shipped.policy_guard.command_paths import CommandPaths
 from samuel.shipped.policy_guard.command_rules import ShellCall
 from samuel.shipped.policy_guard.command_text import SHELL, command_lines
 from samuel.shipped.policy_guard.paths import ProjectPaths
-from samuel.shipped.policy_guard.rules import ALLOW, GuardedCall, Policy, Verdict, judge
+from samuel.shipped.policy_guard.rules import ALLOW, GuardedCall, Policy, PolicyVerdict, judge
 
 ENVIRONMENT_KEYS = ("environment", "env", "target_environment")  # by which an input names its environment
 COMMAND_KEYS = ("command", "cmd", "script", "code", "args")  # here a text of several lines names paths too
@@ -42,7 +42,7 @@ def hook(event: PreAbilityCall) -> dict[str, Any]:
     return {"decision": "deny", "reason": reason, "error": "blocked_by_policy", "messages_to_user": [reason]}
 
 
-def _reason(verdict: Verdict, ability_id: str) -> str:
+def _reason(verdict: PolicyVerdict, ability_id: str) -> str:
     rule_reason = verdict.rule.reason or f"rule {verdict.number} of the policy says {verdict.rule.decision}"
     if verdict.doubt:
         command = one_line(verdict.doubt)

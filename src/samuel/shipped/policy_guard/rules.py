@@ -59,7 +59,7 @@ class Policy(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fie
     opaque: Literal["deny", "ask", "allow"] = "ask"
 
 
-class Verdict(NamedTuple):
+class PolicyVerdict(NamedTuple):
     """What the policy says to a call."""
 
     decision: Literal["deny", "ask", "allow"]
@@ -108,20 +108,20 @@ def read(table: ConfigTable) -> Policy:
     return Policy(tuple(rules), opaque)  # type: ignore[arg-type]  # one of these three
 
 
-def judge(policy: Policy, call: GuardedCall) -> Verdict | None:
+def judge(policy: Policy, call: GuardedCall) -> PolicyVerdict | None:
     """What the first rule that matches says, or the policy about commands that nobody can read; the stricter."""
-    doubtful: Verdict | None = None
+    doubtful: PolicyVerdict | None = None
     for number, rule in enumerate(policy.rules, 1):
         applies = _applies(rule, call)
         if applies is Applies.YES:
-            match = Verdict(rule.decision, number, rule)
+            match = PolicyVerdict(rule.decision, number, rule)
             return doubtful if doubtful and _strictness(doubtful) > _strictness(match) else match
         if applies is Applies.MAYBE and doubtful is None and policy.opaque != ALLOW:
-            doubtful = Verdict(policy.opaque, number, rule, _doubt(call))
+            doubtful = PolicyVerdict(policy.opaque, number, rule, _doubt(call))
     return doubtful
 
 
-def _strictness(verdict: Verdict) -> int:
+def _strictness(verdict: PolicyVerdict) -> int:
     return (ALLOW, "ask", "deny").index(verdict.decision)
 
 
