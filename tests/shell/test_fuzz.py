@@ -83,6 +83,12 @@ def test_text_beyond_a_limit_is_opaque(text: str, reason: str) -> None:
     assert any(reason in part.reason for part in commands(text).opaque)
 
 
+def test_characters_far_beyond_ascii_are_letters_of_a_word() -> None:
+    text = "".join(map(chr, range(0xE0000, 0x10FFFF, 97)))
+    (command,) = commands(f"{text} ${{{text}}} é{{a,b}}").commands
+    assert command.words == (text, f"${{{text}}}", "éa", "éb")
+
+
 def test_a_word_with_too_many_alternatives_is_not_known() -> None:
     (command,) = commands("echo " + "{a,b}" * 20 + " {1..999999} " + "{a," * 20 + "b" + "}" * 20).commands
     assert command.unknown == {1, 2, 3}

@@ -26,6 +26,7 @@ CHUNK = 64
 READS_PER_CHUNK, READS = 8, 400
 
 _CONTINUATION = re.compile(rb"(?<!\\)(?:\\\\)*(\\\n)")
+_NOT_ASCII = re.compile(rb"[\x80-\xff]")
 _BLANKS = re.compile(rb"[ \t\n]*")
 _ESCAPED = re.compile(rb"\\.", re.DOTALL)
 _SUBSTITUTION = re.compile(rb"`|\$[({]|[<>]\(")
@@ -94,6 +95,9 @@ def _tree(source: bytes) -> Node | None:
     """The tree's root; None if the parser had to be stopped."""
     from tree_sitter import Parser  # loaded when a command is read, and not before
 
+    # The parser looks characters up in a table for ASCII, and crashes far beyond its end. To bash they are letters
+    # of a word like any other; the offsets stay those of the source.
+    source = _NOT_ASCII.sub(b"z", source)
     reads, most_reads = 0, READS + READS_PER_CHUNK * (len(source) // CHUNK)
 
     def read(offset: int, _: object) -> bytes:
