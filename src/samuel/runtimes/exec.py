@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 
 from samuel.clock import Clock
-from samuel.dialects import DIALECTS
+from samuel.dialects.table import DIALECTS
 from samuel.events import AgentInvoke, Event
 from samuel.events.catalogue import BY_PAYLOAD
 from samuel.files.json import InvalidJson
