@@ -108,10 +108,10 @@ def test_broken_file_is_named_with_its_line(samuel, put):
     assert ran.code == 2
     assert ran.json["error"]["problems"] == [
         {
-            "what": "claude reads no comments and no trailing commas in this file",
+            "what": "claude does not read a file with trailing commas",
             "file": "PROJECT/.claude/settings.json",
             "line": 2,
-            "hint": "remove them: the client ignores the whole file",
+            "hint": "remove the comma before the bracket",
         }
     ]
 
