@@ -10,9 +10,9 @@ from samuel.bridges import files
 from samuel.bridges.entries.hook_command import installed_command
 from samuel.bridges.entries.json_text import JsonSyntaxError, parse
 from samuel.bridges.entries.layouts import LAYOUTS
+from samuel.bridges.entries.registered import registered_events
 from samuel.bridges.files import BridgeContext, BridgeEntry, Level
 from samuel.bridges.trust_steps import TrustStep, trust_step
-from samuel.dialects.clients.table import CLIENTS
 from samuel.errors import ConfigError
 
 LEVELS: tuple[Level, ...] = ("project", "user")
@@ -83,7 +83,7 @@ def _entry_problems(
     problems = []
     for level in levels:
         present = {event for entry in entries if entry.level == level for event in entry.events}
-        missing = [event for event in CLIENTS[client].events if event not in present]
+        missing = [event for event in registered_events(client) if event not in present]
         again = f"`samuel bridge add --{level} {client}` writes them anew"
         if missing:
             problems.append(f"the {level}'s hooks lack {', '.join(missing)}: {again}")

@@ -66,7 +66,7 @@ def check_writable(base: Path, path: str) -> None:
 
 def write(base: Path, path: str, data: bytes, *, executable: bool) -> list[Path]:
     """Replace or create base/path. Returns the directories that it made."""
-    made = [directory for directory in (base / path).parents if not directory.exists()]
+    new_directories = [directory for directory in (base / path).parents if not directory.exists()]
     *parents, name = path.split("/")
     base.mkdir(parents=True, exist_ok=True)
     directory = make_dirs_inside(base, *parents, mode=0o755) if parents else os.open(base, os.O_RDONLY)
@@ -78,7 +78,7 @@ def write(base: Path, path: str, data: bytes, *, executable: bool) -> list[Path]
         raise refusal(base / path, f"the file cannot be written: {error.strerror}") from None
     finally:
         os.close(directory)
-    return made
+    return new_directories
 
 
 def delete(base: Path, path: str, directories: frozenset[Path]) -> None:

@@ -186,8 +186,8 @@ def _carry_out(change: FileChange, user: User) -> None:
         return
     before = change.before or ClientText("")
     executable = change.entry_file.format.executable
-    made = client_file.write(change.base, path, before.encoded(change.after), executable=executable)
-    remember_directories(user, made)
+    new_directories = client_file.write(change.base, path, before.encoded(change.after), executable=executable)
+    remember_directories(user, new_directories)
 
 
 def _command(level: Level) -> EmitCommand:

@@ -14,10 +14,11 @@ from samuel.bridges.entries.hook_command import ON_PATH, EmitCommand, event_of, 
 from samuel.bridges.entries.json_hooks import JsonHooks
 from samuel.bridges.entries.layouts import LAYOUTS
 from samuel.bridges.entries.own_file import OwnFile
+from samuel.bridges.entries.registered import registered_events
 from samuel.dialects.clients.client import DENIABLE
 from samuel.dialects.clients.table import CLIENTS
 
-CASES = [(client, event) for client in CLIENTS for event in CLIENTS[client].events if client != "opencode"]
+CASES = [(client, event) for client in CLIENTS for event in registered_events(client) if client != "opencode"]
 FAULTS = {"exit 1": "exit 1", "exit 3": "exit 3", "killed": "kill -9 $$", "half an answer": 'echo "{"; exit 1'}
 
 
@@ -55,12 +56,18 @@ def put_samuel(directory: Path, script: str) -> Path:
 
 def is_denied(client: str, answer: ShellAnswer) -> bool:
     """Whether the client takes this answer for a denial, with a reason."""
-    if client not in ("copilot", "cursor", "agy", "cline"):
-        return answer.code == 2 and "samuel" in answer.err
+    if answer.code == 2:
+        return "samuel" in answer.err
     value = json.loads(answer.out)
-    denied = {"permissionDecision": "deny", "permission": "deny", "decision": "deny", "cancel": True}
+    words = {
+        "permissionDecision": "deny",
+        "permission": "deny",
+        "decision": "deny",
+        "cancel": True,
+        "continue": False,
+    }
     return (
-        answer.code == 0 and any(value.get(key) == word for key, word in denied.items()) and "samuel" in answer.out
+        answer.code == 0 and any(value.get(key) == word for key, word in words.items()) and "samuel" in answer.out
     )
 
 

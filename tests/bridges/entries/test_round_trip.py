@@ -13,7 +13,7 @@ from samuel.bridges.entries.hook_command import ON_PATH, EmitCommand
 from samuel.bridges.entries.json_hooks import JsonHooks
 from samuel.bridges.entries.json_text import parse
 from samuel.bridges.entries.layouts import LAYOUTS
-from samuel.dialects.clients.table import CLIENTS
+from samuel.bridges.entries.registered import registered_events
 
 ELSEWHERE = EmitCommand(('/home/a "b" $c/samuel',))
 SPACES = st.sampled_from(["", " ", "\n", "\n  ", "\n\t", "\r\n    ", "  \n\n "])
@@ -52,7 +52,7 @@ OTHERS = st.recursive(
 @st.composite
 def settings_of(draw: st.DrawFn, client: str, key: str, comments: bool) -> str:
     """A file with other people's settings and hooks."""
-    events = st.sampled_from([*CLIENTS[client].events, "Other"])
+    events = st.sampled_from([*registered_events(client), "Other"])
     command = st.fixed_dictionaries({"command": st.sampled_from(["lint", "sh -c 'samuel emit PreAbilityCall'"])})
     entry = st.one_of(
         st.fixed_dictionaries({"matcher": st.just("Bash"), "hooks": st.lists(command, max_size=2)}), command

@@ -1,9 +1,9 @@
 """Inserts and removes members of JSON text; removing is the exact inverse of inserting.
 
 Nothing is recorded elsewhere, so that a colleague can remove what another one added and committed. The text
-itself tells how it was before: a container that was there, empty, gets its first member directly after the bracket,
-`[{...}`; in a container that came with the member there is space between them, `[ {...} ]`. Only the second goes
-with its last member.
+itself tells how it was before. A container that was there, empty, gets its first member directly after the
+bracket: `[{...}`. In a container that came with the member there is space between them: `[ {...} ]`. Only the
+second goes with its last member.
 """
 
 from __future__ import annotations

@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 
 from samuel.bridges.entries import json_edit
 from samuel.bridges.entries.entry_file import BrokenFile
-from samuel.bridges.entries.hook_command import Denial, EmitCommand, event_of, hook_command
+from samuel.bridges.entries.hook_command import Denial, EmitCommand, by_exit_code, event_of, hook_command
 from samuel.bridges.entries.json_text import JsonNode, JsonSyntaxError, JsonText, parse
-from samuel.dialects.clients.table import CLIENTS
+from samuel.bridges.entries.registered import registered_events
 
 COMMANDS = ("command", "bash")  # the keys that clients give a command line in
 
@@ -26,26 +26,26 @@ class JsonHooks:
     """Whether the client reads a file with comments. None of them reads one with trailing commas."""
     byte_order_mark: bool = False
     key: str = "hooks"
-    denial: Denial | None = None
+    denial: Denial = by_exit_code
     new_file: Mapping[str, object] = field(default_factory=dict)
     """What a new file has beside the hooks."""
     executable: bool = False
 
     def added(self, text: str | None, command: EmitCommand) -> str:
-        wanted = [
+        entries = [
             (event, self.entry(event, hook_command(command, self.client, event, self.denial)))
-            for event in CLIENTS[self.client].events
+            for event in registered_events(self.client)
         ]
         if text is None:
-            hooks = {event: [entry] for event, entry in wanted}
+            hooks = {event: [entry] for event, entry in entries}
             # The hooks come first here, and last in a file that was there: so `removed` can tell them apart.
             return json_edit.rendered({self.key: hooks, **self.new_file}, json_edit.JsonStyle(), "") + "\n"
-        if self._present(text) == wanted:
+        if self._present(text) == entries:
             return text
         base = self.removed(text)
         if base is None:
             return self.added(None, command)
-        for event, entry in wanted:
+        for event, entry in entries:
             base = self._with_entry(base, event, entry)
         return base
 
@@ -130,7 +130,7 @@ class JsonHooks:
         _require(parsed, parsed.root, "object", "the file")
         if hooks := parsed.root.member(self.key):
             _require(parsed, hooks.node, "object", f"`{self.key}`")
-            for event in CLIENTS[self.client].events:
+            for event in registered_events(self.client):
                 if member := hooks.node.member(event):
                     _require(parsed, member.node, "array", f"`{self.key}.{event}`")
         return parsed

@@ -121,7 +121,7 @@ class _Scanner:
 
     def value(self, start: int, end: int) -> object:
         if start == end:
-            raise self.error(f"expected a value, not {self.shown(start)}", start)
+            raise self.error(f"expected a value, not {self.character(start)}", start)
         try:
             return json.loads(self.text[start:end])
         except (ValueError, RecursionError):  # an escape that JSON does not have, a number of thousands of digits
@@ -134,13 +134,13 @@ class _Scanner:
         while self.text[position : position + 1] != "}":
             key_end = _end(_STRING, self.text, position)
             if key_end == position:
-                raise self.error(f"expected a key in double quotes, not {self.shown(position)}", position)
+                raise self.error(f"expected a key in double quotes, not {self.character(position)}", position)
             key = str(self.value(position, key_end))
             if key in values:
                 raise self.error(f"the key `{key}` is there twice", position)
             colon = self.skip(key_end)
             if self.text[colon : colon + 1] != ":":
-                raise self.error(f"expected `:`, not {self.shown(colon)}", colon)
+                raise self.error(f"expected `:`, not {self.character(colon)}", colon)
             node = self.node(self.skip(colon + 1), depth + 1)
             values[key] = node.value
             comma, after = self.comma(node.end, "}")
@@ -166,13 +166,13 @@ class _Scanner:
         if following == closing:
             return None, position
         if following != ",":
-            raise self.error(f"expected `,` or `{closing}`, not {self.shown(position)}", position)
+            raise self.error(f"expected `,` or `{closing}`, not {self.character(position)}", position)
         after = self.skip(position + 1)
         if self.text[after : after + 1] == closing:
             self.commas.append(position)
         return position, after
 
-    def shown(self, position: int) -> str:
+    def character(self, position: int) -> str:
         return f"`{self.text[position]}`" if position < len(self.text) else "the end of the file"
 
 
