@@ -20,10 +20,11 @@ from samuel.dialects.clients.table import CLIENTS
 TIMEOUT = 120
 """Seconds that the client gives the command."""
 
-# Less than that, so that the denial arrives before the client stops waiting and goes on.
-_DEADLINE = TIMEOUT - 10
+DEADLINE = TIMEOUT - 10
+"""Seconds after which the command denies: before the client stops waiting and goes on."""
+
 # Not every system has `timeout`; without it a hung command ends with the client's own patience.
-_BOUNDED = f'$(command -v timeout >/dev/null 2>&1 && echo "timeout {_DEADLINE}")'
+_BOUNDED = f'$(command -v timeout >/dev/null 2>&1 && echo "timeout {DEADLINE}")'
 
 _ABSENT = {
     True: "samuel is not on PATH, or it failed: this project asks it first. Install samuel, or run samuel doctor.",
