@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -10,7 +11,7 @@ import pytest
 from samuel.bridges import files
 from samuel.bridges.entries.layouts import LAYOUTS
 from samuel.bridges.files import BridgeContext
-from samuel.errors import ConfigError, UsageError
+from samuel.errors import ConfigError, SamuelError, UsageError
 
 WITH_PROJECT = [client for client, layout in LAYOUTS.items() if layout.project]
 
@@ -161,6 +162,21 @@ def test_home_of_a_client_may_be_a_link_of_its_user(context, tmp_path):
     assert (tmp_path / "dotfiles/settings.json").exists()
     files.remove(context, ["claude"], "user")
     assert tree(tmp_path / "dotfiles") == {}
+
+
+@pytest.mark.parametrize("kind", ["directory", "pipe"])
+def test_what_is_not_a_plain_file_is_refused(context, kind):
+    place = context.root / ".claude/settings.json"
+    place.parent.mkdir()
+    place.mkdir() if kind == "directory" else os.mkfifo(place)
+    with pytest.raises(SamuelError, match="not a regular file|is a pipe"):
+        files.add(context, ["claude"], "project")
+
+
+def test_file_where_a_directory_must_be_is_refused(context):
+    (context.root / ".claude").write_text("")
+    with pytest.raises(SamuelError, match=r"\.claude"):
+        files.add(context, ["claude"], "project")
 
 
 def test_read_only_file_is_refused_before_anything_is_written(context):

@@ -40,10 +40,13 @@ def read(base: Path, path: str) -> ClientText | None:
         return None
     except OSError as error:
         raise refusal(file, f"the file cannot be read: {error.strerror}") from None
-    with open(fd, "rb") as opened:
+    try:
         if not stat.S_ISREG(os.fstat(fd).st_mode):
             raise refusal(file, "this is not a regular file", hint="put a plain file there, or remove it")
-        data = opened.read(LARGEST + 1)
+        with open(fd, "rb", closefd=False) as opened:
+            data = opened.read(LARGEST + 1)
+    finally:
+        os.close(fd)
     if len(data) > LARGEST:
         raise refusal(file, f"the file is larger than {LARGEST} bytes")
     return _decoded(file, data)
