@@ -75,11 +75,11 @@ def _files(name: str) -> str:
     layout = LAYOUTS[name]
     home = str(layout.home({}, HOME))
     rows = (
-        [(f"`{_shown(layout.project, '')}`", LEVELS["project"], f"`samuel bridge add {name}`")]
+        [(f"`{_path_text(layout.project, '')}`", LEVELS["project"], f"`samuel bridge add {name}`")]
         if layout.project
         else []
     )
-    rows.append((f"`{_shown(layout.user, f'{home}/')}`", LEVELS["user"], f"`samuel bridge add --user {name}`"))
+    rows.append((f"`{_path_text(layout.user, f'{home}/')}`", LEVELS["user"], f"`samuel bridge add --user {name}`"))
     text = table(("file", "whose", "command"), rows)
     if not layout.project:
         text += f"\n{CLIENTS[name].title} reads no hooks from a project.\n"
@@ -93,7 +93,7 @@ def _files(name: str) -> str:
     return text
 
 
-def _shown(files: tuple[EntryFile, ...], base: str) -> str:
+def _path_text(files: tuple[EntryFile, ...], base: str) -> str:
     path = files[0].path if len(files) == 1 else f"{files[0].path.rpartition('/')[0]}/EVENT"
     return base + path
 

@@ -169,7 +169,7 @@ def test_what_is_not_a_plain_file_is_refused(context, kind):
     place = context.root / ".claude/settings.json"
     place.parent.mkdir()
     place.mkdir() if kind == "directory" else os.mkfifo(place)
-    with pytest.raises(SamuelError, match="not a regular file|is a pipe"):
+    with pytest.raises(SamuelError, match=r"not a regular file|is a pipe"):
         files.add(context, ["claude"], "project")
 
 

@@ -15,6 +15,8 @@ from samuel.bridges.files import BridgeContext, BridgeEntry, Level
 from samuel.bridges.trust_steps import TrustStep, trust_step
 from samuel.errors import ConfigError
 
+# These ask before their first session in a directory; the others skip the hooks and say nothing.
+ASK_THEMSELVES = ("claude",)
 LEVELS: tuple[Level, ...] = ("project", "user")
 
 
@@ -61,7 +63,8 @@ def check(context: BridgeContext, client: str) -> BridgeCheck:
     problems += _switched_off(context, client)
     for level, step in trust.items():
         if step.state == "untrusted":
-            problems.append(f"{client} does not trust these hooks yet: {step.step}")
+            reports = notes if client in ASK_THEMSELVES else problems
+            reports.append(f"{client} does not trust these hooks yet: {step.step}")
         elif step.state == "unknown":
             notes.append(f"whether {client} trusts the hooks of this {level} cannot be looked up: {step.step}")
     if not program:

@@ -134,6 +134,14 @@ def test_check_says_what_keeps_the_hooks_from_working(samuel, samuel_on_path, pu
     )
 
 
+def test_check_takes_a_question_that_claude_will_ask_for_a_note(samuel, samuel_on_path):
+    samuel("bridge", "add", "claude", "gemini")
+    claude, gemini = samuel("bridge", "check", "claude", "gemini", "--json").json["data"]
+    assert claude["ok"]
+    assert claude["notes"][0].startswith("claude does not trust these hooks yet")
+    assert gemini["problems"][0].startswith("gemini does not trust these hooks yet")
+
+
 def test_check_finds_hooks_that_are_switched_off(samuel, samuel_on_path, put):
     put(".qwen/settings.json", '{"disableAllHooks": true}')
     samuel("bridge", "add", "qwen")

@@ -27,7 +27,7 @@ COMMANDS = {
 
 @click.group(cls=LazyGroup, table=COMMANDS)
 def bridge() -> None:
-    """Connect the hooks of coding agents to Samuel: one guard for all of them.
+    """Connect the hooks of coding agents to Samuel.
 
     \b
         samuel bridge add claude codex
