@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import shlex
+import shutil
 import subprocess
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
 
-from samuel.bridges.entries.hook_command import ON_PATH, EmitCommand, event_of, hook_command
+from samuel.bridges.entries.hook_command import DEADLINE, ON_PATH, EmitCommand, event_of, hook_command
 from samuel.bridges.entries.json_hooks import JsonHooks
 from samuel.bridges.entries.layouts import LAYOUTS
 from samuel.bridges.entries.own_file import OwnFile
@@ -87,6 +88,16 @@ def test_fault_of_samuel_denies(fault, tmp_path):
     for client, event in CASES:
         if CLIENTS[client].events[event] in DENIABLE and client in ("claude", "copilot", "cline"):
             assert is_denied(client, ask(command_of(client, event, ON_PATH), tmp_path)), (client, event)
+
+
+@pytest.mark.skipif(shutil.which("timeout", path="/usr/bin:/bin") is None, reason="this system has no `timeout`")
+@pytest.mark.parametrize("client", ["claude", "copilot", "cline"])
+def test_samuel_that_hangs_is_ended_and_denies(client, tmp_path):
+    put_samuel(tmp_path, "exec sleep 600")
+    event = next(event for event, ours in CLIENTS[client].events.items() if ours == "PreAbilityCall")
+    line = command_of(client, event, ON_PATH)
+    assert f"timeout {DEADLINE}" in line
+    assert is_denied(client, ask(line.replace(f"timeout {DEADLINE}", "timeout 0.1"), tmp_path))
 
 
 @pytest.mark.parametrize(("code", "out"), [(0, '{"a": "b c"}\n'), (0, ""), (2, "")])
