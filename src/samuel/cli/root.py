@@ -16,6 +16,7 @@ COMMANDS = {
     "run": CommandEntry("samuel.cli.run:run", "Run an agent in a loop on the tasks of a PRD."),
     "sync": CommandEntry("samuel.cli.sync:sync", "Write AGENTS.md and copy it to the files other agents read."),
     "hooks": CommandEntry("samuel.cli.hooks:hooks", "List, explain, test and write hooks."),
+    "bridge": CommandEntry("samuel.cli.bridge:bridge", "Connect the hooks of coding agents to Samuel."),
     "emit": CommandEntry("samuel.cli.emit:emit", "Fire an event from any program or agent."),
     "session": CommandEntry("samuel.cli.session:session", "Record an agent session and fire its events."),
     "ability": CommandEntry("samuel.cli.ability:ability", "Find and run the abilities in the project's registry."),

@@ -1,0 +1,1 @@
+"""What connects a client (an agent's own program) to Samuel's hooks."""

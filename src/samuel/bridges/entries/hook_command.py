@@ -1,0 +1,116 @@
+"""The command line that a client's hook runs: `samuel emit --as CLIENT EVENT`, made safe against its absence.
+
+Clients take every exit code but 2 for a fault of the hook, and go on. So on an event that can be denied a shell
+turns whatever goes wrong (not installed, killed, crashed, too slow) into a denial in the client's own words.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+from samuel.dialects.clients.client import DENIABLE
+from samuel.dialects.clients.table import CLIENTS
+
+TIMEOUT = 120
+"""Seconds that the client gives the command."""
+
+DEADLINE = TIMEOUT - 10
+"""Seconds after which the command denies: before the client stops waiting and goes on."""
+
+# Not every system has `timeout`; without it a hung command ends with the client's own patience.
+_BOUNDED = f'$(command -v timeout >/dev/null 2>&1 && echo "timeout {DEADLINE}")'
+
+_ABSENT = {
+    True: "samuel is not on PATH, or it failed: this project asks it first. Install samuel, or run samuel doctor.",
+    False: "samuel was moved, or it failed. Run samuel bridge add --user {client} again, or samuel doctor.",
+}
+
+# Where these clients say what project they are in: their working directory follows the agent's `cd`.
+_PROJECT_VARIABLES = {
+    "claude": "CLAUDE_PROJECT_DIR",
+    "gemini": "GEMINI_PROJECT_DIR",
+    "qwen": "QWEN_PROJECT_DIR",
+    "cursor": "CURSOR_PROJECT_DIR",
+}
+
+_OURS = re.compile(r"samuel\"? emit --as (?P<client>[\w-]+) (?P<event>[\w.:-]+)")
+_SPECIAL = re.compile(r'([\\"$`])')
+
+
+class EmitCommand(NamedTuple):
+    """How Samuel is started: by its name on PATH, or by an absolute path."""
+
+    words: tuple[str, ...] = ("samuel",)
+
+    @property
+    def on_path(self) -> bool:
+        return self.words == ("samuel",)
+
+    def line(self, client: str, event: str) -> str:
+        words = self.words if self.on_path else map(_quoted, self.words)
+        return f"{' '.join(words)} emit --as {client} {event}"
+
+
+ON_PATH = EmitCommand()
+
+
+def installed_command() -> EmitCommand:
+    """The samuel that is running now, by its absolute path."""
+    script = Path(sys.executable).with_name("samuel")
+    if script.is_file():
+        return EmitCommand((str(script),))
+    return EmitCommand((sys.executable, "-P", "-m", "samuel"))
+
+
+# The client's event and a reason -> a denial for stdout; {}: exit code 2 and the reason on stderr.
+Denial = Callable[[str, str], dict[str, object]]
+
+
+def by_exit_code(event: str, reason: str) -> dict[str, object]:
+    """The denial of clients that need no more than exit code 2 and the reason on stderr."""
+    return {}
+
+
+def hook_script(command: EmitCommand, client: str, event: str, denial: Denial = by_exit_code) -> str:
+    """The shell script for one event of a client."""
+    line = command.line(client, event)
+    variable = _PROJECT_VARIABLES.get(client)
+    enter = f'cd "${{{variable}:-.}}" && ' if variable else ""
+    if CLIENTS[client].events[event] not in DENIABLE:
+        program = command.words[0] if command.on_path else _quoted(command.words[0])
+        return f"command -v {program} >/dev/null 2>&1 || exit 0; {enter}exec {line}"
+    return (
+        f"{enter}answer=$({_BOUNDED} {line}); code=$?; "
+        f'case $code in 0|2) printf %s "$answer"; exit $code;; esac; '
+        f"{_deny(event, _ABSENT[command.on_path].format(client=client), denial)}"
+    )
+
+
+def hook_command(command: EmitCommand, client: str, event: str, denial: Denial = by_exit_code) -> str:
+    """The script as one command line, whatever shell the client gives it to."""
+    return f"sh -c {shlex.quote(hook_script(command, client, event, denial))}"
+
+
+def event_of(command: object, client: str) -> str:
+    """The event for which `bridge add` wrote this command line; "" if it did not."""
+    if not isinstance(command, str) or not command.startswith("sh -c "):
+        return ""
+    ours = _OURS.search(command)
+    return ours["event"] if ours and ours["client"] == client else ""
+
+
+def _deny(event: str, reason: str, denial: Denial) -> str:
+    if answer := denial(event, reason):
+        return f"echo {_quoted(json.dumps(answer))}; exit 0"
+    return f"echo {_quoted(reason)} >&2; exit 2"
+
+
+def _quoted(word: str) -> str:
+    """The word in double quotes: the script itself is given to `sh -c` in single ones."""
+    return '"' + _SPECIAL.sub(r"\\\1", word) + '"'

@@ -1,0 +1,89 @@
+"""`samuel bridge`: the table of its commands, and what they share."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from samuel import paths
+from samuel.cli.inside_a_run import inside_a_run
+from samuel.cli.lazy import CommandEntry, LazyGroup
+from samuel.errors import SamuelError
+
+if TYPE_CHECKING:
+    from samuel.bridges.files import BridgeContext, FileChange
+    from samuel.cli.command_context import CommandContext
+
+COMMANDS = {
+    "add": CommandEntry("samuel.cli.bridge.add:add", "Let an agent's own hooks ask Samuel."),
+    "remove": CommandEntry("samuel.cli.bridge.remove:remove", "Remove what `bridge add` wrote."),
+    "list": CommandEntry("samuel.cli.bridge.list:list_", "List the agents and which of them ask Samuel."),
+    "check": CommandEntry("samuel.cli.bridge.check:check", "Check that an agent's hooks ask Samuel."),
+}
+
+
+@click.group(cls=LazyGroup, table=COMMANDS)
+def bridge() -> None:
+    """Connect the hooks of coding agents to Samuel.
+
+    \b
+        samuel bridge add claude codex
+        samuel bridge check claude
+    """
+
+
+def level_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """`--project` and `--user`: whose file is meant."""
+    for flag, value, text in (
+        ("--user", "user", "The agent's file in your home directory: for all your projects."),
+        ("--project", "project", "The agent's file in this project, to commit for a team (the default)."),
+    ):
+        option = click.option(
+            flag, "level", flag_value=value, default=None, callback=_project_by_default, help=text
+        )
+        command = option(command)
+    return command
+
+
+def _project_by_default(context: click.Context, parameter: click.Parameter, value: str | None) -> str:
+    return value or "project"
+
+
+dry_run_option = click.option("--dry-run", is_flag=True, help="Show the difference and write nothing.")
+
+
+def bridge_context(here: CommandContext) -> BridgeContext:
+    from samuel.bridges.files import BridgeContext  # the table of clients, which `--help` does without
+    from samuel.process.tree import own_all_children
+
+    own_all_children()  # codex is asked what it trusts; only Samuel starts processes in this program
+    return BridgeContext(here.root, paths.User.from_environment(), os.environ)
+
+
+def known_clients(names: Sequence[str]) -> list[str]:
+    """The names, each once; UsageError with the nearest name for one that is no client."""
+    from samuel.dialects.clients.table import client
+
+    return [client(name).name for name in dict.fromkeys(names)]
+
+
+def refuse_inside_a_run() -> None:
+    """Raise SamuelError inside a run: an agent must not change which hooks it is judged by."""
+    if run := inside_a_run():
+        raise SamuelError(
+            f"this is inside the run `{run}`, which cannot change the hooks of agents",
+            "end the run first, or use another terminal",
+        )
+
+
+def plain_change(change: FileChange, *, with_diff: bool) -> dict[str, object]:
+    data: dict[str, object] = {
+        "client": change.client,
+        "level": change.level,
+        "file": str(change.file),
+        "changed": change.changes,
+    }
+    return {**data, "diff": change.diff()} if with_diff else data

@@ -1,0 +1,58 @@
+from __future__ import annotations
+
+import click
+
+from samuel.cli.bridge import bridge_context
+from samuel.cli.command_context import CommandContext, json_option
+from samuel.cli.output import OutputTable
+
+COLUMNS = ("agent", "installed", "project", "user", "trust")
+
+
+@click.command("list")
+@json_option
+@click.pass_obj
+def list_(here: CommandContext) -> int:
+    """List the agents and which of them ask Samuel.
+
+    \b
+        samuel bridge list
+    """
+    from samuel.bridges.check import check  # the table of clients, which `--help` does without
+    from samuel.bridges.entries.layouts import LAYOUTS
+
+    context = bridge_context(here)
+    data, rows = [], []
+    broken: list[str] = []
+    for client in LAYOUTS:
+        checked = check(context, client)
+        broken += checked.broken
+        levels = {entry.level for entry in checked.entries}
+        trust = {level: step.state for level, step in checked.trust.items()}
+        data.append(
+            {
+                "client": client,
+                "program": checked.program,
+                "files": [
+                    {
+                        "level": entry.level,
+                        "file": str(entry.file),
+                        "events": list(entry.events),
+                        "current": entry.current,
+                    }
+                    for entry in checked.entries
+                ],
+                "trust": trust,
+            }
+        )
+        states = sorted(set(trust.values()))
+        rows.append(
+            [
+                client,
+                "yes" if checked.program else "no",
+                "yes" if "project" in levels else "-",
+                "yes" if "user" in levels else "-",
+                ", ".join(states) or "-",
+            ]
+        )
+    return here.out.answer(data, OutputTable(COLUMNS, rows), warnings=broken)

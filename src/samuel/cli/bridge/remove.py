@@ -1,0 +1,49 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from samuel.cli.bridge import (
+    bridge_context,
+    dry_run_option,
+    known_clients,
+    level_options,
+    plain_change,
+    refuse_inside_a_run,
+)
+from samuel.cli.command_context import CommandContext, json_option
+
+if TYPE_CHECKING:
+    from samuel.bridges.files import Level
+
+
+@click.command()
+@click.argument("agents", nargs=-1, required=True, metavar="AGENT...")
+@level_options
+@dry_run_option
+@json_option
+@click.pass_obj
+def remove(here: CommandContext, agents: tuple[str, ...], level: Level, dry_run: bool) -> int:
+    """Remove what `bridge add` wrote.
+
+    The rest of the agent's file stays as it is, byte for byte. A file that `bridge add` made is deleted, unless
+    somebody added something to it.
+
+    \b
+        samuel bridge remove claude codex
+    """
+    from samuel.bridges import files  # the table of clients, which `--help` does without
+
+    clients = known_clients(agents)
+    if not dry_run:
+        refuse_inside_a_run()
+    changes = files.remove(bridge_context(here), clients, level, write=not dry_run)
+    data = {"files": [plain_change(change, with_diff=dry_run) for change in changes]}
+    changed = [change for change in changes if change.changes]
+    if dry_run:
+        return here.out.answer(data, *(change.diff().rstrip("\n") for change in changed))
+    lines = [f"{'deleted' if change.after is None else 'removed from'} {change.file}" for change in changed]
+    untouched = [client for client in clients if not any(change.client == client for change in changed)]
+    lines += [f"nothing to remove for {client}" for client in untouched]
+    return here.out.answer(data, *lines)
