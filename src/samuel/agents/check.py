@@ -16,7 +16,7 @@ from samuel.process.reason import NotRunnable
 
 SCRIPTED = "scripted"
 _TIMEOUT = 60.0
-_TOO_MUCH = 64 * 1024
+VERSION_OUTPUT_LIMIT = 64 * 1024
 
 
 def missing(agent: Agent, path: str, root: Path = Path()) -> str:
@@ -81,7 +81,9 @@ def version(agent: Agent, host: Mapping[str, str], root: Path) -> str:
     if not agent.version:
         return ""
     env = environment.clean(base=host)
-    finished = spawn.run(agent.version, cwd=str(root), env=env, timeout=_TIMEOUT, output_limit=_TOO_MUCH)
+    finished = spawn.run(
+        agent.version, cwd=str(root), env=env, timeout=_TIMEOUT, output_limit=VERSION_OUTPUT_LIMIT
+    )
     stdout_lines = finished.stdout.decode("utf-8", "replace").strip().splitlines()
     return stdout_lines[0] if finished.ended == "exited" and finished.returncode == 0 and stdout_lines else ""
 
