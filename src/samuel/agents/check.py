@@ -84,8 +84,13 @@ def version(agent: Agent, host: Mapping[str, str], root: Path) -> str:
     finished = spawn.run(
         agent.version, cwd=str(root), env=env, timeout=_TIMEOUT, output_limit=VERSION_OUTPUT_LIMIT
     )
-    stdout_lines = finished.stdout.decode("utf-8", "replace").strip().splitlines()
-    return stdout_lines[0] if finished.ended == "exited" and finished.returncode == 0 and stdout_lines else ""
+    return version_line(finished) if finished.ended == "exited" and finished.returncode == 0 else ""
+
+
+def version_line(finished: spawn.Finished) -> str:
+    """The first line that a program printed about its version; some print it on stderr."""
+    lines = (finished.stdout.strip() or finished.stderr.strip()).decode("utf-8", "replace").splitlines()
+    return lines[0].strip() if lines else ""
 
 
 def _install(agent: Agent) -> str:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from samuel.agents.agent import Agent
-from samuel.agents.check import SCRIPTED, VERSION_OUTPUT_LIMIT
+from samuel.agents.check import SCRIPTED, VERSION_OUTPUT_LIMIT, version_line
 from samuel.process import environment, spawn
 
 DEADLINE = 20.0  # seconds; under load a client needs several to print its version
@@ -65,10 +65,10 @@ def _version(agent: Agent, host: Mapping[str, str], root: Path, deadline: float)
         timeout=deadline,
         output_limit=VERSION_OUTPUT_LIMIT,
     )
-    lines = finished.stdout.decode("utf-8", "replace").strip().splitlines()
     command = " ".join(agent.version)
     if finished.ended == "timed_out":
         return "", f"`{command}` did not end within {deadline:g}s"
     if finished.ended != "exited" or finished.returncode != 0:
         return "", f"`{command}` failed: {finished.why or f'exit code {finished.returncode}'}"
-    return (lines[0].strip(), "") if lines else ("", f"`{command}` printed nothing")
+    version = version_line(finished)
+    return version, "" if version else f"`{command}` printed nothing"

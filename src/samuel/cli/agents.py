@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import os
+import re
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -16,13 +17,18 @@ if TYPE_CHECKING:
 
 COLUMNS = ("agent", "installed", "version", "checked with", "hooks", "last proof")
 NOTHING = "-"
+_NUMBER = re.compile(r"\d+(?:\.\d+)+\S*(?<![.,;])")
 
 
 @click.command()
 @json_option
 @click.pass_obj
 def agents(here: CommandContext) -> int:
-    """List the agents: which are installed, in which version, and whether their hooks ask Samuel.
+    """List the agents and which of them are installed.
+
+    With their versions, the versions that Samuel was checked with, whether their hooks ask Samuel, and what the last
+    `samuel bridge check --live` in this project concluded. A client that does not print its version in time is
+    named in a warning.
 
     \b
         samuel agents
@@ -73,7 +79,8 @@ def _plain(agent: InstalledAgent, bridge: BridgeState | None) -> dict[str, Any]:
 
 
 def _row(agent: InstalledAgent, bridge: BridgeState | None) -> tuple[str, ...]:
-    version = agent.version or ("?" if agent.problem else NOTHING)
+    number = _NUMBER.search(agent.version)
+    version = number[0] if number else agent.version or ("?" if agent.problem else NOTHING)
     return (
         agent.name,
         agent.path or NOTHING,
