@@ -30,6 +30,8 @@ class BridgeCheck(NamedTuple):
     problems: tuple[str, ...]
     """Why Samuel is not asked, or not as it should be."""
     notes: tuple[str, ...]
+    broken: tuple[str, ...]
+    """The problems that are about files which cannot be read."""
 
     @property
     def ok(self) -> bool:
@@ -54,7 +56,8 @@ def check(context: BridgeContext, client: str) -> BridgeCheck:
         level: trust_step(context, client, level, [entry for entry in entries if entry.level == level])
         for level in levels
     }
-    problems += _entry_problems(client, entries, levels, path)
+    broken = tuple(problems)
+    problems += [] if broken else _entry_problems(client, entries, levels, path)
     problems += _switched_off(context, client)
     for level, step in trust.items():
         if step.state == "untrusted":
@@ -68,7 +71,7 @@ def check(context: BridgeContext, client: str) -> BridgeCheck:
             f"both the project's and your own file have entries, so every event is told twice: "
             f"`samuel bridge remove --user {client}` removes yours"
         )
-    return BridgeCheck(client, tuple(entries), trust, program, tuple(problems), tuple(notes))
+    return BridgeCheck(client, tuple(entries), trust, program, tuple(problems), tuple(notes), broken)
 
 
 def _entry_problems(

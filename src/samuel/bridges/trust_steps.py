@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import tomllib
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
+from samuel.bridges.codex_trust import hook_states
 from samuel.bridges.entries.json_text import JsonSyntaxError, parse
 from samuel.bridges.entries.layouts import LAYOUTS
 from samuel.bridges.files import BridgeContext, BridgeEntry, Level
@@ -77,11 +79,30 @@ def _claude(context: BridgeContext, home: Path, entries: tuple[BridgeEntry, ...]
 
 
 def _codex(context: BridgeContext, home: Path, entries: tuple[BridgeEntry, ...]) -> bool:
-    settings = _read_toml(home / "config.toml")
-    states = _table(_table(settings, "hooks"), "state")
-    reviewed = [key for key, state in states.items() if isinstance(state, dict) and state.get("trusted_hash")]
     wanted = {f"{entry.file}:{_snake(event)}:" for entry in entries for event in entry.events}
+    program = shutil.which(LAYOUTS["codex"].program, path=context.environment.get("PATH"))
+    states = hook_states(program, context.root, context.environment) if program and wanted else None
+    if states is not None:
+        reviewed = [key for key, state in states.items() if state in ("trusted", "managed")]
+    else:
+        settings = _read_toml(home / "config.toml")
+        if not _codex_knows_folder(context, settings, entries):
+            return False
+        table = _table(_table(settings, "hooks"), "state")
+        reviewed = [key for key, state in table.items() if isinstance(state, dict) and state.get("trusted_hash")]
     return bool(wanted) and all(any(key.startswith(prefix) for key in reviewed) for prefix in wanted)
+
+
+def _codex_knows_folder(
+    context: BridgeContext, settings: Mapping[str, Any], entries: Sequence[BridgeEntry]
+) -> bool:
+    """Whether codex reads the files of this project at all."""
+    if not any(entry.level == "project" for entry in entries):
+        return True
+    projects = _table(settings, "projects")
+    return any(
+        _table(projects, str(directory)).get("trust_level") == "trusted" for directory in _above(context.root)
+    )
 
 
 def _gemini(context: BridgeContext, home: Path, entries: tuple[BridgeEntry, ...]) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -21,8 +22,9 @@ class JsonHooks:
     client: str
     entry: Callable[[str, str], dict[str, object]]
     """The client's event and the command line -> the entry of the list."""
-    strict: bool = True
-    """Whether the client refuses comments and trailing commas."""
+    comments: bool = False
+    """Whether the client reads a file with comments. None of them reads one with trailing commas."""
+    byte_order_mark: bool = False
     key: str = "hooks"
     denial: Denial | None = None
     new_file: Mapping[str, object] = field(default_factory=dict)
@@ -81,10 +83,12 @@ class JsonHooks:
         if not self.new_file or keys != [self.key, *self.new_file]:
             return False
         hooks = root.members[0].node
-        alone = len(hooks.members) == 1 and len(hooks.members[0].node.members) == 1 and len(path) == 3
-        return alone and all(
-            root.members[keys.index(key)].node.value == self.new_file[key] for key in self.new_file
-        )
+        if len(path) != 3 or not json_edit.came_with_its_member(text, hooks):
+            return False
+        others = {member.key: member.node.value for member in root.members[1:]}
+        # As JSON: to Python, 1 and true are equal.
+        same = json.dumps(others) == json.dumps(dict(self.new_file))
+        return same and json_edit.came_with_its_member(text, hooks.members[0].node)
 
     def _paths(self, root: JsonNode) -> Iterator[list[str | int]]:
         """Where Samuel's entries are: whole ones, or single commands in an entry that others share."""
@@ -116,9 +120,13 @@ class JsonHooks:
             parsed = parse(text)
         except JsonSyntaxError as error:
             raise BrokenFile(f"not valid JSON: {error.what}", error.line, "fix it, or remove the file") from None
-        if self.strict and parsed.relaxed_line:
-            what = f"{self.client} reads no comments and no trailing commas in this file"
-            raise BrokenFile(what, parsed.relaxed_line, "remove them: the client ignores the whole file")
+        if parsed.comment_line and not self.comments:
+            raise BrokenFile(
+                f"{self.client} does not read a file with comments", parsed.comment_line, "remove them"
+            )
+        if parsed.comma_line:
+            what = f"{self.client} does not read a file with trailing commas"
+            raise BrokenFile(what, parsed.comma_line, "remove the comma before the bracket")
         _require(parsed, parsed.root, "object", "the file")
         if hooks := parsed.root.member(self.key):
             _require(parsed, hooks.node, "object", f"`{self.key}`")

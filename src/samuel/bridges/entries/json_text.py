@@ -62,8 +62,10 @@ class JsonMember:
 class JsonText:
     text: str
     root: JsonNode
-    relaxed_line: int
-    """The first line with a comment or a trailing comma, which strict parsers refuse; 0 if there is none."""
+    comment_line: int
+    """The first line with a comment; 0 if there is none."""
+    comma_line: int
+    """The first line with a trailing comma; 0 if there is none."""
 
 
 def parse(text: str) -> JsonText:
@@ -76,13 +78,14 @@ def parse(text: str) -> JsonText:
     end = scanner.skip(root.end)
     if end != len(text):
         raise scanner.error("there is more text after the end", end)
-    return JsonText(text, root, scanner.line(scanner.relaxed) if scanner.relaxed >= 0 else 0)
+    return JsonText(text, root, scanner.first_line(scanner.comments), scanner.first_line(scanner.commas))
 
 
 class _Scanner:
     def __init__(self, text: str) -> None:
         self.text = text
-        self.relaxed = -1
+        self.comments: list[int] = []
+        self.commas: list[int] = []
 
     def line(self, position: int) -> int:
         return self.text.count("\n", 0, position) + 1
@@ -90,9 +93,8 @@ class _Scanner:
     def error(self, what: str, position: int) -> JsonSyntaxError:
         return JsonSyntaxError(what, self.line(position))
 
-    def relax(self, position: int) -> None:
-        if self.relaxed < 0 or position < self.relaxed:
-            self.relaxed = position
+    def first_line(self, positions: list[int]) -> int:
+        return self.line(min(positions)) if positions else 0
 
     def skip(self, position: int) -> int:
         """The next position that is neither space nor comment."""
@@ -100,7 +102,7 @@ class _Scanner:
             position = _end(_SPACE, self.text, position)
             if not self.text.startswith(("//", "/*"), position):
                 return position
-            self.relax(position)
+            self.comments.append(position)
             comment = _COMMENT.match(self.text, position)
             if comment is None:
                 raise self.error("a comment does not end", position)
@@ -167,7 +169,7 @@ class _Scanner:
             raise self.error(f"expected `,` or `{closing}`, not {self.shown(position)}", position)
         after = self.skip(position + 1)
         if self.text[after : after + 1] == closing:
-            self.relax(position)
+            self.commas.append(position)
         return position, after
 
     def shown(self, position: int) -> str:

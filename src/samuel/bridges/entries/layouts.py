@@ -94,10 +94,10 @@ def _cline_script(event: str) -> OwnFile:
     return OwnFile(body, "#", (event,), executable=True)
 
 
-_CLAUDE = JsonHooks("claude", _grouped())
+_CLAUDE = JsonHooks("claude", _grouped(), byte_order_mark=True)
 _CODEX = JsonHooks("codex", _grouped())
-_GEMINI = JsonHooks("gemini", _grouped(milliseconds=True), strict=False)
-_QWEN = JsonHooks("qwen", _grouped(milliseconds=True), strict=False)
+_GEMINI = JsonHooks("gemini", _grouped(milliseconds=True), comments=True)
+_QWEN = JsonHooks("qwen", _grouped(milliseconds=True), comments=True)
 _COPILOT = JsonHooks("copilot", _copilot_entry, denial=_copilot_denial, new_file={"version": 1})
 _CURSOR = JsonHooks("cursor", _cursor_entry, denial=_cursor_denial, new_file={"version": 1})
 _AGY = JsonHooks("agy", _agy_entry, key="samuel", denial=_agy_denial)

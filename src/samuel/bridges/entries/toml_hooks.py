@@ -24,6 +24,7 @@ _BLOCK = re.compile(
 class TomlHooks:
     client: str
     executable: bool = False
+    byte_order_mark: bool = False
 
     def added(self, text: str | None, command: EmitCommand) -> str:
         wanted = [

@@ -23,8 +23,10 @@ def list_(here: CommandContext) -> int:
 
     context = bridge_context(here)
     data, rows = [], []
+    broken: list[str] = []
     for client in LAYOUTS:
         checked = check(context, client)
+        broken += checked.broken
         levels = {entry.level for entry in checked.entries}
         trust = {level: step.state for level, step in checked.trust.items()}
         data.append(
@@ -53,4 +55,4 @@ def list_(here: CommandContext) -> int:
                 ", ".join(states) or "-",
             ]
         )
-    return here.out.answer(data, OutputTable(COLUMNS, rows))
+    return here.out.answer(data, OutputTable(COLUMNS, rows), warnings=broken)

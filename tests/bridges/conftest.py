@@ -1,0 +1,18 @@
+"""A user and a project of their own for every test."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from samuel.bridges.files import BridgeContext
+from samuel.paths import User
+
+
+@pytest.fixture
+def context(tmp_path: Path) -> BridgeContext:
+    root, home = tmp_path / "project", tmp_path / "home"
+    root.mkdir()
+    home.mkdir()
+    return BridgeContext(root, User(home, home / "state", home / "cache"), {"PATH": "/usr/bin:/bin"})

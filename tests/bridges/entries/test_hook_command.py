@@ -1,0 +1,119 @@
+"""The command lines of hooks, run by a real shell with samuel present, missing, failing and killed."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import subprocess
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from samuel.bridges.entries.hook_command import ON_PATH, EmitCommand, event_of, hook_command
+from samuel.bridges.entries.json_hooks import JsonHooks
+from samuel.bridges.entries.layouts import LAYOUTS
+from samuel.bridges.entries.own_file import OwnFile
+from samuel.dialects.clients.client import DENIABLE
+from samuel.dialects.clients.table import CLIENTS
+
+CASES = [(client, event) for client in CLIENTS for event in CLIENTS[client].events if client != "opencode"]
+FAULTS = {"exit 1": "exit 1", "exit 3": "exit 3", "killed": "kill -9 $$", "half an answer": 'echo "{"; exit 1'}
+
+
+class ShellAnswer(NamedTuple):
+    code: int
+    out: str
+    err: str
+
+
+def command_of(client: str, event: str, command: EmitCommand) -> str:
+    """The command line that the client would run."""
+    layout = LAYOUTS[client]
+    for entry_file in layout.project or layout.user:
+        if isinstance(entry_file.format, OwnFile) and event in entry_file.format.file_events:
+            return f"sh -c {shlex.quote(entry_file.format.body(command))}"
+        if isinstance(entry_file.format, JsonHooks):
+            return hook_command(command, client, event, entry_file.format.denial)
+    return hook_command(command, client, event)
+
+
+def ask(line: str, directory: Path) -> ShellAnswer:
+    env = {"PATH": f"{directory}:/usr/bin:/bin"}
+    done = subprocess.run(
+        ["/bin/sh", "-c", line], input="{}", text=True, capture_output=True, env=env, cwd=directory
+    )
+    return ShellAnswer(done.returncode, done.stdout, done.stderr)
+
+
+def put_samuel(directory: Path, script: str) -> Path:
+    program = directory / "samuel"
+    program.write_text(f"#!/bin/sh\n{script}\n")
+    program.chmod(0o755)
+    return program
+
+
+def is_denied(client: str, answer: ShellAnswer) -> bool:
+    """Whether the client takes this answer for a denial, with a reason."""
+    if client not in ("copilot", "cursor", "agy", "cline"):
+        return answer.code == 2 and "samuel" in answer.err
+    value = json.loads(answer.out)
+    denied = {"permissionDecision": "deny", "permission": "deny", "decision": "deny", "cancel": True}
+    return (
+        answer.code == 0 and any(value.get(key) == word for key, word in denied.items()) and "samuel" in answer.out
+    )
+
+
+@pytest.mark.parametrize("client", CLIENTS)
+def test_missing_samuel_denies_where_it_can_and_is_silent_elsewhere(client, tmp_path):
+    for event in [event for name, event in CASES if name == client]:
+        answer = ask(command_of(client, event, ON_PATH), tmp_path)
+        if CLIENTS[client].events[event] in DENIABLE:
+            assert is_denied(client, answer), (event, answer)
+        else:
+            assert answer == (0, "", "")
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_fault_of_samuel_denies(fault, tmp_path):
+    put_samuel(tmp_path, FAULTS[fault])
+    for client, event in CASES:
+        if CLIENTS[client].events[event] in DENIABLE and client in ("claude", "copilot", "cline"):
+            assert is_denied(client, ask(command_of(client, event, ON_PATH), tmp_path)), (client, event)
+
+
+@pytest.mark.parametrize(("code", "out"), [(0, '{"a": "b c"}\n'), (0, ""), (2, "")])
+def test_answer_of_samuel_reaches_the_client(code, out, tmp_path):
+    put_samuel(tmp_path, f"printf %s {shlex.quote(out)}; echo why >&2; exit {code}")
+    answer = ask(command_of("claude", "PreToolUse", ON_PATH), tmp_path)
+    assert answer == (code, out.rstrip("\n"), "why\n")
+
+
+def test_samuel_gets_its_arguments_and_the_payload(tmp_path):
+    put_samuel(tmp_path, 'echo "$@"; cat')
+    answer = ask(command_of("codex", "PreToolUse", ON_PATH), tmp_path)
+    assert answer.out == "emit --as codex PreToolUse\n{}"
+
+
+def test_absolute_path_with_special_characters_is_quoted(tmp_path):
+    directory = tmp_path / 'a "b" $c `d` \'e'
+    directory.mkdir()
+    program = put_samuel(directory, 'echo "$@"')
+    for event in ("PreToolUse", "Stop"):
+        line = hook_command(EmitCommand((str(program),)), "claude", event)
+        assert ask(line, tmp_path).out.strip() == f"emit --as claude {event}"
+        assert event_of(line, "claude") == event
+
+
+def test_hook_runs_in_the_project_that_the_client_names(tmp_path):
+    put_samuel(tmp_path, "pwd")
+    line = f"cd /; CLAUDE_PROJECT_DIR={shlex.quote(str(tmp_path))}; export CLAUDE_PROJECT_DIR; "
+    for event in ("PreToolUse", "Stop"):
+        assert ask(line + command_of("claude", event, ON_PATH), tmp_path).out.strip() == str(tmp_path)
+
+
+@pytest.mark.parametrize(
+    "line", ["samuel emit --as claude PreToolUse", "sh -c 'samuel emit --as codex PreToolUse'", "sh -c 'lint'", 7]
+)
+def test_other_commands_are_not_ours(line):
+    assert event_of(line, "claude") == ""
