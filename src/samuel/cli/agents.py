@@ -26,9 +26,8 @@ _NUMBER = re.compile(r"\d+(?:\.\d+)+\S*(?<![.,;])")
 def agents(here: CommandContext) -> int:
     """List the agents and which of them are installed.
 
-    With their versions, the versions that Samuel was checked with, whether their hooks ask Samuel, and what the last
-    `samuel bridge check --live` in this project concluded. A client that does not print its version in time is
-    named in a warning.
+    Shows their versions, the versions that Samuel was checked with, whether their hooks ask Samuel, and what the
+    last proof in this project concluded. A client that does not print its version in time is named in a warning.
 
     \b
         samuel agents
