@@ -11,7 +11,7 @@ PYTEST := $(BIN)/python -m pytest -n auto --dist worksteal
 # Tests start the command hundreds of times. A shell that forbids cached bytecode makes each start 1.5 times slower.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test lint system full crash stress fuzz coverage bench docs clean
+.PHONY: demo test lint system full crash stress fuzz agents coverage bench docs clean
 
 demo: $(INSTALLED)
 	@$(BIN)/python examples/demo.py
@@ -44,6 +44,12 @@ stress: $(READY)
 # The tests of properties, with 200 examples each instead of 25.
 fuzz: $(READY)
 	SAMUEL_TESTS=full $(PYTEST) -m hypothesis
+
+# Real clients of coding agents against a model on loopback. They are installed once, below the user's cache.
+agents: $(READY)
+	$(PYTHON) tests/live/install.py
+	$(PYTHON) tests/live/install_python.py
+	SAMUEL_TESTS=full $(PYTHON) tests/live/offline.py $(BIN)/python -m pytest -n 2 -v tests/live
 
 # What the tests run in their own processes; the share that must be covered is in pyproject.toml.
 coverage: $(READY) system

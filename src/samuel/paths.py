@@ -22,6 +22,7 @@ VOLATILE_DIRS = (
 PLUGIN_DIRS = (".samuel/plugins", ".kodelet/plugins")  # likewise
 TEXT_HOMES = (".samuel", ".kodelet")  # likewise: what holds their skills/ and recipes/
 LIVE = "live"  # in the user's state: which runs are under way
+CANARIES = "canaries"  # in the user's state: which proofs of bridges are under way
 DISABLED = ".disable"  # the ending that switches a hook file off
 LOCK = "samuel.lock"  # beside samuel.toml; the user's own in ~/.samuel
 SCRIPTED = ".samuel/scripted"  # the steps of the scripted agent

@@ -17,6 +17,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from samuel.bridges import canary as canaries
 from samuel.dialects.yaml_context import event_from_context
 from samuel.errors import UsageError
 from samuel.events import EVENTS, Event, event_type
@@ -486,6 +487,15 @@ class TestQuick:
         (home / "mine").write_text("#!/bin/sh\necho PreAbilityCall\n")
         (home / "mine").chmod(0o755)
         assert real("PreAbilityCall", stdin=read).engine
+
+    def test_the_fast_path_leaves_a_canary_to_the_engine(self, real: Callable[..., Quick], machine: Path) -> None:
+        read = '{"ability_id": "read"}'
+        assert not real("PreAbilityCall", stdin=read).engine
+        with canaries.released(machine / "state/samuel") as canary:
+            denied = real("PreAbilityCall", stdin=f'{{"ability_id": "read", "tool_input": "{canary.denied}"}}')
+            assert (denied.code, denied.engine, canary.judged()) == (2, True, {"denied"})
+        assert real("PreAbilityCall", stdin=read).engine  # it looks again, and remembers
+        assert not real("PreAbilityCall", stdin=read).engine
 
     def test_the_environment_has_changed(self, real: Callable[..., Quick]) -> None:
         read = '{"ability_id": "read"}'

@@ -10,6 +10,8 @@ from samuel.agents.ending import EndingKind
 from samuel.agents.stream import PlainStream, StreamFactory
 
 Channel = Literal["stdin", "file", "argument"]
+Claim = Literal["command", "exit"]
+"""By what an agent claims a task: by `samuel run done`, or by a clean exit that leaves changed files."""
 LimitTools = Callable[[Sequence[str]], tuple[str, ...]]
 
 PROMPT = "{prompt}"
@@ -43,8 +45,23 @@ class Agent:
     prompt: Channel = "stdin"
     """How it gets the prompt. An argument is for short ones: Linux takes 128 KiB and not a byte more."""
 
+    stdin_form: Callable[[str], str] = str
+    """What a prompt on stdin is wrapped in."""
+
+    long_prompt: str = ""
+    """Its prompt when the real one is too long for an argument: where to read that, as `{prompt_file}`."""
+
+    claim: Claim = "command"
+    """By what it claims a task: `exit` is for a program that cannot run `samuel run done`."""
+
+    own_files: tuple[str, ...] = ()
+    """Patterns of what it keeps at the project's root for itself: no work, and never committed."""
+
     env: tuple[str, ...] = ()
     """The host's variables that it receives on top of the clean set: API keys, and where its model is."""
+
+    variables: Mapping[str, str] = field(default_factory=dict)
+    """Variables it always gets, whatever the host has: without them it would ask a person."""
 
     confined: Mapping[str, str] = field(default_factory=dict)
     """Variables it gets in a sandbox only."""

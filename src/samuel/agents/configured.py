@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from samuel.agents.agent import PROMPT, PROMPT_FILE, Agent, Channel
+from samuel.agents.agent import PROMPT, PROMPT_FILE, Agent, Channel, Claim
 from samuel.agents.streams import STREAMS, stream_for
 from samuel.config.model import AgentSettings
 from samuel.errors import UsageError
@@ -41,7 +41,12 @@ def configured(settings: AgentSettings) -> Agent:
         env=settings.env,
         install=f"[agents.{settings.name}] in samuel.toml names it",
         stream=stream_for(settings.stream, settings.name),
+        claim=_claim(settings),
     )
+
+
+def _claim(settings: AgentSettings) -> Claim:
+    return "exit" if settings.claim == "exit" else "command"
 
 
 def _channel(settings: AgentSettings) -> Channel:

@@ -91,6 +91,7 @@ def invoke(
     if agent.usage_file:
         command = _with_usage_file(command, state, label)
     argv, stdin = _with_prompt(agent, command, prompt, state, label)
+    variables = {**agent.variables, **variables}
     if sandbox.kind != sandboxes.HOST:
         variables = {**variables, **agent.confined}
     full, notes = assemble(agent, env, environment, variables, process_files.put_samuel(state))
@@ -185,20 +186,31 @@ def _with_prompt(
 ) -> tuple[list[str], bytes]:
     """The argv and the stdin that carry the prompt."""
     if agent.prompt == "stdin":
-        return list(command), prompt.encode()
+        return list(command), agent.stdin_form(prompt).encode()
     if agent.prompt == "file":
         file = str(process_files.put_prompt(state, label, prompt))
         return [word.replace(PROMPT_FILE, file) for word in command], b""
+    argv = _with_argument(command, prompt)
+    if _fits(argv):
+        return argv, b""
+    if agent.long_prompt:
+        file = str(process_files.put_prompt(state, label, prompt))
+        return _with_argument(command, agent.long_prompt.replace(PROMPT_FILE, file)), b""
+    raise NotRunnable(
+        f"the agent `{agent.name}` gets its prompt as an argument, and {len(prompt.encode())} bytes are more "
+        f"than the {_LONGEST_ARGUMENT} that the system takes",
+        'set `prompt = "stdin"` or `prompt = "file"` for it',
+    )
+
+
+def _with_argument(command: tuple[str, ...], prompt: str) -> list[str]:
     if prompt.startswith("-"):  # a list, or words of a plugin: never an option of the agent's program
         prompt = f"\n{prompt}"
-    argv = [word.replace(PROMPT, prompt) for word in command]
-    if max(len(word.encode()) for word in argv) > _LONGEST_ARGUMENT:
-        raise NotRunnable(
-            f"the agent `{agent.name}` gets its prompt as an argument, and {len(prompt.encode())} bytes are more "
-            f"than the {_LONGEST_ARGUMENT} that the system takes",
-            'set `prompt = "stdin"` or `prompt = "file"` for it',
-        )
-    return argv, b""
+    return [word.replace(PROMPT, prompt) for word in command]
+
+
+def _fits(argv: list[str]) -> bool:
+    return max(len(word.encode()) for word in argv) <= _LONGEST_ARGUMENT
 
 
 def _homes(agent: Agent, host: Mapping[str, str]) -> tuple[sandboxes.Private, ...]:

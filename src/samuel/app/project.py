@@ -16,6 +16,7 @@ from samuel.app.chains import Chains
 from samuel.app.embedding import embedded, payload
 from samuel.app.options import Machine, Overrides
 from samuel.app.plugins import Plugins
+from samuel.bridges import canary
 from samuel.config import environment as configured_environment
 from samuel.config import load as load_config
 from samuel.config import load_personal
@@ -105,7 +106,8 @@ class App:
         )
         try:
             own = built_in(lambda: self.workplace, self.config.chosen(self.methodology))
-            self.handlers = self._discover([*own, *embedded(handlers)])
+            proving = canary.guards(self.user.state, self.clock.now())
+            self.handlers = self._discover([*own, *embedded(handlers), *proving])
             self.chains = Chains(self.handlers, self.config, self.methodology, self.trust.removed_names)
             for name in self.plugins.missing:
                 self.warn(f"samuel.lock names `{name}`, which is not installed; run `samuel plugin install`")

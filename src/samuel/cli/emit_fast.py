@@ -19,7 +19,7 @@ from samuel.dialects.clients.client import SILENT
 from samuel.files import file_cache
 from samuel.files.survey import ITSELF, TooManyFiles, signature_if_exists, survey_place
 from samuel.hooks.match import holds
-from samuel.paths import Project, User, find_root, home_directory, home_problem
+from samuel.paths import CANARIES, Project, User, find_root, home_directory, home_problem
 from samuel.trust.repository import trust_key
 from samuel.version import __version__
 
@@ -198,7 +198,7 @@ def deciding(root: Path) -> dict[str, Any]:
     """The files that decide which hooks run, apart from hook files, as they were before the engine read them."""
     project, user = Project(root), User.from_environment()
     agreed = user.state / "trust" / f"{trust_key(root)}.json"
-    files = (project.config, user.config, project.lock, user.lock, agreed)
+    files = (project.config, user.config, project.lock, user.lock, agreed, user.state / CANARIES)
     return {str(file): {ITSELF: own} if (own := signature_if_exists(file)) else {} for file in files}
 
 

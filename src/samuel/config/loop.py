@@ -12,9 +12,10 @@ from samuel.printable import shorten
 SANDBOXES = ("host", "bwrap", "oci")
 CHANNELS = ("file", "stdin", "argument")
 STREAMS = (
-    *("claude", "codex", "gemini", "copilot", "qwen", "opencode", "cline", "pi", "kimi", "scripted"),
-    "plain",
+    *("claude", "codex", "gemini", "copilot", "qwen", "opencode", "cline", "pi", "kimi"),
+    *("aider", "mini-swe-agent", "agy", "goose", "scripted", "plain"),
 )
+CLAIMS = ("command", "exit")
 
 
 def methodology(name: str, table: ConfigTable, hooks: Mapping[str, EventSettings]) -> Methodology:
@@ -85,7 +86,8 @@ def _agent(name: str, table: ConfigTable) -> AgentSettings:
     elif prompt == "argument" and not any("{prompt}" in word for word in command):
         table.refuse("prompt", "`prompt` is `argument`, but no word of `command` contains `{prompt}`")
     stream = table.take("stream", kinds.one_of(*STREAMS), AgentSettings.stream)
-    return AgentSettings(name, command, prompt, table.take("env", kinds.variables, ()), stream)
+    claim = table.take("claim", kinds.one_of(*CLAIMS), AgentSettings.claim)
+    return AgentSettings(name, command, prompt, table.take("env", kinds.variables, ()), stream, claim)
 
 
 def _sandbox(table: ConfigTable) -> SandboxSettings:

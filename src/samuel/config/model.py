@@ -72,6 +72,9 @@ class AgentSettings:
     stream: str = ""
     """Whose form its output has; "": that of the agent of this name, if there is one, else plain text."""
 
+    claim: str = "command"
+    """By what it claims a task: `samuel run done`, or a clean exit that leaves changed files."""
+
 
 @dataclass(frozen=True)
 class SandboxSettings:

@@ -99,6 +99,14 @@ class Workplace:
         with errors_naming(path), open(fd, "ab") as file:
             file.write(text if isinstance(text, bytes) else text.encode(errors="replace"))
 
+    def own_files(self, name: str) -> tuple[str, ...]:
+        """Patterns of the files at the root that the agent keeps for itself."""
+        return find(name, self.agents).own_files
+
+    def claims_by_exit(self, name: str) -> bool:
+        """Whether a clean exit with changed files is the agent's claim."""
+        return find(name, self.agents).claim == "exit"
+
     def agent_env(self, name: str) -> dict[str, str]:
         """The host's variables that the agent gets: by name, so that no handler and no journal sees a value."""
         return {variable: f"${variable}" for variable in find(name, self.agents).env if variable in self.host}

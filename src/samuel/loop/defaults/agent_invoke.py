@@ -60,6 +60,7 @@ class RunAgent:
             "stdout_path": done.stdout_path,
             "usage": done.usage,
             "ending": msgspec.to_builtins(done.ending),
+            "claims_by_exit": agent.claim == "exit",
         }
 
 

@@ -1,0 +1,55 @@
+"""The latest proofs of bridges, in the user's state directory: one for each project and version of a client."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Literal
+
+import msgspec
+
+from samuel.decoding import decode_json
+from samuel.files import atomic
+
+Verdict = Literal["ok", "drift", "inconclusive", "error"]
+
+FILE = "proofs.json"
+MOST = 200
+"""The number of proofs that are kept; the oldest go first."""
+
+
+class Proof(msgspec.Struct, frozen=True, kw_only=True):
+    """What a proof concluded."""
+
+    client: str
+    version: str
+    """As the client prints it; "" if it does not."""
+    root: str
+    """The project in which the client was run."""
+    verdict: Verdict
+    why: str
+    reason_told: bool
+    """Was the model told why its call was denied?"""
+    checked_at: float
+    """Seconds since the epoch."""
+
+
+def remembered(state: Path) -> list[Proof]:
+    """All proofs that are kept, the latest first; none if the file cannot be read."""
+    try:
+        return decode_json((state / FILE).read_bytes(), list[Proof])
+    except (OSError, msgspec.MsgspecError):
+        return []
+
+
+def remember(state: Path, proof: Proof) -> None:
+    """Keep a proof in place of the one for the same project and version of the client."""
+    key = (proof.client, proof.version, proof.root)
+    others = [old for old in remembered(state) if (old.client, old.version, old.root) != key]
+    state.mkdir(parents=True, exist_ok=True)
+    atomic.write_bytes(state / FILE, msgspec.json.encode([proof, *others][:MOST]))
+
+
+def latest(state: Path, client: str, root: Path) -> Proof | None:
+    """The latest proof of this client in this project."""
+    proofs = (proof for proof in remembered(state) if proof.client == client and proof.root == str(root))
+    return next(proofs, None)

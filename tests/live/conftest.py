@@ -1,0 +1,109 @@
+"""Real clients against the scripted model, each with a home and a project of its own.
+
+`make agents` installs the clients and runs all of this. `make test` runs a short form where they are installed.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+from samuel.bridges.model.launch import SCRIPTED_CLIENTS
+from samuel.bridges.model.script import FinalText, ToolResult
+from samuel.bridges.model.server import ModelServer
+
+from ..length import FULL
+from .install import clients_directory
+
+CLIENTS = clients_directory()
+NAMES = tuple(SCRIPTED_CLIENTS) if FULL else ("claude", "codex")
+PATIENCE = 600  # seconds; for a client that hangs
+
+
+class Played(NamedTuple):
+    """One run of a client, and what the model was told in it."""
+
+    code: int
+    printed: str
+    results: tuple[ToolResult, ...]
+
+    @property
+    def told(self) -> str:
+        """All that the model was told about its calls."""
+        return "\n".join(result.text for result in self.results)
+
+
+class LiveProject:
+    """A project and a home in which clients run."""
+
+    def __init__(self, directory: Path) -> None:
+        self.home, self.root, self.settings = directory / "home", directory / "project", directory / "settings"
+        for place in (self.home, self.root, self.settings):
+            place.mkdir()
+        path = (CLIENTS / "bin", Path(sys.executable).parent, "/usr/local/bin", "/usr/bin", "/bin")
+        self.env = {"HOME": str(self.home), "PATH": os.pathsep.join(map(str, path)), "LANG": "C.UTF-8"}
+        subprocess.run(["git", "init", "-q", str(self.root)], check=True, env=self.env)
+
+    def samuel(self, *arguments: str, expected: int | None = 0) -> subprocess.CompletedProcess[str]:
+        """Run the installed command in the project."""
+        done = self._run(("samuel", *arguments), self.env)
+        assert expected is None or done.returncode == expected, done.stdout + done.stderr
+        return done
+
+    def answer(self, *arguments: str) -> Any:
+        """The data of a command's JSON, whatever it exited with."""
+        return json.loads(self.samuel(*arguments, "--json", expected=None).stdout)["data"]
+
+    def write(self, path: str, text: str) -> Path:
+        """Write a file of the project."""
+        file = self.root / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text)
+        return file
+
+    def play(self, name: str, *commands: str, env: Mapping[str, str] | None = None) -> Played:
+        """Run a client by itself; its model calls these commands, one after the other."""
+        client = SCRIPTED_CLIENTS[name]
+        steps = [client.shell(command) for command in commands]
+        with ModelServer([*steps, FinalText("All finished.")]) as model:
+            launch = client.launch(model.url, self.settings)
+            argv = launch.with_prompt("Do what the script says.")
+            done = self._run(argv, {**self.env, **launch.env, **(env or {})})
+            return Played(done.returncode, done.stdout + done.stderr, model.tool_results)
+
+    def _run(self, argv: tuple[str, ...], env: Mapping[str, str]) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [shutil.which(argv[0], path=env["PATH"]) or argv[0], *argv[1:]],
+            cwd=self.root,
+            env=env,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=PATIENCE,
+        )
+
+
+@pytest.fixture(params=NAMES)
+def client(request: pytest.FixtureRequest) -> str:
+    """The name of an installed client."""
+    name = str(request.param)
+    if not (CLIENTS / "bin" / name).exists():
+        pytest.skip(f"{name} is not in {CLIENTS}: `make agents` installs it")
+    return name
+
+
+@pytest.fixture
+def live() -> Iterator[LiveProject]:
+    """A new project. It is not in the temporary directory, below which gemini reads no settings."""
+    CLIENTS.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix="live-", dir=CLIENTS, ignore_cleanup_errors=True) as directory:
+        yield LiveProject(Path(directory))
