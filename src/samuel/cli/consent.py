@@ -21,6 +21,7 @@ from samuel.plugins.installed import titled
 from samuel.printable import safe
 from samuel.shipped.table import SHIPPED_HOOKS
 from samuel.sources import yaml_hooks
+from samuel.sources.client_hooks import find as client_hooks
 from samuel.sources.declarations import stored_declarations
 from samuel.sources.distributions import look_up, trust_name
 from samuel.sources.yaml_cache import YamlHookCache
@@ -55,8 +56,13 @@ class Consent:
         own = [
             *(*texts, *commands.texts(settings), *self._task_checks(settings)),
             *(*plugin_texts(self.root), *ability_trust.texts(abilities)),
+            *client_hooks.texts(self.root, settings.import_hooks),
         ]
-        files = [*yaml_hooks.files(self.root, SHIPPED_HOOKS), *ability_trust.files(self.root, abilities).items()]
+        files = [
+            *yaml_hooks.files(self.root, SHIPPED_HOOKS),
+            *ability_trust.files(self.root, abilities).items(),
+            *client_hooks.files(self.root, settings.import_hooks).items(),
+        ]
         return review(self.root, self._store.load(), own, files)
 
     def _task_checks(self, settings: Config) -> list[commands.CommandText]:

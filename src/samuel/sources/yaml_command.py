@@ -55,15 +55,15 @@ def _function(hook: YamlHook, root: Path) -> dict[str, Any]:
 def _script(hook: YamlHook, root: Path) -> dict[str, Any]:
     if hook.shell:
         (line,) = hook.words
-        return {"path": "sh", "arguments": ("-c", line), "runs": tuple(_named([line], root))}
+        return {"path": "sh", "arguments": ("-c", line), "runs": tuple(named_files([line], root))}
     program, *arguments = hook.words
     if "/" not in program:
-        return {"path": program, "arguments": tuple(arguments), "runs": tuple(_named(arguments, root))}
+        return {"path": program, "arguments": tuple(arguments), "runs": tuple(named_files(arguments, root))}
     path = os.path.normpath(os.path.join(root, program))
-    return {"path": path, "arguments": tuple(arguments), "runs": tuple(_named([path, *arguments], root))}
+    return {"path": path, "arguments": tuple(arguments), "runs": tuple(named_files([path, *arguments], root))}
 
 
-def _named(words: Iterable[str], root: Path) -> Iterator[str]:
+def named_files(words: Iterable[str], root: Path) -> Iterator[str]:
     """The files of the project that these words name, whether they exist yet or not."""
     pieces = [piece for word in words for piece in _pieces(word)]
     modules = [after for before, after in pairwise(pieces) if before == "-m"]
