@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from samuel.dialects import DIALECTS, event_and_dialect
+from samuel.dialects.table import DIALECTS, event_and_dialect
 from samuel.dialects.yaml_context import event_from_context
 from samuel.errors import UnknownEvent, UsageError
 from samuel.events import (

@@ -19,8 +19,8 @@ from samuel.app.plugins import Plugins
 from samuel.config import environment as configured_environment
 from samuel.config import load as load_config
 from samuel.config import load_personal
-from samuel.dispatch.dispatcher import AskUser, Dispatcher, ProjectFields
-from samuel.dispatch.record import Fired, Sink
+from samuel.dispatch.dispatcher import Dispatcher, ProjectFields
+from samuel.dispatch.record import AskUser, Fired, Sink
 from samuel.errors import SamuelError, UsageError
 from samuel.events import Event, LoopEvent
 from samuel.events.catalogue import BY_PAYLOAD

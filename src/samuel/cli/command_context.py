@@ -39,7 +39,8 @@ class CommandContext:
 
         own_all_children()  # only Samuel starts processes in this program
         options.setdefault("overrides", Overrides(environment=environment))
-        return App(root or self.root, search=False, ask=self.confirm, **options)
+        options.setdefault("ask", self.confirm)
+        return App(root or self.root, search=False, **options)
 
     def offer_trust(self, *, yes: bool = False) -> None:
         """Before the project is opened: ask about what is not trusted in it, or trust it at once with `yes`.

@@ -17,9 +17,10 @@ from typing import TextIO
 
 import click
 
+from samuel.cli.explained import explained
 from samuel.cli.output import STDOUT, Output
 from samuel.cli.root import samuel
-from samuel.errors import SamuelError, UsageError
+from samuel.errors import UsageError
 from samuel.files.named_errors import errors_naming
 
 
@@ -40,8 +41,6 @@ def _run(arguments: Sequence[str]) -> int:
         with errors_naming(STDOUT):
             sys.stdout.flush()  # a reader that went away is noticed here, not while Python shuts down
         return int(code or 0)
-    except SamuelError as error:
-        return out.fail(error)
     except click.exceptions.NoArgsIsHelpError as error:
         out.tell(error.format_message())
         return error.exit_code
@@ -55,18 +54,10 @@ def _run(arguments: Sequence[str]) -> int:
         return out.ending(1)
     except SystemExit as ended:  # click: 0 after it printed shell completions, 1 if the reader went away
         return out.ending(ended.code if isinstance(ended.code, int) else 1)
-    except OSError as error:  # a full disk or a missing permission is not a bug of Samuel
-        if error.filename == STDOUT:
-            _discard(sys.stdout)
-        return out.fail(SamuelError(_os_error(error)))
-    except MemoryError:
-        return out.fail(SamuelError("there is not enough memory", _MORE_MEMORY))
     except Exception as error:  # noqa: BLE001  the edge
-        if _no_thread(error):
-            return out.fail(SamuelError("the system does not start another thread", _MORE_MEMORY))
-        from samuel.cli.bug import report  # slow to import, and hopefully never needed
-
-        return out.fail(report(arguments, error))
+        if isinstance(error, OSError) and error.filename == STDOUT:
+            _discard(sys.stdout)
+        return out.fail(explained(error, arguments))
 
 
 def _asks_for_json(arguments: Sequence[str]) -> bool:
@@ -95,22 +86,9 @@ def _takes_value(command: click.Command | None, option: str) -> bool:
     return any(option in (*param.opts, *param.secondary_opts) and not param.is_flag for param in options)
 
 
-_MORE_MEMORY = "end other programs, or raise the limits of this process (`ulimit -a` shows them)"
-
-
-def _no_thread(error: Exception) -> bool:
-    """Did the system refuse to start a thread? Python has no exception type of its own for it."""
-    return isinstance(error, RuntimeError) and str(error) == "can't start new thread"
-
-
 def _usage(error: click.ClickException) -> UsageError:
     context = error.ctx if isinstance(error, click.UsageError) else None
     return UsageError(error.format_message(), f"see `{context.command_path if context else 'samuel'} --help`")
-
-
-def _os_error(error: OSError) -> str:
-    why = error.strerror or str(error) or type(error).__name__
-    return f"`{error.filename}`: {why}" if error.filename else why
 
 
 def _open_what_is_closed() -> None:

@@ -23,11 +23,16 @@ DENY, FAULT = 2, 1
 @click.command()
 @click.argument("event")
 @click.option(
+    *("--as", "client"),
+    metavar="CLIENT",
+    help="EVENT, stdin and the answer are those of this agent's own hooks: claude, codex, gemini, …",
+)
+@click.option(
     "--session", metavar="ID", help="The session that the event belongs to; results of hooks are stored there."
 )
 @env_option
 @click.pass_obj
-def emit(here: CommandContext, event: str, session: str | None, environment: str) -> int:
+def emit(here: CommandContext, event: str, client: str | None, session: str | None, environment: str) -> int:
     """Fire an event from any program or agent.
 
     The context is a JSON object on stdin, with the event's fields; the merged result comes on stdout. Exits with 0
@@ -35,9 +40,17 @@ def emit(here: CommandContext, event: str, session: str | None, environment: str
     stops it too. Inside an agent that Samuel runs, its session and its recipe are filled in if the context does
     not name others.
 
+    With `--as`, EVENT is an event of that agent's own hooks, stdin is its payload, and the answer is the one that
+    this agent expects; an error denies in the agent's own way.
+
     \b
         samuel emit UserPromptSubmit --session s1 < context.json
+        samuel emit --as claude PreToolUse < payload.json
     """
+    if client is not None:
+        from samuel.cli.emit_client import emit_for_client  # with every client's dialect
+
+        return emit_for_client(here, client, event, session, environment)
     kind = event_type(event)
     here.out.failure = DENY if kind.composition.can_deny else FAULT
     if kind.irreversible:

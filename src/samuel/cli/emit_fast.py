@@ -12,8 +12,10 @@ import json
 import marshal
 import os
 import sys
+from importlib import import_module
 from pathlib import Path
 
+from samuel.dialects.clients.client import SILENT
 from samuel.files import file_cache
 from samuel.files.survey import ITSELF, TooManyFiles, signature_if_exists, survey_place
 from samuel.hooks.match import holds
@@ -27,9 +29,10 @@ if TYPE_CHECKING:
     from typing import Any
 
     from samuel.app import App
+    from samuel.dialects.clients.client import Client
     from samuel.events import EventType
 
-OPTIONS = ("--session", "--env")
+OPTIONS = ("--session", "--env", "--as")
 BEGIN = "SessionStart"
 TURNS = (BEGIN, "UserPromptSubmit", "SessionStop", "SessionEnd")
 
@@ -39,27 +42,45 @@ def answered_without_engine(arguments: list[str]) -> bool:
     command = _understood(arguments)
     if command is None or home_problem(home_directory()):
         return False
-    event, environment, session = command
     try:
         root, user = find_root(Path()), User.from_environment()
-        cached = file_cache.load(_file(root, user), marshal.loads, _stamp(root, user, environment))
+        cached = file_cache.load(_file(root, user), marshal.loads, _stamp(root, user, command["--env"]))
         if cached is None or not _as_it_was(cached["files"]):
             return False
-        name = cached["names"][event]
-        row = cached["events"][name]
-    except (OSError, TypeError, KeyError):  # not ours, or not about this event
+        client = _client(command["--as"]) if command["--as"] else None
+        data = b"" if sys.stdin is None or sys.stdin.isatty() else sys.stdin.buffer.read()
+    except (OSError, TypeError, KeyError, ImportError, AttributeError):  # not ours, or no client
         return False
-    data = b"" if sys.stdin is None or sys.stdin.isatty() else sys.stdin.buffer.read()
-    named = b"session_id" in data or b"\\u00" in data  # or written with escapes
-    in_session = named or bool(session or os.environ.get("SAMUEL_SESSION_ID"))
+    answer = _answer(data, command, client, cached, root)
+    if answer is None:
+        sys.stdin = io.TextIOWrapper(io.BytesIO(data))  # for the engine, as if it had not been read
+        return False
+    _say(answer)
+    return True
+
+
+def _answer(
+    data: bytes, command: Mapping[str, str], client: Client | None, cached: Mapping[str, Any], root: Path
+) -> str | None:
+    """What is printed if no hook handles the event; None if one may."""
+    event, session = command["event"], command["--session"] or os.environ.get("SAMUEL_SESSION_ID", "")
+    context = parsed(data)
+    try:
+        if client is not None:
+            event, context = client_event(client, event, context)
+            if not context:
+                return ""
+        name = cached["names"][client.events[event] if client else event]
+        row = cached["events"][name]
+    except (TypeError, KeyError, ValueError):  # not about this event, or not a payload of the client
+        return None
+    named = client is not None or b"session_id" in data or b"\\u00" in data  # or written with escapes
     recipe = os.environ.get("SAMUEL_RECIPE", "")
-    if not _changes_a_session(name, in_session, root) and passes(
-        data, name, row, cached["names"], str(root), recipe
-    ):
-        _say(row["empty"])
-        return True
-    sys.stdin = io.TextIOWrapper(io.BytesIO(data))  # for the engine, as if it had not been read
-    return False
+    if _changes_a_session(name, named or bool(session), root):
+        return None
+    if not unmatched(context, name, row, cached["names"], str(root), recipe):
+        return None
+    return str(client.answer(event, SILENT).stdout if client else row["empty"])
 
 
 def _changes_a_session(name: str, in_session: bool, root: Path) -> bool:
@@ -69,30 +90,53 @@ def _changes_a_session(name: str, in_session: bool, root: Path) -> bool:
 
 def _say(text: str) -> None:
     try:
-        os.write(1, f"{text}\n".encode())
+        os.write(1, f"{text}\n".encode() if text else b"")
     except OSError:
         pass  # the reader of the output is gone
 
 
-def _understood(arguments: list[str]) -> tuple[str, str, str] | None:
-    """The event, the environment and the session of a plain command line; None for anything else."""
-    event, *rest = arguments or [""]
-    options = dict(zip(rest[::2], rest[1::2], strict=False))
-    if event.startswith("-") or len(rest) % 2 or not set(rest[::2]) <= set(OPTIONS) or "" in options.values():
+def _understood(arguments: list[str]) -> dict[str, str] | None:
+    """The event and the options of a plain command line; None for anything else."""
+    command, words = dict.fromkeys(OPTIONS, ""), iter(arguments)
+    for word in words:
+        key = word if word in OPTIONS else "event"
+        value = next(words, "") if word in OPTIONS else word
+        if not value or value.startswith("-") or command.get(key):
+            return None
+        command[key] = value
+    return command if "event" in command else None
+
+
+def _client(name: str) -> Client:
+    """The client with this name, without the table, which imports all of them."""
+    client: Client = import_module(f"samuel.dialects.clients.{name}").CLIENT
+    return client
+
+
+def client_event(client: Client, event: str, payload: Any) -> tuple[str, Any]:
+    """The event that a client's payload is about, and its context: {} if there is nothing to fire."""
+    if not isinstance(payload, dict):
+        raise TypeError(type(payload))
+    native_event = client.event_of(event, payload)
+    if native_event not in client.events:
+        return native_event, {} if event in client.groups else None
+    return native_event, client.translate(native_event, payload)
+
+
+def parsed(data: bytes) -> Any:
+    """The JSON value on stdin, {} for none; None if the engine has to look at it."""
+    if b"\\ud" in data.lower():  # maybe half of a character, which the engine refuses
         return None
-    return event, options.get("--env", ""), options.get("--session", "")
+    try:
+        return json.loads(data.decode() or "{}", parse_constant=_finite, parse_float=_finite)
+    except (ValueError, RecursionError):
+        return None
 
 
-def passes(
-    data: bytes, name: str, row: Mapping[str, Any], names: Mapping[str, str], root: str, recipe: str = ""
+def unmatched(
+    context: Any, name: str, row: Mapping[str, Any], names: Mapping[str, str], root: str, recipe: str = ""
 ) -> bool:
     """Is this a valid context of the event that no filter matches? `recipe` is used if the context names none."""
-    if b"\\ud" in data.lower():  # maybe half of a character, which the engine refuses
-        return False
-    try:
-        context = json.loads(data.decode() or "{}", parse_constant=_finite, parse_float=_finite)
-    except (ValueError, RecursionError):
-        return False
     if not isinstance(context, dict) or not _typed(context, row["fields"], row["needed"]):
         return False
     for key in ("event_type", "event"):

@@ -1,30 +1,5 @@
-"""Protocols of other hook systems: their event names, payloads and results, translated by pure functions.
+"""Protocols of other hook systems, translated by pure functions.
 
-A hook file may name its events in any dialect; `event_and_dialect` tells which event and which dialect is meant.
+`table.py` has those that a hook may be written in. `clients/` has those of agents that call Samuel from their own
+hooks; nothing is imported here, because `samuel emit --as CLIENT` reads one of them before the engine is loaded.
 """
-
-from __future__ import annotations
-
-from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple
-
-from samuel.dialects import kodelet, yaml_context
-from samuel.events.names import canonical
-
-
-class Dialect(NamedTuple):
-    """The two translations of a protocol."""
-
-    translate_payload: Callable[[Mapping[str, Any]], dict[str, Any]]  # Samuel's payload -> what the hook reads
-    translate_result: Callable[[str, Mapping[str, Any]], dict[str, Any]]  # event, what the hook wrote -> a result
-
-
-DIALECTS: Mapping[str, Dialect] = {
-    kodelet.NAME: Dialect(kodelet.translate_payload, kodelet.translate_result),
-    yaml_context.NAME: Dialect(yaml_context.translate_payload, yaml_context.translate_result),
-}
-
-
-def event_and_dialect(name: str) -> tuple[str, str]:
-    """The event a hook named, and the dialect it named it in ("" for Samuel's own names)."""
-    return canonical(name), kodelet.NAME if name in kodelet.EVENTS else ""

@@ -19,7 +19,7 @@ from samuel.clock import Clock, iso
 from samuel.dispatch import budget
 from samuel.dispatch.event_run import EventRun, only_denial, validated, without_rewrite
 from samuel.dispatch.judge import judge
-from samuel.dispatch.record import Fired, HandlerCall, Sink
+from samuel.dispatch.record import AskUser, Fired, HandlerCall, Sink
 from samuel.events import Event, EventType, Plugin
 from samuel.events.catalogue import BY_PAYLOAD
 from samuel.events.compose import Arrange
@@ -32,7 +32,6 @@ from samuel.process.tree import kill_all
 from samuel.runtimes.base import Reply, Runtime
 
 PermitCheck = Callable[[Handler], str]  # "" or the reason why the handler may not run
-AskUser = Callable[[str], bool]  # asks the user a question; True is yes
 
 # Looked up once: the lookup of an enum's member costs as much as the rest of a comparison.
 OK, LAST_ONLY = Outcome.OK, Arrange.LAST_ONLY

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import msgspec
 
-from samuel.dispatch.record import Fired, HandlerCall
+from samuel.dispatch.record import AskUser, Fired, HandlerCall
 from samuel.events import Event, EventType, LoopEvent
 from samuel.hooks.guards import NOT_RUN, is_guard
 from samuel.hooks.handler import Outcome
@@ -21,7 +21,7 @@ def judge(
     result: Mapping[str, Any],
     calls: Sequence[HandlerCall],
     chain_warnings: Sequence[str],
-    ask: Callable[[str], bool] | None,
+    ask: AskUser | None,
 ) -> Fired:
     """The outcome of an event whose handlers have run.
 
@@ -69,7 +69,7 @@ def _decide(
     result: dict[str, Any],
     calls: Sequence[HandlerCall],
     strict_faults: Sequence[HandlerCall],
-    ask: Callable[[str], bool] | None,
+    ask: AskUser | None,
 ) -> str:
     """Write the final decision into `result`; return the reason if it is deny, else ""."""
     reason = str(result.get("reason") or "")
@@ -81,7 +81,10 @@ def _decide(
         why = "a guard that fails denies" if first.outcome not in NOT_RUN else "a guard that cannot run denies"
         reason = f"{_fault(first)}; {why}"
     elif result.get("decision") == "ask":
-        if ask is not None and ask(reason or "a hook asks whether to continue"):
+        agreed = False if ask is None else ask(reason or "a hook asks whether to continue")
+        if agreed is None:  # the caller asks: the verdict stays `ask`
+            return ""
+        if agreed:
             result["decision"] = "allow"
             return ""
         reason = f"{reason or 'a hook asked'} (no user could be asked)" if ask is None else reason or "refused"

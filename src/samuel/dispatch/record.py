@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Protocol
 
 import msgspec
@@ -10,6 +10,9 @@ import msgspec
 from samuel.config.model import DEFAULT
 from samuel.events import Event, names
 from samuel.hooks.handler import Handler, Outcome
+
+AskUser = Callable[[str], bool | None]
+"""Asks the user a question; True is yes. None: whoever fired the event asks, and the verdict stays `ask`."""
 
 SLOW_NOTE_MS = 50.0
 SLOW_WARNING_MS = 500.0

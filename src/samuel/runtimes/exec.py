@@ -11,9 +11,9 @@ from typing import Any
 import msgspec
 
 from samuel.clock import Clock
-from samuel.dialects import DIALECTS
 from samuel.dialects.agent_hooks.format import HookFailed, HookOutput, InvalidAnswer, left_to_client
 from samuel.dialects.agent_hooks.table import FORMATS
+from samuel.dialects.table import DIALECTS
 from samuel.events import AgentInvoke, Event
 from samuel.events.catalogue import BY_PAYLOAD
 from samuel.files.json import InvalidJson

@@ -18,7 +18,7 @@ import msgspec
 from msgspec.structs import replace
 
 from samuel.decoding import convert, msgpack_decoder
-from samuel.dialects import event_and_dialect
+from samuel.dialects.table import event_and_dialect
 from samuel.errors import UnknownEvent
 from samuel.files import file_cache
 from samuel.files.survey import Signature

@@ -1,0 +1,79 @@
+"""Codex. Run with 0.166. It ignores an answer with a key that it does not expect: each has only those it reads."""
+
+from __future__ import annotations
+
+from samuel.dialects.clients import hints, json_answer
+from samuel.dialects.clients.client import END, POST, PRE, PROMPT, START, STOP, Client, PayloadError
+from samuel.dialects.clients.limits import ASK, CONTEXT, OUTPUT, REWRITE, limited, lost
+from samuel.dialects.clients.payload import check_event, common_fields, text, text_or_nothing, tool_call
+from samuel.dialects.clients.tools import EDIT, Tool, shell
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
+    from samuel.dialects.clients.client import ClientAnswer, ClientReply
+
+NAME = "codex"
+EVENTS = {
+    "SessionStart": START,
+    "UserPromptSubmit": PROMPT,
+    "PreToolUse": PRE,
+    "PostToolUse": POST,
+    "Stop": STOP,
+    "SessionEnd": END,
+}
+TOOLS = {
+    "Bash": shell(),
+    "apply_patch": Tool(EDIT, {"patch": "command"}),
+}
+LIMITS = {
+    (PRE, ASK): limited("Codex runs the tool when a hook asks, so Samuel denies instead"),
+    (PRE, REWRITE): limited("Codex takes a rewrite only together with its allow, which skips its own approval"),
+    (POST, OUTPUT): lost("Codex takes no other output from a hook"),
+    (STOP, CONTEXT): lost("Codex takes no suggestions for the model there"),
+    (END, CONTEXT): lost("Codex takes no suggestions there, and gives the hook at most 3 seconds"),
+}
+
+
+def translate(native_event: str, payload: Mapping[str, Any]) -> dict[str, Any]:
+    """The context of a hook's payload."""
+    check_event(native_event, payload)
+    context = {"client": NAME, "client_event": native_event, **common_fields(payload)}
+    event = EVENTS[native_event]
+    if event == PROMPT:
+        return {**context, "user_message": text(payload, "prompt")}
+    if event in (PRE, POST):
+        context |= tool_call(TOOLS, text(payload, "tool_name"), payload.get("tool_input"))
+    if event == POST:
+        if "tool_response" not in payload:
+            raise PayloadError("the payload has no `tool_response`")
+        context |= {"status": "success", "tool_output": payload["tool_response"]}
+    if event == STOP and (message := text_or_nothing(payload, "last_assistant_message")):
+        context["last_message"] = message
+    return context
+
+
+def answer(native_event: str, reply: ClientReply) -> ClientAnswer:
+    """The answer to a hook's event."""
+    event = EVENTS[native_event]
+    reply = json_answer.settled("Codex", reply)
+    if event in (PRE, PROMPT) and reply.decision == "deny":
+        return json_answer.blocked(reply.reason)
+    fields = json_answer.to_user_and_model(native_event, reply)
+    if event == PRE and (tool_input := reply.result.get("tool_input")) is not None:
+        fields["hookSpecificOutput"] = json_answer.specific(
+            native_event,
+            permissionDecision="allow",
+            updatedInput=tool_input,
+            additionalContext=hints.suggestions(reply.result),
+        )
+    if event in (STOP, END):
+        del fields["hookSpecificOutput"]
+    return json_answer.as_json({**fields, **json_answer.go_on(reply)} if event == STOP else fields)
+
+
+CLIENT = Client(
+    name=NAME, title="Codex", events=EVENTS, translate=translate, answer=answer, tools=TOOLS, limits=LIMITS
+)

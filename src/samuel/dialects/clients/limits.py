@@ -1,0 +1,36 @@
+"""What a client does with the kinds of results that handlers give: facts, each with its reason.
+
+An event that a client never fires is missing in its `events`; everything that is not listed here is honoured.
+"""
+
+from __future__ import annotations
+
+from collections import namedtuple
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    Limits = Mapping[tuple[str, str], "Limit"]  # Samuel's event, the kind of result -> the fact
+
+# The kinds of results
+DENY, ASK, REWRITE, CONTEXT, OUTPUT, FOLLOW_UP = "deny", "ask", "rewrite", "context", "output", "follow_up"
+KINDS = (DENY, ASK, REWRITE, CONTEXT, OUTPUT, FOLLOW_UP)
+
+HONOURED, LIMITED, LOST = "honoured", "limited", "lost"
+
+
+class Limit(namedtuple("Limit", ("verdict", "why"))):
+    """`limited` or `lost`, and why."""
+
+    __slots__ = ()
+    verdict: str
+    why: str
+
+
+def limited(why: str) -> Limit:
+    return Limit(LIMITED, why)
+
+
+def lost(why: str) -> Limit:
+    return Limit(LOST, why)

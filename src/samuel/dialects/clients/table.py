@@ -1,0 +1,21 @@
+"""The table of clients."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from samuel.dialects.clients import claude, codex, gemini
+from samuel.dialects.clients.client import Client
+from samuel.errors import UsageError
+from samuel.nearest import did_you_mean
+
+CLIENTS: Mapping[str, Client] = {module.CLIENT.name: module.CLIENT for module in (claude, codex, gemini)}
+
+
+def client(name: str) -> Client:
+    """The client with this name; UsageError with the nearest one if there is none."""
+    if name not in CLIENTS:
+        names = ", ".join(f"`{client_name}`" for client_name in CLIENTS)
+        hint = did_you_mean(name, CLIENTS, f"it must be one of {names}")
+        raise UsageError(f"`{name}` is not a client that Samuel can answer", hint)
+    return CLIENTS[name]
