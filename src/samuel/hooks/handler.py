@@ -80,6 +80,7 @@ class Handler(msgspec.Struct, frozen=True, kw_only=True):
     entry: str = ""  # what to call in it: a function's name, a subcommand
     dialect: str = ""  # the protocol it uses, a key of DIALECTS, or of FORMATS; "" is Samuel's own
     client_event: str = ""  # the agent's name of the event, for a hook that was written for an agent
+    left_to: str = ""  # the agent that runs it itself: for events of that agent it is not called
     order: int | None = None  # None: the default
     strict: bool | None = None
     timeout: float | None = None

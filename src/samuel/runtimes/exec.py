@@ -60,8 +60,8 @@ class ExecRuntime:
         self._confinement = Confinement(root, cache, walls, limits)
 
     def call(self, handler: Handler, event: Event, timeout: float) -> Reply:
-        if handler.client_event and left_to_client({"extra": event.extra}, handler.dialect):
-            note = f"not called: `{handler.dialect}` runs `{handler.name}` itself"
+        if handler.left_to and left_to_client(event.extra, handler.left_to):
+            note = f"not called: `{handler.left_to}` runs `{handler.name}` itself"
             return Reply(Outcome.OK, {"logs": [{"level": "debug", "message": note}]})
         try:
             if handler.package is None:

@@ -20,6 +20,9 @@ COMMANDS = {
     ),
     "log": CommandEntry("samuel.cli.hooks.log:log", "Show past calls of hooks."),
     "new": CommandEntry("samuel.cli.hooks.new:new", "Write a new hook from a working template."),
+    "import": CommandEntry(
+        "samuel.cli.hooks.import_hooks:import_", "Turn the project's hooks for other agents into YAML hooks."
+    ),
     "schema": CommandEntry("samuel.cli.hooks.schema:schema", "Print the JSON Schema of one event or of all."),
 }
 

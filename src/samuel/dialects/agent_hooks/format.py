@@ -37,9 +37,9 @@ class HookFormat(NamedTuple):
     project_variable: str  # the environment variable with the project's directory
 
 
-def left_to_client(payload: Payload, client: str) -> bool:
-    """True if the event comes from the agent that the hook was written for: that agent runs the hook itself."""
-    return bool(extra(payload).get("client") == client)
+def left_to_client(further_fields: object, client: str) -> bool:
+    """True if the event, with these further fields, comes from the agent that runs the hook itself."""
+    return isinstance(further_fields, Mapping) and further_fields.get("client") == client
 
 
 def extra(payload: Payload) -> Mapping[str, Any]:

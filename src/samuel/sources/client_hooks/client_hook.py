@@ -45,6 +45,8 @@ class ClientHook(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
             digest=digest,
             dialect=self.client,
             client_event=self.client_event,
+            # A plugin that the project names may not be enabled in its agent: better called twice than never.
+            left_to="" if self.env else self.client,
             timeout=self.timeout,
             blocking=self.blocking,
             role=self.role,

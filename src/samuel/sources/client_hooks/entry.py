@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from samuel.dialects.agent_hooks.format import HookFormat
 from samuel.hooks.match import CLIENT_TOOL
 from samuel.sources.client_hooks.client_hook import ClientHook
-from samuel.sources.yaml_command import named_files
+from samuel.sources.yaml_command import expanded, named_files
 
 LONGEST_TIMEOUT = 24 * 3600.0
 
@@ -48,7 +48,7 @@ def hook_command(
     `directories` are the variables that the agent sets, like CLAUDE_PROJECT_DIR. The files that a command runs are
     those of the project, in `root`, that it names.
     """
-    plain = [_expanded(word, directories) for word in (line, *arguments)]
+    plain = [expanded(word, directories) for word in (line, *arguments)]
     words = tuple(plain) if arguments else (shell, "-c", line)
     return HookCommand(
         shlex.join((line, *arguments)) if arguments else line,
@@ -61,12 +61,6 @@ def hook_command(
 def _program(word: str, root: Path) -> str:
     path = os.path.normpath(os.path.join(root, word))
     return path if "/" in word and path.startswith(f"{root}{os.sep}") else ""
-
-
-def _expanded(word: str, directories: Mapping[str, str]) -> str:
-    for name, value in directories.items():
-        word = word.replace(f"${{{name}}}", value).replace(f"${name}", value)
-    return word
 
 
 def script_name(command: HookCommand, line: str) -> str:
