@@ -194,3 +194,69 @@ class TestUser:
         assert call(samuel, "rm -rf victim").json["reason"] == "no recursive removal"
         (row,) = listed(samuel)
         assert (row["name"], row["origin"]) == ("claude-user/guard", "user")
+
+
+class TestOtherAgents:
+    """A team's hooks for one agent, called by the hooks of another."""
+
+    def test_claude_hook_denies_the_tool_call_of_another_agent(self, samuel, guarded) -> None:
+        samuel("trust", "--yes")
+        payload = {
+            "session_id": "g1",
+            "cwd": "/p",
+            "hook_event_name": "BeforeTool",
+            "tool_name": "run_shell_command",
+            "tool_input": {"command": "rm -rf victim", "description": "x"},
+        }
+        ran = samuel("emit", "--as", "gemini", "BeforeTool", stdin=json.dumps(payload))
+        assert "no recursive removal" in ran.out + ran.err
+        assert '"deny"' in ran.out or ran.code == 2
+
+    def test_claude_runs_its_own_hooks_itself(self, samuel, guarded, project) -> None:
+        samuel("trust", "--yes")
+        payload = {
+            "session_id": "c1",
+            "cwd": "/p",
+            "hook_event_name": "PreToolUse",
+            "tool_name": "Bash",
+            "tool_input": {"command": "rm -rf victim"},
+            "tool_use_id": "t1",
+        }
+        ran = samuel("emit", "--as", "claude", "PreToolUse", stdin=json.dumps(payload))
+        assert ran.code == 0
+        assert "deny" not in ran.out
+        assert not (project / "seen.json").exists()
+
+    @pytest.mark.parametrize(("agent", "file"), [("codex", ".codex/hooks.json"), ("cursor", ".cursor/hooks.json")])
+    def test_hooks_of_codex_and_cursor(self, samuel, put, agent, file) -> None:
+        put("samuel.toml", f'import_hooks = ["{agent}"]\n')
+        deny = {"type": "command", "command": "echo no >&2; exit 2"}
+        hooks = {"PreToolUse": [{"matcher": "Bash", "hooks": [deny]}]}
+        put(file, json.dumps({"hooks": {"beforeShellExecution": [deny]} if agent == "cursor" else hooks}))
+        samuel("trust", "--yes")
+        assert call(samuel, "ls").json == {"decision": "deny", "reason": "no"}
+        assert call(samuel, "ls", ability="read").code == 0
+        assert listed(samuel)[0]["name"].startswith(f"{agent}/")
+
+    def test_plugin_of_the_project_is_called_for_its_own_agent_too(self, samuel, put) -> None:
+        put("samuel.toml", 'import_hooks = ["./plugins/team"]\n')
+        put("plugins/team/deny.sh", "#!/bin/sh\necho $CLAUDE_PLUGIN_ROOT >&2; exit 2\n", 0o755)
+        hooks = {"PreToolUse": [{"hooks": [{"type": "command", "command": "${CLAUDE_PLUGIN_ROOT}/deny.sh"}]}]}
+        put("plugins/team/hooks/hooks.json", json.dumps({"hooks": hooks}))
+        samuel("trust", "--yes")
+        assert call(samuel, "ls", client="claude").json["reason"] == "PROJECT/plugins/team"
+
+    @pytest.mark.parametrize(
+        ("value", "what"),
+        [
+            ('["cluade"]', "must list agents (claude, codex, cursor) or directories of plugins"),
+            ('["../x/y"]', "must be a path below the project's root"),
+            ('["claude", "claude"]', "lists `claude` twice"),
+            ('"claude"', "must be an array"),
+        ],
+    )
+    def test_wrong_values_of_import_hooks_are_refused(self, samuel, put, value, what) -> None:
+        put("samuel.toml", f"import_hooks = {value}\n")
+        ran = samuel("hooks", "list")
+        assert ran.code != 0
+        assert f"samuel.toml:1: `import_hooks` {what}" in ran.err or what in ran.err
