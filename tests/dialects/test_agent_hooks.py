@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 from samuel.config.kinds import HOOK_AGENTS
 from samuel.dialects.agent_hooks.format import HookFailed, HookOutput, InvalidAnswer
 from samuel.dialects.agent_hooks.table import FORMATS
 from samuel.dialects.clients.table import CLIENTS
+from samuel.dialects.yaml_context import event_from_context
+from samuel.events import event_type
 from samuel.events.catalogue import BY_NAME
 
 COMMON = {"session_id": "s1", "project_root": "/p", "event_id": "evt-1"}
@@ -52,6 +56,13 @@ def test_tool_names_and_events_agree_with_the_dialect_of_the_same_agent(agent: s
         assert {client.tools[name].name for name in names if name in client.tools} <= {common}
 
 
+@pytest.mark.parametrize("agent", FORMATS)
+def test_reference_page_names_every_event_and_tool(agent: str) -> None:
+    page = (Path(__file__).parents[2] / "docs/reference/hook-sources.md").read_text()
+    names = [name for tools in FORMATS[agent].tool_names.values() for name in tools]
+    assert [name for name in (agent, *FORMATS[agent].events, *names) if f"`{name}`" not in page] == []
+
+
 class TestClaudePayload:
     @pytest.mark.parametrize(
         ("payload", "tool"),
@@ -88,6 +99,38 @@ class TestClaudePayload:
         assert read["duration_ms"] == 7
         assert reads("claude", "PostToolUse", {**EDIT, "tool_output": {"ok": 1}})["tool_response"] == {"ok": 1}
         assert reads("claude", "PostToolUseFailure", post)["error"] == "done"
+
+
+# Payloads that Claude Code 2.1.197 sent to a hook, with other ids and paths.
+SENT = {"session_id": "c7878f56", "transcript_path": "/home/you/c7878f56.jsonl", "cwd": "/home/you/shop"}
+CALL = {
+    "permission_mode": "bypassPermissions",
+    "tool_name": "Bash",
+    "tool_input": {"command": "echo hello > a.txt", "description": "x"},
+    "tool_use_id": "toolu_00000131",
+}
+RESPONSE = {"stdout": "", "stderr": "", "interrupted": False}
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [
+        {**SENT, **CALL, "hook_event_name": "PreToolUse"},
+        {**SENT, **CALL, "hook_event_name": "PostToolUse", "tool_response": RESPONSE, "duration_ms": 180},
+        {**SENT, "hook_event_name": "UserPromptSubmit", "permission_mode": "default", "prompt": "go"},
+        {**SENT, "hook_event_name": "Stop", "permission_mode": "default", "stop_hook_active": False},
+        {**SENT, "hook_event_name": "SessionStart", "permission_mode": "default", "source": "startup"},
+    ],
+    ids=lambda sent: sent["hook_event_name"],
+)
+def test_hook_reads_the_payload_that_its_agent_would_have_sent(sent: dict[str, Any]) -> None:
+    client_event = sent["hook_event_name"]
+    context = CLIENTS["claude"].translate(client_event, sent)
+    event = event_from_context(event_type(FORMATS["claude"].events[client_event]), context)
+    read = reads("claude", client_event, msgspec.to_builtins(event))
+    # Samuel does not keep where the transcript is, nor the mode of permissions.
+    differing = {key for key in read.keys() | sent.keys() if read.get(key) != sent.get(key)}
+    assert differing <= {"transcript_path", "permission_mode", "cwd"}
 
 
 class TestClaudeAnswer:

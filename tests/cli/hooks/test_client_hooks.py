@@ -125,9 +125,9 @@ class TestTrust:
         assert names == [".claude/hooks/guard.sh", AGREEMENT]
 
     def test_user_reads_exactly_the_hooks_before_agreeing(self, samuel, guarded) -> None:
-        shown = samuel("trust", "--show", AGREEMENT).out
-        assert COMMAND.replace('"', '\\"') in shown
-        assert "permissions" not in shown
+        text = samuel("trust", "--show", AGREEMENT).out
+        assert COMMAND.replace('"', '\\"') in text
+        assert "permissions" not in text
 
     @pytest.mark.parametrize("changed", ["script", "command", "removed", "gone", "broken"])
     def test_changed_content_is_refused(self, samuel, guarded, put, changed) -> None:

@@ -75,9 +75,9 @@ def _without_bridges(hooks: object) -> dict[str, list[Any]]:
     for event, groups in hooks.items():
         if not isinstance(groups, list):
             raise EntryProblem(f"`hooks.{event}` must be an array")
-        kept = [group for group in map(_group_without_bridges, groups) if group is not None]
-        if kept:
-            by_event[event] = kept
+        others = [group for group in map(_group_without_bridges, groups) if group is not None]
+        if others:
+            by_event[event] = others
     return by_event
 
 
