@@ -62,8 +62,8 @@ HANDLER = {
         "protocol": (
             "text",
             "-",
-            "`agent/event`, like `claude/PreToolUse`: the script was written for this event of this agent, and reads and "
-            "answers [in its format](hook-sources.md#formats).",
+            "`agent/event`, like `claude/PreToolUse`: the script was written for this event of this agent, and "
+            "reads and answers [in its format](hook-sources.md#formats).",
         ),
     },
     "python": {
