@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from samuel.dialects.clients import hints, json_answer
 from samuel.dialects.clients.client import END, POST, PRE, PROMPT, START, STOP, Client, PayloadError
-from samuel.dialects.clients.limits import CONTEXT, limited, lost
+from samuel.dialects.clients.limits import CONTEXT, EVENT, limited
 from samuel.dialects.clients.payload import (
     check_event,
     common_fields,
@@ -63,8 +63,9 @@ TOOLS = {
     "Agent": Tool(TASK),
 }
 LIMITS = {
-    (END, CONTEXT): limited("Claude Code may end before a slow SessionEnd hook does; nothing is shown"),
-    (STOP, CONTEXT): lost("Claude Code shows messages to the user there, and takes no suggestions for the model"),
+    (STOP, CONTEXT): limited("messages are shown to the user; suggestions do not reach the model"),
+    (END, EVENT): limited("Claude Code cancels a hook that is still running when it ends"),
+    (END, CONTEXT): limited("nobody reads suggestions when the session is over"),
 }
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from samuel.dialects.clients import hints, json_answer
 from samuel.dialects.clients.client import END, POST, PRE, PROMPT, START, STOP, Client, PayloadError
-from samuel.dialects.clients.limits import ASK, CONTEXT, OUTPUT, REWRITE, limited, lost
+from samuel.dialects.clients.limits import ASK, CONTEXT, EVENT, OUTPUT, REWRITE, limited, lost
 from samuel.dialects.clients.payload import check_event, common_fields, text, text_or_nothing, tool_call
 from samuel.dialects.clients.tools import EDIT, Tool, shell
 
@@ -31,9 +31,11 @@ TOOLS = {
 LIMITS = {
     (PRE, ASK): limited("Codex runs the tool when a hook asks, so Samuel denies instead"),
     (PRE, REWRITE): limited("Codex takes a rewrite only together with its allow, which skips its own approval"),
+    (POST, EVENT): limited("Codex does not tell whether a command failed: the status is always `success`"),
     (POST, OUTPUT): lost("Codex takes no other output from a hook"),
-    (STOP, CONTEXT): lost("Codex takes no suggestions for the model there"),
-    (END, CONTEXT): lost("Codex takes no suggestions there, and gives the hook at most 3 seconds"),
+    (STOP, CONTEXT): limited("messages are shown to the user; suggestions do not reach the model"),
+    (END, EVENT): limited("Codex gives the hook at most 3 seconds"),
+    (END, CONTEXT): limited("nobody reads suggestions when the session is over"),
 }
 
 

@@ -6,16 +6,17 @@ import re
 
 from samuel.dialects.clients import hints, json_answer
 from samuel.dialects.clients.client import END, POST, PRE, PROMPT, START, STOP, Client
-from samuel.dialects.clients.limits import ASK, CONTEXT, REWRITE, limited
+from samuel.dialects.clients.limits import ASK, CONTEXT, EVENT, OUTPUT, limited
 from samuel.dialects.clients.payload import (
     check_event,
     common_fields,
     mapping,
+    mapping_or_nothing,
     text,
     text_or_nothing,
     tool_call,
 )
-from samuel.dialects.clients.tools import EDIT, FETCH, MCP, READ, SEARCH, WRITE, Tool, on_file, shell
+from samuel.dialects.clients.tools import EDIT, FETCH, MCP, READ, SEARCH, TASK, WRITE, Tool, on_file, shell
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -45,13 +46,15 @@ TOOLS = {
     "grep_search": Tool(SEARCH, path="dir_path"),
     "web_fetch": Tool(FETCH),
     "google_web_search": Tool(FETCH),
+    "invoke_agent": Tool(TASK),
 }
 LIMITS = {
-    (PRE, ASK): limited("Gemini CLI has no way for a hook to ask, so Samuel denies instead"),
-    (PRE, REWRITE): limited("Gemini CLI merges the new input with the old one: a key can be changed, not removed"),
-    (PRE, CONTEXT): limited("messages are shown to the user; suggestions do not reach the model before a call"),
+    (PRE, ASK): limited("Gemini CLI documents no way for a hook to ask, so Samuel denies instead"),
+    (PRE, CONTEXT): limited("messages are shown to the user; suggestions do not reach the model"),
+    (POST, OUTPUT): limited("Gemini CLI shows the new output as a blocked result, and takes only text"),
     (STOP, CONTEXT): limited("messages are shown to the user; suggestions do not reach the model"),
-    (END, CONTEXT): limited("Gemini CLI does not wait for the hook"),
+    (END, EVENT): limited("Gemini CLI does not wait for the hook to end"),
+    (END, CONTEXT): limited("nobody reads suggestions when the session is over"),
 }
 _EXIT_CODE = re.compile(r"^Exit Code: (-?\d+)", re.MULTILINE)
 
@@ -65,6 +68,7 @@ def translate(native_event: str, payload: Mapping[str, Any]) -> dict[str, Any]:
         return {**context, "user_message": text(payload, "prompt")}
     if event in (PRE, POST):
         context |= tool_call(TOOLS, text(payload, "tool_name"), payload.get("tool_input"), mcp_name)
+        context |= mcp_tool(mapping_or_nothing(payload, "mcp_context"))
     if event == POST:
         context |= response(mapping(payload, "tool_response"))
     if event == STOP and (message := text_or_nothing(payload, "prompt_response")):
@@ -78,6 +82,12 @@ def response(tool_response: Mapping[str, Any]) -> dict[str, Any]:
     exit_code = _EXIT_CODE.search(content) if isinstance(content, str) else None
     failed = bool(tool_response.get("error")) or (exit_code is not None and exit_code[1] != "0")
     return {"status": "failure" if failed else "success", "tool_output": content}
+
+
+def mcp_tool(mcp_context: Mapping[str, Any]) -> dict[str, Any]:
+    """The name of an MCP tool where the client tells server and tool apart."""
+    server, tool = text_or_nothing(mcp_context, "server_name"), text_or_nothing(mcp_context, "tool_name")
+    return {"ability_id": f"{MCP}{server}/{tool}"} if server and tool else {}
 
 
 def mcp_name(tool_name: str) -> str:

@@ -22,6 +22,11 @@ def as_json(fields: Mapping[str, Any]) -> ClientAnswer:
     return ClientAnswer(stdout=json.dumps(values)) if values else ClientAnswer()
 
 
+def whole(fields: Mapping[str, Any]) -> ClientAnswer:
+    """One JSON object, for clients that expect one also where there is nothing to say."""
+    return ClientAnswer(stdout=json.dumps(fields))
+
+
 def specific(native_event: str, **fields: Any) -> dict[str, Any]:
     """`hookSpecificOutput` for an event, {} if none of the fields has a value."""
     values = {key: value for key, value in fields.items() if value}

@@ -15,7 +15,8 @@ if TYPE_CHECKING:
 
 # The kinds of results
 DENY, ASK, REWRITE, CONTEXT, OUTPUT, FOLLOW_UP = "deny", "ask", "rewrite", "context", "output", "follow_up"
-KINDS = (DENY, ASK, REWRITE, CONTEXT, OUTPUT, FOLLOW_UP)
+EVENT = "event"  # of any handler: how the client fires the event
+KINDS = (EVENT, DENY, ASK, REWRITE, CONTEXT, OUTPUT, FOLLOW_UP)
 
 HONOURED, LIMITED, LOST = "honoured", "limited", "lost"
 

@@ -4,12 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from samuel.dialects.clients import claude, codex, gemini
+from samuel.dialects.clients import (
+    agy,
+    claude,
+    cline,
+    codex,
+    copilot,
+    cursor,
+    gemini,
+    kimi,
+    opencode,
+    qwen,
+)
 from samuel.dialects.clients.client import Client
 from samuel.errors import UsageError
 from samuel.nearest import did_you_mean
 
-CLIENTS: Mapping[str, Client] = {module.CLIENT.name: module.CLIENT for module in (claude, codex, gemini)}
+CLIENTS: Mapping[str, Client] = {
+    module.CLIENT.name: module.CLIENT
+    for module in (claude, codex, gemini, qwen, copilot, opencode, kimi, cline, cursor, agy)
+}
 
 
 def client(name: str) -> Client:
