@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 
 from samuel.clock import Clock
-from samuel.dialects.agent_hooks.format import HookFailed, HookOutput, InvalidAnswer, left_to_client
+from samuel.dialects.agent_hooks.format import HookFailed, HookOutput, InvalidAnswer
 from samuel.dialects.agent_hooks.table import FORMATS
 from samuel.dialects.table import DIALECTS
 from samuel.events import AgentInvoke, Event
@@ -25,6 +25,7 @@ from samuel.process.reason import NotRunnable
 from samuel.process.walls.limits import DEFAULT, ProcessLimits
 from samuel.process.walls.walls import NotGranted
 from samuel.runtimes.base import Reply
+from samuel.runtimes.client_calls import call_client_hook
 from samuel.runtimes.confined import Confinement
 from samuel.runtimes.results import decode
 
@@ -60,9 +61,11 @@ class ExecRuntime:
         self._confinement = Confinement(root, cache, walls, limits)
 
     def call(self, handler: Handler, event: Event, timeout: float) -> Reply:
-        if handler.left_to and left_to_client(event.extra, handler.left_to):
-            note = f"not called: `{handler.left_to}` runs `{handler.name}` itself"
-            return Reply(Outcome.OK, {"logs": [{"level": "debug", "message": note}]})
+        if handler.client_event:
+            return call_client_hook(self._call, self._clock.monotonic, handler, event, timeout)
+        return self._call(handler, event, timeout)
+
+    def _call(self, handler: Handler, event: Event, timeout: float) -> Reply:
         try:
             if handler.package is None:
                 finished = self._run(handler, event, timeout)

@@ -21,6 +21,11 @@ case $input in
 *CRASH*) echo "oops" >&2; exit 1 ;;
 esac
 """
+NO_ENV = r"""#!/bin/sh
+file=$(sed 's/.*"file_path":"\([^"]*\)".*/\1/')
+echo "$file" >> files
+case $file in *.env) echo "no secrets: $file" >&2; exit 2 ;; esac
+"""
 COMMAND = '"$CLAUDE_PROJECT_DIR"/.claude/hooks/guard.sh'
 AGREEMENT = "hooks:.claude/settings.json"
 
@@ -226,6 +231,23 @@ class TestOtherAgents:
         assert ran.code == 0
         assert "deny" not in ran.out
         assert not (project / "seen.json").exists()
+
+    def test_hook_for_edits_is_called_for_each_file_of_a_patch(self, samuel, put, project) -> None:
+        put("samuel.toml", 'import_hooks = ["claude"]\n')
+        put(".claude/hooks/no-env.sh", NO_ENV, 0o755)
+        put(".claude/settings.json", settings("$CLAUDE_PROJECT_DIR/.claude/hooks/no-env.sh", "Edit|Write"))
+        samuel("trust", "--yes")
+        call_of_codex = {"session_id": "x1", "cwd": "/p", "hook_event_name": "PreToolUse", "tool_use_id": "t1"}
+        for files, denied in ((("a.py", "b.py"), False), (("a.py", "config/.env", "b.py"), True)):
+            patch = "".join(f"*** Update File: {file}\n@@\n-a\n+b\n" for file in files)
+            tool = {
+                "tool_name": "apply_patch",
+                "tool_input": {"command": f"*** Begin Patch\n{patch}*** End Patch"},
+            }
+            payload = json.dumps({**call_of_codex, **tool})
+            ran = samuel("emit", "--as", "codex", "PreToolUse", stdin=payload)
+            assert ("no secrets: config/.env" in ran.out + ran.err) is denied
+        assert (project / "files").read_text().split() == ["a.py", "b.py", "a.py", "config/.env"]
 
     @pytest.mark.parametrize(("agent", "file"), [("codex", ".codex/hooks.json"), ("cursor", ".cursor/hooks.json")])
     def test_hooks_of_codex_and_cursor(self, samuel, put, agent, file) -> None:
