@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import io
 import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+from samuel.cli.emit_fast import answered_without_engine
 
 GUARD = """#!/bin/sh
 input=$(cat)
@@ -185,6 +188,17 @@ class TestTrust:
         assert row["status"] == "broken"
         assert row["reason"].startswith(".claude/settings.json:2: not JSON: ")
         assert call(samuel, "ls").code == 2  # it may have been a guard
+
+
+@pytest.mark.parametrize(("ability", "fast"), [("read", True), ("shell", False)])
+def test_tool_that_no_matcher_chooses_is_answered_without_the_engine(
+    samuel, guarded, monkeypatch, ability, fast
+) -> None:
+    samuel("trust", "--yes")
+    call(samuel, "ls", ability="read")  # what it found is cached
+    context = json.dumps({"ability_id": ability, "tool_input": {"command": "ls"}})
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(context.encode())))
+    assert answered_without_engine(["PreAbilityCall"]) is fast
 
 
 class TestUser:
