@@ -22,6 +22,8 @@ from samuel.printable import safe
 from samuel.shipped.table import SHIPPED_HOOKS
 from samuel.sources import yaml_hooks
 from samuel.sources.client_hooks import find as client_hooks
+from samuel.sources.client_hooks.client_hook import AGREEMENT
+from samuel.sources.client_hooks.last_trusted import LastTrusted
 from samuel.sources.declarations import stored_declarations
 from samuel.sources.distributions import look_up, trust_name
 from samuel.sources.yaml_cache import YamlHookCache
@@ -105,6 +107,9 @@ class Consent:
             directory = name.removeprefix("plugin:")
             last = stored_declarations(self._state / "declarations" / self._key).get(name)
             return {titled(directory), *([last.owner] if last and last.owner else [])}
+        if name.startswith(AGREEMENT):
+            last_trusted = LastTrusted(self._state / "client-hooks" / self._key)
+            return {hook.name for hook in last_trusted.of(str(self.root / name.removeprefix(AGREEMENT)))}
         file = Path(name)
         if str(file.parent) == paths.YAML_HOOKS:
             read = YamlHookCache(SHIPPED_HOOKS, self._state / "yaml" / self._key).last(str(self.root / name))

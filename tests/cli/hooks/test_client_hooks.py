@@ -162,6 +162,18 @@ class TestTrust:
         assert f"confirmed as removed: {AGREEMENT}" in ran.out
         assert call(samuel, "rm -rf victim").code == 0
 
+    def test_place_in_samuel_toml_of_a_removed_hook_is_left_out(self, samuel, guarded, put) -> None:
+        toml = 'import_hooks = ["claude"]\n[hooks.PreAbilityCall]\nhandlers = ["claude/guard"]\n'
+        put("samuel.toml", toml)
+        samuel("trust", "--yes")
+        assert call(samuel, "rm -rf victim").json["reason"] == "no recursive removal"
+        guarded.unlink()
+        assert call(samuel, "ls").code == 2
+        samuel("trust", "--yes")
+        ran = call(samuel, "ls")
+        assert ran.code == 0
+        assert "names `claude/guard`, which was removed" in ran.err
+
     def test_other_settings_in_the_file_may_change(self, samuel, guarded) -> None:
         samuel("trust", "--yes")
         guarded.write_text(settings().replace('"allow": []', '"allow": ["Bash(ls)"]'))

@@ -7,7 +7,9 @@ from typing import Any
 import msgspec
 
 from samuel.errors import Problem
-from samuel.hooks.handler import Handler, Origin, Role
+from samuel.hooks.handler import Handler, Origin
+
+AGREEMENT = "hooks:"  # begins the names under which the hooks in files are trusted
 
 
 class ClientHook(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -26,7 +28,6 @@ class ClientHook(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     matcher: str = ""  # as in the file
     timeout: float | None = None  # seconds
     blocking: bool = False
-    role: Role | None = None
     left_out: str = ""  # why it is not run by Samuel, if it is not
 
     def handler(self, origin: Origin, agreement: str, digest: str, position: int) -> Handler:
@@ -49,7 +50,6 @@ class ClientHook(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
             left_to="" if self.env else self.client,
             timeout=self.timeout,
             blocking=self.blocking,
-            role=self.role,
             match=self.match,
             declared=position,
         )
@@ -69,4 +69,4 @@ class ClientHookFile(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def agreement(self) -> str:
         """The name under which the hooks in the file are trusted. Other settings in it do not matter."""
-        return f"hooks:{self.file}"
+        return f"{AGREEMENT}{self.file}"
