@@ -64,6 +64,12 @@ HANDLER = {
             "Any exit code other than 0 is a crash, including 2: a denial is in the answer.",
         ),
         "shell": ("boolean", "`false`", "Whether to pass the text to `sh -c`."),
+        "protocol": (
+            "text",
+            "-",
+            "`agent/event`, like `claude/PreToolUse`: the script was written for this event of this agent, and "
+            "reads and answers [in its format](hook-sources.md#formats).",
+        ),
     },
     "python": {
         "kind": ("string", MUST, "`python`: a function of one argument, the event. It runs in a worker."),
