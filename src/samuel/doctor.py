@@ -16,6 +16,8 @@ from samuel.abilities import registry
 from samuel.abilities.lint import lint as lint_abilities
 from samuel.app import App
 from samuel.app.tool_names import tool_name_warnings
+from samuel.bridges.proofs import remembered
+from samuel.clock import iso
 from samuel.dispatch.record import slowness
 from samuel.errors import ConfigError, SamuelError
 from samuel.hooks.handler import Handler, HandlerStatus
@@ -74,7 +76,7 @@ def examine(root: Path, open_app: Callable[..., App]) -> Examination:
         findings.append(Finding("note", "hooks were not checked", "fix the error above first"))
     except SamuelError as error:
         findings.append(Finding("error", error.message, error.hint))
-    return Examination([*findings, *_slow(root)], chains)
+    return Examination([*findings, *_proofs(root), *_slow(root)], chains)
 
 
 def _machine(root: Path) -> Iterator[Finding]:
@@ -258,6 +260,23 @@ def _chains(chains: Iterable[Chain]) -> Iterator[Finding]:
         for handler, why in chain.left_out:
             hint = f"`samuel hooks explain {chain.event.name}` shows more"
             yield Finding("note", f"`{handler.name}` does not run on `{chain.event.name}`: {why}", hint)
+
+
+PROOF_LEVELS = {"ok": "ok", "drift": "error", "inconclusive": "warning", "error": "warning"}
+
+
+def _proofs(root: Path) -> Iterator[Finding]:
+    """What the latest live checks of agents' hooks in this project concluded, one for each agent."""
+    clients_seen: set[str] = set()
+    for proof in remembered(paths.User.from_environment().state):
+        if proof.root != str(root) or proof.client in clients_seen:
+            continue
+        clients_seen.add(proof.client)
+        when = iso(proof.checked_at)[:10]
+        client = f"{proof.client} {proof.version}".strip()
+        what = f"live check of {client} on {when}: {proof.verdict}: {proof.why}"
+        hint = "" if proof.verdict == "ok" else f"`samuel bridge check --live {proof.client}` checks it again"
+        yield Finding(PROOF_LEVELS[proof.verdict], what, hint)
 
 
 def _slow(root: Path) -> Iterator[Finding]:

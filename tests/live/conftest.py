@@ -16,13 +16,12 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
+from tests.length import FULL
+from tests.live.install import clients_directory
 
 from samuel.bridges.model.launch import SCRIPTED_CLIENTS
 from samuel.bridges.model.script import FinalText, ToolResult
 from samuel.bridges.model.server import ModelServer
-
-from ..length import FULL
-from .install import clients_directory
 
 CLIENTS = clients_directory()
 NAMES = tuple(SCRIPTED_CLIENTS) if FULL else ("claude", "codex")

@@ -6,20 +6,16 @@ import json
 from typing import Any
 
 import pytest
+from tests.live.conftest import LiveProject
+from tests.live.trust import trust_hooks
 
 from samuel.dialects.clients.limits import HONOURED, REWRITE, Limit
 from samuel.dialects.clients.table import CLIENTS
-
-from .conftest import LiveProject
-from .trust import trust_hooks
+from samuel.journal import EventRecord, newest_first
+from samuel.paths import Project
 
 HOOKS = """
-import json
-from pathlib import Path
-
 import samuel
-
-ROOT = Path(__file__).parents[2]
 
 
 @samuel.hook("PreAbilityCall", role="rewrite")
@@ -35,20 +31,20 @@ def guard(event):
         return {"decision": "deny", "reason": "the victim stays where it is"}
 
 
-@samuel.hook("PreAbilityCall", "PostAbilityCall", "UserPromptSubmit", role="observe")
+@samuel.hook("PostAbilityCall", "UserPromptSubmit", role="observe")
 def observe(event):
-    ability, status = getattr(event, "ability_id", ""), getattr(event, "status", "")
-    record = {"event": event.event, "ability": ability, "status": status}
-    with (ROOT / "events.jsonl").open("a") as log:
-        log.write(json.dumps(record) + "\\n")
+    pass
 """
 USER_ONLY = ("kimi",)  # they have no hooks of a project
 ENDS_ON_DENIAL = ("cline",)  # a denial ends the run, so the model is never told
 UNSEEN_FAILURES = ("kimi",)  # kimi may end before its hook for a failed call has been started
 
 
-def events(live: LiveProject) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in (live.root / "events.jsonl").read_text().splitlines()]
+def fired(live: LiveProject, event: str) -> list[dict[str, Any]]:
+    """The payloads of the events with this name in the journal, the oldest first."""
+    records = newest_first(live.root, Project(live.root).journal)
+    payloads = [record.payload for record in records if isinstance(record, EventRecord) and record.event == event]
+    return [json.loads(bytes(payload)) for payload in reversed(payloads)]
 
 
 @pytest.mark.live
@@ -66,8 +62,8 @@ def test_a_guard_and_a_rewrite_reach_the_tool_calls_of_a_client(live: LiveProjec
         assert "the victim stays where it is" in played.told, played
     rewrites = CLIENTS[client].limits.get(("PreAbilityCall", REWRITE), Limit(HONOURED, "")).verdict != "lost"
     assert (live.root / "rewritten").read_text() == ("after\n" if rewrites else "before\n"), played
-    calls = [event for event in events(live) if event["event"] == "PreAbilityCall"]
-    assert [call["ability"] for call in calls] == ["shell"] * 3, played
-    statuses = [event["status"] for event in events(live) if event["event"] == "PostAbilityCall"]
-    assert statuses[: 1 if client in UNSEEN_FAILURES else 2] == ["success", "failure"][: len(statuses)], played
-    assert "UserPromptSubmit" in {event["event"] for event in events(live)}
+    assert [call["ability_id"] for call in fired(live, "PreAbilityCall")] == ["shell"] * 3, played
+    statuses = [call["status"] for call in fired(live, "PostAbilityCall")]
+    expected = ["success"] if client in UNSEEN_FAILURES else ["success", "failure"]
+    assert statuses[: len(expected)] == expected, played
+    assert fired(live, "UserPromptSubmit"), played

@@ -7,7 +7,7 @@ import subprocess
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from .conftest import LiveProject
+from tests.live.conftest import LiveProject
 
 
 def trust_hooks(live: LiveProject, client: str) -> None:

@@ -30,6 +30,8 @@ def test_denied_calls_of_an_agent_are_recorded_with_its_attempt(loop: LoopProjec
     cautious = loop.root / ".samuel/hooks/cautious.py"
     cautious.write_text(OBSERVED)
     loop.project.trust()
+    settings = loop.root / "samuel.toml"
+    settings.write_text(settings.read_text().replace("[agents.mine]\n", '[agents.mine]\nunguarded = "accept"\n'))
     loop.tasks("1", "2")
     loop.agent(f'if [ "$SAMUEL_TASK_ID" = 2 ]; then\n{CALL % "--force"}{CALL % "origin"}fi\n{GOOD}')
     run = loop.run()

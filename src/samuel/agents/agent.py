@@ -17,6 +17,8 @@ LimitTools = Callable[[Sequence[str]], tuple[str, ...]]
 PROMPT = "{prompt}"
 PROMPT_FILE = "{prompt_file}"
 USAGE_FILE = "{usage_file}"
+HOOKS = "{hooks}"
+"""A word of a command that stands for the arguments by which the program gets hooks; without it they come last."""
 TOOLS = "SAMUEL_ALLOWED_TOOLS"
 """The variable that holds the only tools that an agent may use, one a line; without it, it may use all it has."""
 
@@ -83,6 +85,9 @@ class Agent:
 
     exit_kinds: Mapping[int, EndingKind] = field(default_factory=dict)
     """The exit codes by which the program tells why it failed."""
+
+    hooks: str = ""
+    """The client whose hooks the program has, so that its tool calls can be put to Samuel; "": it has none."""
 
     usage_file: bool = False
     """True if `{usage_file}` in the command is where the program writes its usage when it ends."""

@@ -56,6 +56,7 @@ class ClaudeStream(JsonStream):
         for part in tables(message.get("content")):
             if part.get("type") == "tool_use":
                 self.activity = tool_words(part.get("name"), part.get("input"))
+                self.called(part.get("id"), part.get("name"), record.get("parent_tool_use_id"))
 
     def _rate_limit(self, info: dict[str, Any]) -> None:
         if info.get("status") != "rejected":
@@ -124,4 +125,5 @@ AGENT = Agent(
     install="npm install -g @anthropic-ai/claude-code",
     checked="2.1.197",
     stream=ClaudeStream,
+    hooks="claude",
 )

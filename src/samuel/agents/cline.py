@@ -45,6 +45,7 @@ class ClineStream(JsonStream):
             case "content_start" if event.get("contentType") == "tool":
                 self._text.clear()
                 self.activity = tool_words(event.get("toolName"), event.get("input"))
+                self.called(event.get("toolCallId"), event.get("toolName"))
             case "content_start" if event.get("contentType") == "text":
                 self.say(self._text.add(event.get("text")))
             case "error":
@@ -72,4 +73,5 @@ AGENT = Agent(
     install="npm install -g cline",
     checked="3.0.65",
     stream=ClineStream,
+    hooks="cline",
 )

@@ -42,6 +42,7 @@ class KimiStream(JsonStream):
                 if isinstance(arguments, str):
                     arguments = next(iter(records(arguments.encode(errors="replace"))), {})
                 self.activity = tool_words(function.get("name"), arguments)
+                self.called(call.get("id"), function.get("name"))
         elif record.get("type") == "error":
             error = table(record.get("error"))
             message = record.get("message") or error.get("message")
@@ -64,4 +65,5 @@ AGENT = Agent(
     install="npm install -g @moonshot-ai/kimi-code",
     checked="2.1.0",
     stream=KimiStream,
+    hooks="kimi",
 )

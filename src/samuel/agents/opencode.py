@@ -24,6 +24,7 @@ class OpencodeStream(JsonStream):
             case "tool_use":
                 self.problem = None
                 self.activity = tool_words(part.get("tool"), table(part.get("state")).get("input"))
+                self.called(part.get("callID"), part.get("tool"))
             case "step_finish":
                 self.problem = None
                 self._step(table(part.get("tokens")), part.get("cost"))
@@ -60,4 +61,5 @@ AGENT = Agent(
     install="npm install -g opencode-ai",
     checked="1.18.33",
     stream=OpencodeStream,
+    hooks="opencode",
 )

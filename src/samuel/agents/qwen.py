@@ -45,4 +45,5 @@ AGENT = Agent(
     install="npm install -g @qwen-code/qwen-code",
     checked="0.24.4",
     stream=QwenStream,
+    hooks="qwen",
 )

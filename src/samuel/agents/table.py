@@ -71,7 +71,7 @@ CHECKED: Mapping[str, str] = {
 
 
 def find(name: str, settings: Mapping[str, AgentSettings]) -> Agent:
-    if name in settings:
+    if name in settings and (settings[name].command or name not in AGENTS):
         return configured(settings[name])
     if name in AGENTS:
         return AGENTS[name]

@@ -6,6 +6,7 @@ are those of the user, so what the client would skip in silence shows up here.
 
 from __future__ import annotations
 
+import re
 import shlex
 import shutil
 import tempfile
@@ -15,10 +16,10 @@ from typing import NamedTuple
 
 from samuel.bridges import canary as canaries
 from samuel.bridges.canary import ALLOWED, DENIED, Canary
-from samuel.bridges.model.launch import ScriptedClient
+from samuel.bridges.model.launch import SCRIPTED_CLIENTS, ScriptedClient
 from samuel.bridges.model.script import FinalText, ToolCall, ToolResult
 from samuel.bridges.model.server import ModelRequest, ModelServer
-from samuel.bridges.proofs import Verdict
+from samuel.bridges.proofs import Proof, Verdict, remember
 from samuel.paths import User
 from samuel.process import environment, spawn
 
@@ -27,6 +28,7 @@ _PROMPT = "Run the two commands of the script, then stop."
 _LONGEST_QUOTE = 300
 _PROXIES = ("http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY")
 _VERSION_TIMEOUT = 60.0
+_VERSION = re.compile(r"\d+\.\d+[\w.+-]*\w")
 
 
 class Observation(NamedTuple):
@@ -50,6 +52,32 @@ class Conclusion(NamedTuple):
 
     verdict: Verdict
     why: str
+
+
+def prove(name: str, root: Path, user: User, host: Mapping[str, str], now: float) -> Proof:
+    """Run the client with this name in the project, conclude, and remember the proof."""
+    client = SCRIPTED_CLIENTS.get(name)
+    version, reason_told = "", False
+    if client is None:
+        conclusion = Conclusion("error", f"{name} cannot be run against a model on this machine")
+    elif not shutil.which(client.name, path=host.get("PATH")):
+        conclusion = Conclusion("error", f"`{client.name}` is not on PATH")
+    else:
+        version = version_of(client, root, host)
+        observation, canary = observe(client, root, user, host)
+        conclusion = conclude(observation)
+        reason_told = any(canary.reason in result.text for result in observation.results)
+    proof = Proof(
+        client=name,
+        version=version,
+        root=str(root),
+        verdict=conclusion.verdict,
+        why=conclusion.why,
+        reason_told=reason_told,
+        checked_at=now,
+    )
+    remember(user.state, proof)
+    return proof
 
 
 def observe(
@@ -116,23 +144,12 @@ def _unclear(observation: Observation) -> str:
     return f"the client refused the allowed canary before Samuel's guards were asked; the model was told: {answer}"
 
 
-def reason_reached_the_model(observation: Observation, canary: Canary) -> bool:
-    """Was the model told why its call was denied?"""
-    return any(canary.reason in result.text for result in observation.results)
-
-
-def program_of(client: ScriptedClient, host: Mapping[str, str]) -> str:
-    """Where the client is installed; "" if it is not on PATH."""
-    return shutil.which(client.name, path=host.get("PATH")) or ""
-
-
 def version_of(client: ScriptedClient, root: Path, host: Mapping[str, str]) -> str:
-    """The first line of what the client prints as its version; "" if it does not."""
+    """The version that the client prints, like `1.18.33`; "" if it prints none."""
     argv = (client.name, "--version")
-    env = _environment(client, host, {})
-    finished = spawn.run(argv, cwd=str(root), env=env, timeout=_VERSION_TIMEOUT)
-    lines = finished.stdout.decode("utf-8", "replace").split("\n")
-    return lines[0].strip() if finished.ended == "exited" and finished.returncode == 0 else ""
+    finished = spawn.run(argv, cwd=str(root), env=_environment(client, host, {}), timeout=_VERSION_TIMEOUT)
+    printed = _VERSION.search(finished.stdout.decode("utf-8", "replace"))
+    return printed[0] if finished.ended == "exited" and printed else ""
 
 
 def _environment(client: ScriptedClient, host: Mapping[str, str], extra: Mapping[str, str]) -> dict[str, str]:

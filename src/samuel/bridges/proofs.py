@@ -22,7 +22,7 @@ class Proof(msgspec.Struct, frozen=True, kw_only=True):
 
     client: str
     version: str
-    """As the client prints it; "" if it does not."""
+    """Like `1.18.33`; "" if the client does not print one."""
     root: str
     """The project in which the client was run."""
     verdict: Verdict

@@ -20,6 +20,7 @@ from samuel.files import file_cache
 from samuel.files.survey import ITSELF, TooManyFiles, signature_if_exists, survey_place
 from samuel.hooks.match import holds
 from samuel.paths import CANARIES, Project, User, find_root, home_directory, home_problem
+from samuel.process.environment import PINNED
 from samuel.trust.repository import trust_key
 from samuel.version import __version__
 
@@ -47,6 +48,8 @@ def answered_without_engine(arguments: list[str]) -> bool:
 
 def answer_without_engine(arguments: list[str]) -> str | None:
     """What to print if no hook handles the event; None if one may, and then stdin is as it was."""
+    if os.environ.get(PINNED):  # a run asks: it checks what it pinned, and counts what was judged
+        return None
     command = _understood(arguments)
     if command is None or home_problem(home_directory()):
         return None

@@ -75,6 +75,14 @@ class AgentSettings:
     claim: str = "command"
     """By what it claims a task: `samuel run done`, or a clean exit that leaves changed files."""
 
+    hooks: str = ""
+    """The client that the command runs, so that its tool calls can be put to Samuel; "": none with hooks."""
+
+    unguarded: str = "refuse"
+    """What a guard means that the agent cannot honour: `refuse` the run, or `accept` that it does not hold.
+
+    `accept all` comes from the command line alone, and is about guards from the user's home directory as well."""
+
 
 @dataclass(frozen=True)
 class SandboxSettings:
@@ -152,6 +160,8 @@ class Methodology:
     """What an attempt after a failed one begins with: `continue` its files, or a `fresh` verified tree."""
 
     budgets: Budgets = field(default_factory=Budgets)
+    coverage: str = "report"
+    """What a tool call means that no hook judged: it is in the `report`, or `required` fails the iteration."""
 
     def agent_for(self, preferred: str) -> str:
         """The agent to run: the first one in samuel.toml, else the one that the user prefers, else claude."""

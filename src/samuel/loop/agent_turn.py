@@ -8,6 +8,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from samuel.bridges.coverage import reported_coverage
 from samuel.dispatch.record import Fired
 from samuel.events import AgentInvoke, BeforeAgentInvoke, Event
 from samuel.events.endings import IterationOutcome
@@ -105,6 +106,7 @@ class AgentTurn:
                 raise IterationEnded(IterationOutcome.AGENT_FAILED, fired.reason)
             answer = fired.result
             self._facts.usage = dict(answer.get("usage") or {})
+            self._facts.coverage = reported_coverage(answer)
             self._apply_spool()
             answer = claim_by_exit(
                 answer,

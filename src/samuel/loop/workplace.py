@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from samuel.agents.table import find
+from samuel.bridges.guards import STAND_IN
 from samuel.clock import Clock
 from samuel.config.model import AgentSettings, Methodology
 from samuel.dispatch.record import Fired
@@ -20,6 +21,7 @@ from samuel.files.inside import make_dirs_inside, open_inside
 from samuel.files.named_errors import errors_naming
 from samuel.loop.budgets import BudgetMeter
 from samuel.loop.reports import LoopWarning, Watch, ignore_reports
+from samuel.loop.tool_hooks import NO_TOOL_HOOKS, ToolHooks
 from samuel.process import sandbox as sandboxes
 from samuel.process.git.git import Git
 from samuel.prompts.suggestions import SuggestionSection
@@ -64,6 +66,8 @@ class Workplace:
     trust: TrustStore | None = None
     permit: Callable[[str, str], str] = permit_everything
     """Why a command of samuel.toml may not run, by its name and digest; "" if it may."""
+    tool_hooks: ToolHooks = NO_TOOL_HOOKS
+    """The hooks that judge the tool calls of agents."""
     suggest: Callable[[Sequence[Fired], bool], SuggestionSection] = no_suggestions
     """What hooks suggested, as a section for the prompt; the flag says whether the agent can call abilities."""
 
@@ -110,6 +114,10 @@ class Workplace:
     def agent_env(self, name: str) -> dict[str, str]:
         """The host's variables that the agent gets: by name, so that no handler and no journal sees a value."""
         return {variable: f"${variable}" for variable in find(name, self.agents).env if variable in self.host}
+
+    def is_stand_in(self, name: str) -> bool:
+        """Whether this agent only stands in for others, and calls no tools."""
+        return STAND_IN in find(name, self.agents).command
 
     @property
     def sandbox(self) -> Sandbox:

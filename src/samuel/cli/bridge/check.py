@@ -1,50 +1,90 @@
 from __future__ import annotations
 
+import os
+from typing import TYPE_CHECKING, Any
+
 import click
+import msgspec
 
 from samuel.cli.bridge import bridge_context, known_clients
 from samuel.cli.command_context import CommandContext, json_option
 from samuel.cli.output import OutputTable
+from samuel.clock import SystemClock
+
+if TYPE_CHECKING:
+    from samuel.bridges.check import BridgeCheck
+    from samuel.bridges.files import BridgeContext
+    from samuel.bridges.proofs import Proof
 
 COLUMNS = ("agent", "verdict", "about")
 
 
 @click.command()
 @click.argument("agents", nargs=-1, required=True, metavar="AGENT...")
+@click.option(
+    "--live",
+    is_flag=True,
+    help="Also run the agent, against a model on this machine: one command must be denied, another must not.",
+)
 @json_option
 @click.pass_obj
-def check(here: CommandContext, agents: tuple[str, ...]) -> int:
+def check(here: CommandContext, agents: tuple[str, ...], live: bool) -> int:
     """Check that an agent's hooks ask Samuel.
 
-    Looks at the agent's files, at whether the agent trusts them, and at the command that they name. Exits with 1
-    if something keeps the hooks from working.
+    Looks at the agent's files, at whether the agent trusts them, and at the command that they name. With `--live`
+    the installed agent is also run in this project, with your own settings: no key is used, and no network is
+    needed. Its verdict is `ok`, `drift` (the agent ran a command without asking Samuel, or in spite of its
+    denial), `inconclusive` (the agent did not get as far as that) or `error`. The verdict is remembered: `samuel
+    doctor` shows it. Exits with 1 if something keeps the hooks from working, or if the verdict is not `ok`.
 
     \b
         samuel bridge check claude
+        samuel bridge check --live claude codex
     """
     from samuel.bridges.check import check as check_bridge  # the table of clients, which `--help` does without
 
     context = bridge_context(here)
     checks = [check_bridge(context, client) for client in known_clients(agents)]
-    rows = []
-    for checked in checks:
-        rows += [[checked.client, "problem", problem] for problem in checked.problems]
-        if checked.ok:
-            places = ", ".join(str(entry.file) for entry in checked.entries)
-            rows.append([checked.client, "ok", f"its hooks ask Samuel: {places}"])
-        rows += [[checked.client, "note", note] for note in checked.notes]
-    data = [
-        {
-            "client": checked.client,
-            "ok": checked.ok,
-            "files": [{"level": entry.level, "file": str(entry.file)} for entry in checked.entries],
-            "trust": {level: step.state for level, step in checked.trust.items()},
-            "program": checked.program,
-            "problems": list(checked.problems),
-            "notes": list(checked.notes),
-        }
-        for checked in checks
-    ]
-    return here.out.answer(
-        data, OutputTable(COLUMNS, rows, folded=("about",)), ok=all(checked.ok for checked in checks)
-    )
+    proofs = [_proof(here, context, checked) if live else None for checked in checks]
+    rows = [row for checked, proof in zip(checks, proofs, strict=True) for row in _rows(checked, proof)]
+    data = [_plain(checked, proof) for checked, proof in zip(checks, proofs, strict=True)]
+    ok = all(checked.ok for checked in checks) and all(proof is None or proof.verdict == "ok" for proof in proofs)
+    return here.out.answer(data, OutputTable(COLUMNS, rows, folded=("about",)), ok=ok)
+
+
+def _proof(here: CommandContext, context: BridgeContext, checked: BridgeCheck) -> Proof | None:
+    """The proof by a run of the client; None without entries, since there is nothing to prove."""
+    if not checked.entries:
+        return None
+    from samuel.bridges.proof import prove  # a web server, which no other command needs
+    from samuel.process.tree import own_all_children
+
+    own_all_children()  # only Samuel starts processes in this program
+    if not here.out.json:
+        here.out.tell(f"running {checked.client} against a model on this machine; this can take a minute")
+    return prove(checked.client, context.root, context.user, os.environ, SystemClock().now())
+
+
+def _rows(checked: BridgeCheck, proof: Proof | None) -> list[list[str]]:
+    rows = [[checked.client, "problem", problem] for problem in checked.problems]
+    if checked.ok:
+        places = ", ".join(str(entry.file) for entry in checked.entries)
+        rows.append([checked.client, "ok", f"its hooks ask Samuel: {places}"])
+    rows += [[checked.client, "note", note] for note in checked.notes]
+    if proof is not None:
+        version = f" ({proof.version})" if proof.version else ""
+        rows.append([checked.client, proof.verdict, f"live{version}: {proof.why}"])
+    return rows
+
+
+def _plain(checked: BridgeCheck, proof: Proof | None) -> dict[str, Any]:
+    return {
+        "client": checked.client,
+        "ok": checked.ok,
+        "files": [{"level": entry.level, "file": str(entry.file)} for entry in checked.entries],
+        "trust": {level: step.state for level, step in checked.trust.items()},
+        "program": checked.program,
+        "problems": list(checked.problems),
+        "notes": list(checked.notes),
+        "live": msgspec.to_builtins(proof),
+    }

@@ -1,0 +1,53 @@
+"""The hooks that judge the tool calls of agents: whether there are any, and whether an agent honours them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+from samuel.agents.agent import Agent
+from samuel.bridges.guards import LostGuard, lost_guards
+from samuel.config.model import AgentSettings
+from samuel.events.names import POST_ABILITY_CALL, PRE_ABILITY_CALL
+from samuel.hooks.handler import Origin
+from samuel.hooks.order import Chain
+
+ACCEPT, ACCEPT_ALL = "accept", "accept all"
+
+
+def _nothing() -> str:
+    return ""
+
+
+@dataclass(frozen=True)
+class ToolHooks:
+    chains: Mapping[str, Chain] = field(default_factory=dict)
+    pin: Callable[[], str] = _nothing
+    """What decides about tool calls, as text that a hook of the agent compares."""
+    agents: Mapping[str, AgentSettings] = field(default_factory=dict)
+
+    @property
+    def listen(self) -> bool:
+        """Whether a handler is called for tool calls: without one, an agent needs no bridge.
+
+        One of the program that started the run is not: the hooks of an agent cannot reach it.
+        """
+        events = (PRE_ABILITY_CALL, POST_ABILITY_CALL) if self.chains else ()
+        steps = (step for event in events for step in self.chains[event].steps)
+        return any(step.handler.origin is not Origin.EMBEDDER for step in steps)
+
+    def lost(self, agent: Agent, sandbox: str) -> list[LostGuard]:
+        """The guards that this agent cannot honour."""
+        return lost_guards(self.chains, agent, sandbox) if self.chains else []
+
+    def refusal(self, agent: Agent, sandbox: str) -> str:
+        """Why this agent may not start: a guard would not hold, and nobody accepted that; "" if it may."""
+        settings = self.agents.get(agent.name)
+        accepted = settings.unguarded if settings is not None else ""
+        if accepted == ACCEPT_ALL:
+            return ""
+        guards = [guard for guard in self.lost(agent, sandbox) if guard.is_own or accepted != ACCEPT]
+        return "; ".join(str(guard) for guard in guards)
+
+
+NO_TOOL_HOOKS = ToolHooks()
