@@ -93,9 +93,9 @@ def _tools() -> str:
 ## Names of tools {{ #tools }}
 
 `ability_id` is the same for all agents, so that one rule works everywhere; the agent's own name is in `tool_name`.
-A tool of an MCP server is `mcp:server/tool`, and any other tool keeps its own name. In `tool_input` a shell command
-is in `command`, and a file in `path`; the other keys are the agent's own. A filter on an agent's own name, like
-`match: {{ability_id: [Bash]}}`, never matches; `samuel hooks validate` warns of it.
+A tool of an MCP server is `mcp:server/tool`, and any other tool keeps its own name. In `tool_input` a shell
+command is in `command`, and a file in `path`; the other keys are the agent's own. A filter on an agent's own name,
+like `match: {{ability_id: [Bash]}}`, never matches; `samuel hooks validate` warns of it.
 
 {table(["agent", *(f"`{name}`" for name in names)], rows)}"""
 
