@@ -44,6 +44,7 @@ EXIT_1 = {
     "samuel hooks new": "a hook of that name exists already",
     "samuel hooks fire": "the event was not ok: a handler denied it, or a check or a strict handler failed",
     "samuel hooks validate": "a YAML hook is broken",
+    "samuel hooks check": "the agent loses what a hook answers",
     "samuel hooks enable": "its file cannot be changed by a program, or two hooks have that id",
     "samuel hooks disable": "its file cannot be changed by a program, or two hooks have that id",
     "samuel session start": "the session has already begun",

@@ -15,6 +15,7 @@ from samuel import paths
 from samuel.abilities import registry
 from samuel.abilities.lint import lint as lint_abilities
 from samuel.app import App
+from samuel.app.tool_names import tool_name_warnings
 from samuel.dispatch.record import slowness
 from samuel.errors import ConfigError, SamuelError
 from samuel.hooks.handler import Handler, HandlerStatus
@@ -62,6 +63,7 @@ def examine(root: Path, open_app: Callable[..., App]) -> Examination:
                 *_chains(chains.values()),
             ]
             findings += [*_abilities(app), *_knowledge(root)]
+            findings += [Finding("warning", warning) for warning in tool_name_warnings(app)]
             if any(handler.runtime == "oci" for handler in app.handlers) or _sandboxed(app):
                 findings += _containers(app.user)
             findings += [Finding("warning", warning) for warning in app.warnings]
