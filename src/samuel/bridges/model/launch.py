@@ -147,7 +147,7 @@ def _opencode(url: str, directory: Path) -> ClientLaunch:
         "small_model": f"samuel/{MODEL}",
         "autoupdate": False,
         "share": "disabled",
-        "permission": {"bash": "allow"},
+        "permission": {"bash": "allow", "external_directory": "allow"},
     }
     switches = ("AUTOUPDATE", "MODELS_FETCH", "DEFAULT_PLUGINS", "LSP_DOWNLOAD", "SHARE")
     return ClientLaunch(
@@ -155,6 +155,9 @@ def _opencode(url: str, directory: Path) -> ClientLaunch:
         {
             "OPENCODE_CONFIG_CONTENT": write(config).decode(),
             **{f"OPENCODE_DISABLE_{name}": "1" for name in switches},
+            # It gets a package for whoever has a plugin, and waits for that; the scripted model has none to give.
+            "npm_config_registry": url,
+            "npm_config_cache": str(directory / "npm"),
         },
     )
 
