@@ -50,6 +50,8 @@ FIELDS: dict[str, dict[str, str]] = {
         "message": "Why it failed or denied; empty otherwise.",
         "stderr": "The end of what it wrote to stderr.",
         "phase": "On `PreAbilityCall`: `rewrite` or `guard`.",
+        "would": "What an [observed](../how-to/observe-a-guard.md) handler would have done: `verdict`, `reason` "
+        "and `result`. None for others.",
     },
 }
 

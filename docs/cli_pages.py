@@ -43,6 +43,7 @@ EXIT_1 = {
     "samuel skill show": "the skill is broken",
     "samuel hooks new": "a hook of that name exists already",
     "samuel hooks fire": "the event was not ok: a handler denied it, or a check or a strict handler failed",
+    "samuel hooks replay": "a verdict is different today",
     "samuel hooks validate": "a YAML hook is broken",
     "samuel hooks enable": "its file cannot be changed by a program, or two hooks have that id",
     "samuel hooks disable": "its file cannot be changed by a program, or two hooks have that id",
@@ -71,6 +72,7 @@ INTERRUPTED = (
     "samuel recipe run",
     "samuel ability run",
     "samuel ability call",
+    "samuel hooks replay",
 )
 
 # The convention of agents' own hooks, which differs from that of other commands.

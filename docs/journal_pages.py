@@ -9,6 +9,7 @@ from shapes import Shapes
 
 from samuel.hooks.handler import Origin
 from samuel.journal.records import CallRecord, EndRecord, EventRecord
+from samuel.journal.redact import MAX_REPLAYED_BYTES, MAX_VALUE_BYTES
 
 RECORDS: list[tuple[str, str, type[msgspec.Struct], dict[str, str]]] = [
     (
@@ -23,7 +24,9 @@ RECORDS: list[tuple[str, str, type[msgspec.Struct], dict[str, str]]] = [
             "session_id": "The session it belongs to, if any.",
             "parent_id": "The event during which this one was fired: a hook that calls Samuel.",
             "context": "A digest of the context, which would otherwise repeat in every record.",
-            "payload": "The payload: secrets as `[secret]`, long values cut to 2 KiB, with their size and digest.",
+            "payload": "The payload: secrets as `[secret]`, long values cut, with their size and digest: to "
+            f"{MAX_REPLAYED_BYTES // 1024} KiB on events that can be denied, so that `hooks replay` can use them, "
+            f"and to {MAX_VALUE_BYTES // 1024} KiB on others.",
         },
     ),
     (
@@ -47,6 +50,8 @@ RECORDS: list[tuple[str, str, type[msgspec.Struct], dict[str, str]]] = [
             "message": "What went wrong, or what was cut.",
             "result": "What it returned, with secrets left out and long values cut.",
             "stderr": "The last 64 KiB of its stderr.",
+            "would": "What an [observed](../how-to/observe-a-guard.md) handler would have done; "
+            "left out for others.",
         },
     ),
     (
@@ -83,6 +88,8 @@ def journal_page() -> str:
         "- Git ignores `.samuel/run/`.\n",
         "Each line has a `kind`. Fields that have their default are left out.\n",
     ]
+    shapes = Shapes()
     for kind, what, struct, about in RECORDS:
-        parts += [f'## `"kind": "{kind}"` {{ #{kind} }}\n\n{what}\n', Shapes().table(fields(struct), about)]
+        parts += [f'## `"kind": "{kind}"` {{ #{kind} }}\n\n{what}\n', shapes.table(fields(struct), about)]
+    parts.append(shapes.listed())
     return "\n".join(parts)

@@ -91,6 +91,11 @@ KEYS: dict[str, dict[str, tuple[str, str, str]]] = {
     "hooks": {
         "handler": ("string", MUST, "See the table above."),
         "role": ("string", "-", "`rewrite`, `guard` or `observe`, as with [a hook](../how-to/guard-a-call.md)."),
+        "mode": (
+            "string",
+            "`enforce`",
+            "`observe`: what it decides is only recorded, see [Try a guard](../how-to/observe-a-guard.md).",
+        ),
         "order": ("integer", "200", "Its [place in the chain](../how-to/order-handlers.md)."),
         "strict": ("boolean", "the event's", "Whether a fault of it stops what fired the event."),
         "timeout": ("duration", "the event's", f'Like `"{format_duration(30)}"`.'),

@@ -44,6 +44,11 @@ KEYS = {
         "without it if it fails.",
     ),
     "role": ("string", "-", "`rewrite`, `guard` or `observe`, as with [a call](../how-to/guard-a-call.md)."),
+    "mode": (
+        "string",
+        "`enforce`",
+        "`observe`: what it decides is only recorded, see [Try a guard](../how-to/observe-a-guard.md).",
+    ),
     "order": ("integer", f"{DEFAULT_ORDER}", "Its [place in the chain](../how-to/order-handlers.md)."),
     "timeout": ("duration", "the event's", "Then it is ended, with every process it started. Like `30s`."),
     "effects": ("anything", "-", "A description for people and models. Samuel ignores it."),

@@ -20,6 +20,7 @@ from samuel.clock import iso
 from samuel.dispatch.record import slowness
 from samuel.errors import ConfigError, SamuelError
 from samuel.hooks.handler import Handler, HandlerStatus
+from samuel.hooks.mode import HandlerMode
 from samuel.hooks.order import Chain
 from samuel.journal import CallRecord, newest_first
 from samuel.knowledge.indexes import find_root, read_base
@@ -230,6 +231,12 @@ def _chains(chains: Iterable[Chain]) -> Iterator[Finding]:
     for chain in chains:
         for warning in chain.warnings:
             yield Finding("warning", warning)
+        for step in chain.steps:
+            if step.mode is HandlerMode.OBSERVE:
+                what = (
+                    f"`{step.handler.name}` is observed on `{chain.event.name}`: what it decides is only recorded"
+                )
+                yield Finding("note", what, "`samuel hooks log --would-deny` shows it")
         for handler, why in chain.left_out:
             hint = f"`samuel hooks explain {chain.event.name}` shows more"
             yield Finding("note", f"`{handler.name}` does not run on `{chain.event.name}`: {why}", hint)

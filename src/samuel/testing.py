@@ -70,6 +70,7 @@ class Recorder:
         order: int | None = None,
         strict: bool | None = None,
         role: str | None = None,
+        mode: str | None = None,
     ) -> None:
         self.events: list[Any] = []
         self.begun: list[Event] = []
@@ -78,7 +79,7 @@ class Recorder:
         self.__name__ = name
         self._returns = returns
         if events:
-            hook(*events, order=order, strict=strict, role=role)(self)
+            hook(*events, order=order, strict=strict, role=role, mode=mode)(self)
 
     def __call__(self, event: Any) -> Mapping[str, Any] | None:
         self.events.append(event)

@@ -33,7 +33,13 @@ class TestAnAdapter:
         desk.recorder(agent.command[0])
         prompt = "0123456789abcde\n" * 65536
         assert desk.run(agent, prompt).exit_code == 0
-        assert desk.recorded()["stdin"] == prompt
+        record = desk.recorded()
+        if agent.prompt == "stdin":
+            assert record["stdin"] == agent.stdin_form(prompt)
+        else:  # an argument takes 128 KiB: then it is told where to read the prompt
+            path = f"{desk.state}/prompts/iteration-0007.md"
+            assert any(path in word for word in record["argv"])
+            assert Path(path).read_text() == prompt
 
     def test_says_what_would_install_it(self, agent: Any) -> None:
         assert agent.install
@@ -47,6 +53,15 @@ def test_the_table_names_the_version_of_every_client_that_can_be_installed_here(
         "gemini": True,
         "copilot": True,
         "kiro": False,
+        "qwen": True,
+        "opencode": True,
+        "kimi": True,
+        "cline": True,
+        "pi": True,
+        "aider": True,
+        "mini-swe-agent": True,
+        "agy": False,
+        "goose": False,
     }
 
 

@@ -28,7 +28,7 @@ def test_an_unknown_agent_is_refused_with_the_nearest_name() -> None:
 
 
 def test_an_agent_like_no_other_is_refused_with_the_names_of_all() -> None:
-    with pytest.raises(UsageError, match=r"there is no agent `zebra`\nthe agents are claude, codex, .*, mine, "):
+    with pytest.raises(UsageError, match=r"there is no agent `zebra`\nthe agents are agy, .*, mine, "):
         find("zebra", {"mine": AgentSettings("mine", ("x",))})
 
 

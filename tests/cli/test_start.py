@@ -131,7 +131,7 @@ def test_unknown_commands_name_the_nearest(samuel):
         2,
         "",
         "error: `xyzzy` is not a command; the commands are list, explain, fire, validate, enable, disable, "
-        "register, log, new, schema\n"
+        "register, log, replay, new, schema\n"
         "see `samuel hooks --help`\n",
     )
 

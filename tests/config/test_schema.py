@@ -95,7 +95,7 @@ def test_there_are_documents_to_check() -> None:
         "[methodology.ralph.pilot]\ninterval = 1",
         '[methodology.ralph.hooks."quality.chek"]',
         '[methodology.ralph.hooks."quality.check"]\nstrict = 1',
-        "[agents.mine]",
+        "[agents.mine]\ncommand = 3",
         '[agents.mine]\ncommand = "./agent"',
         '[agents.mine]\ncommand = ["./agent"]\nprompt = "pipe"',
         '[agents.mine]\ncommand = ["./agent"]\nenv = ["A B"]',

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from samuel.config.model import EventSettings, HandlerRef
 from samuel.events import EventType, event_type
 from samuel.hooks.handler import Handler, HandlerStatus, Origin, Role
+from samuel.hooks.mode import HandlerMode
 from samuel.hooks.order import Chain, resolve
 
 EXTRA = event_type("context.extra")
@@ -412,3 +413,33 @@ class TestReplace:
     def test_a_list_that_names_the_gate_to_run_is_not_a_problem(self, listed: list[str]) -> None:
         resolved = chain(handler("a", event=GATE), built_in(GATE), event=GATE, handlers=listed)
         assert (names(resolved), resolved.problems) == ([listed[-1]], ())
+
+
+class TestMode:
+    PRE = event_type("PreAbilityCall")
+
+    def mode(self, *handlers: Handler, **settings: Any) -> list[str]:
+        return [step.mode.value for step in chain(*handlers, event=self.PRE, **settings).steps]
+
+    def test_samuel_toml_has_the_last_word_about_the_mode(self) -> None:
+        guard = handler("a", event=self.PRE)
+        observed = handler("a", event=self.PRE, mode=HandlerMode.OBSERVE)
+        assert self.mode(guard) == ["enforce"]
+        assert self.mode(observed) == ["observe"]
+        assert self.mode(observed, handlers=["a"]) == ["observe"]
+        assert self.mode(guard, handlers=[HandlerRef("a", mode="observe")]) == ["observe"]
+        assert self.mode(observed, handlers=[HandlerRef("a", mode="enforce")]) == ["enforce"]
+
+    @pytest.mark.parametrize("origin", [Origin.USER, Origin.USER_PLUGIN])
+    def test_a_project_cannot_have_a_guard_of_the_user_observed(self, origin: Origin) -> None:
+        own = handler("a", origin, event=self.PRE)
+        resolved = chain(own, event=self.PRE, handlers=[HandlerRef("a", mode="observe")])
+        assert [step.mode.value for step in resolved.steps] == ["enforce"]
+        assert resolved.warnings == ("`a` is a guard of your own, so `mode` in samuel.toml cannot turn it off",)
+        own = handler("a", origin, event=self.PRE, mode=HandlerMode.OBSERVE)  # its owner can
+        assert self.mode(own, handlers=["..."]) == ["observe"]
+
+    def test_an_observed_handler_of_a_gate_is_a_problem(self) -> None:
+        gate = handler("robot", event=GATE)
+        (problem,) = chain(gate, event=GATE, handlers=[HandlerRef("robot", mode="observe", line=3)]).problems
+        assert str(problem).startswith("samuel.toml:3: only one handler answers `iteration.gate`")

@@ -94,3 +94,12 @@ def test_a_pipe_in_place_of_hooks_log_does_not_block(samuel_project: SamuelProje
     (system / "logs").mkdir()
     os.mkfifo(samuel_project.root / LOG)
     assert len(fire(samuel_project, Recorder("TurnEnd"))) == 1
+
+
+def test_hooks_log_says_what_an_observed_hook_would_have_done(samuel_project: SamuelProject, system: Path) -> None:
+    logs = [{"level": "info", "message": "looked"}]
+    returns = {"decision": "deny", "reason": "not now", "logs": logs}
+    with samuel_project.open(handlers=[Recorder("PreAbilityCall", mode="observe", returns=returns)]) as app:
+        assert app.fire("PreAbilityCall", ability_id="x").ok
+    (line,) = lines(samuel_project)
+    assert (line["status"], line["message"], line["logs"]) == ("ok", "would deny: not now", logs)

@@ -117,6 +117,20 @@ class TestWhatIsLeftOut:
         assert "[1000000 bytes, sha256 " in text_of(samuel_project)
         assert "[500000 bytes, sha256 " in text_of(samuel_project)
 
+    def test_more_is_kept_of_an_event_that_can_be_denied_so_that_it_can_be_replayed(
+        self, samuel_project: SamuelProject
+    ) -> None:
+        with samuel_project.open() as app:
+            for size in (10_000, 20_000):
+                app.fire("PreAbilityCall", ability_id="edit", tool_input={"text": "x" * size})
+        inputs = [
+            json.loads(bytes(record.payload))["tool_input"]
+            for record in records(samuel_project)
+            if isinstance(record, EventRecord)
+        ]
+        assert {"text": "x" * 10_000} in inputs
+        assert sum(isinstance(value, str) and "[20011 bytes, sha256 " in value for value in inputs) == 1
+
     def test_the_context_is_recorded_by_its_hash(self, samuel_project: SamuelProject) -> None:
         with samuel_project.open() as app:
             for secret in ("one", "one", "two"):

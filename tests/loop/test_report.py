@@ -187,6 +187,7 @@ def hostile_report(text: str = HOSTILE) -> RunReport:
             check_files=(text,),
             lost_tests=(text,),
             denials=(text,),
+            would_denials=(text,),
             commit=text,
             ref=text,
             log=text,

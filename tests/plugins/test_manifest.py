@@ -17,6 +17,7 @@ from samuel.errors import ConfigError
 from samuel.events.event import PROTOCOL
 from samuel.hooks.capability import Capabilities
 from samuel.hooks.handler import Role
+from samuel.hooks.mode import HandlerMode
 from samuel.plugins.manifest import load
 from samuel.plugins.model import FILE, Binding, Manifest, Requirement
 from samuel.version import __version__
@@ -108,7 +109,7 @@ hooks = ["context_extra", "QualityCheck", "PreAbilityCall", "sync.after"]
 "context.extra" = "facts"
 "agent.invoke" = { handler = "plugin.py:run", order = 100, strict = true, timeout = "90s" }
 "quality.check" = ["lint", { handler = "types", order = -5 }]
-pre_ability_call = { handler = "guard", role = "guard" }
+pre_ability_call = { handler = "guard", role = "guard", mode = "observe" }
 
 [hook.sync_after]
 handler = "mirror"
@@ -136,7 +137,7 @@ def test_a_whole_manifest(manifest_of: ManifestOf, plugin: Path) -> None:
             Binding(event="agent.invoke", entry="plugin.py:run", order=100, strict=True, timeout=90.0, line=37),
             Binding(event="quality.check", entry="lint", line=38),
             Binding(event="quality.check", entry="types", order=-5, line=38),
-            Binding(event="PreAbilityCall", entry="guard", role=Role.GUARD, line=39),
+            Binding(event="PreAbilityCall", entry="guard", role=Role.GUARD, mode=HandlerMode.OBSERVE, line=39),
             Binding(event="sync.after", entry="mirror", timeout=60.0, line=41),
         ),
         config={"level": 3, "limits": {"files": [1, 2.5, "x", True], "deep": {"er": "yes"}}},
@@ -240,7 +241,7 @@ def test_all_problems_at_once_in_the_order_of_the_file(refused: Refused) -> None
 
     [hooks]
     contxt_extra = "f"
-    "agent.invoke" = { handler = "g", ordr = 1, role = "judge" }
+    "agent.invoke" = { handler = "g", ordr = 1, role = "judge", mode = "observe" }
 
     [config]
     enabled = true
@@ -263,6 +264,7 @@ with at most one `/` inside
     F:18: `quality.check` is provided, but no handler is bound to it (for example: [hooks] "quality.check" = "...")
     F:21: `contxt_extra` is not an event (did you mean `context.extra`?)
     F:22: `role` must be one of `rewrite`, `guard`, `observe`, not `judge`
+    F:22: `mode` cannot be `observe`: only one handler answers `agent.invoke`, so its answer cannot be left unused
     F:22: a handler of `agent.invoke` starts programs, and the capability `exec` is not granted \
 (ask for it: [capabilities] exec = true)
     F:22: unknown key `ordr` in `hooks."agent.invoke"` (did you mean `order`?)

@@ -248,7 +248,9 @@ class TestNames:
 
 
 class TestPythonFiles:
-    def test_the_decorator_sets_order_role_timeout_and_strictness(self, samuel_project: SamuelProject) -> None:
+    def test_the_decorator_sets_order_role_mode_timeout_and_strictness(
+        self, samuel_project: SamuelProject
+    ) -> None:
         samuel_project.python_hook(
             "facts",
             """
@@ -258,7 +260,7 @@ class TestPythonFiles:
             def facts(event):
                 return {}
 
-            @samuel.hook("PreAbilityCall", "TurnEnd", role="guard")
+            @samuel.hook("PreAbilityCall", "TurnEnd", role="guard", mode="observe")
             def other(event):
                 return {}
             """,
@@ -271,6 +273,7 @@ class TestPythonFiles:
         ]
         assert (handlers[0].order, handlers[0].strict, handlers[0].timeout) == (150, True, 2.0)
         assert handlers[1].role == "guard"
+        assert [handler.mode for handler in handlers] == ["enforce", "observe", "observe"]
         assert {handler.owner for handler in handlers} == {"facts"}
 
     @pytest.mark.parametrize(
@@ -282,6 +285,8 @@ class TestPythonFiles:
             ("import samuel\n@samuel.hook('contxt.extra')\ndef f(e): ...\n", "did you mean `context.extra`?"),
             ("import samuel\n@samuel.hook('context.extra', timeout='5')\ndef f(e): ...\n", "needs a unit"),
             ("import samuel\n@samuel.hook('context.extra', role='boss')\ndef f(e): ...\n", "boss"),
+            ("import samuel\n@samuel.hook('context.extra', mode='watch')\ndef f(e): ...\n", "not `watch`"),
+            ("import samuel\n@samuel.hook('iteration.gate', mode='observe')\ndef f(e): ...\n", "only one handler"),
             ("import samuel\n@samuel.hook('context.extra', order='x')\ndef f(e): ...\n", "order"),
             ("import samuel, sys\nsys.exit(3)\n", "SystemExit"),
             ("import samuel, os\nos._exit(3)\n", "exit code 3"),
@@ -295,7 +300,7 @@ class TestPythonFiles:
         assert handler.status is HandlerStatus.BROKEN
         assert says in handler.reason
 
-    @pytest.mark.parametrize("wrong", ["role='guard', timeout='30'", "role='gard'"])
+    @pytest.mark.parametrize("wrong", ["role='guard', timeout='30'", "role='gard'", "mode='watch'"])
     def test_a_guard_with_a_wrong_declaration_denies(self, samuel_project: SamuelProject, wrong: str) -> None:
         text = f"import samuel\n@samuel.hook('PreAbilityCall', {wrong})\ndef wrong(event): ...\n"
         samuel_project.python_hook("wrong", text)

@@ -169,6 +169,39 @@ def test_a_broken_manifest_of_a_guard_denies(samuel_project: SamuelProject, lint
     assert fired.calls[0].outcome is Outcome.NOT_STARTED
 
 
+def test_a_guard_that_its_manifest_has_observed_denies_nothing_even_when_it_is_changed(
+    samuel_project: SamuelProject, make: Make
+) -> None:
+    files = {"scripts/extra.sh": EXTRA, "scripts/guard.sh": GUARD}
+    observed = make("observed", files, MANIFEST.replace('role = "guard"', 'role = "guard", mode = "observe"'))
+    there = samuel_project.plugin(observed)
+    with samuel_project.open() as app:
+        fired = app.fire("PreAbilityCall", ability_id="shell")
+    assert fired.ok
+    assert [call.would and call.would.reason for call in fired.calls] == ["the guard says no"]
+    (there / "scripts/guard.sh").write_text("#!/bin/sh\nexit 1\n")
+    with samuel_project.open() as app:
+        fired = app.fire("PreAbilityCall", ability_id="shell")
+    assert fired.ok
+    assert [(call.outcome, call.would and call.would.verdict) for call in fired.calls] == [
+        (Outcome.REFUSED, "deny")
+    ]
+
+
+def test_the_mode_in_a_manifest_that_nobody_agreed_to_does_not_count(
+    samuel_project: SamuelProject, make: Make
+) -> None:
+    observed = make(
+        "observed",
+        {"scripts/guard.sh": GUARD, "scripts/extra.sh": EXTRA},
+        MANIFEST.replace("order = 50", 'mode = "observe"'),
+    )
+    samuel_project.plugin(observed)
+    samuel_project.user.state.joinpath("trust").rename(samuel_project.user.state / "elsewhere")  # a fresh clone
+    with samuel_project.open() as app:
+        assert app.fire("PreAbilityCall", ability_id="shell").denied
+
+
 def test_a_removed_plugin_is_refused_in_its_place(samuel_project: SamuelProject, lint: Path) -> None:
     there = samuel_project.plugin(lint)
     samuel_project.open().close()

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from samuel.errors import ConfigError
 from samuel.events.names import ALL, spellings
 from samuel.hooks.handler import Role
+from samuel.hooks.mode import HandlerMode
 from samuel.shipped.table import SHIPPED_HOOKS
 from samuel.sources.yaml_file import read_hook
 from samuel.sources.yaml_hook import YamlHook
@@ -58,6 +59,7 @@ def test_a_yaml_hook_with_every_key_is_read() -> None:
           of text.
         blocking: true
         role: guard
+        mode: observe
         environments: [dev, staging]
         order: 50
         timeout: 1.5s
@@ -82,6 +84,7 @@ def test_a_yaml_hook_with_every_key_is_read() -> None:
         summary="Two lines of text.",
         blocking=True,
         role=Role.GUARD,
+        mode=HandlerMode.OBSERVE,
         environments=("dev", "staging"),
         order=50,
         timeout=1.5,
@@ -189,6 +192,11 @@ class TestHandlers:
         (least("order: high"), "4: `order` must be an integer, not a string"),
         (least("timeout: 30"), '4: `timeout` needs a unit, like "30s"'),
         (least("role: gaurd"), "4: `role` must be one of `rewrite`, `guard`, `observe`, not `gaurd`"),
+        (least("mode: watch"), "4: `mode` must be one of `enforce`, `observe`, not `watch`"),
+        (
+            "id: h\nevent_type: iteration.gate\nhandler: {kind: script, command: ./h.sh}\nmode: observe\n",
+            "4: only one handler answers `iteration.gate`, so its answer cannot be left unused",
+        ),
         (least("environments: []"), "4: `environments` must be a string that is not empty, or a list of them"),
         (least("environments: {a: b}"), "4: `environments` must be a string that is not empty, or a list of them"),
         (least("summary: [a]"), "4: `summary` must be a string, not an array"),
@@ -247,7 +255,18 @@ def test_all_problems_of_a_yaml_hook_are_reported_at_once() -> None:
 
 KEYS = st.sampled_from(
     [
-        *("id", "event_type", "enabled", "summary", "blocking", "role", "environments", "order", "timeout"),
+        *(
+            "id",
+            "event_type",
+            "enabled",
+            "summary",
+            "blocking",
+            "role",
+            "mode",
+            "environments",
+            "order",
+            "timeout",
+        ),
         *("match", "handler", "effects", "kind", "command", "ability_id", "status", "x"),
     ]
 )

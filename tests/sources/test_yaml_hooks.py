@@ -613,3 +613,28 @@ class TestKnown:
                 fired = app.fire("PostAbilityCall", ability_id="ability_711", status="success")
                 assert [call.handler.name for call in fired.calls] == ["h711"]
                 assert fired.result == {"a": 1}
+
+
+class TestObserved:
+    DENY = '{"decision": "deny", "reason": "no"}'
+
+    def test_an_observed_yaml_guard_denies_nothing_even_if_it_is_blocking(self, yaml: Yaml) -> None:
+        yaml.hook(event="PreAbilityCall", more="mode: observe\nblocking: true\n", answer=self.DENY)
+        yaml.project.trust()
+        fired = yaml.guard()
+        assert fired.ok
+        assert [call.would and call.would.verdict for call in fired.calls] == ["deny"]
+
+    def test_a_trusted_guard_that_is_changed_to_observe_denies_until_that_is_trusted(self, yaml: Yaml) -> None:
+        yaml.hook(event="PreAbilityCall", answer="{}")
+        yaml.project.trust()
+        assert yaml.guard().ok
+        yaml.hook(event="PreAbilityCall", more="mode: observe\n", answer="{}")
+        assert yaml.guard().denied
+        yaml.project.trust()
+        assert yaml.guard().ok
+
+    def test_the_mode_of_a_file_that_nobody_agreed_to_does_not_count(self, yaml: Yaml) -> None:
+        yaml.hook(event="PreAbilityCall", more="mode: observe\n")
+        assert yaml.only_handler().mode == "enforce"
+        assert yaml.guard().denied

@@ -10,11 +10,15 @@ from samuel.agents.ending import EndingKind
 from samuel.agents.stream import PlainStream, StreamFactory
 
 Channel = Literal["stdin", "file", "argument"]
+Claim = Literal["command", "exit"]
+"""By what an agent claims a task: by `samuel run done`, or by a clean exit that leaves changed files."""
 LimitTools = Callable[[Sequence[str]], tuple[str, ...]]
 
 PROMPT = "{prompt}"
 PROMPT_FILE = "{prompt_file}"
 USAGE_FILE = "{usage_file}"
+HOOKS = "{hooks}"
+"""A word of a command that stands for the arguments by which the program gets hooks; without it they come last."""
 TOOLS = "SAMUEL_ALLOWED_TOOLS"
 """The variable that holds the only tools that an agent may use, one a line; without it, it may use all it has."""
 
@@ -43,8 +47,23 @@ class Agent:
     prompt: Channel = "stdin"
     """How it gets the prompt. An argument is for short ones: Linux takes 128 KiB and not a byte more."""
 
+    stdin_form: Callable[[str], str] = str
+    """What a prompt on stdin is wrapped in."""
+
+    long_prompt: str = ""
+    """Its prompt when the real one is too long for an argument: where to read that, as `{prompt_file}`."""
+
+    claim: Claim = "command"
+    """By what it claims a task: `exit` is for a program that cannot run `samuel run done`."""
+
+    own_files: tuple[str, ...] = ()
+    """Patterns of what it keeps at the project's root for itself: no work, and never committed."""
+
     env: tuple[str, ...] = ()
     """The host's variables that it receives on top of the clean set: API keys, and where its model is."""
+
+    variables: Mapping[str, str] = field(default_factory=dict)
+    """Variables it always gets, whatever the host has: without them it would ask a person."""
 
     confined: Mapping[str, str] = field(default_factory=dict)
     """Variables it gets in a sandbox only."""
@@ -66,6 +85,9 @@ class Agent:
 
     exit_kinds: Mapping[int, EndingKind] = field(default_factory=dict)
     """The exit codes by which the program tells why it failed."""
+
+    hooks: str = ""
+    """The client whose hooks the program has, so that its tool calls can be put to Samuel; "": it has none."""
 
     usage_file: bool = False
     """True if `{usage_file}` in the command is where the program writes its usage when it ends."""

@@ -24,6 +24,9 @@ class ClaudeStream(JsonStream):
     Each message has its own counts; the `result` at the end has those of the whole session, with the cost.
     """
 
+    counts_cache_apart = True
+    """True if the count of its input does not include what came from the cache."""
+
     def __init__(self, now: Now = SystemClock.now) -> None:
         super().__init__(now)
         self._session: AgentUsage = {}  # as of the last result
@@ -47,12 +50,13 @@ class ClaudeStream(JsonStream):
             self.problem = self._limit or reported(text, self.now(), code=error)
             return
         self.problem = self._limit  # it got an answer
-        usage = self._messages.add(message.get("id"), _entry(table(message.get("usage")), _OF_MAIN))
+        usage = self._messages.add(message.get("id"), self._entry(table(message.get("usage")), _OF_MAIN))
         self.usage = added(self._session, usage)
         self.say(text)
         for part in tables(message.get("content")):
             if part.get("type") == "tool_use":
                 self.activity = tool_words(part.get("name"), part.get("input"))
+                self.called(part.get("id"), part.get("name"), record.get("parent_tool_use_id"))
 
     def _rate_limit(self, info: dict[str, Any]) -> None:
         if info.get("status") != "rejected":
@@ -70,8 +74,8 @@ class ClaudeStream(JsonStream):
     def _result(self, record: dict[str, Any]) -> None:
         # `modelUsage` counts every request, `usage` only those of the main conversation; the cost is of all.
         models = table(record.get("modelUsage")).values()
-        entries = [_entry(table(model), _OF_ALL) for model in models]
-        entries = entries or [_entry(table(record.get("usage")), _OF_MAIN)]
+        entries = [self._entry(table(model), _OF_ALL) for model in models]
+        entries = entries or [self._entry(table(record.get("usage")), _OF_MAIN)]
         if usage := tally(entries, record.get("total_cost_usd")):
             self.usage, self._session, self._messages = usage, usage, MessageCounts()
         if record.get("is_error") is not True:
@@ -86,10 +90,9 @@ class ClaudeStream(JsonStream):
             problem = AgentEnding(EndingKind.LIMITED, reason, self._limit.resets_at or problem.resets_at)
         self.problem = problem
 
-
-def _entry(counts: dict[str, Any], names: tuple[str, ...]) -> tuple[int, int, int]:
-    read, output, cached, stored = (count(counts.get(name)) for name in names)
-    return read + cached + stored, output, cached
+    def _entry(self, counts: dict[str, Any], names: tuple[str, ...]) -> tuple[int, int, int]:
+        read, output, cached, stored = (count(counts.get(name)) for name in names)
+        return read + (cached + stored if self.counts_cache_apart else 0), output, cached
 
 
 def _strings(value: object) -> list[str]:
@@ -122,4 +125,5 @@ AGENT = Agent(
     install="npm install -g @anthropic-ai/claude-code",
     checked="2.1.197",
     stream=ClaudeStream,
+    hooks="claude",
 )

@@ -1,9 +1,11 @@
-"""Cline: an agent of samuel.toml whose output is understood."""
+"""Cline CLI. It takes a prompt only as an argument."""
 
 from __future__ import annotations
 
 from typing import Any
 
+from samuel.agents.agent import PROMPT, Agent, AgentHome
+from samuel.agents.provider_keys import READ_PROMPT_FILE
 from samuel.agents.report import table, tally
 from samuel.agents.stream import AgentUsage, JsonStream, Now, SpokenText
 from samuel.agents.trouble import reported
@@ -43,13 +45,33 @@ class ClineStream(JsonStream):
             case "content_start" if event.get("contentType") == "tool":
                 self._text.clear()
                 self.activity = tool_words(event.get("toolName"), event.get("input"))
+                self.called(event.get("toolCallId"), event.get("toolName"))
             case "content_start" if event.get("contentType") == "text":
                 self.say(self._text.add(event.get("text")))
             case "error":
                 error = table(event.get("error"))
                 code = event.get("errorClass")
-                self.problem = reported(error.get("message"), self.now(), status=error.get("status"), code=code)
+                status = error.get("status") or (401 if code == "auth" else 0)
+                self.problem = reported(error.get("message"), self.now(), status=status, code=code)
 
 
 def _usage(fields: dict[str, Any], read: str, output: str, cached: str) -> AgentUsage:
     return tally([(fields.get(read), fields.get(output), fields.get(cached))], fields.get("totalCost"))
+
+
+AGENT = Agent(
+    name="cline",
+    command=("cline", "--json", "--auto-approve", "true", PROMPT),
+    prompt="argument",
+    long_prompt=READ_PROMPT_FILE,
+    env=("CLINE_API_KEY", "CLINE_DIR", "CLINE_DATA_DIR", "CLINE_PROVIDER_SETTINGS_PATH", "CLINE_ENVIRONMENT"),
+    # Otherwise its tools run in a daemon that other sessions share: without the variables of this run, outside of
+    # its sandbox, and after its end.
+    variables={"CLINE_SESSION_BACKEND_MODE": "local", "CLINE_NO_AUTO_UPDATE": "1"},
+    homes=(AgentHome("CLINE_DIR", ".cline", ("data/settings", "rules", "hooks")),),
+    version=("cline", "--version"),
+    install="npm install -g cline",
+    checked="3.0.65",
+    stream=ClineStream,
+    hooks="cline",
+)

@@ -6,13 +6,21 @@ from typing import Any
 
 from samuel.agents.agent import Agent, AgentHome
 from samuel.agents.report import added, table, tables, tally
-from samuel.agents.stream import JsonStream
+from samuel.agents.stream import JsonStream, Now
 from samuel.agents.trouble import reported
 from samuel.agents.words import action, command_words
+from samuel.clock import SystemClock
 
 
 class CodexStream(JsonStream):
-    """`codex exec --json`. A turn's input includes what came from the cache, its output the reasoning."""
+    """`codex exec --json`. A turn's input includes what came from the cache, its output the reasoning.
+
+    A tool call has a number of the stream's own and not the id that hooks get; one that a hook denied is left out.
+    """
+
+    def __init__(self, now: Now = SystemClock.now) -> None:
+        super().__init__(now)
+        self._items: set[str] = set()
 
     def read(self, record: dict[str, Any]) -> None:
         match record.get("type"):
@@ -38,15 +46,26 @@ class CodexStream(JsonStream):
                 self.say(item.get("text"))
             case "command_execution":
                 self.activity = command_words(item.get("command"))
+                self._called(item, "Bash")
             case "file_change":
                 paths = [
                     path for change in tables(item.get("changes")) if isinstance(path := change.get("path"), str)
                 ]
                 self.activity = action("edits", ", ".join(paths))
+                self._called(item, "apply_patch")
             case "mcp_tool_call":
                 self.activity = action("uses", str(item.get("tool") or "a tool"))
+                self._called(item, f"mcp__{item.get('server')}__{item.get('tool')}")
             case "web_search":
                 self.activity = action("searches the web for", str(item.get("query") or ""))
+                self._called(item, "web_search")
+
+    def _called(self, item: dict[str, Any], tool_name: str) -> None:
+        """Count a call when its item is first reported; it is reported again when it has ended."""
+        number = str(item.get("id"))
+        if number not in self._items:
+            self._items.add(number)
+            self.called("", tool_name)
 
 
 AGENT = Agent(
@@ -62,4 +81,5 @@ AGENT = Agent(
     install="npm install -g @openai/codex",
     checked="0.166.0",
     stream=CodexStream,
+    hooks="codex",
 )

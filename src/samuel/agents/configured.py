@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import sys
 
-from samuel.agents.agent import PROMPT, PROMPT_FILE, Agent, Channel
+from samuel.agents.agent import PROMPT, PROMPT_FILE, Agent, Channel, Claim
 from samuel.agents.streams import STREAMS, stream_for
+from samuel.config.loop import HOOK_CLIENTS
 from samuel.config.model import AgentSettings
 from samuel.errors import UsageError
 
@@ -34,14 +35,25 @@ def configured(settings: AgentSettings) -> Agent:
             f"the agent `{settings.name}` has an unknown `stream`, `{settings.stream}`",
             f"use one of {', '.join(STREAMS)}",
         )
+    if settings.hooks and settings.hooks not in HOOK_CLIENTS:
+        raise UsageError(
+            f"the agent `{settings.name}` has unknown `hooks`, `{settings.hooks}`",
+            f"use one of {', '.join(HOOK_CLIENTS)}",
+        )
     return Agent(
         name=settings.name,
         command=tuple(word.replace(PYTHON, sys.executable) for word in settings.command),
         prompt=channel,
         env=settings.env,
         install=f"[agents.{settings.name}] in samuel.toml names it",
-        stream=stream_for(settings.stream, settings.name),
+        stream=stream_for(settings.stream, settings.hooks or settings.name),
+        hooks=settings.hooks,
+        claim=_claim(settings),
     )
+
+
+def _claim(settings: AgentSettings) -> Claim:
+    return "exit" if settings.claim == "exit" else "command"
 
 
 def _channel(settings: AgentSettings) -> Channel:

@@ -31,6 +31,7 @@ class CopilotStream(JsonStream):
                 self.say(data.get("content"))
             case "tool.execution_start":
                 self.activity = tool_words(data.get("toolName"), data.get("arguments"))
+                self.called(data.get("toolCallId"), data.get("toolName"), data.get("parentToolCallId"))
             case "assistant.usage":
                 counts = (data.get("inputTokens"), data.get("outputTokens"), data.get("cacheReadTokens"))
                 self.usage = added(self.usage, tally([counts]))
@@ -68,5 +69,6 @@ AGENT = Agent(
     install="npm install -g @github/copilot",
     checked="1.0.102",
     stream=CopilotStream,
+    hooks="copilot",
     usage_file=True,
 )

@@ -49,6 +49,7 @@ class GeminiStream(JsonStream):
                 self.problem = None
                 self._text.clear()
                 self.activity = tool_words(record.get("tool_name"), record.get("parameters"))
+                self.called(record.get("tool_id"), record.get("tool_name"))
             case "error" if record.get("severity") != "warning":
                 self.problem = reported(record.get("message"), self.now(), details=record)
             case "result":
@@ -107,5 +108,6 @@ AGENT = Agent(
     install="npm install -g @google/gemini-cli",
     checked="0.61.0",
     stream=GeminiStream,
+    hooks="gemini",
     exit_kinds=_EXIT_KINDS,
 )

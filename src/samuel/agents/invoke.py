@@ -10,9 +10,9 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from samuel.agents import process_files
-from samuel.agents.agent import PROMPT, PROMPT_FILE, TOOLS, USAGE_FILE, Agent
+from samuel.agents.agent import HOOKS, PROMPT, PROMPT_FILE, TOOLS, USAGE_FILE, Agent
 from samuel.agents.ending import AgentEnding
-from samuel.agents.stream import AgentStream, AgentUsage, Now
+from samuel.agents.stream import AgentStream, AgentUsage, Now, ObservedCall
 from samuel.agents.trouble import ExitFacts, ending_of
 from samuel.agents.variables import assemble
 from samuel.agents.watchdog import OnActivity, OverBudget, Watchdog
@@ -51,6 +51,8 @@ class Invoked(NamedTuple):
     notes: tuple[str, ...] = ()
     """What the user should know: variables that were left out, limits that nothing holds it to, what was moved
     to quarantine."""
+    tool_calls: tuple[ObservedCall, ...] = ()
+    """The tool calls that it reported."""
 
 
 def invoke(
@@ -73,6 +75,8 @@ def invoke(
     over_budget: OverBudget | None = None,
     on_activity: OnActivity | None = None,
     now: Now = SystemClock.now,
+    arguments: tuple[str, ...] = (),
+    homes: tuple[sandboxes.Private, ...] = (),
 ) -> Invoked:
     """Run the agent in `root`. Raises NotRunnable when it could not be started at all.
 
@@ -83,19 +87,22 @@ def invoke(
 
     The agent is ended after `idle_timeout` seconds without output, a change of a file or use of the CPU, and as
     soon as `over_budget`, which is asked whenever its usage grew, gives a reason. `on_activity` gets what it does,
-    in words.
+    in words. `arguments` are added to its command line, where `{hooks}` is or at the end, and `homes` to the
+    directories that it gets a fresh one of in a sandbox.
     """
     root, state = root.absolute(), state.absolute()
     label = process_files.label(iteration, session, run_id)
     command, unheld = _command(agent, env)
+    command = _with_arguments(command, arguments)
     if agent.usage_file:
         command = _with_usage_file(command, state, label)
     argv, stdin = _with_prompt(agent, command, prompt, state, label)
+    variables = {**agent.variables, **variables}
     if sandbox.kind != sandboxes.HOST:
         variables = {**variables, **agent.confined}
     full, notes = assemble(agent, env, environment, variables, process_files.put_samuel(state))
     left: list[str] = []
-    homes = _homes(agent, environment)
+    homes = (*_homes(agent, environment), *homes)
     place = sandboxes.Workspace(root, state, environment, cache, _SAMUEL, homes, report=left.append)
     log = process_files.log(state, label)
     errors = log.with_suffix(".err")
@@ -146,6 +153,7 @@ def invoke(
         timed_out=finished.ended == "timed_out",
         ending=ending_of(stream, facts),
         notes=(*notes, *unheld, *left),
+        tool_calls=tuple(stream.tool_calls),
     )
 
 
@@ -157,6 +165,13 @@ def _tee(*takers: Callable[[bytes], object]) -> Callable[[bytes], None]:
             taker(chunk)
 
     return take
+
+
+def _with_arguments(command: tuple[str, ...], arguments: tuple[str, ...]) -> tuple[str, ...]:
+    if HOOKS in command:
+        place = command.index(HOOKS)
+        return (*command[:place], *arguments, *command[place + 1 :])
+    return (*command, *arguments)
 
 
 def _with_usage_file(command: tuple[str, ...], state: Path, label: str) -> tuple[str, ...]:
@@ -185,20 +200,31 @@ def _with_prompt(
 ) -> tuple[list[str], bytes]:
     """The argv and the stdin that carry the prompt."""
     if agent.prompt == "stdin":
-        return list(command), prompt.encode()
+        return list(command), agent.stdin_form(prompt).encode()
     if agent.prompt == "file":
         file = str(process_files.put_prompt(state, label, prompt))
         return [word.replace(PROMPT_FILE, file) for word in command], b""
+    argv = _with_argument(command, prompt)
+    if _fits(argv):
+        return argv, b""
+    if agent.long_prompt:
+        file = str(process_files.put_prompt(state, label, prompt))
+        return _with_argument(command, agent.long_prompt.replace(PROMPT_FILE, file)), b""
+    raise NotRunnable(
+        f"the agent `{agent.name}` gets its prompt as an argument, and {len(prompt.encode())} bytes are more "
+        f"than the {_LONGEST_ARGUMENT} that the system takes",
+        'set `prompt = "stdin"` or `prompt = "file"` for it',
+    )
+
+
+def _with_argument(command: tuple[str, ...], prompt: str) -> list[str]:
     if prompt.startswith("-"):  # a list, or words of a plugin: never an option of the agent's program
         prompt = f"\n{prompt}"
-    argv = [word.replace(PROMPT, prompt) for word in command]
-    if max(len(word.encode()) for word in argv) > _LONGEST_ARGUMENT:
-        raise NotRunnable(
-            f"the agent `{agent.name}` gets its prompt as an argument, and {len(prompt.encode())} bytes are more "
-            f"than the {_LONGEST_ARGUMENT} that the system takes",
-            'set `prompt = "stdin"` or `prompt = "file"` for it',
-        )
-    return argv, b""
+    return [word.replace(PROMPT, prompt) for word in command]
+
+
+def _fits(argv: list[str]) -> bool:
+    return max(len(word.encode()) for word in argv) <= _LONGEST_ARGUMENT
 
 
 def _homes(agent: Agent, host: Mapping[str, str]) -> tuple[sandboxes.Private, ...]:

@@ -1,9 +1,11 @@
-"""opencode: an agent of samuel.toml whose output is understood."""
+"""opencode, by SST. It takes the prompt from stdin when there is no message among its arguments."""
 
 from __future__ import annotations
 
 from typing import Any
 
+from samuel.agents.agent import Agent, AgentHome
+from samuel.agents.provider_keys import PROVIDER_KEYS
 from samuel.agents.report import added, count, table, tally
 from samuel.agents.stream import JsonStream
 from samuel.agents.trouble import reported
@@ -22,6 +24,7 @@ class OpencodeStream(JsonStream):
             case "tool_use":
                 self.problem = None
                 self.activity = tool_words(part.get("tool"), table(part.get("state")).get("input"))
+                self.called(part.get("callID"), part.get("tool"))
             case "step_finish":
                 self.problem = None
                 self._step(table(part.get("tokens")), part.get("cost"))
@@ -41,3 +44,22 @@ class OpencodeStream(JsonStream):
         self.problem = reported(
             message, self.now(), status=data.get("statusCode"), code=fields.get("name"), details=data
         )
+
+
+AGENT = Agent(
+    name="opencode",
+    command=("opencode", "run", "--format", "json", "--auto"),
+    env=(*PROVIDER_KEYS, "OPENCODE_API_KEY", "OPENCODE_CONFIG", "OPENCODE_CONFIG_DIR", "OPENCODE_CONFIG_CONTENT"),
+    variables={"OPENCODE_DISABLE_AUTOUPDATE": "1"},
+    homes=(
+        AgentHome("OPENCODE_CONFIG_DIR", ".config/opencode", ("opencode.json", "opencode.jsonc", "AGENTS.md")),
+        AgentHome("", ".local/share/opencode", ("auth.json",)),
+        AgentHome("", ".local/state/opencode", ()),
+        AgentHome("", ".cache/opencode", ()),
+    ),
+    version=("opencode", "--version"),
+    install="npm install -g opencode-ai",
+    checked="1.18.33",
+    stream=OpencodeStream,
+    hooks="opencode",
+)

@@ -1,9 +1,11 @@
-"""pi: an agent of samuel.toml whose output is understood."""
+"""pi, by Mario Zechner."""
 
 from __future__ import annotations
 
 from typing import Any
 
+from samuel.agents.agent import Agent, AgentHome
+from samuel.agents.provider_keys import PROVIDER_KEYS
 from samuel.agents.report import added, count, table, tally, text_of
 from samuel.agents.stream import JsonStream
 from samuel.agents.trouble import reported
@@ -35,3 +37,25 @@ class PiStream(JsonStream):
         else:
             self.problem = None
             self.say(text_of(message.get("content")))
+
+
+AGENT = Agent(
+    name="pi",
+    command=("pi", "-p", "--mode", "json", "--no-session"),
+    env=(
+        *PROVIDER_KEYS,
+        *("ANTHROPIC_OAUTH_TOKEN", "KIMI_API_KEY", "ZAI_API_KEY", "CEREBRAS_API_KEY", "FIREWORKS_API_KEY"),
+        *("AI_GATEWAY_API_KEY", "PI_CODING_AGENT_DIR", "PI_OFFLINE"),
+    ),
+    homes=(
+        AgentHome(
+            "PI_CODING_AGENT_DIR",
+            ".pi/agent",
+            ("auth.json", "models.json", "settings.json", "AGENTS.md", "extensions", "skills", "prompts"),
+        ),
+    ),
+    version=("pi", "--version"),
+    install="npm install -g @mariozechner/pi-coding-agent",
+    checked="0.73.1",
+    stream=PiStream,
+)

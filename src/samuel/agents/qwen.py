@@ -1,9 +1,10 @@
-"""Qwen Code, by Alibaba: an agent of samuel.toml whose output is understood."""
+"""Qwen Code, by Alibaba."""
 
 from __future__ import annotations
 
 from typing import Any
 
+from samuel.agents.agent import Agent, AgentHome
 from samuel.agents.claude import ClaudeStream
 from samuel.agents.report import table
 from samuel.agents.trouble import reported
@@ -12,9 +13,29 @@ from samuel.agents.trouble import reported
 class QwenStream(ClaudeStream):
     """`-o stream-json` or `-o json`: claude's records, but for an error that is an object."""
 
+    counts_cache_apart = False
+
     def read(self, record: dict[str, Any]) -> None:
         super().read(record)
         error = table(record.get("error"))
         if record.get("type") == "result" and record.get("is_error") is True and error:
             code = error.get("type") or error.get("code")
-            self.problem = reported(error.get("message"), self.now(), code=code, details=error)
+            message = str(error.get("message") or "").strip("[]")  # `[API Error: 401 ...]`
+            self.problem = reported(message, self.now(), code=code, details=error)
+
+
+AGENT = Agent(
+    name="qwen",
+    command=("qwen", "--approval-mode", "yolo", "-o", "stream-json"),
+    env=(
+        *("OPENAI_API_KEY", "OPENAI_BASE_URL", "OPENAI_MODEL", "DASHSCOPE_API_KEY"),
+        *("BAILIAN_CODING_PLAN_API_KEY", "QWEN_HOME"),
+    ),
+    variables={"QWEN_CODE_SUPPRESS_YOLO_WARNING": "1"},
+    homes=(AgentHome("QWEN_HOME", ".qwen", ("settings.json", "oauth_creds.json", ".env", "QWEN.md")),),
+    version=("qwen", "--version"),
+    install="npm install -g @qwen-code/qwen-code",
+    checked="0.24.4",
+    stream=QwenStream,
+    hooks="qwen",
+)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, Protocol
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple, Protocol
 
 import msgspec
 
@@ -26,6 +26,19 @@ _RECORD = (b"{", b"[{")  # how a line begins that has one, or an array of them
 _TEXT_TAIL = 2000  # characters of a text that comes in pieces
 
 
+class ObservedCall(NamedTuple):
+    """A tool call that an agent's program reported."""
+
+    call_id: str
+    """"" if the program does not tell it."""
+    tool_name: str
+    subagent: str = ""
+    """The call by which the subagent was started that made this one; "" for the agent itself."""
+
+
+MOST_CALLS = 100_000  # that are kept of one run
+
+
 class AgentStream(Protocol):
     """Reads one run of an agent. `feed` never raises, whatever the line is."""
 
@@ -40,6 +53,10 @@ class AgentStream(Protocol):
     @property
     def problem(self) -> AgentEnding | None:
         """The trouble that it reported and has not got over."""
+
+    @property
+    def tool_calls(self) -> Sequence[ObservedCall]:
+        """The tool calls that it reported, in order."""
 
     def feed(self, line: bytes) -> None:
         """A line of its stdout."""
@@ -94,6 +111,7 @@ class PlainStream:
         self.usage: AgentUsage = {}
         self.activity = ""
         self.problem: AgentEnding | None = None
+        self.tool_calls: list[ObservedCall] = []
 
     def feed(self, line: bytes) -> None:
         if line.strip():
@@ -106,6 +124,10 @@ class PlainStream:
 class JsonStream(PlainStream):
     """JSON objects, a line each, among other lines. A client's reader says what an object means."""
 
+    def __init__(self, now: Now = SystemClock.now) -> None:
+        super().__init__(now)
+        self._call_ids: set[str] = set()
+
     def feed(self, line: bytes) -> None:
         if not line.lstrip().startswith(_RECORD):
             super().feed(line)
@@ -115,6 +137,13 @@ class JsonStream(PlainStream):
 
     def read(self, record: dict[str, Any]) -> None:
         raise NotImplementedError
+
+    def called(self, call_id: object, tool_name: object, subagent: object = "") -> None:
+        """The agent called a tool. A call that is reported more than once counts once."""
+        call = ObservedCall(*(value if isinstance(value, str) else "" for value in (call_id, tool_name, subagent)))
+        if len(self.tool_calls) < MOST_CALLS and not (call.call_id and call.call_id in self._call_ids):
+            self._call_ids.add(call.call_id)
+            self.tool_calls.append(call)
 
     def say(self, text: object) -> None:
         """The agent said this."""

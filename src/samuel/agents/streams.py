@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from samuel.agents.agy import AgyStream
+from samuel.agents.aider import AiderStream
 from samuel.agents.claude import ClaudeStream
 from samuel.agents.cline import ClineStream
 from samuel.agents.codex import CodexStream
 from samuel.agents.copilot import CopilotStream
 from samuel.agents.gemini import GeminiStream
+from samuel.agents.goose import GooseStream
 from samuel.agents.kimi import KimiStream
+from samuel.agents.mini_swe_agent import MiniStream
 from samuel.agents.opencode import OpencodeStream
 from samuel.agents.pi import PiStream
 from samuel.agents.qwen import QwenStream
@@ -27,6 +31,10 @@ STREAMS: Mapping[str, StreamFactory] = {
     "cline": ClineStream,
     "pi": PiStream,
     "kimi": KimiStream,
+    "aider": AiderStream,
+    "mini-swe-agent": MiniStream,
+    "agy": AgyStream,
+    "goose": GooseStream,
     "scripted": ClaudeStream,
     PLAIN: PlainStream,
 }

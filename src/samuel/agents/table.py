@@ -6,7 +6,22 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
-from samuel.agents import claude, codex, copilot, gemini, kiro
+from samuel.agents import (
+    agy,
+    aider,
+    claude,
+    cline,
+    codex,
+    copilot,
+    gemini,
+    goose,
+    kimi,
+    kiro,
+    mini_swe_agent,
+    opencode,
+    pi,
+    qwen,
+)
 from samuel.agents.agent import Agent
 from samuel.agents.configured import configured
 from samuel.config.model import AgentSettings
@@ -30,7 +45,23 @@ def scripted(directory: str | Path) -> Agent:
 
 AGENTS: Mapping[str, Agent] = {
     agent.name: agent
-    for agent in (claude.AGENT, codex.AGENT, gemini.AGENT, copilot.AGENT, kiro.AGENT, scripted(STEPS))
+    for agent in (
+        claude.AGENT,
+        codex.AGENT,
+        gemini.AGENT,
+        copilot.AGENT,
+        kiro.AGENT,
+        qwen.AGENT,
+        opencode.AGENT,
+        kimi.AGENT,
+        cline.AGENT,
+        pi.AGENT,
+        aider.AGENT,
+        mini_swe_agent.AGENT,
+        agy.AGENT,
+        goose.AGENT,
+        scripted(STEPS),
+    )
 }
 
 CHECKED: Mapping[str, str] = {
@@ -40,7 +71,7 @@ CHECKED: Mapping[str, str] = {
 
 
 def find(name: str, settings: Mapping[str, AgentSettings]) -> Agent:
-    if name in settings:
+    if name in settings and (settings[name].command or name not in AGENTS):
         return configured(settings[name])
     if name in AGENTS:
         return AGENTS[name]

@@ -10,10 +10,11 @@ import msgspec
 from samuel.config.duration import parse_duration
 from samuel.decoding import convert
 from samuel.errors import UsageError
-from samuel.events import Event, event_type
+from samuel.events import Event, EventType, event_type
 from samuel.events.explain import explained
 from samuel.hooks.decorator import Declaration, declarations
 from samuel.hooks.handler import Handler, Origin, Role
+from samuel.hooks.mode import HandlerMode, declared_mode
 
 
 def payload(name: str, fields: Mapping[str, Any]) -> Event:
@@ -40,14 +41,15 @@ def embedded(functions: Iterable[Callable[..., Any]]) -> list[Handler]:
         if not declared_events:
             raise UsageError(f"`{function!r}` is not marked with `@samuel.hook`")
         for name, _, declared in declared_events:
+            kind = event_type(declared.event)
             try:
-                settings = _checked(declared)
+                settings = _checked(declared, kind)
             except ValueError as error:
                 raise UsageError(f"`@samuel.hook` of `{name}`: {error}") from None
             handlers.append(
                 Handler(
                     name=name,
-                    event=event_type(declared.event).name,
+                    event=kind.name,
                     origin=Origin.EMBEDDER,
                     runtime="inline",
                     owner=name,
@@ -59,14 +61,19 @@ def embedded(functions: Iterable[Callable[..., Any]]) -> list[Handler]:
     return handlers
 
 
-def _checked(declared: Declaration) -> dict[str, Any]:
+def _checked(declared: Declaration, kind: EventType) -> dict[str, Any]:
     if declared.order is not None and type(declared.order) is not int:
         raise ValueError(f"`order` is a whole number, not {declared.order!r}")
     if declared.strict is not None and type(declared.strict) is not bool:
         raise ValueError(f"`strict` is True or False, not {declared.strict!r}")
+    try:
+        mode = HandlerMode.ENFORCE if declared.mode is None else declared_mode(declared.mode, kind)
+    except ValueError as error:
+        raise ValueError(f"`mode` {error}") from None
     return {
         "order": declared.order,
         "strict": declared.strict,
         "timeout": None if declared.timeout is None else parse_duration(declared.timeout),
         "role": None if declared.role is None else Role(declared.role),
+        "mode": mode,
     }

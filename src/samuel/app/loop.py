@@ -17,6 +17,7 @@ from samuel.loop.loop import Loop
 from samuel.loop.reports import HandlerMessage, Watch, ignore_reports
 from samuel.loop.steps import Steps
 from samuel.loop.stop import Stop
+from samuel.loop.tool_hooks import ToolHooks
 from samuel.loop.workplace import Workplace
 from samuel.process.git.git import Git
 from samuel.prompts.prompt_context import (
@@ -59,6 +60,7 @@ def workplace(app: App, watch: Watch | None, disk: Disk) -> Workplace:
         trust=app.trust,
         watch=watch or ignore_reports,
         permit=app.permit.text,
+        tool_hooks=ToolHooks(app.chains, lambda: app.tool_hooks_pin, app.config.agents),
         suggest=SuggestionWriter(
             app.paths.root,
             app.user.cache,

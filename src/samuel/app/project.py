@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property
 from pathlib import Path
 from types import TracebackType
@@ -15,6 +15,7 @@ from samuel import paths
 from samuel.app.chains import Chains
 from samuel.app.embedding import embedded, payload
 from samuel.app.options import Machine, Overrides
+from samuel.app.pinned_run import PinnedRun, pin_of
 from samuel.app.plugins import Plugins
 from samuel.bridges import canary
 from samuel.config import environment as configured_environment
@@ -23,7 +24,7 @@ from samuel.config import load_personal
 from samuel.dispatch.dispatcher import Dispatcher, ProjectFields
 from samuel.dispatch.record import AskUser, Fired, Sink
 from samuel.errors import SamuelError, UsageError
-from samuel.events import Event, LoopEvent
+from samuel.events import Event, LoopEvent, PostAbilityCall, PreAbilityCall
 from samuel.events.catalogue import BY_PAYLOAD
 from samuel.files.inside import refuse_links
 from samuel.hooks.handler import Handler, HandlerStatus
@@ -40,6 +41,7 @@ from samuel.trust.store import TrustStore
 
 # What follows is imported where it is used: an event with known hooks needs neither the loop nor the sources.
 if TYPE_CHECKING:
+    from samuel.hooks.order import Chain
     from samuel.loop.loop import Loop
     from samuel.loop.reports import Watch
     from samuel.loop.stop import Stop
@@ -113,14 +115,19 @@ class App:
         except BaseException:
             self.close()
             raise
-        self.dispatcher = Dispatcher(
-            chains=self.chains,
+        sink = _CombinedSink((self.journal, HooksLog(self.paths.root, self.clock, self.warn), *sinks))
+        self.dispatcher = self.make_dispatcher(self.chains, sink, ask)
+
+    def make_dispatcher(self, chains: Mapping[str, Chain], sink: Sink, ask: AskUser | None) -> Dispatcher:
+        """A dispatcher that runs these chains with the runtimes and the agreements of this project."""
+        return Dispatcher(
+            chains=chains,
             runtimes=self._runtimes,
             permit=self.permit,
-            sink=_CombinedSink((self.journal, HooksLog(self.paths.root, self.clock, self.warn), *sinks)),
+            sink=sink,
             clock=self.clock,
             project=self._project_fields(),
-            ask=ask,
+            ask=None if self.pinned_run else ask,  # nobody is there to ask while a run's agent works
         )
 
     def _configure(self, overrides: Overrides) -> None:
@@ -129,14 +136,18 @@ class App:
         refuse_links(root, paths.SYSTEM, paths.YAML_HOOKS)
         self.config = overrides.config or load_config(self.paths.config)
         self.personal = load_personal(self.user.config)
-        self.methodology = overrides.methodology or self.config.default_methodology
+        self.pinned_run = PinnedRun.around(root, os.environ)
+        of_run = self.pinned_run.methodology if self.pinned_run else ""
+        self.methodology = overrides.methodology or of_run or self.config.default_methodology
         self.environment = overrides.environment or configured_environment(self.personal, self.config)
         self.state = self.paths.state(self.methodology, several=self.config.has_several_methodologies)
         refuse_links(root, str(self.state.relative_to(root)))
 
     def _pin_trust(self, trust_everything: bool | None) -> None:
         self.trust = TrustStore(self.user.state / "trust", trust_key(self.paths.root))
-        everything = self._trusts_everything() if trust_everything is None else trust_everything
+        if trust_everything is None:
+            trust_everything = self.pinned_run.trusts_everything if self.pinned_run else self._trusts_everything()
+        everything = trust_everything
         # The stamp before the agreements: what is remembered under it may be older than it says, never wider.
         self.trust_stamp = "everything" if everything else str(self.trust.stamp())
         self.permit = Permit(self.paths.root, self.trust.pin(), everything=everything)
@@ -167,7 +178,15 @@ class App:
 
     def fire(self, event: Event | str, **fields: Any) -> Fired:
         """Fire an event: a payload, or a name in any spelling with the payload's fields."""
-        return self.dispatcher.fire(event if isinstance(event, Event) else payload(event, fields))
+        event = event if isinstance(event, Event) else payload(event, fields)
+        if self.pinned_run and isinstance(event, PreAbilityCall | PostAbilityCall):
+            self.pinned_run.expect(self.tool_hooks_pin)
+        return self.dispatcher.fire(event)
+
+    @cached_property
+    def tool_hooks_pin(self) -> str:
+        """What decides about tool calls, as text to compare: the handlers, their content and their settings."""
+        return pin_of(self.chains, self.permit, trusts_everything=self.trust_stamp == "everything")
 
     def with_context(self, event: Event) -> Event:
         """The event with the PromptContext, if it has a field for it and a handler that would read it."""

@@ -20,6 +20,7 @@ from samuel.files import file_cache
 from samuel.files.survey import ITSELF, TooManyFiles, signature_if_exists, survey_place
 from samuel.hooks.match import holds
 from samuel.paths import CANARIES, Project, User, find_root, home_directory, home_problem
+from samuel.process.environment import PINNED
 from samuel.trust.repository import trust_key
 from samuel.version import __version__
 
@@ -39,6 +40,8 @@ TURNS = (BEGIN, "UserPromptSubmit", "SessionStop", "SessionEnd")
 
 def answered_without_engine(arguments: list[str]) -> bool:
     """True if no hook handles the event; then the empty result was printed to stdout."""
+    if os.environ.get(PINNED):  # a run asks: it checks what it pinned, and counts what was judged
+        return False
     command = _understood(arguments)
     if command is None or home_problem(home_directory()):
         return False

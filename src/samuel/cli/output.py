@@ -168,10 +168,8 @@ def _cells(row: Sequence[str]) -> list[str]:
 _STYLES = {
     **dict.fromkeys(("ok", "active", "trusted", "completed"), "green"),
     **dict.fromkeys(("note", "shadowed", "disabled", "excluded", "gone"), "dim"),
-    **dict.fromkeys(
-        ("warning", "untrusted", "new", "changed", "refused", "denied", "waiting", "completed (unverified)"),
-        "yellow",
-    ),
+    **dict.fromkeys(("warning", "untrusted", "new", "changed", "refused", "denied", "observed"), "yellow"),
+    **dict.fromkeys(("waiting", "completed (unverified)"), "yellow"),
     **dict.fromkeys(
         ("error", "broken", "failed", "crashed", "timed_out", "bad_output", "not_started", "blocked"),
         "red",

@@ -165,7 +165,8 @@ def _handlers(table: ConfigTable) -> tuple[HandlerRef, ...] | None:
             entry.refuse("use", f"`{use}` is listed twice in `handlers`", "keep one of the two")
         strict = entry.take("strict", kinds.flag, None)
         timeout = entry.take("timeout", kinds.timeout, None)
-        handlers[use] = HandlerRef(use, strict, timeout, entry.line())
+        mode = entry.take("mode", kinds.one_of("enforce", "observe"), "")
+        handlers[use] = HandlerRef(use, strict, timeout, mode, entry.line())
     return tuple(handlers.values())
 
 

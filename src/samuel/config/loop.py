@@ -11,10 +11,13 @@ from samuel.printable import shorten
 
 SANDBOXES = ("host", "bwrap", "oci")
 CHANNELS = ("file", "stdin", "argument")
+HOOK_CLIENTS = ("claude", "codex", "gemini", "qwen", "copilot", "opencode", "kimi", "cline")
+_OF_A_COMMAND = ("command", "prompt", "env", "stream", "claim", "hooks")
 STREAMS = (
-    *("claude", "codex", "gemini", "copilot", "qwen", "opencode", "cline", "pi", "kimi", "scripted"),
-    "plain",
+    *("claude", "codex", "gemini", "copilot", "qwen", "opencode", "cline", "pi", "kimi"),
+    *("aider", "mini-swe-agent", "agy", "goose", "scripted", "plain"),
 )
+CLAIMS = ("command", "exit")
 
 
 def methodology(name: str, table: ConfigTable, hooks: Mapping[str, EventSettings]) -> Methodology:
@@ -44,6 +47,7 @@ def methodology(name: str, table: ConfigTable, hooks: Mapping[str, EventSettings
         protect=table.take("protect", kinds.any_patterns, default.protect),
         retry=table.take("retry", kinds.one_of("continue", "fresh"), default.retry),
         budgets=_budgets(table),
+        coverage=table.take("coverage", kinds.one_of("report", "required"), default.coverage),
     )
 
 
@@ -77,15 +81,24 @@ def _agent(name: str, table: ConfigTable) -> AgentSettings:
         kinds.identifier(name)
     except ValueError as error:
         table.refuse("command", f"`{shorten(name)}` cannot name an agent: it {error}")
-    command = table.take("command", kinds.commands, ())
-    prompt = table.take("prompt", kinds.one_of(*CHANNELS), AgentSettings.prompt)
-    if not command:
+    settings = AgentSettings(
+        name,
+        table.take("command", kinds.commands, ()),
+        table.take("prompt", kinds.one_of(*CHANNELS), AgentSettings.prompt),
+        table.take("env", kinds.variables, ()),
+        table.take("stream", kinds.one_of(*STREAMS), AgentSettings.stream),
+        table.take("claim", kinds.one_of(*CLAIMS), AgentSettings.claim),
+        hooks=table.take("hooks", kinds.one_of(*HOOK_CLIENTS), AgentSettings.hooks),
+        unguarded=table.take("unguarded", kinds.one_of("refuse", "accept"), AgentSettings.unguarded),
+    )
+    # An agent that Samuel ships has its command already.
+    is_shipped = "unguarded" in table and not any(key in table for key in _OF_A_COMMAND)
+    if not settings.command and not is_shipped:
         hint = 'for example: command = ["./agent", "{prompt_file}"]'
         table.refuse("command", f"the agent `{shorten(name)}` has no `command`", hint)
-    elif prompt == "argument" and not any("{prompt}" in word for word in command):
+    elif settings.prompt == "argument" and not any("{prompt}" in word for word in settings.command):
         table.refuse("prompt", "`prompt` is `argument`, but no word of `command` contains `{prompt}`")
-    stream = table.take("stream", kinds.one_of(*STREAMS), AgentSettings.stream)
-    return AgentSettings(name, command, prompt, table.take("env", kinds.variables, ()), stream)
+    return settings
 
 
 def _sandbox(table: ConfigTable) -> SandboxSettings:

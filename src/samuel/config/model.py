@@ -25,6 +25,7 @@ class HandlerRef:
     use: str
     strict: bool | None = None
     timeout: float | None = None
+    mode: str = ""
     line: int = field(default=0, compare=False)
 
 
@@ -70,6 +71,15 @@ class AgentSettings:
 
     stream: str = ""
     """Whose form its output has; "": that of the agent of this name, if there is one, else plain text."""
+
+    claim: str = "command"
+    """By what it claims a task: `samuel run done`, or a clean exit that leaves changed files."""
+
+    hooks: str = ""
+    """The client that the command runs, so that its tool calls can be put to Samuel; "": none with hooks."""
+
+    unguarded: str = "refuse"
+    """What a guard means that the agent cannot honour: `refuse` the run, or `accept` that it does not hold."""
 
 
 @dataclass(frozen=True)
@@ -148,6 +158,8 @@ class Methodology:
     """What an attempt after a failed one begins with: `continue` its files, or a `fresh` verified tree."""
 
     budgets: Budgets = field(default_factory=Budgets)
+    coverage: str = "report"
+    """What a tool call means that no hook judged: it is in the `report`, or `required` fails the iteration."""
 
     def agent_for(self, preferred: str) -> str:
         """The agent to run: the first one in samuel.toml, else the one that the user prefers, else claude."""

@@ -19,6 +19,7 @@ from samuel.clock import Clock, iso
 from samuel.dispatch import budget
 from samuel.dispatch.event_run import EventRun, only_denial, validated, without_rewrite
 from samuel.dispatch.judge import judge
+from samuel.dispatch.observation import observed
 from samuel.dispatch.record import AskUser, Fired, HandlerCall, Sink
 from samuel.events import Event, EventType, Plugin
 from samuel.events.catalogue import BY_PAYLOAD
@@ -26,6 +27,7 @@ from samuel.events.compose import Arrange
 from samuel.hooks.capability import overreach
 from samuel.hooks.handler import Handler, HandlerStatus, Origin, Outcome, Role
 from samuel.hooks.match import holds
+from samuel.hooks.mode import HandlerMode
 from samuel.hooks.order import Chain, ChainStep
 from samuel.hooks.package import Package
 from samuel.process.tree import kill_all
@@ -58,6 +60,7 @@ class _BoundHandler(msgspec.Struct, frozen=True):
     plugin: Plugin
     position: int
     strict: bool
+    observed: bool
     deadline_ms: int
     budget: float  # bytes it may add to the prompt; built-ins have limits of their own
     package: Package | None
@@ -202,6 +205,8 @@ class Dispatcher:
             reply.stderr,
             "" if event.phase is UNSET else event.phase,
         )
+        if bound.observed:
+            call = observed(event_run.kind, call)
         self._sink.called(event, call)
         return call
 
@@ -267,6 +272,7 @@ class Dispatcher:
             Plugin(handler.key, handler.config, self._project.data_dir(handler.key)),
             position,
             step.strict,
+            step.mode is HandlerMode.OBSERVE,
             int(step.timeout * 1000),
             self._project.prompt_bytes if limited else math.inf,
             handler.package,

@@ -97,7 +97,7 @@ def _decide(
 
 def _guard_not_run(kind: EventType, call: HandlerCall) -> bool:
     """True for a guard that never saw the event, and so did not allow it."""
-    return call.outcome in NOT_RUN and is_guard(call.handler, kind)
+    return call.would is None and call.outcome in NOT_RUN and is_guard(call.handler, kind)
 
 
 def _warning(call: HandlerCall) -> str:

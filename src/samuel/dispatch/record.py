@@ -31,6 +31,14 @@ def slowness(event: str, handler: str, duration_ms: float) -> str:
     return "note" if duration_ms > SLOW_NOTE_MS else ""
 
 
+class Would(msgspec.Struct, frozen=True):
+    """What an observed handler would have done to the event."""
+
+    verdict: str  # deny, ask, fail (the event would not be ok), rewrite or allow
+    reason: str = ""
+    result: Mapping[str, Any] = {}  # what it returned, of which nothing was used
+
+
 class HandlerCall(msgspec.Struct, frozen=True):
     """One call of one handler."""
 
@@ -43,6 +51,7 @@ class HandlerCall(msgspec.Struct, frozen=True):
     message: str = ""
     stderr: str = ""
     phase: str = ""
+    would: Would | None = None  # of an observed handler; the rest of its record says that it decided nothing
 
     @property
     def counts(self) -> bool:

@@ -172,6 +172,10 @@ class AgentResult(msgspec.Struct, frozen=True, kw_only=True):
     stderr: Tail
     stdout_path: Annotated[str | None, field("The whole output, if it was kept.")] = None
     claimed: Annotated[bool | None, field("The task is done, like `samuel run done`: the checks decide.")] = None
+    claims_by_exit: Annotated[
+        bool | None,
+        field("A clean exit that leaves changed files is the claim: this agent cannot run `samuel run done`."),
+    ] = None
     skipped: Annotated[bool | None, field("The task need not be done, like `samuel run skip`.")] = None
     blocked: Annotated[bool | None, field("The task cannot be done, like `samuel run block`.")] = None
     reason: Annotated[str | None, field("Why it is skipped or blocked; needed then.")] = None

@@ -20,6 +20,7 @@ class Declaration(NamedTuple):
     strict: bool | None = None
     timeout: str | None = None
     role: str | None = None
+    mode: str | None = None
 
 
 def hook(
@@ -28,6 +29,7 @@ def hook(
     strict: bool | None = None,
     timeout: str | None = None,
     role: str | None = None,
+    mode: str | None = None,
 ) -> Callable[[F], F]:
     """Make a function a handler of one or more events, in any spelling of their names.
 
@@ -37,7 +39,7 @@ def hook(
         raise TypeError('name at least one event: `@samuel.hook("context.extra")`')
 
     def mark(function: F) -> F:
-        declared = [Declaration(event, order, strict, timeout, role) for event in events]
+        declared = [Declaration(event, order, strict, timeout, role, mode) for event in events]
         setattr(function, MARK, [*getattr(function, MARK, []), *declared])
         return function
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from samuel.events import EventType
 from samuel.hooks.handler import Handler, HandlerStatus, Origin, Outcome, Role
+from samuel.hooks.mode import HandlerMode
 
 NOT_RUN = (Outcome.NOT_STARTED, Outcome.REFUSED)
 """The outcomes of a handler that never saw the event."""
@@ -27,6 +28,16 @@ def holds_everywhere(handler: Handler, event: EventType) -> bool:
     """True for a guard from the user's home directory, which no project's samuel.toml can leave out or replace."""
     own = handler.origin in (Origin.USER, Origin.USER_PLUGIN)
     return own and event.composition.can_deny and is_guard(handler, event)
+
+
+def effective_mode(handler: Handler, event: EventType, configured: str) -> HandlerMode:
+    """The mode of a handler: `configured` in samuel.toml, or its own where that is "".
+
+    A project cannot turn a guard from the user's home directory off, so it cannot have it observed either.
+    """
+    if not configured or (configured == HandlerMode.OBSERVE and holds_everywhere(handler, event)):
+        return handler.mode
+    return HandlerMode(configured)
 
 
 def closes(handler: Handler, event: EventType) -> bool:

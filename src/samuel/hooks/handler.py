@@ -7,6 +7,7 @@ from typing import Any
 
 import msgspec
 
+from samuel.hooks.mode import HandlerMode
 from samuel.hooks.package import Package
 
 BUILT_IN_ORDER = 100
@@ -82,6 +83,7 @@ class Handler(msgspec.Struct, frozen=True, kw_only=True):
     strict: bool | None = None
     timeout: float | None = None
     role: Role | None = None
+    mode: HandlerMode = HandlerMode.ENFORCE
     blocking: bool = False  # its faults deny, whatever samuel.toml sets for the event
     match: dict[str, Any] = {}  # filters on the event's fields; {}: it is called for every event
     config: dict[str, Any] = {}

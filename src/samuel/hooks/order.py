@@ -21,9 +21,10 @@ from samuel.config.model import DEFAULT, REST, EventSettings, HandlerRef
 from samuel.errors import Problem
 from samuel.events import EventType
 from samuel.events.compose import Arrange
-from samuel.hooks.guards import closes, holds_everywhere
+from samuel.hooks.guards import closes, effective_mode, holds_everywhere
 from samuel.hooks.handler import Handler, HandlerStatus, Origin, Role
 from samuel.hooks.missing_names import MissingNames
+from samuel.hooks.mode import HandlerMode, observation_refusal
 
 
 class ChainStep(NamedTuple):
@@ -34,6 +35,7 @@ class ChainStep(NamedTuple):
     strict: bool
     timeout: float
     why: str
+    mode: HandlerMode = HandlerMode.ENFORCE
 
 
 class LeftOut(NamedTuple):
@@ -81,7 +83,9 @@ def resolve(
     replaced: dict[int, str] = {}  # why, by handler
 
     if settings.handlers is not None:
-        steps = _listed_chain(event, settings, candidates, participants, problems, missing_names, missing)
+        steps = _listed_chain(
+            event, settings, candidates, participants, problems, warnings, missing_names, missing
+        )
     else:
         steps = _numbered_chain(event, settings, participants, warnings, replaced)
 
@@ -127,6 +131,7 @@ def _listed_chain(
     candidates: Sequence[Handler],
     participants: Sequence[Handler],
     problems: list[Problem],
+    warnings: list[str],
     missing_names: MissingNames,
     missing: list[str],
 ) -> list[ChainStep]:
@@ -138,6 +143,9 @@ def _listed_chain(
         if ref.use == REST:
             rest_at = len(steps)
             continue
+        observed = ref.mode == HandlerMode.OBSERVE
+        if observed and (why := observation_refusal(event)):
+            problems.append(Problem(why, missing_names.file, ref.line, "leave `mode` out"))
         named_handlers = _named_handlers(ref.use, event, candidates)
         if not named_handlers and ref.use != DEFAULT:  # `default` of an event without a built-in does nothing
             problem = missing_names.problem_in_handlers(ref)
@@ -146,6 +154,10 @@ def _listed_chain(
         for handler in named_handlers:
             if id(handler) in named:
                 problems.append(_twice(ref, event, handler, missing_names.file))
+            if observed and holds_everywhere(handler, event):
+                warnings.append(
+                    f"`{handler.name}` is a guard of your own, so `mode` in samuel.toml cannot turn it off"
+                )
             named.add(id(handler))
             steps.append(_step(event, handler, settings, None, f"`handlers` names `{ref.use}`", ref))
     if rest_at is not None:
@@ -266,7 +278,7 @@ def _step(
     always_strict = handler.blocking or handler.role is Role.GUARD
     strict = always_strict or _first(overrides.strict, settings.strict, handler.strict, default=event.strict)
     timeout = _first(overrides.timeout, settings.timeout, handler.timeout, default=event.timeout)
-    return ChainStep(handler, order, strict, timeout, why)
+    return ChainStep(handler, order, strict, timeout, why, effective_mode(handler, event, overrides.mode))
 
 
 _NO_REF = HandlerRef(use="")

@@ -7,8 +7,9 @@ The journal has more; this is a short view that lies beside the hooks. It is wri
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
@@ -19,6 +20,7 @@ from samuel.events import Event
 from samuel.events.catalogue import BY_PAYLOAD
 from samuel.files.log import append
 from samuel.hooks.handler import Origin
+from samuel.journal.records import would_record
 from samuel.paths import SYSTEM
 
 NAME = "hooks.log"
@@ -69,6 +71,7 @@ class HooksLog:
 
 
 def _line(at: str, event: Event, call: HandlerCall) -> Line:
+    would = would_record(call)
     return Line(
         at,
         call.handler.name,
@@ -76,14 +79,14 @@ def _line(at: str, event: Event, call: HandlerCall) -> Line:
         call.outcome,
         round(call.duration_ms, 3),
         event.session_id if isinstance(event.session_id, str) else "",
-        call.message,
-        _logs(call),
+        "; ".join(filter(None, (call.message, would.text if would else ""))),
+        _logs(call.would.result if call.would else call.result),
     )
 
 
-def _logs(call: HandlerCall) -> list[dict[str, str]]:
+def _logs(result: Mapping[str, Any]) -> list[dict[str, str]]:
     """The `logs` of the result, as far as they are valid: only results of session events are checked for it."""
-    logs = call.result.get("logs")
+    logs = result.get("logs")
     if not isinstance(logs, list):
         return []
     entries = [entry for entry in logs if isinstance(entry, dict)][:MAX_LOGS]

@@ -6,18 +6,24 @@ The event classes mark the fields that are secret or bulky; nothing here knows a
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
 import msgspec
 
+from samuel.events import Event
+from samuel.events.catalogue import BY_PAYLOAD
 from samuel.events.schema import fields_marked
 
 MAX_VALUE_BYTES = 2048  # of a bulky field; longer values are cut
+# Of a bulky field of an event that can be denied: such events are replayed, which a value that was cut prevents.
+MAX_REPLAYED_BYTES = 16 * 1024
 HIDDEN = "[secret]"
 
 _encode = msgspec.json.Encoder().encode
+_CUT = re.compile(r"… \[\d+ bytes, sha256 [0-9a-f]{16}\]\Z")
 
 
 def result(answer: Mapping[str, Any], shape: type[msgspec.Struct]) -> Any:
@@ -30,25 +36,36 @@ def result(answer: Mapping[str, Any], shape: type[msgspec.Struct]) -> Any:
     return {key: _value(key, value, secret) for key, value in answer.items()}
 
 
-def fields(payload: msgspec.Struct) -> dict[str, Any]:
+def fields(payload: Event) -> dict[str, Any]:
     """The fields of a payload that must not be written as they are, with the values to write instead."""
     secret, bulk = _marks(type(payload))
+    limit = MAX_REPLAYED_BYTES if BY_PAYLOAD[type(payload)].composition.can_deny else MAX_VALUE_BYTES
     instead = {}
     for name in (*secret, *bulk):
         value = getattr(payload, name)
         if value is msgspec.UNSET or not value:
             continue
-        redacted = _value(name, value, secret)
+        redacted = _value(name, value, secret, limit)
         if redacted is not value:
             instead[name] = redacted
     return instead
 
 
-def _value(name: str, value: Any, secret: tuple[str, ...]) -> Any:
+def incomplete(payload: Mapping[str, Any], shape: type[Event]) -> list[str]:
+    """The fields of a payload in the journal that are not as they were: secret, or cut."""
+    secret, bulk = _marks(shape)
+    hidden = [name for name in secret if payload.get(name)]
+    return [
+        *hidden,
+        *(name for name in bulk if isinstance(value := payload.get(name), str) and _CUT.search(value)),
+    ]
+
+
+def _value(name: str, value: Any, secret: tuple[str, ...], limit: int = MAX_VALUE_BYTES) -> Any:
     if name in secret:
         return _hide(value)
     text = value.encode() if isinstance(value, str) else _encode(value)
-    return value if len(text) <= MAX_VALUE_BYTES else _cut(text)
+    return value if len(text) <= limit else _cut(text, limit)
 
 
 def _hide(value: Any) -> Any:
@@ -58,9 +75,9 @@ def _hide(value: Any) -> Any:
     return {key: item if str(item).startswith("$") else HIDDEN for key, item in value.items()}
 
 
-def _cut(text: bytes) -> str:
+def _cut(text: bytes, limit: int) -> str:
     digest = hashlib.sha256(text).hexdigest()[:16]
-    return f"{text[:MAX_VALUE_BYTES].decode('utf-8', 'ignore')}… [{len(text)} bytes, sha256 {digest}]"
+    return f"{text[:limit].decode('utf-8', 'ignore')}… [{len(text)} bytes, sha256 {digest}]"
 
 
 @cache

@@ -27,7 +27,7 @@ from samuel.events.catalogue import BY_PAYLOAD
 from samuel.files.inside import make_dirs_inside
 from samuel.hooks.handler import Origin
 from samuel.journal import redact
-from samuel.journal.records import CallRecord, EndRecord, EventRecord
+from samuel.journal.records import CallRecord, EndRecord, EventRecord, would_record
 from samuel.journal.segments import next_name, oldest_first
 
 SEGMENT_BYTES = 8 * 1024 * 1024
@@ -127,8 +127,9 @@ class Journal:
                 call.phase,
                 call.strict,
                 call.message,
-                redact.result(call.result, kind.result),
+                redact.result(call.would.result if call.would else call.result, kind.result),
                 call.stderr,
+                would_record(call),
             )
         )
 

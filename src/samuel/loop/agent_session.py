@@ -13,6 +13,7 @@ from typing import Any, NamedTuple, TypeVar
 from msgspec import UNSET
 from msgspec.structs import replace
 
+from samuel.bridges.coverage import Coverage, reported_coverage, uncovered
 from samuel.dispatch.record import Fired
 from samuel.events import AfterAgentInvoke, AgentInvoke, BeforeAgentInvoke, Event, LoopEvent
 from samuel.files.inside import make_dirs_inside
@@ -39,6 +40,8 @@ class SessionResult(NamedTuple):
     stdout_path: str = ""
     changed_files: tuple[str, ...] = ()
     usage: Mapping[str, Any] = {}
+    coverage: Coverage | None = None
+    """How many of the agent's tool calls were judged by hooks; None if none were to judge them."""
     stopped: str = ""
     """Why it ended early: a handler denied it, or a strict handler failed."""
     messages: tuple[str, ...] = ()
@@ -151,7 +154,11 @@ class AgentSession:
             stderr=str(answer.get("stderr", "")),
             stdout_path=str(answer.get("stdout_path") or ""),
             usage=dict(answer.get("usage") or {}),
+            coverage=reported_coverage(answer),
         )
+        required = self._place.settings.coverage == "required" and not self._place.is_stand_in(invocation.agent)
+        if why := uncovered(self._result.coverage, required=required):
+            raise _Stopped(why)
         return answer
 
     def _own_names(self) -> dict[str, str]:

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from msgspec.structs import replace
 
+from samuel.bridges.coverage import reported_coverage
 from samuel.dispatch.record import Fired
 from samuel.events import AgentInvoke, BeforeAgentInvoke, Event
 from samuel.events.endings import IterationOutcome
 from samuel.loop.attempt_facts import AttemptFacts
-from samuel.loop.claims import take_claim
+from samuel.loop.claims import claim_by_exit, take_claim, without_own_files
 from samuel.loop.evidence import Evidence
 from samuel.loop.run import Run
 from samuel.loop.run_files import RunFiles
@@ -71,7 +72,7 @@ class AgentTurn:
             invocation.prompt,
             fire=self._fire,
             notify=self._notify,
-            invoke=lambda prompt: self._invoke(replace(invocation, prompt=prompt)),
+            invoke=lambda prompt: self._invoke(replace(invocation, prompt=prompt), changed),
             changed=changed,
             suggest=lambda results: self._suggestions(results, invocation),
         )
@@ -94,7 +95,7 @@ class AgentTurn:
             self._place.warn(warning)
         return section.text
 
-    def _invoke(self, invocation: AgentInvoke) -> Mapping[str, Any]:
+    def _invoke(self, invocation: AgentInvoke, changed: Callable[[], list[str]]) -> Mapping[str, Any]:
         with self._evidence.window(self._run, "agent", self._task.id if self._task else ""):
             self._facts.agent_ran = self._steps.agent_started = True
             fired = self._steps.ask(self._run, invocation)
@@ -103,7 +104,15 @@ class AgentTurn:
                 raise IterationEnded(IterationOutcome.AGENT_FAILED, fired.reason)
             answer = fired.result
             self._facts.usage = dict(answer.get("usage") or {})
+            self._facts.coverage = reported_coverage(answer)
             self._apply_spool()
+            answer = claim_by_exit(
+                answer,
+                self._files.tasks,
+                self._own_names(),
+                lambda: without_own_files(changed(), self._place.own_files(invocation.agent)),
+                self._place.clock.now(),
+            )
             if refusal := take_claim(answer, self._files.tasks, self._own_names()):
                 self._place.warn(refusal)
         return answer

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from samuel.agents.ending import ENDED_WELL, AgentEnding
+from samuel.bridges.coverage import Coverage
 from samuel.events.endings import IterationOutcome
 from samuel.loop.attempt_record import AttemptRecord, ChangedFile, CheckRecord
 from samuel.loop.run import Run
@@ -21,6 +22,7 @@ class AttemptFacts:
     ending: AgentEnding = ENDED_WELL
     log: str = ""  # the path of the agent's output, below the project's root
     usage: dict[str, Any] = field(default_factory=dict)
+    coverage: Coverage | None = None
     changed: list[str] = field(default_factory=list)  # paths, by this agent
     changed_files: tuple[ChangedFile, ...] = ()  # against the verified tree
     checks: list[CheckRecord] = field(default_factory=list)
@@ -47,6 +49,7 @@ class AttemptFacts:
             exit_code=self.exit_code,
             ending=self.ending,
             usage=self.usage,
+            coverage=self.coverage,
             checks=tuple(self.checks),
             changed_files=self.changed_files,
             check_files=self.check_files,

@@ -7,6 +7,7 @@ from typing import Any
 import msgspec
 
 from samuel.agents.ending import AgentEnding
+from samuel.bridges.coverage import Coverage
 from samuel.events.endings import ExitReason, IterationOutcome
 
 
@@ -69,6 +70,10 @@ class AttemptRecord(msgspec.Struct, frozen=True, kw_only=True):
     """The ref that keeps a failed attempt."""
     log: str = ""
     denials: tuple[str, ...] = ()
+    coverage: Coverage | None = None
+    """How many tool calls of its agent were judged by hooks; None if none were to judge them."""
+    would_denials: tuple[str, ...] = ()
+    """What observed guards would have denied."""
     new_tasks: int = 0
 
 
@@ -84,3 +89,5 @@ class RunRecord(msgspec.Struct, frozen=True, kw_only=True):
     exit_message: str = ""
     usage: dict[str, Any] = {}
     baseline: tuple[CheckRecord, ...] = ()
+    unguarded: tuple[str, ...] = ()
+    """Guards that an agent of this run could not honour, which was accepted."""

@@ -71,6 +71,7 @@ class Contexts:
             "LastDiff": self._last_diff(),
             "LastFiles": list(self._last.files[:MAX_LAST_FILES]) if self._last else [],
             "NeedsChange": not task.no_change,
+            "ClaimsByExit": self._place.claims_by_exit(self._run.agent),
         }
 
     def _last_diff(self) -> str:

@@ -18,6 +18,7 @@ from typing import NamedTuple
 import msgspec
 from msgspec.structs import replace
 
+from samuel.bridges.coverage import Coverage
 from samuel.decoding import decode_json
 from samuel.errors import SamuelError, UsageError
 from samuel.files.atomic import DISK, Disk
@@ -205,6 +206,7 @@ def _shortened_run(run: RunRecord, room: _Room) -> RunRecord:
         run,
         exit_message=_text(run.exit_message, room),
         baseline=tuple(_shortened_check(check, room) for check in run.baseline[: room.items]),
+        unguarded=_texts(run.unguarded, room),
     )
 
 
@@ -221,6 +223,8 @@ def _shortened_attempt(attempt: AttemptRecord, room: _Room) -> AttemptRecord:
         check_files=_texts(attempt.check_files, room),
         lost_tests=_texts(attempt.lost_tests, room),
         denials=_texts(attempt.denials, room),
+        coverage=attempt.coverage and _shortened_coverage(attempt.coverage, room),
+        would_denials=_texts(attempt.would_denials, room),
     )
 
 
@@ -228,6 +232,11 @@ def _shortened_check(check: CheckRecord, room: _Room) -> CheckRecord:
     tests = check.tests and replace(check.tests, failed=_texts(check.tests.failed, room))
     tail = _encodable(check.output_tail).encode()[-room.tail :].decode("utf-8", "ignore")
     return replace(check, command=_text(check.command, room), output_tail=tail, tests=tests)
+
+
+def _shortened_coverage(coverage: Coverage, room: _Room) -> Coverage:
+    tools = list(coverage.not_judged.items())[: room.items]
+    return replace(coverage, not_judged={_text(tool, room): count for tool, count in tools})
 
 
 def _texts(texts: tuple[str, ...], room: _Room) -> tuple[str, ...]:

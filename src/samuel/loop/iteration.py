@@ -13,6 +13,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from samuel.agents.ending import AgentEnding, EndingKind
+from samuel.bridges.coverage import uncovered
 from samuel.dispatch.record import Fired
 from samuel.events import (
     AfterAgentInvoke,
@@ -115,6 +116,7 @@ class Iteration:
         self._observe()
         self._after_agent(answer)
         self._refuse_tampering()
+        self._refuse_unjudged()
         if self.run.mode == "discovery":
             return self._settlements.discovered(self._evidence.new_tasks)
         if settlement := self._settlements.parked():
@@ -258,7 +260,9 @@ class Iteration:
         task = self._task.plain() if self._task else {}
         with self._evidence.window(self.run, "check"):
             fired = self._steps.ask(self.run, QualityCheck(commands=self._commands, task=task))
-        self._checks_ran = any(call.handler.origin is not Origin.BUILT_IN for call in fired.calls)
+        self._checks_ran = any(
+            call.handler.origin is not Origin.BUILT_IN and call.would is None for call in fired.calls
+        )
         return fired
 
     @property
@@ -305,6 +309,12 @@ class Iteration:
     def _settlements(self) -> Settlements:
         task = self._task if self._own_task else None
         return Settlements(self._place, self._files, self.run, task, self._facts)
+
+    def _refuse_unjudged(self) -> None:
+        """What no hook judged does not count where that is required, nor what changed the hooks themselves."""
+        required = self._place.settings.coverage == "required" and not self._place.is_stand_in(self.run.agent)
+        if why := uncovered(self._facts.coverage, required=required):
+            raise IterationEnded(IterationOutcome.ABORTED, why)
 
     def _refuse_tampering(self) -> None:
         if changed := self._files.protected.changes():

@@ -7,6 +7,8 @@ from contextlib import contextmanager
 
 from msgspec.structs import replace
 
+from samuel.agents.table import find
+from samuel.bridges.guards import LostGuard
 from samuel.errors import SamuelError
 from samuel.loop.attempt_record import AttemptRecord, RunRecord
 from samuel.loop.checks.memory import CheckMemory
@@ -58,7 +60,7 @@ class RunHistoryWriter:
         denials = denials_by_session(self._place.root, run.started_at)
         for attempt in self.history.load(run.run_id).attempts if denials else ():
             if denied := denials.get(replace(run, iteration=attempt.iteration).session_id):
-                self.history.add(replace(attempt, denials=denied))
+                self.history.add(replace(attempt, denials=denied.enforced, would_denials=denied.observed))
 
     def _record(self, run: Run, checks: CheckMemory) -> RunRecord:
         return RunRecord(
@@ -71,7 +73,12 @@ class RunHistoryWriter:
             exit_message=run.exit_message,
             usage=run.usage,
             baseline=tuple(record_of(check) for check in checks.baseline),
+            unguarded=tuple(str(guard) for name in run.agents for guard in self._lost_guards(name)),
         )
+
+    def _lost_guards(self, agent: str) -> list[LostGuard]:
+        place = self._place
+        return place.tool_hooks.lost(find(agent, place.agents), place.settings.sandbox.kind)
 
     @contextmanager
     def _optional(self) -> Iterator[None]:

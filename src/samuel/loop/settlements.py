@@ -14,6 +14,7 @@ from samuel.events.loop import CheckRun
 from samuel.loop.attempt_facts import AttemptFacts
 from samuel.loop.availability import wait_after
 from samuel.loop.budgets import BudgetHit
+from samuel.loop.claims import without_own_files
 from samuel.loop.questions import new_question
 from samuel.loop.reports import IterationFailed, QuestionAsked
 from samuel.loop.run import MAX_FAILURE, UNCHANGED, Run, Settlement, TaskCells, TreeAction
@@ -74,7 +75,8 @@ class Settlements:
             # The tree that the checks passed on: earlier attempts are part of it, and so is what a formatter
             # among the checks changed.
             person = {*self._run.dirty, *self._run.tree.person}
-            commit = [path for path in self._files.project.dirty() if path not in person]
+            dirty = without_own_files(self._files.project.dirty(), self._place.own_files(self._run.agent))
+            commit = [path for path in dirty if path not in person]
         return self._settle(
             IterationOutcome.COMPLETED, failed=False, task=task, row=row, commit=commit, tree="complete"
         )

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from samuel.agents.table import find
+from samuel.bridges.guards import STAND_IN
 from samuel.clock import Clock
 from samuel.config.model import AgentSettings, Methodology
 from samuel.dispatch.record import Fired
@@ -20,6 +21,7 @@ from samuel.files.inside import make_dirs_inside, open_inside
 from samuel.files.named_errors import errors_naming
 from samuel.loop.budgets import BudgetMeter
 from samuel.loop.reports import LoopWarning, Watch, ignore_reports
+from samuel.loop.tool_hooks import NO_TOOL_HOOKS, ToolHooks
 from samuel.process import sandbox as sandboxes
 from samuel.process.git.git import Git
 from samuel.prompts.suggestions import SuggestionSection
@@ -64,6 +66,8 @@ class Workplace:
     trust: TrustStore | None = None
     permit: Callable[[str, str], str] = permit_everything
     """Why a command of samuel.toml may not run, by its name and digest; "" if it may."""
+    tool_hooks: ToolHooks = NO_TOOL_HOOKS
+    """The hooks that judge the tool calls of agents."""
     suggest: Callable[[Sequence[Fired], bool], SuggestionSection] = no_suggestions
     """What hooks suggested, as a section for the prompt; the flag says whether the agent can call abilities."""
 
@@ -99,9 +103,21 @@ class Workplace:
         with errors_naming(path), open(fd, "ab") as file:
             file.write(text if isinstance(text, bytes) else text.encode(errors="replace"))
 
+    def own_files(self, name: str) -> tuple[str, ...]:
+        """Patterns of the files at the root that the agent keeps for itself."""
+        return find(name, self.agents).own_files
+
+    def claims_by_exit(self, name: str) -> bool:
+        """Whether a clean exit with changed files is the agent's claim."""
+        return find(name, self.agents).claim == "exit"
+
     def agent_env(self, name: str) -> dict[str, str]:
         """The host's variables that the agent gets: by name, so that no handler and no journal sees a value."""
         return {variable: f"${variable}" for variable in find(name, self.agents).env if variable in self.host}
+
+    def is_stand_in(self, name: str) -> bool:
+        """Whether this agent only stands in for others, and calls no tools."""
+        return STAND_IN in find(name, self.agents).command
 
     @property
     def sandbox(self) -> Sandbox:

@@ -8,14 +8,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from functools import partial
 from typing import NamedTuple
 
 from samuel.config import kinds
 from samuel.config.keys import dotted
 from samuel.config.reader import ConfigTable
 from samuel.errors import UnknownEvent
+from samuel.events import event_type
 from samuel.events.names import ALL, canonical
 from samuel.hooks.handler import Role
+from samuel.hooks.mode import HandlerMode, declared_mode
 from samuel.plugins.model import Binding
 from samuel.printable import shorten
 
@@ -130,6 +133,7 @@ def _binding(event: str, table: ConfigTable) -> Binding:
     if HANDLER not in table:
         table.refuse(HANDLER, f"the binding of `{event}` has no `{HANDLER}`")
     role = table.take("role", kinds.one_of(*Role), None)
+    mode = table.take("mode", partial(declared_mode, event=event_type(event)), HandlerMode.ENFORCE)
     return Binding(
         event=event,
         entry=entry,
@@ -137,6 +141,7 @@ def _binding(event: str, table: ConfigTable) -> Binding:
         strict=table.take("strict", kinds.flag, None),
         timeout=table.take("timeout", kinds.timeout, None),
         role=Role(role) if role else None,
+        mode=mode,
         line=table.line(),
     )
 

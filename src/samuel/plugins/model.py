@@ -9,6 +9,7 @@ import msgspec
 
 from samuel.hooks.capability import NOTHING, Capabilities
 from samuel.hooks.handler import Role
+from samuel.hooks.mode import HandlerMode
 
 FILE = "samuel-plugin.toml"
 SKILL, PYTHON, WASM, OCI, META = KINDS = ("skill", "python", "wasm", "oci", "meta")
@@ -23,6 +24,7 @@ class Binding(msgspec.Struct, frozen=True, kw_only=True):
     strict: bool | None = None
     timeout: float | None = None
     role: Role | None = None
+    mode: HandlerMode = HandlerMode.ENFORCE
     line: int = 0
 
 

@@ -28,6 +28,9 @@ PASSED_PREFIXES = ("LC_", "XDG_", "SAMUEL_")
 TRUST = "SAMUEL_TRUST"
 TRUST_WITHHELD = "SAMUEL_TRUST_WITHHELD"  # set in its place, so that a refusal can say why
 
+PINNED = "SAMUEL_PINNED"
+"""Set for the hooks of a run's agent: a digest of what decides about tool calls, as it was when the run began."""
+
 WITHHELD = frozenset((TRUST,))
 """What the user agreed to run is not a hook's to know, nor to hand on to a Samuel that it starts."""
 

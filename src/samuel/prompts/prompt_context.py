@@ -91,6 +91,9 @@ class StateNames(msgspec.Struct, frozen=True, kw_only=True):
     NeedsChange: Annotated[
         bool, Meta(description="True if a claim counts only with a changed file; false for `Changes: none`.")
     ] = True
+    ClaimsByExit: Annotated[
+        bool, Meta(description="True if the agent cannot run `samuel run done`, and its clean exit is the claim.")
+    ] = False
     Extras: Annotated[list[dict[str, str]], Meta(description="`{name, content}`, from `context.extra`.")] = (
         msgspec.field(default_factory=list)
     )

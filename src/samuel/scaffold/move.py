@@ -64,4 +64,6 @@ def _item(name: str, ref_of: Mapping[str, HandlerRef]) -> Value:
         item["strict"] = ref.strict
     if ref is not None and ref.timeout is not None:
         item["timeout"] = format_duration(ref.timeout)
+    if ref is not None and ref.mode:
+        item["mode"] = ref.mode
     return item if len(item) > 1 else name

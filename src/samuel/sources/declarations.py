@@ -46,6 +46,7 @@ class HandlerDeclaration(msgspec.Struct, frozen=True, omit_defaults=True):
     strict: bool | None = None
     timeout: str | None = None
     role: str | None = None
+    mode: str | None = None
 
 
 class FileDeclarations(msgspec.Struct, frozen=True, omit_defaults=True):

@@ -18,8 +18,10 @@ from msgspec.structs import replace
 
 from samuel import paths
 from samuel.config.duration import parse_duration
+from samuel.events import event_type
 from samuel.files.survey import Signature, signature
 from samuel.hooks.handler import Handler, HandlerStatus, Origin, Role
+from samuel.hooks.mode import HandlerMode, declared_mode
 from samuel.hooks.package import Package
 from samuel.paths import DISABLED
 from samuel.printable import file_name
@@ -221,7 +223,7 @@ def declared_handler(
 ) -> Handler:
     """The handler that a declaration describes."""
     status, reason = HandlerStatus.ACTIVE, ""
-    timeout, role = None, None
+    timeout, role, mode = None, None, HandlerMode.ENFORCE
     if declaration.timeout is not None:
         try:
             timeout = parse_duration(declaration.timeout)
@@ -234,6 +236,11 @@ def declared_handler(
             # It may have been meant to be a guard, and a broken guard denies.
             why = f"`role` must be one of {', '.join(Role)}, not `{declaration.role}`"
             status, reason, role = HandlerStatus.BROKEN, why, Role.GUARD
+    if declaration.mode is not None:
+        try:
+            mode = declared_mode(declaration.mode, event_type(declaration.event))
+        except ValueError as error:
+            status, reason = HandlerStatus.BROKEN, f"`mode` {error}"
     name = owner if declaration.function in ("", owner.replace("-", "_")) else f"{owner}:{declaration.function}"
     return Handler(
         name=name,
@@ -248,6 +255,7 @@ def declared_handler(
         strict=declaration.strict,
         timeout=timeout,
         role=role,
+        mode=mode,
         declared=position,
         status=status,
         reason=reason,

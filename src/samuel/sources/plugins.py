@@ -15,6 +15,7 @@ from msgspec.structs import replace
 
 from samuel.config.model import PluginSettings
 from samuel.hooks.handler import Handler, HandlerStatus, Origin, Role
+from samuel.hooks.mode import HandlerMode
 from samuel.hooks.package import Package
 from samuel.plugins.environment import interpreter
 from samuel.plugins.installed import InstalledPlugin
@@ -171,6 +172,7 @@ def _handler(plugin: InstalledPlugin, package: Package, origin: Origin, binding:
         strict=binding.strict,
         timeout=binding.timeout,
         role=binding.role,
+        mode=binding.mode,
         package=package,
     )
 
@@ -225,7 +227,11 @@ def _refused(plugin: InstalledPlugin, origin: Origin, status: HandlerStatus, why
     If its files may declare more, or there are no such handlers, an entry for lists too.
     """
     package = Package(name=plugin.name, directory=str(plugin.directory), kind=plugin.manifest.kind)
-    places = [replace(handler, status=status, reason=why) for handler in _bound(plugin, package, origin)]
+    # `mode` of a manifest that nobody agreed to does not count: its guards deny.
+    places = [
+        replace(handler, status=status, reason=why, mode=HandlerMode.ENFORCE)
+        for handler in _bound(plugin, package, origin)
+    ]
     more_hooks = _may_have_more_hooks(plugin, {handler.path for handler in places})
     if places and not more_hooks:
         return places
@@ -255,7 +261,12 @@ def _may_have_more_hooks(plugin: InstalledPlugin, bound: set[str]) -> bool:
 def _answer(handlers: Sequence[Handler]) -> FileDeclarations:
     places = [
         HandlerDeclaration(
-            handler.event, handler.name, order=handler.order, strict=handler.strict, role=handler.role
+            handler.event,
+            handler.name,
+            order=handler.order,
+            strict=handler.strict,
+            role=handler.role,
+            mode=handler.mode,
         )
         for handler in handlers
         if handler.event
@@ -279,6 +290,7 @@ def _remembered(
             order=place.order,
             strict=place.strict,
             role=Role(place.role) if place.role else None,
+            mode=HandlerMode(place.mode or HandlerMode.ENFORCE),
             declared=at,
             status=status,
             reason=why,

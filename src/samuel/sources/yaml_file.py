@@ -3,6 +3,7 @@
     id, event_type                      its name, and its events: one, or a list of them
     enabled, environments               whether it is active, and where
     order, timeout, role, blocking      its place in the chain; with `blocking` its failure denies
+    mode                                `observe`: what it decides is only recorded
     match                               which of these events it receives (hooks/match.py)
     handler: kind: script               command, shell
              kind: python               function, file
@@ -36,6 +37,7 @@ from samuel.files import yaml
 from samuel.files.modules import is_file
 from samuel.hooks.handler import Role
 from samuel.hooks.match import FIELDS
+from samuel.hooks.mode import HandlerMode, observation_refusal
 from samuel.nearest import did_you_mean
 from samuel.printable import shorten
 from samuel.sources.shipped_hook import ShippedHook, ShippedHooks
@@ -68,6 +70,7 @@ def read_hook(data: bytes, file: str, shipped_hooks: ShippedHooks) -> YamlHook:
         environments=top.take("environments", kinds.patterns, ()),
         blocking=top.take("blocking", kinds.flag, False),
         role=top.take("role", role, Role.OBSERVE if shipped and shipped.only_suggests else None),
+        mode=_mode(top, events),
         order=top.take("order", kinds.integer, None),
         timeout=top.take("timeout", kinds.timeout, None),
         match=_match(top, events),
@@ -108,6 +111,14 @@ def _match(top: ConfigTable, events: list[EventType]) -> dict[str, Any]:
                 what = f"`{key}` looks at `{FIELDS[key]}`, which `{event.name}` does not have"
                 table.refuse(key, what, f"`samuel hooks schema {event.name}` lists what it has")
     return filters
+
+
+def _mode(top: ConfigTable, events: list[EventType]) -> HandlerMode:
+    mode = top.take("mode", kinds.one_of(*HandlerMode), HandlerMode.ENFORCE)
+    for event in events:
+        if mode == HandlerMode.OBSERVE and (why := observation_refusal(event)):
+            top.refuse("mode", why, "leave `mode` out")
+    return HandlerMode(mode)
 
 
 def _handler(top: ConfigTable, shipped_hooks: ShippedHooks) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from typing import Any
 import msgspec
 
 from samuel.hooks.handler import Role
+from samuel.hooks.mode import HandlerMode
 
 SCRIPT, PYTHON, BUILTIN = "script", "python", "builtin"
 
@@ -26,6 +27,7 @@ class YamlHook(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     environments: tuple[str, ...] = ()  # where it is active; everywhere if empty
     blocking: bool = False
     role: Role | None = None  # from the file; a builtin that only suggests is an observer without saying so
+    mode: HandlerMode = HandlerMode.ENFORCE
     order: int | None = None
     timeout: float | None = None
     match: dict[str, Any] = {}

@@ -15,6 +15,7 @@ from msgspec.structs import replace
 
 from samuel import paths
 from samuel.hooks.handler import Handler, HandlerStatus, Origin
+from samuel.hooks.mode import HandlerMode
 from samuel.printable import file_name
 from samuel.sources.environment import Environment
 from samuel.sources.shipped_hook import ShippedHooks
@@ -87,7 +88,8 @@ class YamlHooks:
         if inactive := hook.switched_off(read.file) or self._environment.inactive(hook):
             return _with(handlers, HandlerStatus.DISABLED, inactive)
         here = self._here(hook, handlers)
-        if untrusted:
+        if untrusted:  # `mode` of a file that nobody agreed to does not count: it is a guard that cannot run
+            here = [replace(handler, mode=HandlerMode.ENFORCE) for handler in here]
             return _with(here, HandlerStatus.UNTRUSTED, reason)
         return _with(here, HandlerStatus.BROKEN, missing) if missing else here
 
@@ -116,6 +118,7 @@ class YamlHooks:
                 order=hook.order,
                 timeout=hook.timeout,
                 role=hook.role,
+                mode=hook.mode,
                 blocking=hook.blocking,
                 match=hook.match,
                 config=hook.config,

@@ -78,7 +78,7 @@ def scripted(root: Path) -> CommandText | None:
 
 def of_agent(name: str, agents: Mapping[str, AgentSettings], root: Path) -> CommandText | None:
     """What must be trusted before this agent runs; None for a program that the user installed."""
-    if name in agents:
+    if name in agents and agents[name].command:
         return agent(agents[name], root)
     return scripted(root) if name == "scripted" else None
 

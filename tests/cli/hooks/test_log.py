@@ -58,6 +58,7 @@ def test_hooks_log_prints_calls_as_json(samuel, journal):
             "message": "2 findings",
             "result": None,
             "stderr": "",
+            "would": None,
             "slow": "note",
         }
     ]

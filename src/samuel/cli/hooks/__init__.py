@@ -19,6 +19,10 @@ COMMANDS = {
         "samuel.cli.hooks.register:register", "Print the enabled YAML hooks as JSON, by event."
     ),
     "log": CommandEntry("samuel.cli.hooks.log:log", "Show past calls of hooks."),
+    "replay": CommandEntry(
+        "samuel.cli.hooks.replay:replay",
+        "Run recorded events through the hooks of today, and show whose verdict differs.",
+    ),
     "new": CommandEntry("samuel.cli.hooks.new:new", "Write a new hook from a working template."),
     "schema": CommandEntry("samuel.cli.hooks.schema:schema", "Print the JSON Schema of one event or of all."),
 }

@@ -8,6 +8,7 @@ from samuel.cli.output import OutputTable
 from samuel.config.duration import format_duration
 from samuel.hooks.handler import Handler
 from samuel.hooks.match import words
+from samuel.hooks.mode import HandlerMode
 from samuel.hooks.order import Chain, ChainStep
 
 COLUMNS = ("", "handler", "order", "origin", "runtime", "strict", "timeout", "status", "why")
@@ -48,7 +49,12 @@ def _plain_step(position: int, step: ChainStep) -> dict[str, Any]:
         "reason": handler.reason,
         "why": step.why,
         "match": handler.match,
+        "mode": step.mode.value,
     }
+
+
+def _observed(step: ChainStep) -> str:
+    return "observed: what it decides is only recorded" if step.mode is HandlerMode.OBSERVE else ""
 
 
 def _only(handler: Handler) -> str:
@@ -63,8 +69,8 @@ def _row(position: int, step: ChainStep) -> tuple[str, ...]:
         "-" if step.order is None else str(step.order),
         handler.origin.label,
         handler.runtime,
-        "yes" if step.strict else "no",
+        "yes" if step.strict and step.mode is HandlerMode.ENFORCE else "no",
         format_duration(step.timeout),
         handler.status.value,
-        "; ".join(filter(None, (step.why, _only(handler), handler.reason))),
+        "; ".join(filter(None, (step.why, _observed(step), _only(handler), handler.reason))),
     )

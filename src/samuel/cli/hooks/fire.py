@@ -11,7 +11,7 @@ from samuel.app import App
 from samuel.app.embedding import payload
 from samuel.cli.command_context import CommandContext, env_option, json_option
 from samuel.cli.json_input import json_input_option, read_json_object
-from samuel.dispatch.record import Fired
+from samuel.dispatch.record import Fired, HandlerCall
 from samuel.errors import UsageError
 from samuel.events import EventType, canonical, event_type
 from samuel.events.schema import sample
@@ -60,17 +60,21 @@ def _plain(kind: EventType, fired: Fired, warnings: Sequence[str]) -> dict[str, 
         "event": kind.name,
         "ok": fired.ok,
         "result": msgspec.to_builtins(fired.result),
-        "chain": [
-            {
-                "handler": call.handler.name,
-                "outcome": call.outcome.value,
-                "duration_ms": round(call.duration_ms, 3),
-                "message": call.message,
-            }
-            for call in fired.calls
-        ],
+        "chain": [_plain_call(call) for call in fired.calls],
         "warnings": list(warnings),
     }
+
+
+def _plain_call(call: HandlerCall) -> dict[str, Any]:
+    fields: dict[str, Any] = {
+        "handler": call.handler.name,
+        "outcome": call.outcome.value,
+        "duration_ms": round(call.duration_ms, 3),
+        "message": call.message,
+    }
+    if call.would:  # an observed handler
+        fields["would"] = {"verdict": call.would.verdict, "reason": call.would.reason}
+    return fields
 
 
 def _without_name(kind: EventType, fields: dict[str, Any]) -> dict[str, Any]:

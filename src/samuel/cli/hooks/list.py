@@ -8,8 +8,10 @@ from samuel.cli.hooks.shipped import listed
 from samuel.cli.output import OutputTable
 from samuel.events import canonical
 from samuel.hooks.handler import Handler, HandlerStatus
+from samuel.hooks.mode import HandlerMode
 
 EXCLUDED = "excluded"
+OBSERVED = "observed"
 COLUMNS = ("event", "name", "order", "origin", "runtime", "status", "reason")
 SHIPPED_COLUMNS = ("name", "event", "status", "summary")
 
@@ -40,7 +42,7 @@ def list_(here: CommandContext, event: str | None, shipped: bool, environment: s
             table = OutputTable(SHIPPED_COLUMNS, [[row[column] for column in SHIPPED_COLUMNS] for row in rows])
             return here.out.answer(rows, table, warnings=app.warnings)
         handler_rows = [row for row in _rows(app) if event_name in ("", row["event"]) or not row["event"]]
-    cells = [[_cell(row[column]) for column in COLUMNS] for row in handler_rows]
+    cells = [[_cell(_table_row(row)[column]) for column in COLUMNS] for row in handler_rows]
     missing = [text for chain in app.chains.values() for text in chain.missing]
     return here.out.answer(handler_rows, OutputTable(COLUMNS, cells), warnings=[*app.warnings, *missing])
 
@@ -52,7 +54,7 @@ def _rows(app: App) -> list[dict[str, str | int | None]]:
         event = chain.event.name
         steps = [step for step in chain.steps if step.handler.event or step.order is None]
         for step in steps:
-            rows.append(_row(step.handler, event, step.order, step.handler.status, step.handler.reason))
+            rows.append(_row(step.handler, event, step.order, step.handler.status, step.handler.reason, step.mode))
         for handler, why in chain.left_out:
             works = handler.status is HandlerStatus.ACTIVE
             status, reason = (EXCLUDED, why) if works else (handler.status, handler.reason)
@@ -77,7 +79,14 @@ def _identity(handler: Handler) -> tuple[object, ...]:
     return handler.origin, handler.path, handler.name, handler.declared
 
 
-def _row(handler: Handler, event: str, order: int | None, status: str, reason: str) -> dict[str, str | int | None]:
+def _row(
+    handler: Handler,
+    event: str,
+    order: int | None,
+    status: str,
+    reason: str,
+    mode: HandlerMode = HandlerMode.ENFORCE,
+) -> dict[str, str | int | None]:
     return {
         "event": event,
         "name": handler.name,
@@ -87,7 +96,15 @@ def _row(handler: Handler, event: str, order: int | None, status: str, reason: s
         "status": str(status),
         "reason": reason,
         "path": handler.path,
+        "mode": mode.value,
     }
+
+
+def _table_row(row: dict[str, str | int | None]) -> dict[str, str | int | None]:
+    """The row of the table: an observed handler is active, but nothing depends on what it returns."""
+    if row["mode"] == HandlerMode.OBSERVE and row["status"] == HandlerStatus.ACTIVE:
+        return {**row, "status": OBSERVED, "reason": "what it decides is only recorded"}
+    return row
 
 
 def _cell(value: str | int | None) -> str:

@@ -1,18 +1,22 @@
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import click
+import msgspec
 
+from samuel import paths
 from samuel.agents.check import missing_in
 from samuel.agents.table import find
-from samuel.app import App
+from samuel.app import App, Overrides
 from samuel.app.session import recording_fire
 from samuel.cli.command_context import CommandContext, env_option, json_option
 from samuel.cli.recipe import recipes
 from samuel.cli.run.display import PlainDisplay
+from samuel.cli.run.unguarded import ACCEPT_UNGUARDED, accepting_unguarded, refuse_unguarded
 from samuel.cli.signals import ended_by_signals
+from samuel.config import load as load_config
 from samuel.errors import SamuelError, UsageError
 from samuel.loop.agent_session import SessionResult
 from samuel.loop.recipe_session import session as session_of
@@ -26,6 +30,7 @@ from samuel.trust import commands
 @click.option("--arg", "argument_texts", multiple=True, metavar="NAME=VALUE", help="An argument of the recipe.")
 @click.option("--agent", default="", help="The agent to use, instead of the recipe's or the methodology's.")
 @click.option("--dry-run", is_flag=True, help="Show the prompt; start no agent, fire nothing.")
+@click.option("--accept-unguarded", is_flag=True, help=ACCEPT_UNGUARDED)
 @click.option("--yes", is_flag=True, help="Trust the commands and hooks of this project as they are now.")
 @env_option
 @json_option
@@ -36,6 +41,7 @@ def run(
     argument_texts: Sequence[str],
     agent: str,
     dry_run: bool,
+    accept_unguarded: bool,
     yes: bool,
     environment: str,
 ) -> int:
@@ -50,7 +56,9 @@ def run(
     if not dry_run:
         here.offer_trust(yes=yes)
     output = _RecipeOutput(verbose=not here.out.json)
-    with here.open(watch=output, environment=environment) as app:
+    settings = accepting_unguarded(load_config(here.root / paths.CONFIG)) if accept_unguarded else None
+    overrides = Overrides(config=settings, environment=environment)
+    with here.open(watch=output, overrides=overrides) as app:
         recipe = choose(recipes(app), name, "recipe")
         prompt = recipe.prompt(app.context(), arguments)
         fire = recording_fire(app, here.out.tell)
@@ -58,7 +66,7 @@ def run(
         if dry_run:
             data = {"recipe": recipe.name, "agent": session.agent, "prompt": prompt}
             return here.out.answer(data, prompt.rstrip("\n"), warnings=app.warnings)
-        _refuse_what_cannot_start(app, session.agent)
+        _refuse_what_cannot_start(app, session.agent, here.out.tell)
         with ended_by_signals():
             ran = session.run(prompt)
     here.out.tell("\n".join([*ran.messages, _end(ran)]))
@@ -92,7 +100,7 @@ def _arguments(argument_texts: Sequence[str]) -> dict[str, str]:
     return arguments
 
 
-def _refuse_what_cannot_start(app: App, agent: str) -> None:
+def _refuse_what_cannot_start(app: App, agent: str, tell: Callable[[str], None]) -> None:
     """Report what would make the run fail before hooks are told that a session begins."""
     place = app.workplace
     if app.plugins.missing:  # one of them may be a guard
@@ -101,6 +109,7 @@ def _refuse_what_cannot_start(app: App, agent: str) -> None:
     chosen = find(agent, place.agents)
     if lack := missing_in(chosen, place.settings.sandbox, place.confinement):
         raise SamuelError(lack)
+    refuse_unguarded(place, [agent], tell)
     if why := place.refusal(commands.of_agent(agent, place.agents, place.root)):
         raise SamuelError(f"{why}, or `samuel recipe run --yes`")
 
@@ -123,6 +132,7 @@ def _plain(ran: SessionResult) -> dict[str, Any]:
         "stdout_path": ran.stdout_path,
         "changed_files": list(ran.changed_files),
         "usage": dict(ran.usage),
+        "coverage": msgspec.to_builtins(ran.coverage),
         "messages": list(ran.messages),
         "stopped": ran.stopped,
     }

@@ -5,6 +5,7 @@ import click
 from samuel.cli.command_context import CommandContext, env_option, json_option
 from samuel.cli.run import run_file, state_directory, task_store
 from samuel.cli.run.start import BASELINE, PROFILE, REQUIRE_CHECKS, VERBOSE, run_loop
+from samuel.cli.run.unguarded import ACCEPT_UNGUARDED
 
 
 @click.command()
@@ -20,6 +21,7 @@ from samuel.cli.run.start import BASELINE, PROFILE, REQUIRE_CHECKS, VERBOSE, run
 @click.option("--agent", default="", help="The agent to use instead of the methodology's.")
 @click.option("--require-checks", is_flag=True, help=REQUIRE_CHECKS)
 @click.option("--baseline", type=click.Choice(["refuse", "accept"]), help=BASELINE)
+@click.option("--accept-unguarded", is_flag=True, help=ACCEPT_UNGUARDED)
 @click.option("--profile", is_flag=True, help=PROFILE)
 @click.option("--yes", is_flag=True, help="Trust the commands and hooks of this project as they are now.")
 @click.option("-v", "--verbose", is_flag=True, help=VERBOSE)
@@ -36,6 +38,7 @@ def pilot(
     agent: str,
     require_checks: bool,
     baseline: str | None,
+    accept_unguarded: bool,
     profile: bool,
     yes: bool,
     verbose: bool,
@@ -65,6 +68,7 @@ def pilot(
         environment=environment,
         require_checks=require_checks,
         baseline=baseline,
+        accept_unguarded=accept_unguarded,
         pilot={
             "focus": focus,
             "discover_interval": discover_interval,

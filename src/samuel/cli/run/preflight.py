@@ -11,6 +11,7 @@ from samuel.agents.table import find
 from samuel.app import App, Overrides
 from samuel.cli.command_context import CommandContext
 from samuel.cli.run import configured_methodology, state_directory
+from samuel.cli.run.unguarded import accepting_unguarded, refuse_unguarded
 from samuel.config.model import Config, Pilot
 from samuel.dispatch.record import Sink
 from samuel.errors import SamuelError, UsageError
@@ -35,16 +36,19 @@ def make_ready(
     environment: str = "",
     require_checks: bool = False,
     baseline: str | None = None,
+    accept_unguarded: bool = False,
 ) -> App:
     """Open the project for a run. Raises SamuelError for what is missing.
 
-    `require_checks` and `baseline` are settings of samuel.toml, changed for this run only.
+    `require_checks`, `baseline` and `accept_unguarded` are settings of samuel.toml, changed for this run only.
     """
     changes = {
         **({"require_checks": True} if require_checks else {}),
         **({"baseline": baseline} if baseline else {}),
     }
     settings = _settings(here, methodology, pilot, changes)
+    if accept_unguarded:
+        settings = accepting_unguarded(settings)
     here.offer_trust(yes=yes)
     overrides = Overrides(config=settings, methodology=methodology, environment=environment)
     app = here.open(overrides=overrides, watch=watch, sinks=[sink])
@@ -61,6 +65,8 @@ def make_ready(
             app, chosen.name, tasks
         ):
             raise SamuelError(lack)
+        agents = [agent] if agent else place.chosen_agents
+        refuse_unguarded(place, agents, here.out.tell)
         if place.settings.quality_checks and not app.chains[QUALITY_CHECK].steps:
             here.out.warn(f"`quality_checks` will not run: no handler runs on `{QUALITY_CHECK}`")
         if place.settings.commit:

@@ -8,6 +8,7 @@ import click
 import msgspec
 
 from samuel.agents.process_files import LOGS, log_path
+from samuel.bridges.coverage import total_coverage
 from samuel.cli.command_context import CommandContext, json_option
 from samuel.cli.output import OutputTable
 from samuel.cli.run.history import cost_of, run_data, seconds_of
@@ -55,6 +56,7 @@ def _show_run(here: CommandContext, runs: RunsOfProject, history: RunHistory) ->
         ("began", f"{moment(run.started_at)}, took {span(seconds_of(history))}"),
         ("ended", ended),
         ("cost", cost_of(history).words),
+        *_guarded(history),
         ("logs", f"{runs.state_name}/{LOGS}/{run.run_id}/iteration-NNNN.log"),
     ]
     columns = ("#", "task", "outcome", "took", "cost", "why")
@@ -64,6 +66,14 @@ def _show_run(here: CommandContext, runs: RunsOfProject, history: RunHistory) ->
     if rows:
         blocks += ["", OutputTable(columns, rows)]
     return here.out.answer(data, *blocks)
+
+
+def _guarded(history: RunHistory) -> Iterable[tuple[str, str]]:
+    """How many tool calls hooks judged, and which guards did not hold."""
+    if coverage := total_coverage(attempt.coverage for attempt in history.attempts):
+        yield "guards", line(coverage.words)
+    for text in history.run.unguarded:
+        yield "not guarded", line(text)
 
 
 def _show_task(here: CommandContext, runs: RunsOfProject, selection: Selection) -> int:
@@ -101,10 +111,13 @@ def _notable(attempt: AttemptRecord) -> Iterable[tuple[str, str]]:
         added = sum(file.added or 0 for file in attempt.changed_files)
         removed = sum(file.removed or 0 for file in attempt.changed_files)
         yield "changed", f"{plural(len(attempt.changed_files), 'file')}, +{added} -{removed}"
+    if attempt.coverage:
+        yield "guards", line(attempt.coverage.words)
     for label, names in (
         ("check files", attempt.check_files),
         ("lost tests", attempt.lost_tests),
         ("denied", attempt.denials),
+        ("observed", attempt.would_denials),
     ):
         if names:
             yield label, line(", ".join(names))

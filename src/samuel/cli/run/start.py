@@ -16,6 +16,7 @@ from samuel.cli.run.display import JsonDisplay, PlainDisplay
 from samuel.cli.run.live import LiveDisplay
 from samuel.cli.run.preflight import make_ready
 from samuel.cli.run.profile import RunProfile
+from samuel.cli.run.unguarded import ACCEPT_UNGUARDED
 from samuel.cli.run.words import first_line, plural
 from samuel.cli.signals import END, handled_by
 from samuel.config import load_personal
@@ -45,6 +46,7 @@ BASELINE = "Checks that fail before the first agent: refuse to start, or accept 
 @click.option("--dry-run", is_flag=True, help="Print the next prompt; start no agent, change nothing.")
 @click.option("--require-checks", is_flag=True, help=REQUIRE_CHECKS)
 @click.option("--baseline", type=click.Choice(["refuse", "accept"]), help=BASELINE)
+@click.option("--accept-unguarded", is_flag=True, help=ACCEPT_UNGUARDED)
 @click.option("--profile", is_flag=True, help=PROFILE)
 @click.option("--yes", is_flag=True, help="Trust the commands and hooks of this project as they are now.")
 @click.option("-v", "--verbose", is_flag=True, help=VERBOSE)
@@ -78,6 +80,7 @@ def run_loop(
     add_budget: AddedBudget = NOTHING_ADDED,
     require_checks: bool = False,
     baseline: str | None = None,
+    accept_unguarded: bool = False,
     pilot: dict[str, Any] | None = None,
 ) -> int:
     """Open the project, run the loop and print the result. `pilot` are settings of the pilot for this run only."""
@@ -97,6 +100,7 @@ def run_loop(
         environment=environment,
         require_checks=require_checks,
         baseline=baseline,
+        accept_unguarded=accept_unguarded,
     ) as app:
         settings = app.workplace.settings
         stop = Stop()

@@ -13,6 +13,7 @@ from samuel.agents.stream import PlainStream
 from samuel.agents.table import find
 from samuel.errors import SamuelError
 from samuel.events import AgentInvoke
+from samuel.loop.bridged_agent import BridgedAgent
 from samuel.loop.reports import AgentActivity, AgentOutputChunk
 from samuel.loop.workplace import Workplace
 from samuel.trust import commands
@@ -30,26 +31,34 @@ class RunAgent:
         if why := place.refusal(commands.of_agent(event.agent, place.agents, place.root)):
             raise SamuelError(why)
         agent = find(event.agent, place.agents)
+        if why := place.tool_hooks.refusal(agent, event.sandbox.kind):
+            raise SamuelError(why)
         readable = agent.stream is PlainStream
-        done = invoke(
-            agent,
-            prompt=event.prompt,
-            env=event.env,
-            sandbox=event.sandbox,
-            root=place.root,
-            state=place.state,
-            iteration=event.iteration,
-            timeout=seconds,
-            environment=place.host,
-            on_output=lambda chunk: place.watch(AgentOutputChunk(chunk, readable)),
-            cache=place.cache,
-            session="" if event.session_id is UNSET else event.session_id,
-            run_id="" if event.run_id is UNSET else event.run_id,
-            idle_timeout=place.settings.idle_timeout,
-            over_budget=place.meter.exceeded,
-            on_activity=lambda text, usage: place.watch(AgentActivity(text, usage, readable)),
-            now=place.clock.now,
-        )
+        bridged = BridgedAgent(place, agent, event)
+        with bridged as bridge:
+            done = invoke(
+                agent,
+                prompt=event.prompt,
+                env=event.env,
+                sandbox=event.sandbox,
+                root=place.root,
+                state=place.state,
+                iteration=event.iteration,
+                timeout=seconds,
+                environment=place.host,
+                variables=bridge.env,
+                on_output=lambda chunk: place.watch(AgentOutputChunk(chunk, readable)),
+                cache=place.cache,
+                session="" if event.session_id is UNSET else event.session_id,
+                run_id="" if event.run_id is UNSET else event.run_id,
+                idle_timeout=place.settings.idle_timeout,
+                over_budget=place.meter.exceeded,
+                on_activity=lambda text, usage: place.watch(AgentActivity(text, usage, readable)),
+                now=place.clock.now,
+                arguments=bridge.arguments,
+                homes=bridge.homes,
+            )
+            coverage = bridged.coverage(done.tool_calls)
         for note in done.notes:
             place.warn(note)
         ended = _why_ended(done, seconds)
@@ -60,6 +69,8 @@ class RunAgent:
             "stdout_path": done.stdout_path,
             "usage": done.usage,
             "ending": msgspec.to_builtins(done.ending),
+            **({"coverage": msgspec.to_builtins(coverage)} if coverage else {}),
+            "claims_by_exit": agent.claim == "exit",
         }
 
 

@@ -68,6 +68,10 @@ def _lines(report: RunReport, tails: bool) -> Iterator[str]:
     yield f"- agents: {escaped(', '.join(run.agents)) or '-'}"
     yield f"- ended: {ended}"
     yield f"- cost: {escaped(report.cost.words)}"
+    if report.coverage:
+        yield f"- guards: {escaped(report.coverage.words)}"
+    for text in run.unguarded:
+        yield f"- ⚠️ not guarded, which was accepted: {escaped(text, 500)}"
     yield ""
     yield from _waiting(report)
     yield from _table(report)
@@ -147,6 +151,8 @@ def _notable(task: TaskReport) -> Iterator[tuple[str, Sequence[str]]]:
         yield "Lost tests", task.lost_tests
     if task.denials:
         yield "Denied by guards", task.denials
+    if task.would_denials:
+        yield "Observed guards", task.would_denials
 
 
 def _attempts(attempts: Sequence[AttemptReport]) -> Iterator[str]:
@@ -154,9 +160,10 @@ def _attempts(attempts: Sequence[AttemptReport]) -> Iterator[str]:
         record = attempt.record
         why = f": {escaped(record.why)}" if record.why else ""
         agent = f" by {escaped(record.agent)}" if record.agent else ""
+        guarded = f", {escaped(record.coverage.words)}" if record.coverage else ""
         yield (
             f"{record.iteration}. {_MARKS[attempt.tone]} {attempt.word}{why} ({span(attempt.seconds)}{agent}, "
-            f"cost {escaped(attempt.cost.words)}, log {code_span(attempt.log)})"
+            f"cost {escaped(attempt.cost.words)}{guarded}, log {code_span(attempt.log)})"
         )
     yield ""
 

@@ -10,6 +10,7 @@ from pathlib import Path
 import msgspec
 
 from samuel.agents.process_files import log_path
+from samuel.bridges.coverage import Coverage, total_coverage
 from samuel.events.endings import ExitReason, IterationOutcome
 from samuel.loop.attempt_record import AttemptRecord, ChangedFile, RunRecord
 from samuel.loop.history import RunHistory
@@ -82,6 +83,7 @@ class TaskReport(msgspec.Struct, frozen=True, kw_only=True):
     check_files: tuple[str, ...]
     lost_tests: tuple[str, ...]
     denials: tuple[str, ...]
+    would_denials: tuple[str, ...]
     notes: tuple[str, ...] = ()
 
 
@@ -92,6 +94,8 @@ class RunReport(msgspec.Struct, frozen=True, kw_only=True):
     counts: dict[str, int]
     """How many tasks have which word; those of the headline come first and may be zero."""
     cost: CostSummary
+    coverage: Coverage | None
+    """How many tool calls of all agents were judged by hooks; None if none were to judge them."""
     waiting: tuple[WaitingItem, ...]
     tasks: tuple[TaskReport, ...]
     """With at least one attempt in this run."""
@@ -132,6 +136,7 @@ def build_report(
         seconds=end - run.started_at,
         counts=counts,
         cost=CostSummary.of(record.usage for record in records if ran_an_agent(record)),
+        coverage=total_coverage(record.coverage for record in records),
         waiting=tuple(_waiting(run, reports, rows)),
         tasks=tuple(sorted((task for task in reports if task.attempts), key=_first_iteration)),
         other_tasks=tuple(task for task in reports if not task.attempts),
@@ -201,6 +206,7 @@ def _task_report(id: str, attempts: Sequence[AttemptReport], row: Task | None, c
         check_files=_each_once(record.check_files for record in records),
         lost_tests=_each_once(record.lost_tests for record in records),
         denials=_each_once(record.denials for record in records),
+        would_denials=_each_once(record.would_denials for record in records),
         notes=tuple(notes),
     )
 

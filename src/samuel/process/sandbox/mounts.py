@@ -101,7 +101,7 @@ def _mounts(root: Path, state: Path, files: GitFiles) -> list[Mount]:
     modes |= dict.fromkeys(files.writable, True)
     modes |= dict.fromkeys(_existing(project.config, root / ".kodelet", project.home), False)
     modes |= {str(path): True for path in (project.run, state) if path.is_dir()}
-    modes |= dict.fromkeys(_existing(project.quarantine, state / "bin", state / "shim"), False)
+    modes |= dict.fromkeys(_existing(project.quarantine, state / "bin", state / "shim", state / "bridge"), False)
     if (root / ".system").is_dir():
         modes |= {str(root / ".system"): True}
         modes |= dict.fromkeys(_existing(root / ".system" / "hooks"), False)

@@ -1,0 +1,74 @@
+"""Which guards an agent cannot honour, before it is started."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
+
+from samuel.agents.agent import Agent
+from samuel.bridges.process.table import PROCESS_BRIDGES
+from samuel.dialects.clients.limits import DENY, LOST
+from samuel.dialects.clients.table import CLIENTS
+from samuel.events.names import POST_ABILITY_CALL, PRE_ABILITY_CALL
+from samuel.hooks.guards import is_guard
+from samuel.hooks.handler import Handler, Origin
+from samuel.hooks.mode import HandlerMode
+from samuel.hooks.order import Chain
+
+STAND_IN = "samuel.agents.scripted"
+"""The module of the agent that stands in for others: it calls no tools, so no guard is about it."""
+
+
+class LostGuard(NamedTuple):
+    """A guard that does not hold for an agent."""
+
+    guard: str
+    event: str
+    agent: str
+    why: str
+
+    def __str__(self) -> str:
+        return f"the agent `{self.agent}` cannot honour the guard `{self.guard}` ({self.event}): {self.why}"
+
+
+def lost_guards(chains: Mapping[str, Chain], agent: Agent, sandbox: str) -> list[LostGuard]:
+    """The guards of tool calls that do not hold for this agent in this kind of sandbox."""
+    if STAND_IN in agent.command:
+        return []
+    return [
+        LostGuard(handler.name, event, agent.name, why)
+        for event, handler in _guards(chains)
+        if (why := _why_lost(event, handler, agent, sandbox))
+    ]
+
+
+def _guards(chains: Mapping[str, Chain]) -> Iterator[tuple[str, Handler]]:
+    for event in (PRE_ABILITY_CALL, POST_ABILITY_CALL):
+        chain = chains[event]
+        for step in chain.steps:
+            if is_guard(step.handler, chain.event) and step.mode is HandlerMode.ENFORCE:
+                yield event, step.handler
+
+
+def _why_lost(event: str, handler: Handler, agent: Agent, sandbox: str) -> str:
+    if handler.origin is Origin.EMBEDDER:
+        return "it runs in the program that started the run, which the hooks of the agent cannot reach"
+    if why := no_bridge(agent, sandbox):
+        return why
+    client = CLIENTS[agent.hooks]
+    if event not in client.events.values():
+        return f"{client.title} does not tell of this event"
+    limit = client.limits.get((event, DENY))
+    return limit.why if limit is not None and limit.verdict == LOST else ""
+
+
+def no_bridge(agent: Agent, sandbox: str) -> str:
+    """Why the tool calls of this agent cannot be put to Samuel; "" if they can."""
+    if not agent.hooks:
+        return (
+            "Samuel knows no hooks of this program; if it runs a client that has hooks, say so below "
+            f'[agents.{agent.name}], for example `hooks = "claude"`'
+        )
+    if agent.hooks not in PROCESS_BRIDGES or agent.hooks not in CLIENTS:
+        return f"Samuel has no bridge to `{agent.hooks}` for one process"
+    return "in a container, the hooks of the agent cannot reach Samuel" if sandbox == "oci" else ""

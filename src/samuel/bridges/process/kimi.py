@@ -1,0 +1,39 @@
+"""Kimi Code: hooks from the config.toml of a home directory of its own."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+
+from samuel.bridges.entries.hook_command import TIMEOUT
+from samuel.bridges.process.overlay import as_private, overlay_home, own_home
+from samuel.bridges.process.process_bridge import BridgeRequest, ProcessBridge
+from samuel.errors import SamuelError
+from samuel.files import atomic
+
+CONFIG = "config.toml"
+HOME = "KIMI_CODE_HOME"
+
+
+def bridge(request: BridgeRequest) -> ProcessBridge:
+    own = own_home(dict(request.host), HOME, ".kimi-code")
+    overlay_home(own, request.home, (CONFIG,))
+    try:
+        config = (own / CONFIG).read_text("utf-8")
+        hooks = tomllib.loads(config).get("hooks", [])
+    except FileNotFoundError:
+        config, hooks = "", []
+    except ValueError as error:
+        raise SamuelError(
+            f"`{own / CONFIG}` cannot be read: {error}", "fix it: kimi does not start with it"
+        ) from None
+    if hooks and "[[hooks]]" not in config:
+        raise SamuelError(f"`{own / CONFIG}` has `hooks` in one line", "write each as a table `[[hooks]]`")
+    blocks = "".join(
+        f'\n[[hooks]]\nevent = "{event}"\ncommand = {json.dumps(request.line(event), ensure_ascii=False)}\n'
+        f"timeout = {TIMEOUT}\n"
+        for event in request.events
+    )
+    # The client writes to this file itself, so what it is in the end proves nothing.
+    atomic.write_bytes(request.home / CONFIG, f"{config}\n{blocks}".encode(), 0o600, durable=False)
+    return ProcessBridge(env={HOME: str(request.home)}, homes=(as_private(request.home, ("credentials",)),))

@@ -1,0 +1,20 @@
+"""opencode: a plugin that settings in a variable name."""
+
+from __future__ import annotations
+
+from samuel.bridges.entries.opencode_plugin import plugin_text
+from samuel.bridges.process.own_settings import settings_in
+from samuel.bridges.process.process_bridge import BridgeRequest, ProcessBridge
+from samuel.files.json import write
+
+VARIABLE = "OPENCODE_CONFIG_CONTENT"
+
+
+def bridge(request: BridgeRequest) -> ProcessBridge:
+    # The plugin tells of every event; the launcher passes on those of tool calls.
+    plugin = request.put(request.directory / "samuel.js", plugin_text(request.command).encode())
+    settings = settings_in(request.host.get(VARIABLE) or "{}")
+    others = settings.get("plugin")
+    plugins = [*(others if isinstance(others, list) else ()), plugin.as_uri()]
+    content = write({**settings, "plugin": plugins}).decode()
+    return ProcessBridge(env={VARIABLE: content})

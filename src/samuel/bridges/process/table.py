@@ -1,0 +1,37 @@
+"""How each client gets hooks for one process. A client that is not here gets none."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from samuel.bridges.entries.hook_command import EmitCommand
+from samuel.bridges.process import claude, cline, codex, copilot, gemini, kimi, opencode, qwen
+from samuel.bridges.process.launcher import NAME, launcher_script
+from samuel.bridges.process.process_bridge import BridgeRequest, ProcessBridge
+
+PROCESS_BRIDGES: Mapping[str, Callable[[BridgeRequest], ProcessBridge]] = {
+    "claude": claude.bridge,
+    "codex": codex.bridge,
+    "gemini": gemini.bridge,
+    "qwen": qwen.bridge,
+    "copilot": copilot.bridge,
+    "opencode": opencode.bridge,
+    "kimi": kimi.bridge,
+    "cline": cline.bridge,
+}
+
+
+def process_bridge(
+    client: str, root: Path, directory: Path, home: Path, variables: Mapping[str, str], host: Mapping[str, str]
+) -> ProcessBridge:
+    """The bridge of one process of a client that works in `root`.
+
+    `directory` is for files that the process must not change, `home` for a client that needs a home directory of
+    its own. `variables` are the run's own and go to Samuel; `host` is the user's environment.
+    """
+    launcher = directory / NAME
+    request = BridgeRequest(client, directory, home, EmitCommand((str(launcher),)), host)
+    request.put(launcher, launcher_script(root, variables, request.events), 0o700)
+    bridge = PROCESS_BRIDGES[client](request)
+    return bridge._replace(files=request.files)

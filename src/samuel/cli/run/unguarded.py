@@ -1,0 +1,41 @@
+"""Guards that an agent cannot honour: refused before an agent is paid, unless that was accepted."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Sequence
+
+from samuel.agents.stream import PlainStream
+from samuel.agents.table import AGENTS, find
+from samuel.bridges.guards import no_bridge
+from samuel.config.model import AgentSettings, Config
+from samuel.errors import SamuelError
+from samuel.loop.workplace import Workplace
+
+ACCEPT_UNGUARDED = "Start although an agent cannot honour a guard; the report names both."
+
+
+def accepting_unguarded(config: Config) -> Config:
+    """The configuration in which it is accepted for all agents that they cannot honour a guard."""
+    all_settings = {**{name: AgentSettings(name) for name in AGENTS}, **config.agents}
+    agents = {name: dataclasses.replace(settings, unguarded="accept") for name, settings in all_settings.items()}
+    return dataclasses.replace(config, agents=agents)
+
+
+def refuse_unguarded(place: Workplace, agents: Sequence[str], tell: Callable[[str], None]) -> None:
+    """Raise SamuelError if a guard would not hold for one of these agents; say so if that was accepted."""
+    kind = place.settings.sandbox.kind
+    for name in agents:
+        agent = find(name, place.agents)
+        if why := place.tool_hooks.refusal(agent, kind):
+            hint = f'`--accept-unguarded`, or `unguarded = "accept"` below [agents.{name}], starts it without'
+            raise SamuelError(why, hint)
+        for guard in place.tool_hooks.lost(agent, kind):
+            tell(f"note: not guarded, which was accepted: {guard}")
+        if place.settings.coverage != "required" or place.is_stand_in(name):
+            continue
+        lack = no_bridge(agent, kind)
+        if not lack and agent.stream is PlainStream:
+            lack = "its output does not tell of tool calls; `stream` names whose form it has"
+        if lack:
+            raise SamuelError(f"`coverage` is required, and the agent `{name}` cannot have it: {lack}")

@@ -1,0 +1,89 @@
+"""One agent process with the hooks of this project in its tool calls, and what they judged."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+from types import TracebackType
+
+from msgspec import UNSET
+from msgspec.structs import replace
+
+from samuel.agents import process_files
+from samuel.agents.agent import Agent
+from samuel.agents.stream import ObservedCall
+from samuel.bridges.coverage import Coverage, judged_calls, reconcile
+from samuel.bridges.guards import STAND_IN, no_bridge
+from samuel.bridges.process.process_bridge import ProcessBridge
+from samuel.bridges.process.table import process_bridge
+from samuel.events import AgentInvoke
+from samuel.files.inside import make_dirs_inside
+from samuel.loop.workplace import Workplace
+from samuel.process.environment import PINNED
+
+BRIDGE, HOMES = "bridge", "homes"
+REQUIRED = "required"
+_PASSED_ON = ("SAMUEL_ENV", "HOME")
+
+
+class BridgedAgent:
+    """Inside of its `with` the files of the bridge are there; it gives the bridge, or an empty one."""
+
+    def __init__(self, place: Workplace, agent: Agent, event: AgentInvoke) -> None:
+        self._place = place
+        self._agent = agent
+        self._event = event
+        self._bridge = ProcessBridge()
+        self._started = place.clock.now()
+        session = "" if event.session_id is UNSET else event.session_id
+        self._label = process_files.label(event.iteration, session, "" if event.run_id is UNSET else event.run_id)
+
+    @property
+    def is_needed(self) -> bool:
+        """A run that nothing listens to costs nothing extra."""
+        is_asked_for = self._place.tool_hooks.listen or self._place.settings.coverage == REQUIRED
+        return is_asked_for and not no_bridge(self._agent, self._event.sandbox.kind)
+
+    def __enter__(self) -> ProcessBridge:
+        if self.is_needed:
+            self._bridge = process_bridge(
+                self._agent.hooks,
+                self._place.root,
+                self._fresh(BRIDGE),
+                self._fresh(HOMES),
+                self._variables(),
+                self._place.host,
+            )
+        return self._bridge
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._bridge != ProcessBridge():
+            for folder in (BRIDGE, HOMES):
+                shutil.rmtree(self._place.state / folder / self._label, ignore_errors=True)
+
+    def coverage(self, calls: Sequence[ObservedCall]) -> Coverage | None:
+        """How many of these calls were judged; None where nothing was to judge them."""
+        if not self.is_needed:
+            is_asked = self._place.tool_hooks.listen and STAND_IN not in self._agent.command
+            return reconcile(self._agent.hooks, calls, ()) if is_asked and calls else None
+        session = self._event.env.get("SAMUEL_SESSION_ID", "")
+        judged = judged_calls(self._place.root, session, self._started)
+        coverage = reconcile(self._agent.hooks, calls, judged)
+        return replace(coverage, changed_files=tuple(self._bridge.changed_files()))
+
+    def _variables(self) -> dict[str, str]:
+        """What the hooks' Samuel has to know: the run's names, and what it pinned."""
+        of_host = {name: self._place.host[name] for name in _PASSED_ON if name in self._place.host}
+        own = {name: value for name, value in self._event.env.items() if name.startswith("SAMUEL_")}
+        return {**of_host, **own, PINNED: self._place.tool_hooks.pin()}
+
+    def _fresh(self, folder: str) -> Path:
+        """An empty directory of this process. An agent before it may have left links there."""
+        directory = self._place.state / folder / self._label
+        shutil.rmtree(directory, ignore_errors=True)
+        os.close(make_dirs_inside(self._place.state, f"{folder}/{self._label}"))
+        return directory

@@ -1,0 +1,1 @@
+"""Recorded events, run through the chain of today: which verdicts would be different."""
