@@ -11,7 +11,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -26,6 +26,40 @@ from samuel.bridges.model.server import ModelServer
 CLIENTS = clients_directory()
 NAMES = tuple(SCRIPTED_CLIENTS) if FULL else ("claude", "codex")
 PATIENCE = 600  # seconds; for a client that hangs
+
+
+LOOP_VARIABLES = {
+    "IS_SANDBOX": "1",  # claude skips no permissions for root without it
+    "OPENAI_API_KEY": "samuel-canary-key",
+}
+
+# What these clients read from the user's files only: the loop decides about their command line.
+HOME_FILES: dict[str, Callable[[str], dict[str, str]]] = {
+    "codex": lambda url: {
+        ".codex/config.toml": f"""
+model = "gpt-5.5"
+model_provider = "samuel"
+[model_providers.samuel]
+name = "Samuel"
+base_url = "{url}/v1"
+wire_api = "responses"
+env_key = "OPENAI_API_KEY"
+[analytics]
+enabled = false
+[features]
+plugins = false
+apps = false
+"""
+    },
+    "gemini": lambda url: {
+        ".gemini/settings.json": '{"security": {"auth": {"selectedType": "gemini-api-key"}},'
+        ' "general": {"enableAutoUpdate": false}, "model": {"name": "gemini-2.5-flash"}}'
+    },
+    "qwen": lambda url: {
+        ".qwen/settings.json": '{"security": {"auth": {"selectedType": "openai"}},'
+        ' "general": {"enableAutoUpdate": false}, "privacy": {"usageStatisticsEnabled": false}}'
+    },
+}
 
 
 class Played(NamedTuple):
@@ -77,6 +111,19 @@ class LiveProject:
             launch = client.launch(model.url, self.settings)
             argv = launch.with_prompt("Do what the script says.")
             done = self._run(argv, {**self.env, **launch.env, **(env or {})})
+            return Played(done.returncode, done.stdout + done.stderr, model.tool_results)
+
+    def loop(self, name: str, *commands: str) -> Played:
+        """Run the loop with a client as its agent; its model calls these commands, one after the other."""
+        client = SCRIPTED_CLIENTS[name]
+        steps = [client.shell(command) for command in commands]
+        with ModelServer([*steps, FinalText("All finished.")]) as model:
+            launch = client.launch(model.url, self.settings)
+            for path, text in HOME_FILES.get(name, lambda url: {})(model.url).items():
+                file = self.home / path
+                file.parent.mkdir(exist_ok=True)
+                file.write_text(text)
+            done = self._run(("samuel", "run", "start"), {**self.env, **launch.env, **LOOP_VARIABLES})
             return Played(done.returncode, done.stdout + done.stderr, model.tool_results)
 
     def _run(self, argv: tuple[str, ...], env: Mapping[str, str]) -> subprocess.CompletedProcess[str]:
