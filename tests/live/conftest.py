@@ -70,7 +70,7 @@ class Played(NamedTuple):
     results: tuple[ToolResult, ...]
 
     @property
-    def told(self) -> str:
+    def results_text(self) -> str:
         """All that the model was told about its calls."""
         return "\n".join(result.text for result in self.results)
 

@@ -25,7 +25,7 @@ def test_a_guard_and_a_rewrite_reach_the_tool_calls_of_a_client(live: LiveProjec
 
     assert victim.read_text() == "precious", played
     if client not in ENDS_ON_DENIAL:
-        assert "the victim stays where it is" in played.told, played
+        assert "the victim stays where it is" in played.results_text, played
     rewrites = CLIENTS[client].limits.get(("PreAbilityCall", REWRITE), Limit(HONOURED, "")).verdict != "lost"
     assert (live.root / "rewritten").read_text() == ("after\n" if rewrites else "before\n"), played
     assert [call["ability_id"] for call in fired(live, "PreAbilityCall")] == ["shell"] * 3, played

@@ -31,7 +31,7 @@ def test_a_guard_holds_in_a_looped_client_and_every_call_is_judged(live: LivePro
 
     assert victim.read_text() == "precious", played
     if client not in ENDS_ON_DENIAL:
-        assert "the victim stays where it is" in played.told, played
+        assert "the victim stays where it is" in played.results_text, played
     rewrite = CLIENTS[client].limits.get(("PreAbilityCall", REWRITE), Limit(HONOURED, "")).verdict
     assert (live.root / "rewritten").read_text() == ("before\n" if rewrite == LOST else "after\n"), played
     calls = fired(live, "PreAbilityCall")
