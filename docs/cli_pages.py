@@ -37,6 +37,9 @@ EXIT_1 = {
     "samuel plugin remove": "another plugin requires it, without `--force`",
     "samuel plugin new": "the directory exists and is not empty",
     "samuel plugin validate": "there is at least one problem",
+    "samuel bridge add": "this is inside a run",
+    "samuel bridge remove": "this is inside a run",
+    "samuel bridge check": "something keeps the hooks of an agent from asking Samuel",
     "samuel recipe show": "the recipe is broken",
     "samuel recipe run": "the agent failed, a hook denied, or it could not begin: a missing agent or plugin, "
     "something not trusted",

@@ -37,6 +37,7 @@ Commands:
   run        Run an agent in a loop on the tasks of a PRD.
   sync       Write AGENTS.md and copy it to the files other agents read.
   hooks      List, explain, test and write hooks.
+  bridge     Connect the hooks of coding agents to Samuel.
   emit       Fire an event from any program or agent.
   session    Record an agent session and fire its events.
   ability    Find and run the abilities in the project's registry.

@@ -108,10 +108,10 @@ def test_broken_file_is_named_with_its_line(samuel, put):
     assert ran.code == 2
     assert ran.json["error"]["problems"] == [
         {
-            "what": "claude reads no comments and no trailing commas in this file",
+            "what": "claude does not read a file with trailing commas",
             "file": "PROJECT/.claude/settings.json",
             "line": 2,
-            "hint": "remove them: the client ignores the whole file",
+            "hint": "remove the comma before the bracket",
         }
     ]
 
@@ -132,6 +132,14 @@ def test_check_says_what_keeps_the_hooks_from_working(samuel, samuel_on_path, pu
         "qwen   note     `qwen` is not on PATH\n",
         "",
     )
+
+
+def test_check_takes_a_question_that_claude_will_ask_for_a_note(samuel, samuel_on_path):
+    samuel("bridge", "add", "claude", "gemini")
+    claude, gemini = samuel("bridge", "check", "claude", "gemini", "--json").json["data"]
+    assert claude["ok"]
+    assert claude["notes"][0].startswith("claude does not trust these hooks yet")
+    assert gemini["problems"][0].startswith("gemini does not trust these hooks yet")
 
 
 def test_check_finds_hooks_that_are_switched_off(samuel, samuel_on_path, put):
