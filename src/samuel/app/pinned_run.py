@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from samuel.errors import SamuelError
 from samuel.events.names import POST_ABILITY_CALL, PRE_ABILITY_CALL
 from samuel.files.survey import TooManyFiles, survey
-from samuel.hooks.handler import Handler
+from samuel.hooks.handler import Handler, Origin
 from samuel.hooks.order import Chain
 from samuel.process.environment import PINNED
 from samuel.trust.digests import digest_file, tree_digest
@@ -71,6 +71,7 @@ def pin_of(chains: Mapping[str, Chain], permit: Permit, *, trusts_everything: bo
         for event in TOOL_EVENTS
         for step in chains[event].steps
         for handler in (step.handler,)
+        if handler.origin is not Origin.EMBEDDER  # only the program that started the run has it
     ]
     text = json.dumps(rows, sort_keys=True, default=_plain)
     return f"{_EVERYTHING if trusts_everything else _AGREED}:{hashlib.sha256(text.encode()).hexdigest()}"

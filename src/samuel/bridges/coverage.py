@@ -34,7 +34,7 @@ class JudgedCall(msgspec.Struct, frozen=True):
 class Coverage(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """How many tool calls of one agent process were judged by hooks."""
 
-    seen: int = 0
+    calls: int = 0
     """Calls that the program reported."""
     judged: int = 0
     """Those of them that were put to the hooks."""
@@ -48,7 +48,7 @@ class Coverage(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     @property
     def words(self) -> str:
         """The numbers in a few words."""
-        text = f"{self.judged} of {self.seen} tool calls judged"
+        text = f"{self.judged} of {self.calls} tool calls judged"
         if self.not_judged:
             others = ", ".join(f"{tool} {count}" for tool, count in sorted(self.not_judged.items()))
             text += f"; not judged: {others}"
@@ -64,7 +64,7 @@ def total_coverage(coverages: Iterable[Coverage | None]) -> Coverage | None:
     for coverage in known_coverages:
         not_judged.update(coverage.not_judged)
     return Coverage(
-        seen=sum(coverage.seen for coverage in known_coverages),
+        calls=sum(coverage.calls for coverage in known_coverages),
         judged=sum(coverage.judged for coverage in known_coverages),
         not_judged=dict(not_judged),
         matched_by="tool" if any(coverage.matched_by == "tool" for coverage in known_coverages) else "id",
@@ -89,30 +89,30 @@ def uncovered(coverage: Coverage | None, *, required: bool) -> str:
     return f"`coverage` is required: {coverage.words}" if required and coverage.not_judged else ""
 
 
-def reconcile(client: str, seen: Sequence[ObservedCall], judged: Iterable[JudgedCall]) -> Coverage:
+def reconcile(client: str, observed: Sequence[ObservedCall], judged: Iterable[JudgedCall]) -> Coverage:
     """Match the calls that a client reported with those that were judged."""
     ids: set[str] = set()
     by_tool: Counter[str] = Counter()
-    for call in judged:
-        if call.call_id:
-            ids.add(call.call_id)
-        by_tool[call.ability_id] += 1
-    is_by_id = any(call.call_id in ids for call in seen)  # or they are ids of another kind
+    for verdict in judged:
+        if verdict.call_id:
+            ids.add(verdict.call_id)
+        by_tool[verdict.ability_id] += 1
+    is_by_id = any(call.call_id in ids for call in observed)  # or they are ids of another kind
     not_judged: Counter[str] = Counter()
-    for observed in seen:
+    for call in observed:
         if is_by_id:
-            is_judged = observed.call_id in ids
+            is_judged = call.call_id in ids
         else:
-            tool = _common_tool(client, observed.tool_name)
+            tool = _common_tool(client, call.tool_name)
             is_judged = by_tool[tool] > 0
             by_tool[tool] -= is_judged
         if not is_judged:
-            not_judged[_label(observed)] += 1
+            not_judged[_label(call)] += 1
     return Coverage(
-        seen=len(seen),
-        judged=len(seen) - not_judged.total(),
+        calls=len(observed),
+        judged=len(observed) - not_judged.total(),
         not_judged=dict(not_judged),
-        matched_by="id" if is_by_id else "tool" if seen else "",
+        matched_by="id" if is_by_id else "tool" if observed else "",
     )
 
 

@@ -10,7 +10,7 @@ from samuel.bridges.process.table import PROCESS_BRIDGES
 from samuel.dialects.clients.limits import DENY, LOST
 from samuel.dialects.clients.table import CLIENTS
 from samuel.events.names import POST_ABILITY_CALL, PRE_ABILITY_CALL
-from samuel.hooks.guards import is_guard
+from samuel.hooks.guards import holds_everywhere, is_guard
 from samuel.hooks.handler import Handler, Origin
 from samuel.hooks.mode import HandlerMode
 from samuel.hooks.order import Chain
@@ -26,6 +26,8 @@ class LostGuard(NamedTuple):
     event: str
     agent: str
     why: str
+    is_own: bool = False
+    """True for a guard from the user's home directory, which no project can turn off."""
 
     def __str__(self) -> str:
         return f"the agent `{self.agent}` cannot honour the guard `{self.guard}` ({self.event}): {self.why}"
@@ -36,7 +38,7 @@ def lost_guards(chains: Mapping[str, Chain], agent: Agent, sandbox: str) -> list
     if STAND_IN in agent.command:
         return []
     return [
-        LostGuard(handler.name, event, agent.name, why)
+        LostGuard(handler.name, event, agent.name, why, holds_everywhere(handler, chains[event].event))
         for event, handler in _guards(chains)
         if (why := _why_lost(event, handler, agent, sandbox))
     ]

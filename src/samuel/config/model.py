@@ -79,7 +79,9 @@ class AgentSettings:
     """The client that the command runs, so that its tool calls can be put to Samuel; "": none with hooks."""
 
     unguarded: str = "refuse"
-    """What a guard means that the agent cannot honour: `refuse` the run, or `accept` that it does not hold."""
+    """What a guard means that the agent cannot honour: `refuse` the run, or `accept` that it does not hold.
+
+    `accept all` comes from the command line alone, and is about guards from the user's home directory as well."""
 
 
 @dataclass(frozen=True)

@@ -9,9 +9,10 @@ from samuel.agents.agent import Agent
 from samuel.bridges.guards import LostGuard, lost_guards
 from samuel.config.model import AgentSettings
 from samuel.events.names import POST_ABILITY_CALL, PRE_ABILITY_CALL
+from samuel.hooks.handler import Origin
 from samuel.hooks.order import Chain
 
-ACCEPT = "accept"
+ACCEPT, ACCEPT_ALL = "accept", "accept all"
 
 
 def _nothing() -> str:
@@ -27,8 +28,13 @@ class ToolHooks:
 
     @property
     def listen(self) -> bool:
-        """Whether any handler is called for tool calls: without one, an agent needs no bridge."""
-        return any(self.chains[event].steps for event in (PRE_ABILITY_CALL, POST_ABILITY_CALL) if self.chains)
+        """Whether a handler is called for tool calls: without one, an agent needs no bridge.
+
+        One of the program that started the run is not: the hooks of an agent cannot reach it.
+        """
+        events = (PRE_ABILITY_CALL, POST_ABILITY_CALL) if self.chains else ()
+        steps = (step for event in events for step in self.chains[event].steps)
+        return any(step.handler.origin is not Origin.EMBEDDER for step in steps)
 
     def lost(self, agent: Agent, sandbox: str) -> list[LostGuard]:
         """The guards that this agent cannot honour."""
@@ -37,9 +43,11 @@ class ToolHooks:
     def refusal(self, agent: Agent, sandbox: str) -> str:
         """Why this agent may not start: a guard would not hold, and nobody accepted that; "" if it may."""
         settings = self.agents.get(agent.name)
-        if settings is not None and settings.unguarded == ACCEPT:
+        accepted = settings.unguarded if settings is not None else ""
+        if accepted == ACCEPT_ALL:
             return ""
-        return "; ".join(str(guard) for guard in self.lost(agent, sandbox))
+        guards = [guard for guard in self.lost(agent, sandbox) if guard.is_own or accepted != ACCEPT]
+        return "; ".join(str(guard) for guard in guards)
 
 
 NO_TOOL_HOOKS = ToolHooks()

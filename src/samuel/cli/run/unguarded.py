@@ -10,6 +10,7 @@ from samuel.agents.table import AGENTS, find
 from samuel.bridges.guards import no_bridge
 from samuel.config.model import AgentSettings, Config
 from samuel.errors import SamuelError
+from samuel.loop.tool_hooks import ACCEPT_ALL
 from samuel.loop.workplace import Workplace
 
 ACCEPT_UNGUARDED = "Start although an agent cannot honour a guard; the report names both."
@@ -18,7 +19,7 @@ ACCEPT_UNGUARDED = "Start although an agent cannot honour a guard; the report na
 def accepting_unguarded(config: Config) -> Config:
     """The configuration in which it is accepted for all agents that they cannot honour a guard."""
     all_settings = {**{name: AgentSettings(name) for name in AGENTS}, **config.agents}
-    agents = {name: dataclasses.replace(settings, unguarded="accept") for name, settings in all_settings.items()}
+    agents = {name: dataclasses.replace(settings, unguarded=ACCEPT_ALL) for name, settings in all_settings.items()}
     return dataclasses.replace(config, agents=agents)
 
 

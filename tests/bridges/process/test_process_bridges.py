@@ -1,0 +1,188 @@
+"""What each client gets for one process: read back as the client reads it, and run as the client runs it."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import tomllib
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from samuel.bridges.process.process_bridge import ProcessBridge
+from samuel.bridges.process.table import PROCESS_BRIDGES, process_bridge
+from samuel.config.loop import HOOK_CLIENTS
+from samuel.dialects.clients.client import POST, PRE
+from samuel.dialects.clients.table import CLIENTS
+
+Commands = dict[str, str]
+
+
+def grouped(hooks: dict[str, Any]) -> Commands:
+    return {event: entries[-1]["hooks"][0]["command"] for event, entries in hooks.items()}
+
+
+def of_claude(bridge: ProcessBridge) -> Commands:
+    assert bridge.arguments[0] == "--settings"
+    settings = json.loads(bridge.arguments[1])
+    assert settings["disableAllHooks"] is False
+    return grouped(settings["hooks"])
+
+
+def of_codex(bridge: ProcessBridge) -> Commands:
+    assert "--dangerously-bypass-hook-trust" in bridge.arguments
+    words = iter(bridge.arguments)
+    settings = [next(words) for word in words if word == "-c"]
+    hooks: dict[str, Any] = {}
+    for setting in settings:
+        hooks |= tomllib.loads(setting).get("hooks", {})
+    return grouped(hooks)
+
+
+def of_gemini(bridge: ProcessBridge) -> Commands:
+    settings = json.loads(Path(bridge.env["GEMINI_CLI_HOME"], ".gemini/settings.json").read_text())
+    assert settings["ui"] == {"theme": "dark"}
+    return grouped(settings["hooks"])
+
+
+def of_qwen(bridge: ProcessBridge) -> Commands:
+    return grouped(json.loads(Path(bridge.env["QWEN_CODE_SYSTEM_SETTINGS_PATH"]).read_text())["hooks"])
+
+
+def of_copilot(bridge: ProcessBridge) -> Commands:
+    option, _, directory = bridge.arguments[0].partition("=")
+    assert option == "--plugin-dir"
+    manifest = json.loads(Path(directory, "plugin.json").read_text())
+    hooks = json.loads(Path(directory, manifest["hooks"]).read_text())["hooks"]
+    return {event: entries[0]["bash"] for event, entries in hooks.items()}
+
+
+def of_kimi(bridge: ProcessBridge) -> Commands:
+    config = tomllib.loads(Path(bridge.env["KIMI_CODE_HOME"], "config.toml").read_text())
+    assert config["default_model"] == "m"
+    return {hook["event"]: hook["command"] for hook in config["hooks"]}
+
+
+def of_cline(bridge: ProcessBridge) -> Commands:
+    hooks = Path(bridge.env["CLINE_DIR"], "hooks")
+    return {file.name: str(file) for file in hooks.iterdir() if file.name != "TaskStart"}
+
+
+READERS: dict[str, Callable[[ProcessBridge], Commands]] = {
+    "claude": of_claude,
+    "codex": of_codex,
+    "gemini": of_gemini,
+    "qwen": of_qwen,
+    "copilot": of_copilot,
+    "kimi": of_kimi,
+    "cline": of_cline,
+}
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    """A user's home with settings of some clients."""
+    home = tmp_path / "home"
+    for name, text in (
+        (".gemini/settings.json", '{\n  // mine\n  "ui": {"theme": "dark"},\n}\n'),
+        (".gemini/oauth_creds.json", "{}"),
+        (".kimi-code/config.toml", 'default_model = "m"\n'),
+        (".cline/hooks/TaskStart", "#!/bin/sh\n"),
+        (".cline/data/settings/providers.json", "{}"),
+    ):
+        file = home / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text)
+    return home
+
+
+@pytest.fixture
+def make(tmp_path: Path, home: Path) -> Callable[[str], ProcessBridge]:
+    def bridge(client: str, **host: str) -> ProcessBridge:
+        variables = {"SAMUEL_RUN_ID": "run-1", "SAMUEL_TASK_ID": "it's 1.1", "PATH": "/nowhere"}
+        directories = (tmp_path / "project", tmp_path / "state/bridge/1", tmp_path / "state/homes/1")
+        for directory in directories:
+            directory.mkdir(parents=True)
+        return process_bridge(client, *directories, variables, {"HOME": str(home), **host})
+
+    return bridge
+
+
+def files_of(directory: Path) -> dict[str, bytes]:
+    return {str(file): file.read_bytes() for file in directory.rglob("*") if file.is_file()}
+
+
+def test_every_client_that_samuel_toml_can_name_has_a_bridge() -> None:
+    assert set(PROCESS_BRIDGES) == set(HOOK_CLIENTS) == {*READERS, "opencode"}
+
+
+@pytest.mark.parametrize("client", READERS)
+def test_a_client_gets_hooks_for_its_tool_calls_and_no_other_event(
+    client: str, make: Callable[[str], ProcessBridge], home: Path
+) -> None:
+    before = files_of(home)
+    commands = READERS[client](make(client))
+    assert set(commands) == {event for event, name in CLIENTS[client].events.items() if name in (PRE, POST)}
+    assert files_of(home) == before
+
+
+@pytest.mark.parametrize("client", READERS)
+def test_a_call_is_denied_where_samuel_cannot_start(
+    client: str, make: Callable[[str], ProcessBridge], tmp_path: Path
+) -> None:
+    commands = READERS[client](make(client))
+    (tmp_path / "state/bridge/1/samuel").unlink()
+    event = next(event for event, name in CLIENTS[client].events.items() if name == PRE)
+    answer = subprocess.run(["sh", "-c", commands[event]], input=b"{}", capture_output=True, check=False)
+    if client == "copilot":
+        assert json.loads(answer.stdout)["permissionDecision"] == "deny"
+    elif client == "cline":
+        assert json.loads(answer.stdout)["cancel"] is True
+    else:
+        assert answer.returncode == 2
+        assert answer.stderr
+
+
+def test_the_launcher_names_the_run_and_answers_for_tool_calls_alone(
+    make: Callable[[str], ProcessBridge], tmp_path: Path
+) -> None:
+    make("opencode")
+    launcher = tmp_path / "state/bridge/1/samuel"
+    script = launcher.read_text()
+    assert "export SAMUEL_TASK_ID='it'\"'\"'s 1.1'" in script
+    assert "PATH=" not in script
+    silent = subprocess.run(
+        [str(launcher), "emit", "--as", "opencode", "chat.message"], input=b"{", capture_output=True, check=True
+    )
+    assert (silent.stdout, silent.stderr) == (b"", b"")
+
+
+def test_opencode_keeps_the_settings_of_its_variable(make: Callable[..., ProcessBridge], tmp_path: Path) -> None:
+    bridge = make("opencode", OPENCODE_CONFIG_CONTENT='{"model": "x/m", "plugin": ["own"]}')
+    settings = json.loads(bridge.env["OPENCODE_CONFIG_CONTENT"])
+    plugin = tmp_path / "state/bridge/1/samuel.js"
+    assert settings == {"model": "x/m", "plugin": ["own", plugin.as_uri()]}
+    assert "tool.execute.before" in plugin.read_text()
+
+
+def test_a_home_of_its_own_has_what_the_user_has(make: Callable[[str], ProcessBridge], home: Path) -> None:
+    bridge = make("gemini")
+    overlay = Path(bridge.env["GEMINI_CLI_HOME"], ".gemini")
+    assert (overlay / "oauth_creds.json").resolve() == home / ".gemini/oauth_creds.json"
+    assert not (overlay / "settings.json").is_symlink()
+    (private,) = bridge.homes
+    assert private.visible_files == ("oauth_creds.json", "settings.json")
+
+
+def test_a_changed_file_of_the_bridge_is_noticed(make: Callable[[str], ProcessBridge]) -> None:
+    bridge = make("qwen")
+    assert bridge.changed_files() == []
+    file = Path(bridge.env["QWEN_CODE_SYSTEM_SETTINGS_PATH"])
+    settings = json.loads(file.read_text())
+    file.write_text(json.dumps({**settings, "$version": 3}))  # as the client does
+    assert bridge.changed_files() == []
+    file.write_text(json.dumps({**settings, "hooks": {}}))
+    file.with_name("samuel").unlink()
+    assert bridge.changed_files() == ["qwen.json", "samuel"]
