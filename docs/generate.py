@@ -15,6 +15,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from ability_pages import abilities_page
+from agent_pages import agents_page
 from api_pages import api_page
 from cli_pages import cli_page
 from client_pages import client_pages
@@ -38,6 +39,7 @@ PAGES: dict[str, Callable[[], str]] = {
     "oci-protocol.md": oci_page,
     "yaml-hooks.md": yaml_hooks_page,
     "sessions.md": sessions_page,
+    "agents.md": agents_page,
     "abilities.md": abilities_page,
     "knowledge.md": knowledge_page,
     "python-api.md": api_page,

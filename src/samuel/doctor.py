@@ -15,6 +15,7 @@ from samuel import paths
 from samuel.abilities import registry
 from samuel.abilities.lint import lint as lint_abilities
 from samuel.app import App
+from samuel.app.tool_names import tool_name_warnings
 from samuel.bridges.proofs import remembered
 from samuel.clock import iso
 from samuel.dispatch.record import slowness
@@ -57,6 +58,7 @@ def examine(root: Path, open_app: Callable[..., App]) -> Examination:
             chains = app.chains
             findings += [*_hooks(app.handlers), *_environment(app), *_plugins(app), *_chains(chains.values())]
             findings += [*_abilities(app), *_knowledge(root)]
+            findings += [Finding("warning", warning) for warning in tool_name_warnings(app)]
             if any(handler.runtime == "oci" for handler in app.handlers) or _sandboxed(app):
                 findings += _containers(app.user)
             findings += [Finding("warning", warning) for warning in app.warnings]

@@ -131,8 +131,8 @@ def test_unknown_commands_name_the_nearest(samuel):
     assert samuel("hooks", "xyzzy") == (
         2,
         "",
-        "error: `xyzzy` is not a command; the commands are list, explain, fire, validate, enable, disable, "
-        "register, log, replay, new, schema\n"
+        "error: `xyzzy` is not a command; the commands are list, explain, fire, validate, check, enable, "
+        "disable, register, log, replay, new, schema\n"
         "see `samuel hooks --help`\n",
     )
 

@@ -13,6 +13,7 @@ COMMANDS = {
     ),
     "fire": CommandEntry("samuel.cli.hooks.fire:fire", "Fire an event and show the result of its hooks."),
     "validate": CommandEntry("samuel.cli.hooks.validate:validate", "Check every YAML hook."),
+    "check": CommandEntry("samuel.cli.hooks.check:check", "Check which hooks an agent honours."),
     "enable": CommandEntry("samuel.cli.hooks.switch:enable", "Enable a YAML hook."),
     "disable": CommandEntry("samuel.cli.hooks.switch:disable", "Disable a YAML hook."),
     "register": CommandEntry(
