@@ -28,5 +28,5 @@ def bridge(request: BridgeRequest) -> ProcessBridge:
     return ProcessBridge(env=env, homes=(as_private(request.home, ("hooks", "rules", "data/settings")),))
 
 
-def _denial(reason: str) -> dict[str, object]:
+def _denial(event: str, reason: str) -> dict[str, object]:
     return {"cancel": True, "errorMessage": reason}

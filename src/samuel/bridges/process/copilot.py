@@ -20,6 +20,6 @@ def bridge(request: BridgeRequest) -> ProcessBridge:
     return ProcessBridge((f"--plugin-dir={plugin}",))
 
 
-def _denial(reason: str) -> dict[str, object]:
+def _denial(event: str, reason: str) -> dict[str, object]:
     """An exit code of 2 would deny, too, but the model would not be told why."""
     return {"permissionDecision": "deny", "permissionDecisionReason": reason}

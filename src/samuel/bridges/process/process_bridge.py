@@ -8,7 +8,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import NamedTuple
 
-from samuel.bridges.entries.hook_command import Denial, EmitCommand, hook_command
+from samuel.bridges.entries.hook_command import Denial, EmitCommand, by_exit_code, hook_command
 from samuel.bridges.process.own_settings import settings_in
 from samuel.dialects.clients.client import POST, PRE
 from samuel.dialects.clients.table import CLIENTS
@@ -53,7 +53,7 @@ class BridgeRequest:
         """The client's events before and after a tool call: the loop fires all others itself."""
         return [event for event, name in CLIENTS[self.client].events.items() if name in (PRE, POST)]
 
-    def line(self, event: str, denial: Denial | None = None) -> str:
+    def line(self, event: str, denial: Denial = by_exit_code) -> str:
         """The command line of the hook for one of the client's events."""
         return hook_command(self.command, self.client, event, denial)
 
