@@ -108,7 +108,7 @@ class LiveProject:
         client = SCRIPTED_CLIENTS[name]
         steps = [client.shell(command) for command in commands]
         with ModelServer([*steps, FinalText("All finished.")]) as model:
-            launch = client.launch(model.url, self.settings)
+            launch = client.launch(model.url, self.settings, self.env)
             argv = launch.with_prompt("Do what the script says.")
             done = self._run(argv, {**self.env, **launch.env, **(env or {})})
             return Played(done.returncode, done.stdout + done.stderr, model.tool_results)
@@ -118,7 +118,7 @@ class LiveProject:
         client = SCRIPTED_CLIENTS[name]
         steps = [client.shell(command) for command in commands]
         with ModelServer([*steps, FinalText("All finished.")]) as model:
-            launch = client.launch(model.url, self.settings)
+            launch = client.launch(model.url, self.settings, self.env)
             for path, text in HOME_FILES.get(name, lambda url: {})(model.url).items():
                 file = self.home / path
                 file.parent.mkdir(exist_ok=True)
@@ -149,7 +149,7 @@ def client(request: pytest.FixtureRequest) -> str:
 
 @pytest.fixture
 def live() -> Iterator[LiveProject]:
-    """A new project. It is not in the temporary directory, below which gemini reads no settings."""
+    """A new project. It is not in the temporary directory, where clients behave in another way than in a home."""
     CLIENTS.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix="live-", dir=CLIENTS, ignore_cleanup_errors=True) as directory:
         yield LiveProject(Path(directory))

@@ -6,6 +6,7 @@ import pytest
 from tests.live.conftest import LiveProject
 from tests.live.guarded_project import fired, guard_project
 
+from samuel.agents.table import AGENTS
 from samuel.dialects.clients.limits import HONOURED, LOST, REWRITE, Limit
 from samuel.dialects.clients.table import CLIENTS
 
@@ -44,3 +45,22 @@ def test_a_guard_holds_in_a_looped_client_and_every_call_is_judged(live: LivePro
     coverage = attempt["coverage"]
     assert coverage["judged"] == coverage["seen"], (coverage, played)
     assert coverage["seen"] in (3, 4), (coverage, played)  # not every client reports a call that was denied
+
+
+@pytest.mark.live
+@pytest.mark.parametrize("client", ["claude"], indirect=True)
+def test_a_guard_holds_in_an_agent_of_samuel_toml_that_wraps_a_client(live: LiveProject, client: str) -> None:
+    command = ["env", *AGENTS[client].command]
+    variables = [*AGENTS[client].env, "IS_SANDBOX"]
+    wrapper = (
+        f'[agents.wrapper]\ncommand = {command}\nenv = {variables}\nstream = "{client}"\nhooks = "{client}"\n'
+    )
+    live.write("samuel.toml", SETTINGS.format(client="wrapper") + wrapper)
+    live.write("prd.md", "# Plan\n\n- [ ] 1.1 Write the file `rewritten`\n")
+    victim = guard_project(live)
+    live.samuel("run", "init", "--prd", "prd.md", "--yes")
+
+    played = live.loop(client, "rm -rf victim")
+
+    assert victim.read_text() == "precious", played
+    assert "the victim stays where it is" in played.results_text, played
