@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import json
 from typing import Any
 
 import pytest
@@ -133,6 +134,19 @@ def test_cline_tells_of_a_result_under_a_name_of_its_own() -> None:
     context = context_of("cline", "PostToolUse", payload)
     assert (context["status"], context["tool_output"], context["duration_ms"]) == ("failure", "no", 5)
     assert context["tool_input"] == {"command": "a\nb"}
+
+
+@pytest.mark.parametrize("as_text", [True, False])
+@pytest.mark.parametrize("status", ["success", "failure"])
+def test_a_command_of_cline_fails_though_its_call_does_not(status: str, as_text: bool) -> None:
+    commands = [
+        {"query": "true", "result": "", "success": True},
+        {"query": "exit 3", "result": "[Command exited with code 3]", "success": status == "success"},
+    ]
+    output = json.dumps(commands) if as_text else commands
+    call = {"id": "c1", "name": "run_commands", "input": {"commands": ["true", "exit 3"]}, "output": output}
+    context = context_of("cline", "PostToolUse", {"tool_result": call, "postToolUse": {"success": True}})
+    assert (context["status"], context["tool_output"]) == (status, output)
 
 
 def test_opencode_tells_events_of_sessions_under_one_name() -> None:
