@@ -57,6 +57,26 @@ def test_add_prints_json_with_the_state_of_trust(samuel):
     assert data["trust"][0]["state"] == "untrusted"
 
 
+LOST = """\
+id: rewriter
+event_type: PreAbilityCall
+handler:
+  kind: script
+  path: scripts/hooks/rewriter
+"""
+
+
+def test_add_names_hooks_that_the_agent_would_lose(samuel, put):
+    put(".system/hooks/rewriter.yaml", LOST)
+    put("scripts/hooks/rewriter", "#!/bin/sh\n", 0o755)
+    samuel("trust", "--yes")
+    ran = samuel("bridge", "add", "claude", "qwen")
+    assert "warning: qwen: `rewriter` on PreAbilityCall is lost: " in ran.err
+    assert "claude: `rewriter`" not in ran.err
+    (lost,) = samuel("bridge", "add", "qwen", "--json").json["data"]["lost"]
+    assert lost["name"] == "rewriter"
+
+
 def test_user_file_names_the_command_by_its_absolute_path(samuel, machine):
     assert samuel("bridge", "add", "--user", "claude").code == 0
     text = (machine / ".claude/settings.json").read_text()
