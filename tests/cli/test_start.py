@@ -45,6 +45,7 @@ Commands:
   recipe     List and run prompts with arguments.
   skill      List the SKILL.md files offered to agents.
   plugin     Install and manage plugins: hooks, skills and recipes.
+  agents     List the agents and which of them are installed.
   trust      Review and trust what a repository wants to run.
   schema     Print the JSON Schema of samuel.toml.
   doctor     Check the project and this machine, and say how to fix problems.
