@@ -39,7 +39,8 @@ EXIT_1 = {
     "samuel plugin validate": "there is at least one problem",
     "samuel bridge add": "this is inside a run",
     "samuel bridge remove": "this is inside a run",
-    "samuel bridge check": "something keeps the hooks of an agent from asking Samuel",
+    "samuel bridge check": "something keeps the hooks of an agent from asking Samuel, or `--live` did not prove "
+    "that they do",
     "samuel recipe show": "the recipe is broken",
     "samuel recipe run": "the agent failed, a hook denied, or it could not begin: a missing agent or plugin, "
     "something not trusted",
