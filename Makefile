@@ -48,6 +48,7 @@ fuzz: $(READY)
 # Real clients of coding agents against a model on loopback. They are installed once, below the user's cache.
 agents: $(READY)
 	$(PYTHON) tests/live/install.py
+	$(PYTHON) tests/live/install_python.py
 	SAMUEL_TESTS=full $(PYTHON) tests/live/offline.py $(BIN)/python -m pytest -n 2 -v tests/live
 
 # What the tests run in their own processes; the share that must be covered is in pyproject.toml.

@@ -37,6 +37,10 @@ EXIT_1 = {
     "samuel plugin remove": "another plugin requires it, without `--force`",
     "samuel plugin new": "the directory exists and is not empty",
     "samuel plugin validate": "there is at least one problem",
+    "samuel bridge add": "this is inside a run",
+    "samuel bridge remove": "this is inside a run",
+    "samuel bridge check": "something keeps the hooks of an agent from asking Samuel, or `--live` did not prove "
+    "that they do",
     "samuel recipe show": "the recipe is broken",
     "samuel recipe run": "the agent failed, a hook denied, or it could not begin: a missing agent or plugin, "
     "something not trusted",
@@ -45,6 +49,7 @@ EXIT_1 = {
     "samuel hooks fire": "the event was not ok: a handler denied it, or a check or a strict handler failed",
     "samuel hooks replay": "a verdict is different today",
     "samuel hooks validate": "a YAML hook is broken",
+    "samuel hooks check": "the agent loses what a hook answers",
     "samuel hooks enable": "its file cannot be changed by a program, or two hooks have that id",
     "samuel hooks disable": "its file cannot be changed by a program, or two hooks have that id",
     "samuel session start": "the session has already begun",

@@ -15,8 +15,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 from ability_pages import abilities_page
+from agent_pages import agents_page
 from api_pages import api_page
 from cli_pages import cli_page
+from client_pages import client_pages
 from context_pages import context_page
 from event_pages import events_page
 from journal_pages import journal_page
@@ -37,9 +39,11 @@ PAGES: dict[str, Callable[[], str]] = {
     "oci-protocol.md": oci_page,
     "yaml-hooks.md": yaml_hooks_page,
     "sessions.md": sessions_page,
+    "agents.md": agents_page,
     "abilities.md": abilities_page,
     "knowledge.md": knowledge_page,
     "python-api.md": api_page,
+    **client_pages(),
 }
 
 
@@ -54,6 +58,7 @@ def main(arguments: list[str]) -> int:
             lines = (before.splitlines(), text.splitlines())
             print(*difflib.unified_diff(*lines, title, f"{title} (generated)", lineterm=""), sep="\n")
             if "--check" not in arguments:
+                file.parent.mkdir(exist_ok=True)
                 file.write_text(text, encoding="utf-8")
     if stale and "--check" in arguments:
         print("\nif this is what the pages should say: `python docs/generate.py` writes them")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -10,7 +11,7 @@ import pytest
 from samuel.bridges import files
 from samuel.bridges.entries.layouts import LAYOUTS
 from samuel.bridges.files import BridgeContext
-from samuel.errors import ConfigError, UsageError
+from samuel.errors import ConfigError, SamuelError, UsageError
 
 WITH_PROJECT = [client for client, layout in LAYOUTS.items() if layout.project]
 
@@ -68,13 +69,20 @@ def test_hook_that_somebody_put_beside_ours_stays(context):
     assert "samuel" not in file.read_text()
 
 
-@pytest.mark.parametrize("content", [b"\xef\xbb\xbf{}\r\n", b'{"a": 1}', b'{\r\n\t"a": 1 // x\r\n}\r\n\r\n'])
-def test_byte_order_mark_line_ends_and_mode_are_preserved(context, content):
-    file = settings(context, content)
+@pytest.mark.parametrize(
+    ("client", "content"),
+    [
+        ("claude", b"\xef\xbb\xbf{}\r\n"),
+        ("gemini", b'{"a": 1}'),
+        ("gemini", b'{\r\n\t"a": 1 // x\r\n}\r\n\r\n'),
+    ],
+)
+def test_byte_order_mark_line_ends_and_mode_are_preserved(context, client, content):
+    file = settings(context, content, f".{client}/settings.json")
     file.chmod(0o640)
-    files.add(context, ["gemini"], "project")
+    files.add(context, [client], "project")
     assert file.read_bytes().startswith(content[:4])
-    files.remove(context, ["gemini"], "project")
+    files.remove(context, [client], "project")
     assert file.read_bytes() == content
     assert file.stat().st_mode & 0o777 == 0o640
 
@@ -82,7 +90,14 @@ def test_byte_order_mark_line_ends_and_mode_are_preserved(context, content):
 @pytest.mark.parametrize(
     ("client", "name", "text", "what"),
     [
-        ("claude", ".claude/settings.json", "{\n  // mine\n}\n", ":2: claude reads no comments"),
+        ("claude", ".claude/settings.json", "{\n  // mine\n}\n", ":2: claude does not read a file with comments"),
+        (
+            "gemini",
+            ".gemini/settings.json",
+            '{\n  "a": 1,\n}\n',
+            ":2: gemini does not read a file with trailing commas",
+        ),
+        ("gemini", ".gemini/settings.json", b"\xef\xbb\xbf{}", ":1: gemini does not read a file that starts with"),
         ("claude", ".claude/settings.json", '{\n  "a": 1\n  "b": 2\n}', ":3: not valid JSON: expected `,` or `}`"),
         ("claude", ".claude/settings.json", "", ":1: not valid JSON: the file is empty"),
         ("claude", ".claude/settings.json", '{"hooks": []}', ":1: `hooks` must be an object"),
@@ -147,6 +162,21 @@ def test_home_of_a_client_may_be_a_link_of_its_user(context, tmp_path):
     assert (tmp_path / "dotfiles/settings.json").exists()
     files.remove(context, ["claude"], "user")
     assert tree(tmp_path / "dotfiles") == {}
+
+
+@pytest.mark.parametrize("kind", ["directory", "pipe"])
+def test_what_is_not_a_plain_file_is_refused(context, kind):
+    place = context.root / ".claude/settings.json"
+    place.parent.mkdir()
+    place.mkdir() if kind == "directory" else os.mkfifo(place)
+    with pytest.raises(SamuelError, match=r"not a regular file|is a pipe"):
+        files.add(context, ["claude"], "project")
+
+
+def test_file_where_a_directory_must_be_is_refused(context):
+    (context.root / ".claude").write_text("")
+    with pytest.raises(SamuelError, match=r"\.claude"):
+        files.add(context, ["claude"], "project")
 
 
 def test_read_only_file_is_refused_before_anything_is_written(context):

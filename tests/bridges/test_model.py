@@ -148,6 +148,12 @@ def test_a_body_that_is_no_object_is_refused(body: bytes) -> None:
 def test_an_unknown_path_is_not_found() -> None:
     with playing() as model:
         assert post(model, "/v1/embeddings", {})[0] == 404
+        connection = http.client.HTTPConnection(urlsplit(model.url).netloc)
+        for path, status in (("/v1/models", 200), ("/@opencode-ai%2fplugin", 404)):
+            connection.request("GET", path)
+            response = connection.getresponse()
+            assert (response.status, bool(response.read())) == (status, True)
+        connection.close()
 
 
 def test_tokens_are_counted_without_using_a_step() -> None:

@@ -37,6 +37,7 @@ Commands:
   run        Run an agent in a loop on the tasks of a PRD.
   sync       Write AGENTS.md and copy it to the files other agents read.
   hooks      List, explain, test and write hooks.
+  bridge     Connect the hooks of coding agents to Samuel.
   emit       Fire an event from any program or agent.
   session    Record an agent session and fire its events.
   ability    Find and run the abilities in the project's registry.
@@ -44,6 +45,7 @@ Commands:
   recipe     List and run prompts with arguments.
   skill      List the SKILL.md files offered to agents.
   plugin     Install and manage plugins: hooks, skills and recipes.
+  agents     List the agents and which of them are installed.
   trust      Review and trust what a repository wants to run.
   schema     Print the JSON Schema of samuel.toml.
   doctor     Check the project and this machine, and say how to fix problems.
@@ -130,8 +132,8 @@ def test_unknown_commands_name_the_nearest(samuel):
     assert samuel("hooks", "xyzzy") == (
         2,
         "",
-        "error: `xyzzy` is not a command; the commands are list, explain, fire, validate, enable, disable, "
-        "register, log, replay, new, schema\n"
+        "error: `xyzzy` is not a command; the commands are list, explain, fire, validate, check, enable, "
+        "disable, register, log, replay, new, import, schema\n"
         "see `samuel hooks --help`\n",
     )
 

@@ -11,7 +11,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -28,6 +28,40 @@ NAMES = tuple(SCRIPTED_CLIENTS) if FULL else ("claude", "codex")
 PATIENCE = 600  # seconds; for a client that hangs
 
 
+LOOP_VARIABLES = {
+    "IS_SANDBOX": "1",  # claude skips no permissions for root without it
+    "OPENAI_API_KEY": "samuel-canary-key",
+}
+
+# What these clients read from the user's files only: the loop decides about their command line.
+HOME_FILES: dict[str, Callable[[str], dict[str, str]]] = {
+    "codex": lambda url: {
+        ".codex/config.toml": f"""
+model = "gpt-5.5"
+model_provider = "samuel"
+[model_providers.samuel]
+name = "Samuel"
+base_url = "{url}/v1"
+wire_api = "responses"
+env_key = "OPENAI_API_KEY"
+[analytics]
+enabled = false
+[features]
+plugins = false
+apps = false
+"""
+    },
+    "gemini": lambda url: {
+        ".gemini/settings.json": '{"security": {"auth": {"selectedType": "gemini-api-key"}},'
+        ' "general": {"enableAutoUpdate": false}, "model": {"name": "gemini-2.5-flash"}}'
+    },
+    "qwen": lambda url: {
+        ".qwen/settings.json": '{"security": {"auth": {"selectedType": "openai"}},'
+        ' "general": {"enableAutoUpdate": false}, "privacy": {"usageStatisticsEnabled": false}}'
+    },
+}
+
+
 class Played(NamedTuple):
     """One run of a client, and what the model was told in it."""
 
@@ -36,7 +70,7 @@ class Played(NamedTuple):
     results: tuple[ToolResult, ...]
 
     @property
-    def told(self) -> str:
+    def results_text(self) -> str:
         """All that the model was told about its calls."""
         return "\n".join(result.text for result in self.results)
 
@@ -74,9 +108,22 @@ class LiveProject:
         client = SCRIPTED_CLIENTS[name]
         steps = [client.shell(command) for command in commands]
         with ModelServer([*steps, FinalText("All finished.")]) as model:
-            launch = client.launch(model.url, self.settings)
+            launch = client.launch(model.url, self.settings, self.env)
             argv = launch.with_prompt("Do what the script says.")
             done = self._run(argv, {**self.env, **launch.env, **(env or {})})
+            return Played(done.returncode, done.stdout + done.stderr, model.tool_results)
+
+    def loop(self, name: str, *commands: str) -> Played:
+        """Run the loop with a client as its agent; its model calls these commands, one after the other."""
+        client = SCRIPTED_CLIENTS[name]
+        steps = [client.shell(command) for command in commands]
+        with ModelServer([*steps, FinalText("All finished.")]) as model:
+            launch = client.launch(model.url, self.settings, self.env)
+            for path, text in HOME_FILES.get(name, lambda url: {})(model.url).items():
+                file = self.home / path
+                file.parent.mkdir(exist_ok=True)
+                file.write_text(text)
+            done = self._run(("samuel", "run", "start"), {**self.env, **launch.env, **LOOP_VARIABLES})
             return Played(done.returncode, done.stdout + done.stderr, model.tool_results)
 
     def _run(self, argv: tuple[str, ...], env: Mapping[str, str]) -> subprocess.CompletedProcess[str]:
@@ -102,7 +149,7 @@ def client(request: pytest.FixtureRequest) -> str:
 
 @pytest.fixture
 def live() -> Iterator[LiveProject]:
-    """A new project. It is not in the temporary directory, below which gemini reads no settings."""
+    """A new project. It is not in the temporary directory, where clients behave in another way than in a home."""
     CLIENTS.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix="live-", dir=CLIENTS, ignore_cleanup_errors=True) as directory:
         yield LiveProject(Path(directory))

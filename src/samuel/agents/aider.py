@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 
 from samuel.agents.agent import PROMPT_FILE, Agent, AgentHome
+from samuel.agents.litellm_errors import litellm_problem
 from samuel.agents.provider_keys import PROVIDER_KEYS
 from samuel.agents.report import added, tally
 from samuel.agents.stream import PlainStream
-from samuel.agents.trouble import reported
 from samuel.agents.words import action
 
 _TOKENS = re.compile(
@@ -17,12 +17,6 @@ _TOKENS = re.compile(
     r"(?: Cost: \$(?P<cost>[\d.]+) message)?"
 )
 _FAILURE = re.compile(r"litellm\.(?P<error>\w+): (?P<message>.*)")
-_STATUSES = {
-    **dict.fromkeys(("AuthenticationError", "PermissionDeniedError"), 401),
-    "RateLimitError": 429,
-    **dict.fromkeys(("InternalServerError", "ServiceUnavailableError", "BadGatewayError"), 503),
-}
-_UNREACHABLE = {"APIConnectionError": "connection error", "Timeout": "connection timed out"}
 _UNITS = {"k": 1000, "M": 1_000_000}
 
 
@@ -39,12 +33,7 @@ class AiderStream(PlainStream):
             cost = float(tokens["cost"]) if tokens["cost"] else None
             self.usage = added(self.usage, tally([(sent + stored + cached, received, cached)], cost))
         elif failure := _FAILURE.match(text):
-            self.problem = reported(
-                failure["message"],
-                self.now(),
-                status=_STATUSES.get(failure["error"], 0),
-                code=_UNREACHABLE.get(failure["error"], failure["error"]),
-            )
+            self.problem = litellm_problem(failure["error"], failure["message"], self.now())
         elif text.startswith("Applied edit to "):
             self.activity = action("edits", text.removeprefix("Applied edit to "))
         else:

@@ -16,7 +16,7 @@ from samuel.process.reason import NotRunnable
 
 SCRIPTED = "scripted"
 _TIMEOUT = 60.0
-_TOO_MUCH = 64 * 1024
+VERSION_OUTPUT_LIMIT = 64 * 1024
 
 
 def missing(agent: Agent, path: str, root: Path = Path()) -> str:
@@ -81,9 +81,16 @@ def version(agent: Agent, host: Mapping[str, str], root: Path) -> str:
     if not agent.version:
         return ""
     env = environment.clean(base=host)
-    finished = spawn.run(agent.version, cwd=str(root), env=env, timeout=_TIMEOUT, output_limit=_TOO_MUCH)
-    stdout_lines = finished.stdout.decode("utf-8", "replace").strip().splitlines()
-    return stdout_lines[0] if finished.ended == "exited" and finished.returncode == 0 and stdout_lines else ""
+    finished = spawn.run(
+        agent.version, cwd=str(root), env=env, timeout=_TIMEOUT, output_limit=VERSION_OUTPUT_LIMIT
+    )
+    return version_line(finished) if finished.ended == "exited" and finished.returncode == 0 else ""
+
+
+def version_line(finished: spawn.Finished) -> str:
+    """The first line that a program printed about its version; some print it on stderr."""
+    lines = (finished.stdout.strip() or finished.stderr.strip()).decode("utf-8", "replace").splitlines()
+    return lines[0].strip() if lines else ""
 
 
 def _install(agent: Agent) -> str:

@@ -24,6 +24,7 @@ from samuel.files.inside import make_dirs_inside, read_inside
 from samuel.process.sandbox import spool
 
 LIMIT = 64 * 1024  # bytes of a script of ours
+_USAGE_LIMIT = 32 * 1024 * 1024  # some programs report their usage with all that was said
 LOGS = "logs"
 PROMPTS = "prompts"
 
@@ -132,7 +133,7 @@ def _usage_name(label: str) -> str:
 def read_usage(state: Path, label: str) -> bytes:
     """What it wrote there; b"" if that is nothing, or no plain file."""
     try:
-        return read_inside(state, "usage", _usage_name(label), limit=LIMIT) or b""
+        return read_inside(state, "usage", _usage_name(label), limit=_USAGE_LIMIT) or b""
     except (OSError, SamuelError):
         return b""
 

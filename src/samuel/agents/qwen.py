@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from samuel.agents.agent import Agent, AgentHome
@@ -9,11 +10,18 @@ from samuel.agents.claude import ClaudeStream
 from samuel.agents.report import table
 from samuel.agents.trouble import reported
 
+_RETRY = re.compile(r"Retrying in \S+ \(attempt \d+/\d+\): \[?(?P<message>.*?)\]?\s*$")
+
 
 class QwenStream(ClaudeStream):
     """`-o stream-json` or `-o json`: claude's records, but for an error that is an object."""
 
     counts_cache_apart = False
+
+    def feed_error(self, line: bytes) -> None:
+        """`Retrying in 240s (attempt 3/10): [API Error: 429 ...]`: it tries for half an hour."""
+        if retry := _RETRY.match(line.decode("utf-8", "replace")):
+            self.problem = reported(retry["message"], self.now())
 
     def read(self, record: dict[str, Any]) -> None:
         super().read(record)

@@ -10,15 +10,20 @@ from samuel.agents.report import table
 from samuel.agents.stream import LONGEST_ACTIVITY
 from samuel.printable import shorten
 
-_PATHS = ("file_path", "filePath", "absolute_path", "path", "notebook_path", "filename", "dir_path", "target_file")
-_COMMANDS = ("command", "cmd", "commands", "script")
+_PATHS = (
+    *("file_path", "filePath", "absolute_path", "path", "notebook_path", "filename", "dir_path", "target_file"),
+    "AbsolutePath",
+)
+_COMMANDS = ("command", "cmd", "commands", "script", "CommandLine")
 _PATTERNS = ("pattern", "query", "regex", "glob")
 _ADDRESSES = ("url", "query", "prompt")
 _SUBJECTS = ("description", "subagent_type", "prompt")
 
 # By the name of a tool in lower case and without `_` and `-`: the verb, and where its object is.
 _TOOLS: Mapping[str, tuple[str, tuple[str, ...]]] = {
-    **dict.fromkeys(("read", "readfile", "readfiles", "readmanyfiles", "view", "notebookread"), ("reads", _PATHS)),
+    **dict.fromkeys(
+        ("read", "readfile", "readfiles", "readmanyfiles", "view", "viewfile", "notebookread"), ("reads", _PATHS)
+    ),
     **dict.fromkeys(
         (
             *("edit", "multiedit", "editfile", "replace", "strreplace", "strreplacefile", "strreplaceeditor"),
@@ -30,7 +35,7 @@ _TOOLS: Mapping[str, tuple[str, tuple[str, ...]]] = {
     **dict.fromkeys(
         (
             *("bash", "shell", "runshellcommand", "execcommand", "runcommands", "executecommand"),
-            *("runinterminal", "localshell", "terminal"),
+            *("runinterminal", "localshell", "terminal", "runcommand"),
         ),
         ("runs", _COMMANDS),
     ),

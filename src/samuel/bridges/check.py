@@ -10,11 +10,13 @@ from samuel.bridges import files
 from samuel.bridges.entries.hook_command import installed_command
 from samuel.bridges.entries.json_text import JsonSyntaxError, parse
 from samuel.bridges.entries.layouts import LAYOUTS
+from samuel.bridges.entries.registered import registered_events
 from samuel.bridges.files import BridgeContext, BridgeEntry, Level
 from samuel.bridges.trust_steps import TrustStep, trust_step
-from samuel.dialects.clients.table import CLIENTS
 from samuel.errors import ConfigError
 
+# These ask before their first session in a directory; the others skip the hooks and say nothing.
+ASK_THEMSELVES = ("claude",)
 LEVELS: tuple[Level, ...] = ("project", "user")
 
 
@@ -61,7 +63,8 @@ def check(context: BridgeContext, client: str) -> BridgeCheck:
     problems += _switched_off(context, client)
     for level, step in trust.items():
         if step.state == "untrusted":
-            problems.append(f"{client} does not trust these hooks yet: {step.step}")
+            reports = notes if client in ASK_THEMSELVES else problems
+            reports.append(f"{client} does not trust these hooks yet: {step.step}")
         elif step.state == "unknown":
             notes.append(f"whether {client} trusts the hooks of this {level} cannot be looked up: {step.step}")
     if not program:
@@ -83,7 +86,7 @@ def _entry_problems(
     problems = []
     for level in levels:
         present = {event for entry in entries if entry.level == level for event in entry.events}
-        missing = [event for event in CLIENTS[client].events if event not in present]
+        missing = [event for event in registered_events(client) if event not in present]
         again = f"`samuel bridge add --{level} {client}` writes them anew"
         if missing:
             problems.append(f"the {level}'s hooks lack {', '.join(missing)}: {again}")

@@ -40,10 +40,13 @@ def read(base: Path, path: str) -> ClientText | None:
         return None
     except OSError as error:
         raise refusal(file, f"the file cannot be read: {error.strerror}") from None
-    with open(fd, "rb") as opened:
+    try:
         if not stat.S_ISREG(os.fstat(fd).st_mode):
             raise refusal(file, "this is not a regular file", hint="put a plain file there, or remove it")
-        data = opened.read(LARGEST + 1)
+        with open(fd, "rb", closefd=False) as opened:
+            data = opened.read(LARGEST + 1)
+    finally:
+        os.close(fd)
     if len(data) > LARGEST:
         raise refusal(file, f"the file is larger than {LARGEST} bytes")
     return _decoded(file, data)
@@ -66,7 +69,7 @@ def check_writable(base: Path, path: str) -> None:
 
 def write(base: Path, path: str, data: bytes, *, executable: bool) -> list[Path]:
     """Replace or create base/path. Returns the directories that it made."""
-    made = [directory for directory in (base / path).parents if not directory.exists()]
+    new_directories = [directory for directory in (base / path).parents if not directory.exists()]
     *parents, name = path.split("/")
     base.mkdir(parents=True, exist_ok=True)
     directory = make_dirs_inside(base, *parents, mode=0o755) if parents else os.open(base, os.O_RDONLY)
@@ -78,7 +81,7 @@ def write(base: Path, path: str, data: bytes, *, executable: bool) -> list[Path]
         raise refusal(base / path, f"the file cannot be written: {error.strerror}") from None
     finally:
         os.close(directory)
-    return made
+    return new_directories
 
 
 def delete(base: Path, path: str, directories: frozenset[Path]) -> None:

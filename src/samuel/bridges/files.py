@@ -109,7 +109,7 @@ def entries(context: BridgeContext, client: str, level: Level) -> list[BridgeEnt
     base = context.base(client, level)
     listed = []
     for entry_file in context.files(client, level):
-        before = client_file.read(base, entry_file.path)
+        before = _read(base, client, entry_file)
         if before is None:
             continue
         file = base / entry_file.path
@@ -146,13 +146,21 @@ def _planned(context: BridgeContext, clients: Sequence[str], level: Level, *, ad
     for client in clients:
         base = context.base(client, level)
         for entry_file in context.files(client, level):
-            before = client_file.read(base, entry_file.path)
+            before = _read(base, client, entry_file)
             try:
                 after = _added(entry_file, before, level) if add else _removed(entry_file, before)
             except BrokenFile as error:
                 raise _refused(base / entry_file.path, error) from None
             changes.append(FileChange(client, level, base, entry_file, before, after))
     return changes
+
+
+def _read(base: Path, client: str, entry_file: EntryFile) -> ClientText | None:
+    before = client_file.read(base, entry_file.path)
+    if before and before.bom and not entry_file.format.byte_order_mark:
+        what = f"{client} does not read a file that starts with a byte order mark"
+        raise client_file.refusal(base / entry_file.path, what, line=1, hint="save it as UTF-8 without one")
+    return before
 
 
 def _added(entry_file: EntryFile, before: ClientText | None, level: Level) -> str:
@@ -178,8 +186,8 @@ def _carry_out(change: FileChange, user: User) -> None:
         return
     before = change.before or ClientText("")
     executable = change.entry_file.format.executable
-    made = client_file.write(change.base, path, before.encoded(change.after), executable=executable)
-    remember_directories(user, made)
+    new_directories = client_file.write(change.base, path, before.encoded(change.after), executable=executable)
+    remember_directories(user, new_directories)
 
 
 def _command(level: Level) -> EmitCommand:

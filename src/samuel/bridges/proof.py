@@ -88,13 +88,13 @@ def observe(
     with (
         canaries.released(user.state) as canary,
         tempfile.TemporaryDirectory(prefix="samuel-canary-") as place,
-        # Not in the temporary directory: gemini reads no settings below a directory that others can write.
+        # Not in the temporary directory: clients trust less what is below a directory that others can write.
         tempfile.TemporaryDirectory(prefix="canary-", dir=user.cache) as settings,
     ):
         files = {ALLOWED: Path(place, canary.allowed), DENIED: Path(place, canary.denied)}
         steps = [client.shell(f"touch {shlex.quote(str(file))}") for file in files.values()]
         with ModelServer([*steps, FinalText("Both commands were called.")]) as model:
-            launch = client.launch(model.url, Path(settings))
+            launch = client.launch(model.url, Path(settings), host)
             finished = spawn.run(
                 launch.with_prompt(_PROMPT),
                 cwd=str(root),

@@ -79,9 +79,9 @@ def _claude(context: BridgeContext, home: Path, entries: tuple[BridgeEntry, ...]
 
 
 def _codex(context: BridgeContext, home: Path, entries: tuple[BridgeEntry, ...]) -> bool:
-    wanted = {f"{entry.file}:{_snake(event)}:" for entry in entries for event in entry.events}
+    prefixes = {f"{entry.file}:{_snake(event)}:" for entry in entries for event in entry.events}
     program = shutil.which(LAYOUTS["codex"].program, path=context.environment.get("PATH"))
-    states = hook_states(program, context.root, context.environment) if program and wanted else None
+    states = hook_states(program, context.root, context.environment) if program and prefixes else None
     if states is not None:
         reviewed = [key for key, state in states.items() if state in ("trusted", "managed")]
     else:
@@ -90,7 +90,7 @@ def _codex(context: BridgeContext, home: Path, entries: tuple[BridgeEntry, ...])
             return False
         table = _table(_table(settings, "hooks"), "state")
         reviewed = [key for key, state in table.items() if isinstance(state, dict) and state.get("trusted_hash")]
-    return bool(wanted) and all(any(key.startswith(prefix) for key in reviewed) for prefix in wanted)
+    return bool(prefixes) and all(any(key.startswith(prefix) for key in reviewed) for prefix in prefixes)
 
 
 def _codex_knows_folder(

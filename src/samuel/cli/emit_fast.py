@@ -40,26 +40,32 @@ TURNS = (BEGIN, "UserPromptSubmit", "SessionStop", "SessionEnd")
 
 def answered_without_engine(arguments: list[str]) -> bool:
     """True if no hook handles the event; then the empty result was printed to stdout."""
+    answer = answer_without_engine(arguments)
+    if answer is not None:
+        _say(answer)
+    return answer is not None
+
+
+def answer_without_engine(arguments: list[str]) -> str | None:
+    """What to print if no hook handles the event; None if one may, and then stdin is as it was."""
     if os.environ.get(PINNED):  # a run asks: it checks what it pinned, and counts what was judged
-        return False
+        return None
     command = _understood(arguments)
     if command is None or home_problem(home_directory()):
-        return False
+        return None
     try:
         root, user = find_root(Path()), User.from_environment()
         cached = file_cache.load(_file(root, user), marshal.loads, _stamp(root, user, command["--env"]))
         if cached is None or not _as_it_was(cached["files"]):
-            return False
+            return None
         client = _client(command["--as"]) if command["--as"] else None
         data = b"" if sys.stdin is None or sys.stdin.isatty() else sys.stdin.buffer.read()
     except (OSError, TypeError, KeyError, ImportError, AttributeError):  # not ours, or no client
-        return False
+        return None
     answer = _answer(data, command, client, cached, root)
     if answer is None:
         sys.stdin = io.TextIOWrapper(io.BytesIO(data))  # for the engine, as if it had not been read
-        return False
-    _say(answer)
-    return True
+    return answer
 
 
 def _answer(

@@ -24,6 +24,7 @@ COMMANDS = {
     "recipe": CommandEntry("samuel.cli.recipe:recipe", "List and run prompts with arguments."),
     "skill": CommandEntry("samuel.cli.skill:skill", "List the SKILL.md files offered to agents."),
     "plugin": CommandEntry("samuel.cli.plugin:plugin", "Install and manage plugins: hooks, skills and recipes."),
+    "agents": CommandEntry("samuel.cli.agents:agents", "List the agents and which of them are installed."),
     "trust": CommandEntry("samuel.cli.trust:trust", "Review and trust what a repository wants to run."),
     "schema": CommandEntry("samuel.cli.schema:schema", "Print the JSON Schema of samuel.toml."),
     "doctor": CommandEntry(

@@ -4,20 +4,21 @@ from __future__ import annotations
 
 import json
 import shlex
+import shutil
 import subprocess
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
 
-from samuel.bridges.entries.hook_command import ON_PATH, EmitCommand, event_of, hook_command
-from samuel.bridges.entries.json_hooks import JsonHooks
+from samuel.bridges.entries.hook_command import DEADLINE, ON_PATH, EmitCommand, event_of, hook_command
 from samuel.bridges.entries.layouts import LAYOUTS
 from samuel.bridges.entries.own_file import OwnFile
+from samuel.bridges.entries.registered import registered_events
 from samuel.dialects.clients.client import DENIABLE
 from samuel.dialects.clients.table import CLIENTS
 
-CASES = [(client, event) for client in CLIENTS for event in CLIENTS[client].events if client != "opencode"]
+CASES = [(client, event) for client in CLIENTS for event in registered_events(client) if client != "opencode"]
 FAULTS = {"exit 1": "exit 1", "exit 3": "exit 3", "killed": "kill -9 $$", "half an answer": 'echo "{"; exit 1'}
 
 
@@ -33,8 +34,6 @@ def command_of(client: str, event: str, command: EmitCommand) -> str:
     for entry_file in layout.project or layout.user:
         if isinstance(entry_file.format, OwnFile) and event in entry_file.format.file_events:
             return f"sh -c {shlex.quote(entry_file.format.body(command))}"
-        if isinstance(entry_file.format, JsonHooks):
-            return hook_command(command, client, event, entry_file.format.denial)
     return hook_command(command, client, event)
 
 
@@ -55,12 +54,18 @@ def put_samuel(directory: Path, script: str) -> Path:
 
 def is_denied(client: str, answer: ShellAnswer) -> bool:
     """Whether the client takes this answer for a denial, with a reason."""
-    if client not in ("copilot", "cursor", "agy", "cline"):
-        return answer.code == 2 and "samuel" in answer.err
+    if answer.code == 2:
+        return "samuel" in answer.err
     value = json.loads(answer.out)
-    denied = {"permissionDecision": "deny", "permission": "deny", "decision": "deny", "cancel": True}
+    words = {
+        "permissionDecision": "deny",
+        "permission": "deny",
+        "decision": "deny",
+        "cancel": True,
+        "continue": False,
+    }
     return (
-        answer.code == 0 and any(value.get(key) == word for key, word in denied.items()) and "samuel" in answer.out
+        answer.code == 0 and any(value.get(key) == word for key, word in words.items()) and "samuel" in answer.out
     )
 
 
@@ -80,6 +85,16 @@ def test_fault_of_samuel_denies(fault, tmp_path):
     for client, event in CASES:
         if CLIENTS[client].events[event] in DENIABLE and client in ("claude", "copilot", "cline"):
             assert is_denied(client, ask(command_of(client, event, ON_PATH), tmp_path)), (client, event)
+
+
+@pytest.mark.skipif(shutil.which("timeout", path="/usr/bin:/bin") is None, reason="this system has no `timeout`")
+@pytest.mark.parametrize("client", ["claude", "copilot", "cline"])
+def test_samuel_that_hangs_is_ended_and_denies(client, tmp_path):
+    put_samuel(tmp_path, "exec sleep 600")
+    event = next(event for event, ours in CLIENTS[client].events.items() if ours == "PreAbilityCall")
+    line = command_of(client, event, ON_PATH)
+    assert f"timeout {DEADLINE}" in line
+    assert is_denied(client, ask(line.replace(f"timeout {DEADLINE}", "timeout 0.1"), tmp_path))
 
 
 @pytest.mark.parametrize(("code", "out"), [(0, '{"a": "b c"}\n'), (0, ""), (2, "")])

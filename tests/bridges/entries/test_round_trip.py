@@ -10,9 +10,10 @@ from hypothesis import strategies as st
 
 from samuel.bridges.entries.entry_file import EntryFormat
 from samuel.bridges.entries.hook_command import ON_PATH, EmitCommand
+from samuel.bridges.entries.json_hooks import JsonHooks
 from samuel.bridges.entries.json_text import parse
 from samuel.bridges.entries.layouts import LAYOUTS
-from samuel.dialects.clients.table import CLIENTS
+from samuel.bridges.entries.registered import registered_events
 
 ELSEWHERE = EmitCommand(('/home/a "b" $c/samuel',))
 SPACES = st.sampled_from(["", " ", "\n", "\n  ", "\n\t", "\r\n    ", "  \n\n "])
@@ -39,8 +40,7 @@ def text_of(draw: st.DrawFn, value: object, comments: bool) -> str:
             else:
                 label = ""
             parts.append(draw(space) + label + draw(text_of(item, comments)) + draw(space))
-        trailing = "," + draw(space) if parts and comments and draw(st.booleans()) else ""
-        return opening + (",".join(parts) + trailing if parts else draw(space)) + closing
+        return opening + (",".join(parts) if parts else draw(space)) + closing
     return json.dumps(value, ensure_ascii=draw(st.booleans()))
 
 
@@ -52,7 +52,7 @@ OTHERS = st.recursive(
 @st.composite
 def settings_of(draw: st.DrawFn, client: str, key: str, comments: bool) -> str:
     """A file with other people's settings and hooks."""
-    events = st.sampled_from([*CLIENTS[client].events, "Other"])
+    events = st.sampled_from([*registered_events(client), "Other"])
     command = st.fixed_dictionaries({"command": st.sampled_from(["lint", "sh -c 'samuel emit PreAbilityCall'"])})
     entry = st.one_of(
         st.fixed_dictionaries({"matcher": st.just("Bash"), "hooks": st.lists(command, max_size=2)}), command
@@ -84,18 +84,15 @@ def assert_restored(entry_format: EntryFormat, text: str) -> None:
 
 @pytest.mark.parametrize(("client", "entry_format"), _json_formats(), ids=lambda value: str(value)[:8])
 @given(data=st.data())
-def test_json_file_is_restored_byte_for_byte(client: str, entry_format: EntryFormat, data: st.DataObject) -> None:
-    strict = entry_format.strict  # type: ignore[attr-defined]
-    text = data.draw(settings_of(client, entry_format.key, comments=not strict))  # type: ignore[attr-defined]
+def test_json_file_is_restored_byte_for_byte(client: str, entry_format: JsonHooks, data: st.DataObject) -> None:
+    text = data.draw(settings_of(client, entry_format.key, entry_format.comments))
     assert_restored(entry_format, text)
     before = parse(text).root.value
     after = parse(entry_format.added(text, ON_PATH)).root.value
     assert isinstance(before, dict)
     assert isinstance(after, dict)
-    assert {key: value for key, value in after.items() if key in before and key != entry_format.key} == {  # type: ignore[attr-defined]
-        key: value
-        for key, value in before.items()
-        if key != entry_format.key  # type: ignore[attr-defined]
+    assert {key: value for key, value in after.items() if key in before and key != entry_format.key} == {
+        key: value for key, value in before.items() if key != entry_format.key
     }
 
 

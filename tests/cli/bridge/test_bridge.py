@@ -57,6 +57,26 @@ def test_add_prints_json_with_the_state_of_trust(samuel):
     assert data["trust"][0]["state"] == "untrusted"
 
 
+LOST = """\
+id: rewriter
+event_type: PreAbilityCall
+handler:
+  kind: script
+  path: scripts/hooks/rewriter
+"""
+
+
+def test_add_names_hooks_that_the_agent_would_lose(samuel, put):
+    put(".system/hooks/rewriter.yaml", LOST)
+    put("scripts/hooks/rewriter", "#!/bin/sh\n", 0o755)
+    samuel("trust", "--yes")
+    ran = samuel("bridge", "add", "claude", "qwen")
+    assert "warning: qwen: `rewriter` on PreAbilityCall is lost: " in ran.err
+    assert "claude: `rewriter`" not in ran.err
+    (lost,) = samuel("bridge", "add", "qwen", "--json").json["data"]["lost"]
+    assert lost["name"] == "rewriter"
+
+
 def test_user_file_names_the_command_by_its_absolute_path(samuel, machine):
     assert samuel("bridge", "add", "--user", "claude").code == 0
     text = (machine / ".claude/settings.json").read_text()
@@ -108,10 +128,10 @@ def test_broken_file_is_named_with_its_line(samuel, put):
     assert ran.code == 2
     assert ran.json["error"]["problems"] == [
         {
-            "what": "claude reads no comments and no trailing commas in this file",
+            "what": "claude does not read a file with trailing commas",
             "file": "PROJECT/.claude/settings.json",
             "line": 2,
-            "hint": "remove them: the client ignores the whole file",
+            "hint": "remove the comma before the bracket",
         }
     ]
 
@@ -132,6 +152,14 @@ def test_check_says_what_keeps_the_hooks_from_working(samuel, samuel_on_path, pu
         "qwen   note     `qwen` is not on PATH\n",
         "",
     )
+
+
+def test_check_takes_a_question_that_claude_will_ask_for_a_note(samuel, samuel_on_path):
+    samuel("bridge", "add", "claude", "gemini")
+    claude, gemini = samuel("bridge", "check", "claude", "gemini", "--json").json["data"]
+    assert claude["ok"]
+    assert claude["notes"][0].startswith("claude does not trust these hooks yet")
+    assert gemini["problems"][0].startswith("gemini does not trust these hooks yet")
 
 
 def test_check_finds_hooks_that_are_switched_off(samuel, samuel_on_path, put):

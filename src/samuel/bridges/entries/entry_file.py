@@ -25,6 +25,10 @@ class EntryFormat(Protocol):
     def executable(self) -> bool:
         """Whether the client runs the file itself."""
 
+    @property
+    def byte_order_mark(self) -> bool:
+        """Whether the client reads a file that starts with one; others ignore the file, and say nothing."""
+
     def added(self, text: str | None, command: EmitCommand) -> str:
         """The text with Samuel's entries, each once; None is a file that is not there. Or BrokenFile."""
 

@@ -10,20 +10,21 @@ import json
 import re
 import shlex
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
+from samuel.bridges.entries.denials import denial
 from samuel.dialects.clients.client import DENIABLE
 from samuel.dialects.clients.table import CLIENTS
 
 TIMEOUT = 120
 """Seconds that the client gives the command."""
 
-# Less than that, so that the denial arrives before the client stops waiting and goes on.
-_DEADLINE = TIMEOUT - 10
+DEADLINE = TIMEOUT - 10
+"""Seconds after which the command denies: before the client stops waiting and goes on."""
+
 # Not every system has `timeout`; without it a hung command ends with the client's own patience.
-_BOUNDED = f'$(command -v timeout >/dev/null 2>&1 && echo "timeout {_DEADLINE}")'
+_BOUNDED = f'$(command -v timeout >/dev/null 2>&1 && echo "timeout {DEADLINE}")'
 
 _ABSENT = {
     True: "samuel is not on PATH, or it failed: this project asks it first. Install samuel, or run samuel doctor.",
@@ -67,11 +68,7 @@ def installed_command() -> EmitCommand:
     return EmitCommand((sys.executable, "-P", "-m", "samuel"))
 
 
-# What a client takes for a denial with this reason, on stdout; None: exit code 2 and the reason on stderr.
-Denial = Callable[[str], dict[str, object]]
-
-
-def hook_script(command: EmitCommand, client: str, event: str, denial: Denial | None = None) -> str:
+def hook_script(command: EmitCommand, client: str, event: str) -> str:
     """The shell script for one event of a client."""
     line = command.line(client, event)
     variable = _PROJECT_VARIABLES.get(client)
@@ -82,13 +79,13 @@ def hook_script(command: EmitCommand, client: str, event: str, denial: Denial | 
     return (
         f"{enter}answer=$({_BOUNDED} {line}); code=$?; "
         f'case $code in 0|2) printf %s "$answer"; exit $code;; esac; '
-        f"{_deny(_ABSENT[command.on_path].format(client=client), denial)}"
+        f"{_deny(client, event, _ABSENT[command.on_path].format(client=client))}"
     )
 
 
-def hook_command(command: EmitCommand, client: str, event: str, denial: Denial | None = None) -> str:
+def hook_command(command: EmitCommand, client: str, event: str) -> str:
     """The script as one command line, whatever shell the client gives it to."""
-    return f"sh -c {shlex.quote(hook_script(command, client, event, denial))}"
+    return f"sh -c {shlex.quote(hook_script(command, client, event))}"
 
 
 def event_of(command: object, client: str) -> str:
@@ -99,10 +96,10 @@ def event_of(command: object, client: str) -> str:
     return ours["event"] if ours and ours["client"] == client else ""
 
 
-def _deny(reason: str, denial: Denial | None) -> str:
-    if denial is None:
-        return f"echo {_quoted(reason)} >&2; exit 2"
-    return f"echo {_quoted(json.dumps(denial(reason)))}; exit 0"
+def _deny(client: str, event: str, reason: str) -> str:
+    if answer := denial(client, event, reason):
+        return f"echo {_quoted(json.dumps(answer))}; exit 0"
+    return f"echo {_quoted(reason)} >&2; exit 2"
 
 
 def _quoted(word: str) -> str:

@@ -1,11 +1,9 @@
 """Inserts and removes members of JSON text; removing is the exact inverse of inserting.
 
-Nothing is recorded elsewhere, so that a colleague can remove what another one added and committed. Two things of
-the text tell how it was before:
-
-- A container that was there, empty, gets its first member directly after the bracket: `[{...}`. In a container
-  that came with the member there is space between them: `[ {...} ]`. Only the second goes with its last member.
-- Where a trailing comma follows the member, the one before it had a trailing comma.
+Nothing is recorded elsewhere, so that a colleague can remove what another one added and committed. The text
+itself tells how it was before. A container that was there, empty, gets its first member directly after the
+bracket: `[{...}`. In a container that came with the member there is space between them: `[ {...} ]`. Only the
+second goes with its last member.
 """
 
 from __future__ import annotations
@@ -37,7 +35,10 @@ class JsonStyle(NamedTuple):
 
 
 def inserted(text: str, path: Path, key: str | None, value: object) -> str:
-    """The text with a new last member (an element where `key` is None) in the container at `path`."""
+    """The text with a new last member (an element where `key` is None) in the container at `path`.
+
+    The text has no trailing commas.
+    """
     node = node_at(parse(text).root, path)
     style = JsonStyle.of(text)
     label = "" if key is None else f"{json.dumps(key, ensure_ascii=False)}: "
@@ -46,16 +47,12 @@ def inserted(text: str, path: Path, key: str | None, value: object) -> str:
         new = label + rendered(value, style, margin if "\n" in text else None)
         return text[: node.start + 1] + new + text[node.start + 1 :]
     first, last = node.members[0], node.members[-1]
-    position = last.end if last.comma is None else last.comma + 1
-    beside = _COMMENT_BESIDE.match(text, position)
-    if beside:
-        position = beside.end()
+    beside = _COMMENT_BESIDE.match(text, last.end)
+    position = beside.end() if beside else last.end
     own_line = "\n" in text[node.start : first.start] or bool(beside)
     margin = _margin(text, first.start)
     new = (style.newline + margin if own_line else " ") + label
     new += rendered(value, style, margin if own_line else None)
-    if last.comma is not None:
-        return text[:position] + new + "," + text[position:]
     return text[: last.end] + "," + text[last.end : position] + new + text[position:]
 
 

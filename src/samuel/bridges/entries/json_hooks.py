@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 
 from samuel.bridges.entries import json_edit
 from samuel.bridges.entries.entry_file import BrokenFile
-from samuel.bridges.entries.hook_command import Denial, EmitCommand, event_of, hook_command
+from samuel.bridges.entries.hook_command import EmitCommand, event_of, hook_command
 from samuel.bridges.entries.json_text import JsonNode, JsonSyntaxError, JsonText, parse
-from samuel.dialects.clients.table import CLIENTS
+from samuel.bridges.entries.registered import registered_events
 
 COMMANDS = ("command", "bash")  # the keys that clients give a command line in
 
@@ -22,29 +22,29 @@ class JsonHooks:
     client: str
     entry: Callable[[str, str], dict[str, object]]
     """The client's event and the command line -> the entry of the list."""
-    strict: bool = True
-    """Whether the client refuses comments and trailing commas."""
+    comments: bool = False
+    """Whether the client reads a file with comments. None of them reads one with trailing commas."""
+    byte_order_mark: bool = False
     key: str = "hooks"
-    denial: Denial | None = None
     new_file: Mapping[str, object] = field(default_factory=dict)
     """What a new file has beside the hooks."""
     executable: bool = False
 
     def added(self, text: str | None, command: EmitCommand) -> str:
-        wanted = [
-            (event, self.entry(event, hook_command(command, self.client, event, self.denial)))
-            for event in CLIENTS[self.client].events
+        entries = [
+            (event, self.entry(event, hook_command(command, self.client, event)))
+            for event in registered_events(self.client)
         ]
         if text is None:
-            hooks = {event: [entry] for event, entry in wanted}
+            hooks = {event: [entry] for event, entry in entries}
             # The hooks come first here, and last in a file that was there: so `removed` can tell them apart.
             return json_edit.rendered({self.key: hooks, **self.new_file}, json_edit.JsonStyle(), "") + "\n"
-        if self._present(text) == wanted:
+        if self._present(text) == entries:
             return text
         base = self.removed(text)
         if base is None:
             return self.added(None, command)
-        for event, entry in wanted:
+        for event, entry in entries:
             base = self._with_entry(base, event, entry)
         return base
 
@@ -119,13 +119,17 @@ class JsonHooks:
             parsed = parse(text)
         except JsonSyntaxError as error:
             raise BrokenFile(f"not valid JSON: {error.what}", error.line, "fix it, or remove the file") from None
-        if self.strict and parsed.relaxed_line:
-            what = f"{self.client} reads no comments and no trailing commas in this file"
-            raise BrokenFile(what, parsed.relaxed_line, "remove them: the client ignores the whole file")
+        if parsed.comment_line and not self.comments:
+            raise BrokenFile(
+                f"{self.client} does not read a file with comments", parsed.comment_line, "remove them"
+            )
+        if parsed.comma_line:
+            what = f"{self.client} does not read a file with trailing commas"
+            raise BrokenFile(what, parsed.comma_line, "remove the comma before the bracket")
         _require(parsed, parsed.root, "object", "the file")
         if hooks := parsed.root.member(self.key):
             _require(parsed, hooks.node, "object", f"`{self.key}`")
-            for event in CLIENTS[self.client].events:
+            for event in registered_events(self.client):
                 if member := hooks.node.member(event):
                     _require(parsed, member.node, "array", f"`{self.key}.{event}`")
         return parsed

@@ -62,8 +62,10 @@ class JsonMember:
 class JsonText:
     text: str
     root: JsonNode
-    relaxed_line: int
-    """The first line with a comment or a trailing comma, which strict parsers refuse; 0 if there is none."""
+    comment_line: int
+    """The first line with a comment; 0 if there is none."""
+    comma_line: int
+    """The first line with a trailing comma; 0 if there is none."""
 
 
 def parse(text: str) -> JsonText:
@@ -76,13 +78,14 @@ def parse(text: str) -> JsonText:
     end = scanner.skip(root.end)
     if end != len(text):
         raise scanner.error("there is more text after the end", end)
-    return JsonText(text, root, scanner.line(scanner.relaxed) if scanner.relaxed >= 0 else 0)
+    return JsonText(text, root, scanner.first_line(scanner.comments), scanner.first_line(scanner.commas))
 
 
 class _Scanner:
     def __init__(self, text: str) -> None:
         self.text = text
-        self.relaxed = -1
+        self.comments: list[int] = []
+        self.commas: list[int] = []
 
     def line(self, position: int) -> int:
         return self.text.count("\n", 0, position) + 1
@@ -90,9 +93,8 @@ class _Scanner:
     def error(self, what: str, position: int) -> JsonSyntaxError:
         return JsonSyntaxError(what, self.line(position))
 
-    def relax(self, position: int) -> None:
-        if self.relaxed < 0 or position < self.relaxed:
-            self.relaxed = position
+    def first_line(self, positions: list[int]) -> int:
+        return self.line(min(positions)) if positions else 0
 
     def skip(self, position: int) -> int:
         """The next position that is neither space nor comment."""
@@ -100,7 +102,7 @@ class _Scanner:
             position = _end(_SPACE, self.text, position)
             if not self.text.startswith(("//", "/*"), position):
                 return position
-            self.relax(position)
+            self.comments.append(position)
             comment = _COMMENT.match(self.text, position)
             if comment is None:
                 raise self.error("a comment does not end", position)
@@ -119,7 +121,7 @@ class _Scanner:
 
     def value(self, start: int, end: int) -> object:
         if start == end:
-            raise self.error(f"expected a value, not {self.shown(start)}", start)
+            raise self.error(f"expected a value, not {self.character(start)}", start)
         try:
             return json.loads(self.text[start:end])
         except (ValueError, RecursionError):  # an escape that JSON does not have, a number of thousands of digits
@@ -132,13 +134,13 @@ class _Scanner:
         while self.text[position : position + 1] != "}":
             key_end = _end(_STRING, self.text, position)
             if key_end == position:
-                raise self.error(f"expected a key in double quotes, not {self.shown(position)}", position)
+                raise self.error(f"expected a key in double quotes, not {self.character(position)}", position)
             key = str(self.value(position, key_end))
             if key in values:
                 raise self.error(f"the key `{key}` is there twice", position)
             colon = self.skip(key_end)
             if self.text[colon : colon + 1] != ":":
-                raise self.error(f"expected `:`, not {self.shown(colon)}", colon)
+                raise self.error(f"expected `:`, not {self.character(colon)}", colon)
             node = self.node(self.skip(colon + 1), depth + 1)
             values[key] = node.value
             comma, after = self.comma(node.end, "}")
@@ -164,13 +166,13 @@ class _Scanner:
         if following == closing:
             return None, position
         if following != ",":
-            raise self.error(f"expected `,` or `{closing}`, not {self.shown(position)}", position)
+            raise self.error(f"expected `,` or `{closing}`, not {self.character(position)}", position)
         after = self.skip(position + 1)
         if self.text[after : after + 1] == closing:
-            self.relax(position)
+            self.commas.append(position)
         return position, after
 
-    def shown(self, position: int) -> str:
+    def character(self, position: int) -> str:
         return f"`{self.text[position]}`" if position < len(self.text) else "the end of the file"
 
 

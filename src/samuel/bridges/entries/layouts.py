@@ -11,6 +11,7 @@ from samuel.bridges.entries.hook_command import TIMEOUT, EmitCommand, hook_scrip
 from samuel.bridges.entries.json_hooks import JsonHooks
 from samuel.bridges.entries.opencode_plugin import plugin_text
 from samuel.bridges.entries.own_file import OwnFile
+from samuel.bridges.entries.registered import registered_events
 from samuel.bridges.entries.toml_hooks import TomlHooks
 from samuel.dialects.clients.client import DENIABLE
 from samuel.dialects.clients.table import CLIENTS
@@ -66,42 +67,25 @@ def _agy_entry(event: str, command: str) -> dict[str, object]:
     return {"matcher": "", "hooks": [hook]} if event in ("PreToolUse", "PostToolUse") else hook
 
 
-def _copilot_denial(reason: str) -> dict[str, object]:
-    return {"permissionDecision": "deny", "permissionDecisionReason": reason}
-
-
-def _cursor_denial(reason: str) -> dict[str, object]:
-    # `continue` is what a prompt is answered with, `permission` a tool call.
-    return {"permission": "deny", "continue": False, "user_message": reason, "agent_message": reason}
-
-
-def _agy_denial(reason: str) -> dict[str, object]:
-    return {"decision": "deny", "reason": reason}
-
-
-def _cline_denial(reason: str) -> dict[str, object]:
-    return {"cancel": True, "errorMessage": reason}
-
-
 def _cline_files(directory: str) -> tuple[EntryFile, ...]:
-    return tuple(EntryFile(f"{directory}/{event}", _cline_script(event)) for event in CLIENTS["cline"].events)
+    return tuple(EntryFile(f"{directory}/{event}", _cline_script(event)) for event in registered_events("cline"))
 
 
 def _cline_script(event: str) -> OwnFile:
     def body(command: EmitCommand) -> str:
-        return f"#!/bin/sh\n{hook_script(command, 'cline', event, _cline_denial)}\n"
+        return f"#!/bin/sh\n{hook_script(command, 'cline', event)}\n"
 
     return OwnFile(body, "#", (event,), executable=True)
 
 
-_CLAUDE = JsonHooks("claude", _grouped())
+_CLAUDE = JsonHooks("claude", _grouped(), byte_order_mark=True)
 _CODEX = JsonHooks("codex", _grouped())
-_GEMINI = JsonHooks("gemini", _grouped(milliseconds=True), strict=False)
-_QWEN = JsonHooks("qwen", _grouped(milliseconds=True), strict=False)
-_COPILOT = JsonHooks("copilot", _copilot_entry, denial=_copilot_denial, new_file={"version": 1})
-_CURSOR = JsonHooks("cursor", _cursor_entry, denial=_cursor_denial, new_file={"version": 1})
-_AGY = JsonHooks("agy", _agy_entry, key="samuel", denial=_agy_denial)
-_OPENCODE = OwnFile(plugin_text, "//", tuple(CLIENTS["opencode"].events))
+_GEMINI = JsonHooks("gemini", _grouped(milliseconds=True), comments=True)
+_QWEN = JsonHooks("qwen", _grouped(milliseconds=True), comments=True)
+_COPILOT = JsonHooks("copilot", _copilot_entry, new_file={"version": 1})
+_CURSOR = JsonHooks("cursor", _cursor_entry, new_file={"version": 1})
+_AGY = JsonHooks("agy", _agy_entry, key="samuel")
+_OPENCODE = OwnFile(plugin_text, "//", registered_events("opencode"))
 _KIMI = TomlHooks("kimi")
 
 LAYOUTS: Mapping[str, ClientLayout] = {

@@ -22,6 +22,7 @@ class OwnFile:
     comment: str
     file_events: Sequence[str]
     executable: bool = False
+    byte_order_mark: bool = False
 
     def added(self, text: str | None, command: EmitCommand) -> str:
         if text is not None:

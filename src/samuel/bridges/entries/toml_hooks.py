@@ -11,7 +11,7 @@ from typing import Any
 
 from samuel.bridges.entries.entry_file import BrokenFile
 from samuel.bridges.entries.hook_command import TIMEOUT, EmitCommand, event_of, hook_command
-from samuel.dialects.clients.table import CLIENTS
+from samuel.bridges.entries.registered import registered_events
 
 _PLACE = re.compile(r" \(at (?:line (\d+), column \d+|end of document)\)$")
 # As `_block` writes it, with the line break before it. The block ends before its own last line break.
@@ -24,21 +24,22 @@ _BLOCK = re.compile(
 class TomlHooks:
     client: str
     executable: bool = False
+    byte_order_mark: bool = False
 
     def added(self, text: str | None, command: EmitCommand) -> str:
-        wanted = [
-            _block(event, hook_command(command, self.client, event)) for event in CLIENTS[self.client].events
+        new_blocks = [
+            _block(event, hook_command(command, self.client, event)) for event in registered_events(self.client)
         ]
-        values = [tomllib.loads(block)["hooks"][0] for block in wanted]
+        values = [tomllib.loads(block)["hooks"][0] for block in new_blocks]
         if text is None:
-            return "\n\n".join(wanted) + "\n"
+            return "\n\n".join(new_blocks) + "\n"
         if self._present(text) == values:
             return text
         base = self.removed(text)
         if base is None:
             return self.added(None, command)
         newline = "\r\n" if "\r\n" in base else "\n"
-        blocks = (newline + newline).join(block.replace("\n", newline) for block in wanted)
+        blocks = (newline + newline).join(block.replace("\n", newline) for block in new_blocks)
         # The last line has a line break if the one before had one: so `removed` knows.
         unended = base and not base.endswith("\n")
         added = base + newline * 2 + blocks if unended else base + newline + blocks + newline

@@ -7,6 +7,7 @@ folder. A client may run commands without asking where it has an option for that
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,12 +15,15 @@ from typing import Any, NamedTuple
 
 from samuel.bridges.model.script import ToolCall
 from samuel.bridges.model.wire import MODEL
+from samuel.bridges.process.overlay import overlay_home, own_home
+from samuel.bridges.process.own_settings import own_settings
 from samuel.files import atomic
 from samuel.files.json import write
 
 KEY = "samuel-canary-key"  # the scripted model asks for none, but clients refuse to start without
 DESCRIPTION = "Run a command of the script."
 PROMPT = "{prompt}"
+_NO_REPORTS = {"privacy": {"usageStatisticsEnabled": False}, "telemetry": {"enabled": False}}
 
 
 class ClientLaunch(NamedTuple):
@@ -39,10 +43,14 @@ class ScriptedClient:
     name: str
     shell: Callable[[str], ToolCall]
     """The call of its tool that runs a shell command."""
-    launch: Callable[[str, Path], ClientLaunch]
-    """Of the URL of the model, and a directory for the files that it needs."""
+    start: Callable[[str, Path, Mapping[str, str]], ClientLaunch]
+    """Of the URL of the model, a directory for the files that it needs, and the user's environment."""
     passes: tuple[str, ...] = ()
     """The user's variables that it gets: where its files are, and what the user told it to trust."""
+
+    def launch(self, url: str, directory: Path, host: Mapping[str, str] = os.environ) -> ClientLaunch:
+        """How it is started for the model at this URL; the files that it needs are written to `directory`."""
+        return self.start(url, directory, host)
 
 
 def _shell(tool: str, **others: Any) -> Callable[[str], ToolCall]:
@@ -55,7 +63,16 @@ def _settings_file(directory: Path, name: str, settings: Mapping[str, Any]) -> s
     return str(file)
 
 
-def _claude(url: str, directory: Path) -> ClientLaunch:
+def _merged(settings: Mapping[str, Any], others: Mapping[str, Any]) -> dict[str, Any]:
+    """Settings in which those of `others` win, table by table."""
+    merged = dict(settings)
+    for key, value in others.items():
+        own = merged.get(key)
+        merged[key] = _merged(own, value) if isinstance(own, dict) and isinstance(value, dict) else value
+    return merged
+
+
+def _claude(url: str, directory: Path, host: Mapping[str, str]) -> ClientLaunch:
     return ClientLaunch(
         ("claude", "-p", PROMPT, "--output-format", "stream-json", "--verbose", "--allowedTools", "Bash"),
         {
@@ -67,7 +84,7 @@ def _claude(url: str, directory: Path) -> ClientLaunch:
     )
 
 
-def _codex(url: str, directory: Path) -> ClientLaunch:
+def _codex(url: str, directory: Path, host: Mapping[str, str]) -> ClientLaunch:
     provider = f'{{name="Samuel", base_url="{url}/v1", wire_api="responses", env_key="SAMUEL_CANARY_KEY"}}'
     settings = (
         f"model_providers.samuel={provider}",
@@ -84,30 +101,30 @@ def _codex(url: str, directory: Path) -> ClientLaunch:
     return ClientLaunch((*argv, *options, PROMPT), {"SAMUEL_CANARY_KEY": KEY})
 
 
-def _gemini(url: str, directory: Path) -> ClientLaunch:
+def _gemini(url: str, directory: Path, host: Mapping[str, str]) -> ClientLaunch:
+    # The user's own home by links, but for the settings: a file of system settings is read only if root owns it.
+    home, own = directory / "gemini", own_home(dict(host), "GEMINI_CLI_HOME", "") / ".gemini"
+    overlay_home(own, home / ".gemini", ("settings.json",))
     settings = {
         "security": {"auth": {"selectedType": "gemini-api-key"}},
         "general": {"enableAutoUpdate": False, "enableAutoUpdateNotification": False},
-        "privacy": {"usageStatisticsEnabled": False},
-        "telemetry": {"enabled": False},
+        **_NO_REPORTS,
     }
+    _settings_file(home / ".gemini", "settings.json", _merged(own_settings(own / "settings.json"), settings))
     return ClientLaunch(
         ("gemini", "-p", PROMPT, "--approval-mode", "yolo", "-o", "json", "-m", "gemini-2.5-flash"),
         {
             "GEMINI_API_KEY": KEY,
             "GOOGLE_GEMINI_BASE_URL": url,
             "GEMINI_CLI_NO_RELAUNCH": "true",
-            "GEMINI_CLI_SYSTEM_SETTINGS_PATH": _settings_file(directory, "gemini.json", settings),
+            "GEMINI_CLI_HOME": str(home),
         },
     )
 
 
-def _qwen(url: str, directory: Path) -> ClientLaunch:
-    settings = {
-        "general": {"disableAutoUpdate": True, "enableAutoUpdate": False},
-        "privacy": {"usageStatisticsEnabled": False},
-        "telemetry": {"enabled": False},
-    }
+def _qwen(url: str, directory: Path, host: Mapping[str, str]) -> ClientLaunch:
+    system = own_settings(Path(host.get("QWEN_CODE_SYSTEM_SETTINGS_PATH") or "/etc/qwen-code/settings.json"))
+    settings = _merged(system, {"general": {"disableAutoUpdate": True, "enableAutoUpdate": False}, **_NO_REPORTS})
     return ClientLaunch(
         ("qwen", "--auth-type", "openai", "--approval-mode", "yolo", "-o", "json", PROMPT),
         {
@@ -120,7 +137,7 @@ def _qwen(url: str, directory: Path) -> ClientLaunch:
     )
 
 
-def _copilot(url: str, directory: Path) -> ClientLaunch:
+def _copilot(url: str, directory: Path, host: Mapping[str, str]) -> ClientLaunch:
     options = ("--allow-all-tools", "--no-ask-user", "--no-auto-update", "--no-color")
     return ClientLaunch(
         ("copilot", *options, "-p", PROMPT),
@@ -134,7 +151,7 @@ def _copilot(url: str, directory: Path) -> ClientLaunch:
     )
 
 
-def _opencode(url: str, directory: Path) -> ClientLaunch:
+def _opencode(url: str, directory: Path, host: Mapping[str, str]) -> ClientLaunch:
     provider = {
         "npm": "@ai-sdk/openai-compatible",
         "name": "Samuel",
@@ -147,7 +164,7 @@ def _opencode(url: str, directory: Path) -> ClientLaunch:
         "small_model": f"samuel/{MODEL}",
         "autoupdate": False,
         "share": "disabled",
-        "permission": {"bash": "allow"},
+        "permission": {"bash": "allow", "external_directory": "allow"},
     }
     switches = ("AUTOUPDATE", "MODELS_FETCH", "DEFAULT_PLUGINS", "LSP_DOWNLOAD", "SHARE")
     return ClientLaunch(
@@ -155,11 +172,14 @@ def _opencode(url: str, directory: Path) -> ClientLaunch:
         {
             "OPENCODE_CONFIG_CONTENT": write(config).decode(),
             **{f"OPENCODE_DISABLE_{name}": "1" for name in switches},
+            # It gets a package for whoever has a plugin, and waits for that; the scripted model has none to give.
+            "npm_config_registry": url,
+            "npm_config_cache": str(directory / "npm"),
         },
     )
 
 
-def _kimi(url: str, directory: Path) -> ClientLaunch:
+def _kimi(url: str, directory: Path, host: Mapping[str, str]) -> ClientLaunch:
     return ClientLaunch(
         ("kimi", "-p", PROMPT, "--output-format", "stream-json"),
         {
@@ -172,7 +192,7 @@ def _kimi(url: str, directory: Path) -> ClientLaunch:
     )
 
 
-def _cline(url: str, directory: Path) -> ClientLaunch:
+def _cline(url: str, directory: Path, host: Mapping[str, str]) -> ClientLaunch:
     provider = {"provider": "openai-compatible", "apiKey": KEY, "model": MODEL, "baseUrl": f"{url}/v1"}
     entry = {"settings": provider, "updatedAt": "2026-01-01T00:00:00.000Z", "tokenSource": "manual"}
     providers = {"version": 1, "lastUsedProvider": "openai-compatible", "providers": {"openai-compatible": entry}}
@@ -196,7 +216,7 @@ SCRIPTED_CLIENTS: Mapping[str, ScriptedClient] = {
             "gemini",
             _shell("run_shell_command", description=DESCRIPTION),
             _gemini,
-            ("GEMINI_CLI_HOME", "GEMINI_CLI_TRUST_WORKSPACE", "GEMINI_CLI_TRUSTED_FOLDERS_PATH"),
+            ("GEMINI_CLI_TRUST_WORKSPACE", "GEMINI_CLI_TRUSTED_FOLDERS_PATH", "GEMINI_CLI_SYSTEM_SETTINGS_PATH"),
         ),
         ScriptedClient(
             "qwen",

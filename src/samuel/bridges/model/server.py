@@ -102,9 +102,12 @@ class _RequestHandler(BaseHTTPRequestHandler):
     server: _LoopbackServer
 
     def do_GET(self) -> None:
-        """The list of models, whatever is asked for."""
-        model = {"id": MODEL, "object": "model", "created": 1, "owned_by": "samuel", "context_length": 200_000}
-        self._send(200, {"object": "list", "data": [model]})
+        path = urlsplit(self.path).path
+        if path.endswith("/models"):
+            model = {"id": MODEL, "object": "model", "created": 1, "owned_by": "samuel", "context_length": 200_000}
+            self._send(200, {"object": "list", "data": [model]})
+        else:
+            self._send(404, _not_found(path))
 
     def do_POST(self) -> None:
         path, body = urlsplit(self.path).path, self._body()
@@ -114,7 +117,7 @@ class _RequestHandler(BaseHTTPRequestHandler):
         elif path.endswith(("/count_tokens", ":countTokens")):
             self._send(200, {"input_tokens": 1, "totalTokens": 1})
         elif wire is None:
-            self._send(404, {"error": {"message": f"no such path: {path}"}})
+            self._send(404, _not_found(path))
         else:
             step, call = self.server.model.answer(wire, body)
             model = str(body.get("model") or MODEL)
@@ -172,3 +175,7 @@ class _RequestHandler(BaseHTTPRequestHandler):
 
     def log_message(self, format: str, *args: Any) -> None:
         """What the model was asked is recorded, not printed."""
+
+
+def _not_found(path: str) -> dict[str, Any]:
+    return {"error": {"message": f"no such path: {path}"}}

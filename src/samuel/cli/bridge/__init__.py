@@ -27,7 +27,7 @@ COMMANDS = {
 
 @click.group(cls=LazyGroup, table=COMMANDS)
 def bridge() -> None:
-    """Connect the hooks of coding agents to Samuel: one guard for all of them.
+    """Connect the hooks of coding agents to Samuel.
 
     \b
         samuel bridge add claude codex
@@ -57,7 +57,9 @@ dry_run_option = click.option("--dry-run", is_flag=True, help="Show the differen
 
 def bridge_context(here: CommandContext) -> BridgeContext:
     from samuel.bridges.files import BridgeContext  # the table of clients, which `--help` does without
+    from samuel.process.tree import own_all_children
 
+    own_all_children()  # codex is asked what it trusts; only Samuel starts processes in this program
     return BridgeContext(here.root, paths.User.from_environment(), os.environ)
 
 

@@ -29,7 +29,7 @@ def add(here: CommandContext, agents: tuple[str, ...], level: Level, dry_run: bo
 
     Writes entries that run `samuel emit --as AGENT EVENT` into the agent's own file, and changes nothing else in
     it. Idempotent. All files are checked before the first one is written. `samuel bridge remove` removes the
-    entries again, byte for byte.
+    entries again, byte for byte. Hooks of this project that the agent would lose are named in warnings.
 
     \b
         samuel bridge add claude codex gemini
@@ -37,10 +37,12 @@ def add(here: CommandContext, agents: tuple[str, ...], level: Level, dry_run: bo
     """
     from samuel.bridges import files  # the table of clients, which `--help` does without
     from samuel.bridges.trust_steps import trust_step
+    from samuel.cli.bridge.lost_handlers import lost_handlers
 
     clients = known_clients(agents)
     if not dry_run:
         refuse_inside_a_run()
+    lost = lost_handlers(here, clients)
     context = bridge_context(here)
     changes = files.add(context, clients, level, write=not dry_run)
     lines = []
@@ -56,6 +58,8 @@ def add(here: CommandContext, agents: tuple[str, ...], level: Level, dry_run: bo
     data = {
         "files": [plain_change(change, with_diff=dry_run) for change in changes],
         "trust": [{"client": client, "state": step.state, "step": step.step} for client, step in steps.items()],
+        "lost": [handler._asdict() for handler in lost],
     }
     notes = [f"{client}: before its hooks run, {step.step}" for client, step in open_steps.items()]
-    return here.out.answer(data, *lines, warnings=() if dry_run else notes)
+    notes = [] if dry_run else notes
+    return here.out.answer(data, *lines, warnings=[*notes, *map(str, lost)])

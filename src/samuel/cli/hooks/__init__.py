@@ -13,6 +13,7 @@ COMMANDS = {
     ),
     "fire": CommandEntry("samuel.cli.hooks.fire:fire", "Fire an event and show the result of its hooks."),
     "validate": CommandEntry("samuel.cli.hooks.validate:validate", "Check every YAML hook."),
+    "check": CommandEntry("samuel.cli.hooks.check:check", "Check which hooks an agent honours."),
     "enable": CommandEntry("samuel.cli.hooks.switch:enable", "Enable a YAML hook."),
     "disable": CommandEntry("samuel.cli.hooks.switch:disable", "Disable a YAML hook."),
     "register": CommandEntry(
@@ -24,6 +25,9 @@ COMMANDS = {
         "Run recorded events through the hooks of today, and show whose verdict differs.",
     ),
     "new": CommandEntry("samuel.cli.hooks.new:new", "Write a new hook from a working template."),
+    "import": CommandEntry(
+        "samuel.cli.hooks.import_hooks:import_", "Turn the project's hooks for other agents into YAML hooks."
+    ),
     "schema": CommandEntry("samuel.cli.hooks.schema:schema", "Print the JSON Schema of one event or of all."),
 }
 

@@ -3,6 +3,7 @@ from __future__ import annotations
 import click
 
 from samuel.app import App
+from samuel.app.tool_names import tool_name_warnings
 from samuel.cli.command_context import CommandContext, env_option, json_option
 from samuel.cli.hooks.shipped import listed
 from samuel.cli.output import OutputTable
@@ -44,7 +45,8 @@ def list_(here: CommandContext, event: str | None, shipped: bool, environment: s
         handler_rows = [row for row in _rows(app) if event_name in ("", row["event"]) or not row["event"]]
     cells = [[_cell(_table_row(row)[column]) for column in COLUMNS] for row in handler_rows]
     missing = [text for chain in app.chains.values() for text in chain.missing]
-    return here.out.answer(handler_rows, OutputTable(COLUMNS, cells), warnings=[*app.warnings, *missing])
+    warnings = [*app.warnings, *missing, *tool_name_warnings(app)]
+    return here.out.answer(handler_rows, OutputTable(COLUMNS, cells), warnings=warnings)
 
 
 def _rows(app: App) -> list[dict[str, str | int | None]]:

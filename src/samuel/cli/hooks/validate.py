@@ -5,6 +5,7 @@ from typing import Any
 
 import click
 
+from samuel.app.tool_names import tool_name_warnings
 from samuel.cli.command_context import CommandContext, env_option, json_option
 from samuel.cli.output import OutputTable
 from samuel.errors import Problem
@@ -37,7 +38,8 @@ def validate(here: CommandContext, environment: str) -> int:
     unread = [
         f"`{name}` is not read: hooks are `.yaml` files right in .system/hooks/" for name in overlooked(here.root)
     ]
-    return here.out.answer(examined, *blocks, ok=not problems, warnings=[*app.warnings, *unread])
+    warnings = [*app.warnings, *unread, *tool_name_warnings(app)]
+    return here.out.answer(examined, *blocks, ok=not problems, warnings=warnings)
 
 
 def _examined(read: YamlHookFile, handler: Handler, root: Path) -> dict[str, Any]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 from samuel.dialects.clients import hints, json_answer
 from samuel.dialects.clients.client import END, POST, PRE, PROMPT, START, STOP, Client
 from samuel.dialects.clients.limits import ASK, CONTEXT, DENY, EVENT, FOLLOW_UP, OUTPUT, limited, lost
@@ -86,13 +88,25 @@ def translate(native_event: str, payload: Mapping[str, Any]) -> dict[str, Any]:
 
 def _result(payload: Mapping[str, Any], call: Mapping[str, Any]) -> dict[str, Any]:
     """How a call ended and what came out of it."""
-    failed = bool(call.get("error")) or mapping_or_nothing(payload, "postToolUse").get("success") is False
+    told_failure = mapping_or_nothing(payload, "postToolUse").get("success") is False
+    failed = bool(call.get("error")) or told_failure or _command_failed(call.get("output"))
     output = call.get("error") if failed and call.get("error") else call.get("output", "")
     return {
         "status": "failure" if failed else "success",
         "tool_output": output,
         **number_or_nothing(call, "durationMs"),
     }
+
+
+def _command_failed(output: object) -> bool:
+    """Is there a command that failed in what `run_commands` returns? The call itself is a success then."""
+    if isinstance(output, str) and output.startswith("["):
+        try:
+            output = json.loads(output)
+        except (ValueError, RecursionError):
+            return False
+    entries = output if isinstance(output, list) else ()
+    return any(isinstance(entry, dict) and entry.get("success") is False for entry in entries)
 
 
 def mcp_name(tool_name: str) -> str:

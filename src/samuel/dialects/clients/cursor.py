@@ -60,6 +60,7 @@ LIMITS = {
     (PRE, ASK): limited("Cursor asks for shell commands and MCP tools; for others Samuel denies instead"),
     (PRE, REWRITE): limited("Cursor takes a rewrite in `preToolUse`, together with its allow"),
     (PRE, CONTEXT): limited("messages and suggestions are shown only with a denial"),
+    (POST, CONTEXT): limited("messages and suggestions reach the model only in `postToolUse`"),
     (POST, OUTPUT): lost("Cursor takes no other output from a hook, but for MCP tools"),
     (STOP, CONTEXT): limited("messages and suggestions are not shown"),
     (END, EVENT): limited("Cursor does not wait for the hook to end"),

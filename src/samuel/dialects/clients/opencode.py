@@ -49,6 +49,7 @@ LIMITS = {
     (PRE, ASK): limited("a plugin of opencode cannot ask, so Samuel denies instead"),
     (PRE, CONTEXT): limited(NOT_SHOWN),
     (POST, EVENT): limited("opencode does not fire it for a call that failed before it ended"),
+    (POST, CONTEXT): limited(NOT_SHOWN),
     (STOP, FOLLOW_UP): lost("opencode has stopped when it tells so: a plugin cannot make it go on"),
     (STOP, CONTEXT): limited(NOT_SHOWN),
     (END, EVENT): limited("opencode fires it when a session is deleted, not when it ends"),

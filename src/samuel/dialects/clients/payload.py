@@ -65,14 +65,16 @@ def check_event(native_event: str, payload: Mapping[str, Any], key: str = "hook_
 
 def common_fields(payload: Mapping[str, Any], fields: Mapping[str, str] = COMMON) -> dict[str, Any]:
     """Fields of the payload under the names that contexts have for them, those that have a plain value."""
-    values = {key: payload.get(own) for own, key in fields.items()}
-    return {key: value for key, value in values.items() if isinstance(value, (str, bool)) and value != ""}
+    values = [(key, payload.get(own)) for own, key in fields.items()]
+    return {key: value for key, value in values if isinstance(value, (str, bool)) and value != ""}
 
 
 def tool_call(
     tools: Tools, tool_name: str, tool_input: Any, mcp: Callable[[str], str] | None = None
 ) -> dict[str, Any]:
     """The fields of a tool call."""
+    if tool_input is None:
+        raise PayloadError(f"the payload has no input of `{tool_name}`")
     return {
         "ability_id": common_name(tools, tool_name, mcp),
         "tool_name": tool_name,

@@ -1,0 +1,125 @@
+"""The page about agents' own hooks: what each client's dialect translates, honours, limits and loses."""
+
+from __future__ import annotations
+
+from page import NOTE, table
+
+from samuel.dialects.clients.client import POST, PRE, PROMPT, STOP, Client
+from samuel.dialects.clients.limits import ASK, CONTEXT, DENY, EVENT, FOLLOW_UP, OUTPUT, REWRITE
+from samuel.dialects.clients.table import CLIENTS
+from samuel.dialects.clients.tools import COMMON_NAMES
+from samuel.events.names import SESSION
+
+HEAD = """\
+# Agents' own hooks
+
+On this page you can look up what a hook of Samuel's can do inside an agent that has hooks of its own and calls
+`samuel emit --as AGENT EVENT` from them. `samuel hooks check --agent AGENT` says the same about the hooks of your
+project. **Cursor** and **Antigravity CLI** are written from their documentation and were not run; the others were.
+
+## In short { #in-short }
+"""
+
+SHORT = {
+    "deny a call": (PRE, DENY),
+    "ask about a call": (PRE, ASK),
+    "rewrite a call": (PRE, REWRITE),
+    "replace an output": (POST, OUTPUT),
+    "deny a prompt": (PROMPT, DENY),
+    "keep it going": (STOP, FOLLOW_UP),
+}
+
+KINDS = {
+    EVENT: "the event itself",
+    DENY: "deny",
+    ASK: "ask",
+    REWRITE: "rewrite the input",
+    OUTPUT: "replace the output",
+    FOLLOW_UP: "keep the session going",
+    CONTEXT: "messages and suggestions",
+}
+
+ALLOW = """\
+## Silence, not allow { #silence }
+
+Samuel says nothing where no hook objects, so that an agent's own permission prompts stay as they are. There are
+these exceptions:
+
+- **Codex**, **Copilot CLI** and **Cursor** take a rewritten input only together with their `allow`. A call that a
+  hook rewrote is not asked about again there.
+- **Antigravity CLI** denies a call when the answer has no decision. Its `allow` does not switch its own prompt
+  off.
+
+Claude Code, Gemini CLI, opencode and Cline take a rewrite without it.
+"""
+
+FAULTS = """\
+## What fails closed { #faults }
+
+On `UserPromptSubmit` and `PreAbilityCall` every error is a denial in the agent's own words, with the reason: a
+payload that is not JSON, a field that a newer version of the agent renamed, a samuel.toml that cannot be read, a
+guard that is not trusted, crashes or takes too long. On other events an error is a message, and the agent goes on.
+
+What Samuel cannot do: answer when it does not run. If `samuel` is not on PATH, is killed, or takes longer than the
+agent waits, the agent decides, and most let the call through.
+"""
+
+
+def agents_page() -> str:
+    """The whole page."""
+    sections = [_section(client) for client in CLIENTS.values()]
+    return NOTE + "\n".join([HEAD, _short(), ALLOW, FAULTS, _tools(), *sections])
+
+
+def _short() -> str:
+    rows = [
+        [f"[{client.title}](#{client.name})", *(_verdict(client, *what) for what in SHORT.values())]
+        for client in CLIENTS.values()
+    ]
+    return table(["agent", *SHORT], rows)
+
+
+def _verdict(client: Client, event: str, kind: str) -> str:
+    if event not in client.events.values():
+        return "lost"
+    limit = client.limits.get((event, kind))
+    return limit.verdict if limit else "honoured"
+
+
+def _tools() -> str:
+    names = list(COMMON_NAMES)
+    rows = [[client.title, *(_own_names(client, name) for name in names)] for client in CLIENTS.values()]
+    return f"""\
+## Names of tools {{ #tools }}
+
+`ability_id` is the same for all agents, so that one rule works everywhere; the agent's own name is in `tool_name`.
+A tool of an MCP server is `mcp:server/tool`, and any other tool keeps its own name. In `tool_input` a shell
+command is in `command`, and a file in `path`; the other keys are the agent's own. A filter on an agent's own name,
+like `match: {{ability_id: [Bash]}}`, never matches; `samuel hooks validate` warns of it.
+
+{table(["agent", *(f"`{name}`" for name in names)], rows)}"""
+
+
+def _own_names(client: Client, common: str) -> str:
+    return ", ".join(f"`{own}`" for own, tool in client.tools.items() if tool.name == common) or "-"
+
+
+def _section(client: Client) -> str:
+    events = [[f"`{ours}`", _natives(client, ours)] for ours in SESSION]
+    limits = [
+        [f"`{event}`", KINDS[kind], f"**{limit.verdict}**: {limit.why}"]
+        for (event, kind), limit in client.limits.items()
+    ]
+    return f"""\
+## {client.title} {{ #{client.name} }}
+
+`samuel emit --as {client.name} EVENT`
+
+{table(["event", f"event of {client.title}"], events)}
+Everything that is not in this table is honoured:
+
+{table(["event", "what", ""], limits)}"""
+
+
+def _natives(client: Client, ours: str) -> str:
+    return ", ".join(f"`{native}`" for native, event in client.events.items() if event == ours) or "never fired"

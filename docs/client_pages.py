@@ -1,0 +1,133 @@
+"""A page for each agent that `samuel bridge` connects: its files, its events, its trust, and what it cannot do."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+
+from page import NOTE, table
+
+from samuel.bridges.entries.entry_file import EntryFile
+from samuel.bridges.entries.hook_command import DEADLINE as DEADLINE_SECONDS
+from samuel.bridges.entries.hook_command import ON_PATH, TIMEOUT, hook_command
+from samuel.bridges.entries.json_hooks import JsonHooks
+from samuel.bridges.entries.layouts import LAYOUTS
+from samuel.bridges.entries.registered import registered_events
+from samuel.bridges.files import Level
+from samuel.bridges.trust_steps import STEPS
+from samuel.dialects.clients.client import DENIABLE
+from samuel.dialects.clients.table import CLIENTS
+
+HOME = Path("~")
+LEVELS: dict[Level, str] = {"project": "the project's, to commit", "user": "yours, for all projects"}
+KINDS = {
+    "event": "the event itself",
+    "deny": "a denial",
+    "ask": "`ask`",
+    "rewrite": "a rewritten input",
+    "context": "messages and suggestions",
+    "output": "a rewritten output",
+    "follow_up": "a request to go on",
+}
+
+MISSING = """\
+On events that can be denied, the hook denies when `samuel` is missing, fails or is killed, and says what to do. On
+the others it does nothing then.
+"""
+DEADLINE = """
+{title} waits {seconds} seconds for the hook. Where the system has the program `timeout`, a `samuel` that hangs is
+ended before that and the call is denied. Elsewhere the client ends the hook, and may go on with the call.
+"""
+DEADLINES = {
+    "opencode": f"\nThe plugin waits {TIMEOUT} seconds for `samuel`, then ends it and denies the call.\n",
+    "cline": "\nHow long Cline waits is not set by the hook. Where the system has the program `timeout`, a "
+    f"`samuel` that hangs is ended after {DEADLINE_SECONDS} seconds and the call is denied.\n",
+}
+
+
+def client_pages() -> dict[str, Callable[[], str]]:
+    """The pages by their names below docs/reference/."""
+    return {f"agents/{client}.md": partial(client_page, client) for client in LAYOUTS}
+
+
+def client_page(name: str) -> str:
+    client = CLIENTS[name]
+    source = (
+        f"What is here comes from the documentation of {client.title}; it was not run with it."
+        if client.documented
+        else f"The hooks were run with {client.title} itself against a model on the same machine."
+    )
+    parts = [
+        f"# {client.title}\n\n{NOTE}\n"
+        f"What `samuel bridge add {name}` connects, and what {client.title} does with the results of your hooks. "
+        f"{source}\n",
+        f"## Where its hooks are\n\n{_files(name)}",
+        f"## Trust\n\n{_trust(name)}",
+        f"## Events\n\n{_events(name)}",
+        f"## What it cannot do\n\n{_limits(name)}",
+        f"## When Samuel is missing\n\n{_missing(name)}",
+    ]
+    return "\n".join(parts)
+
+
+def _files(name: str) -> str:
+    layout = LAYOUTS[name]
+    home = str(layout.home({}, HOME))
+    rows = (
+        [(f"`{_path_text(layout.project, '')}`", LEVELS["project"], f"`samuel bridge add {name}`")]
+        if layout.project
+        else []
+    )
+    rows.append((f"`{_path_text(layout.user, f'{home}/')}`", LEVELS["user"], f"`samuel bridge add --user {name}`"))
+    text = table(("file", "whose", "command"), rows)
+    if not layout.project:
+        text += f"\n{CLIENTS[name].title} reads no hooks from a project.\n"
+    file_format = layout.user[0].format
+    if isinstance(file_format, JsonHooks):
+        comments = "may have comments" if file_format.comments else "must have no comments"
+        mark = "" if file_format.byte_order_mark else " and no byte order mark"
+        text += (
+            f"\nThe file {comments}; it must have no trailing commas{mark}: the client does not read it then.\n"
+        )
+    return text
+
+
+def _path_text(files: tuple[EntryFile, ...], base: str) -> str:
+    path = files[0].path if len(files) == 1 else f"{files[0].path.rpartition('/')[0]}/EVENT"
+    return base + path
+
+
+def _trust(name: str) -> str:
+    whose = {"project": "For the project's file", "user": "For your own file"}
+    lines = [f"- {whose[level]}: {STEPS[name, level]}.\n" for level in LEVELS if (name, level) in STEPS]
+    return "".join(lines) or f"{CLIENTS[name].title} asks for nothing: it runs the hooks that it finds.\n"
+
+
+def _events(name: str) -> str:
+    client = CLIENTS[name]
+    rows = []
+    for event in registered_events(name):
+        ours = client.events[event]
+        anchor = ours.lower()
+        rows.append((f"`{event}`", f"[`{ours}`](../events.md#{anchor})", "yes" if ours in DENIABLE else "no"))
+    return table((f"event of {client.title}", "event of Samuel", "can be denied"), rows)
+
+
+def _limits(name: str) -> str:
+    rows = [
+        (f"`{event}`", KINDS[kind], limit.verdict, limit.why)
+        for (event, kind), limit in CLIENTS[name].limits.items()
+    ]
+    return table(("event", "what", "verdict", "why"), rows) if rows else "Nothing that Samuel knows of.\n"
+
+
+def _missing(name: str) -> str:
+    deadline = DEADLINE.format(title=CLIENTS[name].title, seconds=TIMEOUT)
+    text = MISSING + DEADLINES.get(name, deadline)
+    file_format = LAYOUTS[name].user[0].format
+    if isinstance(file_format, JsonHooks):
+        event = next(event for event, ours in CLIENTS[name].events.items() if ours == "PreAbilityCall")
+        command = hook_command(ON_PATH, name, event)
+        text += f"\nThe command of `{event}` in a project:\n\n```sh\n{command}\n```\n"
+    return text

@@ -1,0 +1,104 @@
+from __future__ import annotations
+
+import os
+import re
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from samuel import paths
+from samuel.cli.bridge import bridge_context
+from samuel.cli.command_context import CommandContext, json_option
+from samuel.cli.output import OutputTable
+
+if TYPE_CHECKING:
+    from samuel.agents.installed import InstalledAgent
+    from samuel.bridges.state import BridgeState
+
+COLUMNS = ("agent", "installed", "version", "checked with", "hooks", "last proof")
+NOTHING = "-"
+_NUMBER = re.compile(r"\d+(?:\.\d+)+\S*(?<![.,;])")
+
+
+@click.command()
+@json_option
+@click.pass_obj
+def agents(here: CommandContext) -> int:
+    """List the agents and which of them are installed.
+
+    Shows their versions, the versions that Samuel was checked with, whether their hooks ask Samuel, and what the
+    last proof in this project concluded. A client that does not print its version in time is named in a warning.
+
+    \b
+        samuel agents
+        samuel agents --json
+    """
+    from samuel.agents.configured import configured  # all adapters, which `--help` does without
+    from samuel.agents.installed import installed_agents
+    from samuel.agents.table import AGENTS
+    from samuel.bridges.state import bridge_state
+    from samuel.config.load import load
+    from samuel.process.tree import own_all_children
+
+    own_all_children()  # only Samuel starts processes in this program
+    context = bridge_context(here)
+    settings = load(paths.Project(here.root).config).agents
+    chosen = {**AGENTS, **{name: configured(each) for name, each in settings.items()}}
+    found_agents = installed_agents(chosen.values(), os.environ, here.root)
+    bridges = {name: bridge_state(context, name) for name in chosen if name not in settings}
+    data = [_plain(agent, bridges.get(agent.name)) for agent in found_agents]
+    rows = [_row(agent, bridges.get(agent.name)) for agent in found_agents]
+    notes = [f"{agent.name}: {agent.problem}" for agent in found_agents if agent.problem]
+    notes += [f"{name}: {problem}" for name, bridge in bridges.items() if bridge for problem in bridge.problems]
+    table = OutputTable(COLUMNS, rows, dispensable=("hooks", "last proof"))
+    return here.out.answer({"agents": data}, table, warnings=notes)
+
+
+def _plain(agent: InstalledAgent, bridge: BridgeState | None) -> dict[str, Any]:
+    proof = bridge.proof if bridge else None
+    return {
+        "name": agent.name,
+        "program": agent.program,
+        "installed": bool(agent.path),
+        "path": agent.path,
+        "version": agent.version,
+        "checked": agent.checked,
+        "problem": agent.problem,
+        "install": agent.install,
+        "hooks": None if bridge is None else {"levels": bridge.levels, "problems": bridge.problems},
+        "proof": None
+        if proof is None
+        else {
+            "verdict": proof.verdict,
+            "version": proof.version,
+            "why": proof.why,
+            "checked_at": proof.checked_at,
+        },
+    }
+
+
+def _row(agent: InstalledAgent, bridge: BridgeState | None) -> tuple[str, ...]:
+    number = _NUMBER.search(agent.version)
+    version = number[0] if number else agent.version or ("?" if agent.problem else NOTHING)
+    return (
+        agent.name,
+        agent.path or NOTHING,
+        version,
+        agent.checked or NOTHING,
+        _hooks(bridge),
+        _proof(agent, bridge),
+    )
+
+
+def _hooks(bridge: BridgeState | None) -> str:
+    if bridge is None or not bridge.levels:
+        return NOTHING
+    levels = ", ".join(bridge.levels)
+    return f"{levels} (see below)" if bridge.problems else levels
+
+
+def _proof(agent: InstalledAgent, bridge: BridgeState | None) -> str:
+    if bridge is None or bridge.proof is None:
+        return NOTHING
+    proof = bridge.proof
+    return proof.verdict if proof.version == agent.version else f"{proof.verdict} (of {proof.version})"

@@ -1,0 +1,38 @@
+"""Which hooks of a project an agent would lose, told when the agent is connected."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from samuel.cli.command_context import CommandContext
+from samuel.dialects.clients.limits import LOST
+from samuel.dialects.clients.support import support
+from samuel.dialects.clients.table import CLIENTS
+from samuel.events import EVENTS
+
+
+class LostHandler(NamedTuple):
+    client: str
+    name: str
+    event: str
+    why: str
+
+    def __str__(self) -> str:
+        return (
+            f"{self.client}: `{self.name}` on {self.event} is lost: {self.why}; "
+            f"`samuel hooks check --agent {self.client}` shows all"
+        )
+
+
+def lost_handlers(here: CommandContext, clients: Sequence[str]) -> list[LostHandler]:
+    """The handlers of session events whose answers these clients ignore, or whose events they never fire."""
+    lost = []
+    with here.open() as app:
+        for event in (kind.name for kind in EVENTS if kind.family == "session"):
+            for step in app.chains[event].steps:
+                for client in clients:
+                    verdict, why = support(CLIENTS[client], step.handler, event)
+                    if verdict == LOST:
+                        lost.append(LostHandler(client, step.handler.name, event, why))
+    return lost

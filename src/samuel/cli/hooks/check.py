@@ -1,0 +1,51 @@
+from __future__ import annotations
+
+import click
+
+from samuel.app import App
+from samuel.app.tool_names import tool_name_warnings
+from samuel.cli.command_context import CommandContext, env_option, json_option
+from samuel.cli.output import OutputTable
+from samuel.dialects.clients.client import Client
+from samuel.dialects.clients.limits import LOST
+from samuel.dialects.clients.support import support
+from samuel.dialects.clients.table import client as client_named
+from samuel.events import EVENTS
+
+COLUMNS = ("name", "event", "verdict", "why")
+
+
+@click.command()
+@click.option("--agent", required=True, metavar="AGENT", help="The agent whose own hooks call Samuel: claude, …")
+@env_option
+@json_option
+@click.pass_obj
+def check(here: CommandContext, agent: str, environment: str) -> int:
+    """Check which hooks an agent honours.
+
+    For each handler of a session event, when the agent calls Samuel from its own hooks: `honoured`; `limited`, if
+    only a part of what it may answer counts; or `lost`, if the agent ignores what it answers or never fires the
+    event. Exits with 1 if one is lost.
+
+    \b
+        samuel hooks check --agent claude
+    """
+    client = client_named(agent)
+    with here.open(environment=environment) as app:
+        rows = _rows(app, client)
+        warnings = [*app.warnings, *tool_name_warnings(app)]
+    lost = [row for row in rows if row["verdict"] == LOST]
+    blocks = [OutputTable(COLUMNS, [[row[column] or "-" for column in COLUMNS] for row in rows], folded=("why",))]
+    text = [] if rows else [f"no hook handles an event of a session, so {client.title} can lose none"]
+    data = {"agent": client.name, "documented": client.documented, "handlers": rows}
+    return here.out.answer(data, *(blocks if rows else text), ok=not lost, warnings=warnings)
+
+
+def _rows(app: App, client: Client) -> list[dict[str, str]]:
+    """Event by event, in the order they run."""
+    rows = []
+    for event in (kind.name for kind in EVENTS if kind.family == "session"):
+        for step in app.chains[event].steps:
+            verdict, why = support(client, step.handler, event)
+            rows.append({"name": step.handler.name, "event": event, "verdict": verdict, "why": why})
+    return rows
