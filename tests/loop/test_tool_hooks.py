@@ -303,3 +303,10 @@ def test_the_tool_calls_of_a_recipe_name_it(
     payloads = [json.loads(bytes(call.payload)) for call in guarded.calls()]
     names = {(payload["recipe_name"], payload["session_id"]) for payload in payloads}
     assert names == {("tidy", data["session_id"])}
+
+
+def test_a_guard_that_asks_denies_where_nobody_is_there_to_ask(guarded: GuardedLoop) -> None:
+    hook = guarded.loop.root / ".samuel/hooks/guard.py"
+    hook.write_text(GUARD.replace('"deny"', '"ask"'))
+    guarded.run("rm victim.txt")
+    assert guarded.victim.exists()
