@@ -50,7 +50,6 @@ fuzz: $(READY)
 agents: $(READY)
 	-$(PYTHON) tests/live/install.py
 	-$(BIN)/python tests/live/install_python.py
-	-$(PYTHON) tests/live/install.python.py
 	SAMUEL_TESTS=full $(PYTHON) tests/live/offline.py $(BIN)/python -m pytest -n 2 -v tests/live
 
 # What the tests run in their own processes; the share that must be covered is in pyproject.toml.
