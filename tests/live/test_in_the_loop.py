@@ -51,7 +51,7 @@ def test_a_guard_holds_in_a_looped_client_and_every_call_is_judged(live: LivePro
 @pytest.mark.parametrize("client", ["claude"], indirect=True)
 def test_a_guard_holds_in_an_agent_of_samuel_toml_that_wraps_a_client(live: LiveProject, client: str) -> None:
     command = ["env", *AGENTS[client].command]
-    variables = [*AGENTS[client].env, "IS_SANDBOX"]
+    variables = [*AGENTS[client].env]
     wrapper = (
         f'[agents.wrapper]\ncommand = {command}\nenv = {variables}\nstream = "{client}"\nhooks = "{client}"\n'
     )
