@@ -31,6 +31,7 @@ BENCHMARKS = (
     "bench_loop",
     "bench_routing",
     "bench_session",
+    "bench_shell",
 )
 
 

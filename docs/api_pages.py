@@ -208,6 +208,14 @@ def open_section() -> Iterator[str]:
     yield '```py\nwith samuel.open(".") as app:\n    fired = app.fire("quality.check", commands=["true"])\n```\n'
 
 
+def shell_section() -> Iterator[str]:
+    yield "### shell\n"
+    yield (
+        "`samuel.shell.commands(text)` says which commands a shell would run for a text. "
+        "[Shell commands](shell.md) describes what it returns.\n"
+    )
+
+
 def nothing() -> Iterator[str]:
     """For names that another section covers."""
     return iter(())
@@ -221,4 +229,5 @@ PARTS: dict[str, Callable[[], Iterator[str]]] = {
     "__version__": version_section,
     "events": events_section,
     "open": open_section,
+    "shell": shell_section,
 }

@@ -128,6 +128,6 @@ def _missing(name: str) -> str:
     file_format = LAYOUTS[name].user[0].format
     if isinstance(file_format, JsonHooks):
         event = next(event for event, ours in CLIENTS[name].events.items() if ours == "PreAbilityCall")
-        command = hook_command(ON_PATH, name, event, file_format.denial)
+        command = hook_command(ON_PATH, name, event)
         text += f"\nThe command of `{event}` in a project:\n\n```sh\n{command}\n```\n"
     return text

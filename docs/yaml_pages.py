@@ -64,6 +64,12 @@ HANDLER = {
             "Any exit code other than 0 is a crash, including 2: a denial is in the answer.",
         ),
         "shell": ("boolean", "`false`", "Whether to pass the text to `sh -c`."),
+        "protocol": (
+            "text",
+            "-",
+            "`agent/event`, like `claude/PreToolUse`: the script was written for this event of this agent, and "
+            "reads and answers [in its format](hook-sources.md#formats).",
+        ),
     },
     "python": {
         "kind": ("string", MUST, "`python`: a function of one argument, the event. It runs in a worker."),
@@ -134,7 +140,10 @@ CONFIGS: dict[str, dict[str, dict[str, tuple[str, str, str]]]] = {
         }
     },
     "policy_guard": {
-        "": {"rules": ("list of tables", "none", "The first rule that matches decides.")},
+        "": {
+            "rules": ("list of tables", "none", "The first rule that matches decides."),
+            "opaque": ("string", "`ask`", "`deny`, `ask` or `allow`: about commands that cannot be read."),
+        },
         "rules": {
             "decision": ("string", MUST, "`deny`, `ask` or `allow`."),
             "reason": ("text", "the rule's number", "The message to the person."),
@@ -143,6 +152,9 @@ CONFIGS: dict[str, dict[str, dict[str, tuple[str, str, str]]]] = {
             "operation_key": ("globs", "any", "The operation."),
             "environment": ("globs", "any", "Samuel's, or the one that the input names."),
             "path": ("patterns", "any", "Any path that the input names. Not with `allow`."),
+            "program": ("globs", "any", "The program of one of the commands that a shell would run."),
+            "arguments": ("globs", "any", "Its arguments. An entry with several words needs all of them."),
+            "paths": ("patterns", "any", "Its paths, in arguments and redirects. Not with `allow`."),
         },
     },
     "knowledge_trigger": {

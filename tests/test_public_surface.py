@@ -34,6 +34,7 @@ def test_public_names_of_samuel_are_these() -> None:
         "events",
         "hook",
         "open",
+        "shell",
     ]
 
 
@@ -61,6 +62,13 @@ def test_every_event_has_its_payload_in_samuel_events() -> None:
 @pytest.mark.parametrize("name", samuel.events.__all__)
 def test_the_names_of_samuel_events(name: str) -> None:
     assert getattr(samuel.events, name) is not None
+
+
+def test_the_names_of_samuel_shell_are_these_and_the_parser_is_loaded_only_to_read() -> None:
+    assert samuel.shell.__all__ == ["Opaque", "Reading", "Redirect", "ShellCommand", "commands"]
+    code = "import samuel, sys; {}; print('tree_sitter' in sys.modules)"
+    assert run(code.format("samuel.shell.commands")) == "False"
+    assert run(code.format("samuel.shell.commands('ls')")) == "True"
 
 
 def test_a_hook_file_that_imports_samuel_pays_for_nothing_else() -> None:

@@ -16,7 +16,7 @@ TYPE_CHECKING = False  # `typing` would double what `samuel --version` costs; ty
 if TYPE_CHECKING:
     from typing import Any
 
-    from samuel import events
+    from samuel import events, shell
     from samuel.app import App, Machine, Overrides, open
     from samuel.dispatch.record import Fired, HandlerCall
     from samuel.errors import ConfigError, SamuelError, UnknownEvent, UsageError
@@ -53,14 +53,15 @@ __all__ = [
     "events",
     "hook",
     "open",
+    "shell",
 ]
 
 
 def __getattr__(name: str) -> Any:
     import importlib
 
-    if name == "events":
-        return importlib.import_module("samuel.events")
+    if name in ("events", "shell"):
+        return importlib.import_module(f"samuel.{name}")
     if name in _WHERE:
         return getattr(importlib.import_module(_WHERE[name]), name)
     raise AttributeError(f"module `samuel` has no attribute `{name}`")

@@ -30,6 +30,8 @@ from samuel.process.containers import engine
 from samuel.process.git.program import git_program
 from samuel.process.walls import limits
 from samuel.process.walls.walls import BWRAP, counts_processes, strength
+from samuel.sources.client_hooks.find import read_files
+from samuel.sources.client_hooks.places import present, project_places
 from samuel.sources.environment import HOW
 from samuel.version import __version__
 
@@ -56,7 +58,13 @@ def examine(root: Path, open_app: Callable[..., App]) -> Examination:
     try:
         with open_app(root, fresh=True) as app:
             chains = app.chains
-            findings += [*_hooks(app.handlers), *_environment(app), *_plugins(app), *_chains(chains.values())]
+            findings += [
+                *_hooks(app.handlers),
+                *_client_hooks(app),
+                *_environment(app),
+                *_plugins(app),
+                *_chains(chains.values()),
+            ]
             findings += [*_abilities(app), *_knowledge(root)]
             findings += [Finding("warning", warning) for warning in tool_name_warnings(app)]
             if any(handler.runtime == "oci" for handler in app.handlers) or _sandboxed(app):
@@ -161,6 +169,16 @@ def _hooks(all_handlers: Iterable[Handler]) -> Iterator[Finding]:
             )
     active = sum(handler.status is HandlerStatus.ACTIVE for handler in handlers)
     yield Finding("ok", f"{active} handlers are active")
+
+
+def _client_hooks(app: App) -> Iterator[Finding]:
+    """Hooks for other agents that the project has and does not import."""
+    idle = [agent for agent in present(app.paths.root) if agent not in app.config.import_hooks]
+    places = project_places(app.paths.root, idle)
+    if files := [read.file for read in read_files(places) if read.hooks or read.problems]:
+        listed = ", ".join(f'"{agent}"' for agent in idle)
+        hint = f"`import_hooks = [{listed}]` in samuel.toml runs them for every agent, once you trust them"
+        yield Finding("note", f"hooks of other agents are not imported: {', '.join(files)}", hint)
 
 
 def _environment(app: App) -> Iterator[Finding]:

@@ -25,6 +25,7 @@ LIVE = "live"  # in the user's state: which runs are under way
 CANARIES = "canaries"  # in the user's state: which proofs of bridges are under way
 DISABLED = ".disable"  # the ending that switches a hook file off
 LOCK = "samuel.lock"  # beside samuel.toml; the user's own in ~/.samuel
+CLIENT_DIRS = (".claude", ".codex", ".cursor")  # of a project: agents keep settings and state of their own there
 SCRIPTED = ".samuel/scripted"  # the steps of the scripted agent
 
 

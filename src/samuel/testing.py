@@ -148,15 +148,20 @@ class SamuelProject:
 
     def trust(self) -> None:
         """Agree to every hook file and plugin of the project as it is now, like `samuel trust --yes`."""
+        from samuel.config import load
         from samuel.plugins.installed import texts
         from samuel.shipped.table import SHIPPED_HOOKS
+        from samuel.sources.client_hooks import find as client_hooks
         from samuel.sources.yaml_hooks import files
         from samuel.trust.items import review
         from samuel.trust.repository import trust_key
         from samuel.trust.store import TrustStore
 
         store = TrustStore(self.user.state / "trust", trust_key(self.root))
-        items = review(self.root, store.load(), texts(self.root), files(self.root, SHIPPED_HOOKS))
+        imports = load(self.root / "samuel.toml").import_hooks
+        own_texts = [*texts(self.root), *client_hooks.texts(self.root, imports)]
+        own_files = [*files(self.root, SHIPPED_HOOKS), *client_hooks.files(self.root, imports).items()]
+        items = review(self.root, store.load(), own_texts, own_files)
         here = [(item.name, item.digest, item.content) for item in items if item.digest and item.state != "gone"]
         store.agree(here, at="", root=str(self.root))
         store.revoke([item.name for item in items if item.state == "gone"])

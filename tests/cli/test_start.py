@@ -133,7 +133,7 @@ def test_unknown_commands_name_the_nearest(samuel):
         2,
         "",
         "error: `xyzzy` is not a command; the commands are list, explain, fire, validate, check, enable, "
-        "disable, register, log, replay, new, schema\n"
+        "disable, register, log, replay, new, import, schema\n"
         "see `samuel hooks --help`\n",
     )
 

@@ -134,7 +134,10 @@ def test_every_key_of_samuel_toml_is_on_its_page() -> None:
             [*LockedPlugin.__struct_fields__, FILE, *(f"{place}/" for place in PLUGIN_DIRS)],
         ),
         ("reference/abilities.md", [status.value for status in CallStatus]),
-        ("how-to/guard-by-policy.md", ["decision", "reason", *NAMES, "environment", "path"]),
+        (
+            "how-to/guard-by-policy.md",
+            ["decision", "reason", *NAMES, "environment", "path", "program", "arguments", "paths"],
+        ),
         ("how-to/build-check-at-session-stop.md", list(Build.__struct_fields__)),
         ("how-to/documents-by-intent.md", list(Trigger.__struct_fields__)),
         ("how-to/use-your-agent.md", [*AGENTS, *(name for agent in AGENTS.values() for name in agent.env)]),

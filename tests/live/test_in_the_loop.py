@@ -52,9 +52,14 @@ def test_a_guard_holds_in_a_looped_client_and_every_call_is_judged(live: LivePro
 def test_a_guard_holds_in_an_agent_of_samuel_toml_that_wraps_a_client(live: LiveProject, client: str) -> None:
     command = ["env", *AGENTS[client].command]
     variables = [*AGENTS[client].env]
-    wrapper = (
-        f'[agents.wrapper]\ncommand = {command}\nenv = {variables}\nstream = "{client}"\nhooks = "{client}"\n'
-    )
+    wrapper = f"""
+[agents.wrapper]
+command = {command}
+prompt = "stdin"
+env = {variables}
+stream = "{client}"
+hooks = "{client}"
+"""
     live.write("samuel.toml", SETTINGS.format(client="wrapper") + wrapper)
     live.write("prd.md", "# Plan\n\n- [ ] 1.1 Write the file `rewritten`\n")
     victim = guard_project(live)

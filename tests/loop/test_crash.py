@@ -3,8 +3,8 @@
 The scenario has a usage limit, a failed attempt, a task that gets blocked and leaves debris, a question and its
 answer, a commit for each completed task, a budget, and files that a person had changed before. Every write, fsync
 and rename is a place to die, and so is any moment in between. `make crash` tries each operation that changes what
-is on the disk, some of the others, and 60 random moments; `make test` tries 16 operations, spread over the runs,
-and 6 random moments. Both are split into parts, so that several workers share them.
+is on the disk, some of the others, and 60 random moments; `make test` tries eight operations,
+spread over the runs, and 4 random moments. Both are split into parts, so that several workers share them.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 from tests.length import FULL, at_length
@@ -25,9 +26,9 @@ from samuel.loop.run import Run, RunFile
 from samuel.paths import User
 from samuel.tasks.store import TaskStore
 
-OPERATION_PARTS = at_length(16, 48)
+OPERATION_PARTS = at_length(8, 48)
 MOMENT_PARTS = at_length(1, 10)
-MOMENTS_OF_A_PART = 6
+MOMENTS_OF_A_PART = at_length(4, 6)
 
 # Iterations are counted when they are settled, so this agent does the same after a kill as it would have done.
 AGENT = """#!/bin/sh
@@ -100,7 +101,8 @@ prompt = "stdin"
 stream = "claude"
 """
 # Runs the loop with a disk that kills its own process at the n-th operation (0: never), and answers the question.
-# It prints the numbers of the operations that rename, remove or append to a file, then how many there were.
+# It prints the numbers of the operations that put a file of the work tree back, a dash, those of the operations
+# that rename, remove or append to a file, and how many there were.
 DRIVER = """
 import os, signal, subprocess, sys
 from pathlib import Path
@@ -114,6 +116,7 @@ from samuel.tasks.store import TaskStore
 class Deadly(Disk):
     left = int(sys.argv[1])
     count = 0
+    putting = []
     changing = []
     last = ""
 
@@ -125,6 +128,8 @@ class Deadly(Disk):
             appends = name == "write" and Deadly.last not in ("create", "chmod", "write")
             if name in ("replace", "remove") or appends:
                 Deadly.changing.append(Deadly.count)
+            if sys._getframe(1).f_globals["__name__"] == "samuel.files.put_inside":
+                Deadly.putting.append(Deadly.count)
             Deadly.last = name
         return super().__getattribute__(name)
 
@@ -135,7 +140,7 @@ while run is None or run.exit_reason in (None, "waiting"):
         subprocess.run([sys.executable, "-m", "samuel", "run", "answer", "q1", "use spaces"], check=True)
     with App(".", machine=Machine(disk=Deadly()), overrides=Overrides(trust_everything=True)) as app:
         run = app.loop(Stop()).run(25, ["mine"])
-print(run.exit_reason, *Deadly.changing, Deadly.count, file=sys.stderr)
+print(run.exit_reason, *Deadly.putting, "-", *Deadly.changing, Deadly.count, file=sys.stderr)
 """
 END = "tasks_blocked"
 
@@ -172,18 +177,29 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     use_home(tmp_path / "home", monkeypatch)
 
 
+class Operations(NamedTuple):
+    """The numbers of operations to die at."""
+
+    all: list[int]
+    """Those that change a file, and some others."""
+    putting: list[int]
+    """Those that put a file of the work tree back: few, and in the middle of what must be done as a whole."""
+
+
 @pytest.fixture(scope="session")
-def operations(initial_project: Path, tmp_path_factory: pytest.TempPathFactory) -> list[int]:
-    """The operations to die at, of runs that nothing disturbs: those that change a file, and some others."""
+def operations(initial_project: Path, tmp_path_factory: pytest.TempPathFactory) -> Operations:
+    """The operations of runs that nothing disturbs."""
     place = tmp_path_factory.mktemp("undisturbed")
     with pytest.MonkeyPatch.context() as monkeypatch:
         use_home(place / "home", monkeypatch)
         root = copy_of(initial_project, place / "project")
-        reason, *changing, last = end_of(driven(root))
+        reason, *numbers, last = end_of(driven(root))
         assert reason == END
         check_the_end(root)
         assert len(check_history(root)[0].attempts) == len(ITERATIONS)
-    return sorted({*map(int, changing), *range(1, int(last) + 1, 25)})
+    middle = numbers.index("-")
+    putting, changing = map(int, numbers[:middle]), map(int, numbers[middle + 1 :])
+    return Operations(sorted({*changing, *range(1, int(last) + 1, 25)}), sorted(putting))
 
 
 def use_home(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -305,14 +321,17 @@ def check_refs(root: Path, first: RunHistory, second: RunHistory) -> None:
 
 @pytest.mark.parametrize("part", range(OPERATION_PARTS))
 def test_a_run_killed_at_a_write_fsync_or_rename_resumes(
-    part: int, operations: list[int], initial_project: Path, tmp_path: Path
+    part: int, operations: Operations, initial_project: Path, tmp_path: Path
 ) -> None:
-    assert len(operations) > 60
+    assert len(operations.all) > 60
     if FULL:
-        numbers = operations[part::OPERATION_PARTS]
+        numbers = operations.all[part::OPERATION_PARTS]
+    elif part < 2:
+        numbers = [operations.putting[-part] + 1]  # with the file gone, and others not yet
     else:
-        width = len(operations) // OPERATION_PARTS
-        numbers = [operations[part * width + random.Random(len(operations) + part).randrange(width)]]
+        width = len(operations.all) // (OPERATION_PARTS - 2)
+        chance = random.Random(len(operations.all) + part)
+        numbers = [operations.all[(part - 2) * width + chance.randrange(width)]]
     for number in numbers:
         root = copy_of(initial_project, tmp_path / f"at-{number}")
         died = driven(root, number)

@@ -7,6 +7,7 @@ The agent is a stand-in that takes hooks, calls them and reports as Claude Code 
 from __future__ import annotations
 
 import json
+import shutil
 from typing import Any
 
 import pytest
@@ -14,6 +15,7 @@ from click.testing import CliRunner
 
 from samuel.agents.table import find
 from samuel.app import Overrides
+from samuel.cli.edge import run as run_command
 from samuel.cli.root import samuel
 from samuel.cli.run.unguarded import accepting_unguarded
 from samuel.errors import SamuelError
@@ -248,3 +250,33 @@ def test_a_project_cannot_accept_that_a_guard_of_the_user_does_not_hold(guarded:
     with guarded.loop.project.open(overrides=accepted) as app:
         agent = find("mine", app.workplace.agents)
         assert app.workplace.tool_hooks.refusal(agent, "host") == ""
+
+
+@pytest.mark.skipif(shutil.which("bwrap") is None, reason="needs bubblewrap")
+def test_a_guard_holds_in_a_sandbox_where_its_hooks_cannot_be_changed(guarded: GuardedLoop) -> None:
+    guarded.configure('hooks = "claude"', 'sandbox = "bwrap"')
+    change = "find .samuel/run/bridge -name samuel -exec sh -c 'echo exit > $1' - {} ';'"
+    guarded.run(change, "rm victim.txt", "echo hi > hi.txt", DONE)
+    assert guarded.victim.exists()
+    assert guarded.attempt.outcome == "completed"
+    assert guarded.attempt.coverage is not None
+    assert guarded.attempt.coverage.words == "4 of 4 tool calls judged"
+
+
+def test_the_tool_calls_of_a_recipe_name_it(
+    guarded: GuardedLoop, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    root = guarded.loop.root
+    recipe = root / ".samuel/recipes/tidy.md"
+    recipe.parent.mkdir(parents=True)
+    recipe.write_text("---\nname: tidy\ndescription: Tidy up\n---\nTidy up.\n")
+    (root / "script.txt").write_text("echo hi > hi.txt\nrm victim.txt\n")
+    monkeypatch.chdir(root)
+    monkeypatch.setenv("SAMUEL_TRUST", "all")
+    assert run_command(["recipe", "run", "tidy", "--json"]) == 0
+    assert guarded.victim.exists()
+    data = json.loads(capsys.readouterr().out)["data"]
+    assert data["coverage"] == {"calls": 2, "judged": 2, "matched_by": "id"}
+    payloads = [json.loads(bytes(call.payload)) for call in guarded.calls()]
+    names = {(payload["recipe_name"], payload["session_id"]) for payload in payloads}
+    assert names == {("tidy", data["session_id"])}

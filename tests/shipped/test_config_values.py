@@ -39,8 +39,8 @@ def hook(name: str, config: str, event: str = "") -> YamlHook:
         ),
         (
             "policy_guard",
-            "rules:\n- decision: deny\n  paths: x",
-            "hook.yaml:7: unknown key `paths` in `config.rules[0]` (did you mean `path`?)",
+            "rules:\n- decision: deny\n  pathes: x",
+            "hook.yaml:7: unknown key `pathes` in `config.rules[0]` (did you mean `paths`?)",
         ),
         (
             "policy_guard",
@@ -52,6 +52,12 @@ def hook(name: str, config: str, event: str = "") -> YamlHook:
             "rules: [{decision: allow, path: x}]",
             "a rule with `decision: allow` cannot have `path`",
         ),
+        (
+            "policy_guard",
+            "rules: [{decision: allow, program: x, paths: x}]",
+            "a rule with `decision: allow` cannot have `paths`",
+        ),
+        ("policy_guard", "opaque: maybe", "`opaque` must be one of `deny`, `ask`, `allow`, not `maybe`"),
         ("session_stop_build_check", "builds: [{command: make}]", "`paths` is missing"),
         (
             "session_stop_build_check",

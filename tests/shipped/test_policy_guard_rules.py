@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from samuel.shipped.policy_guard.rules import GuardedCall, Policy, Rule, first_match
+from samuel.shipped.policy_guard.rules import GuardedCall, Policy, PolicyVerdict, Rule, judge
 
 
 def call(environments: tuple[str, ...] = (), paths: tuple[str, ...] = (), **fields: Any) -> GuardedCall:
@@ -12,7 +12,7 @@ def call(environments: tuple[str, ...] = (), paths: tuple[str, ...] = (), **fiel
 
 
 def fits(rule: Rule, guarded_call: GuardedCall) -> bool:
-    return first_match(Policy((rule,)), guarded_call) is not None
+    return judge(Policy((rule,)), guarded_call) is not None
 
 
 def test_the_first_matching_rule_of_a_policy_decides() -> None:
@@ -23,9 +23,9 @@ def test_the_first_matching_rule_of_a_policy_decides() -> None:
             Rule("ask"),
         )
     )
-    assert first_match(policy, call(ability_id="abc")) == (2, policy.rules[1])
-    assert first_match(policy, call(ability_id="b")) == (3, policy.rules[2])
-    assert first_match(Policy(), call(ability_id="b")) is None
+    assert judge(policy, call(ability_id="abc")) == PolicyVerdict("allow", 2, policy.rules[1])
+    assert judge(policy, call(ability_id="b")) == PolicyVerdict("ask", 3, policy.rules[2])
+    assert judge(Policy(), call(ability_id="b")) is None
 
 
 def test_a_policy_rule_matches_only_if_all_its_conditions_do() -> None:

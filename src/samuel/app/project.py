@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     from samuel.loop.workplace import Workplace
     from samuel.prompts.prompt_context import PromptContext
     from samuel.sessions.recorder import SessionRecorder
+    from samuel.sources.client_hooks.places import HookPlace
     from samuel.sources.discover import DiscoveryContext
     from samuel.sources.environment import Environment
     from samuel.sources.yaml_cache import YamlHookCache
@@ -268,11 +269,25 @@ class App:
             [base / place for base in both for place in paths.HOOK_DIRS],
             [
                 self.paths.root / paths.YAML_HOOKS,
+                *(place.path for places in self.hook_places for place in places),
                 *(base / place for base in both for place in paths.PLUGIN_DIRS),
             ],
             self.paths.root,
-            f"{self.trust_stamp} {self.plugins.stamp} {self.environment} {self._named_by_settings}",
+            f"{self.trust_stamp} {self.plugins.stamp} {self.environment} {self._named_by_settings} "
+            f"{self.hook_places}",
             fresh=self._fresh,
+        )
+
+    @cached_property
+    def hook_places(self) -> tuple[list[HookPlace], list[HookPlace]]:
+        """The files with hooks of other agents that are imported: the project's, and the user's."""
+        if not self.config.import_hooks and not self.personal.import_hooks:
+            return [], []
+        from samuel.sources.client_hooks.places import project_places, user_places
+
+        return (
+            project_places(self.paths.root, self.config.import_hooks),
+            user_places(self.user.home, self.personal.import_hooks),
         )
 
     def _discover(self, own: list[Handler]) -> tuple[Handler, ...]:
@@ -315,6 +330,8 @@ class App:
 
     def discovery_context(self) -> DiscoveryContext:
         """What discovery looks at, for this project and this user."""
+        from samuel.sources.client_hooks.find import ClientHooks
+        from samuel.sources.client_hooks.last_trusted import LastTrusted
         from samuel.sources.declarations import DeclarationCache
         from samuel.sources.discover import DiscoveryContext
         from samuel.sources.yaml_hooks import YamlHooks
@@ -333,6 +350,12 @@ class App:
             plugin_settings=self.config.plugins,
             environments=self.user.environments,
             yaml_hooks=YamlHooks(self.paths.root, self.environment_here, self.yaml_files, self.permit),
+            client_hooks=ClientHooks(
+                self.paths.root,
+                *self.hook_places,
+                LastTrusted(self.user.state / "client-hooks" / trust_key(self.paths.root)),
+                self.permit,
+            ),
             permit=self.permit,
             python=self._runtimes.python,
             project_answers=answers(trust_key(self.paths.root), self.paths.root),

@@ -21,6 +21,9 @@ from samuel.plugins.installed import titled
 from samuel.printable import safe
 from samuel.shipped.table import SHIPPED_HOOKS
 from samuel.sources import yaml_hooks
+from samuel.sources.client_hooks import find as client_hooks
+from samuel.sources.client_hooks.client_hook import AGREEMENT
+from samuel.sources.client_hooks.last_trusted import LastTrusted
 from samuel.sources.declarations import stored_declarations
 from samuel.sources.distributions import look_up, trust_name
 from samuel.sources.yaml_cache import YamlHookCache
@@ -55,8 +58,13 @@ class Consent:
         own = [
             *(*texts, *commands.texts(settings), *self._task_checks(settings)),
             *(*plugin_texts(self.root), *ability_trust.texts(abilities)),
+            *client_hooks.texts(self.root, settings.import_hooks),
         ]
-        files = [*yaml_hooks.files(self.root, SHIPPED_HOOKS), *ability_trust.files(self.root, abilities).items()]
+        files = [
+            *yaml_hooks.files(self.root, SHIPPED_HOOKS),
+            *ability_trust.files(self.root, abilities).items(),
+            *client_hooks.files(self.root, settings.import_hooks).items(),
+        ]
         return review(self.root, self._store.load(), own, files)
 
     def _task_checks(self, settings: Config) -> list[commands.CommandText]:
@@ -99,6 +107,9 @@ class Consent:
             directory = name.removeprefix("plugin:")
             last = stored_declarations(self._state / "declarations" / self._key).get(name)
             return {titled(directory), *([last.owner] if last and last.owner else [])}
+        if name.startswith(AGREEMENT):
+            last_trusted = LastTrusted(self._state / "client-hooks" / self._key)
+            return {hook.name for hook in last_trusted.of(str(self.root / name.removeprefix(AGREEMENT)))}
         file = Path(name)
         if str(file.parent) == paths.YAML_HOOKS:
             read = YamlHookCache(SHIPPED_HOOKS, self._state / "yaml" / self._key).last(str(self.root / name))

@@ -201,6 +201,37 @@ def _distinct(listed: list[str]) -> tuple[str, ...]:
     return tuple(listed)
 
 
+HOOK_AGENTS = ("claude", "codex", "cursor")  # whose hook files can be imported; a test compares them
+
+
+def hook_sources(value: object) -> tuple[str, ...]:
+    """Agents whose hooks are imported, and directories of plugins below the project's root, with a `/`."""
+    return tuple(item if item in HOOK_AGENTS else _plugin_directory(item) for item in names(value))
+
+
+def user_hook_sources(value: object) -> tuple[str, ...]:
+    """The same for a user: directories of plugins are absolute, or begin with `~/`."""
+    listed = names(value)
+    for item in listed:
+        if item not in HOOK_AGENTS and not item.startswith(("/", "~/")):
+            raise ValueError(f"{_HOOK_SOURCES} that begins with `/` or `~/`; `{item}` is neither")
+    return listed
+
+
+def _plugin_directory(item: str) -> str:
+    if item in (".", "./"):
+        return "."
+    if "/" not in item:
+        raise ValueError(f"{_HOOK_SOURCES}, like `./plugins/team`; `{item}` is neither")
+    try:
+        return inner_path(item.rstrip("/"))
+    except ValueError as error:
+        raise ValueError(f"lists `{item}`, which {error}") from None
+
+
+_HOOK_SOURCES = f"must list agents ({', '.join(HOOK_AGENTS)}) or directories of plugins"
+
+
 def patterns(value: object) -> tuple[str, ...]:
     """A glob or a list of globs. Their length is limited: matching takes time quadratic in it."""
     items = value if isinstance(value, list) else [value]

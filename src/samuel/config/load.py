@@ -49,6 +49,7 @@ def read_config(file: Path, top: ConfigTable) -> Config:
         hooks=_hooks(top.table("hooks")),
         methodology=_methodologies(top.table("methodology")),
         distributions=top.take("distributions", kinds.names, Config.distributions),
+        import_hooks=top.take("import_hooks", kinds.hook_sources, Config.import_hooks),
         pass_env=top.take("pass_env", kinds.variables, Config.pass_env),
         guardrails=_guardrails(top.table("guardrails")),
         limits=_limits(top.table("limits")),

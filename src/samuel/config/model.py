@@ -238,6 +238,9 @@ class Config:
     distributions: tuple[str, ...] = ()
     """The installed Python distributions whose `samuel.hooks` entry points are used."""
 
+    import_hooks: tuple[str, ...] = ()
+    """The agents whose hooks in the project run here too, and directories of plugins for such agents."""
+
     pass_env: tuple[str, ...] = ()
     """The host's variables that hooks receive in addition to the clean set."""
 

@@ -29,6 +29,9 @@ class Personal:
     environment: str = ""
     """The environment of this machine: dev, prod, …; it wins over samuel.toml's."""
 
+    import_hooks: tuple[str, ...] = ()
+    """The agents whose hooks in the home directory run in every project, and directories of plugins for them."""
+
     live: bool = True
     """`[display]`: a live display where there is a terminal."""
 
@@ -62,6 +65,7 @@ def load_personal(file: Path) -> Personal:
     personal = Personal(
         agent=top.take("agent", kinds.identifier, Personal.agent),
         environment=top.take("environment", kinds.identifier, Personal.environment),
+        import_hooks=top.take("import_hooks", kinds.user_hook_sources, Personal.import_hooks),
         live=display.take("live", kinds.flag, Personal.live),
         verbose=display.take("verbose", kinds.flag, Personal.verbose),
     )

@@ -65,6 +65,11 @@ _KINDS: Mapping[Kind, Schema | None] = {
     kinds.patterns: {"anyOf": [_NAME, {"type": "array", "items": _NAME, "minItems": 1}]},
     kinds.any_patterns: {"anyOf": [_NAME, {"type": "array", "items": _NAME}]},
     kinds.names: {"type": "array", "items": _NAME, "uniqueItems": True},
+    kinds.hook_sources: {
+        "type": "array",
+        "items": {"anyOf": [{"enum": list(kinds.HOOK_AGENTS)}, {"type": "string", "pattern": r"^(\.|.*/.*)$"}]},
+        "uniqueItems": True,
+    },
     kinds.variables: {
         "type": "array",
         "items": {"type": "string", "pattern": f"^{kinds.VARIABLE.pattern}$"},
@@ -83,6 +88,7 @@ DESCRIPTIONS: Mapping[str, str] = {
     "default_methodology": "The methodology that runs unless `--methodology` names another.",
     "environment": "Where this is: dev, prod, …. SAMUEL_ENV, `--env` and ~/.samuel/config.toml override it.",
     "distributions": "Installed Python distributions whose `samuel.hooks` entry points take part.",
+    "import_hooks": "Agents (claude, codex, cursor) whose hook files in the project are used as hooks here too.",
     "pass_env": "Environment variables of this machine that hooks receive on top of the clean set.",
     "hooks": "Settings by event.",
     "hooks.*": "Settings of one event.",

@@ -10,6 +10,7 @@ import os
 from fnmatch import fnmatchcase
 
 from samuel.files.globs import any_chosen
+from samuel.hooks.client_matcher import chooses_command, chooses_tool
 
 TYPE_CHECKING = False  # `typing` is slow to import; type checkers know this name
 if TYPE_CHECKING:
@@ -29,6 +30,7 @@ FIELDS = {
     "stage": "stage",
     "recipe_name": "recipe_name",
 }
+CLIENT_TOOL, CLIENT_COMMAND = "client_tool", "client_command"
 SCOPE = "ability_scope"  # key of `extra`: the scopes that the registry gives the ability
 
 
@@ -43,6 +45,8 @@ def words(match: Mapping[str, Any]) -> str:
 
 
 def _text_of(value: Any) -> str:
+    if isinstance(value, dict):  # the matcher of a hook that was written for an agent
+        return str(value["matcher"])
     return " or ".join(value) if isinstance(value, (list, tuple)) else str(value)
 
 
@@ -99,4 +103,7 @@ _RULES: Mapping[str, Callable[[Any, Field], bool]] = {
     "status": _one_of("status"),
     "stage": _one_of("stage"),
     "recipe_name": _glob("recipe_name"),
+    # Only of hooks that were written for an agent; YAML hooks do not have these two.
+    CLIENT_TOOL: chooses_tool,
+    CLIENT_COMMAND: chooses_command,
 }

@@ -143,6 +143,7 @@ class AgentSession:
             invoke=invoke,
             changed=changed,
             suggest=suggest,
+            agent=invocation.agent,
         )
 
     def _invoke(self, invocation: AgentInvoke) -> Mapping[str, Any]:
@@ -180,8 +181,9 @@ class AgentSession:
         return fired
 
     def _notify(self, event: Event) -> Fired:
+        extra = {**(event.extra or {}), **(self._extra or {})} or UNSET
         event = replace(
-            event, session_id=self._result.session_id, recipe_name=self._result.recipe or UNSET, extra=self._extra
+            event, session_id=self._result.session_id, recipe_name=self._result.recipe or UNSET, extra=extra
         )
         if isinstance(event, LoopEvent):
             event = replace(event, context=self._context.plain())

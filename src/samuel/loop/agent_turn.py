@@ -75,6 +75,7 @@ class AgentTurn:
             invoke=lambda prompt: self._invoke(replace(invocation, prompt=prompt), changed),
             changed=changed,
             suggest=lambda results: self._suggestions(results, invocation),
+            agent=invocation.agent,
         )
 
     def dry_run(self, invocation: AgentInvoke) -> str:
@@ -86,6 +87,7 @@ class AgentTurn:
             invoke=lambda prompt: {"prompt": prompt},
             changed=list,
             suggest=lambda results: self._suggestions(results, invocation),
+            agent=invocation.agent,
         )
         return str(answer["prompt"])
 

@@ -19,6 +19,7 @@ from msgspec.structs import replace
 
 from samuel.loop.path_set import PathSet, path_of, saved_name
 from samuel.paths import VOLATILE_DIRS
+from samuel.process.git.git import GitFailed
 from samuel.process.git.kept_refs import attempt_ref, person_ref, verified_ref
 from samuel.process.git.tree_output import TreeChange
 from samuel.process.git.trees import Trees
@@ -253,12 +254,17 @@ class Attempts:
     def _target(self, task: str, retry: Retry, is_protected: Callable[[str], bool]) -> str:
         assert self._trees is not None
         verified, last = self.state.verified, self.state.attempts.get(task)
-        if last is None or retry == "fresh" or not self._exist(last.tree, last.base):
+        if last is None or retry == "fresh":
             return verified
-        elsewhere = PathSet(self._trees.differing(last.base, verified))
-        own = self._trees.differing(last.base, last.tree)
-        paths = {path for path in own if not elsewhere.touches(path) and not is_protected(path)}
-        return self._trees.combined(verified, last.tree, paths)
+        try:
+            elsewhere = PathSet(self._trees.differing(last.base, verified))
+            own = self._trees.differing(last.base, last.tree)
+            paths = {path for path in own if not elsewhere.touches(path) and not is_protected(path)}
+            return self._trees.combined(verified, last.tree, paths)
+        except GitFailed:
+            if self._exist(last.tree, last.base):
+                raise
+            return verified  # its agent removed the ref, and `git gc` the tree
 
     def _take_in(self, tree: str, target: str = "") -> tuple[str, ...]:
         """Accept what changed since Samuel last looked: it is a person's, and part of the verified tree.

@@ -232,7 +232,8 @@ class Loop:
             end_leftovers("SAMUEL_RUN_ID", last_run.run_id)
             self._place.watch(RunResumed(last_run.run_id, last_run.iteration))
             self._files = self._files.of_run(self._place, last_run.run_id, last_run.tree)
-            self._files.attempts.resume()
+            if last_run.settlement is None:  # else its attempt was looked at, and may be half put away
+                self._files.attempts.resume()
             resumed = replace(last_run, max_iterations=max_iterations, agents=list(agents))
             return self._file.save(replace(resumed.with_budget(added), tree=self._files.attempts.state))
         if last_run is not None:

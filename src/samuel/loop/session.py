@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from msgspec import UNSET
+
+from samuel.dialects.agent_hooks.table import FORMATS
 from samuel.dispatch.record import Fired
 from samuel.events import (
     AgentInvoke,
@@ -28,23 +31,26 @@ def session(
     invoke: Callable[[str], AgentAnswer],
     changed: Callable[[], Sequence[str]],
     suggest: Callable[[Sequence[Fired]], str],
+    agent: str = "",
 ) -> AgentAnswer:
     """Run the agent by `invoke` and fire the events around it; returns the answer of agent.invoke.
 
     `fire` raises when a handler denies or fails; `notify` never does. `changed` gives the files that the agent
     changed. `suggest` gives the hooks' suggestions as text that is added to the prompt; hooks themselves see the
-    prompt without it.
+    prompt without it. `agent` is the agent's name: events of an agent that runs hooks of its own say so, and the
+    hooks that Samuel imports from its settings are left to it.
     """
-    started = fire(SessionStart())
+    extra = {"client": agent} if agent in FORMATS else UNSET
+    started = fire(SessionStart(extra=extra))
     try:
-        submitted = fire(UserPromptSubmit(user_message=prompt))
+        submitted = fire(UserPromptSubmit(user_message=prompt, extra=extra))
         suggestions = suggest((started, submitted))
         answer = invoke(f"{prompt.rstrip()}\n\n{suggestions}" if suggestions else prompt)
-        fire(TurnEnd(response=str(answer.get("stdout", "")), turn_number=1))
-        fire(SessionStop(changed_files=list(changed())))
+        fire(TurnEnd(response=str(answer.get("stdout", "")), turn_number=1, extra=extra))
+        fire(SessionStop(changed_files=list(changed()), extra=extra))
         return answer
     finally:
-        notify(SessionEnd())
+        notify(SessionEnd(extra=extra))
 
 
 def invocation_of(prepared: Fired, own_names: Mapping[str, str]) -> AgentInvoke:

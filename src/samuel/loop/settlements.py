@@ -111,7 +111,8 @@ class Settlements:
         if before is None or not self._facts.agent_ran:
             return
         with suppress(GitFailed):
-            head = self._place.git.head()
+            look = self._files.project.last_look  # which every agent that ends is followed by
+            head = look.by_git.head if look and look.by_git else self._place.git.head()
             if head and head != before:
                 since = f"{before}..{head}" if before else head
                 log = self._place.git.run("log", "--format=%h %s", f"--max-count={MAX_NAMED}", since)

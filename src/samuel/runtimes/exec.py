@@ -11,6 +11,8 @@ from typing import Any
 import msgspec
 
 from samuel.clock import Clock
+from samuel.dialects.agent_hooks.format import HookFailed, HookOutput, InvalidAnswer
+from samuel.dialects.agent_hooks.table import FORMATS
 from samuel.dialects.table import DIALECTS
 from samuel.events import AgentInvoke, Event
 from samuel.events.catalogue import BY_PAYLOAD
@@ -23,6 +25,7 @@ from samuel.process.reason import NotRunnable
 from samuel.process.walls.limits import DEFAULT, ProcessLimits
 from samuel.process.walls.walls import NotGranted
 from samuel.runtimes.base import Reply
+from samuel.runtimes.client_calls import call_client_hook
 from samuel.runtimes.confined import Confinement
 from samuel.runtimes.results import decode
 
@@ -58,6 +61,11 @@ class ExecRuntime:
         self._confinement = Confinement(root, cache, walls, limits)
 
     def call(self, handler: Handler, event: Event, timeout: float) -> Reply:
+        if handler.client_event:
+            return call_client_hook(self._call, self._clock.monotonic, handler, event, timeout)
+        return self._call(handler, event, timeout)
+
+    def _call(self, handler: Handler, event: Event, timeout: float) -> Reply:
         try:
             if handler.package is None:
                 finished = self._run(handler, event, timeout)
@@ -99,12 +107,18 @@ class ExecRuntime:
         return spawn.run(
             argv,
             cwd=self._root,
-            env={**env, **call_variables(event, self._clock.now() + timeout)},
+            env={**env, **self._client_variables(handler), **call_variables(event, self._clock.now() + timeout)},
             stdin=_encoded_payload(handler, event),
             timeout=timeout,
             output_limit=self._limit,
             pass_fds=pass_fds,
         )
+
+    def _client_variables(self, handler: Handler) -> dict[str, str]:
+        """What an agent sets for its hooks, for a hook that was written for it."""
+        if not handler.client_event:
+            return handler.env
+        return {FORMATS[handler.dialect].project_variable: self._root, **handler.env}
 
     def close(self) -> None:
         pass
@@ -116,9 +130,16 @@ class ExecRuntime:
         if finished.ended == "too_much_output":
             why = f"more than {self._limit} bytes of output; `handler_output_bytes` under [limits] sets the limit"
             return Reply(Outcome.BAD_OUTPUT, message=why, stderr=stderr)
+        late = f"killed after {timeout:g}s" if finished.ended == "timed_out" else ""
+        if handler.client_event:
+            return (
+                Reply(Outcome.TIMED_OUT, message=late, stderr=stderr)
+                if late
+                else _client_reply(handler, event, finished, stderr)
+            )
         result, wrong = _decoded_result(handler, event, finished.stdout)
-        if finished.ended == "timed_out":
-            return Reply(Outcome.TIMED_OUT, result, message=f"killed after {timeout:g}s", stderr=stderr)
+        if late:
+            return Reply(Outcome.TIMED_OUT, result, message=late, stderr=stderr)
         if finished.returncode != 0:
             return Reply(
                 Outcome.CRASHED, result, message=_crash(handler, finished.returncode, stderr), stderr=stderr
@@ -167,9 +188,28 @@ def _crash(handler: Handler, returncode: int, stderr: str) -> str:
     return f"{how}; {NO_MANIFEST}"
 
 
+def _client_reply(handler: Handler, event: Event, finished: spawn.Finished, stderr: str) -> Reply:
+    """The reply of a hook that was written for an agent: its exit code is part of its answer."""
+    output = HookOutput(finished.returncode, finished.stdout.decode("utf-8", "replace"), stderr)
+    try:
+        result = FORMATS[handler.dialect].translate_output(
+            handler.client_event, msgspec.to_builtins(event), output
+        )
+    except HookFailed:
+        # The shell could not start the hook: it never saw the event.
+        outcome = Outcome.NOT_STARTED if finished.returncode in (126, 127) else Outcome.CRASHED
+        return Reply(outcome, message=ending(finished.returncode, stderr), stderr=stderr)
+    except InvalidAnswer as error:
+        return Reply(Outcome.BAD_OUTPUT, message=str(error), stderr=stderr)
+    return Reply(Outcome.OK, result, stderr=stderr, size=len(finished.stdout))
+
+
 def _encoded_payload(handler: Handler, event: Event) -> bytes:
     if not handler.dialect:
         return _encode(event)
+    if handler.client_event:
+        translate_payload = FORMATS[handler.dialect].translate_payload
+        return _encode(translate_payload(handler.client_event, msgspec.to_builtins(event)))
     return _encode(DIALECTS[handler.dialect].translate_payload(msgspec.to_builtins(event)))
 
 

@@ -18,6 +18,7 @@ from samuel.plugins.installed import InstalledPlugin
 from samuel.plugins.lock import LockedPlugin
 from samuel.runtimes.python import PythonRuntime
 from samuel.sources import distributions, hook_files, plugins
+from samuel.sources.client_hooks.find import ClientHooks
 from samuel.sources.declarations import DeclarationCache
 from samuel.sources.environment import REGISTRY
 from samuel.sources.index import HookIndex
@@ -37,6 +38,7 @@ class DiscoveryContext(NamedTuple):
     plugin_settings: Mapping[str, PluginSettings]
     environments: Path  # of Python plugins
     yaml_hooks: YamlHooks
+    client_hooks: ClientHooks
     permit: Permit
     python: PythonRuntime
     project_answers: DeclarationCache
@@ -45,7 +47,7 @@ class DiscoveryContext(NamedTuple):
 
 
 def project_hooks(context: DiscoveryContext) -> list[Handler]:
-    """Hook files of Samuel, YAML hooks, hook files of kodelet; then those that were trusted and are gone."""
+    """Hook files of Samuel, YAML hooks, hook files of kodelet and of agents; then those that are gone."""
     permit, answers, root = context.permit, context.project_answers, context.root
 
     def in_files(directory: str) -> list[Handler]:
@@ -57,6 +59,7 @@ def project_hooks(context: DiscoveryContext) -> list[Handler]:
         *in_files(ours),
         *context.yaml_hooks.find(),
         *in_files(theirs),
+        *context.client_hooks.of_project(),
         *hook_files.gone(root, Origin.PROJECT, answers, permit.gone),
         *context.yaml_hooks.gone(),
     ]
@@ -86,10 +89,10 @@ def user_plugins(context: DiscoveryContext) -> list[Handler]:
 
 
 def user_hooks(context: DiscoveryContext) -> list[Handler]:
-    """The user's own hook files, which need no agreement; none if the project is the home directory."""
+    """The user's own hooks, which need no agreement; none if the project is the home directory."""
     if context.home.resolve() == context.root:
         return []
-    return [
+    in_files = [
         handler
         for directory in paths.HOOK_DIRS
         for handler in hook_files.in_directory(
@@ -100,6 +103,7 @@ def user_hooks(context: DiscoveryContext) -> list[Handler]:
             context.permit.digests,
         )
     ]
+    return [*in_files, *context.client_hooks.of_user()]
 
 
 def installed(context: DiscoveryContext) -> list[Handler]:

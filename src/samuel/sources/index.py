@@ -16,6 +16,7 @@ from samuel.decoding import msgpack_decoder
 from samuel.files import file_cache
 from samuel.files.survey import ITSELF, Signature, TooManyFiles, survey_place
 from samuel.hooks.handler import Handler, HandlerStatus
+from samuel.trust.items import single_file_directories
 from samuel.trust.permit import Permit
 from samuel.version import __version__
 
@@ -42,8 +43,8 @@ class HookIndex:
         *,
         fresh: bool = False,
     ) -> None:
-        """`root` is the project: hooks below it need a permit. Plugins and YAML hooks, in `other_directories`, are
-        trusted in another way.
+        """`root` is the project: hooks below it need a permit. Plugins, YAML hooks and agents' hook files,
+        in `other_directories`, are trusted in another way.
 
         `stamp` changes with the agreements and with everything else that the handlers depend on. With `fresh`
         nothing is recalled: the machine may have lost what a handler needs.
@@ -52,6 +53,7 @@ class HookIndex:
         self._other_directories = {str(directory) for directory in other_directories}
         self._directories = [*map(str, hooks), *self._other_directories]
         self._project_prefix = f"{root}/"
+        self._single_file_directories = single_file_directories(root)
         self._stamp = f"{__version__} {stamp}"
         self._fresh = fresh
         self._surveyed: dict[str, dict[str, Signature]] | None = None
@@ -100,11 +102,11 @@ class HookIndex:
         return directory.startswith(self._project_prefix) and directory not in self._other_directories
 
     def _scripts(self, handlers: Sequence[Handler]) -> list[str]:
-        """The directories of the scripts of YAML hooks; for a script in the project's root, the script itself."""
+        """The directories of the scripts that hooks run; where a script counts alone, the script itself."""
         directories = set()
         for path in {path for handler in handlers for path in handler.runs}:
             directory = os.path.dirname(path)
-            directories.add(path if f"{directory}/" == self._project_prefix else directory)
+            directories.add(path if directory in self._single_file_directories else directory)
         return sorted(directories)
 
 

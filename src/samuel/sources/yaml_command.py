@@ -17,9 +17,11 @@ from pathlib import Path
 from typing import Any
 
 from samuel.dialects import yaml_context
+from samuel.dialects.agent_hooks.table import FORMATS
 from samuel.files.modules import module_file
 from samuel.sources.yaml_hook import BUILTIN, PYTHON, YamlHook
 
+PROJECT_VARIABLES = tuple({hook_format.project_variable: None for hook_format in FORMATS.values()})
 _WORD_BREAK = re.compile(r"""[\s"'`=;|&<>()]+""")  # where a shell would end a word
 
 
@@ -29,7 +31,9 @@ def command(hook: YamlHook, root: Path) -> dict[str, Any]:
         return {"runtime": "python", "module": hook.module, "entry": hook.function}
     if hook.kind == PYTHON:
         return _function(hook, root)
-    return {"runtime": "exec", "dialect": yaml_context.NAME, **_script(hook, root)}
+    client, _, client_event = hook.protocol.partition("/")
+    dialect = {"dialect": client or yaml_context.NAME, "client_event": client_event}
+    return {"runtime": "exec", **dialect, **_script(hook, root)}
 
 
 def missing_program(command_fields: Mapping[str, Any]) -> str:
@@ -53,17 +57,24 @@ def _function(hook: YamlHook, root: Path) -> dict[str, Any]:
 
 
 def _script(hook: YamlHook, root: Path) -> dict[str, Any]:
-    if hook.shell:
-        (line,) = hook.words
-        return {"path": "sh", "arguments": ("-c", line), "runs": tuple(_named([line], root))}
-    program, *arguments = hook.words
+    # A script that was written for an agent may be named by that agent's variable for the project.
+    variables = dict.fromkeys(PROJECT_VARIABLES, str(root)) if hook.protocol else {}
+    program, *arguments = ("sh", "-c", *hook.words) if hook.shell else hook.words
+    plain = [expanded(word, variables) for word in arguments]
     if "/" not in program:
-        return {"path": program, "arguments": tuple(arguments), "runs": tuple(_named(arguments, root))}
-    path = os.path.normpath(os.path.join(root, program))
-    return {"path": path, "arguments": tuple(arguments), "runs": tuple(_named([path, *arguments], root))}
+        return {"path": program, "arguments": tuple(arguments), "runs": tuple(named_files(plain, root))}
+    path = os.path.normpath(os.path.join(root, expanded(program, variables)))
+    return {"path": path, "arguments": tuple(arguments), "runs": tuple(named_files([path, *plain], root))}
 
 
-def _named(words: Iterable[str], root: Path) -> Iterator[str]:
+def expanded(word: str, variables: Mapping[str, str]) -> str:
+    """The word with the values of these environment variables in it, as far as can be told without a shell."""
+    for name, value in variables.items():
+        word = word.replace(f"${{{name}}}", value).replace(f"${name}", value)
+    return word
+
+
+def named_files(words: Iterable[str], root: Path) -> Iterator[str]:
     """The files of the project that these words name, whether they exist yet or not."""
     pieces = [piece for word in words for piece in _pieces(word)]
     modules = [after for before, after in pairwise(pieces) if before == "-m"]

@@ -5,7 +5,7 @@
     order, timeout, role, blocking      its place in the chain; with `blocking` its failure denies
     mode                                `observe`: what it decides is only recorded
     match                               which of these events it receives (hooks/match.py)
-    handler: kind: script               command, shell
+    handler: kind: script               command, shell, protocol
              kind: python               function, file
              kind: builtin              name: one of those that come with Samuel (shipped/table.py)
     config                              settings of the handler, `plugin.config` of its events
@@ -29,6 +29,7 @@ from samuel.config import kinds
 from samuel.config.model import DEFAULT, DEFAULT_ALIAS
 from samuel.config.reader import ConfigTable, ProblemReport
 from samuel.decoding import decode_json
+from samuel.dialects.agent_hooks.table import FORMATS
 from samuel.errors import UnknownEvent
 from samuel.events import EventType, PostAbilityCall, event_type
 from samuel.events.compose import Arrange
@@ -46,6 +47,11 @@ from samuel.sources.yaml_hook import BUILTIN, PYTHON, SCRIPT, YamlHook
 STATUSES = get_args(get_type_hints(PostAbilityCall)["status"])
 STAGES = get_args(Stage)
 LONGEST_NAME = 100
+PROTOCOLS = {
+    f"{hook_format.client}/{client_event}": event
+    for hook_format in FORMATS.values()
+    for client_event, event in hook_format.events.items()
+}
 KINDS = (SCRIPT, PYTHON, BUILTIN)
 
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")
@@ -80,6 +86,7 @@ def read_hook(data: bytes, file: str, shipped_hooks: ShippedHooks) -> YamlHook:
         **handler,
     )
     top.take("effects", kinds.any_value, None)  # documentation for people and models
+    _check_protocol(top, hook)
     report.finish()
     return hook
 
@@ -129,7 +136,7 @@ def _handler(top: ConfigTable, shipped_hooks: ShippedHooks) -> dict[str, Any]:
         return {"kind": "", "command": ""}
     kind = table.require("kind", kinds.one_of(*KINDS), "")
     if not kind:
-        for key in ("command", "shell", "function", "file", "name"):
+        for key in ("command", "shell", "protocol", "function", "file", "name"):
             table.take(key, kinds.any_value, None)  # one problem is enough: these keys are known
         return {"kind": "", "command": ""}
     if kind == BUILTIN:
@@ -139,6 +146,11 @@ def _handler(top: ConfigTable, shipped_hooks: ShippedHooks) -> dict[str, Any]:
 
 def _script(table: ConfigTable) -> dict[str, Any]:
     shell = table.take("shell", kinds.flag, False)
+    protocol = table.take("protocol", kinds.one_of(*PROTOCOLS), "")
+    return {**_command_words(table, shell=shell), "protocol": protocol}
+
+
+def _command_words(table: ConfigTable, *, shell: bool) -> dict[str, Any]:
     command = table.require("command", command_line, "")
     if not command:
         return {"command": ""}
@@ -150,6 +162,12 @@ def _script(table: ConfigTable) -> dict[str, Any]:
         return {"command": line, "words": (line,) if shell else _split(table, line), "shell": shell}
     _check_program(table, command)
     return {"command": shlex.join(command), "words": command}
+
+
+def _check_protocol(top: ConfigTable, hook: YamlHook) -> None:
+    if hook.protocol and hook.events and hook.events != (PROTOCOLS[hook.protocol],):
+        what = f"the protocol `{hook.protocol}` is for `{PROTOCOLS[hook.protocol]}` alone"
+        top.refuse("event_type", what, f"write `event_type: {PROTOCOLS[hook.protocol]}`")
 
 
 def _split(table: ConfigTable, line: str) -> tuple[str, ...]:

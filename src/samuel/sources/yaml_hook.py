@@ -20,6 +20,7 @@ class YamlHook(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     command: str  # what it runs, in one line: a command, `file.py:function` or a built-in's name
     words: tuple[str, ...] = ()  # script: the program and its arguments
     shell: bool = False
+    protocol: str = ""  # script: `claude/PreToolUse` for a script that was written for this event of this agent
     file: str = ""  # python: a file of the project
     module: str = ""  # python: or a module to import; builtin: `module:function`
     function: str = ""

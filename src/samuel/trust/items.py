@@ -42,12 +42,18 @@ def hook_files(root: Path) -> Iterable[tuple[str, Path]]:
             yield os.path.join(place, path), directory / path
 
 
+def single_file_directories(root: Path) -> frozenset[str]:
+    """Where a file that is run counts alone: in the root, and where agents write files of their own."""
+    return frozenset((str(root), *(str(root / directory) for directory in paths.CLIENT_DIRS)))
+
+
 def with_neighbours(root: Path, running: Iterable[str]) -> dict[str, Path]:
-    """The files that are run, by name, with the other files in their directories (but not those in the root)."""
+    """The files that are run, by name, with the other files in their directories (see above for exceptions)."""
     there = sorted(path for path in dict.fromkeys(running) if os.path.isfile(path))
-    files = {os.path.relpath(path, root): Path(path) for path in there if os.path.dirname(path) == str(root)}
+    alone = single_file_directories(root)
+    files = {os.path.relpath(path, root): Path(path) for path in there if os.path.dirname(path) in alone}
     for directory in dict.fromkeys(map(os.path.dirname, there)):
-        if directory != str(root):
+        if directory not in alone:
             files |= _inside(directory, root)
     return files
 

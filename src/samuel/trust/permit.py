@@ -15,6 +15,7 @@ from samuel.hooks.handler import Handler, Origin
 from samuel.hooks.package import Package
 from samuel.printable import file_name
 from samuel.trust.digests import Digests, agreed_digest, tree_digest
+from samuel.trust.items import single_file_directories
 from samuel.trust.store import Agreement
 
 NEEDS_NO_TRUST = (Origin.BUILT_IN, Origin.USER, Origin.USER_PLUGIN, Origin.EMBEDDER)
@@ -29,6 +30,7 @@ class Permit:
         self, root: Path, agreed: Callable[[], Mapping[str, Agreement]], *, everything: bool = False
     ) -> None:
         self._root = str(root)
+        self._single_file_directories = single_file_directories(root)
         self._agreed = agreed
         self._everything = everything
         self.digests = Digests()
@@ -96,9 +98,9 @@ class Permit:
         return self._compare(name, digest)
 
     def file(self, path: str, look: CheckDirectory | None = None) -> str:
-        """Why a hook file may not run, or "": its directory must be as agreed, in the root only the file."""
+        """Why a hook file may not run, or "": its directory must be as agreed, in some only the file."""
         directory, name = os.path.split(path)
-        if directory == self._root:
+        if directory in self._single_file_directories:
             return self._single_file(path)
         return refusal(name, (look or self.objections)(directory))
 

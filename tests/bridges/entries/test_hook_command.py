@@ -12,7 +12,6 @@ from typing import NamedTuple
 import pytest
 
 from samuel.bridges.entries.hook_command import DEADLINE, ON_PATH, EmitCommand, event_of, hook_command
-from samuel.bridges.entries.json_hooks import JsonHooks
 from samuel.bridges.entries.layouts import LAYOUTS
 from samuel.bridges.entries.own_file import OwnFile
 from samuel.bridges.entries.registered import registered_events
@@ -35,8 +34,6 @@ def command_of(client: str, event: str, command: EmitCommand) -> str:
     for entry_file in layout.project or layout.user:
         if isinstance(entry_file.format, OwnFile) and event in entry_file.format.file_events:
             return f"sh -c {shlex.quote(entry_file.format.body(command))}"
-        if isinstance(entry_file.format, JsonHooks):
-            return hook_command(command, client, event, entry_file.format.denial)
     return hook_command(command, client, event)
 
 

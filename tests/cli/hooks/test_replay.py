@@ -168,7 +168,7 @@ def test_an_event_that_the_journal_cut_is_named_and_left_out(guard, emit, samuel
         "truncated: the journal has only the beginning of `tool_input`"
     ]
     ran = samuel("hooks", "replay")
-    assert ran.out.endswith("1 events replayed, 0 with another verdict today; 1 could not be replayed\n")
+    assert ran.out.endswith("1 event replayed, 0 with another verdict today; 1 could not be replayed\n")
     assert "cannot be replayed: truncated" in ran.err
 
 

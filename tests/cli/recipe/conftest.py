@@ -12,6 +12,7 @@ agent = "mine"
 [agents.mine]
 command = ["./agent.sh"]
 prompt = "stdin"
+unguarded = "accept"
 """
 REVIEW = """\
 ---

@@ -30,7 +30,7 @@ class Kitchen:
         self.agent(AGENT)
         project.config(
             '[methodology.ralph]\nagent = "mine"\n'
-            '[agents.mine]\ncommand = ["./agent.sh"]\nprompt = "stdin"\n'
+            '[agents.mine]\ncommand = ["./agent.sh"]\nprompt = "stdin"\nunguarded = "accept"\n'
             '[agents.filed]\ncommand = ["/bin/cat", "{prompt_file}"]\n'
         )
 

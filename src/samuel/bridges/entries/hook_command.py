@@ -10,10 +10,10 @@ import json
 import re
 import shlex
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
+from samuel.bridges.entries.denials import denial
 from samuel.dialects.clients.client import DENIABLE
 from samuel.dialects.clients.table import CLIENTS
 
@@ -68,16 +68,7 @@ def installed_command() -> EmitCommand:
     return EmitCommand((sys.executable, "-P", "-m", "samuel"))
 
 
-# The client's event and a reason -> a denial for stdout; {}: exit code 2 and the reason on stderr.
-Denial = Callable[[str, str], dict[str, object]]
-
-
-def by_exit_code(event: str, reason: str) -> dict[str, object]:
-    """The denial of clients that need no more than exit code 2 and the reason on stderr."""
-    return {}
-
-
-def hook_script(command: EmitCommand, client: str, event: str, denial: Denial = by_exit_code) -> str:
+def hook_script(command: EmitCommand, client: str, event: str) -> str:
     """The shell script for one event of a client."""
     line = command.line(client, event)
     variable = _PROJECT_VARIABLES.get(client)
@@ -88,13 +79,13 @@ def hook_script(command: EmitCommand, client: str, event: str, denial: Denial = 
     return (
         f"{enter}answer=$({_BOUNDED} {line}); code=$?; "
         f'case $code in 0|2) printf %s "$answer"; exit $code;; esac; '
-        f"{_deny(event, _ABSENT[command.on_path].format(client=client), denial)}"
+        f"{_deny(client, event, _ABSENT[command.on_path].format(client=client))}"
     )
 
 
-def hook_command(command: EmitCommand, client: str, event: str, denial: Denial = by_exit_code) -> str:
+def hook_command(command: EmitCommand, client: str, event: str) -> str:
     """The script as one command line, whatever shell the client gives it to."""
-    return f"sh -c {shlex.quote(hook_script(command, client, event, denial))}"
+    return f"sh -c {shlex.quote(hook_script(command, client, event))}"
 
 
 def event_of(command: object, client: str) -> str:
@@ -105,8 +96,8 @@ def event_of(command: object, client: str) -> str:
     return ours["event"] if ours and ours["client"] == client else ""
 
 
-def _deny(event: str, reason: str, denial: Denial) -> str:
-    if answer := denial(event, reason):
+def _deny(client: str, event: str, reason: str) -> str:
+    if answer := denial(client, event, reason):
         return f"echo {_quoted(json.dumps(answer))}; exit 0"
     return f"echo {_quoted(reason)} >&2; exit 2"
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from samuel.bridges.entries import json_edit
 from samuel.bridges.entries.entry_file import BrokenFile
-from samuel.bridges.entries.hook_command import Denial, EmitCommand, by_exit_code, event_of, hook_command
+from samuel.bridges.entries.hook_command import EmitCommand, event_of, hook_command
 from samuel.bridges.entries.json_text import JsonNode, JsonSyntaxError, JsonText, parse
 from samuel.bridges.entries.registered import registered_events
 
@@ -26,14 +26,13 @@ class JsonHooks:
     """Whether the client reads a file with comments. None of them reads one with trailing commas."""
     byte_order_mark: bool = False
     key: str = "hooks"
-    denial: Denial = by_exit_code
     new_file: Mapping[str, object] = field(default_factory=dict)
     """What a new file has beside the hooks."""
     executable: bool = False
 
     def added(self, text: str | None, command: EmitCommand) -> str:
         entries = [
-            (event, self.entry(event, hook_command(command, self.client, event, self.denial)))
+            (event, self.entry(event, hook_command(command, self.client, event)))
             for event in registered_events(self.client)
         ]
         if text is None:

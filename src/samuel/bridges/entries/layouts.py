@@ -67,33 +67,13 @@ def _agy_entry(event: str, command: str) -> dict[str, object]:
     return {"matcher": "", "hooks": [hook]} if event in ("PreToolUse", "PostToolUse") else hook
 
 
-def _copilot_denial(event: str, reason: str) -> dict[str, object]:
-    if event != "preToolUse":
-        return {}
-    return {"permissionDecision": "deny", "permissionDecisionReason": reason}
-
-
-def _cursor_denial(event: str, reason: str) -> dict[str, object]:
-    if event == "beforeSubmitPrompt":
-        return {"continue": False, "user_message": reason}
-    return {"permission": "deny", "user_message": reason, "agent_message": reason}
-
-
-def _agy_denial(event: str, reason: str) -> dict[str, object]:
-    return {"decision": "deny", "reason": reason}
-
-
-def _cline_denial(event: str, reason: str) -> dict[str, object]:
-    return {"cancel": True, "errorMessage": reason}
-
-
 def _cline_files(directory: str) -> tuple[EntryFile, ...]:
     return tuple(EntryFile(f"{directory}/{event}", _cline_script(event)) for event in registered_events("cline"))
 
 
 def _cline_script(event: str) -> OwnFile:
     def body(command: EmitCommand) -> str:
-        return f"#!/bin/sh\n{hook_script(command, 'cline', event, _cline_denial)}\n"
+        return f"#!/bin/sh\n{hook_script(command, 'cline', event)}\n"
 
     return OwnFile(body, "#", (event,), executable=True)
 
@@ -102,9 +82,9 @@ _CLAUDE = JsonHooks("claude", _grouped(), byte_order_mark=True)
 _CODEX = JsonHooks("codex", _grouped())
 _GEMINI = JsonHooks("gemini", _grouped(milliseconds=True), comments=True)
 _QWEN = JsonHooks("qwen", _grouped(milliseconds=True), comments=True)
-_COPILOT = JsonHooks("copilot", _copilot_entry, denial=_copilot_denial, new_file={"version": 1})
-_CURSOR = JsonHooks("cursor", _cursor_entry, denial=_cursor_denial, new_file={"version": 1})
-_AGY = JsonHooks("agy", _agy_entry, key="samuel", denial=_agy_denial)
+_COPILOT = JsonHooks("copilot", _copilot_entry, new_file={"version": 1})
+_CURSOR = JsonHooks("cursor", _cursor_entry, new_file={"version": 1})
+_AGY = JsonHooks("agy", _agy_entry, key="samuel")
 _OPENCODE = OwnFile(plugin_text, "//", registered_events("opencode"))
 _KIMI = TomlHooks("kimi")
 

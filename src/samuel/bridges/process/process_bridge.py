@@ -8,7 +8,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import NamedTuple
 
-from samuel.bridges.entries.hook_command import Denial, EmitCommand, by_exit_code, hook_command
+from samuel.bridges.entries.hook_command import EmitCommand, hook_command
 from samuel.bridges.process.own_settings import settings_in
 from samuel.dialects.clients.client import POST, PRE
 from samuel.dialects.clients.table import CLIENTS
@@ -53,9 +53,9 @@ class BridgeRequest:
         """The client's events before and after a tool call: the loop fires all others itself."""
         return [event for event, name in CLIENTS[self.client].events.items() if name in (PRE, POST)]
 
-    def line(self, event: str, denial: Denial = by_exit_code) -> str:
+    def line(self, event: str) -> str:
         """The command line of the hook for one of the client's events."""
-        return hook_command(self.command, self.client, event, denial)
+        return hook_command(self.command, self.client, event)
 
     def put(self, path: Path, data: bytes, mode: int = 0o600) -> Path:
         """Write a file that nobody may change while the process runs."""

@@ -25,6 +25,9 @@ COMMANDS = {
         "Run recorded events through the hooks of today, and show whose verdict differs.",
     ),
     "new": CommandEntry("samuel.cli.hooks.new:new", "Write a new hook from a working template."),
+    "import": CommandEntry(
+        "samuel.cli.hooks.import_hooks:import_", "Turn the project's hooks for other agents into YAML hooks."
+    ),
     "schema": CommandEntry("samuel.cli.hooks.schema:schema", "Print the JSON Schema of one event or of all."),
 }
 

@@ -97,7 +97,8 @@ def _summary(replayed_count: int, differing: int, skipped: int) -> str:
     if not replayed_count and not skipped:
         return "the journal has no such event"
     left_out = f"; {skipped} could not be replayed" if skipped else ""
-    return f"{replayed_count} events replayed, {differing} with another verdict today{left_out}"
+    events = "1 event" if replayed_count == 1 else f"{replayed_count} events"
+    return f"{events} replayed, {differing} with another verdict today{left_out}"
 
 
 def _skips(skipped: Sequence[ReplayedEvent]) -> Iterator[str]:

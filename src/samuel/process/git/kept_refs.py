@@ -77,20 +77,25 @@ class KeptRefs:
 
     def __init__(self, git: Git) -> None:
         self._git = git
-        self._contents: dict[
-            str, tuple[str, str, str]
-        ] = {}  # by ref, what this process wrote: tree, parent, commit
+        self._runs: set[str] = set()  # whose refs are in the next
+        self._contents: dict[str, tuple[str, str, str]] = {}  # by ref: tree, parent, commit
 
     def keep(self, ref: str, tree: str, parent: str = "", message: str = "") -> str:
         """Let `ref` hold a commit of this tree; gives the commit. Idempotent."""
-        if ref not in self._contents and (existing := self.find(ref)) is not None:
-            self._contents[ref] = (existing.tree, existing.parent, existing.commit)
+        self._read_run(ref)
         if ref in self._contents and self._contents[ref][:2] == (tree, parent):
             return self._contents[ref][2]
         commit = self.commit(tree, parent, message or ref)
         self._update(ref, commit)
         self._contents[ref] = (tree, parent, commit)
         return commit
+
+    def _read_run(self, ref: str) -> None:
+        """Read the refs of its run, once: nobody but the process of a run writes them."""
+        run = "/".join(ref.split("/")[:3])
+        if run not in self._runs:
+            self._runs.add(run)
+            self._contents |= {entry.name: (entry.tree, entry.parent, entry.commit) for entry in self._list(run)}
 
     def find(self, ref: str) -> KeptRef | None:
         return next((entry for entry in self._list(ref) if entry.name == ref), None)

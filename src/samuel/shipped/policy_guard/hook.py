@@ -5,21 +5,25 @@ It sees the final input, after all hooks that rewrite it. If it fails, the call 
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Iterator, Mapping
-from functools import cache
 from typing import Any
 
 from msgspec import UnsetType
 
 from samuel.events import PreAbilityCall
-from samuel.shipped.event_fields import config_of, environment, extra_field
-from samuel.shipped.policy_guard.rules import ALLOW, GuardedCall, Policy, first_match
+from samuel.shell.reading import Opaque
+from samuel.shipped.event_fields import config_of, environment, extra_field, one_line
+from samuel.shipped.policy_guard.command_paths import CommandPaths
+from samuel.shipped.policy_guard.command_rules import ShellCall
+from samuel.shipped.policy_guard.command_text import SHELL, command_lines
+from samuel.shipped.policy_guard.paths import ProjectPaths
+from samuel.shipped.policy_guard.rules import ALLOW, GuardedCall, Policy, PolicyVerdict, judge
 
 ENVIRONMENT_KEYS = ("environment", "env", "target_environment")  # by which an input names its environment
 COMMAND_KEYS = ("command", "cmd", "script", "code", "args")  # here a text of several lines names paths too
-LONGEST_PATH = 4096  # characters; the system has none that is longer
+DIRECTORY_KEYS = ("cwd", "workdir", "working_directory", "directory", "dir_path")  # where a command runs
+MAX_DIRECTORIES = 4
 
 # A path in a command line ends where a shell would end it.
 _WORD_BREAK = re.compile(r"""[\s"'`=;|&<>()]+""")
@@ -27,16 +31,23 @@ _WORD_BREAK = re.compile(r"""[\s"'`=;|&<>()]+""")
 
 def hook(event: PreAbilityCall) -> dict[str, Any]:
     policy = config_of(event, Policy)
-    match = first_match(policy, _call(event, policy))
-    if match is None:
+    verdict = judge(policy, _call(event, policy))
+    if verdict is None:
         return {}
-    number, rule = match
-    if rule.decision == ALLOW:
-        return {"logs": [{"level": "info", "message": f"rule {number} allows `{event.ability_id}`"}]}
-    reason = rule.reason or f"rule {number} of the policy says {rule.decision} to `{event.ability_id}`"
-    if rule.decision == "ask":
+    if verdict.decision == ALLOW:
+        return {"logs": [{"level": "info", "message": f"rule {verdict.number} allows `{event.ability_id}`"}]}
+    reason = _reason(verdict, event.ability_id)
+    if verdict.decision == "ask":
         return {"decision": "ask", "reason": reason}
     return {"decision": "deny", "reason": reason, "error": "blocked_by_policy", "messages_to_user": [reason]}
+
+
+def _reason(verdict: PolicyVerdict, ability_id: str) -> str:
+    rule_reason = verdict.rule.reason or f"rule {verdict.number} of the policy says {verdict.rule.decision}"
+    if verdict.doubt:
+        command = one_line(verdict.doubt)
+        return f"It cannot be known whether rule {verdict.number} applies ({rule_reason}): {command}"
+    return verdict.rule.reason or f"{rule_reason} to `{ability_id}`"
 
 
 def _call(event: PreAbilityCall, policy: Policy) -> GuardedCall:
@@ -52,7 +63,28 @@ def _call(event: PreAbilityCall, policy: Policy) -> GuardedCall:
         field=field,
         environments=frozenset(_environments(event, tool_input)),
         paths=frozenset(_paths(tool_input, event.project_root) if any(rule.path for rule in policy.rules) else ()),
+        shell=_shell_call(event, tool_input) if any(any(rule.commands) for rule in policy.rules) else ShellCall(),
     )
+
+
+def _shell_call(event: PreAbilityCall, tool_input: Any) -> ShellCall:
+    """The commands of the call, as a shell would run them."""
+    from samuel.shell import commands  # loads the parser: only for policies about commands
+
+    readings = [commands(line) for line in command_lines(tool_input, event.ability_id)]
+    opaque = tuple(part for reading in readings for part in reading.opaque)
+    if not readings and event.ability_id == SHELL:
+        opaque = (Opaque("the input has no command that could be read", one_line(str(tool_input), 200)),)
+    shell_commands = tuple(command for reading in readings for command in reading.commands)
+    paths = CommandPaths(event.project_root, _directories(event, tool_input))
+    paths.follow(shell_commands)
+    return ShellCall(shell_commands, opaque, paths.named_by, paths.covers)
+
+
+def _directories(event: PreAbilityCall, tool_input: Any) -> list[str]:
+    """Where the call says that its command runs."""
+    names = [extra_field(event, "cwd"), *(text for key, text in _texts(tool_input) if key in DIRECTORY_KEYS)]
+    return [name for name in names if isinstance(name, str) and name and "\0" not in name][:MAX_DIRECTORIES]
 
 
 def _environments(event: PreAbilityCall, tool_input: Any) -> Iterator[str]:
@@ -63,32 +95,8 @@ def _environments(event: PreAbilityCall, tool_input: Any) -> Iterator[str]:
 
 def _paths(tool_input: Any, root: str) -> Iterator[str]:
     """Everything in the input that could be a path, from the project's root; also the targets of links."""
-    root_names, real, links = set(os.listdir(root)), cache(os.path.realpath), cache(_links)
-    for word in {word for _, text in _texts(tool_input) for word in (text, *_WORD_BREAK.split(text)) if word}:
-        # An input may be a megabyte of words: only those that can name a file are looked up.
-        if word not in root_names and "/" not in word and word not in (".", ".."):
-            yield word
-            continue
-        path = os.path.normpath(os.path.join(root, word))
-        inner_path = path.removeprefix(f"{root}/")
-        yield inner_path
-        possible = len(path) <= LONGEST_PATH and "\0" not in path
-        if possible and (os.path.isabs(inner_path) or inner_path.partition("/")[0] in root_names):
-            directory, name = real(os.path.dirname(path)), os.path.basename(path)
-            target = os.path.join(directory, name)
-            target = real(target) if name in links(directory) else target
-            inner_target = target.removeprefix(f"{real(root)}/")
-            yield inner_target
-            if os.path.isdir(target):  # a call that names a directory may touch every file in it
-                yield from (f"{inner_path}/*", f"{inner_target}/*")
-
-
-def _links(directory: str) -> set[str]:
-    try:
-        with os.scandir(directory) as entries:
-            return {entry.name for entry in entries if entry.is_symlink()}
-    except OSError:
-        return set()
+    words = {word for _, text in _texts(tool_input) for word in (text, *_WORD_BREAK.split(text)) if word}
+    return ProjectPaths(root).named_by(words)
 
 
 def _texts(value: Any) -> Iterator[tuple[str, str]]:

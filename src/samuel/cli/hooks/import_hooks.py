@@ -1,0 +1,85 @@
+from __future__ import annotations
+
+import os
+from contextlib import ExitStack
+
+import click
+
+from samuel import config, paths
+from samuel.cli.command_context import CommandContext, json_option
+from samuel.config.kinds import HOOK_AGENTS
+from samuel.files import atomic
+from samuel.files.inside import make_dirs_inside, refuse_links
+from samuel.scaffold.hook import WrittenHook
+from samuel.scaffold.imported_hook import NotConvertible, imported_hook
+from samuel.sources.client_hooks.find import read_files
+from samuel.sources.client_hooks.places import project_places
+
+
+@click.command("import")
+@click.argument("agents", nargs=-1, type=click.Choice(HOOK_AGENTS), metavar="[AGENT]...")
+@click.option("--dry-run", is_flag=True, help="Show what would be written, and write nothing.")
+@json_option
+@click.pass_obj
+def import_(here: CommandContext, agents: tuple[str, ...], dry_run: bool) -> int:
+    """Turn the project's hooks for other agents into YAML hooks.
+
+    Reads the hook files of claude, codex and cursor, and writes one file in .system/hooks/ for each hook. The
+    scripts stay where they are and keep their protocol. An existing file is never changed, and what is written
+    runs only after `samuel trust`.
+
+    \b
+        samuel hooks import claude --dry-run
+    """
+    root = here.root
+    settings = config.load(root / paths.CONFIG)
+    refuse_links(root, paths.SYSTEM, paths.YAML_HOOKS)
+    new_files: list[WrittenHook] = []
+    skipped: list[dict[str, str]] = []
+    sources: list[str] = []
+    for read in read_files(project_places(root, agents or HOOK_AGENTS)):
+        skipped += [{"name": read.file, "why": str(problem)} for problem in read.problems]
+        for hook in read.hooks:
+            try:
+                new_file = imported_hook(hook, read.file)
+            except NotConvertible as error:
+                skipped.append({"name": hook.name, "why": str(error)})
+                continue
+            if os.path.lexists(root / new_file.name):
+                skipped.append({"name": hook.name, "why": f"`{new_file.name}` exists already"})
+                continue
+            new_files.append(new_file)
+            sources.append(read.file)
+    if not dry_run:
+        _write(here, new_files)
+    data = {"written": [file.name for file in new_files], "skipped": skipped, "dry_run": dry_run}
+    twice = [agent for agent in agents or HOOK_AGENTS if agent in settings.import_hooks and new_files]
+    warnings = [f"`{agent}` is in `import_hooks` of samuel.toml too; remove it there" for agent in twice]
+    return here.out.answer(data, *_lines(new_files, skipped, sources, dry_run=dry_run), warnings=warnings)
+
+
+def _write(here: CommandContext, new_files: list[WrittenHook]) -> None:
+    if not new_files:
+        return
+    with ExitStack() as opened:
+        fd = make_dirs_inside(here.root, paths.YAML_HOOKS, mode=0o755)
+        opened.callback(os.close, fd)
+        for file in new_files:
+            atomic.write_at(fd, os.path.basename(file.name), file.text.encode(), file.mode)
+
+
+def _lines(
+    new_files: list[WrittenHook], skipped: list[dict[str, str]], sources: list[str], *, dry_run: bool
+) -> list[str]:
+    lines = [f"== {file.name}\n{file.text}" if dry_run else f"wrote {file.name}" for file in new_files]
+    lines += [f"not carried over: `{row['name']}`: {row['why']}" for row in skipped]
+    if not lines:
+        return ["there are no hooks for other agents here"]
+    if new_files and not dry_run:
+        where = ", ".join(dict.fromkeys(sources))
+        lines += [
+            "",
+            "run `samuel trust` to read and trust them",
+            f"then remove them from {where}, or they run twice",
+        ]
+    return lines

@@ -1,0 +1,92 @@
+"""A hook that was written for an agent, as a YAML hook of Samuel's. Its script stays as it is."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+from samuel import paths
+from samuel.config.duration import format_duration
+from samuel.dialects.agent_hooks.table import FORMATS
+from samuel.hooks.client_matcher import ALL
+from samuel.hooks.match import CLIENT_COMMAND, CLIENT_TOOL
+from samuel.scaffold.hook import WrittenHook
+from samuel.sources.client_hooks.client_hook import ClientHook
+
+_NAMES = re.compile(r"[A-Za-z0-9_| ,-]+")
+_ALL_OF_MCP = re.compile(r"\^?mcp__(?:([A-Za-z0-9-]+(?:_[A-Za-z0-9-]+)*)__)?\.\*\$?")
+
+
+class NotConvertible(ValueError):
+    """A hook that a YAML hook cannot express; the message says why."""
+
+
+def imported_hook(hook: ClientHook, source: str) -> WrittenHook:
+    """The YAML file for a hook from the file `source`; NotConvertible if it would not do the same."""
+    if hook.left_out:
+        raise NotConvertible(hook.left_out)
+    if hook.env:
+        raise NotConvertible("it belongs to a plugin, whose directory only `import_hooks` tells it")
+    id = hook.name.replace("/", "-")
+    fields: list[tuple[str, Any]] = [
+        ("id", id),
+        ("summary", f"{hook.client_event} of {source}"),
+        ("event_type", hook.event),
+        *((("timeout", format_duration(hook.timeout)),) if hook.timeout else ()),
+        *((("blocking", True),) if hook.blocking else ()),
+    ]
+    lines = [f"{key}: {_scalar(value)}" for key, value in fields]
+    if filters := _filters(hook):
+        lines += ["match:", *(f"  {key}: {_scalar(value)}" for key, value in filters.items())]
+    by_shell = hook.words[:2] == ("sh", "-c")
+    lines += [
+        "handler:",
+        "  kind: script",
+        f"  protocol: {hook.client}/{hook.client_event}",
+        *(("  shell: true",) if by_shell else ()),
+        f"  command: {_scalar(hook.command if by_shell else list(hook.words))}",
+    ]
+    return WrittenHook(f"{paths.YAML_HOOKS}/{id}.yaml", "\n".join(lines) + "\n", 0o644)
+
+
+def _scalar(value: Any) -> str:
+    """A value in YAML: plain words as they are, anything else as JSON, which YAML contains."""
+    if (
+        isinstance(value, str)
+        and re.fullmatch(r"[A-Za-z][A-Za-z0-9_/.-]*", value)
+        and value.lower() not in _NO_TEXT
+    ):
+        return value
+    return json.dumps(value, ensure_ascii=False)
+
+
+_NO_TEXT = ("true", "false", "yes", "no", "on", "off", "null", "y", "n")
+
+
+def _filters(hook: ClientHook) -> dict[str, list[str]]:
+    """The filters of `match` that mean what the hook's matcher means."""
+    if CLIENT_COMMAND in hook.match:
+        raise NotConvertible(f"its matcher `{hook.matcher}` is about the command, which `match` does not look at")
+    filters = {key: value for key, value in hook.match.items() if key != CLIENT_TOOL}
+    if CLIENT_TOOL in hook.match and hook.matcher not in ALL:
+        chosen = _ability_ids(hook)
+        if "ability_id" in filters:
+            raise NotConvertible(f"its matcher `{hook.matcher}` narrows tools that `match` cannot narrow")
+        filters = {"ability_id": chosen, **filters}
+    return filters
+
+
+def _ability_ids(hook: ClientHook) -> list[str]:
+    """Samuel's names of the tools that a matcher chooses."""
+    hook_format = FORMATS[hook.client]
+    if (servers := _ALL_OF_MCP.fullmatch(hook.matcher)) and hook_format.mcp_name.startswith("mcp__"):
+        return [f"mcp:{servers[1]}/*" if servers[1] else "mcp:*"]
+    if not _NAMES.fullmatch(hook.matcher):
+        raise NotConvertible(f"its matcher `{hook.matcher}` is an expression, and `match` has patterns with stars")
+    common = {name: ability for ability, names in hook_format.tool_names.items() for name in names}
+    chosen = []
+    for name in filter(None, (part.strip() for part in re.split(r"[|,]", hook.matcher))):
+        prefix, server, tool = (*name.split("__", 2), "", "")[:3]
+        chosen.append(common.get(name) or (f"mcp:{server}/{tool}" if prefix == "mcp" and tool else name))
+    return list(dict.fromkeys(chosen))

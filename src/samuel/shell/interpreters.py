@@ -1,0 +1,123 @@
+"""Programs that run text: shells, whose text is read, and interpreters of other languages, whose text is not."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from samuel.shell.started import Started, StartedInput, Unreadable, joined_script
+from samuel.shell.word import Word
+
+SHELLS = frozenset({"sh", "bash", "dash", "zsh", "ksh", "ksh93", "mksh", "ash", "rbash", "yash", "posh"})
+_SHELL_FILES = ("--rcfile", "--init-file")
+_INFORMATION = frozenset({"--version", "--help", "-V", "-h", "--versions"})
+
+
+class Interpreter(NamedTuple):
+    names: re.Pattern[str]
+    inline: str
+    """Letters of options whose value is a program."""
+    inline_names: tuple[str, ...] = ()
+    flags: str = ""
+    """Letters of options without a value. The word after any other option may be its value."""
+
+
+INTERPRETERS = (
+    Interpreter(re.compile(r"(?:python|pypy)[\d.]*w?"), "c", (), "bBdEiIOPqRsSuvx"),
+    Interpreter(re.compile(r"perl[\d.]*"), "eE", (), "acnpstTuUvwWXl"),
+    Interpreter(re.compile(r"ruby[\d.]*|jruby"), "e", (), "aclnpsSUvwW"),
+    Interpreter(re.compile(r"node|nodejs|bun|deno"), "ep", ("--eval", "--print", "eval", "repl")),
+    Interpreter(re.compile(r"php[\d.]*"), "rBER", ("--run",), "nqsvw"),
+    Interpreter(re.compile(r"lua[\d.]*|luajit"), "e", (), "iEvW"),
+    Interpreter(
+        re.compile(r"R|Rscript|julia|osascript|groovy|scala|guile|sbcl|ghc|elixir|erl"),
+        "eE",
+        ("--eval", "--expression"),
+    ),
+    Interpreter(re.compile(r"tclsh[\d.]*|expect|wish"), "c"),
+    Interpreter(
+        re.compile(r"fish|csh|tcsh|nu|xonsh|elvish|pwsh|powershell(?:\.exe)?|cmd(?:\.exe)?"),
+        "cCeE",
+        ("-Command", "--command", "/c", "/C"),
+    ),
+    Interpreter(re.compile(r"gdb|lldb"), "x", ("-ex", "--eval-command", "-o")),
+)
+_NOT_FROM_INPUT = re.compile(r"bun|deno|gdb|lldb|ghc|elixir|erl|cmd.*")
+
+
+def shell(words: Sequence[Word]) -> Iterator[Started]:
+    """`bash -c text`, `bash file` and `bash` with its commands on standard input."""
+    name, position, is_inline, reads_input = words[0].text, 1, False, False
+    while position < len(words):
+        word = words[position]
+        text = word.text
+        if is_inline and not text.startswith(("-", "+")):
+            break
+        if not word.literal or word.pattern:
+            yield Unreadable(f"`{name}` gets a word that the shell fills in")
+            return
+        if text in _INFORMATION and text.startswith("--"):
+            return
+        if text in ("-", "--"):
+            position += 1
+            break
+        if not text.startswith(("-", "+")):
+            break
+        if text.startswith(_SHELL_FILES):
+            yield Unreadable(f"`{name}` reads commands from a file")
+        if not text.startswith("--"):
+            is_inline |= "c" in text and text[0] == "-"
+            reads_input |= "s" in text and text[0] == "-"
+        takes_value = text in _SHELL_FILES or (not text.startswith("--") and text[-1] in "oO")
+        position += 2 if takes_value else 1
+    rest = words[position:]
+    if is_inline:
+        yield joined_script(rest[:1]) if rest else Unreadable(f"`{name} -c` has no text")
+    elif rest and not reads_input and rest[0].text not in ("/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"):
+        yield Unreadable(f"`{name}` reads commands from a file")
+    else:
+        yield StartedInput(is_shell=True)
+
+
+def interpreter(words: Sequence[Word]) -> Iterator[Started]:
+    """`python -c text` and the like. A script file is a program like any other."""
+    name = words[0].text.rpartition("/")[2]
+    language = next(row for row in INTERPRETERS if row.names.fullmatch(name))
+    may_be_value = False
+    for word in words[1:]:
+        text = word.text
+        if text in _INFORMATION:
+            return
+        if text == "-" or text in ("/dev/stdin", "/dev/fd/0"):
+            break
+        letters = text[1:] if text.startswith("-") and not text.startswith("--") else ""
+        if text.partition("=")[0] in language.inline_names or set(language.inline) & set(letters):
+            yield Unreadable(f"`{name}` runs text in a language of its own")
+            return
+        if letters and name.startswith(("python", "pypy")) and "m" in letters:
+            return  # a module is a program like any other
+        if not text.startswith("-") and not may_be_value:
+            if not word.literal:
+                yield Unreadable(f"`{name}` gets a word that the shell fills in")
+            return
+        may_be_value = text.startswith("-") and not (letters and set(letters) <= set(language.flags))
+    if not _NOT_FROM_INPUT.fullmatch(name):
+        yield StartedInput(is_shell=False)
+
+
+def awk(words: Sequence[Word]) -> Iterator[Started]:
+    """awk can start programs by `system`, `|` and `getline`."""
+    if any(not word.literal or re.search(r"system|getline|\||@", word.text) for word in words[1:]):
+        yield Unreadable("`awk` may run commands from its program")
+
+
+_SED_RUNS = re.compile(
+    r"(?:^|[;{}\n\d$/!])\s*e(?:\s|$|;)|s(?P<mark>[^\w\s]).*(?P=mark).*(?P=mark)[gpIiMm\d]*e", re.DOTALL
+)
+
+
+def sed(words: Sequence[Word]) -> Iterator[Started]:
+    """GNU sed runs what it found: `s/x/y/e` and the command `e`."""
+    if any(_SED_RUNS.search(word.text[:10_000]) for word in words[1:]):
+        yield Unreadable("`sed` may run commands from its script")
