@@ -49,6 +49,17 @@ def test_the_check_fails_only_if_a_hook_is_lost(samuel, hooks) -> None:
     assert samuel("hooks", "check", "--agent", "codex").code == 0  # limited
 
 
+def test_an_agent_without_hooks_loses_all(samuel, hooks, put) -> None:
+    agent = '[agents.{}]\ncommand = ["program"]\nprompt = "stdin"\n'
+    put("samuel.toml", f'{agent.format("mine")}{agent.format("ours")}hooks = "claude"\n')
+    hooks(("guard", "PreAbilityCall", "role: guard\n"))
+    for agent in ("aider", "mine"):
+        ran = samuel("hooks", "check", "--agent", agent)
+        assert ran.code == 1
+        assert ran.out.splitlines()[1].split(maxsplit=3)[2:] == ["lost", f"Samuel knows no hooks of `{agent}`"]
+    assert samuel("hooks", "check", "--agent", "ours").code == 0  # it says which client it wraps
+
+
 def test_a_project_without_such_hooks_loses_none(samuel) -> None:
     ran = samuel("hooks", "check", "--agent", "agy")
     assert (ran.code, ran.out) == (

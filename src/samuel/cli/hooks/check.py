@@ -2,13 +2,15 @@ from __future__ import annotations
 
 import click
 
+from samuel.agents.table import AGENTS, find
 from samuel.app import App
 from samuel.app.tool_names import tool_name_warnings
 from samuel.cli.command_context import CommandContext, env_option, json_option
 from samuel.cli.output import OutputTable
 from samuel.dialects.clients.client import Client
 from samuel.dialects.clients.limits import LOST
-from samuel.dialects.clients.support import support
+from samuel.dialects.clients.support import Support, support
+from samuel.dialects.clients.table import CLIENTS
 from samuel.dialects.clients.table import client as client_named
 from samuel.events import EVENTS
 
@@ -30,22 +32,32 @@ def check(here: CommandContext, agent: str, environment: str) -> int:
     \b
         samuel hooks check --agent claude
     """
-    client = client_named(agent)
     with here.open(environment=environment) as app:
-        rows = _rows(app, client)
+        client = _client(app, agent)
+        rows = _rows(app, agent, client)
         warnings = [*app.warnings, *tool_name_warnings(app)]
     lost = [row for row in rows if row["verdict"] == LOST]
     blocks = [OutputTable(COLUMNS, [[row[column] or "-" for column in COLUMNS] for row in rows], folded=("why",))]
-    text = [] if rows else [f"no hook handles an event of a session, so {client.title} can lose none"]
-    data = {"agent": client.name, "documented": client.documented, "handlers": rows}
+    title = client.title if client else agent
+    text = [] if rows else [f"no hook handles an event of a session, so {title} can lose none"]
+    data = {"agent": agent, "documented": client is not None and client.documented, "handlers": rows}
     return here.out.answer(data, *(blocks if rows else text), ok=not lost, warnings=warnings)
 
 
-def _rows(app: App, client: Client) -> list[dict[str, str]]:
+def _client(app: App, agent: str) -> Client | None:
+    """The client that this agent is, or wraps; None if it has no hooks that Samuel could answer."""
+    if agent not in app.config.agents and (agent in CLIENTS or agent not in AGENTS):
+        return client_named(agent)
+    hooks = find(agent, app.config.agents).hooks
+    return client_named(hooks) if hooks else None
+
+
+def _rows(app: App, agent: str, client: Client | None) -> list[dict[str, str]]:
     """Event by event, in the order they run."""
     rows = []
+    no_hooks = Support(LOST, f"Samuel knows no hooks of `{agent}`")
     for event in (kind.name for kind in EVENTS if kind.family == "session"):
         for step in app.chains[event].steps:
-            verdict, why = support(client, step.handler, event)
+            verdict, why = support(client, step.handler, event) if client else no_hooks
             rows.append({"name": step.handler.name, "event": event, "verdict": verdict, "why": why})
     return rows
