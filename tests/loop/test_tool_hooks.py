@@ -56,6 +56,14 @@ def call_hooks(event, **fields):
                                     capture_output=True, env={"PATH": "/usr/bin:/bin"})
             print(json.dumps({"type": "system", "hook": answer.stdout + answer.stderr}))
             yield answer.returncode == 2 or '"deny"' in answer.stdout
+    if os.path.exists("own-bridge"):  # of the user, who connected the client by `samuel bridge add`
+        payload = {"session_id": open("own-bridge").read(), "hook_event_name": event, "prompt": "p", **fields}
+        answer = subprocess.run([".samuel/run/bin/samuel", "emit", "--as", "claude", event], text=True,
+                                input=json.dumps({"tool_name": "Bash", **payload}), capture_output=True)
+        yield '"deny"' in answer.stdout or answer.returncode == 2
+
+if heeds:
+    list(call_hooks("UserPromptSubmit"))
 
 for number, command in enumerate(open("script.txt").read().splitlines()):
     call = {"tool_use_id": f"toolu_{number}", "tool_input": {"command": command}}
@@ -142,6 +150,21 @@ def test_a_guard_judges_the_tool_calls_of_a_looped_agent_with_the_names_of_the_r
     assert attempt.coverage.words == "3 of 3 tool calls judged"
     assert attempt.denials == ("guard denied PreAbilityCall: the victim stays",)
     assert not list((guarded.loop.root / ".samuel/run/bridge").rglob("samuel"))
+
+
+@pytest.mark.parametrize(("session", "times"), [("own", 1), ("of another client", 2)])
+def test_a_bridge_of_the_user_tells_only_what_the_run_does_not(
+    guarded: GuardedLoop, session: str, times: int
+) -> None:
+    (guarded.loop.root / "own-bridge").write_text(session)
+    guarded.run("echo hi > hi.txt", DONE)
+    assert [call.event for call in guarded.calls()].count("PreAbilityCall") == 2 * times
+    with guarded.loop.open() as app:
+        records = list(newest_first(guarded.loop.root, app.paths.journal))
+    prompts = [
+        record for record in records if isinstance(record, EventRecord) and record.event == "UserPromptSubmit"
+    ]
+    assert len(prompts) == 1
 
 
 @pytest.mark.parametrize(
@@ -280,3 +303,10 @@ def test_the_tool_calls_of_a_recipe_name_it(
     payloads = [json.loads(bytes(call.payload)) for call in guarded.calls()]
     names = {(payload["recipe_name"], payload["session_id"]) for payload in payloads}
     assert names == {("tidy", data["session_id"])}
+
+
+def test_a_guard_that_asks_denies_where_nobody_is_there_to_ask(guarded: GuardedLoop) -> None:
+    hook = guarded.loop.root / ".samuel/hooks/guard.py"
+    hook.write_text(GUARD.replace('"deny"', '"ask"'))
+    guarded.run("rm victim.txt")
+    assert guarded.victim.exists()

@@ -11,6 +11,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from samuel.cli import emit_fast
+from samuel.cli.emit_in_run import is_told_by_run, told_by_run
 from samuel.cli.explained import explained
 from samuel.cli.json_input import parse_json, read_stdin
 from samuel.dialects.clients.client import DENIABLE, STOP, ClientAnswer, ClientReply, PayloadError
@@ -50,6 +51,8 @@ def emit_for_client(
         payload = _payload()
         native_event = client.event_of(event_name, payload)
         context = _context(client, native_event, payload, session)
+        if context and is_told_by_run(here.root, client.events[native_event], context):
+            context = {}
         reply = _fire(here, client, context, environment, warnings) if context else ClientReply()
     except KeyboardInterrupt:
         reply = _refused(client, native_event, SamuelError("interrupted"))
@@ -84,7 +87,7 @@ def _context(client: Client, native_event: str, payload: Mapping[str, Any], sess
     if own_session := session or os.environ.get("SAMUEL_SESSION_ID"):
         context = {**context, "client_session": context.get("session_id"), "session_id": own_session}
     names = {key: os.environ.get(variable) for variable, key in RUN_VARIABLES.items()}
-    return {**context, **{key: value for key, value in names.items() if value}}
+    return {**context, **{key: value for key, value in names.items() if value}, **told_by_run()}
 
 
 def _fire(

@@ -21,7 +21,7 @@ from samuel.bridges.process.table import process_bridge
 from samuel.events import AgentInvoke
 from samuel.files.inside import make_dirs_inside
 from samuel.loop.workplace import Workplace
-from samuel.process.environment import PINNED
+from samuel.process.environment import BRIDGED, PINNED
 
 BRIDGE, HOMES = "bridge", "homes"
 REQUIRED = "required"
@@ -56,6 +56,7 @@ class BridgedAgent:
                 self._variables(),
                 self._place.host,
             )
+            self._bridge = self._bridge._replace(env={**self._bridge.env, BRIDGED: "1"})
         return self._bridge
 
     def __exit__(

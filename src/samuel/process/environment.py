@@ -31,6 +31,9 @@ TRUST_WITHHELD = "SAMUEL_TRUST_WITHHELD"  # set in its place, so that a refusal 
 PINNED = "SAMUEL_PINNED"
 """Set for the hooks of a run's agent: a digest of what decides about tool calls, as it was when the run began."""
 
+BRIDGED = "SAMUEL_BRIDGED"
+"""Set for the agent of a run whose tool calls the run puts to the hooks, so that another bridge need not."""
+
 WITHHELD = frozenset((TRUST,))
 """What the user agreed to run is not a hook's to know, nor to hand on to a Samuel that it starts."""
 

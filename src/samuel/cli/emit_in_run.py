@@ -1,0 +1,53 @@
+"""A client's own bridge inside of a run: what the run tells of its agent is not told a second time.
+
+A user may have connected a client with `samuel bridge add` and run it in the loop, which connects it once more.
+The loop fires the events of the session itself, and its own bridge those of tool calls: of the same session of the
+client, that is, since an agent can start another client, and that one has the user's bridge alone.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from samuel.decoding import decode_json
+from samuel.dialects.clients.client import POST, PRE
+from samuel.journal import EventRecord, newest_first
+from samuel.paths import Project
+from samuel.process.environment import BRIDGED, PINNED
+
+BRIDGE = "bridge"
+"""The field of a payload that says who asked: the bridge of a run."""
+OF_RUN = "run"
+
+
+def told_by_run() -> dict[str, str]:
+    """What a payload has in addition if the bridge of a run asks."""
+    return {BRIDGE: OF_RUN} if os.environ.get(PINNED) else {}
+
+
+def is_told_by_run(root: Path, event: str, context: Mapping[str, Any]) -> bool:
+    """Whether the run around this process tells of this event: this is the user's own bridge then."""
+    if not os.environ.get(BRIDGED) or os.environ.get(PINNED):
+        return False
+    if event not in (PRE, POST):
+        return True
+    session, client_session = context.get("session_id"), context.get("client_session")
+    for record in newest_first(root, Project(root).journal):
+        if isinstance(record, EventRecord) and record.event in (PRE, POST) and record.session_id == session:
+            extra = _extra(record.payload)
+            if extra.get(BRIDGE) == OF_RUN:  # the client that the run started: it has one session
+                return client_session is not None and extra.get("client_session") == client_session
+    return False
+
+
+def _extra(payload: msgspec.Raw) -> Mapping[str, Any]:
+    try:
+        extra = decode_json(bytes(payload), dict[str, Any]).get("extra")
+    except (msgspec.MsgspecError, UnicodeDecodeError):
+        return {}
+    return extra if isinstance(extra, dict) else {}
