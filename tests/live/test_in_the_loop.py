@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from tests.length import at_length
 from tests.live.conftest import LiveProject
 from tests.live.guarded_project import fired, guard_project
 
@@ -48,13 +49,18 @@ def test_a_guard_holds_in_a_looped_client_and_every_call_is_judged(live: LivePro
 
 
 @pytest.mark.live
-@pytest.mark.parametrize("client", ["claude"], indirect=True)
+@pytest.mark.parametrize("client", at_length([], ["claude"]), indirect=True)
 def test_a_guard_holds_in_an_agent_of_samuel_toml_that_wraps_a_client(live: LiveProject, client: str) -> None:
     command = ["env", *AGENTS[client].command]
-    variables = [*AGENTS[client].env, "IS_SANDBOX"]
-    wrapper = (
-        f'[agents.wrapper]\ncommand = {command}\nenv = {variables}\nstream = "{client}"\nhooks = "{client}"\n'
-    )
+    variables = [*AGENTS[client].env]
+    wrapper = f"""
+[agents.wrapper]
+command = {command}
+prompt = "stdin"
+env = {variables}
+stream = "{client}"
+hooks = "{client}"
+"""
     live.write("samuel.toml", SETTINGS.format(client="wrapper") + wrapper)
     live.write("prd.md", "# Plan\n\n- [ ] 1.1 Write the file `rewritten`\n")
     victim = guard_project(live)

@@ -97,3 +97,12 @@ def test_without_entries_no_client_is_run(samuel, client, project):
     code, proof = live(samuel)
     assert (code, proof) == (1, None)
     assert not (project / "started").exists()
+
+
+def test_a_run_does_not_run_another_agent(samuel, client, project, monkeypatch):
+    client(f"touch {project}/started")
+    monkeypatch.setenv("SAMUEL_RUN_ID", "run-1")
+    ran = samuel("bridge", "check", "--live", "claude")
+    assert (ran.code, ran.out) == (1, "")
+    assert "this is inside the run `run-1`" in ran.err
+    assert not (project / "started").exists()

@@ -8,8 +8,10 @@ import msgspec
 
 from samuel.cli.bridge import bridge_context, known_clients
 from samuel.cli.command_context import CommandContext, json_option
+from samuel.cli.inside_a_run import inside_a_run
 from samuel.cli.output import OutputTable
 from samuel.clock import SystemClock
+from samuel.errors import SamuelError
 
 if TYPE_CHECKING:
     from samuel.bridges.check import BridgeCheck
@@ -43,6 +45,9 @@ def check(here: CommandContext, agents: tuple[str, ...], live: bool) -> int:
     """
     from samuel.bridges.check import check as check_bridge  # the table of clients, which `--help` does without
 
+    if live and (run := inside_a_run()):
+        what = f"this is inside the run `{run}`, which does not run another agent"
+        raise SamuelError(what, "check without `--live`, or use another terminal")
     context = bridge_context(here)
     checks = [check_bridge(context, client) for client in known_clients(agents)]
     proofs = [_proof(here, context, checked) if live else None for checked in checks]
