@@ -20,6 +20,12 @@ from samuel.errors import ConfigError, Problem
 Refused = Callable[[str | bytes], str]
 
 
+def test_an_agent_of_ones_own_needs_a_command(refused: Refused) -> None:
+    assert refused("[agents.mine]\n") == (
+        'samuel.toml:1: the agent `mine` has no `command` (for example: command = ["./agent", "{prompt_file}"])'
+    )
+
+
 def test_all_problems_are_reported_at_once_in_the_order_of_the_file(refused: Refused) -> None:
     text = """\
     default_metodology = "ralph"
