@@ -22,7 +22,7 @@ Refused = Callable[[str | bytes], str]
 
 def test_an_agent_of_ones_own_needs_a_command(refused: Refused) -> None:
     assert refused("[agents.mine]\n") == (
-        'samuel.toml:1: the agent `mine` has no `command` (for example: command = ["./agent", "{prompt_file}"])'
+        'F:1: the agent `mine` has no `command` (for example: command = ["./agent", "{prompt_file}"])'
     )
 
 
