@@ -108,7 +108,7 @@ class TestWhatIsInside:
         self, runtime: OciRuntime, root: Path, hook_image: str, serve: bool
     ) -> None:
         count = root / ".samuel" / "run" / "plugins" / "org@plugin" / "count"
-        started = f"sleep 60 & n=$((n + 1)); echo $n > {count}"
+        started = f"sleep 60 > /dev/null 2>&1 & n=$((n + 1)); echo $n > {count}"
         loop = f"n=0; while [ $n -lt {2 * engine.PIDS} ]; do {started}; done"
         do(runtime, package(root, hook_image, serve=serve), loop)  # what it makes of it is its own affair
         assert 0 < int(count.read_text()) < engine.PIDS
