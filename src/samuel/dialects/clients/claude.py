@@ -8,8 +8,8 @@ from samuel.dialects.clients.limits import CONTEXT, EVENT, limited
 from samuel.dialects.clients.payload import (
     check_event,
     common_fields,
+    duration_ms,
     mapping_or_nothing,
-    number_or_nothing,
     text,
     text_or_nothing,
     tool_call,
@@ -79,7 +79,7 @@ def translate(native_event: str, payload: Mapping[str, Any]) -> dict[str, Any]:
     if event in (PRE, POST):
         context |= tool_call(TOOLS, text(payload, "tool_name"), payload.get("tool_input"))
     if event == POST:
-        context |= {**number_or_nothing(payload, "duration_ms"), **result(native_event, payload)}
+        context |= {**duration_ms(payload, "duration_ms"), **result(native_event, payload)}
     if event == STOP and (message := text_or_nothing(payload, "last_assistant_message")):
         context["last_message"] = message
     return context

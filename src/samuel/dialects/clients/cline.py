@@ -9,9 +9,9 @@ from samuel.dialects.clients.client import END, POST, PRE, PROMPT, START, STOP, 
 from samuel.dialects.clients.limits import ASK, CONTEXT, DENY, EVENT, FOLLOW_UP, OUTPUT, limited, lost
 from samuel.dialects.clients.payload import (
     common_fields,
+    duration_ms,
     mapping,
     mapping_or_nothing,
-    number_or_nothing,
     text,
     text_or_nothing,
     tool_call,
@@ -94,7 +94,7 @@ def _result(payload: Mapping[str, Any], call: Mapping[str, Any]) -> dict[str, An
     return {
         "status": "failure" if failed else "success",
         "tool_output": output,
-        **number_or_nothing(call, "durationMs"),
+        **duration_ms(call, "durationMs"),
     }
 
 

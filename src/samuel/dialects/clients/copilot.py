@@ -42,8 +42,8 @@ TOOLS = {
 NOT_READ = "Copilot CLI reads no answer to this event"
 LIMITS = {
     (START, CONTEXT): limited(NOT_READ),
-    (PROMPT, DENY): lost("Copilot CLI reads no answer to this event, so a prompt cannot be denied"),
-    (PROMPT, ASK): lost("Copilot CLI reads no answer to this event, so a prompt cannot be denied"),
+    (PROMPT, DENY): lost(f"{NOT_READ}, so a prompt cannot be denied"),
+    (PROMPT, ASK): lost(f"{NOT_READ}, so a prompt cannot be denied"),
     (PROMPT, CONTEXT): limited(NOT_READ),
     (PRE, ASK): limited("Copilot CLI asks the person; with `--allow-all-tools` or `-p` nobody may be asked"),
     (PRE, REWRITE): limited("Copilot CLI takes a rewrite together with its allow, which skips its own prompt"),

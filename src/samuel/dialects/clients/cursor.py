@@ -10,7 +10,7 @@ from samuel.dialects.clients.limits import ASK, CONTEXT, EVENT, OUTPUT, REWRITE,
 from samuel.dialects.clients.payload import (
     check_event,
     common_fields,
-    number_or_nothing,
+    duration_ms,
     text,
     text_or_nothing,
     tool_call,
@@ -129,7 +129,7 @@ def mcp_name(tool_name: str) -> str:
 
 def _result(native_event: str, payload: Mapping[str, Any]) -> dict[str, Any]:
     """How a call ended and what came out of it. Only `postToolUseFailure` tells of a failure."""
-    duration = number_or_nothing(payload, "duration")
+    duration = duration_ms(payload, "duration")
     if native_event == FAILED:
         status = _STATUS.get(text_or_nothing(payload, "failure_type"), "failure")
         return {"status": status, "tool_output": payload.get("error_message", ""), **duration}

@@ -8,8 +8,8 @@ from samuel.dialects.clients.limits import ASK, CONTEXT, EVENT, OUTPUT, REWRITE,
 from samuel.dialects.clients.payload import (
     check_event,
     common_fields,
+    duration_ms,
     mapping,
-    number_or_nothing,
     text,
     text_or_nothing,
     tool_call,
@@ -71,7 +71,7 @@ def translate(native_event: str, payload: Mapping[str, Any]) -> dict[str, Any]:
     if event in (PRE, POST):
         context |= tool_call(TOOLS, text(payload, "tool_name"), payload.get("tool_input"))
     if event == POST:
-        context |= number_or_nothing(payload, "duration_ms")
+        context |= duration_ms(payload, "duration_ms")
         context |= (
             {"status": "failure", "tool_output": payload.get("error", "")}
             if native_event == FAILED
