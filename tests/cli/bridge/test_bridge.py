@@ -71,7 +71,7 @@ def test_add_names_hooks_that_the_agent_would_lose(samuel, put):
     put("scripts/hooks/rewriter", "#!/bin/sh\n", 0o755)
     samuel("trust", "--yes")
     ran = samuel("bridge", "add", "claude", "qwen")
-    assert "warning: qwen: `rewriter` on PreAbilityCall is lost: " in ran.err
+    assert "warning: qwen: `rewriter` on PreAbilityCall has no effect: " in ran.err
     assert "claude: `rewriter`" not in ran.err
     (lost,) = samuel("bridge", "add", "qwen", "--json").json["data"]["lost"]
     assert lost["name"] == "rewriter"
