@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from samuel.dialects.clients.client import ClientAnswer, ClientReply
 
 NAME = "claude"
+TITLE = "Claude Code"
 FAILED = "PostToolUseFailure"
 EVENTS = {
     "SessionStart": START,
@@ -103,7 +104,7 @@ def result(native_event: str, payload: Mapping[str, Any]) -> dict[str, Any]:
 def answer(native_event: str, reply: ClientReply) -> ClientAnswer:
     """The answer to a hook's event."""
     event = EVENTS[native_event]
-    reply = json_answer.settled("Claude Code", reply, can_ask=event == PRE)
+    reply = json_answer.settled(TITLE, reply, can_ask=event == PRE)
     fields = json_answer.to_user_and_model(native_event, reply)
     if event == PROMPT and reply.decision == "deny":
         return json_answer.as_json({"decision": "block", "reason": reply.reason, **fields})
@@ -142,7 +143,7 @@ def output(tool_name: str, tool_output: Any) -> Any:
 
 CLIENT = Client(
     name=NAME,
-    title="Claude Code",
+    title=TITLE,
     events=EVENTS,
     translate=translate,
     answer=answer,

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from samuel.dialects.clients.client import ClientAnswer, ClientReply
 
 NAME = "cursor"
+TITLE = "Cursor"
 FAILED = "postToolUseFailure"
 EVENTS = {
     "sessionStart": START,
@@ -142,7 +143,7 @@ def answer(native_event: str, reply: ClientReply) -> ClientAnswer:
     """The answer to a hook's event: an object, which may be empty."""
     event = EVENTS[native_event]
     asks = native_event in ("beforeShellExecution", "beforeMCPExecution")
-    reply = json_answer.settled("Cursor", reply, can_ask=asks)
+    reply = json_answer.settled(TITLE, reply, can_ask=asks)
     result = reply.result
     fields: dict[str, Any] = {}
     if event == PROMPT and reply.decision == "deny":
@@ -166,7 +167,7 @@ def _both_spellings(reason: str) -> dict[str, str]:
 
 CLIENT = Client(
     name=NAME,
-    title="Cursor",
+    title=TITLE,
     events=EVENTS,
     translate=translate,
     answer=answer,
