@@ -36,7 +36,7 @@ def refuse_unguarded(place: Workplace, agents: Sequence[str], tell: Callable[[st
             continue
         lack = no_bridge(agent, kind)
         if not lack and agent.stream is PlainStream:
-            lack = "its output does not tell of tool calls; `stream` names whose form it has"
+            lack = "its output does not report tool calls; `stream` names the agent whose output format it has"
         if lack:
             raise SamuelError(
                 f'the agent `{name}` cannot meet `coverage = "required"`: {lack}',
