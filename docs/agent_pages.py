@@ -5,17 +5,17 @@ from __future__ import annotations
 from page import NOTE, table
 
 from samuel.dialects.clients.client import POST, PRE, PROMPT, STOP, Client
-from samuel.dialects.clients.limits import ASK, CONTEXT, DENY, EVENT, FOLLOW_UP, OUTPUT, REWRITE
+from samuel.dialects.clients.limits import ASK, DENY, FOLLOW_UP, OUTPUT, REWRITE
 from samuel.dialects.clients.table import CLIENTS
 from samuel.dialects.clients.tools import COMMON_NAMES
-from samuel.events.names import SESSION
 
 HEAD = """\
 # Agents' own hooks
 
 On this page you can look up what a hook of Samuel's can do inside an agent that has hooks of its own and calls
-`samuel emit --as AGENT EVENT` from them. `samuel hooks check --agent AGENT` says the same about the hooks of your
-project. **Cursor** and **Antigravity CLI** are written from their documentation and were not run; the others were.
+`samuel emit --as AGENT EVENT` from them. Each agent has a page with its files, its events and its limits. `samuel
+hooks check --agent AGENT` says the same about the hooks of your project. The pages of **Cursor** and **Antigravity
+CLI** follow their documentation: Samuel was not run with them. It was run with the others.
 
 ## In short { #in-short }
 """
@@ -27,16 +27,6 @@ SHORT = {
     "replace an output": (POST, OUTPUT),
     "deny a prompt": (PROMPT, DENY),
     "keep it going": (STOP, FOLLOW_UP),
-}
-
-KINDS = {
-    EVENT: "the event itself",
-    DENY: "deny",
-    ASK: "ask",
-    REWRITE: "rewrite the input",
-    OUTPUT: "replace the output",
-    FOLLOW_UP: "keep the session going",
-    CONTEXT: "messages and suggestions",
 }
 
 ALLOW = """\
@@ -60,20 +50,20 @@ On `UserPromptSubmit` and `PreAbilityCall` every error is a denial in the agent'
 payload that is not JSON, a field that a newer version of the agent renamed, a samuel.toml that cannot be read, a
 guard that is not trusted, crashes or takes too long. On other events an error is a message, and the agent goes on.
 
-What Samuel cannot do: answer when it does not run. If `samuel` is not on PATH, is killed, or takes longer than the
-agent waits, the agent decides, and most let the call through.
+Samuel cannot answer when it does not run: it is not on PATH, was killed, or takes longer than the agent waits. The
+commands that `samuel bridge add` writes deny in that case (if it takes too long, only where the system has the
+program `timeout`). With a command of your own the agent decides, and most agents let the call through.
 """
 
 
 def agents_page() -> str:
     """The whole page."""
-    sections = [_section(client) for client in CLIENTS.values()]
-    return NOTE + "\n".join([HEAD, _short(), ALLOW, FAULTS, _tools(), *sections])
+    return NOTE + "\n".join([HEAD, _short(), ALLOW, FAULTS, _tools()])
 
 
 def _short() -> str:
     rows = [
-        [f"[{client.title}](#{client.name})", *(_verdict(client, *what) for what in SHORT.values())]
+        [f"[{client.title}](agents/{client.name}.md)", *(_verdict(client, *what) for what in SHORT.values())]
         for client in CLIENTS.values()
     ]
     return table(["agent", *SHORT], rows)
@@ -102,24 +92,3 @@ like `match: {{ability_id: [Bash]}}`, never matches; `samuel hooks validate` war
 
 def _own_names(client: Client, common: str) -> str:
     return ", ".join(f"`{own}`" for own, tool in client.tools.items() if tool.name == common) or "-"
-
-
-def _section(client: Client) -> str:
-    events = [[f"`{ours}`", _natives(client, ours)] for ours in SESSION]
-    limits = [
-        [f"`{event}`", KINDS[kind], f"**{limit.verdict}**: {limit.why}"]
-        for (event, kind), limit in client.limits.items()
-    ]
-    return f"""\
-## {client.title} {{ #{client.name} }}
-
-`samuel emit --as {client.name} EVENT`
-
-{table(["event", f"event of {client.title}"], events)}
-Everything that is not in this table is honoured:
-
-{table(["event", "what", ""], limits)}"""
-
-
-def _natives(client: Client, ours: str) -> str:
-    return ", ".join(f"`{native}`" for native, event in client.events.items() if event == ours) or "never fired"

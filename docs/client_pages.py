@@ -18,6 +18,7 @@ from samuel.bridges.files import Level
 from samuel.bridges.trust_steps import STEPS
 from samuel.dialects.clients.client import DENIABLE
 from samuel.dialects.clients.table import CLIENTS
+from samuel.events.names import SESSION
 
 HOME = Path("~")
 LEVELS: dict[Level, str] = {"project": "the project's, to commit", "user": "yours, for all projects"}
@@ -33,7 +34,7 @@ KINDS = {
 
 MISSING = """\
 On events that can be denied, the hook denies when `samuel` is missing, fails or is killed, and says what to do. On
-the others it does nothing then.
+other events it does nothing in that case.
 """
 DEADLINE = """
 {title} waits {seconds} seconds for the hook. Where the system has the program `timeout`, a `samuel` that hangs is
@@ -54,7 +55,7 @@ def client_pages() -> dict[str, Callable[[], str]]:
 def client_page(name: str) -> str:
     client = CLIENTS[name]
     source = (
-        f"What is here comes from the documentation of {client.title}; it was not run with it."
+        f"This page follows the documentation of {client.title}; Samuel was not run with it."
         if client.documented
         else f"The hooks were run with {client.title} itself against a model on the same machine."
     )
@@ -85,11 +86,9 @@ def _files(name: str) -> str:
         text += f"\n{CLIENTS[name].title} reads no hooks from a project.\n"
     file_format = layout.user[0].format
     if isinstance(file_format, JsonHooks):
-        comments = "may have comments" if file_format.comments else "must have no comments"
-        mark = "" if file_format.byte_order_mark else " and no byte order mark"
-        text += (
-            f"\nThe file {comments}; it must have no trailing commas{mark}: the client does not read it then.\n"
-        )
+        comments = "" if file_format.comments else "comments or "
+        mark = "" if file_format.byte_order_mark else ", or if it starts with a byte order mark"
+        text += f"\n{CLIENTS[name].title} does not read the file if it has {comments}trailing commas{mark}.\n"
     return text
 
 
@@ -111,7 +110,9 @@ def _events(name: str) -> str:
         ours = client.events[event]
         anchor = ours.lower()
         rows.append((f"`{event}`", f"[`{ours}`](../events.md#{anchor})", "yes" if ours in DENIABLE else "no"))
-    return table((f"event of {client.title}", "event of Samuel", "can be denied"), rows)
+    text = table((f"event of {client.title}", "event of Samuel", "can be denied"), rows)
+    never_fired = [f"`{event}`" for event in SESSION if event not in client.events.values()]
+    return text + (f"\n{client.title} never fires {', '.join(never_fired)}.\n" if never_fired else "")
 
 
 def _limits(name: str) -> str:
@@ -119,7 +120,10 @@ def _limits(name: str) -> str:
         (f"`{event}`", KINDS[kind], limit.verdict, limit.why)
         for (event, kind), limit in CLIENTS[name].limits.items()
     ]
-    return table(("event", "what", "verdict", "why"), rows) if rows else "Nothing that Samuel knows of.\n"
+    if not rows:
+        return "Samuel knows of no limits.\n"
+    limits = table(("event", "what", "verdict", "why"), rows)
+    return f"Everything that is not in this table is honoured.\n\n{limits}"
 
 
 def _missing(name: str) -> str:

@@ -73,6 +73,12 @@ def test_an_agent_of_samuel_toml_is_listed_in_place_of_the_shipped_one(samuel, p
     assert (agents["pi"]["program"], agents["pi"]["installed"], agents["pi"]["checked"]) == ("./pi.sh", False, "")
 
 
+def test_a_setting_of_a_shipped_agent_leaves_it_the_shipped_one(samuel, programs, put):
+    put("samuel.toml", '[agents.pi]\nunguarded = "accept"\n')
+    pi = programs("pi", "echo 0.99.0")
+    assert listed(samuel)[0]["pi"]["path"] == pi
+
+
 def test_the_bridge_of_a_client_and_its_last_proof_are_shown(samuel, programs, project):
     programs("claude", "echo '2.1.197 (Claude Code)'")
     proof = {"client": "claude", "version": "2.1.190", "root": str(project), "why": "", "reason_told": True}
@@ -84,3 +90,8 @@ def test_the_bridge_of_a_client_and_its_last_proof_are_shown(samuel, programs, p
     assert (claude["proof"]["verdict"], claude["proof"]["version"]) == ("ok", "2.1.190")
     row = next(row for row in samuel("agents").out.splitlines() if row.startswith("claude"))
     assert row.endswith("ok (of 2.1.190)")
+    remember(
+        paths.User.from_environment().state, Proof(verdict="ok", checked_at=2.0, **{**proof, "version": "2.1.197"})
+    )
+    row = next(row for row in samuel("agents").out.splitlines() if row.startswith("claude"))
+    assert row.endswith(" ok")

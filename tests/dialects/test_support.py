@@ -8,7 +8,7 @@ import pytest
 
 from samuel.dialects.clients import tool_names
 from samuel.dialects.clients.limits import KINDS, LIMITED, LOST
-from samuel.dialects.clients.support import denial, support
+from samuel.dialects.clients.support import support
 from samuel.dialects.clients.table import CLIENTS, client
 from samuel.hooks.handler import Handler, Origin, Role
 
@@ -55,17 +55,7 @@ def test_the_verdict_of_a_handler(name: str, event: str, role: Role | None, verd
 def test_a_blocking_handler_must_be_able_to_deny() -> None:
     blocking = handler("UserPromptSubmit", OBSERVE, blocking=True)
     assert support(client("copilot"), blocking).verdict == LOST
-    assert denial(client("copilot"), blocking).verdict == LOST
     assert support(client("opencode"), handler("SessionStop", blocking=True)).verdict == LOST
-
-
-def test_a_denial_does_not_depend_on_what_else_the_handler_may_answer() -> None:
-    assert support(client("qwen"), handler("PreAbilityCall")).verdict == LOST
-    assert denial(client("qwen"), handler("PreAbilityCall")).verdict == LIMITED
-    assert denial(client("claude"), handler("PreAbilityCall")) == ("honoured", "")
-    assert denial(client("agy"), handler("UserPromptSubmit")).verdict == LOST
-    assert denial(client("agy"), handler("UserPromptSubmit", OBSERVE)) == ("honoured", "")
-    assert denial(client("agy"), handler("SessionStart")) == ("honoured", "")
 
 
 def test_a_handler_whose_events_are_unknown_is_checked_for_the_event_that_it_closes() -> None:

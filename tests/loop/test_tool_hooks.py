@@ -17,7 +17,7 @@ from samuel.agents.table import find
 from samuel.app import Overrides
 from samuel.cli.edge import run as run_command
 from samuel.cli.root import samuel
-from samuel.cli.run.unguarded import accepting_unguarded
+from samuel.cli.run.unguarded import accepting_unguarded, refuse_unguarded
 from samuel.errors import SamuelError
 from samuel.events.endings import ExitReason
 from samuel.journal import EventRecord, newest_first
@@ -256,7 +256,7 @@ def test_run_start_refuses_before_an_agent_is_paid(guarded: GuardedLoop, monkeyp
     refused = CliRunner().invoke(samuel, ["run", "start"], standalone_mode=False)
     assert isinstance(refused.exception, SamuelError)
     assert "the agent `other` cannot honour the guard `guard` (PreAbilityCall)" in refused.exception.message
-    assert "--accept-unguarded" in refused.exception.hint
+    assert refused.exception.hint.endswith('and so does `unguarded = "accept"` below [agents.other]')
     assert not (guarded.loop.root / ".samuel/run/logs").exists()
 
 
@@ -269,6 +269,9 @@ def test_a_project_cannot_accept_that_a_guard_of_the_user_does_not_hold(guarded:
     assert guarded.victim.exists()
     assert "cannot honour the guard `own`" in guarded.failures[0]
     with guarded.loop.open() as app:
+        with pytest.raises(SamuelError) as refused:
+            refuse_unguarded(app.workplace, ["mine"], print)
+        assert refused.value.hint == "`--accept-unguarded` starts the run all the same"
         accepted = Overrides(config=accepting_unguarded(app.config), trust_everything=True)
     with guarded.loop.project.open(overrides=accepted) as app:
         agent = find("mine", app.workplace.agents)

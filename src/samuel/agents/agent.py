@@ -17,6 +17,8 @@ LimitTools = Callable[[Sequence[str]], tuple[str, ...]]
 PROMPT = "{prompt}"
 PROMPT_FILE = "{prompt_file}"
 USAGE_FILE = "{usage_file}"
+READ_PROMPT_FILE = f"Read all of the file {PROMPT_FILE}: it is your prompt. Do exactly what it says."
+"""The prompt of an agent whose real one is too long for an argument."""
 HOOKS = "{hooks}"
 """A word of a command that stands for the arguments by which the program gets hooks; without it they come last."""
 TOOLS = "SAMUEL_ALLOWED_TOOLS"

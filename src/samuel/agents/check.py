@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 from collections.abc import Mapping
 from pathlib import Path
@@ -17,6 +18,7 @@ from samuel.process.reason import NotRunnable
 SCRIPTED = "scripted"
 _TIMEOUT = 60.0
 VERSION_OUTPUT_LIMIT = 64 * 1024
+_NUMBER = re.compile(r"\d+(?:\.\d+)+(?:[\w.+-]*\w)?")
 
 
 def missing(agent: Agent, path: str, root: Path = Path()) -> str:
@@ -85,6 +87,12 @@ def version(agent: Agent, host: Mapping[str, str], root: Path) -> str:
         agent.version, cwd=str(root), env=env, timeout=_TIMEOUT, output_limit=VERSION_OUTPUT_LIMIT
     )
     return version_line(finished) if finished.ended == "exited" and finished.returncode == 0 else ""
+
+
+def version_number(text: str) -> str:
+    """The number in what a program printed about its version, like `1.18.33`; "" if there is none."""
+    number = _NUMBER.search(text)
+    return number[0] if number else ""
 
 
 def version_line(finished: spawn.Finished) -> str:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from samuel.agents.agent import PROMPT, Agent, AgentHome
-from samuel.agents.provider_keys import READ_PROMPT_FILE
+from samuel.agents.agent import PROMPT, READ_PROMPT_FILE, Agent, AgentHome
 from samuel.agents.report import table, tally
 from samuel.agents.stream import AgentUsage, JsonStream, Now, SpokenText
 from samuel.agents.trouble import reported

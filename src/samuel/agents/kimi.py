@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from samuel.agents.agent import PROMPT, Agent, AgentHome
-from samuel.agents.provider_keys import READ_PROMPT_FILE
+from samuel.agents.agent import PROMPT, READ_PROMPT_FILE, Agent, AgentHome
 from samuel.agents.report import table, tables, text_of
 from samuel.agents.stream import JsonStream, records
 from samuel.agents.trouble import reported

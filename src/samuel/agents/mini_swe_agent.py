@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from samuel.agents.agent import PROMPT, USAGE_FILE, Agent, AgentHome
+from samuel.agents.agent import PROMPT, READ_PROMPT_FILE, USAGE_FILE, Agent, AgentHome
 from samuel.agents.litellm_errors import litellm_problem
-from samuel.agents.provider_keys import PROVIDER_KEYS, READ_PROMPT_FILE
+from samuel.agents.provider_keys import PROVIDER_KEYS
 from samuel.agents.report import table, tables, tally
 from samuel.agents.stream import JsonStream
 

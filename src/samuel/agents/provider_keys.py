@@ -6,6 +6,3 @@ PROVIDER_KEYS = (
     *("ANTHROPIC_API_KEY", "OPENAI_API_KEY", "GEMINI_API_KEY", "GOOGLE_API_KEY", "OPENROUTER_API_KEY"),
     *("DEEPSEEK_API_KEY", "GROQ_API_KEY", "MISTRAL_API_KEY", "MOONSHOT_API_KEY", "XAI_API_KEY"),
 )
-
-READ_PROMPT_FILE = "Read all of the file {prompt_file}: it is your prompt. Do exactly what it says."
-"""What an agent is told whose prompt is too long for an argument."""

@@ -15,7 +15,7 @@ from samuel.bridges.files import BridgeContext, BridgeEntry, Level
 from samuel.bridges.trust_steps import TrustStep, trust_step
 from samuel.errors import ConfigError
 
-# These ask before their first session in a directory; the others skip the hooks and say nothing.
+# These ask about trust before their first session in a directory; the others skip the hooks and say nothing.
 ASK_THEMSELVES = ("claude",)
 LEVELS: tuple[Level, ...] = ("project", "user")
 
@@ -71,7 +71,7 @@ def check(context: BridgeContext, client: str) -> BridgeCheck:
         notes.append(f"`{layout.program}` is not on PATH")
     if len(levels) > 1:
         notes.append(
-            f"both the project's and your own file have entries, so every event is told twice: "
+            f"both the project's and your own file have entries, so Samuel is asked twice about every event: "
             f"`samuel bridge remove --user {client}` removes yours"
         )
     return BridgeCheck(client, tuple(entries), trust, program, tuple(problems), tuple(notes), broken)
@@ -87,7 +87,7 @@ def _entry_problems(
     for level in levels:
         present = {event for entry in entries if entry.level == level for event in entry.events}
         missing = [event for event in registered_events(client) if event not in present]
-        again = f"`samuel bridge add --{level} {client}` writes them anew"
+        again = f"`samuel bridge add --{level} {client}` writes them again"
         if missing:
             problems.append(f"the {level}'s hooks lack {', '.join(missing)}: {again}")
         elif not all(entry.current for entry in entries if entry.level == level):

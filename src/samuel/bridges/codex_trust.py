@@ -1,4 +1,4 @@
-"""Codex's own word on which hooks it trusts: its app server lists them.
+"""Which hooks Codex trusts, as its app server lists them.
 
 Codex trusts a hook by a digest of its definition. Asking is safer than computing that digest a second time.
 """
@@ -16,7 +16,7 @@ from samuel.process.reason import NotRunnable
 
 TIMEOUT = 20.0
 LIMIT = 4 * 1024 * 1024
-_ATTEMPTS = 5  # codex may tell of other things before it answers
+_ATTEMPTS = 5  # codex may send other messages before it answers
 
 
 def hook_states(program: str, directory: Path, variables: Mapping[str, str]) -> dict[str, str] | None:

@@ -91,7 +91,7 @@ def add(context: BridgeContext, clients: Sequence[str], level: Level, *, write: 
     for client in clients:
         if not context.files(client, level):
             raise UsageError(
-                f"`{client}` has no hooks of a project",
+                f"`{client}` reads no hooks from a project",
                 f"add it to your own file: `samuel bridge add --user {client}`",
             )
     return _change(context, clients, level, add=True, write=write)

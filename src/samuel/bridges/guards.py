@@ -59,7 +59,7 @@ def _why_lost(event: str, handler: Handler, agent: Agent, sandbox: str) -> str:
         return why
     client = CLIENTS[agent.hooks]
     if event not in client.events.values():
-        return f"{client.title} does not tell of this event"
+        return f"{client.title} does not fire this event"
     limit = client.limits.get((event, DENY))
     return limit.why if limit is not None and limit.verdict == LOST else ""
 

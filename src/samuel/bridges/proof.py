@@ -6,7 +6,6 @@ are those of the user, so what the client would skip in silence shows up here.
 
 from __future__ import annotations
 
-import re
 import shlex
 import shutil
 import tempfile
@@ -14,6 +13,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
+from samuel.agents.check import version_line, version_number
 from samuel.bridges import canary as canaries
 from samuel.bridges.canary import ALLOWED, DENIED, Canary
 from samuel.bridges.model.launch import SCRIPTED_CLIENTS, ScriptedClient
@@ -28,7 +28,6 @@ _PROMPT = "Run the two commands of the script, then stop."
 _LONGEST_QUOTE = 300
 _PROXIES = ("http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY")
 _VERSION_TIMEOUT = 60.0
-_VERSION = re.compile(r"\d+\.\d+[\w.+-]*\w")
 
 
 class Observation(NamedTuple):
@@ -148,8 +147,7 @@ def version_of(client: ScriptedClient, root: Path, host: Mapping[str, str]) -> s
     """The version that the client prints, like `1.18.33`; "" if it prints none."""
     argv = (client.name, "--version")
     finished = spawn.run(argv, cwd=str(root), env=_environment(client, host, {}), timeout=_VERSION_TIMEOUT)
-    printed = _VERSION.search(finished.stdout.decode("utf-8", "replace"))
-    return printed[0] if finished.ended == "exited" and printed else ""
+    return version_number(version_line(finished)) if finished.ended == "exited" else ""
 
 
 def _environment(client: ScriptedClient, host: Mapping[str, str], extra: Mapping[str, str]) -> dict[str, str]:

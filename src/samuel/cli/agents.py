@@ -1,12 +1,12 @@
 from __future__ import annotations
 
 import os
-import re
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from samuel import paths
+from samuel.agents.check import version_number
 from samuel.cli.bridge import bridge_context
 from samuel.cli.command_context import CommandContext, json_option
 from samuel.cli.output import OutputTable
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 
 COLUMNS = ("agent", "installed", "version", "checked with", "hooks", "last proof")
 NOTHING = "-"
-_NUMBER = re.compile(r"\d+(?:\.\d+)+\S*(?<![.,;])")
 
 
 @click.command()
@@ -33,19 +32,16 @@ def agents(here: CommandContext) -> int:
         samuel agents
         samuel agents --json
     """
-    from samuel.agents.configured import configured  # all adapters, which `--help` does without
-    from samuel.agents.installed import installed_agents
-    from samuel.agents.table import AGENTS
+    from samuel.agents.installed import installed_agents  # all adapters, which `--help` does without
+    from samuel.agents.table import AGENTS, find
     from samuel.bridges.state import bridge_state
     from samuel.config.load import load
-    from samuel.process.tree import own_all_children
 
-    own_all_children()  # only Samuel starts processes in this program
     context = bridge_context(here)
     settings = load(paths.Project(here.root).config).agents
-    chosen = {**AGENTS, **{name: configured(each) for name, each in settings.items()}}
+    chosen = {name: find(name, settings) for name in (*AGENTS, *settings)}
     found_agents = installed_agents(chosen.values(), os.environ, here.root)
-    bridges = {name: bridge_state(context, name) for name in chosen if name not in settings}
+    bridges = {name: bridge_state(context, name) for name, agent in chosen.items() if agent is AGENTS.get(name)}
     data = [_plain(agent, bridges.get(agent.name)) for agent in found_agents]
     rows = [_row(agent, bridges.get(agent.name)) for agent in found_agents]
     notes = [f"{agent.name}: {agent.problem}" for agent in found_agents if agent.problem]
@@ -78,8 +74,7 @@ def _plain(agent: InstalledAgent, bridge: BridgeState | None) -> dict[str, Any]:
 
 
 def _row(agent: InstalledAgent, bridge: BridgeState | None) -> tuple[str, ...]:
-    number = _NUMBER.search(agent.version)
-    version = number[0] if number else agent.version or ("?" if agent.problem else NOTHING)
+    version = version_number(agent.version) or agent.version or ("?" if agent.problem else NOTHING)
     return (
         agent.name,
         agent.path or NOTHING,
@@ -101,4 +96,6 @@ def _proof(agent: InstalledAgent, bridge: BridgeState | None) -> str:
     if bridge is None or bridge.proof is None:
         return NOTHING
     proof = bridge.proof
-    return proof.verdict if proof.version == agent.version else f"{proof.verdict} (of {proof.version})"
+    if not proof.version or proof.version == version_number(agent.version):
+        return proof.verdict
+    return f"{proof.verdict} (of {proof.version})"

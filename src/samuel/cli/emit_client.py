@@ -11,7 +11,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from samuel.cli import emit_fast
-from samuel.cli.emit_in_run import is_told_by_run, told_by_run
+from samuel.cli.emit_in_run import bridge_field, is_fired_by_run
 from samuel.cli.explained import explained
 from samuel.cli.json_input import parse_json, read_stdin
 from samuel.dialects.clients.client import DENIABLE, STOP, ClientAnswer, ClientReply, PayloadError
@@ -51,7 +51,7 @@ def emit_for_client(
         payload = _payload()
         native_event = client.event_of(event_name, payload)
         context = _context(client, native_event, payload, session)
-        if context and is_told_by_run(here.root, client.events[native_event], context):
+        if context and is_fired_by_run(here.root, client.events[native_event], context):
             context = {}
         reply = _fire(here, client, context, environment, warnings) if context else ClientReply()
     except KeyboardInterrupt:
@@ -87,7 +87,7 @@ def _context(client: Client, native_event: str, payload: Mapping[str, Any], sess
     if own_session := session or os.environ.get("SAMUEL_SESSION_ID"):
         context = {**context, "client_session": context.get("session_id"), "session_id": own_session}
     names = {key: os.environ.get(variable) for variable, key in RUN_VARIABLES.items()}
-    return {**context, **{key: value for key, value in names.items() if value}, **told_by_run()}
+    return {**context, **{key: value for key, value in names.items() if value}, **bridge_field()}
 
 
 def _fire(
@@ -117,7 +117,7 @@ def _record(app: App, event: Event) -> tuple[Fired, list[str]]:
 
 
 def _reply(event_name: str, fired: Fired, result: dict[str, Any], *, again: bool) -> ClientReply:
-    """`again`: the client goes on already because a hook told it to, and would do so for ever."""
+    """`again`: the client goes on already because a hook asked for it, and must not do so forever."""
     if event_name == STOP and again:
         result.pop("follow_up_messages", None)
         return ClientReply(result)

@@ -1,8 +1,8 @@
-"""A client's own bridge inside of a run: what the run tells of its agent is not told a second time.
+"""The user's own bridge of a client inside a run: an event that the run fires is not fired a second time.
 
 A user may have connected a client with `samuel bridge add` and run it in the loop, which connects it once more.
-The loop fires the events of the session itself, and its own bridge those of tool calls: of the same session of the
-client, that is, since an agent can start another client, and that one has the user's bridge alone.
+The loop fires the events of the session itself, and the run's bridge fires those of tool calls. That holds only
+for the session of the client that the run started: a client that this one starts has the user's bridge alone.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ BRIDGE = "bridge"
 OF_RUN = "run"
 
 
-def told_by_run() -> dict[str, str]:
-    """What a payload has in addition if the bridge of a run asks."""
+def bridge_field() -> dict[str, str]:
+    """The field that marks a payload from the bridge of a run; {} for any other."""
     return {BRIDGE: OF_RUN} if os.environ.get(PINNED) else {}
 
 
-def is_told_by_run(root: Path, event: str, context: Mapping[str, Any]) -> bool:
-    """Whether the run around this process tells of this event: this is the user's own bridge then."""
+def is_fired_by_run(root: Path, event: str, context: Mapping[str, Any]) -> bool:
+    """Whether the run around this process fires this event too, and this is the user's own bridge."""
     if not os.environ.get(BRIDGED) or os.environ.get(PINNED):
         return False
     if event not in (PRE, POST):

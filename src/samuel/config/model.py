@@ -79,7 +79,7 @@ class AgentSettings:
     """The client that the command runs, so that its tool calls can be put to Samuel; "": none with hooks."""
 
     unguarded: str = "refuse"
-    """What a guard means that the agent cannot honour: `refuse` the run, or `accept` that it does not hold.
+    """What happens when the agent cannot honour a guard: `refuse` the run, or `accept` that it does not hold.
 
     `accept all` comes from the command line alone, and is about guards from the user's home directory as well."""
 
@@ -161,7 +161,7 @@ class Methodology:
 
     budgets: Budgets = field(default_factory=Budgets)
     coverage: str = "report"
-    """What a tool call means that no hook judged: it is in the `report`, or `required` fails the iteration."""
+    """A tool call that no hook judged is counted in the `report`, or fails the iteration if this is `required`."""
 
     def agent_for(self, preferred: str) -> str:
         """The agent to run: the first one in samuel.toml, else the one that the user prefers, else claude."""

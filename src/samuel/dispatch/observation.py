@@ -1,4 +1,4 @@
-"""Takes the say in an event from an observed handler, and keeps what it would have decided.
+"""Turns the call of an observed handler into one without effect, and keeps what it would have decided.
 
 This is the only place that knows what `mode = "observe"` means: from here on the call has an empty result, is not
 strict and cannot deny, so that neither the composition nor the verdict depends on it.

@@ -21,11 +21,18 @@ _NAMES = re.compile(r"[A-Za-z0-9_| ,-]+")
 _SEPARATOR = re.compile(r"[|,]")
 
 
+def listed_names(matcher: str) -> list[str] | None:
+    """The names in a matcher that is a list of names; None if it is a regular expression."""
+    if not _NAMES.fullmatch(matcher):
+        return None
+    return [name.strip() for name in _SEPARATOR.split(matcher) if name.strip()]
+
+
 def problem(matcher: str) -> str:
     """Why a matcher cannot be used, or ""."""
     if len(matcher) > LONGEST:
         return f"its matcher has more than {LONGEST} characters"
-    if matcher in ALL or _NAMES.fullmatch(matcher):
+    if matcher in ALL or listed_names(matcher) is not None:
         return ""
     try:
         _expression(matcher)
@@ -38,8 +45,8 @@ def matches(matcher: str, names: Sequence[str]) -> bool:
     """Does the matcher choose one of these names?"""
     if matcher in ALL:
         return True
-    if _NAMES.fullmatch(matcher):
-        return any(name.strip() in names for name in _SEPARATOR.split(matcher) if name.strip())
+    if (listed := listed_names(matcher)) is not None:
+        return any(name in names for name in listed)
     try:
         is_valid = _expression(matcher)
     except ValueError:

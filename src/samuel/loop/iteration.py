@@ -48,8 +48,6 @@ from samuel.prompts.prompt_context import StateNames
 from samuel.tasks.queue import remaining
 from samuel.tasks.task import Task
 
-MAX_NAMED = 10
-
 
 class Iteration:
     def __init__(

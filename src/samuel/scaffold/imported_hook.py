@@ -9,12 +9,12 @@ from typing import Any
 from samuel import paths
 from samuel.config.duration import format_duration
 from samuel.dialects.agent_hooks.table import FORMATS
-from samuel.hooks.client_matcher import ALL
+from samuel.dialects.clients.tools import mcp_with_underscores
+from samuel.hooks.client_matcher import ALL, listed_names
 from samuel.hooks.match import CLIENT_COMMAND, CLIENT_TOOL
 from samuel.scaffold.hook import WrittenHook
 from samuel.sources.client_hooks.client_hook import ClientHook
 
-_NAMES = re.compile(r"[A-Za-z0-9_| ,-]+")
 _ALL_OF_MCP = re.compile(r"\^?mcp__(?:([A-Za-z0-9-]+(?:_[A-Za-z0-9-]+)*)__)?\.\*\$?")
 
 
@@ -82,11 +82,8 @@ def _ability_ids(hook: ClientHook) -> list[str]:
     hook_format = FORMATS[hook.client]
     if (servers := _ALL_OF_MCP.fullmatch(hook.matcher)) and hook_format.mcp_name.startswith("mcp__"):
         return [f"mcp:{servers[1]}/*" if servers[1] else "mcp:*"]
-    if not _NAMES.fullmatch(hook.matcher):
+    names = listed_names(hook.matcher)
+    if names is None:
         raise NotConvertible(f"its matcher `{hook.matcher}` is an expression, and `match` has patterns with stars")
-    common = {name: ability for ability, names in hook_format.tool_names.items() for name in names}
-    chosen = []
-    for name in filter(None, (part.strip() for part in re.split(r"[|,]", hook.matcher))):
-        prefix, server, tool = (*name.split("__", 2), "", "")[:3]
-        chosen.append(common.get(name) or (f"mcp:{server}/{tool}" if prefix == "mcp" and tool else name))
-    return list(dict.fromkeys(chosen))
+    common = {own: ability for ability, own_names in hook_format.tool_names.items() for own in own_names}
+    return list(dict.fromkeys(common.get(name) or mcp_with_underscores(name) or name for name in names))

@@ -64,11 +64,11 @@ def _long(word: Word, options: Options, letters: dict[str, Word | None]) -> tupl
     if equals:
         letters[name] = word._replace(text=value)
         is_listed = name in options.long_valued | options.long_flags
-        return "", "" if is_listed else f"the option `--{name}` is not one that is understood"
+        return "", "" if is_listed else f"the option `--{name}` is unknown"
     if name in options.long_valued:
         return name, ""
     letters[name] = None
-    return "", "" if name in options.long_flags else f"the option `--{name}` is not one that is understood"
+    return "", "" if name in options.long_flags else f"the option `--{name}` is unknown"
 
 
 def _short(word: Word, options: Options, letters: dict[str, Word | None]) -> tuple[str, str]:
@@ -81,5 +81,5 @@ def _short(word: Word, options: Options, letters: dict[str, Word | None]) -> tup
             return "", ""
         letters[letter] = None
         if letter not in options.flags:
-            return "", f"the option `-{letter}` is not one that is understood"
+            return "", f"the option `-{letter}` is unknown"
     return "", ""

@@ -24,7 +24,7 @@ class Prefix(NamedTuple):
     """Options with which no command is started: `-v` of `command`. One letter or a long name each."""
     shell: str = ""
     """Options with which the command is given to a shell: `-s` of `sudo`."""
-    needs_command: bool = False
+    shell_by_default: bool = False
     """Without a command, is a shell started?"""
 
 
@@ -46,13 +46,15 @@ PREFIXES: dict[str, Prefix] = {
     "caffeinate": Prefix(Options("disum", "tw")),
     "catchsegv": Prefix(),
     "chroot": Prefix(
-        Options("", "", named("skip-chdir") | _STANDARD, named("groups userspec")), operands=1, needs_command=True
+        Options("", "", named("skip-chdir") | _STANDARD, named("groups userspec")),
+        operands=1,
+        shell_by_default=True,
     ),
     "chrt": Prefix(Options("abdfiorv", "TPDp"), operands=1),
     "command": Prefix(Options("pvV"), idle="v V"),
     "coproc": Prefix(),
     "dbus-run-session": Prefix(),
-    "doas": Prefix(Options("nLs", "aCu"), shell="s", needs_command=True),
+    "doas": Prefix(Options("nLs", "aCu"), shell="s", shell_by_default=True),
     "env": Prefix(Options("i0v", "uCSP", _ENV_FLAGS, named("unset chdir split-string")), assignments=True),
     "exec": Prefix(Options("cl", "a")),
     "faketime": Prefix(Options("fm", "", named("exclude-monotonic")), operands=1),
@@ -97,7 +99,7 @@ PREFIXES: dict[str, Prefix] = {
     ),
     "toybox": Prefix(),
     "unbuffer": Prefix(Options("p")),
-    "unshare": Prefix(Options("muinpUCTfr", "", _UNSHARE), needs_command=True),
+    "unshare": Prefix(Options("muinpUCTfr", "", _UNSHARE), shell_by_default=True),
     "xvfb-run": Prefix(Options("al", "efnpsw", named("auto-servernum"), named("server-args server-num"))),
 }
 
@@ -126,7 +128,7 @@ def prefixed(words: Sequence[Word]) -> Iterator[Started]:
     to_shell = bool({*prefix.shell.split()} & options.letters.keys())
     if rest:
         yield joined_script(rest) if to_shell else StartedCommand(tuple(rest))
-    elif to_shell or prefix.needs_command:
+    elif to_shell or prefix.shell_by_default:
         yield StartedInput(is_shell=True)
 
 

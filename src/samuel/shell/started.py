@@ -42,7 +42,7 @@ Starts: TypeAlias = Callable[[Sequence[Word]], Iterator[Started]]
 """Gets all words of a command, the program first."""
 
 
-def joined_script(words: Sequence[Word], open_ended: bool = False) -> StartedScript:
+def joined_script(words: Sequence[Word]) -> StartedScript:
     """The words as one text, as `eval` and `ssh` make it."""
     exact = all(word.literal and not word.pattern for word in words)
-    return StartedScript(" ".join(word.text for word in words), exact, open_ended)
+    return StartedScript(" ".join(word.text for word in words), exact)

@@ -71,7 +71,7 @@ def test_add_names_hooks_that_the_agent_would_lose(samuel, put):
     put("scripts/hooks/rewriter", "#!/bin/sh\n", 0o755)
     samuel("trust", "--yes")
     ran = samuel("bridge", "add", "claude", "qwen")
-    assert "warning: qwen: `rewriter` on PreAbilityCall is lost: " in ran.err
+    assert "warning: qwen: `rewriter` on PreAbilityCall has no effect: " in ran.err
     assert "claude: `rewriter`" not in ran.err
     (lost,) = samuel("bridge", "add", "qwen", "--json").json["data"]["lost"]
     assert lost["name"] == "rewriter"
@@ -176,7 +176,7 @@ def test_check_finds_missing_events_and_a_missing_command(samuel, project):
     checked = samuel("bridge", "check", "qwen", "--json")
     assert checked.code == 1
     problems = checked.json["data"][0]["problems"]
-    assert "the project's hooks lack Stop: `samuel bridge add --project qwen` writes them anew" in problems
+    assert "the project's hooks lack Stop: `samuel bridge add --project qwen` writes them again" in problems
     assert "`samuel` is not on PATH, so the project's hooks deny everything: install it on PATH" in problems
 
 
@@ -184,7 +184,7 @@ def test_check_tells_of_entries_at_both_levels(samuel, samuel_on_path):
     samuel("bridge", "add", "qwen")
     samuel("bridge", "add", "--user", "qwen")
     notes = samuel("bridge", "check", "qwen", "--json").json["data"][0]["notes"]
-    assert any("told twice" in note for note in notes)
+    assert any("asked twice" in note for note in notes)
 
 
 def test_list_has_a_row_for_every_agent(samuel):

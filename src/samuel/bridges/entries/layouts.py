@@ -33,6 +33,11 @@ class ClientLayout:
     """The client's own directory, from the environment and the user's home directory."""
 
 
+def client_home(client: str, environment: Environment) -> Path:
+    """The client's own directory, for the user that this environment belongs to."""
+    return LAYOUTS[client].home(environment, Path(environment.get("HOME") or "/"))
+
+
 def _home(default: str, *variables: str, below: str = "") -> Callable[[Environment, Path], Path]:
     def home(environment: Environment, user_home: Path) -> Path:
         for variable in variables:
@@ -43,11 +48,11 @@ def _home(default: str, *variables: str, below: str = "") -> Callable[[Environme
     return home
 
 
-def _grouped(milliseconds: bool = False, **fields: object) -> Callable[[str, str], dict[str, object]]:
+def _grouped(milliseconds: bool = False) -> Callable[[str, str], dict[str, object]]:
     timeout = TIMEOUT * 1000 if milliseconds else TIMEOUT
 
     def entry(event: str, command: str) -> dict[str, object]:
-        return {**fields, "hooks": [{"type": "command", "command": command, "timeout": timeout}]}
+        return {"hooks": [{"type": "command", "command": command, "timeout": timeout}]}
 
     return entry
 

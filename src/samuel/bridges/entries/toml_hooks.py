@@ -14,7 +14,7 @@ from samuel.bridges.entries.hook_command import TIMEOUT, EmitCommand, event_of, 
 from samuel.bridges.entries.registered import registered_events
 
 _PLACE = re.compile(r" \(at (?:line (\d+), column \d+|end of document)\)$")
-# As `_block` writes it, with the line break before it. The block ends before its own last line break.
+# As `hook_block` writes it, with the line break before it. The block ends before its own last line break.
 _BLOCK = re.compile(
     r'\r?\n?\[\[hooks\]\]\r?\nevent = "[\w.]+"\r?\ncommand = (?P<command>"(?:[^"\\\r\n]|\\.)*")\r?\ntimeout = \d+'
 )
@@ -28,7 +28,8 @@ class TomlHooks:
 
     def added(self, text: str | None, command: EmitCommand) -> str:
         new_blocks = [
-            _block(event, hook_command(command, self.client, event)) for event in registered_events(self.client)
+            hook_block(event, hook_command(command, self.client, event))
+            for event in registered_events(self.client)
         ]
         values = [tomllib.loads(block)["hooks"][0] for block in new_blocks]
         if text is None:
@@ -91,11 +92,14 @@ def _cut(text: str, start: int, end: int) -> str:
     return re.sub(r"\r?\n\Z", "", text[:start])
 
 
-def _block(event: str, command: str) -> str:
-    # A JSON string of printable characters is a TOML basic string.
-    return (
-        f'[[hooks]]\nevent = "{event}"\ncommand = {json.dumps(command, ensure_ascii=False)}\ntimeout = {TIMEOUT}'
-    )
+def hook_block(event: str, command: str) -> str:
+    """One hook as a table, without the last line break."""
+    return f'[[hooks]]\nevent = "{event}"\ncommand = {toml_string(command)}\ntimeout = {TIMEOUT}'
+
+
+def toml_string(text: str) -> str:
+    """A TOML basic string: a JSON string of printable characters is one."""
+    return json.dumps(text, ensure_ascii=False)
 
 
 def _hooks(text: str) -> list[dict[str, Any]]:

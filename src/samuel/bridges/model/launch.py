@@ -13,9 +13,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from samuel.bridges.entries.layouts import client_home
 from samuel.bridges.model.script import ToolCall
 from samuel.bridges.model.wire import MODEL
-from samuel.bridges.process.overlay import overlay_home, own_home
+from samuel.bridges.process import qwen
+from samuel.bridges.process.overlay import overlay_home
 from samuel.bridges.process.own_settings import own_settings
 from samuel.files import atomic
 from samuel.files.json import write
@@ -103,7 +105,7 @@ def _codex(url: str, directory: Path, host: Mapping[str, str]) -> ClientLaunch:
 
 def _gemini(url: str, directory: Path, host: Mapping[str, str]) -> ClientLaunch:
     # The user's own home by links, but for the settings: a file of system settings is read only if root owns it.
-    home, own = directory / "gemini", own_home(dict(host), "GEMINI_CLI_HOME", "") / ".gemini"
+    home, own = directory / "gemini", client_home("gemini", host)
     overlay_home(own, home / ".gemini", ("settings.json",))
     settings = {
         "security": {"auth": {"selectedType": "gemini-api-key"}},
@@ -123,8 +125,10 @@ def _gemini(url: str, directory: Path, host: Mapping[str, str]) -> ClientLaunch:
 
 
 def _qwen(url: str, directory: Path, host: Mapping[str, str]) -> ClientLaunch:
-    system = own_settings(Path(host.get("QWEN_CODE_SYSTEM_SETTINGS_PATH") or "/etc/qwen-code/settings.json"))
-    settings = _merged(system, {"general": {"disableAutoUpdate": True, "enableAutoUpdate": False}, **_NO_REPORTS})
+    settings = _merged(
+        qwen.system_settings(host),
+        {"general": {"disableAutoUpdate": True, "enableAutoUpdate": False}, **_NO_REPORTS},
+    )
     return ClientLaunch(
         ("qwen", "--auth-type", "openai", "--approval-mode", "yolo", "-o", "json", PROMPT),
         {
@@ -132,7 +136,7 @@ def _qwen(url: str, directory: Path, host: Mapping[str, str]) -> ClientLaunch:
             "OPENAI_BASE_URL": f"{url}/v1",
             "OPENAI_MODEL": MODEL,
             "QWEN_CODE_NO_RELAUNCH": "1",
-            "QWEN_CODE_SYSTEM_SETTINGS_PATH": _settings_file(directory, "qwen.json", settings),
+            qwen.VARIABLE: _settings_file(directory, "qwen.json", settings),
         },
     )
 

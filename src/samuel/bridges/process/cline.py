@@ -1,18 +1,19 @@
-"""Cline CLI: hooks are programs in `hooks` of its home directory. Nothing reads its `--hooks-dir`."""
+"""Cline CLI: hooks are programs in `hooks` of its home directory. It ignores its own option `--hooks-dir`."""
 
 from __future__ import annotations
 
 import os
 from contextlib import suppress
 
-from samuel.bridges.process.overlay import as_private, overlay_home, own_home
+from samuel.bridges.entries.layouts import client_home
+from samuel.bridges.process.overlay import as_private, overlay_home
 from samuel.bridges.process.process_bridge import BridgeRequest, ProcessBridge
 
 HOME = "CLINE_DIR"
 
 
 def bridge(request: BridgeRequest) -> ProcessBridge:
-    own = own_home(dict(request.host), HOME, ".cline")
+    own = client_home("cline", request.host)
     overlay_home(own, request.home, ("hooks",))
     hooks = request.home / "hooks"
     hooks.mkdir(mode=0o700)

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import json
-
 from samuel.bridges.entries.hook_command import TIMEOUT
+from samuel.bridges.entries.toml_hooks import toml_string
 from samuel.bridges.process.process_bridge import BridgeRequest, ProcessBridge
 
 
 def bridge(request: BridgeRequest) -> ProcessBridge:
     words = ["--dangerously-bypass-hook-trust", "-c", "features.hooks=true"]
     for event in request.events:
-        # A JSON string of printable characters is a TOML basic string.
-        command = json.dumps(request.line(event), ensure_ascii=False)
-        hook = f'{{type="command",command={command},timeout={TIMEOUT}}}'
+        hook = f'{{type="command",command={toml_string(request.line(event))},timeout={TIMEOUT}}}'
         words += ("-c", f'hooks.{event}=[{{matcher="*",hooks=[{hook}]}}]')
     return ProcessBridge(tuple(words))

@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from samuel.bridges.entries.hook_command import TIMEOUT
-from samuel.bridges.process.overlay import as_private, overlay_home, own_home
+from samuel.bridges.entries.layouts import client_home
+from samuel.bridges.process.overlay import as_private, overlay_home
 from samuel.bridges.process.own_settings import own_settings
 from samuel.bridges.process.process_bridge import BridgeRequest, ProcessBridge, for_every_tool
 from samuel.files import atomic
@@ -19,10 +20,10 @@ SETTINGS = "settings.json"
 
 
 def bridge(request: BridgeRequest) -> ProcessBridge:
-    own = own_home(dict(request.host), "GEMINI_CLI_HOME", "")
+    own = client_home("gemini", request.host)
     overlay = request.home / ".gemini"
-    overlay_home(own / ".gemini", overlay, (SETTINGS,))
-    settings = json.dumps(_settings(request, own / ".gemini" / SETTINGS), indent=2)
+    overlay_home(own, overlay, (SETTINGS,))
+    settings = json.dumps(_settings(request, own / SETTINGS), indent=2)
     # The client writes to this file itself, so what it is in the end proves nothing.
     atomic.write_bytes(overlay / SETTINGS, settings.encode(), 0o600, durable=False)
     return ProcessBridge(env={"GEMINI_CLI_HOME": str(request.home)}, homes=(as_private(overlay),))

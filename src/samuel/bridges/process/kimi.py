@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import tomllib
 
-from samuel.bridges.entries.hook_command import TIMEOUT
-from samuel.bridges.process.overlay import as_private, overlay_home, own_home
+from samuel.bridges.entries.layouts import client_home
+from samuel.bridges.entries.toml_hooks import hook_block
+from samuel.bridges.process.overlay import as_private, overlay_home
 from samuel.bridges.process.process_bridge import BridgeRequest, ProcessBridge
 from samuel.errors import SamuelError
 from samuel.files import atomic
@@ -16,7 +16,7 @@ HOME = "KIMI_CODE_HOME"
 
 
 def bridge(request: BridgeRequest) -> ProcessBridge:
-    own = own_home(dict(request.host), HOME, ".kimi-code")
+    own = client_home("kimi", request.host)
     overlay_home(own, request.home, (CONFIG,))
     try:
         config = (own / CONFIG).read_text("utf-8")
@@ -29,11 +29,7 @@ def bridge(request: BridgeRequest) -> ProcessBridge:
         ) from None
     if hooks and "[[hooks]]" not in config:
         raise SamuelError(f"`{own / CONFIG}` has `hooks` in one line", "write each as a table `[[hooks]]`")
-    blocks = "".join(
-        f'\n[[hooks]]\nevent = "{event}"\ncommand = {json.dumps(request.line(event), ensure_ascii=False)}\n'
-        f"timeout = {TIMEOUT}\n"
-        for event in request.events
-    )
+    blocks = "".join(f"\n{hook_block(event, request.line(event))}\n" for event in request.events)
     # The client writes to this file itself, so what it is in the end proves nothing.
     atomic.write_bytes(request.home / CONFIG, f"{config}\n{blocks}".encode(), 0o600, durable=False)
     return ProcessBridge(env={HOME: str(request.home)}, homes=(as_private(request.home, ("credentials",)),))

@@ -22,7 +22,7 @@ def launcher_script(root: Path, variables: Mapping[str, str], events: Sequence[s
         for name, value in sorted(variables.items())
         if name.startswith(PREFIX) or name == "HOME"
     )
-    # -P: what lies in the project must not be imported for what lies in Samuel.
+    # -P: a module in the project must not be imported in place of one that Samuel uses.
     return (
         "#!/bin/sh\n"
         "# The loop fires all other events of this session itself.\n"

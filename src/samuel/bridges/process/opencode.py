@@ -11,7 +11,7 @@ VARIABLE = "OPENCODE_CONFIG_CONTENT"
 
 
 def bridge(request: BridgeRequest) -> ProcessBridge:
-    # The plugin tells of every event; the launcher passes on those of tool calls.
+    # The plugin passes on every event; the launcher answers only those of tool calls.
     plugin = request.put(request.directory / "samuel.js", plugin_text(request.command).encode())
     settings = settings_in(request.host.get(VARIABLE) or "{}")
     others = settings.get("plugin")

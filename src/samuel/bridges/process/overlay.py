@@ -1,7 +1,7 @@
 """A home directory of a client for one process: the user's own one by links, but for the file with the hooks.
 
-Some clients take hooks from their home directory only. What the process writes there into a directory goes to the
-user's own one; a file that it makes anew is gone with the process.
+Some clients take hooks from their home directory only. What the process writes into a directory there goes to the
+user's own one; a new file at the top is lost when the process ends.
 """
 
 from __future__ import annotations
@@ -28,9 +28,3 @@ def as_private(overlay: Path, directories: tuple[str, ...] = ()) -> Private:
     """The overlay in a sandbox: its files and these directories can be read, and what is written there is lost."""
     files = sorted(entry.name for entry in overlay.iterdir() if entry.is_file())
     return Private(str(overlay), (*files, *directories))
-
-
-def own_home(host_variables: dict[str, str], variable: str, default: str) -> Path:
-    """The client's own directory, as the user's environment names it."""
-    home = host_variables.get("HOME") or "/"
-    return Path(host_variables.get(variable) or os.path.join(home, default))

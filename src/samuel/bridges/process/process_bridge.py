@@ -24,9 +24,9 @@ class ProcessBridge(NamedTuple):
     arguments: tuple[str, ...] = ()
     env: Mapping[str, str] = _NOTHING
     homes: tuple[Private, ...] = ()
-    """Directories that the client writes to, and that it gets a fresh one of in a sandbox."""
+    """Directories that the client writes to; in a sandbox each is a fresh one."""
     files: Mapping[Path, bytes] = MappingProxyType({})
-    """What was written for it, and must be there when it has ended."""
+    """What was written for it, and must be unchanged when it has ended."""
 
     def changed_files(self) -> list[str]:
         """The names of the files that are not what was written."""

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from samuel.bridges.entries.hook_command import TIMEOUT
 from samuel.bridges.process.own_settings import own_settings
@@ -13,9 +15,14 @@ VARIABLE = "QWEN_CODE_SYSTEM_SETTINGS_PATH"
 _SYSTEM = "/etc/qwen-code/settings.json"
 
 
+def system_settings(host: Mapping[str, str]) -> dict[str, Any]:
+    """The settings of the whole system, from the file that the user's environment names."""
+    return own_settings(Path(host.get(VARIABLE) or _SYSTEM))
+
+
 def bridge(request: BridgeRequest) -> ProcessBridge:
     hooks = {event: [for_every_tool(request.line(event), TIMEOUT * 1000)] for event in request.events}
-    settings = {**own_settings(Path(request.host.get(VARIABLE) or _SYSTEM)), "disableAllHooks": False}
+    settings = {**system_settings(request.host), "disableAllHooks": False}
     own = settings.get("hooks")
     merged = {**(own if isinstance(own, dict) else {}), **hooks}
     file = request.put(request.directory / "qwen.json", write({**settings, "hooks": merged}))

@@ -59,7 +59,7 @@ def bridge_context(here: CommandContext) -> BridgeContext:
     from samuel.bridges.files import BridgeContext  # the table of clients, which `--help` does without
     from samuel.process.tree import own_all_children
 
-    own_all_children()  # codex is asked what it trusts; only Samuel starts processes in this program
+    own_all_children()  # the commands of this group start clients; only Samuel starts processes in this program
     return BridgeContext(here.root, paths.User.from_environment(), os.environ)
 
 

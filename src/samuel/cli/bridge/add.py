@@ -29,7 +29,7 @@ def add(here: CommandContext, agents: tuple[str, ...], level: Level, dry_run: bo
 
     Writes entries that run `samuel emit --as AGENT EVENT` into the agent's own file, and changes nothing else in
     it. Idempotent. All files are checked before the first one is written. `samuel bridge remove` removes the
-    entries again, byte for byte. Hooks of this project that the agent would lose are named in warnings.
+    entries again, byte for byte. Hooks of this project that have no effect in the agent are named in warnings.
 
     \b
         samuel bridge add claude codex gemini

@@ -62,9 +62,7 @@ def _proof(here: CommandContext, context: BridgeContext, checked: BridgeCheck) -
     if not checked.entries:
         return None
     from samuel.bridges.proof import prove  # a web server, which no other command needs
-    from samuel.process.tree import own_all_children
 
-    own_all_children()  # only Samuel starts processes in this program
     if not here.out.json:
         here.out.tell(f"running {checked.client} against a model on this machine; this can take a minute")
     return prove(checked.client, context.root, context.user, os.environ, SystemClock().now())

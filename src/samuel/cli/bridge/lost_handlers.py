@@ -1,4 +1,4 @@
-"""Which hooks of a project an agent would lose, told when the agent is connected."""
+"""Which hooks of a project have no effect in an agent, for a warning when the agent is connected."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ class LostHandler(NamedTuple):
 
     def __str__(self) -> str:
         return (
-            f"{self.client}: `{self.name}` on {self.event} is lost: {self.why}; "
-            f"`samuel hooks check --agent {self.client}` shows all"
+            f"{self.client}: `{self.name}` on {self.event} has no effect: {self.why}; "
+            f"`samuel hooks check --agent {self.client}` shows all hooks"
         )
 
 

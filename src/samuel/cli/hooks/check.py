@@ -18,7 +18,9 @@ COLUMNS = ("name", "event", "verdict", "why")
 
 
 @click.command()
-@click.option("--agent", required=True, metavar="AGENT", help="The agent whose own hooks call Samuel: claude, …")
+@click.option(
+    "--agent", required=True, metavar="AGENT", help="The agent whose own hooks call Samuel, like claude."
+)
 @env_option
 @json_option
 @click.pass_obj

@@ -7,13 +7,13 @@ from collections.abc import Callable, Sequence
 
 from samuel.agents.stream import PlainStream
 from samuel.agents.table import AGENTS, find
-from samuel.bridges.guards import no_bridge
+from samuel.bridges.guards import LostGuard, no_bridge
 from samuel.config.model import AgentSettings, Config
 from samuel.errors import SamuelError
 from samuel.loop.tool_hooks import ACCEPT_ALL
 from samuel.loop.workplace import Workplace
 
-ACCEPT_UNGUARDED = "Start although an agent cannot honour a guard; the report names both."
+ACCEPT_UNGUARDED = "Start even if an agent cannot honour a guard; the report names both."
 
 
 def accepting_unguarded(config: Config) -> Config:
@@ -29,14 +29,23 @@ def refuse_unguarded(place: Workplace, agents: Sequence[str], tell: Callable[[st
     for name in agents:
         agent = find(name, place.agents)
         if why := place.tool_hooks.refusal(agent, kind):
-            hint = f'`--accept-unguarded`, or `unguarded = "accept"` below [agents.{name}], starts it without'
-            raise SamuelError(why, hint)
+            raise SamuelError(why, _hint(name, place.tool_hooks.lost(agent, kind)))
         for guard in place.tool_hooks.lost(agent, kind):
             tell(f"note: not guarded, which was accepted: {guard}")
         if place.settings.coverage != "required" or place.is_stand_in(name):
             continue
         lack = no_bridge(agent, kind)
         if not lack and agent.stream is PlainStream:
-            lack = "its output does not tell of tool calls; `stream` names whose form it has"
+            lack = "its output does not report tool calls; `stream` names the agent whose output format it has"
         if lack:
-            raise SamuelError(f"`coverage` is required, and the agent `{name}` cannot have it: {lack}")
+            raise SamuelError(
+                f'the agent `{name}` cannot meet `coverage = "required"`: {lack}',
+                "use another agent, or remove `coverage` from samuel.toml",
+            )
+
+
+def _hint(agent: str, guards: Sequence[LostGuard]) -> str:
+    by_option = "`--accept-unguarded` starts the run all the same"
+    if any(guard.is_own for guard in guards):  # a samuel.toml cannot give these up
+        return by_option
+    return f'{by_option}, and so does `unguarded = "accept"` below [agents.{agent}]'

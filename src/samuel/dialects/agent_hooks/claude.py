@@ -19,11 +19,11 @@ from samuel.dialects.agent_hooks.format import (
     Result,
     extra,
     native_tool_name,
+    parsed_answer,
     text,
     verdict,
 )
 from samuel.events import names
-from samuel.files.json import InvalidJson, parse
 
 EVENTS: Mapping[str, str] = {
     "SessionStart": names.SESSION_START,
@@ -46,12 +46,8 @@ TOOL_NAMES: Mapping[str, tuple[str, ...]] = {
 SOURCE, REASON = "startup", "other"  # of a session's start and end, where the caller does not give them
 BLOCKED = 2
 UNNAMED = "blocked without a reason"
-PERMISSIONS = {
-    "allow": "allow",
-    "deny": "deny",
-    "ask": "ask",
-    "defer": "ask",
-}  # to defer is to leave it to a person
+# To defer is to leave the decision to a person.
+PERMISSIONS = {"allow": "allow", "deny": "deny", "ask": "ask", "defer": "ask"}
 DECISIONS = {"approve": "allow", "block": "deny"}
 
 
@@ -120,7 +116,7 @@ def translate_output(client_event: str, payload: Payload, output: HookOutput) ->
         # For these two events the format adds plain text to the agent's context.
         adds = event in (names.SESSION_START, names.USER_PROMPT_SUBMIT)
         return {"messages_to_user": [printed]} if printed and adds else {}
-    return _answer(event, payload, _parsed(printed))
+    return _answer(event, payload, parsed_answer(printed))
 
 
 def _answer(event: str, payload: Payload, answer: Mapping[str, Any]) -> Result:
@@ -165,15 +161,6 @@ def _word(words: Mapping[str, str], value: object) -> str:
     if not isinstance(value, str) or value not in words:
         raise InvalidAnswer(f"its decision must be one of {', '.join(words)}")
     return words[value]
-
-
-def _parsed(printed: str) -> Mapping[str, Any]:
-    try:
-        answer = parse(printed.encode("utf-8", "replace"))
-    except InvalidJson as error:
-        raise InvalidAnswer(str(error)) from None
-    assert isinstance(answer, dict)  # it begins with a brace
-    return answer
 
 
 CLAUDE = HookFormat(

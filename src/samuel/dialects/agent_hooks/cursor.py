@@ -18,11 +18,12 @@ from samuel.dialects.agent_hooks.format import (
     Result,
     extra,
     native_tool_name,
+    parsed_answer,
     text,
     verdict,
 )
 from samuel.events import names
-from samuel.files.json import InvalidJson, parse, write
+from samuel.files.json import write
 
 SHELL_EVENTS = ("beforeShellExecution", "afterShellExecution")
 MCP_EVENTS = ("beforeMCPExecution", "afterMCPExecution")
@@ -137,7 +138,7 @@ def translate_output(client_event: str, payload: Payload, output: HookOutput) ->
     if output.exit_code != 0:
         raise HookFailed
     printed = output.stdout.strip()
-    return _answer(event, payload, _parsed(printed)) if printed else {}
+    return _answer(event, payload, parsed_answer(printed)) if printed else {}
 
 
 def _answer(event: str, payload: Payload, answer: Mapping[str, Any]) -> Result:
@@ -169,16 +170,6 @@ def _denied(event: str, reason: str) -> Result:
     if event in (names.PRE_ABILITY_CALL, names.USER_PROMPT_SUBMIT):
         return verdict("deny", reason)
     return {"messages_to_user": [reason]}
-
-
-def _parsed(printed: str) -> Mapping[str, Any]:
-    try:
-        answer = parse(printed.encode("utf-8", "replace"))
-    except InvalidJson as error:
-        raise InvalidAnswer(str(error)) from None
-    if not isinstance(answer, dict):
-        raise InvalidAnswer("its output must be a JSON object")
-    return answer
 
 
 CURSOR = HookFormat(

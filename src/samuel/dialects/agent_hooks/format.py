@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
+from samuel.files.json import InvalidJson, parse
+
 Payload = Mapping[str, Any]  # Samuel's payload, as plain values
 Result = dict[str, Any]  # a result of Samuel's protocol
 
@@ -53,6 +55,17 @@ def native_tool_name(hook_format: HookFormat, ability_id: str) -> str:
         return names[0]
     server, _, tool = ability_id.removeprefix("mcp:").partition("/")
     return hook_format.mcp_name.format(server=server, tool=tool) if ability_id.startswith("mcp:") else ability_id
+
+
+def parsed_answer(printed: str) -> Mapping[str, Any]:
+    """The JSON object that a hook printed; InvalidAnswer if it is none."""
+    try:
+        answer = parse(printed.encode("utf-8", "replace"))
+    except InvalidJson as error:
+        raise InvalidAnswer(str(error)) from None
+    if not isinstance(answer, dict):
+        raise InvalidAnswer("its output must be a JSON object")
+    return answer
 
 
 def text(value: object) -> str:

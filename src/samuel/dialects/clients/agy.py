@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from samuel.dialects.clients.client import ClientAnswer, ClientReply
 
 NAME = "agy"
+TITLE = "Antigravity CLI"
 EVENTS = {"PreToolUse": PRE, "PostToolUse": POST, "Stop": STOP}
 TOOLS = {
     "run_command": shell("CommandLine"),
@@ -71,7 +72,7 @@ def _repeated(payload: Mapping[str, Any]) -> bool:
 def answer(native_event: str, reply: ClientReply) -> ClientAnswer:
     """The answer to a hook's event."""
     event = EVENTS[native_event]
-    reply = json_answer.settled("Antigravity CLI", reply, can_ask=event == PRE)
+    reply = json_answer.settled(TITLE, reply, can_ask=event == PRE)
     if event == PRE:
         decision = {"deny": "deny", "ask": "force_ask"}.get(reply.decision, "allow")
         reason = {} if decision == "allow" else {"reason": reply.reason}
@@ -81,7 +82,7 @@ def answer(native_event: str, reply: ClientReply) -> ClientAnswer:
 
 CLIENT = Client(
     name=NAME,
-    title="Antigravity CLI",
+    title=TITLE,
     events=EVENTS,
     translate=translate,
     answer=answer,

@@ -8,8 +8,8 @@ from samuel.dialects.clients.limits import CONTEXT, EVENT, limited
 from samuel.dialects.clients.payload import (
     check_event,
     common_fields,
+    duration_ms,
     mapping_or_nothing,
-    number_or_nothing,
     text,
     text_or_nothing,
     tool_call,
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from samuel.dialects.clients.client import ClientAnswer, ClientReply
 
 NAME = "claude"
+TITLE = "Claude Code"
 FAILED = "PostToolUseFailure"
 EVENTS = {
     "SessionStart": START,
@@ -79,7 +80,7 @@ def translate(native_event: str, payload: Mapping[str, Any]) -> dict[str, Any]:
     if event in (PRE, POST):
         context |= tool_call(TOOLS, text(payload, "tool_name"), payload.get("tool_input"))
     if event == POST:
-        context |= {**number_or_nothing(payload, "duration_ms"), **result(native_event, payload)}
+        context |= {**duration_ms(payload, "duration_ms"), **result(native_event, payload)}
     if event == STOP and (message := text_or_nothing(payload, "last_assistant_message")):
         context["last_message"] = message
     return context
@@ -103,7 +104,7 @@ def result(native_event: str, payload: Mapping[str, Any]) -> dict[str, Any]:
 def answer(native_event: str, reply: ClientReply) -> ClientAnswer:
     """The answer to a hook's event."""
     event = EVENTS[native_event]
-    reply = json_answer.settled("Claude Code", reply, can_ask=event == PRE)
+    reply = json_answer.settled(TITLE, reply, can_ask=event == PRE)
     fields = json_answer.to_user_and_model(native_event, reply)
     if event == PROMPT and reply.decision == "deny":
         return json_answer.as_json({"decision": "block", "reason": reply.reason, **fields})
@@ -142,7 +143,7 @@ def output(tool_name: str, tool_output: Any) -> Any:
 
 CLIENT = Client(
     name=NAME,
-    title="Claude Code",
+    title=TITLE,
     events=EVENTS,
     translate=translate,
     answer=answer,

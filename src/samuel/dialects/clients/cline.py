@@ -9,9 +9,9 @@ from samuel.dialects.clients.client import END, POST, PRE, PROMPT, START, STOP, 
 from samuel.dialects.clients.limits import ASK, CONTEXT, DENY, EVENT, FOLLOW_UP, OUTPUT, limited, lost
 from samuel.dialects.clients.payload import (
     common_fields,
+    duration_ms,
     mapping,
     mapping_or_nothing,
-    number_or_nothing,
     text,
     text_or_nothing,
     tool_call,
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from samuel.dialects.clients.client import ClientAnswer, ClientReply
 
 NAME = "cline"
+TITLE = "Cline"
 EVENTS = {
     "TaskStart": START,
     "TaskResume": START,
@@ -94,7 +95,7 @@ def _result(payload: Mapping[str, Any], call: Mapping[str, Any]) -> dict[str, An
     return {
         "status": "failure" if failed else "success",
         "tool_output": output,
-        **number_or_nothing(call, "durationMs"),
+        **duration_ms(call, "durationMs"),
     }
 
 
@@ -118,7 +119,7 @@ def mcp_name(tool_name: str) -> str:
 def answer(native_event: str, reply: ClientReply) -> ClientAnswer:
     """The answer to a hook's event. Without `cancel` some versions take the answer for a broken one."""
     event = EVENTS[native_event]
-    reply = json_answer.settled("Cline", reply)
+    reply = json_answer.settled(TITLE, reply)
     fields: dict[str, Any] = {"cancel": False}
     if event in (PRE, PROMPT) and reply.decision == "deny":
         fields = {"cancel": True, "errorMessage": reply.reason}
@@ -130,5 +131,5 @@ def answer(native_event: str, reply: ClientReply) -> ClientAnswer:
 
 
 CLIENT = Client(
-    name=NAME, title="Cline", events=EVENTS, translate=translate, answer=answer, tools=TOOLS, limits=LIMITS
+    name=NAME, title=TITLE, events=EVENTS, translate=translate, answer=answer, tools=TOOLS, limits=LIMITS
 )

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from samuel.dialects.clients.client import ClientAnswer, ClientReply
 
 NAME = "codex"
+TITLE = "Codex"
 EVENTS = {
     "SessionStart": START,
     "UserPromptSubmit": PROMPT,
@@ -60,7 +61,7 @@ def translate(native_event: str, payload: Mapping[str, Any]) -> dict[str, Any]:
 def answer(native_event: str, reply: ClientReply) -> ClientAnswer:
     """The answer to a hook's event."""
     event = EVENTS[native_event]
-    reply = json_answer.settled("Codex", reply)
+    reply = json_answer.settled(TITLE, reply)
     if event in (PRE, PROMPT) and reply.decision == "deny":
         return json_answer.blocked(reply.reason)
     fields = json_answer.to_user_and_model(native_event, reply)
@@ -77,5 +78,5 @@ def answer(native_event: str, reply: ClientReply) -> ClientAnswer:
 
 
 CLIENT = Client(
-    name=NAME, title="Codex", events=EVENTS, translate=translate, answer=answer, tools=TOOLS, limits=LIMITS
+    name=NAME, title=TITLE, events=EVENTS, translate=translate, answer=answer, tools=TOOLS, limits=LIMITS
 )

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from samuel.dialects.clients.client import ClientAnswer, ClientReply
 
 NAME = "copilot"
+TITLE = "Copilot CLI"
 FAILED = "postToolUseFailure"
 EVENTS = {
     "sessionStart": START,
@@ -42,8 +43,8 @@ TOOLS = {
 NOT_READ = "Copilot CLI reads no answer to this event"
 LIMITS = {
     (START, CONTEXT): limited(NOT_READ),
-    (PROMPT, DENY): lost("Copilot CLI reads no answer to this event, so a prompt cannot be denied"),
-    (PROMPT, ASK): lost("Copilot CLI reads no answer to this event, so a prompt cannot be denied"),
+    (PROMPT, DENY): lost(f"{NOT_READ}, so a prompt cannot be denied"),
+    (PROMPT, ASK): lost(f"{NOT_READ}, so a prompt cannot be denied"),
     (PROMPT, CONTEXT): limited(NOT_READ),
     (PRE, ASK): limited("Copilot CLI asks the person; with `--allow-all-tools` or `-p` nobody may be asked"),
     (PRE, REWRITE): limited("Copilot CLI takes a rewrite together with its allow, which skips its own prompt"),
@@ -99,7 +100,7 @@ def _result(tool_result: Mapping[str, Any]) -> dict[str, Any]:
 def answer(native_event: str, reply: ClientReply) -> ClientAnswer:
     """The answer to a hook's event."""
     event = EVENTS[native_event]
-    reply = json_answer.settled("Copilot CLI", reply, can_ask=event == PRE)
+    reply = json_answer.settled(TITLE, reply, can_ask=event == PRE)
     if event == PROMPT and reply.decision == "deny":
         return json_answer.blocked(reply.reason)
     if event == STOP:
@@ -114,5 +115,5 @@ def answer(native_event: str, reply: ClientReply) -> ClientAnswer:
 
 
 CLIENT = Client(
-    name=NAME, title="Copilot CLI", events=EVENTS, translate=translate, answer=answer, tools=TOOLS, limits=LIMITS
+    name=NAME, title=TITLE, events=EVENTS, translate=translate, answer=answer, tools=TOOLS, limits=LIMITS
 )

@@ -10,7 +10,7 @@ from samuel.dialects.clients.limits import ASK, CONTEXT, EVENT, OUTPUT, REWRITE,
 from samuel.dialects.clients.payload import (
     check_event,
     common_fields,
-    number_or_nothing,
+    duration_ms,
     text,
     text_or_nothing,
     tool_call,
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from samuel.dialects.clients.client import ClientAnswer, ClientReply
 
 NAME = "cursor"
+TITLE = "Cursor"
 FAILED = "postToolUseFailure"
 EVENTS = {
     "sessionStart": START,
@@ -129,7 +130,7 @@ def mcp_name(tool_name: str) -> str:
 
 def _result(native_event: str, payload: Mapping[str, Any]) -> dict[str, Any]:
     """How a call ended and what came out of it. Only `postToolUseFailure` tells of a failure."""
-    duration = number_or_nothing(payload, "duration")
+    duration = duration_ms(payload, "duration")
     if native_event == FAILED:
         status = _STATUS.get(text_or_nothing(payload, "failure_type"), "failure")
         return {"status": status, "tool_output": payload.get("error_message", ""), **duration}
@@ -142,7 +143,7 @@ def answer(native_event: str, reply: ClientReply) -> ClientAnswer:
     """The answer to a hook's event: an object, which may be empty."""
     event = EVENTS[native_event]
     asks = native_event in ("beforeShellExecution", "beforeMCPExecution")
-    reply = json_answer.settled("Cursor", reply, can_ask=asks)
+    reply = json_answer.settled(TITLE, reply, can_ask=asks)
     result = reply.result
     fields: dict[str, Any] = {}
     if event == PROMPT and reply.decision == "deny":
@@ -166,7 +167,7 @@ def _both_spellings(reason: str) -> dict[str, str]:
 
 CLIENT = Client(
     name=NAME,
-    title="Cursor",
+    title=TITLE,
     events=EVENTS,
     translate=translate,
     answer=answer,

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from samuel.dialects.clients.client import ClientAnswer, ClientReply
 
 NAME = "gemini"
+TITLE = "Gemini CLI"
 EVENTS = {
     "SessionStart": START,
     "BeforeAgent": PROMPT,
@@ -100,7 +101,7 @@ def mcp_name(tool_name: str) -> str:
 def answer(native_event: str, reply: ClientReply) -> ClientAnswer:
     """The answer to a hook's event."""
     event = EVENTS[native_event]
-    reply = json_answer.settled("Gemini CLI", reply)
+    reply = json_answer.settled(TITLE, reply)
     if event in (PRE, PROMPT) and reply.decision == "deny":
         return json_answer.blocked(reply.reason)
     fields = json_answer.to_user_and_model(native_event, reply)
@@ -120,5 +121,5 @@ def answer(native_event: str, reply: ClientReply) -> ClientAnswer:
 
 
 CLIENT = Client(
-    name=NAME, title="Gemini CLI", events=EVENTS, translate=translate, answer=answer, tools=TOOLS, limits=LIMITS
+    name=NAME, title=TITLE, events=EVENTS, translate=translate, answer=answer, tools=TOOLS, limits=LIMITS
 )

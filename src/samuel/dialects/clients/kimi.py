@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from samuel.dialects.clients.client import ClientAnswer, ClientReply
 
 NAME = "kimi"
+TITLE = "Kimi Code"
 FAILED = "PostToolUseFailure"
 EVENTS = {
     "SessionStart": START,
@@ -85,7 +86,7 @@ def _prompt(prompt: object) -> str:
 def answer(native_event: str, reply: ClientReply) -> ClientAnswer:
     """The answer to a hook's event."""
     event = EVENTS[native_event]
-    reply = json_answer.settled("Kimi Code", reply)
+    reply = json_answer.settled(TITLE, reply)
     if event in (PRE, PROMPT) and reply.decision == "deny":
         return json_answer.blocked(reply.reason)
     if event == STOP and (reason := json_answer.go_on(reply).get("reason")):
@@ -95,5 +96,5 @@ def answer(native_event: str, reply: ClientReply) -> ClientAnswer:
 
 
 CLIENT = Client(
-    name=NAME, title="Kimi Code", events=EVENTS, translate=translate, answer=answer, tools=TOOLS, limits=LIMITS
+    name=NAME, title=TITLE, events=EVENTS, translate=translate, answer=answer, tools=TOOLS, limits=LIMITS
 )

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from samuel.dialects.clients.client import ClientAnswer, ClientReply
 
 NAME = "opencode"
+TITLE = "opencode"
 GROUP = "event"  # opencode tells all events of sessions through one hook
 EVENTS = {
     "session.created": START,
@@ -117,7 +118,7 @@ def mcp_name(tool_name: str) -> str:
 def answer(native_event: str, reply: ClientReply) -> ClientAnswer:
     """The answer to the bridge's plugin."""
     event = EVENTS[native_event]
-    reply = json_answer.settled("opencode", reply)
+    reply = json_answer.settled(TITLE, reply)
     if event in (PRE, PROMPT) and reply.decision == "deny":
         return json_answer.blocked(reply.reason)
     if event == PRE:
@@ -130,7 +131,7 @@ def answer(native_event: str, reply: ClientReply) -> ClientAnswer:
 
 CLIENT = Client(
     name=NAME,
-    title="opencode",
+    title=TITLE,
     events=EVENTS,
     groups=(GROUP,),
     event_of=event_of,

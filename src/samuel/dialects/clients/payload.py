@@ -51,16 +51,17 @@ def mapping_or_nothing(payload: Mapping[str, Any], key: str) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
-def number_or_nothing(payload: Mapping[str, Any], key: str) -> dict[str, int | float]:
+def duration_ms(payload: Mapping[str, Any], key: str) -> dict[str, int | float]:
     """`duration_ms` from a field with a number of milliseconds; {} if there is none."""
     value = payload.get(key)
     return {"duration_ms": value} if isinstance(value, (int, float)) and not isinstance(value, bool) else {}
 
 
-def check_event(native_event: str, payload: Mapping[str, Any], key: str = "hook_event_name") -> None:
+def check_event(native_event: str, payload: Mapping[str, Any]) -> None:
     """PayloadError if the payload says that it is about another event."""
-    if payload.get(key, native_event) != native_event:
-        raise PayloadError(f"the payload is for `{payload[key]}`, not for `{native_event}`")
+    named_event = payload.get("hook_event_name", native_event)
+    if named_event != native_event:
+        raise PayloadError(f"the payload is for `{named_event}`, not for `{native_event}`")
 
 
 def common_fields(payload: Mapping[str, Any], fields: Mapping[str, str] = COMMON) -> dict[str, Any]:

@@ -8,8 +8,8 @@ from samuel.dialects.clients.limits import ASK, CONTEXT, EVENT, OUTPUT, REWRITE,
 from samuel.dialects.clients.payload import (
     check_event,
     common_fields,
+    duration_ms,
     mapping,
-    number_or_nothing,
     text,
     text_or_nothing,
     tool_call,
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from samuel.dialects.clients.client import ClientAnswer, ClientReply
 
 NAME = "qwen"
+TITLE = "Qwen Code"
 FAILED = "PostToolUseFailure"
 EVENTS = {
     "SessionStart": START,
@@ -71,7 +72,7 @@ def translate(native_event: str, payload: Mapping[str, Any]) -> dict[str, Any]:
     if event in (PRE, POST):
         context |= tool_call(TOOLS, text(payload, "tool_name"), payload.get("tool_input"))
     if event == POST:
-        context |= number_or_nothing(payload, "duration_ms")
+        context |= duration_ms(payload, "duration_ms")
         context |= (
             {"status": "failure", "tool_output": payload.get("error", "")}
             if native_event == FAILED
@@ -85,7 +86,7 @@ def translate(native_event: str, payload: Mapping[str, Any]) -> dict[str, Any]:
 def answer(native_event: str, reply: ClientReply) -> ClientAnswer:
     """The answer to a hook's event."""
     event = EVENTS[native_event]
-    reply = json_answer.settled("Qwen Code", reply)
+    reply = json_answer.settled(TITLE, reply)
     if event in (PRE, PROMPT) and reply.decision == "deny":
         return json_answer.blocked(reply.reason)
     fields = json_answer.to_user_and_model(native_event, reply)
@@ -95,5 +96,5 @@ def answer(native_event: str, reply: ClientReply) -> ClientAnswer:
 
 
 CLIENT = Client(
-    name=NAME, title="Qwen Code", events=EVENTS, translate=translate, answer=answer, tools=TOOLS, limits=LIMITS
+    name=NAME, title=TITLE, events=EVENTS, translate=translate, answer=answer, tools=TOOLS, limits=LIMITS
 )

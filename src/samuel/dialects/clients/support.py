@@ -57,13 +57,6 @@ def support(client: Client, handler: DeclaredHandler, event: str = "") -> Suppor
     return _worst(limits)
 
 
-def denial(client: Client, handler: DeclaredHandler, event: str = "") -> Support:
-    """What becomes of a denial of this handler, as far as it may deny: `honoured` for one that cannot."""
-    event = event or handler.event
-    kinds = [kind for kind in _kinds(event, handler) if kind in (DENY, ASK)]
-    return _worst([_limit(client, event, kind, handler) for kind in (EVENT, *kinds)] if kinds else [])
-
-
 def _kinds(event: str, handler: DeclaredHandler) -> list[str]:
     """The kinds of results that the handler may give on the event."""
     role = handler.role

@@ -8,7 +8,7 @@ from shlex import quote
 from typing import Any
 
 from samuel.dialects.agent_hooks.cursor import CURSOR, MCP_EVENTS, SHELL_EVENTS
-from samuel.hooks.client_matcher import problem
+from samuel.hooks.client_matcher import ALL, problem
 from samuel.hooks.match import CLIENT_COMMAND
 from samuel.sources.client_hooks.client_hook import ClientHook
 from samuel.sources.client_hooks.entry import (
@@ -77,7 +77,7 @@ def _not_ours(client_event: str, event: str) -> str:
 def _match(client_event: str, matcher: str) -> dict[str, Any]:
     status = {"status": STATUS[client_event]} if client_event in STATUS else {}
     if client_event in SHELL_EVENTS:
-        on_command = {CLIENT_COMMAND: {"matcher": matcher}} if matcher not in ("", "*") else {}
+        on_command = {CLIENT_COMMAND: {"matcher": matcher}} if matcher not in ALL else {}
         return {"ability_id": ["shell", "Shell"], **on_command}
     if client_event in MCP_EVENTS:
         return {"ability_id": ["mcp:*"], **tool_match(CURSOR, matcher)}

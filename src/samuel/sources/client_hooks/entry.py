@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from samuel.dialects.agent_hooks.format import HookFormat
+from samuel.hooks.client_matcher import ALL
 from samuel.hooks.match import CLIENT_TOOL
 from samuel.sources.client_hooks.client_hook import ClientHook
 from samuel.sources.yaml_command import expanded, named_files
@@ -105,7 +106,7 @@ def matcher_text(entry: Mapping[str, Any], where: str) -> str:
 
 def tool_match(hook_format: HookFormat, matcher: str) -> dict[str, Any]:
     """The filter that a matcher on tools means; {} if it is for all tools."""
-    if matcher in ("", "*"):
+    if matcher in ALL:
         return {}
     names = {ability: list(tools) for ability, tools in hook_format.tool_names.items()}
     return {CLIENT_TOOL: {"matcher": matcher, "names": names, "mcp": hook_format.mcp_name}}
