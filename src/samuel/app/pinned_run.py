@@ -72,7 +72,7 @@ def pin_of(chains: Mapping[str, Chain], permit: Permit, *, trusts_everything: bo
         for event in TOOL_EVENTS
         for step in chains[event].steps
         for handler in (step.handler,)
-        # Only the program that started the run has the one; the other comes and goes with a proof, and only denies.
+        # Only the program that started the run has the one; the other comes and goes with a proof.
         if handler.origin is not Origin.EMBEDDER and not is_canary(handler)
     ]
     text = json.dumps(rows, sort_keys=True, default=_plain)
