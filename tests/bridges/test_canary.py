@@ -60,3 +60,12 @@ def test_what_a_killed_proof_left_is_removed(samuel_project: SamuelProject) -> N
         os.utime(canary.notes, (before, before))
         assert fire(samuel_project, {"command": canary.denied}) == (False, "")
         assert list(directory.iterdir()) == []
+
+
+def test_a_proof_does_not_change_what_a_run_pinned(samuel_project: SamuelProject) -> None:
+    with samuel_project.open() as app:
+        before = app.tool_hooks_pin
+    with canaries.released(samuel_project.user.state) as canary:
+        with samuel_project.open() as app:
+            assert app.tool_hooks_pin == before
+        assert fire(samuel_project, {"command": canary.denied})[0]

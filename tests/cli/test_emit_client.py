@@ -287,6 +287,8 @@ def test_the_fast_answer_is_never_given_to_a_call_that_a_guard_wants(emit: Emit,
         assert fast("PreToolUse", "--as", "claude", stdin=stdin) is None, stdin
     assert fast("PreToolUse", "--as", "client", stdin=json.dumps(read_call)) is None
     assert fast("--as", "claude", stdin=json.dumps(read_call)) is None
+    for mistyped in ("PreTooluse", "preToolUse", "PreAbilityCall"):
+        assert fast("--as", "claude", mistyped, stdin=json.dumps(payload)) is None, mistyped
 
 
 def test_the_fast_answer_imports_no_engine(emit: Emit, hook) -> None:

@@ -77,6 +77,8 @@ def test_each_fact_is_about_an_event_of_the_client_and_says_why(name: str) -> No
         ("Bash", "shell"),
         ("run_shell_command", "shell"),
         ("run_commands", "shell"),
+        ("Monitor", "shell"),
+        ("monitor", "shell"),
         ("MultiEdit", "edit"),
         ("mcp__db__query", "mcp:db/query"),
         ("shell", ""),

@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from samuel.bridges.canary import is_canary
 from samuel.errors import SamuelError
 from samuel.events.names import POST_ABILITY_CALL, PRE_ABILITY_CALL
 from samuel.files.survey import TooManyFiles, survey
@@ -71,7 +72,8 @@ def pin_of(chains: Mapping[str, Chain], permit: Permit, *, trusts_everything: bo
         for event in TOOL_EVENTS
         for step in chains[event].steps
         for handler in (step.handler,)
-        if handler.origin is not Origin.EMBEDDER  # only the program that started the run has it
+        # Only the program that started the run has the one; the other comes and goes with a proof.
+        if handler.origin is not Origin.EMBEDDER and not is_canary(handler)
     ]
     text = json.dumps(rows, sort_keys=True, default=_plain)
     return f"{_EVERYTHING if trusts_everything else _AGREED}:{hashlib.sha256(text.encode()).hexdigest()}"

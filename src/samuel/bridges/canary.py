@@ -94,6 +94,11 @@ def guards(state: Path, now: float) -> list[Handler]:
     ]
 
 
+def is_canary(handler: Handler) -> bool:
+    """Whether this is the temporary guard, and not a hook that has only its name."""
+    return isinstance(handler.function, _CanaryGuard)
+
+
 def _is_current(canary: Canary, now: float) -> bool:
     """False for what a killed proof left, which is removed."""
     try:

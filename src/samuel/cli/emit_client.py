@@ -11,7 +11,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from samuel.cli import emit_fast
-from samuel.cli.emit_in_run import bridge_field, is_fired_by_run
+from samuel.cli.emit_in_run import bridge_field, check_project, is_fired_by_run
 from samuel.cli.explained import explained
 from samuel.cli.json_input import parse_json, read_stdin
 from samuel.dialects.clients.client import DENIABLE, STOP, ClientAnswer, ClientReply, PayloadError
@@ -48,6 +48,7 @@ def emit_for_client(
         raise UsageError(f"`{event_name}` is not an event of {client.title}", hint)
     native_event = event_name
     try:
+        check_project(here.root)
         payload = _payload()
         native_event = client.event_of(event_name, payload)
         context = _context(client, native_event, payload, session)

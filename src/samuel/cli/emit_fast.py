@@ -128,7 +128,9 @@ def client_event(client: Client, event: str, payload: Any) -> tuple[str, Any]:
         raise TypeError(type(payload))
     native_event = client.event_of(event, payload)
     if native_event not in client.events:
-        return native_event, {} if event in client.groups else None
+        if event not in client.groups:  # a mistyped name: the engine says so, and denies
+            raise KeyError(event)
+        return native_event, {}
     return native_event, client.translate(native_event, payload)
 
 

@@ -16,6 +16,7 @@ import msgspec
 
 from samuel.decoding import decode_json
 from samuel.dialects.clients.client import POST, PRE
+from samuel.errors import SamuelError
 from samuel.journal import EventRecord, newest_first
 from samuel.paths import Project
 from samuel.process.environment import BRIDGED, PINNED
@@ -28,6 +29,18 @@ OF_RUN = "run"
 def bridge_field() -> dict[str, str]:
     """The field that marks a payload from the bridge of a run; {} for any other."""
     return {BRIDGE: OF_RUN} if os.environ.get(PINNED) else {}
+
+
+def check_project(root: Path) -> None:
+    """Raise SamuelError if the bridge of a run asks about another project than the run's own.
+
+    An agent that removes samuel.toml and .git would be judged by the hooks of the directory above, or by none.
+    """
+    if os.environ.get(PINNED) and (own := os.environ.get("SAMUEL_PROJECT_ROOT")) != str(root):
+        raise SamuelError(
+            f"the run is about `{own}`, but the project here is `{root}`",
+            "put back the samuel.toml and the .git of the project",
+        )
 
 
 def is_fired_by_run(root: Path, event: str, context: Mapping[str, Any]) -> bool:

@@ -26,7 +26,7 @@ _SCRIPT = Options("aefq", "cEIoOBmtT", named("append flush quiet return"), named
 _RUNNING_OPTIONS: dict[str, re.Pattern[str]] = {
     "git": re.compile(
         r"(?:-c)?(?:alias\.|core\.(?:pager|editor|sshcommand|fsmonitor|hookspath)|\S*\.(?:cmd|helper)=).*"
-        r"|foreach|--exec-path=.+|--upload-pack.*|--receive-pack.*|--exec.*",
+        r"|foreach|--\S+-filter.*|--exec-path=.+|--upload-pack.*|--receive-pack.*|--exec.*",
         re.DOTALL | re.IGNORECASE,
     ),
     "tar": re.compile(
@@ -40,10 +40,15 @@ _RUNNING_OPTIONS: dict[str, re.Pattern[str]] = {
     "vim": re.compile(r"-c|-S|--cmd|\+.+", re.DOTALL),
     "sort": re.compile(r"--compress-program.*", re.DOTALL),
     "split": re.compile(r"--filter.*", re.DOTALL),
+    "fd": re.compile(r"-[A-Za-z0-9]*[xX].*|--exec.*", re.DOTALL),
+    "npx": re.compile(r"-c|--call.*", re.DOTALL),
+    "tmux": re.compile(r"(?:new|send|run|split|respawn|pipe|if).*", re.DOTALL),
+    "crontab": re.compile(r"-"),
     "man": re.compile(r"-[PH].*|--pager.*|--html.*", re.DOTALL),
 }
 RUNNING_OPTIONS = {
     **_RUNNING_OPTIONS,
+    "fdfind": _RUNNING_OPTIONS["fd"],
     **dict.fromkeys(("vi", "nvim", "ex", "view", "emacs"), _RUNNING_OPTIONS["vim"]),
 }
 
@@ -157,6 +162,19 @@ def by_option(words: Sequence[Word]) -> Iterator[Started]:
     name = words[0].text.rpartition("/")[2]
     if any(RUNNING_OPTIONS[name].fullmatch(word.text) for word in words[1:]):
         yield Unreadable(f"`{name}` has an option that may run commands")
+
+
+OTHER_LAUNCHERS = (
+    *("at", "batch", "screen", "entr", "hyperfine", "nodemon", "concurrently", "start-stop-daemon"),
+    *("nsenter", "bwrap", "firejail", "proot", "gosu", "su-exec", "capsh", "run-parts"),
+    *("ld.so", "ld-linux-x86-64.so.2", "ld-linux-aarch64.so.1"),
+)
+
+
+def unread(words: Sequence[Word]) -> Iterator[Started]:
+    """Programs of OTHER_LAUNCHERS: they start a command that stands somewhere among their words."""
+    if any(word.text not in ("--version", "--help") for word in words[1:]) or len(words) == 1:
+        yield Unreadable(f"`{words[0].text}` starts other commands")
 
 
 def run_subcommand(words: Sequence[Word]) -> Iterator[Started]:

@@ -11,6 +11,7 @@ STARTERS: dict[str, Starts] = {
     **dict.fromkeys(("awk", "gawk", "mawk", "nawk"), interpreters.awk),
     **dict.fromkeys(("sed", "gsed"), interpreters.sed),
     **dict.fromkeys(launchers.RUNNING_OPTIONS, launchers.by_option),
+    **dict.fromkeys(launchers.OTHER_LAUNCHERS, launchers.unread),
     **dict.fromkeys(("let", "declare", "typeset", "local", "readonly"), builtins.evaluated_names),
     **dict.fromkeys(("unset", "read", "test", "printf", "wait"), builtins.evaluated_names),
     **dict.fromkeys(("mapfile", "readarray", "compgen", "complete", "bind"), builtins.called_back),

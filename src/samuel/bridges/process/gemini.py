@@ -14,12 +14,14 @@ from samuel.bridges.entries.layouts import client_home
 from samuel.bridges.process.overlay import as_private, overlay_home
 from samuel.bridges.process.own_settings import own_settings
 from samuel.bridges.process.process_bridge import BridgeRequest, ProcessBridge, for_every_tool
+from samuel.errors import SamuelError
 from samuel.files import atomic
 
 SETTINGS = "settings.json"
 
 
 def bridge(request: BridgeRequest) -> ProcessBridge:
+    _refuse_switches(request.root)
     own = client_home("gemini", request.host)
     overlay = request.home / ".gemini"
     overlay_home(own, overlay, (SETTINGS,))
@@ -27,6 +29,16 @@ def bridge(request: BridgeRequest) -> ProcessBridge:
     # The client writes to this file itself, so what it is in the end proves nothing.
     atomic.write_bytes(overlay / SETTINGS, settings.encode(), 0o600, durable=False)
     return ProcessBridge(env={"GEMINI_CLI_HOME": str(request.home)}, homes=(as_private(overlay),))
+
+
+def _refuse_switches(root: Path) -> None:
+    """Raise SamuelError if the project's settings, which rank above a user's, switch hooks off."""
+    switches = own_settings(root / ".gemini" / SETTINGS).get("hooksConfig")
+    if isinstance(switches, dict) and (switches.get("enabled") is False or switches.get("disabled")):
+        raise SamuelError(
+            f"`.gemini/{SETTINGS}` switches hooks off, so no guard would hold for gemini",
+            "remove `hooksConfig` from it",
+        )
 
 
 def _settings(request: BridgeRequest, own: Path) -> dict[str, Any]:

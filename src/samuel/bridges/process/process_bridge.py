@@ -38,6 +38,8 @@ class BridgeRequest:
     """For which process a bridge is made."""
 
     client: str
+    root: Path
+    """The project it works in."""
     directory: Path
     """Where its files are written: not writable in a sandbox."""
     home: Path

@@ -31,7 +31,7 @@ def process_bridge(
     its own. `variables` are the run's own and go to Samuel; `host` is the user's environment.
     """
     launcher = directory / NAME
-    request = BridgeRequest(client, directory, home, EmitCommand((str(launcher),)), host)
+    request = BridgeRequest(client, root, directory, home, EmitCommand((str(launcher),)), host)
     request.put(launcher, launcher_script(root, variables, request.events), 0o700)
     bridge = PROCESS_BRIDGES[client](request)
     return bridge._replace(files=request.files)

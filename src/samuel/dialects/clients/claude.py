@@ -50,6 +50,7 @@ EVENTS = {
 TOOLS = {
     "Bash": shell(),
     "PowerShell": shell(),
+    "Monitor": Tool(SHELL, command="command"),  # a shell in the background; it can watch a socket instead
     "Edit": on_file(EDIT, "file_path"),
     "MultiEdit": on_file(EDIT, "file_path"),
     "NotebookEdit": on_file(EDIT, "notebook_path"),

@@ -37,6 +37,7 @@ EVENTS = {
 }
 TOOLS = {
     "run_shell_command": shell(),
+    "monitor": shell(),  # in the background
     "edit": on_file(EDIT, "file_path"),
     "write_file": on_file(WRITE, "file_path"),
     "read_file": on_file(READ, "file_path"),

@@ -91,8 +91,25 @@ def native_result(client: Client, tool_name: str, result: Mapping[str, Any]) -> 
 
 COMMANDS = "commands"  # this key of a client's input is a list of shell commands
 
+# With one of these a command can run on into the next line: a quote, a here-document, an array.
+_OPENING = frozenset("'\"\\`$(){}[]<>#!\n\r")
+
 
 def _as_text(key: str, value: Any) -> Any:
     """A list of shell commands as one script; any other value as it is."""
     is_list = key == COMMANDS and isinstance(value, list) and all(isinstance(part, str) for part in value)
-    return "\n".join(value) if is_list and value else value
+    return _script(value) if is_list and value else value
+
+
+def _script(commands: list[str]) -> str:
+    """The commands, one on each line. The client runs each in a shell of its own, and so does the script.
+
+    Without that, `cat <<E`, `rm x` and `E` would read as a text that is only printed.
+    """
+    if len(commands) == 1 or not any(_OPENING & set(command) for command in commands):
+        return "\n".join(commands)
+    return "\n".join(f"bash -c {_quoted(command)}" for command in commands)
+
+
+def _quoted(command: str) -> str:
+    return "'" + command.replace("'", "'\"'\"'") + "'"
