@@ -16,6 +16,7 @@ from samuel.bridges.process.table import PROCESS_BRIDGES, process_bridge
 from samuel.config.loop import HOOK_CLIENTS
 from samuel.dialects.clients.client import POST, PRE
 from samuel.dialects.clients.table import CLIENTS
+from samuel.errors import SamuelError
 
 Commands = dict[str, str]
 
@@ -104,7 +105,7 @@ def make(tmp_path: Path, home: Path) -> Callable[[str], ProcessBridge]:
         variables = {"SAMUEL_RUN_ID": "run-1", "SAMUEL_TASK_ID": "it's 1.1", "PATH": "/nowhere"}
         directories = (tmp_path / "project", tmp_path / "state/bridge/1", tmp_path / "state/homes/1")
         for directory in directories:
-            directory.mkdir(parents=True)
+            directory.mkdir(parents=True, exist_ok=True)
         return process_bridge(client, *directories, variables, {"HOME": str(home), **host})
 
     return bridge
@@ -174,6 +175,17 @@ def test_a_home_of_its_own_has_what_the_user_has(make: Callable[[str], ProcessBr
     assert not (overlay / "settings.json").is_symlink()
     (private,) = bridge.homes
     assert private.visible_files == ("oauth_creds.json", "settings.json")
+
+
+@pytest.mark.parametrize("switches", ['{"enabled": false}', '{"disabled": ["samuel"]}'])
+def test_a_project_cannot_switch_the_hooks_of_gemini_off(
+    make: Callable[[str], ProcessBridge], tmp_path: Path, switches: str
+) -> None:
+    settings = tmp_path / "project/.gemini/settings.json"
+    settings.parent.mkdir(parents=True)
+    settings.write_text(f'{{"hooksConfig": {switches}}}')
+    with pytest.raises(SamuelError, match="switches hooks off"):
+        make("gemini")
 
 
 def test_a_changed_file_of_the_bridge_is_noticed(make: Callable[[str], ProcessBridge]) -> None:
