@@ -23,3 +23,9 @@ def test_no_command_of_a_list_hides_another(commands: list[str]) -> None:
     payload = {"tool_call": {"name": "run_commands", "input": {"commands": commands}}}
     script = client("cline").translate("PreToolUse", payload)["tool_input"]["command"]
     assert ("rm", "-rf", "victim") in [command.words for command in shell_commands(script).commands], script
+
+
+def test_text_typed_into_a_running_shell_is_judged_as_a_command() -> None:
+    payload = {"toolName": "write_bash", "toolArgs": {"shellId": "1", "input": "rm -rf victim\n"}}
+    context = client("copilot").translate("preToolUse", {**payload, "sessionId": "s", "cwd": "/"})
+    assert (context["ability_id"], context["tool_input"]["command"]) == ("shell", "rm -rf victim\n")

@@ -79,6 +79,8 @@ def test_each_fact_is_about_an_event_of_the_client_and_says_why(name: str) -> No
         ("run_commands", "shell"),
         ("Monitor", "shell"),
         ("monitor", "shell"),
+        ("write_bash", "shell"),
+        ("write_stdin", "shell"),
         ("MultiEdit", "edit"),
         ("mcp__db__query", "mcp:db/query"),
         ("shell", ""),

@@ -8,7 +8,7 @@ from samuel.dialects.clients import json_answer
 from samuel.dialects.clients.client import END, POST, PRE, PROMPT, START, STOP, Client
 from samuel.dialects.clients.limits import ASK, CONTEXT, DENY, EVENT, OUTPUT, REWRITE, limited, lost
 from samuel.dialects.clients.payload import common_fields, mapping, text, tool_call
-from samuel.dialects.clients.tools import EDIT, FETCH, READ, SEARCH, TASK, WRITE, Tool, on_file, shell
+from samuel.dialects.clients.tools import EDIT, FETCH, READ, SEARCH, TASK, WRITE, Tool, on_file, shell, shell_input
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -32,6 +32,8 @@ EVENTS = {
 TOOLS = {
     "bash": shell(),
     "powershell": shell(),
+    "write_bash": shell_input("input"),
+    "write_powershell": shell_input("input"),
     "edit": on_file(EDIT, "path"),
     "create": on_file(WRITE, "path"),
     "view": on_file(READ, "path"),

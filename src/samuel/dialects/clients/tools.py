@@ -33,6 +33,11 @@ def shell(command: str = "command") -> Tool:
     return Tool(SHELL, {"command": command})
 
 
+def shell_input(text: str) -> Tool:
+    """A tool that types into a shell which is running; an input without this key has no readable command."""
+    return Tool(SHELL, command=text)
+
+
 def on_file(name: str, path: str) -> Tool:
     """A tool that reads or changes the file that this key of its input names."""
     return Tool(name, {"path": path})
