@@ -16,7 +16,7 @@ from samuel.abilities import registry
 from samuel.abilities.lint import lint as lint_abilities
 from samuel.app import App
 from samuel.app.tool_names import tool_name_warnings
-from samuel.bridges.proofs import remembered
+from samuel.bridges.proofs import latest_proofs
 from samuel.clock import iso
 from samuel.dispatch.record import slowness
 from samuel.errors import ConfigError, SamuelError
@@ -267,11 +267,7 @@ PROOF_LEVELS = {"ok": "ok", "drift": "error", "inconclusive": "warning", "error"
 
 def _proofs(root: Path) -> Iterator[Finding]:
     """What the latest live checks of agents' hooks in this project concluded, one for each agent."""
-    clients_seen: set[str] = set()
-    for proof in remembered(paths.User.from_environment().state):
-        if proof.root != str(root) or proof.client in clients_seen:
-            continue
-        clients_seen.add(proof.client)
+    for proof in latest_proofs(paths.User.from_environment().state, root).values():
         when = iso(proof.checked_at)[:10]
         client = f"{proof.client} {proof.version}".strip()
         what = f"live check of {client} on {when}: {proof.verdict}: {proof.why}"

@@ -71,8 +71,7 @@ def test_the_latest_proof_of_each_version_is_kept(tmp_path: Path) -> None:
     for item in (proof("1", "ok"), proof("2", "drift"), proof("1", "error"), proof("1", "ok", "/q")):
         proofs.remember(state, item)
     assert proofs.remembered(state) == [proof("1", "ok", "/q"), proof("1", "error"), proof("2", "drift")]
-    assert proofs.latest(state, "claude", Path("/p")) == proof("1", "error")
-    assert proofs.latest(state, "codex", Path("/p")) is None
+    assert proofs.latest_proofs(state, Path("/p")) == {"claude": proof("1", "error")}
 
 
 @pytest.mark.parametrize("content", [b"", b"{}", b'[{"client": 1}]', b"\xff"])

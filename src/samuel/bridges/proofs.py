@@ -49,7 +49,10 @@ def remember(state: Path, proof: Proof) -> None:
     atomic.write_bytes(state / FILE, msgspec.json.encode([proof, *others][:MOST]))
 
 
-def latest(state: Path, client: str, root: Path) -> Proof | None:
-    """The latest proof of this client in this project."""
-    proofs = (proof for proof in remembered(state) if proof.client == client and proof.root == str(root))
-    return next(proofs, None)
+def latest_proofs(state: Path, root: Path) -> dict[str, Proof]:
+    """The latest proof of each client in this project, the latest of all first."""
+    latest: dict[str, Proof] = {}
+    for proof in remembered(state):
+        if proof.root == str(root):
+            latest.setdefault(proof.client, proof)
+    return latest

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from samuel.bridges.check import check
 from samuel.bridges.entries.layouts import LAYOUTS
 from samuel.bridges.files import BridgeContext
-from samuel.bridges.proofs import Proof, latest
+from samuel.bridges.proofs import Proof, latest_proofs
 from samuel.dialects.clients.table import CLIENTS
 
 
@@ -29,4 +29,4 @@ def bridge_state(context: BridgeContext, client: str) -> BridgeState | None:
     checked = check(context, client)
     levels = tuple(dict.fromkeys(entry.level for entry in checked.entries))
     problems = checked.problems if levels else ()
-    return BridgeState(levels, problems, latest(context.user.state, client, context.root))
+    return BridgeState(levels, problems, latest_proofs(context.user.state, context.root).get(client))
