@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import shutil
 import subprocess
+from pathlib import Path
 
 import pytest
 
+from samuel.files.atomic import Disk
+from samuel.files.put_inside import remove_path
 from samuel.loop.reports import IterationSettled
+from samuel.process.git import trees
 from samuel.testing import Recorder
 
 from .conftest import GOOD, LoopProject
@@ -139,3 +143,33 @@ class TestStops:
         run = loop.run()
         assert (run.exit_reason, run.iterations_run) == ("error", 0)
         assert not (loop.root / "seen-1.md").exists()
+
+
+def test_an_attempt_that_is_interrupted_while_it_is_put_away_is_kept_whole(
+    loop: LoopProject, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    loop.configure("max_task_attempts = 1")
+    loop.agent("echo a > a.txt; echo b > b.txt; exit 3")
+    loop.tasks("1")
+    removed = []
+
+    def interrupted(root: Path, path: str, disk: Disk) -> None:
+        if removed:
+            raise KeyboardInterrupt
+        removed.append(path)
+        remove_path(root, path, disk)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(trees, "remove_path", interrupted)
+        run = loop.run(3)
+    assert (run.exit_reason, removed) == ("interrupted", ["a.txt"])
+    loop.run(3)
+    shown = subprocess.run(
+        ["git", "show", "--format=", "--name-only", f"refs/samuel/{run.run_id}/1/1"],
+        cwd=loop.root,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert shown.stdout.split() == ["a.txt", "b.txt"]
+    assert not (loop.root / "b.txt").exists()
