@@ -13,6 +13,7 @@ from msgspec.structs import replace
 
 from samuel import paths
 from samuel.app.chains import Chains
+from samuel.app.combined_sink import CombinedSink
 from samuel.app.embedding import embedded, payload
 from samuel.app.options import Machine, Overrides
 from samuel.app.pinned_run import PinnedRun, pin_of
@@ -116,7 +117,7 @@ class App:
         except BaseException:
             self.close()
             raise
-        sink = _CombinedSink((self.journal, HooksLog(self.paths.root, self.clock, self.warn), *sinks))
+        sink = CombinedSink((self.journal, HooksLog(self.paths.root, self.clock, self.warn), *sinks))
         self.dispatcher = self.make_dispatcher(self.chains, sink, ask)
 
     def make_dispatcher(self, chains: Mapping[str, Chain], sink: Sink, ask: AskUser | None) -> Dispatcher:
@@ -362,25 +363,6 @@ class App:
             user_answers=answers("user", self.user.home),
             hook_index=self.index,
         )
-
-
-class _CombinedSink:
-    """Several sinks as one."""
-
-    def __init__(self, sinks: tuple[Sink, ...]) -> None:
-        self._sinks = sinks
-
-    def begin(self, event: Event) -> None:
-        for sink in self._sinks:
-            sink.begin(event)
-
-    def called(self, event: Event, call: Any) -> None:
-        for sink in self._sinks:
-            sink.called(event, call)
-
-    def end(self, event: Event, fired: Fired, duration_ms: float) -> None:
-        for sink in self._sinks:
-            sink.end(event, fired, duration_ms)
 
 
 def _depth() -> int:
