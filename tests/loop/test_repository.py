@@ -151,25 +151,25 @@ def test_an_attempt_that_is_interrupted_while_it_is_put_away_is_kept_whole(
     loop.configure("max_task_attempts = 1")
     loop.agent("echo a > a.txt; echo b > b.txt; exit 3")
     loop.tasks("1")
-    removed = []
+    removed_paths = []
 
     def interrupted(root: Path, path: str, disk: Disk) -> None:
-        if removed:
+        if removed_paths:
             raise KeyboardInterrupt
-        removed.append(path)
+        removed_paths.append(path)
         remove_path(root, path, disk)
 
     with monkeypatch.context() as patched:
         patched.setattr(trees, "remove_path", interrupted)
         run = loop.run(3)
-    assert (run.exit_reason, removed) == ("interrupted", ["a.txt"])
+    assert (run.exit_reason, removed_paths) == ("interrupted", ["a.txt"])
     loop.run(3)
-    shown = subprocess.run(
+    shown_files = subprocess.run(
         ["git", "show", "--format=", "--name-only", f"refs/samuel/{run.run_id}/1/1"],
         cwd=loop.root,
         capture_output=True,
         text=True,
         check=True,
     )
-    assert shown.stdout.split() == ["a.txt", "b.txt"]
+    assert shown_files.stdout.split() == ["a.txt", "b.txt"]
     assert not (loop.root / "b.txt").exists()
