@@ -13,7 +13,7 @@ def main() -> int:
         print(f"samuel {__version__}")
         return 0
     if sys.argv[1:2] == ["emit"]:
-        from samuel.cli.emit_fast import answered_without_engine
+        from samuel.emit.without_engine import answered_without_engine
 
         if answered_without_engine(sys.argv[2:]):
             return 0

@@ -16,6 +16,7 @@ from importlib import import_module
 from pathlib import Path
 
 from samuel.dialects.clients.client import SILENT
+from samuel.emit.call import EmitArguments
 from samuel.files import file_cache
 from samuel.files.survey import ITSELF, TooManyFiles, signature_if_exists, survey_place
 from samuel.hooks.match import holds
@@ -33,7 +34,6 @@ if TYPE_CHECKING:
     from samuel.dialects.clients.client import Client
     from samuel.events import EventType
 
-OPTIONS = ("--session", "--env", "--as")
 BEGIN = "SessionStart"
 TURNS = (BEGIN, "UserPromptSubmit", "SessionStop", "SessionEnd")
 
@@ -50,15 +50,15 @@ def answer_without_engine(arguments: list[str]) -> str | None:
     """What to print if no hook handles the event; None if one may, and then stdin is as it was."""
     if os.environ.get(PINNED):  # a run asks: it checks what it pinned, and counts what was judged
         return None
-    command = _understood(arguments)
+    command = EmitArguments.plain(arguments)
     if command is None or home_problem(home_directory()):
         return None
     try:
         root, user = find_root(Path()), User.from_environment()
-        cached = file_cache.load(_file(root, user), marshal.loads, _stamp(root, user, command["--env"]))
+        cached = file_cache.load(_file(root, user), marshal.loads, _stamp(root, user, command.environment))
         if cached is None or not _as_it_was(cached["files"]):
             return None
-        client = _client(command["--as"]) if command["--as"] else None
+        client = _client(command.client) if command.client else None
         data = b"" if sys.stdin is None or sys.stdin.isatty() else sys.stdin.buffer.read()
     except (OSError, TypeError, KeyError, ImportError, AttributeError):  # not ours, or no client
         return None
@@ -69,10 +69,10 @@ def answer_without_engine(arguments: list[str]) -> str | None:
 
 
 def _answer(
-    data: bytes, command: Mapping[str, str], client: Client | None, cached: Mapping[str, Any], root: Path
+    data: bytes, command: EmitArguments, client: Client | None, cached: Mapping[str, Any], root: Path
 ) -> str | None:
     """What is printed if no hook handles the event; None if one may."""
-    event, session = command["event"], command["--session"] or os.environ.get("SAMUEL_SESSION_ID", "")
+    event, session = command.event, command.session or os.environ.get("SAMUEL_SESSION_ID", "")
     context = parsed(data)
     try:
         if client is not None:
@@ -102,18 +102,6 @@ def _say(text: str) -> None:
         os.write(1, f"{text}\n".encode() if text else b"")
     except OSError:
         pass  # the reader of the output is gone
-
-
-def _understood(arguments: list[str]) -> dict[str, str] | None:
-    """The event and the options of a plain command line; None for anything else."""
-    command, words = dict.fromkeys(OPTIONS, ""), iter(arguments)
-    for word in words:
-        key = word if word in OPTIONS else "event"
-        value = next(words, "") if word in OPTIONS else word
-        if not value or value.startswith("-") or command.get(key):
-            return None
-        command[key] = value
-    return command if "event" in command else None
 
 
 def _client(name: str) -> Client:
