@@ -13,6 +13,11 @@ def main() -> int:
         print(f"samuel {__version__}")
         return 0
     if sys.argv[1:2] == ["emit"]:
+        from samuel.serve.thin_client import emit_or_prepare
+
+        code = emit_or_prepare(sys.argv[2:])
+        if code is not None:
+            return code
         from samuel.emit.without_engine import answered_without_engine
 
         if answered_without_engine(sys.argv[2:]):

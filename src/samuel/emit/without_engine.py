@@ -56,19 +56,19 @@ def answer_without_engine(arguments: list[str]) -> str | None:
     try:
         root, user = find_root(Path()), User.from_environment()
         cached = file_cache.load(_file(root, user), marshal.loads, _stamp(root, user, command.environment))
-        if cached is None or not _as_it_was(cached["files"]):
+        if cached is None or not as_it_was(cached["files"]):
             return None
-        client = _client(command.client) if command.client else None
+        client = client_module(command.client) if command.client else None
         data = b"" if sys.stdin is None or sys.stdin.isatty() else sys.stdin.buffer.read()
     except (OSError, TypeError, KeyError, ImportError, AttributeError):  # not ours, or no client
         return None
-    answer = _answer(data, command, client, cached, root)
+    answer = answer_unmatched(data, command, client, cached, root)
     if answer is None:
         sys.stdin = io.TextIOWrapper(io.BytesIO(data))  # for the engine, as if it had not been read
     return answer
 
 
-def _answer(
+def answer_unmatched(
     data: bytes, command: EmitArguments, client: Client | None, cached: Mapping[str, Any], root: Path
 ) -> str | None:
     """What is printed if no hook handles the event; None if one may."""
@@ -104,7 +104,7 @@ def _say(text: str) -> None:
         pass  # the reader of the output is gone
 
 
-def _client(name: str) -> Client:
+def client_module(name: str) -> Client:
     """The client with this name, without the table, which imports all of them."""
     client: Client = import_module(f"samuel.dialects.clients.{name}").CLIENT
     return client
@@ -177,7 +177,8 @@ def _stamp(root: Path, user: User, environment: str) -> str:
     return repr((__version__, sys.version, str(root), str(user.home), name, os.environ.get("SAMUEL_TRUST", "")))
 
 
-def _as_it_was(files: Mapping[str, Any]) -> bool:
+def as_it_was(files: Mapping[str, Any]) -> bool:
+    """Whether the files, and those in the directories, are still the same."""
     try:
         return all(survey_place(place) == before for place, before in files.items())
     except TooManyFiles:
@@ -197,26 +198,31 @@ def deciding(root: Path) -> dict[str, Any]:
 
 def remember(app: App, environment: str, before: Mapping[str, Any]) -> None:
     """Keep what is needed to answer without the engine, if the answer depends on nothing but files."""
-    from samuel.events.names import ALL, spellings
-
     watched = app.index.watched_files
-    if watched is None or app.config.distributions or app.warnings or app.unasked_hooks():
+    if watched is None or not is_settled(app):
         return
     files, stamp = {**watched, **before}, _stamp(app.paths.root, app.user, environment)
     stored = file_cache.load(_file(app.paths.root, app.user), marshal.loads, stamp)
     if isinstance(stored, dict) and stored.get("files") == files:
         return  # the same files make the same filters; to compute them would resolve every chain
+    file_cache.save(_file(app.paths.root, app.user), {"files": files, **filters(app)}, marshal.dumps, stamp)
+
+
+def is_settled(app: App) -> bool:
+    """Whether nothing is to be said about the project itself, whatever the event."""
+    return not (app.config.distributions or app.warnings or app.unasked_hooks())
+
+
+def filters(app: App) -> dict[str, Any]:
+    """What `answer_unmatched` needs: the filters of each event's handlers, and the spellings of the names."""
+    from samuel.events.names import ALL, spellings
+
     rows = {
         name: row_of(chain.event, [step.handler.match for step in chain.steps])
         for name, chain in app.chains.items()
         if not chain.warnings and all(step.handler.match for step in chain.steps)
     }
-    cached = {
-        "files": files,
-        "names": {spelling: name for name in ALL for spelling in spellings(name)},
-        "events": rows,
-    }
-    file_cache.save(_file(app.paths.root, app.user), cached, marshal.dumps, stamp)
+    return {"names": {spelling: name for name in ALL for spelling in spellings(name)}, "events": rows}
 
 
 def row_of(event: EventType, matches: list[dict[str, Any]]) -> dict[str, Any]:

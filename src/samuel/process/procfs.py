@@ -97,10 +97,10 @@ def cpu_seconds(pid: int) -> float:
     return sum(map(int, fields[11:15])) / os.sysconf("SC_CLK_TCK") if len(fields) > 14 else 0.0
 
 
-def ancestors() -> list[int]:
-    """The processes above this one, the nearest first; those of another pid namespace cannot be seen."""
+def ancestors(below: int = 0) -> list[int]:
+    """The processes above `below` (0: this one), nearest first; those of another pid namespace are not seen."""
     pids: list[int] = []
-    pid = os.getppid()
+    pid = parent.parent if below and (parent := stat(below)) else 0 if below else os.getppid()
     while pid > 0 and pid not in pids:
         pids.append(pid)
         status = stat(pid)
@@ -148,19 +148,14 @@ def _read(path: str) -> bytes:
         os.close(fd)
 
 
-def carrying(name: str, value: str) -> list[int]:
-    """Every process of ours with this variable in its environment. It looks at all of /proc: for rare moments."""
+def carrying(name: str, value: str, *, prefix: bool = False) -> list[int]:
+    """Every process of ours with this variable in its environment, or with one whose value begins so.
+
+    It looks at all of /proc: for rare moments.
+    """
     try:
         pids = [int(entry) for entry in os.listdir("/proc") if entry.isdecimal()]
     except OSError:
         return []
-    variable = f"{name}={value}".encode()
-    carriers = []
-    for pid in pids:
-        try:
-            with open(f"/proc/{pid}/environ", "rb") as file:
-                if variable in file.read().split(b"\0"):
-                    carriers.append(pid)
-        except OSError:  # gone, or another user's
-            continue
-    return carriers
+    variable = f"\0{name}={value}{'' if prefix else chr(0)}".encode()
+    return [pid for pid in pids if variable in b"\0" + _read(f"/proc/{pid}/environ") + b"\0"]

@@ -1,0 +1,97 @@
+"""Where the server of a project listens: a socket in a directory that only its user can enter.
+
+The name is computed from all that a client has in common with its server, so that a client can only meet a server
+that would give the same answers: the project, the installation and its version, and the variables that hooks see.
+The native client (`native/samuel_emit.c`) computes the same.
+
+This module is imported by a client that has to be fast: it imports nothing but `os` and `stat`.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+
+from samuel.process.passed import PASSED, PASSED_PREFIXES
+from samuel.version import __version__
+
+TYPE_CHECKING = False  # `typing` is slow to import; type checkers know this name
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+SWITCH = "SAMUEL_SERVE"
+"""Set to `off`, every call is answered by a process of its own."""
+NESTED = "SAMUEL_EVENT_ID"
+"""Set for a hook: what it emits belongs to the event that it handles, and is answered by a process of its own."""
+
+NATIVE_CLIENT = "samuel-emit"
+
+LONGEST = 107  # bytes of a socket's path; the kernel has no room for more
+NAME_LENGTH = 2 * 16 + 1
+ENDING = ".sock"
+
+_BASIS, _PRIME, _MASK = 0xCBF29CE484222325, 0x100000001B3, (1 << 64) - 1
+_PREFIXES = (*PASSED_PREFIXES, "PYTHON")  # the last decides about the process that answers without a server
+
+
+def socket_path(root: str, installation: str, environment: Mapping[bytes, bytes]) -> str:
+    """The path of the socket; "" where there is no private directory for it."""
+    directory = runtime_directory(environment)
+    return f"{directory}/{socket_name(root, installation, environment)}{ENDING}" if directory else ""
+
+
+def socket_name(root: str, installation: str, environment: Mapping[bytes, bytes]) -> str:
+    """The name of the socket without its ending."""
+    variables = (name + b"=" + value for name, value in environment.items() if decides(name))
+    return f"{project_name(root, installation)}-{sum(map(_hash, variables)) & _MASK:016x}"
+
+
+def project_name(root: str, installation: str) -> str:
+    """The first half of the name: that of all servers of a project, whatever the variables."""
+    return f"{_hash(os.fsencode(chr(0).join((root, installation, __version__)))):016x}"
+
+
+def decides(name: bytes) -> bool:
+    """Whether an environment variable can change an answer."""
+    text = os.fsdecode(name)
+    return text in PASSED or text.startswith(_PREFIXES)
+
+
+def runtime_directory(environment: Mapping[bytes, bytes]) -> str:
+    """The directory of the sockets; "" if there is none that only this user can enter."""
+    return next((directory for directory in candidates(environment) if is_private(directory)), "")
+
+
+def candidates(environment: Mapping[bytes, bytes]) -> Iterator[str]:
+    """The directories in which a socket may be, the preferred one first; only those where its path fits."""
+    own = os.fsdecode(environment.get(b"XDG_RUNTIME_DIR", b""))
+    places = (f"{own}/samuel" if own.startswith("/") else "", f"/tmp/samuel-{os.getuid()}")
+    for place in places:
+        if place and len(os.fsencode(place)) + 1 + NAME_LENGTH + len(ENDING) <= LONGEST:
+            yield place
+
+
+def is_private(directory: str) -> bool:
+    """Whether it is a directory, not a link, that belongs to this user and that nobody else can enter."""
+    try:
+        status = os.lstat(directory)
+    except OSError:
+        return False
+    return stat.S_ISDIR(status.st_mode) and status.st_uid == os.getuid() and not status.st_mode & 0o077
+
+
+def installation_of(program: str, interpreter: str) -> str:
+    """The directory that has the programs of this installation: that of `samuel-emit`, or the interpreter's."""
+    for name in (os.path.realpath(program), interpreter):
+        directory = os.path.dirname(name)
+        if os.path.exists(f"{directory}/{NATIVE_CLIENT}"):
+            return directory
+    return os.path.dirname(interpreter)
+
+
+def _hash(data: bytes) -> int:
+    """FNV-1a, 64 bits: short enough for the native client. What it does not tell apart the server compares."""
+    value = _BASIS
+    for byte in data:
+        value = (value ^ byte) * _PRIME & _MASK
+    return value
