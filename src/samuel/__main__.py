@@ -16,17 +16,23 @@ def main() -> int:
         from samuel.serve.thin_client import emit_or_prepare
 
         code = emit_or_prepare(sys.argv[2:])
-        if code is not None:
-            return code
-        from samuel.emit.without_engine import answered_without_engine
+        return emit_cold(sys.argv[2:]) if code is None else code
+    return _command(sys.argv[1:])
 
-        if answered_without_engine(sys.argv[2:]):
-            return 0
+
+def emit_cold(arguments: list[str]) -> int:
+    """`samuel emit` in this process: without the engine if no hook wants the event."""
+    from samuel.emit.without_engine import answered_without_engine
+
+    return 0 if answered_without_engine(arguments) else _command(["emit", *arguments])
+
+
+def _command(arguments: list[str]) -> int:
     from samuel.cli.edge import run
     from samuel.cli.signals import end_as_by_ctrl_c
 
     end_as_by_ctrl_c()
-    return run(sys.argv[1:])
+    return run(arguments)
 
 
 if __name__ == "__main__":

@@ -73,6 +73,9 @@ def answer_unmatched(
 ) -> str | None:
     """What is printed if no hook handles the event; None if one may."""
     event, session = command.event, command.session or os.environ.get("SAMUEL_SESSION_ID", "")
+    known_name = cached["names"].get(client.events.get(event) if client else event)
+    if known_name is not None and known_name not in cached["events"]:  # a handler takes every event of this name
+        return None
     context = parsed(data)
     try:
         if client is not None:

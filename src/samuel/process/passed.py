@@ -11,3 +11,6 @@ PASSED = (
     "__CF_USER_TEXT_ENCODING",  # macOS: without it some programs ask a system service at every start
 )
 PASSED_PREFIXES = ("LC_", "XDG_", "SAMUEL_")
+
+INTERPRETER_PREFIXES = ("PYTHON",)
+"""Not passed on, but they decide how a Samuel works that is started with them."""

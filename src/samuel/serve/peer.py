@@ -12,10 +12,11 @@ import socket
 import struct
 from pathlib import Path
 
+from samuel.process import procfs
 from samuel.process.live import all_enclosing
 
-_NAMESPACES = ("mnt", "pid", "net", "user", "cgroup", "ipc", "uts")
-_CONFINED = (b"NoNewPrivs:", b"Seccomp:", b"CapEff:", b"CapBnd:")
+_NAMESPACES = ("mnt", "pid", "net", "user")
+_CONFINED = (b"\nCapEff:", b"\nCapBnd:", b"\nNoNewPrivs:", b"\nSeccomp:")
 _LOCAL_PEERCRED, _SOL_LOCAL, _XUCRED = 1, 0, struct.Struct("II")  # macOS
 
 
@@ -45,11 +46,11 @@ def _surroundings(pid: int) -> tuple[object, ...]:
     """All that says how a process is confined; () where that cannot be read."""
     try:
         namespaces = tuple(os.readlink(f"/proc/{pid}/ns/{name}") for name in _NAMESPACES)
-        with open(f"/proc/{pid}/status", "rb") as file:
-            lines = file.read().splitlines()
+        status = procfs.read(f"/proc/{pid}/status")
     except OSError:
         return ()
-    return *namespaces, *(line for line in lines if line.startswith(_CONFINED))
+    starts = (status.find(key) + 1 for key in _CONFINED)
+    return *namespaces, *(status[start : status.find(b"\n", start)] for start in starts)
 
 
 def _user_on_macos(connection: socket.socket) -> int:

@@ -12,7 +12,7 @@ from __future__ import annotations
 import os
 import stat
 
-from samuel.process.passed import PASSED, PASSED_PREFIXES
+from samuel.process.passed import INTERPRETER_PREFIXES, PASSED, PASSED_PREFIXES
 from samuel.version import __version__
 
 TYPE_CHECKING = False  # `typing` is slow to import; type checkers know this name
@@ -31,7 +31,9 @@ NAME_LENGTH = 2 * 16 + 1
 ENDING = ".sock"
 
 _BASIS, _PRIME, _MASK = 0xCBF29CE484222325, 0x100000001B3, (1 << 64) - 1
-_PREFIXES = (*PASSED_PREFIXES, "PYTHON")  # the last decides about the process that answers without a server
+_NAMES = frozenset(name.encode() for name in PASSED)
+_PREFIXES = tuple(prefix.encode() for prefix in (*PASSED_PREFIXES, *INTERPRETER_PREFIXES))
+_COERCED = (b"C.UTF-8", b"C.utf8", b"UTF-8")
 
 
 def socket_path(root: str, installation: str, environment: Mapping[bytes, bytes]) -> str:
@@ -42,7 +44,7 @@ def socket_path(root: str, installation: str, environment: Mapping[bytes, bytes]
 
 def socket_name(root: str, installation: str, environment: Mapping[bytes, bytes]) -> str:
     """The name of the socket without its ending."""
-    variables = (name + b"=" + value for name, value in environment.items() if decides(name))
+    variables = (name + b"=" + value for name, value in deciding_variables(environment).items())
     return f"{project_name(root, installation)}-{sum(map(_hash, variables)) & _MASK:016x}"
 
 
@@ -51,10 +53,18 @@ def project_name(root: str, installation: str) -> str:
     return f"{_hash(os.fsencode(chr(0).join((root, installation, __version__)))):016x}"
 
 
-def decides(name: bytes) -> bool:
-    """Whether an environment variable can change an answer."""
-    text = os.fsdecode(name)
-    return text in PASSED or text.startswith(_PREFIXES)
+def deciding_variables(environment: Mapping[bytes, bytes]) -> dict[bytes, bytes]:
+    """The environment variables that can change an answer, whatever the project."""
+    variables = {
+        name: value for name, value in environment.items() if name in _NAMES or name.startswith(_PREFIXES)
+    }
+    if variables.get(b"LC_CTYPE") in _COERCED and _is_c_locale(environment):
+        del variables[b"LC_CTYPE"]  # Python sets it for itself where there is no other locale
+    return variables
+
+
+def _is_c_locale(environment: Mapping[bytes, bytes]) -> bool:
+    return not environment.get(b"LC_ALL") and environment.get(b"LANG", b"") in (b"", b"C", b"POSIX")
 
 
 def runtime_directory(environment: Mapping[bytes, bytes]) -> str:

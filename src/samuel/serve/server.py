@@ -26,14 +26,14 @@ from samuel.emit.host import EmitHost
 from samuel.errors import SamuelError
 from samuel.events.catalogue import BY_PAYLOAD
 from samuel.files.parsed_json import MAX_BYTES
-from samuel.paths import User, find_root
+from samuel.paths import User
 from samuel.process.environment import PINNED
 from samuel.process.tree import kill_all
 from samuel.serve import wire
 from samuel.serve.own_files import OwnFiles
 from samuel.serve.peer import Surroundings
 from samuel.serve.status import ServerStatus
-from samuel.serve.variables import other_variables
+from samuel.serve.thin_client import project_root
 from samuel.serve.warm_project import WarmProject
 from samuel.version import __version__
 
@@ -169,7 +169,7 @@ class Server:
         assert arguments is not None
         try:
             with self._project.current(arguments) as project:
-                if objection := other_variables(project.app, header.variables):
+                if objection := project.variables.objection(header.variables):
                     self._leave(connection, objection)
                     return
                 connection.sendall(wire.frame(wire.ACCEPTED))
@@ -192,7 +192,7 @@ class Server:
             return "the client belongs to another installation"
         if arguments is None:
             return "the command line is not a plain one"
-        if find_root(Path(os.fsdecode(header.directory))) != self._root:
+        if project_root(os.fsdecode(header.directory)) != str(self._root):
             return "the directory belongs to another project"
         return ""
 

@@ -41,6 +41,16 @@ def emit_or_prepare(arguments: Sequence[str]) -> int | None:
         return None
 
 
+def main() -> int:
+    """`samuel-emit`, where it is not a native program."""
+    code = emit_or_prepare(sys.argv[1:])
+    if code is not None:
+        return code
+    from samuel.__main__ import emit_cold
+
+    return emit_cold(sys.argv[1:])
+
+
 def emit_warm(arguments: Sequence[str]) -> int:
     """Have the server of this project answer `samuel emit`; the exit code, or Cold."""
     if os.environ.get(SWITCH) == "off":

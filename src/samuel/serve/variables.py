@@ -1,36 +1,38 @@
-"""The environment variables that only some projects look at, beside those in the name of the socket."""
+"""Whether a caller has the environment variables that this process has: hooks would see them."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from samuel.process.containers.engine import CLIENT_VARIABLES
 from samuel.process.shim import STEERING
-from samuel.serve.place import decides
+from samuel.serve.place import deciding_variables
 
 if TYPE_CHECKING:
     from samuel.app import App
 
 
-def other_variables(app: App, variables: Sequence[bytes]) -> str:
-    """Why a caller with these variables (`NAME=value`) is not answered by this process; "" if it is.
+class OwnVariables:
+    """The variables of this process, which it has from the caller that started it, as far as a project uses them."""
 
-    This process has the environment of the caller that started it. Another caller must agree in all that counts.
-    """
-    theirs = dict(variable.partition(b"=")[::2] for variable in variables)
-    granted = {name for handler in app.handlers if handler.package for name in handler.package.grants.env}
-    for text in (*app.config.pass_env, *granted, *CLIENT_VARIABLES, *STEERING):
-        name = os.fsencode(text)
-        if theirs.get(name) != os.environb.get(name):
-            return f"the client has another `{text}` than the server"
-    return _other_deciding_variable(theirs)
+    def __init__(self, app: App) -> None:
+        granted = {name for handler in app.handlers if handler.package for name in handler.package.grants.env}
+        self._names = tuple(map(os.fsencode, (*app.config.pass_env, *granted, *CLIENT_VARIABLES, *STEERING)))
+        self._own = dict(os.environb)
+        self._deciding = deciding_variables(self._own)
+        self._same = b""  # those of the last caller who agreed: the next one usually has the very same
 
-
-def _other_deciding_variable(theirs: dict[bytes, bytes]) -> str:
-    """The name of the socket stands for these; it is short, so they are compared as well."""
-    for name in {*filter(decides, theirs), *filter(decides, os.environb)}:
-        if theirs.get(name) != os.environb.get(name):
-            return f"the client has another `{os.fsdecode(name)}` than the server"
-    return ""
+    def objection(self, variables: bytes) -> str:
+        """Why a caller with these variables (`NAME=value`, with NUL between them) is not answered; "" if it is."""
+        if variables == self._same:
+            return ""
+        theirs = dict(variable.partition(b"=")[::2] for variable in variables.split(b"\0"))
+        for name in self._names:
+            if theirs.get(name) != self._own.get(name):
+                return f"the client has another `{os.fsdecode(name)}` than the server"
+        # The name of the socket stands for these; it is short, so they are compared as well.
+        if deciding_variables(theirs) != self._deciding:
+            return "the client has other variables that hooks see than the server"
+        self._same = variables
+        return ""

@@ -21,6 +21,7 @@ from samuel.emit.call import EmitArguments
 from samuel.emit.host import leave_to_client
 from samuel.hooks.handler import HandlerStatus, Origin
 from samuel.process.tree import own_all_children
+from samuel.serve.variables import OwnVariables
 from samuel.trust.repository import trust_key
 
 MOST_OPEN = 4  # one for each `--env`, and for whether a client asks; the least recently used is closed
@@ -36,7 +37,7 @@ class OpenProject:
     """One opened project, what it was read from, and how many calls use it."""
 
     def __init__(self, root: Path, arguments: EmitArguments) -> None:
-        self._key = trust_key(root)
+        self._key, self._plain_git = trust_key(root), _has_plain_git(root)
         # Before the project is read: what changes meanwhile is then noticed as a change.
         decided_by = without_engine.deciding(root)
         directories = _directories(root)
@@ -55,6 +56,7 @@ class OpenProject:
         self._files: Mapping[str, Any] | None = None  # it depends on more than files
         if watched_files is not None and not self.app.config.distributions and not proving:
             self._files = {**watched_files, **decided_by}
+        self.variables = OwnVariables(self.app)
         self.filters = without_engine.filters(self.app) if without_engine.is_settled(self.app) else None
 
     def is_current(self, root: Path) -> bool:
@@ -62,7 +64,7 @@ class OpenProject:
         return (
             self._files is not None
             and len(self.app.warnings) == self._warnings  # what only one call was about is not told to the next
-            and trust_key(root) == self._key
+            and (_has_plain_git(root) == self._plain_git if self._plain_git else trust_key(root) == self._key)
             and _directories(root) == self._directories
             and without_engine.as_it_was(self._files)
         )
@@ -121,6 +123,14 @@ def has_something_to_run(app: App) -> bool:
         and not app.permit(handler)
         for handler in app.handlers
     )
+
+
+def _has_plain_git(root: Path) -> bool:
+    """Whether the root is the top of a repository that has its git directory there: then nothing else is its key."""
+    try:
+        return stat.S_ISDIR(os.lstat(f"{root}/.git").st_mode) and os.path.exists(f"{root}/.git/HEAD")
+    except OSError:
+        return False
 
 
 def _directories(root: Path) -> dict[str, int]:

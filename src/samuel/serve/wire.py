@@ -38,24 +38,26 @@ class WireError(Exception):
 
 def header(fields: Sequence[bytes], arguments: Sequence[bytes], environment: Iterable[bytes]) -> bytes:
     """The client's first message; `fields` are command, version, installation and directory."""
-    words = (PROTOCOL, *fields, str(len(arguments)).encode(), *arguments, *environment)
+    words = (PROTOCOL, *fields, str(len(arguments)).encode(), *arguments, b"\0".join(environment))
     return data_frame(b"\0".join(words))
 
 
 class Header:
-    """The client's first message, read."""
+    """The client's first message, read. The variables stay in one piece: they are the same for most calls."""
+
+    arguments: list[bytes]
+    variables: bytes
 
     def __init__(self, data: bytes) -> None:
         try:
-            protocol, self.command, version, installation, directory, count, *words = data.split(b"\0")
-            number = int(count)
+            protocol, self.command, version, installation, directory, count, rest = data.split(b"\0", 6)
+            *self.arguments, self.variables = rest.split(b"\0", int(count))
         except ValueError:
             raise WireError("a header that this version does not know") from None
         if protocol != PROTOCOL:
             raise WireError("another protocol")
         self.version, self.installation = version.decode(errors="replace"), installation
         self.directory = directory
-        self.arguments, self.variables = words[:number], words[number:]
 
 
 def data_frame(data: bytes) -> bytes:
