@@ -12,7 +12,6 @@ from samuel.emit import without_engine
 from samuel.emit.call import DENY, EmitArguments
 from samuel.emit.host import EmitHost, leave_to_client
 from samuel.files.parsed_json import MAX_BYTES
-from samuel.serve.start import start_for
 
 if TYPE_CHECKING:
     from samuel.app import App
@@ -76,4 +75,6 @@ def _opened(here: CommandContext, arguments: EmitArguments) -> Iterator[App]:
     with here.open(environment=arguments.environment, ask=ask) as app:
         yield app
         without_engine.remember(app, arguments.environment, before)  # the next time the engine may not be needed
+    from samuel.serve.start import start_for  # once the answer is known
+
     start_for(app)

@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from samuel.hooks.handler import HandlerStatus, Origin
 from samuel.process.live import all_enclosing
 from samuel.serve.place import (
     ENDING,
@@ -20,7 +21,6 @@ from samuel.serve.place import (
     runtime_directory,
     socket_path,
 )
-from samuel.serve.warm_project import has_something_to_run
 
 if TYPE_CHECKING:
     from samuel.app import App
@@ -67,6 +67,16 @@ def why_not(app: App) -> str:
     if not has_something_to_run(app):
         return "nothing in this project is trusted"
     return ""
+
+
+def has_something_to_run(app: App) -> bool:
+    """Whether there is a hook that the user trusts: without one, nothing in the project is served."""
+    return any(
+        handler.origin is not Origin.BUILT_IN
+        and handler.status is HandlerStatus.ACTIVE
+        and not app.permit(handler)
+        for handler in app.handlers
+    )
 
 
 def prepare_directory() -> None:

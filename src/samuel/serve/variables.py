@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class OwnVariables:
-    """The variables of this process, which it has from the caller that started it, as far as a project uses them."""
+    """The variables that this process has from the caller who started it, as far as a project uses them."""
 
     def __init__(self, app: App) -> None:
         granted = {name for handler in app.handlers if handler.package for name in handler.package.grants.env}

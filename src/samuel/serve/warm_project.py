@@ -19,7 +19,6 @@ from samuel.app import App, Overrides
 from samuel.emit import without_engine
 from samuel.emit.call import EmitArguments
 from samuel.emit.host import leave_to_client
-from samuel.hooks.handler import HandlerStatus, Origin
 from samuel.process.tree import own_all_children
 from samuel.serve.variables import OwnVariables
 from samuel.trust.repository import trust_key
@@ -115,18 +114,8 @@ class WarmProject:
                 project.app.close()
 
 
-def has_something_to_run(app: App) -> bool:
-    """Whether there is a hook that the user trusts: without one, nothing in the project is served."""
-    return any(
-        handler.origin is not Origin.BUILT_IN
-        and handler.status is HandlerStatus.ACTIVE
-        and not app.permit(handler)
-        for handler in app.handlers
-    )
-
-
 def _has_plain_git(root: Path) -> bool:
-    """Whether the root is the top of a repository that has its git directory there: then nothing else is its key."""
+    """Whether the root is the top of a repository with its git directory in it: then its key never changes."""
     try:
         return stat.S_ISDIR(os.lstat(f"{root}/.git").st_mode) and os.path.exists(f"{root}/.git/HEAD")
     except OSError:
