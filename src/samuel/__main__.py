@@ -6,6 +6,10 @@ import sys
 
 from samuel.version import __version__
 
+TYPE_CHECKING = False  # `typing` is slow to import; type checkers know this name
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
 
 def main() -> int:
     # Answered before anything is imported: editors and shell prompts ask for it often.
@@ -13,14 +17,16 @@ def main() -> int:
         print(f"samuel {__version__}")
         return 0
     if sys.argv[1:2] == ["emit"]:
+        from samuel.process.emit_client import without_deadline
         from samuel.serve.thin_client import emit_or_prepare
 
-        code = emit_or_prepare(sys.argv[2:])
-        return emit_cold(sys.argv[2:]) if code is None else code
+        arguments = without_deadline(sys.argv[2:])
+        code = emit_or_prepare(arguments)
+        return emit_cold(arguments) if code is None else code
     return _command(sys.argv[1:])
 
 
-def emit_cold(arguments: list[str]) -> int:
+def emit_cold(arguments: Sequence[str]) -> int:
     """`samuel emit` in this process: without the engine if no hook wants the event."""
     from samuel.emit.without_engine import answered_without_engine
 

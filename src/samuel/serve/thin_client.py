@@ -9,6 +9,7 @@ import os
 import sys
 
 from samuel.emit.call import EmitArguments
+from samuel.process.emit_client import OFF, without_deadline
 from samuel.serve import wire
 from samuel.serve.place import NESTED, SWITCH, installation_of, socket_path
 from samuel.version import __version__
@@ -16,6 +17,9 @@ from samuel.version import __version__
 TYPE_CHECKING = False  # `typing` is slow to import; type checkers know this name
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+TELL = "--socket"
+"""The one argument of `samuel-emit` by which it tells where the server listens."""
 
 REPLY_SECONDS = 2.0  # for the server to take the call, and to be about to call handlers
 LARGEST_STDIN = 16 * 1024 * 1024 + 1
@@ -43,33 +47,52 @@ def emit_or_prepare(arguments: Sequence[str]) -> int | None:
 
 def main() -> int:
     """`samuel-emit`, where it is not a native program."""
-    code = emit_or_prepare(sys.argv[1:])
+    if sys.argv[1:] == [TELL]:
+        return _tell()
+    arguments = without_deadline(sys.argv[1:])
+    code = emit_or_prepare(arguments)
     if code is not None:
         return code
     from samuel.__main__ import emit_cold
 
-    return emit_cold(sys.argv[1:])
+    return emit_cold(arguments)
 
 
 def emit_warm(arguments: Sequence[str]) -> int:
     """Have the server of this project answer `samuel emit`; the exit code, or Cold."""
-    if os.environ.get(SWITCH) == "off":
-        raise Cold(f"`{SWITCH}` is off")
-    if os.environ.get(NESTED):
-        raise Cold("a hook emits this event")
     if EmitArguments.plain(arguments) is None:
         raise Cold("the command line is not a plain one")
     if os.isatty(0) or os.isatty(1):
         raise Cold("a person may be asked, and reads the result")
     try:
-        directory = os.getcwd()
-        installation = installation_of(sys.argv[0], sys.executable)
-        path = socket_path(project_root(directory), installation, os.environb)
-        if not path:
-            raise Cold("no directory for sockets belongs to this user alone")
+        path, installation, directory = _server()
         return _converse(path, installation, directory, arguments)
     except OSError as error:
         raise Cold(str(error)) from None
+
+
+def _server() -> tuple[str, str, str]:
+    """Where the server of this project listens, the installation that it belongs to, and the working directory."""
+    if os.environ.get(SWITCH) == OFF:
+        raise Cold(f"`{SWITCH}` is off")
+    if os.environ.get(NESTED):
+        raise Cold("a hook emits this event")
+    directory = os.getcwd()
+    installation = installation_of(sys.argv[0], sys.executable)
+    path = socket_path(project_root(directory), installation, os.environb)
+    if not path:
+        raise Cold("no directory for sockets belongs to this user alone")
+    return path, installation, directory
+
+
+def _tell() -> int:
+    """What a program that speaks the protocol itself has to know; nothing where there cannot be a server."""
+    try:
+        path, installation, directory = _server()
+    except (Cold, OSError):
+        return 0
+    os.write(1, os.fsencode("".join(f"{line}\n" for line in (path, __version__, installation, directory))))
+    return 0
 
 
 def project_root(directory: str) -> str:
