@@ -9,11 +9,7 @@ Imported by a client that has to be fast.
 
 from __future__ import annotations
 
-import _signal  # without `signal`, which costs more than all the rest
-
-TYPE_CHECKING = False  # `typing` is slow to import; type checkers know this name
-if TYPE_CHECKING:
-    from collections.abc import Sequence
+import _signal  # type: ignore[import-not-found]  # `signal` costs more than all the rest
 
 NATIVE_CLIENT = "samuel-emit"
 
@@ -25,7 +21,7 @@ DEADLINE_OPTION = "--deadline"
 LONGEST_DEADLINE = 1_000_000
 
 
-def without_deadline(arguments: Sequence[str]) -> Sequence[str]:
+def without_deadline(arguments: list[str]) -> list[str]:
     """The command line without the deadline at its end, which counts from now. The parser reads any other one."""
     if len(arguments) < 2 or arguments[-2] != DEADLINE_OPTION:
         return arguments
