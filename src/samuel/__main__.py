@@ -13,15 +13,22 @@ def main() -> int:
         print(f"samuel {__version__}")
         return 0
     if sys.argv[1:2] == ["emit"]:
-        from samuel.serve.thin_client import emit_or_prepare
-
-        code = emit_or_prepare(sys.argv[2:])
-        return emit_cold(sys.argv[2:]) if code is None else code
+        return _emit(sys.argv[2:])
     return _command(sys.argv[1:])
 
 
-def emit_cold(arguments: list[str]) -> int:
-    """`samuel emit` in this process: without the engine if no hook wants the event."""
+def emit() -> int:
+    """The program `samuel-emit`, where it is not a native one."""
+    return _emit(sys.argv[1:])
+
+
+def _emit(arguments: list[str]) -> int:
+    """Answered by the project's server, or without the engine if no hook wants the event, or by the engine."""
+    from samuel.serve.thin_client import emit_or_prepare
+
+    code = emit_or_prepare(arguments)
+    if code is not None:
+        return code
     from samuel.emit.without_engine import answered_without_engine
 
     return 0 if answered_without_engine(arguments) else _command(["emit", *arguments])

@@ -9,6 +9,7 @@ import os
 import sys
 
 from samuel.emit.call import EmitArguments
+from samuel.emit.project_root import project_root
 from samuel.serve import wire
 from samuel.serve.place import NESTED, SWITCH, installation_of, socket_path
 from samuel.version import __version__
@@ -41,16 +42,6 @@ def emit_or_prepare(arguments: Sequence[str]) -> int | None:
         return None
 
 
-def main() -> int:
-    """`samuel-emit`, where it is not a native program."""
-    code = emit_or_prepare(sys.argv[1:])
-    if code is not None:
-        return code
-    from samuel.__main__ import emit_cold
-
-    return emit_cold(sys.argv[1:])
-
-
 def emit_warm(arguments: Sequence[str]) -> int:
     """Have the server of this project answer `samuel emit`; the exit code, or Cold."""
     if os.environ.get(SWITCH) == "off":
@@ -70,18 +61,6 @@ def emit_warm(arguments: Sequence[str]) -> int:
         return _converse(path, installation, directory, arguments)
     except OSError as error:
         raise Cold(str(error)) from None
-
-
-def project_root(directory: str) -> str:
-    """The root of the project, as `paths.find_root` finds it, without its imports."""
-    above, at = [], directory
-    while at not in above:
-        above.append(at)
-        at = os.path.dirname(at)
-    for place in above:
-        if os.path.isfile(f"{place}/samuel.toml") or os.path.exists(f"{place}/.git"):
-            return place
-    return next((place for place in above if os.path.isdir(f"{place}/.system/hooks")), directory)
 
 
 def _converse(path: str, installation: str, directory: str, arguments: Sequence[str]) -> int:
