@@ -46,7 +46,7 @@ MOST_THREADS = 256
 HEADER_SECONDS = 5.0  # a client sends its header at once
 STDIN_SECONDS = 600.0  # whoever started the client may take its time
 MARGIN_SECONDS = 10.0  # for what happens around the handlers
-LOOK_EVERY = 2.0  # seconds between two looks at what ends a server
+LOOK_EVERY = 5.0  # seconds between two looks at what ends a server
 FINISH_SECONDS = 5.0  # for the calls that are under way when the server is told to stop
 
 
