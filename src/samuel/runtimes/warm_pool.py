@@ -4,7 +4,7 @@ Each runs one call at a time. A call takes an idle one of its owner (a plugin, a
 A start costs a thousand times as much as a call, so when as many are busy as the machine has processors, a call
 waits a moment for one of them; only if none becomes idle, since they wait or hang, one more is started. So a call
 that hangs holds up nobody for longer than that moment. Processes that were not needed for a minute are ended by
-the next call, of whatever owner.
+the next call, of whatever owner, but for the last one of each: calls may be minutes apart.
 """
 
 from __future__ import annotations
@@ -111,11 +111,9 @@ class WarmPool(Generic[P]):
         before = self._monotonic() - IDLE_SECONDS
         unneeded: list[tuple[Hashable, P]] = []
         with self._changed:
-            for owner, idle in list(self._idle.items()):
-                while idle and idle[0][1] < before:
+            for owner, idle in self._idle.items():
+                while len(idle) > 1 and idle[0][1] < before:
                     unneeded.append((owner, idle.pop(0)[0]))
-                if not idle:
-                    del self._idle[owner]
         for owner, process in unneeded:
             self.discard(owner, process)
 
