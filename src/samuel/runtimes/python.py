@@ -31,7 +31,7 @@ from samuel.runtimes.confined import NEEDED, SAMUEL, Confinement, Stamp
 from samuel.runtimes.exec import ending
 from samuel.runtimes.results import decode
 from samuel.runtimes.warm_pool import MOST, AllBusy, WarmPool
-from samuel.runtimes.worker import WorkerRequest
+from samuel.runtimes.worker import WorkerReply, WorkerRequest
 
 _encode = msgspec.json.Encoder().encode
 
@@ -51,6 +51,7 @@ class _DecodedReply(msgspec.Struct):
 
 
 _decode_reply = json_decoder(_DecodedReply)
+_STALE = _encode(WorkerReply(stale=True)) + b"\n"
 
 
 class _WorkerOwner(NamedTuple):
@@ -134,10 +135,12 @@ class PythonRuntime:
         except BaseException:
             self._workers.discard(owner.name, worker)
             raise
-        if worker.conversation.over:
+        if worker.conversation.over or worker_reply.answer == _STALE:
             self._workers.discard(owner.name, worker)
         else:
             self._workers.give_back(owner.name, worker)
+        if worker_reply.answer == _STALE:  # nothing was called: a new worker loads what changed
+            return self._ask(owner, request, until - time.perf_counter())
         return self._reply(worker_reply, timeout)
 
     def _start(self, owner: _WorkerOwner) -> _Worker:
