@@ -25,9 +25,9 @@ FLAGS = ("-std=gnu11", "-O2", "-Wall", "-Wextra", "-s")
 # Installers replace the first line by the interpreter of the environment.
 IN_PYTHON = """\
 #!python
-from samuel.serve.thin_client import main
+from samuel.__main__ import emit
 
-raise SystemExit(main())
+raise SystemExit(emit())
 """
 
 

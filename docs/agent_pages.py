@@ -57,9 +57,9 @@ agents let the call through.
 
 Claude Code can also post its events to a URL (hooks of the type `http`). `samuel bridge add` does not write these:
 by [its documentation](https://code.claude.com/docs/en/hooks) a connection that is refused, a status other than 2xx
-and a timeout are errors that let the call through, so a guard would be off whenever no server runs. A command of the
-native `samuel-emit` starts the server itself, denies without an answer, costs about two milliseconds, and needs no
-port that other users and web pages could reach.
+and a timeout are errors that let the call through, so a guard would be off whenever no server runs. The native
+`samuel-emit` starts the server itself, denies without an answer, costs about two milliseconds, and needs no port
+that other users and web pages could reach.
 """
 
 

@@ -6,10 +6,6 @@ import sys
 
 from samuel.version import __version__
 
-TYPE_CHECKING = False  # `typing` is slow to import; type checkers know this name
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
 
 def main() -> int:
     # Answered before anything is imported: editors and shell prompts ask for it often.
@@ -17,17 +13,28 @@ def main() -> int:
         print(f"samuel {__version__}")
         return 0
     if sys.argv[1:2] == ["emit"]:
-        from samuel.process.emit_client import without_deadline
-        from samuel.serve.thin_client import emit_or_prepare
-
-        arguments = without_deadline(sys.argv[2:])
-        code = emit_or_prepare(arguments)
-        return emit_cold(arguments) if code is None else code
+        return _emit(sys.argv[2:])
     return _command(sys.argv[1:])
 
 
-def emit_cold(arguments: Sequence[str]) -> int:
-    """`samuel emit` in this process: without the engine if no hook wants the event."""
+def emit() -> int:
+    """The program `samuel-emit`, where it is not a native one."""
+    if sys.argv[1:] == ["--socket"]:
+        from samuel.serve.thin_client import tell_socket
+
+        return tell_socket()
+    return _emit(sys.argv[1:])
+
+
+def _emit(arguments: list[str]) -> int:
+    """Answered by the project's server, or without the engine if no hook wants the event, or by the engine."""
+    from samuel.process.emit_client import without_deadline
+    from samuel.serve.thin_client import emit_or_prepare
+
+    arguments = without_deadline(arguments)
+    code = emit_or_prepare(arguments)
+    if code is not None:
+        return code
     from samuel.emit.without_engine import answered_without_engine
 
     return 0 if answered_without_engine(arguments) else _command(["emit", *arguments])

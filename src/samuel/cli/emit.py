@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import signal
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -10,13 +10,15 @@ import click
 
 from samuel.cli.command_context import CommandContext, env_option
 from samuel.emit import without_engine
-from samuel.emit.call import DENY, EmitArguments
+from samuel.emit.call import DENY, EmitAnswer, EmitArguments
 from samuel.emit.host import EmitHost, leave_to_client
 from samuel.files.parsed_json import MAX_BYTES
 from samuel.process.emit_client import DEADLINE_OPTION, LONGEST_DEADLINE
 
 if TYPE_CHECKING:
     from samuel.app import App
+
+    Answering = Callable[[Sequence[str], EmitArguments, bytes, EmitHost], EmitAnswer]
 
 
 @click.command()
@@ -58,13 +60,10 @@ def emit(
         samuel emit UserPromptSubmit --session s1 < context.json
         samuel emit --as claude PreToolUse < payload.json
     """
-    from samuel.emit.client_event import answer_client  # with the engine
-    from samuel.emit.event import answer_event, failure_code
-
     if deadline:  # where it is not the last option: else it counts already
         signal.alarm(deadline)
     arguments = EmitArguments(event, client, session, environment)
-    here.out.failure = DENY if client else failure_code(event)
+    here.out.failure, answering = _of_client() if client else _of_samuel(event)
     host = EmitHost(
         root=lambda: here.root,
         opened=lambda arguments: _opened(here, arguments),
@@ -73,11 +72,26 @@ def emit(
         indented=sys.stdout.isatty(),
     )
     data = b"" if sys.stdin.isatty() and not client else sys.stdin.buffer.read(MAX_BYTES + 1)
-    answer = (answer_client if client else answer_event)(sys.argv[1:], arguments, data, host)
+    answer = answering(sys.argv[1:], arguments, data, host)
     here.out.failure = answer.failure
     for stream, text in answer.output:
         here.out.write(stream, text)
     return answer.exit_code
+
+
+# The engine is imported here, and the dialects of all clients only for a client.
+
+
+def _of_client() -> tuple[int, Answering]:
+    from samuel.emit.client_event import answer_client
+
+    return DENY, answer_client
+
+
+def _of_samuel(event: str) -> tuple[int, Answering]:
+    from samuel.emit.event import answer_event, failure_code
+
+    return failure_code(event), answer_event
 
 
 @contextmanager

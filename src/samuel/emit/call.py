@@ -1,10 +1,11 @@
-"""One call of `samuel emit`: what was asked, and what is answered."""
+"""One call of `samuel emit`: what was asked, and what is answered.
+
+Plain classes: `collections` and `typing` would take as long to import as all the rest of a client in Python.
+"""
 
 from __future__ import annotations
 
-from collections import namedtuple
-
-TYPE_CHECKING = False  # `typing` is slow to import for an `emit` without hooks; type checkers know this name
+TYPE_CHECKING = False  # type checkers know this name
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -16,35 +17,40 @@ DENY, FAULT = 2, 1
 _OPTIONS = {"--as": "client", "--session": "session", "--env": "environment"}
 
 
-class EmitArguments(
-    namedtuple("EmitArguments", ("event", "client", "session", "environment"), defaults=("", "", "", ""))
-):
+class EmitArguments:
     """The command line. `client` is the agent whose own event this is, "" for an event of Samuel's."""
 
-    __slots__ = ()
-    event: str
-    client: str
-    session: str
-    environment: str
+    __slots__ = ("client", "environment", "event", "session")
+
+    def __init__(self, event: str, client: str = "", session: str = "", environment: str = "") -> None:
+        self.event = event
+        self.client = client
+        self.session = session
+        self.environment = environment
 
     @classmethod
     def plain(cls, words: Sequence[str]) -> EmitArguments | None:
         """The arguments of a plain command line; None for anything else, which the full parser has to read."""
         values: dict[str, str] = {}
-        words = iter(words)  # type: ignore[assignment]
-        for word in words:
+        rest = iter(words)
+        for word in rest:
             name = _OPTIONS.get(word, "event")
-            value = next(words, "") if word in _OPTIONS else word  # type: ignore[call-overload]
+            value = next(rest, "") if word in _OPTIONS else word
             if not value or value.startswith("-") or name in values:
                 return None
             values[name] = value
         return cls(**values) if "event" in values else None
 
 
-class EmitAnswer(namedtuple("EmitAnswer", ("exit_code", "output", "failure"), defaults=((), None))):
+class EmitAnswer:
     """What the caller gets: its exit code, and what is written to its stdout and stderr, in this order."""
 
-    __slots__ = ()
-    exit_code: int
-    output: tuple[tuple[int, str], ...]
-    failure: int | None  # the exit code if the output cannot be written; None: that of any other command
+    __slots__ = ("exit_code", "failure", "output")
+
+    def __init__(
+        self, exit_code: int, output: tuple[tuple[int, str], ...] = (), failure: int | None = None
+    ) -> None:
+        """`failure` is the exit code if the output cannot be written; None: that of any other command."""
+        self.exit_code = exit_code
+        self.output = output
+        self.failure = failure

@@ -19,9 +19,6 @@ DEFAULT_PATH = "/usr/local/bin:/usr/bin:/bin"
 TRUST = "SAMUEL_TRUST"
 TRUST_WITHHELD = "SAMUEL_TRUST_WITHHELD"  # set in its place, so that a refusal can say why
 
-PINNED = "SAMUEL_PINNED"
-"""Set for the hooks of a run's agent: a digest of what decides about tool calls, as it was when the run began."""
-
 BRIDGED = "SAMUEL_BRIDGED"
 """Set for the agent of a run whose tool calls the run puts to the hooks, so that another bridge need not."""
 

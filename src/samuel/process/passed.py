@@ -14,3 +14,6 @@ PASSED_PREFIXES = ("LC_", "XDG_", "SAMUEL_")
 
 INTERPRETER_PREFIXES = ("PYTHON",)
 """Not passed on, but they decide how a Samuel works that is started with them."""
+
+PINNED = "SAMUEL_PINNED"
+"""Set for the hooks of a run's agent: a digest of what decides about tool calls, as it was when the run began."""

@@ -12,6 +12,7 @@ from __future__ import annotations
 import os
 import stat
 
+from samuel.emit.fnv import MASK, fnv1a
 from samuel.process.emit_client import NATIVE_CLIENT as NATIVE_CLIENT
 from samuel.process.emit_client import SWITCH as SWITCH
 from samuel.process.passed import INTERPRETER_PREFIXES, PASSED, PASSED_PREFIXES
@@ -28,7 +29,6 @@ LONGEST = 107  # bytes of a socket's path; the kernel has no room for more
 NAME_LENGTH = 2 * 16 + 1
 ENDING = ".sock"
 
-_BASIS, _PRIME, _MASK = 0xCBF29CE484222325, 0x100000001B3, (1 << 64) - 1
 _NAMES = frozenset(name.encode() for name in PASSED)
 _PREFIXES = tuple(prefix.encode() for prefix in (*PASSED_PREFIXES, *INTERPRETER_PREFIXES))
 _COERCED = (b"C.UTF-8", b"C.utf8", b"UTF-8")
@@ -43,12 +43,12 @@ def socket_path(root: str, installation: str, environment: Mapping[bytes, bytes]
 def socket_name(root: str, installation: str, environment: Mapping[bytes, bytes]) -> str:
     """The name of the socket without its ending."""
     variables = (name + b"=" + value for name, value in deciding_variables(environment).items())
-    return f"{project_name(root, installation)}-{sum(map(_hash, variables)) & _MASK:016x}"
+    return f"{project_name(root, installation)}-{sum(map(fnv1a, variables)) & MASK:016x}"
 
 
 def project_name(root: str, installation: str) -> str:
     """The first half of the name: that of all servers of a project, whatever the variables."""
-    return f"{_hash(os.fsencode(chr(0).join((root, installation, __version__)))):016x}"
+    return f"{fnv1a(os.fsencode(chr(0).join((root, installation, __version__)))):016x}"
 
 
 def deciding_variables(environment: Mapping[bytes, bytes]) -> dict[bytes, bytes]:
@@ -95,11 +95,3 @@ def installation_of(program: str, interpreter: str) -> str:
         if os.path.exists(f"{directory}/{NATIVE_CLIENT}"):
             return directory
     return os.path.dirname(interpreter)
-
-
-def _hash(data: bytes) -> int:
-    """FNV-1a, 64 bits: short enough for the native client. What it does not tell apart the server compares."""
-    value = _BASIS
-    for byte in data:
-        value = (value ^ byte) * _PRIME & _MASK
-    return value

@@ -23,17 +23,17 @@ from samuel.emit.call import STDOUT, EmitAnswer, EmitArguments
 from samuel.emit.client_event import answer_client
 from samuel.emit.event import answer_event
 from samuel.emit.host import EmitHost
+from samuel.emit.project_root import project_root
 from samuel.errors import SamuelError
 from samuel.events.catalogue import BY_PAYLOAD
 from samuel.files.parsed_json import MAX_BYTES
 from samuel.paths import User
-from samuel.process.environment import PINNED
+from samuel.process.passed import PINNED
 from samuel.process.tree import kill_all
 from samuel.serve import wire
 from samuel.serve.own_files import OwnFiles
 from samuel.serve.peer import Surroundings
 from samuel.serve.status import ServerStatus
-from samuel.serve.thin_client import project_root
 from samuel.serve.warm_project import WarmProject
 from samuel.version import __version__
 
@@ -46,7 +46,7 @@ MOST_THREADS = 256
 HEADER_SECONDS = 5.0  # a client sends its header at once
 STDIN_SECONDS = 600.0  # whoever started the client may take its time
 MARGIN_SECONDS = 10.0  # for what happens around the handlers
-LOOK_EVERY = 2.0  # seconds between two looks at what ends a server
+LOOK_EVERY = 5.0  # seconds between two looks at what ends a server
 FINISH_SECONDS = 5.0  # for the calls that are under way when the server is told to stop
 
 
@@ -217,7 +217,7 @@ class Server:
             client = without_engine.client_module(arguments.client) if arguments.client else None
         except (ImportError, AttributeError):
             return None
-        return without_engine.answer_unmatched(data, arguments, client, project.filters, self._root)
+        return without_engine.answer_unmatched(data, arguments, client, project.filters, str(self._root))
 
     def _leave(self, connection: socket.socket, reason: str) -> None:
         with self._lock:

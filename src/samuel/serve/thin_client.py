@@ -9,7 +9,8 @@ import os
 import sys
 
 from samuel.emit.call import EmitArguments
-from samuel.process.emit_client import OFF, without_deadline
+from samuel.emit.project_root import project_root
+from samuel.process.emit_client import OFF
 from samuel.serve import wire
 from samuel.serve.place import NESTED, SWITCH, installation_of, socket_path
 from samuel.version import __version__
@@ -17,9 +18,6 @@ from samuel.version import __version__
 TYPE_CHECKING = False  # `typing` is slow to import; type checkers know this name
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-TELL = "--socket"
-"""The one argument of `samuel-emit` by which it tells where the server listens."""
 
 REPLY_SECONDS = 2.0  # for the server to take the call, and to be about to call handlers
 LARGEST_STDIN = 16 * 1024 * 1024 + 1
@@ -43,19 +41,6 @@ def emit_or_prepare(arguments: Sequence[str]) -> int | None:
 
             sys.stdin = io.TextIOWrapper(io.BytesIO(cold.data))
         return None
-
-
-def main() -> int:
-    """`samuel-emit`, where it is not a native program."""
-    if sys.argv[1:] == [TELL]:
-        return _tell()
-    arguments = without_deadline(sys.argv[1:])
-    code = emit_or_prepare(arguments)
-    if code is not None:
-        return code
-    from samuel.__main__ import emit_cold
-
-    return emit_cold(arguments)
 
 
 def emit_warm(arguments: Sequence[str]) -> int:
@@ -85,26 +70,14 @@ def _server() -> tuple[str, str, str]:
     return path, installation, directory
 
 
-def _tell() -> int:
-    """What a program that speaks the protocol itself has to know; nothing where there cannot be a server."""
+def tell_socket() -> int:
+    """`samuel-emit --socket`: what a program that speaks the protocol itself has to know; else nothing."""
     try:
         path, installation, directory = _server()
     except (Cold, OSError):
         return 0
     os.write(1, os.fsencode("".join(f"{line}\n" for line in (path, __version__, installation, directory))))
     return 0
-
-
-def project_root(directory: str) -> str:
-    """The root of the project, as `paths.find_root` finds it, without its imports."""
-    above, at = [], directory
-    while at not in above:
-        above.append(at)
-        at = os.path.dirname(at)
-    for place in above:
-        if os.path.isfile(f"{place}/samuel.toml") or os.path.exists(f"{place}/.git"):
-            return place
-    return next((place for place in above if os.path.isdir(f"{place}/.system/hooks")), directory)
 
 
 def _converse(path: str, installation: str, directory: str, arguments: Sequence[str]) -> int:

@@ -21,7 +21,7 @@ from samuel.emit.call import EmitArguments
 from samuel.emit.host import leave_to_client
 from samuel.process.tree import own_all_children
 from samuel.serve.variables import OwnVariables
-from samuel.trust.repository import trust_key
+from samuel.trust.repository_identity import repository_identity
 
 MOST_OPEN = 4  # one for each `--env`, and for whether a client asks; the least recently used is closed
 
@@ -36,7 +36,7 @@ class OpenProject:
     """One opened project, what it was read from, and how many calls use it."""
 
     def __init__(self, root: Path, arguments: EmitArguments) -> None:
-        self._key, self._plain_git = trust_key(root), _has_plain_git(root)
+        self._repository = repository_identity(str(root))
         # Before the project is read: what changes meanwhile is then noticed as a change.
         decided_by = without_engine.deciding(root)
         directories = _directories(root)
@@ -63,7 +63,7 @@ class OpenProject:
         return (
             self._files is not None
             and len(self.app.warnings) == self._warnings  # what only one call was about is not told to the next
-            and (_has_plain_git(root) == self._plain_git if self._plain_git else trust_key(root) == self._key)
+            and repository_identity(str(root)) == self._repository
             and _directories(root) == self._directories
             and without_engine.as_it_was(self._files)
         )
@@ -112,14 +112,6 @@ class WarmProject:
             project.retired = True
             if not project.users:
                 project.app.close()
-
-
-def _has_plain_git(root: Path) -> bool:
-    """Whether the root is the top of a repository with its git directory in it: then its key never changes."""
-    try:
-        return stat.S_ISDIR(os.lstat(f"{root}/.git").st_mode) and os.path.exists(f"{root}/.git/HEAD")
-    except OSError:
-        return False
 
 
 def _directories(root: Path) -> dict[str, int]:
