@@ -18,6 +18,7 @@ sys.path.insert(0, str(HERE))
 BENCHMARKS = (
     "bench_dispatch",
     "bench_journal",
+    "bench_emit",
     "bench_exec",
     "bench_python",
     "bench_confined",

@@ -38,6 +38,9 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 if "PYTEST_XDIST_WORKER" in os.environ:
     os.environ.pop("COVERAGE_PROCESS_START", None)
 
+# A server would outlive the test that started it. The tests of servers turn it on.
+os.environ["SAMUEL_SERVE"] = "off"
+
 TEST_MARK = "SAMUEL_TEST_MARK"
 
 Result = TypeVar("Result")

@@ -13,15 +13,33 @@ def main() -> int:
         print(f"samuel {__version__}")
         return 0
     if sys.argv[1:2] == ["emit"]:
-        from samuel.cli.emit_fast import answered_without_engine
+        return _emit(sys.argv[2:])
+    return _command(sys.argv[1:])
 
-        if answered_without_engine(sys.argv[2:]):
-            return 0
+
+def emit() -> int:
+    """The program `samuel-emit`, where it is not a native one."""
+    return _emit(sys.argv[1:])
+
+
+def _emit(arguments: list[str]) -> int:
+    """Answered by the project's server, or without the engine if no hook wants the event, or by the engine."""
+    from samuel.serve.thin_client import emit_or_prepare
+
+    code = emit_or_prepare(arguments)
+    if code is not None:
+        return code
+    from samuel.emit.without_engine import answered_without_engine
+
+    return 0 if answered_without_engine(arguments) else _command(["emit", *arguments])
+
+
+def _command(arguments: list[str]) -> int:
     from samuel.cli.edge import run
     from samuel.cli.signals import end_as_by_ctrl_c
 
     end_as_by_ctrl_c()
-    return run(sys.argv[1:])
+    return run(arguments)
 
 
 if __name__ == "__main__":

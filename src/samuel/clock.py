@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import time
 from typing import Protocol
@@ -29,11 +30,10 @@ class SystemClock:
 
     def __init__(self) -> None:
         self._base = f"{time.time_ns() // 1_000_000:011x}{os.urandom(4).hex()}"
-        self._count = 0
+        self._numbers = itertools.count(1)
 
     def new_id(self, prefix: str) -> str:
-        self._count += 1
-        return f"{prefix}-{self._base}{self._count:06x}"
+        return f"{prefix}-{self._base}{next(self._numbers):06x}"
 
 
 class FakeClock:
@@ -74,6 +74,7 @@ _last: tuple[int, str] = (0, "")
 def _to_the_second(whole: int) -> str:
     # Formatting a date costs more than the rest of an event; many events share a second.
     global _last
-    if _last[0] != whole:
-        _last = (whole, time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(whole)))
-    return _last[1]
+    last = _last  # read once: another thread may be a second further
+    if last[0] != whole:
+        last = _last = (whole, time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(whole)))
+    return last[1]

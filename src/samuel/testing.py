@@ -207,6 +207,7 @@ def samuel_project(
             monkeypatch.delenv(name)
     project = SamuelProject(tmp_path, cache=tmp_path_factory.getbasetemp() / "samuel-cache")
     monkeypatch.setenv("HOME", str(project.user.home))
+    monkeypatch.setenv("SAMUEL_SERVE", "off")  # a server would outlive the test
     yield project
     project.close()
 

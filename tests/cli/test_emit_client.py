@@ -15,9 +15,9 @@ from typing import Any
 import pytest
 from tests.dialects.client_reading import Reading, capture, captured, client_events, read
 
-from samuel.cli.emit_fast import answer_without_engine
 from samuel.dialects.clients.client import DENIABLE, PRE, PROMPT, ClientAnswer
 from samuel.dialects.clients.table import CLIENTS
+from samuel.emit.without_engine import answer_without_engine
 
 REAL = (sys.executable, "-m", "samuel")
 CALLS = [(name, event) for name, event in client_events(PRE) if (name, event) in captured()]

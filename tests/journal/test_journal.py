@@ -13,6 +13,7 @@ import pytest
 from samuel.clock import FakeClock, SystemClock
 from samuel.events import TurnEnd
 from samuel.journal import CallRecord, EndRecord, EventRecord, Journal, newest_first
+from samuel.journal.writer import RETRY_AFTER_SECONDS
 from samuel.testing import Recorder, SamuelProject
 
 PLACE = ".samuel/run/journal"
@@ -211,6 +212,21 @@ class TestThatCannotBeWritten:
         assert "journal cannot be written" in warnings[0]
         if how == "link":
             assert os.listdir(tmp_path / "elsewhere") == []
+
+    def test_a_journal_that_can_be_written_again_goes_on(self, samuel_project: SamuelProject) -> None:
+        place = samuel_project.root / PLACE
+        place.parent.mkdir(parents=True)
+        place.write_text("")
+        clock = FakeClock()
+        with samuel_project.open(handlers=[Recorder("context.extra", returns={"x": 1})], clock=clock) as app:
+            app.fire("context.extra", task={})
+            place.unlink()
+            app.fire("context.extra", task={"id": "too soon"})
+            assert not place.exists()
+            clock.advance(RETRY_AFTER_SECONDS)
+            app.fire("context.extra", task={"id": "again"})
+            assert len(app.warnings) == 1
+        assert [record.event_id for record in records(samuel_project)] == ["evt-3"] * 3
 
     def test_the_journal_is_not_written_through_links(self, samuel_project: SamuelProject, tmp_path: Path) -> None:
         place = samuel_project.root / PLACE

@@ -157,6 +157,7 @@ class Place:
 def place(tmp_path: Path, kind: str, marked: Any) -> Iterator[Place]:
     place = Place(tmp_path, kind)
     yield place
+    place.exec.close()
     place.python.close()
 
 
@@ -294,8 +295,12 @@ def test_a_home_on_the_path_is_not_shown_for_that(
     monkeypatch.setenv("HOME", str(home))
     monkeypatch.setenv("PATH", f"{home}:{home.parent}:/:{os.environ['PATH']}")
     place = Place(tmp_path, kind)
-    for secret in (home / "secret", place.root / "code.py"):
-        assert place.call(script(package(place.root), f"#!/bin/sh\ncat {secret}\n")).outcome is Outcome.CRASHED
+    try:
+        for secret in (home / "secret", place.root / "code.py"):
+            reply = place.call(script(package(place.root), f"#!/bin/sh\ncat {secret}\n"))
+            assert reply.outcome is Outcome.CRASHED
+    finally:
+        place.exec.close()
 
 
 def test_bytecode_that_lies_beside_a_plugin_is_never_run(place: Place) -> None:
@@ -404,7 +409,7 @@ def test_what_a_function_starts_ends_with_the_call(place: Place, marked: Any) ->
 def test_no_descriptor_is_left_open_by_calls(place: Place) -> None:
     granted = package(place.root, read=("docs",), write=(".",))
     hook, two = script(granted, "#!/bin/sh\n"), function(granted, "return {}")
-    for each in (hook, two):
+    for each in (hook, hook, two):  # the second call of a script starts a launcher, which is kept
         place.call(each)
     before = set(os.listdir("/proc/self/fd"))
     for _ in range(3):

@@ -127,7 +127,7 @@ runtime.close()
         plugin = package(root, hook_image, serve=True)
         first = done(do(runtime, plugin, "hostname"))
         subprocess.run(["podman", "kill", *containers(root)], check=True, capture_output=True)
-        wait_until(lambda: not runtime._idle[plugin][0].is_current())
+        wait_until(lambda: not runtime._containers._idle[plugin][0][0].is_usable())
         assert done(do(runtime, plugin, "hostname")) != first
         assert len(containers(root)) == 1
 
@@ -148,7 +148,7 @@ runtime.close()
         reply = runtime.call(handler(answer, plugin), event(), 60.0)
         if reply.outcome is Outcome.OK:  # its second line was not there yet
             assert answer == "twice"
-            wait_until(lambda: not runtime._idle[plugin][0].is_current())
+            wait_until(lambda: not runtime._containers._idle[plugin][0][0].is_usable())
         else:
             assert reply.outcome is Outcome.BAD_OUTPUT
             assert '{"result": {...}}' in reply.message

@@ -5,6 +5,7 @@ import time
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 from samuel.hooks.handler import Handler, Origin, Outcome
@@ -124,6 +125,30 @@ def test_hooks_of_one_directory_share_a_worker_and_plugins_do_not(runtime: Pytho
     first = pid(runtime, of(tmp_path, "who", Origin.DISTRIBUTION, owner="a"))
     two = pid(runtime, of(tmp_path, "who", Origin.DISTRIBUTION, owner="b"))
     assert len({project, user, first, two}) == 4
+
+
+def test_a_module_that_changed_is_loaded_anew_by_a_new_worker(runtime: PythonRuntime, tmp_path: Path) -> None:
+    library = tmp_path / "library"
+    library.mkdir()
+    hook = tmp_path / "importing.py"
+    hook.write_text(
+        "import os, sys, samuel\n"
+        f"sys.path.append({str(library)!r})\n"
+        "from rules import LIMIT\n"
+        '@samuel.hook("context.extra")\n'
+        'def limit(event):\n    return {"limit": LIMIT, "pid": os.getpid()}\n'
+    )
+    handler = msgspec.structs.replace(of(tmp_path, "limit"), path=str(hook))
+    limits, pids = [], set()
+    for rules in ("LIMIT = 1\n", None, "LIMIT = 22\n"):
+        if rules is not None:
+            (library / "rules.py").write_text(rules)
+        reply = runtime.call(handler, event(), 30.0)
+        assert reply.outcome is Outcome.OK, reply
+        limits.append(reply.result["limit"])
+        pids.add(reply.result["pid"])
+    assert limits == [1, 1, 22]
+    assert len(pids) == 2
 
 
 @pytest.mark.parametrize("fault", ["hang", "flood"])

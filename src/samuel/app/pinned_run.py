@@ -19,7 +19,7 @@ from samuel.events.names import POST_ABILITY_CALL, PRE_ABILITY_CALL
 from samuel.files.survey import TooManyFiles, survey
 from samuel.hooks.handler import Handler, Origin
 from samuel.hooks.order import Chain
-from samuel.process.environment import PINNED
+from samuel.process.passed import PINNED
 from samuel.trust.digests import digest_file, tree_digest
 from samuel.trust.permit import NEEDS_NO_TRUST, Permit
 

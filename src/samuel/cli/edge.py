@@ -17,10 +17,10 @@ from typing import TextIO
 
 import click
 
-from samuel.cli.explained import explained
 from samuel.cli.output import STDOUT, Output
 from samuel.cli.root import samuel
 from samuel.errors import UsageError
+from samuel.explained import explained
 from samuel.files.named_errors import errors_naming
 
 

@@ -1,23 +1,22 @@
 from __future__ import annotations
 
-import os
 import sys
-from typing import Any
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 import click
-import msgspec
-from msgspec import UNSET
 
-from samuel.cli import emit_fast
 from samuel.cli.command_context import CommandContext, env_option
-from samuel.cli.firing import fire
-from samuel.cli.json_input import parse_json, read_stdin
-from samuel.dialects.yaml_context import event_from_context
-from samuel.errors import UsageError
-from samuel.events import event_type
+from samuel.emit import without_engine
+from samuel.emit.call import DENY, EmitAnswer, EmitArguments
+from samuel.emit.host import EmitHost, leave_to_client
+from samuel.files.parsed_json import MAX_BYTES
 
-# What agents' own hooks understand: 2 stops them, any other fault is told and passed over.
-DENY, FAULT = 2, 1
+if TYPE_CHECKING:
+    from samuel.app import App
+
+    Answering = Callable[[Sequence[str], EmitArguments, bytes, EmitHost], EmitAnswer]
 
 
 @click.command()
@@ -25,14 +24,18 @@ DENY, FAULT = 2, 1
 @click.option(
     *("--as", "client"),
     metavar="CLIENT",
+    default="",
     help="EVENT, stdin and the answer are those of this agent's own hooks: claude, codex, gemini, …",
 )
 @click.option(
-    "--session", metavar="ID", help="The session that the event belongs to; results of hooks are stored there."
+    "--session",
+    metavar="ID",
+    default="",
+    help="The session that the event belongs to; results of hooks are stored there.",
 )
 @env_option
 @click.pass_obj
-def emit(here: CommandContext, event: str, client: str | None, session: str | None, environment: str) -> int:
+def emit(here: CommandContext, event: str, client: str, session: str, environment: str) -> int:
     """Fire an event from any program or agent.
 
     The context is a JSON object on stdin, with the event's fields; the merged result comes on stdout. Exits with 0
@@ -47,34 +50,45 @@ def emit(here: CommandContext, event: str, client: str | None, session: str | No
         samuel emit UserPromptSubmit --session s1 < context.json
         samuel emit --as claude PreToolUse < payload.json
     """
-    if client is not None:
-        from samuel.cli.emit_client import emit_for_client  # with every client's dialect
-
-        return emit_for_client(here, client, event, session, environment)
-    kind = event_type(event)
-    here.out.failure = DENY if kind.composition.can_deny else FAULT
-    if kind.irreversible:
-        hint = f"`samuel hooks fire {kind.name} --really` does it"
-        raise UsageError(f"`{kind.name}` does what cannot be taken back", hint)
-    fired_event = event_from_context(kind, _context())
-    if session is None and fired_event.session_id is UNSET:
-        session = os.environ.get("SAMUEL_SESSION_ID")  # an agent that Samuel started need not know where it is
-    if session:
-        fired_event = msgspec.structs.replace(fired_event, session_id=session)
-    before = emit_fast.deciding(here.root)
-    with here.open(environment=environment) as app:
-        fired = fire(here, app, app.with_context(fired_event))
-        emit_fast.remember(app, environment, before)  # the next time the engine may not be needed
-    here.out.warn(*fired.warnings, *app.unasked_hooks(fired), *app.warnings)
-    here.out.line(msgspec.json.encode(fired.result))
-    if fired.stopped:
-        if fired.reason not in fired.messages:  # which were told already
-            here.out.tell(fired.reason)
-        return DENY
-    return 0
+    arguments = EmitArguments(event, client, session, environment)
+    here.out.failure, answering = _of_client() if client else _of_samuel(event)
+    host = EmitHost(
+        root=lambda: here.root,
+        opened=lambda arguments: _opened(here, arguments),
+        firing=lambda app, event, unanswered: None,
+        confirm=here.confirm,
+        indented=sys.stdout.isatty(),
+    )
+    data = b"" if sys.stdin.isatty() and not client else sys.stdin.buffer.read(MAX_BYTES + 1)
+    answer = answering(sys.argv[1:], arguments, data, host)
+    here.out.failure = answer.failure
+    for stream, text in answer.output:
+        here.out.write(stream, text)
+    return answer.exit_code
 
 
-def _context() -> Any:
-    """The JSON on stdin; an empty object if stdin is empty or a terminal."""
-    data = b"" if sys.stdin.isatty() else read_stdin()
-    return parse_json(data, "the context on stdin") if data.strip() else {}
+# The engine is imported here, and the dialects of all clients only for a client.
+
+
+def _of_client() -> tuple[int, Answering]:
+    from samuel.emit.client_event import answer_client
+
+    return DENY, answer_client
+
+
+def _of_samuel(event: str) -> tuple[int, Answering]:
+    from samuel.emit.event import answer_event, failure_code
+
+    return failure_code(event), answer_event
+
+
+@contextmanager
+def _opened(here: CommandContext, arguments: EmitArguments) -> Iterator[App]:
+    before = without_engine.deciding(here.root)
+    ask = leave_to_client if arguments.client else here.confirm
+    with here.open(environment=arguments.environment, ask=ask) as app:
+        yield app
+        without_engine.remember(app, arguments.environment, before)  # the next time the engine may not be needed
+    from samuel.serve.start import start_for  # once the answer is known
+
+    start_for(app)

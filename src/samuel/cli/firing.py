@@ -1,12 +1,10 @@
-"""Firing an event for the caller of a command: `emit`, or a call of an ability."""
+"""Firing an event for the caller of a command."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from msgspec import UNSET
-
-from samuel.cli.session import display
+from samuel.emit import host
 
 if TYPE_CHECKING:
     from samuel.app import App
@@ -17,10 +15,6 @@ if TYPE_CHECKING:
 
 def fire(here: CommandContext, app: App, event: Event) -> Fired:
     """Fire an event and print the messages of hooks; if it names a session, store their results there."""
-    if event.session_id is UNSET:
-        fired = app.fire(event)
-        here.out.tell(*fired.messages)
-        return fired
-    recorded = app.session_recorder(here.confirm).fire(event.session_id, event)
-    display.tell(here.out, recorded)
-    return recorded.fired
+    fired, follow_ups = host.fire(app, event, here.confirm)
+    here.out.tell(*fired.messages, *follow_ups)
+    return fired

@@ -12,13 +12,10 @@ from pathlib import Path
 from typing import Any
 
 import click
-import msgspec
 
-from samuel.decoding import decode_json
 from samuel.errors import UsageError
-from samuel.files.json import too_deep
+from samuel.files.parsed_json import EXAMPLE, MAX_BYTES, parse_json, within_limit
 
-MAX_BYTES = 16 * 1024 * 1024
 METAVAR = "JSON|FILE|-"
 
 Option = Callable[[Callable[..., Any]], Callable[..., Any]]
@@ -32,7 +29,7 @@ def json_input_option(flag: str, name: str, *, help: str, default: str = "") -> 
 def read_json(value: str, option: str, directory: Path) -> Any:
     """The JSON value that an option was given. Files are named from `directory`."""
     if value.lstrip().startswith(("{", "[")):
-        return parse_json(_limited(value.encode(errors="replace"), f"`{option}`"), f"`{option}`")
+        return parse_json(within_limit(value.encode(errors="replace"), f"`{option}`"), f"`{option}`")
     if value == "-":
         return parse_json(read_stdin(), "stdin")
     name = value.removeprefix("@")
@@ -49,19 +46,6 @@ def read_json_object(value: str, option: str, directory: Path) -> dict[str, Any]
     return json_value
 
 
-def parse_json(data: bytes, source: str) -> Any:
-    """The JSON value of `data`; a UsageError that names its source if it is not JSON."""
-    try:
-        value = decode_json(data)
-    except RecursionError:
-        raise UsageError(f"{source} is nested too deeply", "make it flatter") from None
-    except (msgspec.MsgspecError, UnicodeDecodeError) as error:
-        raise UsageError(f"{source} is not JSON: {error}", EXAMPLE) from None
-    if too_deep(value, data):
-        raise UsageError(f"{source} is nested too deeply", "make it flatter")
-    return value
-
-
 def read_text(value: str) -> str:
     """The text of an argument; `-` stands for stdin. What is not UTF-8 is replaced: no record could hold it."""
     text = read_stdin().decode(errors="replace") if value == "-" else value
@@ -69,23 +53,14 @@ def read_text(value: str) -> str:
 
 
 def read_stdin() -> bytes:
-    return _limited(sys.stdin.buffer.read(MAX_BYTES + 1), "stdin")
-
-
-EXAMPLE = """write an object like '{"name": "value"}'"""
+    return within_limit(sys.stdin.buffer.read(MAX_BYTES + 1), "stdin")
 
 
 def _read_file(path: Path, name: str, option: str) -> bytes:
     try:
         with path.open("rb") as file:
-            return _limited(file.read(MAX_BYTES + 1), f"`{name}`")
+            return within_limit(file.read(MAX_BYTES + 1), f"`{name}`")
     except (OSError, ValueError) as error:
         why = getattr(error, "strerror", None) or str(error)
         hint = f"`{option}` takes JSON that begins with {{ or [, the name of a file, or `-` for stdin"
         raise UsageError(f"cannot read the file `{name}`: {why}", hint) from None
-
-
-def _limited(data: bytes, source: str) -> bytes:
-    if len(data) > MAX_BYTES:
-        raise UsageError(f"{source} has more than {MAX_BYTES} bytes", "make it smaller")
-    return data

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 STDOUT = "standard output"  # as errors name it
+STDOUT_FD, STDERR_FD = 1, 2
 
 
 class OutputTable(NamedTuple):
@@ -81,17 +82,23 @@ class Output:
         else:
             _print("\n".join(_aligned(block)))
 
+    def write(self, descriptor: int, text: str) -> None:
+        """Write text that is ready to print to standard output (1) or standard error (2)."""
+        with errors_naming(STDOUT):
+            if descriptor == STDOUT_FD:
+                print(text, end="")
+                return
+            sys.stdout.flush()  # where both streams end on one screen, they stay in order
+        with suppress(OSError):  # a full disk or a closed pipe must not change the result
+            print(text, end="", file=sys.stderr)
+
     def warn(self, *messages: str) -> None:
         for message in messages:
             self.tell(f"warning: {message}")
 
     def tell(self, *messages: str) -> None:
         """Print messages to the user on stderr, apart from the result of the command."""
-        with errors_naming(STDOUT):
-            sys.stdout.flush()  # where both streams end on one screen, they stay in order
-        with suppress(OSError):  # a full disk or a closed pipe must not change the result
-            for message in messages:
-                print(safe(message), file=sys.stderr)
+        self.write(STDERR_FD, "".join(f"{safe(message)}\n" for message in messages))
 
     def fail(self, error: SamuelError) -> int:
         self.tell(f"error: {error}")

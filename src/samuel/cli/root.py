@@ -18,6 +18,7 @@ COMMANDS = {
     "hooks": CommandEntry("samuel.cli.hooks:hooks", "List, explain, test and write hooks."),
     "bridge": CommandEntry("samuel.cli.bridge:bridge", "Connect the hooks of coding agents to Samuel."),
     "emit": CommandEntry("samuel.cli.emit:emit", "Fire an event from any program or agent."),
+    "serve": CommandEntry("samuel.cli.serve:serve", "Answer `samuel emit` from a process that stays."),
     "session": CommandEntry("samuel.cli.session:session", "Record an agent session and fire its events."),
     "ability": CommandEntry("samuel.cli.ability:ability", "Find and run the abilities in the project's registry."),
     "knowledge": CommandEntry("samuel.cli.knowledge:knowledge", "Find the documents to read for a task."),

@@ -57,6 +57,7 @@ def read_config(file: Path, top: ConfigTable) -> Config:
         agents=loop.agents(top.table("agents")),
         allow_commands=top.table("session").take("allow_commands", kinds.commands, Config.allow_commands),
         plugins=_plugins(top.table("plugins")),
+        serve_idle=top.table("serve").take("idle", kinds.timeout, Config.serve_idle),
     )
 
 

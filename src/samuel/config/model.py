@@ -258,6 +258,9 @@ class Config:
 
     plugins: Mapping[str, PluginSettings] = field(default_factory=dict)
 
+    serve_idle: float = 600.0
+    """`[serve]`: the seconds without a call after which the server of the project ends."""
+
     @property
     def names(self) -> tuple[str, ...]:
         """The names of the methodologies: the default one, and those in the file."""

@@ -32,6 +32,9 @@ class Personal:
     import_hooks: tuple[str, ...] = ()
     """The agents whose hooks in the home directory run in every project, and directories of plugins for them."""
 
+    serve_idle: float | None = None
+    """`[serve]`: the seconds without a call after which a server ends; None: samuel.toml decides."""
+
     live: bool = True
     """`[display]`: a live display where there is a terminal."""
 
@@ -66,6 +69,7 @@ def load_personal(file: Path) -> Personal:
         agent=top.take("agent", kinds.identifier, Personal.agent),
         environment=top.take("environment", kinds.identifier, Personal.environment),
         import_hooks=top.take("import_hooks", kinds.user_hook_sources, Personal.import_hooks),
+        serve_idle=top.table("serve").take("idle", kinds.timeout, Personal.serve_idle),
         live=display.take("live", kinds.flag, Personal.live),
         verbose=display.take("verbose", kinds.flag, Personal.verbose),
     )

@@ -90,6 +90,8 @@ DESCRIPTIONS: Mapping[str, str] = {
     "distributions": "Installed Python distributions whose `samuel.hooks` entry points take part.",
     "import_hooks": "Agents (claude, codex, cursor) whose hook files in the project are used as hooks here too.",
     "pass_env": "Environment variables of this machine that hooks receive on top of the clean set.",
+    "serve": "The background process that answers `samuel emit`.",
+    "serve.idle": "It ends after so long without a call; ~/.samuel/config.toml overrides it.",
     "hooks": "Settings by event.",
     "hooks.*": "Settings of one event.",
     "hooks.*.strict": "Does a fault of a handler stop what fired the event?",

@@ -7,8 +7,10 @@ judge. The dispatcher is given everything it uses; it discovers nothing and noth
 from __future__ import annotations
 
 import math
+import threading
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import NamedTuple
 
 import msgspec
@@ -67,7 +69,7 @@ class _BoundHandler(msgspec.Struct, frozen=True):
 
 
 class Dispatcher:
-    """Fires events: calls their handlers and composes the results."""
+    """Fires events: calls their handlers and composes the results. Any number of threads may fire at once."""
 
     def __init__(
         self,
@@ -90,6 +92,7 @@ class Dispatcher:
         self._runtimes = runtimes
         self._bound_chains: dict[str, tuple[_BoundHandler, ...]] = {}
         self._filtered: set[str] = set()  # names of events with a handler that has a `match`
+        self._lock = threading.Lock()
         self._threads: ThreadPoolExecutor | None = None
 
     def fire(self, event: Event) -> Fired:
@@ -127,21 +130,34 @@ class Dispatcher:
             event_run.record(self._call(bound, event_run, event_run.event))
 
     def _together(self, event_run: EventRun, handlers: Sequence[_BoundHandler]) -> None:
+        """Call the handlers at the same time: the first in this thread, the others in threads of the pool.
+
+        The pool is shared by all events. A handler that none of its threads has begun when this thread is free is
+        called here, so handlers of other events that hang do not delay this one.
+        """
         if len(handlers) < 2:
             self._in_turn(event_run, handlers)
             return
-        if self._threads is None:
-            self._threads = ThreadPoolExecutor(max_workers=32, thread_name_prefix="samuel-handler")
+        event = event_run.event
+        futures = [self._pool().submit(self._call, bound, event_run, event) for bound in handlers[1:]]
         try:
-            # `map` keeps the order of the chain, in whatever order the handlers finish.
-            calls = list(self._threads.map(lambda bound: self._call(bound, event_run, event_run.event), handlers))
-        except BaseException:
-            # Ctrl-C is raised only in this thread; the others wait for processes, which must end now.
-            self._threads.shutdown(wait=False, cancel_futures=True)
-            self._threads = None
-            kill_all()
+            calls = [self._call(handlers[0], event_run, event)]
+            for bound, future in zip(handlers[1:], futures, strict=True):
+                calls.append(self._call(bound, event_run, event) if future.cancel() else future.result())
+        except BaseException as error:
+            for future in futures:
+                future.cancel()
+            if not isinstance(error, Exception):
+                # Ctrl-C is raised only in this thread; the others wait for processes, which must end now.
+                kill_all()
             raise
         event_run.record_all(calls)
+
+    def _pool(self) -> ThreadPoolExecutor:
+        with self._lock:
+            if self._threads is None:
+                self._threads = ThreadPoolExecutor(max_workers=32, thread_name_prefix="samuel-handler")
+            return self._threads
 
     def _rewrite_then_guard(self, event_run: EventRun, handlers: Sequence[_BoundHandler]) -> None:
         """Call the rewriters first, then with the final input each handler that has not seen it."""
@@ -223,7 +239,7 @@ class Dispatcher:
 
         call = runtime.call
         if handler.function is not None:  # a function of this process needs no permit and cannot be killed
-            return lambda event: call(handler, event, timeout)
+            return partial(call, handler, timeout=timeout)
 
         def run(event: Event) -> Reply:
             if refusal := permit(handler):

@@ -72,7 +72,7 @@ class EventRun:
         return outcome is OK or outcome is DENIED or (outcome is FAILED and self.kind.composition.keeps_failed)
 
 
-_VERDICT_KEYS = ("decision", "blocked", "error")
+_VERDICT_KEYS = frozenset(("decision", "blocked", "error", "ok"))
 
 
 def validated(kind: EventType, reply: Reply) -> Reply:
@@ -94,7 +94,7 @@ def validated(kind: EventType, reply: Reply) -> Reply:
 
 def _with_outcome(kind: EventType, reply: Reply, result: Mapping[str, Any]) -> Reply:
     """`reply` with the outcome that its result means: denied, failed, or unchanged."""
-    if result.keys().isdisjoint(_VERDICT_KEYS) and result.get("ok", True):
+    if _VERDICT_KEYS.isdisjoint(result):
         return reply
     if kind.name == names.AGENT_INVOKE:  # `blocked` there is about the task
         result = {key: value for key, value in result.items() if key != "blocked"}

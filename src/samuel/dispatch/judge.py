@@ -13,6 +13,7 @@ from samuel.hooks.guards import NOT_RUN, is_guard
 from samuel.hooks.handler import Outcome
 
 OK = Outcome.OK
+VERDICTS = frozenset(("decision", "blocked"))
 
 
 def judge(
@@ -40,8 +41,9 @@ def judge(
         reason = f"no handler runs on `{kind.name}`; `samuel hooks explain {kind.name}` shows why"
     else:
         reason = _fault(strict_faults[0]) if strict_faults else ""
-        if kind.family == "session":  # verdicts mean nothing on an event that cannot be denied
-            result = {key: value for key, value in result.items() if key not in ("decision", "blocked")}
+        # Verdicts mean nothing on an event that cannot be denied.
+        if not VERDICTS.isdisjoint(result) and kind.family == "session":
+            result = {key: value for key, value in result.items() if key not in VERDICTS}
 
     # The denial that is the reason is not a warning too.
     reported = [call for call in notable if call.outcome is not Outcome.DENIED or call.message != reason]

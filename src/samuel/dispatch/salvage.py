@@ -7,7 +7,7 @@ One invalid entry in a list of hints must not cost a handler its verdict or its 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 import msgspec
 
@@ -27,15 +27,11 @@ LISTS: Mapping[str, type] = {
 MAX_NOTES = 5
 
 
-class Salvaged(NamedTuple):
-    """A valid result, and what was done to make it valid."""
+def salvage(kind: EventType, result: Mapping[str, Any]) -> tuple[Mapping[str, Any], str]:
+    """`result` without its invalid hints, and what was left out or changed; "" if nothing.
 
-    result: Mapping[str, Any]
-    note: str  # what was left out or changed; "" if nothing
-
-
-def salvage(kind: EventType, result: Mapping[str, Any]) -> Salvaged:
-    """`result` without its invalid hints; msgspec.ValidationError if something else in it is invalid."""
+    Raises msgspec.ValidationError if something else in it is invalid.
+    """
     notes: list[str] = []
     try:
         convert(result, kind.result)
@@ -44,12 +40,12 @@ def salvage(kind: EventType, result: Mapping[str, Any]) -> Salvaged:
             raise
         result = _without_invalid_hints(result, notes)
         convert(result, kind.result)
-    if kind.family == "session" and result.get("suggested_abilities"):
+    if result.get("suggested_abilities") and kind.family == "session":
         result = _with_valid_confidence(result, notes)
     if not notes:
-        return Salvaged(result, "")
+        return result, ""
     listed = "; ".join(notes[:MAX_NOTES])
-    return Salvaged(result, f"{listed}; and {len(notes) - MAX_NOTES} more" if len(notes) > MAX_NOTES else listed)
+    return result, f"{listed}; and {len(notes) - MAX_NOTES} more" if len(notes) > MAX_NOTES else listed
 
 
 def _without_invalid_hints(result: Mapping[str, Any], notes: list[str]) -> dict[str, Any]:

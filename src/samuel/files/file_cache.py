@@ -9,7 +9,6 @@ settings. A value is given back only for the stamp that it was saved with.
 
 from __future__ import annotations
 
-import hashlib
 import os
 import zlib
 
@@ -25,7 +24,7 @@ LARGEST = 256 * 1024 * 1024
 _CHECKSUM, _DIGEST = 4, 32  # bytes in front of the value: of all that follows, and of the stamp
 
 
-def load(file: Path | None, decode: Callable[[memoryview], T], stamp: str = "") -> T | None:
+def load(file: Path | str | None, decode: Callable[[memoryview], T], stamp: str = "") -> T | None:
     """The value that was saved with this stamp, or None. Without a file nothing is cached."""
     try:
         data = _read(file) if file else b""
@@ -36,15 +35,18 @@ def load(file: Path | None, decode: Callable[[memoryview], T], stamp: str = "") 
         return None
 
 
-def save(file: Path | None, value: T, encode: Callable[[T], bytes], stamp: str = "") -> None:
+def save(file: Path | str | None, value: T, encode: Callable[[T], bytes], stamp: str = "") -> None:
     """Replace what `file` holds, if it can be written and the value is not too large."""
     if file is None:
         return
-    from samuel.files import atomic  # deferred: loading needs none of what it imports
+    from pathlib import Path  # deferred: loading needs none of this
+
+    from samuel.files import atomic
 
     try:
         body = _digest(stamp) + encode(value)
         data = _checksum(body) + body
+        file = Path(file)
         if len(data) <= LARGEST and not (file.exists() and _read(file) == data):
             file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
             atomic.write_bytes(file, data, 0o600, durable=False)
@@ -54,10 +56,12 @@ def save(file: Path | None, value: T, encode: Callable[[T], bytes], stamp: str =
 
 def digest_of(*parts: str) -> str:
     """32 hexadecimal digits for these texts: the name of a cache file, a key or a stamp."""
+    import hashlib
+
     return hashlib.sha256("\0".join(parts).encode("utf-8", "surrogateescape")).hexdigest()[:32]
 
 
-def _read(file: Path) -> bytes:
+def _read(file: Path | str) -> bytes:
     with open(file, "rb") as opened:
         return opened.read() if os.fstat(opened.fileno()).st_size <= LARGEST else b""
 
@@ -67,4 +71,8 @@ def _checksum(body: bytes | memoryview) -> bytes:
 
 
 def _digest(stamp: str) -> bytes:
+    if not stamp:
+        return bytes(_DIGEST)
+    import hashlib  # 2 ms, and the values that `emit` needs first have no stamp
+
     return hashlib.sha256(stamp.encode("utf-8", "surrogateescape")).digest()

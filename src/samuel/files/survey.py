@@ -9,7 +9,10 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Sequence
-from pathlib import Path
+
+TYPE_CHECKING = False  # `pathlib` is slow to import for `samuel emit`; type checkers know this name
+if TYPE_CHECKING:
+    from pathlib import Path
 
 Signature = tuple[int, ...]
 

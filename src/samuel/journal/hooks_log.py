@@ -48,17 +48,15 @@ class HooksLog:
         self._clock = clock
         self._warn = warn
         self._broken = False
-        self._calls: list[HandlerCall] = []
 
     def begin(self, event: Event) -> None:
         pass
 
     def called(self, event: Event, call: HandlerCall) -> None:
-        if call.handler.origin is not Origin.BUILT_IN:
-            self._calls.append(call)
+        pass
 
     def end(self, event: Event, fired: Fired, duration_ms: float) -> None:
-        calls, self._calls = self._calls, []
+        calls = [call for call in fired.calls if call.handler.origin is not Origin.BUILT_IN]
         if not calls or self._broken or not os.path.isdir(self._root / SYSTEM):
             return
         at = iso(self._clock.now())

@@ -2,7 +2,10 @@
 
 All processes append to the newest segment, each time with one write, which the kernel does not mix with another's.
 A process that is killed during a write leaves a torn line; the next process that opens the segment ends it with a
-newline. A journal that cannot be written is one warning; the events go on.
+newline. A journal that cannot be written is one warning; the events go on, and later ones are tried again.
+
+An event takes two writes. Its own record is written before its handlers run: whatever a handler does to this
+process, the journal has the event that it was called for. The calls and the end are written together.
 """
 
 from __future__ import annotations
@@ -14,7 +17,7 @@ import threading
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import msgspec
 from msgspec.structs import replace
@@ -32,6 +35,8 @@ from samuel.journal.segments import next_name, oldest_first
 
 SEGMENT_BYTES = 8 * 1024 * 1024
 TOTAL_BYTES = 64 * 1024 * 1024
+# A journal that could not be written, as on a full disk, is tried again after so long.
+RETRY_AFTER_SECONDS = 5.0
 # A slow call is written as soon as it ended; quick ones are written with the end of their event, in one write.
 FLUSH_AFTER_SECONDS = 0.05
 # Whether the segment is full is not checked at every write: the check costs as much as a write.
@@ -58,7 +63,8 @@ class Journal:
     ) -> None:
         self._root = root
         self._parts = journal_dir.relative_to(root).parts
-        self._clock = clock
+        self._now = clock.now
+        self._monotonic = clock.monotonic
         self._warn = warn
         self._parent_id = parent_id
         self._segment_bytes = segment_bytes
@@ -69,117 +75,116 @@ class Journal:
         self._checked = 0.0  # when the segment's size was last checked
         self._unchecked_bytes = 0  # written by this process since then
         self._fd = -1
-        self._broken = False
+        self._failed_at: float | None = None  # when it could not be written
+        self._has_warned = False
         self._encode = msgspec.json.Encoder().encode
         self._last_context: tuple[Any, str] = (None, "")
 
     def begin(self, event: Event) -> None:
         try:
-            self._begin(event)
+            line = self._encode(self._event_record(event)) + b"\n"
         except NOT_ENCODABLE as error:
             self._warn_not_encodable(error)
-        self._flush()
+            line = b""
+        self._write(line)
 
-    def _begin(self, event: Event) -> None:
+    def _event_record(self, event: Event) -> EventRecord:
         redactions = redact.fields(event)
         context = ""
         if isinstance(event, LoopEvent) and event.context:
             context = self._digest(event.context)
             redactions["context"] = {}
-        redacted = replace(event, **redactions) if redactions else event
-        self._add(
-            EventRecord(
-                event.event_id,
-                BY_PAYLOAD[type(event)].name,
-                self._clock.now(),
-                event.run_id,
-                event.session_id,
-                self._parent_id,
-                context,
-                msgspec.Raw(self._encode(redacted)),
-            )
+        return EventRecord(
+            event.event_id,
+            BY_PAYLOAD[type(event)].name,
+            self._now(),
+            event.run_id,
+            event.session_id,
+            self._parent_id,
+            context,
+            # Not encoded beforehand: as a part of the record it is encoded once. Readers get it as it lies there.
+            cast(msgspec.Raw, replace(event, **redactions) if redactions else event),
         )
 
     def called(self, event: Event, call: HandlerCall) -> None:
         try:
-            self._called(event, call)
+            line = self._encode(self._call_record(event, call)) + b"\n"
         except NOT_ENCODABLE as error:
             self._warn_not_encodable(error)
-        if self._clock.monotonic() - self._flushed > FLUSH_AFTER_SECONDS:
-            self._flush()
+            return
+        if self._monotonic() - self._flushed > FLUSH_AFTER_SECONDS:
+            self._write(line)
+        else:
+            with self._lock:
+                self._waiting.append(line)
 
-    def _called(self, event: Event, call: HandlerCall) -> None:
+    def _call_record(self, event: Event, call: HandlerCall) -> CallRecord:
         handler = call.handler
         kind = BY_PAYLOAD[type(event)]
-        self._add(
-            CallRecord(
-                f"{event.event_id}.{call.position}{call.phase[:1]}",
-                event.event_id,
-                kind.name,
-                self._clock.now(),
-                handler.name,
-                LABELS[handler.origin],
-                handler.runtime,
-                call.position,
-                call.outcome,
-                round(call.duration_ms, 3),
-                handler.digest,
-                call.phase,
-                call.strict,
-                call.message,
-                redact.result(call.would.result if call.would else call.result, kind.result),
-                call.stderr,
-                would_record(call),
-            )
+        return CallRecord(
+            f"{event.event_id}.{call.position}{call.phase[:1]}",
+            event.event_id,
+            kind.name,
+            self._now(),
+            handler.name,
+            LABELS[handler.origin],
+            handler.runtime,
+            call.position,
+            call.outcome,
+            _milliseconds(call.duration_ms),
+            handler.digest,
+            call.phase,
+            call.strict,
+            call.message,
+            redact.result(call.would.result if call.would else call.result, kind.result),
+            call.stderr,
+            would_record(call),
         )
 
     def end(self, event: Event, fired: Fired, duration_ms: float) -> None:
         try:
-            self._end(event, fired, duration_ms)
+            line = self._encode(self._end_record(event, fired, duration_ms)) + b"\n"
         except NOT_ENCODABLE as error:
             self._warn_not_encodable(error)
-        self._flush()
+            line = b""
+        self._write(line)
 
-    def _end(self, event: Event, fired: Fired, duration_ms: float) -> None:
+    def _end_record(self, event: Event, fired: Fired, duration_ms: float) -> EndRecord:
         kind = BY_PAYLOAD[type(event)]
-        self._add(
-            EndRecord(
-                event.event_id,
-                kind.name,
-                self._clock.now(),
-                fired.ok,
-                round(duration_ms, 3),
-                fired.stopped,
-                fired.reason,
-                redact.result(fired.result, kind.result),
-                fired.warnings,
-            )
+        return EndRecord(
+            event.event_id,
+            kind.name,
+            self._now(),
+            fired.ok,
+            _milliseconds(duration_ms),
+            fired.stopped,
+            fired.reason,
+            redact.result(fired.result, kind.result),
+            fired.warnings,
         )
 
     def close(self) -> None:
-        self._flush()
-        if self._fd >= 0:
-            os.close(self._fd)
-            self._fd = -1
-
-    def _add(self, record: msgspec.Struct) -> None:
-        line = self._encode(record) + b"\n"
+        self._write(b"")
         with self._lock:
-            self._waiting.append(line)
+            self._close_segment()
 
-    def _flush(self) -> None:
+    def _write(self, line: bytes) -> None:
+        """Write the lines that wait, and `line`, in one write."""
         with self._lock:
-            lines, self._waiting = b"".join(self._waiting), []
-            self._flushed = now = self._clock.monotonic()
-            if not lines or self._broken:
+            if self._waiting:
+                line = b"".join((*self._waiting, line))
+                self._waiting.clear()
+            self._flushed = now = self._monotonic()
+            if not line or (self._failed_at is not None and now - self._failed_at < RETRY_AFTER_SECONDS):
                 return
-            self._unchecked_bytes += len(lines)
+            self._unchecked_bytes += len(line)
             due = now - self._checked > CHECK_AFTER_SECONDS or self._unchecked_bytes > self._segment_bytes // 100
             try:
                 if self._fd < 0 or (due and self._needs_new_segment()):
                     self._open_segment()
-                if (done := os.write(self._fd, lines)) < len(lines):
-                    _write_all(self._fd, lines[done:])
+                if (done := os.write(self._fd, line)) < len(line):
+                    _write_all(self._fd, line[done:])
+                self._failed_at = None
             except (OSError, SamuelError) as error:
                 self._fail(f"{error}")
 
@@ -190,9 +195,7 @@ class Journal:
         return now.st_size > self._segment_bytes or not now.st_nlink
 
     def _open_segment(self) -> None:
-        if self._fd >= 0:
-            os.close(self._fd)
-            self._fd = -1
+        self._close_segment()
         above = make_dirs_inside(self._root, *self._parts[:-1], mode=0o755)
         try:
             _write_gitignore(above)
@@ -203,25 +206,38 @@ class Journal:
             self._fd = _open_newest(directory, self._segment_bytes)
             if self._fd < 0:
                 _drop_oldest(directory, self._total_bytes - self._segment_bytes)
-                name = next_name(oldest_first(directory), iso(self._clock.now()))
+                name = next_name(oldest_first(directory), iso(self._now()))
                 self._fd = os.open(name, APPEND | os.O_CREAT | os.O_EXCL, 0o600, dir_fd=directory)
         finally:
             os.close(directory)
 
+    def _close_segment(self) -> None:
+        if self._fd >= 0:
+            os.close(self._fd)
+            self._fd = -1
+
     def _digest(self, context: Any) -> str:
-        # The same context goes with many events: digest it once.
-        if self._last_context[0] is not context:
-            self._last_context = (context, hashlib.sha256(self._encode(context)).hexdigest()[:16])
-        return self._last_context[1]
+        # The same context goes with many events: digest it once. Read once: another thread may have another one.
+        last = self._last_context
+        if last[0] is not context:
+            last = self._last_context = (context, hashlib.sha256(self._encode(context)).hexdigest()[:16])
+        return last[1]
 
     def _warn_not_encodable(self, error: Exception) -> None:
         """An event or a result is not plain data. The event goes on, and so does the journal."""
         self._warn(f"the journal leaves out a record that cannot be encoded: {type(error).__name__}: {error}")
 
     def _fail(self, why: str) -> None:
-        if not self._broken:
-            self._broken = True
+        self._failed_at = self._flushed
+        self._close_segment()  # the next one that can be opened ends a torn line
+        if not self._has_warned:
+            self._has_warned = True
             self._warn(f"the journal cannot be written: {why}")
+
+
+def _milliseconds(duration_ms: float) -> float:
+    """To the microsecond. `round` takes three times as long."""
+    return int(duration_ms * 1000 + 0.5) / 1000
 
 
 def _write_gitignore(directory: int) -> None:

@@ -21,7 +21,8 @@ from samuel.bridges.process.table import process_bridge
 from samuel.events import AgentInvoke
 from samuel.files.inside import make_dirs_inside
 from samuel.loop.workplace import Workplace
-from samuel.process.environment import BRIDGED, PINNED
+from samuel.process.environment import BRIDGED
+from samuel.process.passed import PINNED
 
 BRIDGE, HOMES = "bridge", "homes"
 REQUIRED = "required"

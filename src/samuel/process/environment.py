@@ -12,24 +12,12 @@ import re
 from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 
-DEFAULT_PATH = "/usr/local/bin:/usr/bin:/bin"
+from samuel.process.passed import PASSED, PASSED_PREFIXES
 
-PASSED = frozenset(
-    (
-        *("PATH", "HOME", "USER", "LOGNAME", "SHELL", "TMPDIR"),
-        *("LANG", "LANGUAGE", "TZ", "TERM", "NO_COLOR"),
-        *("SSL_CERT_FILE", "SSL_CERT_DIR"),
-        *("http_proxy", "https_proxy", "no_proxy", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY"),
-        "__CF_USER_TEXT_ENCODING",  # macOS: without it some programs ask a system service at every start
-    )
-)
-PASSED_PREFIXES = ("LC_", "XDG_", "SAMUEL_")
+DEFAULT_PATH = "/usr/local/bin:/usr/bin:/bin"
 
 TRUST = "SAMUEL_TRUST"
 TRUST_WITHHELD = "SAMUEL_TRUST_WITHHELD"  # set in its place, so that a refusal can say why
-
-PINNED = "SAMUEL_PINNED"
-"""Set for the hooks of a run's agent: a digest of what decides about tool calls, as it was when the run began."""
 
 BRIDGED = "SAMUEL_BRIDGED"
 """Set for the agent of a run whose tool calls the run puts to the hooks, so that another bridge need not."""

@@ -44,6 +44,7 @@ _PYTHONS = ("python", "pypy")
 
 _Key = tuple[str, int, int, int, int, str, str]
 _commands: dict[_Key, list[str]] = {}
+_MOST_COMMANDS = 1000
 
 
 class Shebang(NamedTuple):
@@ -68,7 +69,10 @@ def command(file: str | Path, *args: str, path: str, pycache: str, cache_dir: Pa
     key = (name, status.st_mtime_ns, status.st_ctime_ns, status.st_size, status.st_ino, path, pycache)
     start = _commands.get(key)
     if start is None:
-        start = _commands[key] = _resolve(name, status, path, pycache, cache_dir)
+        start = _resolve(name, status, path, pycache, cache_dir)
+        if len(_commands) >= _MOST_COMMANDS:  # files that changed, in a process that stays
+            _commands.clear()
+        _commands[key] = start
     return [*start, *args]
 
 

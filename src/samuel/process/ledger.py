@@ -35,11 +35,12 @@ class Ledger:
         self.undead: set[int] = set()  # killed, but not gone when we stopped waiting: to reap later
         self.linux = procfs.available()
         self._subreaper = False
-        self._prefix = f"{os.environ.get(MARK, '')}{os.getpid():x}-{os.urandom(4).hex()}"
+        # What the marks of all calls of this process begin with.
+        self.prefix = f"{os.environ.get(MARK, '')}{os.getpid():x}-{os.urandom(4).hex()}"
         self._count = itertools.count(1)
 
     def new_mark(self) -> str:
-        return f"{self._prefix}-{next(self._count):x}/"
+        return f"{self.prefix}-{next(self._count):x}/"
 
     def enter(self) -> None:
         """Something is being started or ended: until `leave`, other threads take no child for a stray."""

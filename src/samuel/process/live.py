@@ -57,14 +57,17 @@ def enclosing(directory: Path) -> str:
     return next(iter(all_enclosing(directory)), "")
 
 
-def all_enclosing(directory: Path) -> list[str]:
-    """The names of all runs and sessions that this process was started below, or may have been, nearest first."""
+def all_enclosing(directory: Path, pid: int = 0) -> list[str]:
+    """The names of all runs and sessions that a process was started below, or may have been, nearest first.
+
+    The process is this one, or `pid`, which is in the same process namespace.
+    """
     here = _namespace()
     entries = list(_entries(directory))
     if not entries:
         return []
     visible = {entry.pid: entry for _, entry in entries if entry.namespace == here}
-    above = [visible[pid] for pid in procfs.ancestors() if pid in visible]
+    above = [visible[parent] for parent in procfs.ancestors(pid) if parent in visible]
     names = [entry.name for entry in above if entry.alive]
     if here not in ("", _INITIAL):
         names += [entry.name for file, entry in entries if entry.namespace != here and _is_locked(file)]

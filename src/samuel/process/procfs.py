@@ -81,26 +81,26 @@ def with_descendants(pids: list[int]) -> list[int]:
 def stat(pid: int) -> Stat | None:
     """None when the process is gone. A zombie still has its stat."""
     # The name before the last `)` may itself hold spaces and brackets.
-    fields = _read(f"/proc/{pid}/stat").rpartition(b") ")[2].split(maxsplit=4)
+    fields = read(f"/proc/{pid}/stat").rpartition(b") ")[2].split(maxsplit=4)
     return Stat(fields[0].decode(), *map(int, fields[1:4])) if len(fields) > 3 else None
 
 
 def born(pid: int) -> int:
     """When it started, in ticks since the machine did; 0 when it is gone. With its number this is one process."""
-    fields = _read(f"/proc/{pid}/stat").rpartition(b") ")[2].split()
+    fields = read(f"/proc/{pid}/stat").rpartition(b") ")[2].split()
     return int(fields[19]) if len(fields) > 19 else 0
 
 
 def cpu_seconds(pid: int) -> float:
     """The CPU time of a process and of those of its children that it has waited for; 0 when it is gone."""
-    fields = _read(f"/proc/{pid}/stat").rpartition(b") ")[2].split()
+    fields = read(f"/proc/{pid}/stat").rpartition(b") ")[2].split()
     return sum(map(int, fields[11:15])) / os.sysconf("SC_CLK_TCK") if len(fields) > 14 else 0.0
 
 
-def ancestors() -> list[int]:
-    """The processes above this one, the nearest first; those of another pid namespace cannot be seen."""
+def ancestors(below: int = 0) -> list[int]:
+    """The processes above `below` (0: this one), nearest first; those of another pid namespace are not seen."""
     pids: list[int] = []
-    pid = os.getppid()
+    pid = parent.parent if below and (parent := stat(below)) else 0 if below else os.getppid()
     while pid > 0 and pid not in pids:
         pids.append(pid)
         status = stat(pid)
@@ -117,10 +117,10 @@ def _environ(pid: int) -> bytes:
     # In the middle of an exec a process has neither arguments nor environment, for as long as it takes to load the
     # new program. One that was really started without an environment has arguments.
     for _ in range(100):
-        if environ := _read(f"/proc/{pid}/environ"):
+        if environ := read(f"/proc/{pid}/environ"):
             return environ
-        if _read(f"/proc/{pid}/cmdline"):
-            return _read(f"/proc/{pid}/environ")  # again: the exec may have ended between the two
+        if read(f"/proc/{pid}/cmdline"):
+            return read(f"/proc/{pid}/environ")  # again: the exec may have ended between the two
         if (now := stat(pid)) is None or now.dead:
             break
         time.sleep(0.0005)
@@ -128,10 +128,11 @@ def _environ(pid: int) -> bytes:
 
 
 def _pids(path: str) -> list[int]:
-    return [int(pid) for pid in _read(path).split()]
+    return [int(pid) for pid in read(path).split()]
 
 
-def _read(path: str) -> bytes:
+def read(path: str) -> bytes:
+    """The content of a file of /proc; b"" if it cannot be read."""
     # Bare descriptors: a file object costs as much again as the read, and this is on the path of every call.
     try:
         fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
@@ -148,19 +149,14 @@ def _read(path: str) -> bytes:
         os.close(fd)
 
 
-def carrying(name: str, value: str) -> list[int]:
-    """Every process of ours with this variable in its environment. It looks at all of /proc: for rare moments."""
+def carrying(name: str, value: str, *, prefix: bool = False) -> list[int]:
+    """Every process of ours with this variable in its environment, or with one whose value begins so.
+
+    It looks at all of /proc: for rare moments.
+    """
     try:
         pids = [int(entry) for entry in os.listdir("/proc") if entry.isdecimal()]
     except OSError:
         return []
-    variable = f"{name}={value}".encode()
-    carriers = []
-    for pid in pids:
-        try:
-            with open(f"/proc/{pid}/environ", "rb") as file:
-                if variable in file.read().split(b"\0"):
-                    carriers.append(pid)
-        except OSError:  # gone, or another user's
-            continue
-    return carriers
+    variable = f"\0{name}={value}{'' if prefix else chr(0)}".encode()
+    return [pid for pid in pids if variable in b"\0" + read(f"/proc/{pid}/environ") + b"\0"]

@@ -20,7 +20,7 @@ from samuel.process.spawn import run
 CACHE = "interpreters"
 _ASK = "import sys; sys.stdout.write(sys.executable)"
 _TIMEOUT = 30.0
-_STEERING = ("PYENV_VERSION", "PYENV_ROOT", "ASDF_PYTHON_VERSION", "ASDF_DATA_DIR", "ASDF_DIR")
+STEERING = ("PYENV_VERSION", "PYENV_ROOT", "ASDF_PYTHON_VERSION", "ASDF_DATA_DIR", "ASDF_DIR")
 
 _interpreters: dict[str, str] = {}
 
@@ -58,11 +58,11 @@ def _key(shim: str) -> str:
         os.path.expanduser("~/.tool-versions"),  # asdf
     )
     files = [signature_if_exists(file) for file in steering]
-    return json.dumps([shim, files, [os.environ.get(name, "") for name in _STEERING]])
+    return json.dumps([shim, files, [os.environ.get(name, "") for name in STEERING]])
 
 
 def _ask(shim: str, path: str) -> str:
-    env = environment.clean({"PATH": path}, pass_names=_STEERING)
+    env = environment.clean({"PATH": path}, pass_names=STEERING)
     finished = run([shim, "-I", "-c", _ASK], cwd="/", env=env, timeout=_TIMEOUT, output_limit=4096)
     python = os.fsdecode(finished.stdout).strip()
     if (

@@ -63,9 +63,12 @@ def kill_all() -> None:
             _signal_group(pid, signal.SIGKILL)
 
 
-def end_leftovers(name: str, value: str) -> int:
-    """Kill what an earlier process of ours, now dead, left running: all that carry this variable; how many."""
-    left = [pid for pid in procfs.carrying(name, value) if pid != os.getpid()]
+def end_leftovers(name: str, value: str, *, prefix: bool = False) -> int:
+    """Kill what an earlier process of ours, now dead, left running; how many.
+
+    These are all that carry this variable, or one whose value begins so.
+    """
+    left = [pid for pid in procfs.carrying(name, value, prefix=prefix) if pid != os.getpid()]
     for pid in left:
         _signal(pid, signal.SIGKILL)
     return len(left)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -24,10 +24,12 @@ from samuel.process.output import last_line
 from samuel.process.reason import NotRunnable
 from samuel.process.walls.limits import DEFAULT, ProcessLimits
 from samuel.process.walls.walls import NotGranted
+from samuel.process.walls.warm import LauncherGone
 from samuel.runtimes.base import Reply
 from samuel.runtimes.client_calls import call_client_hook
-from samuel.runtimes.confined import Confinement
+from samuel.runtimes.confined import Confinement, WarmLauncher
 from samuel.runtimes.results import decode
+from samuel.runtimes.warm_pool import AllBusy, WarmPool
 
 NO_MANIFEST = "it has no manifest, so it may use only its own files and what `samuel plugin add --grant` gave it"
 
@@ -59,6 +61,9 @@ class ExecRuntime:
         self._pycache = str(cache / "pycache")
         self._limit = output_limit
         self._confinement = Confinement(root, cache, walls, limits)
+        self._launchers: WarmPool[WarmLauncher] = WarmPool()
+        self._called: set[Hashable] = set()  # by keys of launchers
+        self._without_launcher: set[Hashable] = set()  # where none could be started
 
     def call(self, handler: Handler, event: Event, timeout: float) -> Reply:
         if handler.client_event:
@@ -79,14 +84,52 @@ class ExecRuntime:
 
     def _run(self, handler: Handler, event: Event, timeout: float) -> spawn.Finished:
         argv = self._command(handler, self._environment["PATH"], self._pycache)
-        return self._spawn(argv, self._environment, handler, event, timeout)
+        env = self._variables(self._environment, handler, event, timeout)
+        return self._spawn(argv, env, _encoded_payload(handler, event), timeout)
 
     def _walled(self, handler: Handler, package: Package, event: Event, timeout: float) -> spawn.Finished:
         walls = self._confinement
         argv = self._command(handler, walls.path, walls.pycache(package))
+        env = self._variables(walls.environment(package, argv[0]), handler, event, timeout)
+        stdin = _encoded_payload(handler, event)
+        if (finished := self._launched(package, argv, env, stdin, timeout)) is not None:
+            return finished
         with walls.walled(package, argv) as command:
-            env = walls.environment(package, argv[0])
-            return self._spawn(command.argv, env, handler, event, timeout, command.pass_fds)
+            return self._spawn(command.argv, env, stdin, timeout, command.pass_fds)
+
+    def _launched(
+        self, package: Package, argv: Sequence[str], env: Mapping[str, str], stdin: bytes, timeout: float
+    ) -> spawn.Finished | None:
+        """Run a script by a launcher within its walls; None if walls are to be made for this call.
+
+        That is so for the first call, since most commands of Samuel make only one, and a launcher costs more; and
+        for calls that come while all launchers are busy.
+        """
+        walls = self._confinement
+        if not walls.has_launcher:
+            return None
+        key = walls.launcher_key(package, argv[0])
+        if key not in self._called or key in self._without_launcher:
+            self._called.add(key)
+            return None
+        try:
+            warm = self._launchers.take(key, lambda: walls.start_launcher(package, argv[0]), wait=0)
+        except AllBusy:
+            return None
+        except NotGranted:
+            raise
+        except NotRunnable:
+            self._without_launcher.add(key)
+            return None
+        try:
+            return warm.launcher.run(argv, env=env, stdin=stdin, timeout=timeout, output_limit=self._limit)
+        except LauncherGone:
+            return None
+        finally:
+            if warm.launcher.over:
+                self._launchers.discard(key, warm)
+            else:
+                self._launchers.give_back(key, warm)
 
     def _command(self, handler: Handler, path: str, pycache: str) -> list[str]:
         arguments = (handler.entry,) if handler.entry else handler.arguments
@@ -99,20 +142,23 @@ class ExecRuntime:
         self,
         argv: Sequence[str],
         env: Mapping[str, str],
-        handler: Handler,
-        event: Event,
+        stdin: bytes,
         timeout: float,
         pass_fds: Sequence[int] = (),
     ) -> spawn.Finished:
         return spawn.run(
             argv,
             cwd=self._root,
-            env={**env, **self._client_variables(handler), **call_variables(event, self._clock.now() + timeout)},
-            stdin=_encoded_payload(handler, event),
+            env=env,
+            stdin=stdin,
             timeout=timeout,
             output_limit=self._limit,
             pass_fds=pass_fds,
         )
+
+    def _variables(self, env: Mapping[str, str], handler: Handler, event: Event, timeout: float) -> dict[str, str]:
+        deadline = self._clock.now() + timeout
+        return {**env, **self._client_variables(handler), **call_variables(event, deadline)}
 
     def _client_variables(self, handler: Handler) -> dict[str, str]:
         """What an agent sets for its hooks, for a hook that was written for it."""
@@ -121,7 +167,8 @@ class ExecRuntime:
         return {FORMATS[handler.dialect].project_variable: self._root, **handler.env}
 
     def close(self) -> None:
-        pass
+        for warm in self._launchers.close():
+            warm.close()
 
     def _reply(self, handler: Handler, event: Event, finished: spawn.Finished, timeout: float) -> Reply:
         stderr = finished.stderr.decode("utf-8", "replace")

@@ -10,7 +10,7 @@ a line for each call and replies to each with one line:
     {"hook": "<subcommand>", "payload": {...}}
     {"result": {...}}  or  {"error": "what went wrong"}
 
-A call that comes while another one runs takes a further container, which is kept too. After a timeout, a crash or
+Calls that come while others run take further containers, as `warm_pool` has it. After a timeout, a crash or
 an invalid reply the container is removed, and the next call starts a new one. It is also removed when a granted
 path was replaced, because the container would still see the old file.
 """
@@ -48,6 +48,7 @@ from samuel.runtimes.base import Reply
 from samuel.runtimes.confined import grants
 from samuel.runtimes.exec import call_variables, ending
 from samuel.runtimes.results import decode
+from samuel.runtimes.warm_pool import MOST, AllBusy, WarmPool
 
 SERVE = "serve"
 
@@ -89,7 +90,7 @@ class _WarmContainer:
         self._held = held
         self._fresh = launch.direct  # its first line is not a reply to a request
 
-    def is_current(self) -> bool:
+    def is_usable(self) -> bool:
         """True if it still runs, and if no path was replaced since it was mounted."""
         return not self.conversation.stale and all(_place(path) == was for path, was in self._places.items())
 
@@ -129,7 +130,7 @@ class OciRuntime:
         self._clock = clock
         self._lock = threading.Lock()
         self._engine: tuple[Engine, tuple[str, ...]] | None = None
-        self._idle: dict[Package, list[_WarmContainer]] = {}
+        self._containers: WarmPool[_WarmContainer] = WarmPool()
 
     def call(self, handler: Handler, event: Event, timeout: float) -> Reply:
         package = handler.package
@@ -145,10 +146,7 @@ class OciRuntime:
             return Reply(Outcome.NOT_STARTED, message=str(error))
 
     def close(self) -> None:
-        with self._lock:
-            idle, self._idle = self._idle, {}
-        containers = [container for idle_containers in idle.values() for container in idle_containers]
-        if containers:
+        if containers := self._containers.close():
             with ThreadPoolExecutor(len(containers)) as threads:
                 list(threads.map(_WarmContainer.close, containers))
 
@@ -189,7 +187,11 @@ class OciRuntime:
     def _ask(self, package: Package, subcommand: str, event: Event, timeout: float) -> Reply:
         until = time.perf_counter() + timeout
         line = _encode(ContainerRequest(subcommand, msgspec.Raw(_encode(event)))) + b"\n"
-        container = self._take(package) or self._start(package, timeout)
+        try:
+            container = self._containers.take(package, lambda: self._start(package, timeout), timeout)
+        except AllBusy:
+            why = f"{MOST} calls of its containers were under way, and none ended within {timeout:g}s"
+            return Reply(Outcome.NOT_STARTED, message=why)
         keep = False
         try:
             container_reply = container.ask(line, until, self._limit)
@@ -197,20 +199,10 @@ class OciRuntime:
             keep = not container.conversation.over and reply.outcome is not Outcome.BAD_OUTPUT
         finally:
             if keep:
-                with self._lock:
-                    self._idle.setdefault(package, []).append(container)
+                self._containers.give_back(package, container)
             else:
-                container.close()
+                self._containers.discard(package, container)
         return reply
-
-    def _take(self, package: Package) -> _WarmContainer | None:
-        while True:
-            with self._lock:
-                idle = self._idle.get(package)
-                container = idle.pop() if idle else None
-            if container is None or container.is_current():
-                return container
-            container.close()
 
     def _start(self, package: Package, timeout: float) -> _WarmContainer:
         with ExitStack() as held:

@@ -1,16 +1,16 @@
 """Runs third-party Python hooks in worker processes, so that they can be killed at their deadline.
 
-Each directory of hooks, plugin and distribution has workers of its own. A worker runs one call at a time; two
-calls at the same time take two workers. An idle worker is kept for the next call. After a kill or a crash the next
-call starts a new one.
+Each directory of hooks, plugin and distribution has workers of its own. A worker runs one call at a time, and is
+kept for the next one (`warm_pool`). After a kill or a crash the next call starts a new one.
 """
 
 from __future__ import annotations
 
 import os
 import sys
-import threading
-from collections.abc import Mapping
+import time
+from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -30,7 +30,8 @@ from samuel.runtimes.base import Reply
 from samuel.runtimes.confined import NEEDED, SAMUEL, Confinement, Stamp
 from samuel.runtimes.exec import ending
 from samuel.runtimes.results import decode
-from samuel.runtimes.worker import WorkerRequest
+from samuel.runtimes.warm_pool import MOST, AllBusy, WarmPool
+from samuel.runtimes.worker import WorkerReply, WorkerRequest
 
 _encode = msgspec.json.Encoder().encode
 
@@ -50,6 +51,7 @@ class _DecodedReply(msgspec.Struct):
 
 
 _decode_reply = json_decoder(_DecodedReply)
+_STALE = _encode(WorkerReply(stale=True)) + b"\n"
 
 
 class _WorkerOwner(NamedTuple):
@@ -65,6 +67,13 @@ class _Worker(NamedTuple):
 
     conversation: Conversation
     stamp: Stamp = ()  # of the paths in its walls when it was started
+    stamp_now: Callable[[], Stamp] = tuple
+
+    def is_usable(self) -> bool:
+        return self.stamp == self.stamp_now() and not self.conversation.stale
+
+    def close(self) -> None:
+        self.conversation.close()
 
 
 class PythonRuntime:
@@ -85,8 +94,7 @@ class PythonRuntime:
         self._limit = output_limit
         self._pycache = str(cache / "pycache")
         self.confinement = Confinement(root, cache, walls, limits)  # discovery uses it too
-        self._lock = threading.Lock()
-        self._idle: dict[str, list[_Worker]] = {}
+        self._workers: WarmPool[_Worker] = WarmPool()
 
     def call(self, handler: Handler, event: Event, timeout: float) -> Reply:
         if handler.path and not os.path.exists(handler.path):  # also when a worker still has it loaded
@@ -107,41 +115,35 @@ class PythonRuntime:
         return self._ask(_WorkerOwner(worker, package, asking=True), WorkerRequest(target), timeout)
 
     def close(self) -> None:
-        with self._lock:
-            idle, self._idle = self._idle, {}
-        for workers in idle.values():
-            for worker in workers:
-                worker.conversation.close()
+        for worker in self._workers.close():
+            worker.close()
 
     def _ask(self, owner: _WorkerOwner, request: WorkerRequest, timeout: float) -> Reply:
+        until = time.perf_counter() + timeout
         try:
-            worker = self._take(owner)
+            worker = self._workers.take(owner.name, lambda: self._start(owner), timeout)
+        except AllBusy:
+            why = f"{MOST} calls of hooks like it were under way, and none ended within {timeout:g}s"
+            return Reply(Outcome.NOT_STARTED, message=why)
         except NotGranted as error:
             return Reply(Outcome.REFUSED, message=str(error))
         except NotRunnable as error:
             return Reply(Outcome.NOT_STARTED, message=str(error))
         try:
-            worker_reply = worker.conversation.ask(_encode(request) + b"\n", timeout=timeout, limit=self._limit)
+            left = until - time.perf_counter()
+            worker_reply = worker.conversation.ask(_encode(request) + b"\n", timeout=left, limit=self._limit)
         except BaseException:
-            worker.conversation.close()
+            self._workers.discard(owner.name, worker)
             raise
-        if not worker.conversation.over:
-            with self._lock:
-                self._idle.setdefault(owner.name, []).append(worker)
+        if worker.conversation.over or worker_reply.answer == _STALE:
+            self._workers.discard(owner.name, worker)
+        else:
+            self._workers.give_back(owner.name, worker)
+        if worker_reply.answer == _STALE:  # nothing was called: a new worker loads what changed
+            return self._ask(owner, request, until - time.perf_counter())
         return self._reply(worker_reply, timeout)
 
-    def _take(self, owner: _WorkerOwner) -> _Worker:
-        walled_package = owner.package if not owner.asking else None
-        stamp = self.confinement.stamp(walled_package) if walled_package else ()
-        while True:
-            with self._lock:
-                idle = self._idle.get(owner.name)
-                worker = idle.pop() if idle else None
-            if worker is None:
-                break
-            if worker.stamp == stamp and not worker.conversation.stale:
-                return worker
-            worker.conversation.close()
+    def _start(self, owner: _WorkerOwner) -> _Worker:
         if owner.package is None:
             argv = [sys.executable, "-P", "-X", f"pycache_prefix={self._pycache}", "-c", START, SAMUEL, NEEDED]
             return _Worker(Conversation(argv, cwd=self._root, env=self._environment))
@@ -156,7 +158,8 @@ class PythonRuntime:
             cwd = walls.inside(package, asking=owner.asking).root
             env = walls.environment(package, argv[0])
             fds, release = command.pass_fds, command.release
-            return _Worker(Conversation(command.argv, cwd=cwd, env=env, pass_fds=fds, after=release), stamp)
+            conversation = Conversation(command.argv, cwd=cwd, env=env, pass_fds=fds, after=release)
+            return _Worker(conversation, stamp, tuple if owner.asking else partial(walls.stamp, package))
 
     def _owner_of(self, handler: Handler) -> _WorkerOwner:
         """The owner of the worker for a handler: its directory, plugin or distribution.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -33,11 +34,13 @@ class Runtimes(Mapping[str, Runtime]):
     def __init__(self, setting: Setting) -> None:
         self._setting = setting
         self._created: dict[str, Runtime] = {}
+        self._lock = threading.Lock()
 
     def __getitem__(self, name: str) -> Runtime:
-        if name not in self._created:
-            self._created[name] = TABLE[name](self._setting)
-        return self._created[name]
+        with self._lock:  # two threads must not create two: the processes of one of them would never be ended
+            if name not in self._created:
+                self._created[name] = TABLE[name](self._setting)
+            return self._created[name]
 
     def __iter__(self) -> Iterator[str]:
         return iter(TABLE)

@@ -27,6 +27,7 @@ from samuel.files.json import InvalidJson
 from samuel.hooks.decorator import MARK, declarations
 from samuel.process.ledger import any_child
 from samuel.process.tree import Tree, own_all_children
+from samuel.runtimes.loaded_files import LoadedFiles
 from samuel.runtimes.results import encode
 
 
@@ -46,6 +47,7 @@ class WorkerReply(msgspec.Struct, omit_defaults=True):
     result: msgspec.Raw = msgspec.Raw(b"{}")
     crash: str = ""
     bad: str = ""
+    stale: bool = False  # nothing was called, since a loaded file has changed: ask a new worker
 
 
 def main() -> None:
@@ -58,10 +60,12 @@ def main() -> None:
         pass
     threading.Thread(target=_end_with_parent, args=(requests,), daemon=True).start()
     loaded: dict[str, Any] = {}
+    files = LoadedFiles()
     decode, encode_answer = json_decoder(WorkerRequest), msgspec.json.Encoder().encode
     with open(requests, "rb", closefd=False) as lines:
         for line in lines:
-            answer = _handle(decode(line), loaded)
+            answer = WorkerReply(stale=True) if files.changed() else _handle(decode(line), loaded)
+            files.note()
             sys.stdout.flush()
             sys.stderr.flush()
             _write(answers, encode_answer(answer) + b"\n")

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from samuel.cli.emit_fast import answered_without_engine
+from samuel.emit.without_engine import answered_without_engine
 
 GUARD = """#!/bin/sh
 input=$(cat)

@@ -31,14 +31,25 @@ PIDS = 256  # processes of one plugin's container
 
 SAFER = ("--security-opt=no-new-privileges", "--security-opt=label=disable", "--cap-drop=all")
 
-_CLIENT = (
+CLIENT_VARIABLES = (
     *("DOCKER_HOST", "DOCKER_CONTEXT", "DOCKER_CONFIG", "DOCKER_CERT_PATH", "DOCKER_TLS_VERIFY"),
     *("CONTAINER_HOST", "CONTAINERS_CONF", "CONTAINERS_STORAGE_CONF", "CONTAINERS_REGISTRIES_CONF"),
     *("REGISTRY_AUTH_FILE", "DBUS_SESSION_BUS_ADDRESS"),
 )
 # These mean this machine, or would act on the client instead of what is inside: the image has its own.
 _OURS = frozenset(
-    ("PATH", "HOME", "USER", "LOGNAME", "SHELL", "TMPDIR", "SSL_CERT_FILE", "SSL_CERT_DIR", "GODEBUG", *_CLIENT)
+    (
+        "PATH",
+        "HOME",
+        "USER",
+        "LOGNAME",
+        "SHELL",
+        "TMPDIR",
+        "SSL_CERT_FILE",
+        "SSL_CERT_DIR",
+        "GODEBUG",
+        *CLIENT_VARIABLES,
+    )
 )
 _OURS_PREFIXES = ("LD_", "DYLD_", "XDG_", "DOCKER_", "CONTAINER", "_CONTAINERS_", "BUILDAH_", "STORAGE_")
 
@@ -123,7 +134,7 @@ def find(host: Mapping[str, str]) -> Engine | None:
     chosen = host.get(CHOICE)
     programs = (interpreter.look_up(name, path) for name in PROGRAMS if not chosen or name == chosen)
     program = next((program for program in programs if program), None)
-    return Engine(program, environment.clean(base=host, pass_names=_CLIENT)) if program else None
+    return Engine(program, environment.clean(base=host, pass_names=CLIENT_VARIABLES)) if program else None
 
 
 def missing_engine(host: Mapping[str, str]) -> str:

@@ -7,73 +7,64 @@ that an observer that fails never stops an agent.
 from __future__ import annotations
 
 import os
-import sys
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from samuel.cli import emit_fast
-from samuel.cli.emit_in_run import bridge_field, check_project, is_fired_by_run
-from samuel.cli.explained import explained
-from samuel.cli.json_input import parse_json, read_stdin
 from samuel.dialects.clients.client import DENIABLE, STOP, ClientAnswer, ClientReply, PayloadError
 from samuel.dialects.clients.table import client as client_named
 from samuel.dialects.clients.tools import native_result
 from samuel.dialects.yaml_context import event_from_context
+from samuel.emit.call import DENY, STDERR, STDOUT, EmitAnswer, EmitArguments
+from samuel.emit.host import EmitHost, failed, fire, lines, warnings_of
+from samuel.emit.in_run import bridge_field, check_project, is_fired_by_run
 from samuel.errors import SamuelError, UsageError
 from samuel.events import event_type
+from samuel.explained import explained
+from samuel.files.parsed_json import parse_json, within_limit
 from samuel.nearest import did_you_mean
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from samuel.app import App
-    from samuel.cli.command_context import CommandContext
     from samuel.dialects.clients.client import Client
     from samuel.dispatch.record import Fired
-    from samuel.events import Event
-
-DENY = 2  # the exit code that every client understands, for what cannot be answered any more
 
 RUN_VARIABLES = {"SAMUEL_RUN_ID": "run_id", "SAMUEL_TASK_ID": "task_id", "SAMUEL_ITERATION": "iteration"}
 
 
-def emit_for_client(
-    here: CommandContext, name: str, event_name: str, session: str | None, environment: str
-) -> int:
-    """Read the payload of a client's hook on stdin, fire the event, and print the client's answer."""
-    here.out.failure = DENY
-    client = client_named(name)
-    warnings: list[str] = []
-    if event_name not in (*client.events, *client.groups):
-        hint = did_you_mean(event_name, client.events, f"it has {', '.join(client.events)}")
-        raise UsageError(f"`{event_name}` is not an event of {client.title}", hint)
-    native_event = event_name
+def answer_client(words: Sequence[str], arguments: EmitArguments, data: bytes, host: EmitHost) -> EmitAnswer:
+    """Fire the event that the payload in `data` tells of; `words` is the command line, for the report of a bug."""
     try:
-        check_project(here.root)
-        payload = _payload()
-        native_event = client.event_of(event_name, payload)
-        context = _context(client, native_event, payload, session)
-        if context and is_fired_by_run(here.root, client.events[native_event], context):
+        client = client_named(arguments.client)
+        native_event = arguments.event
+        if native_event not in (*client.events, *client.groups):
+            hint = did_you_mean(native_event, client.events, f"it has {', '.join(client.events)}")
+            raise UsageError(f"`{native_event}` is not an event of {client.title}", hint)
+    except SamuelError as error:
+        return failed(error, DENY)
+    warnings: list[str] = []
+    try:
+        root = host.root()
+        check_project(root)
+        payload = _payload(data)
+        native_event = client.event_of(native_event, payload)
+        context = _context(client, native_event, payload, arguments.session)
+        if context and is_fired_by_run(root, client.events[native_event], context):
             context = {}
-        reply = _fire(here, client, context, environment, warnings) if context else ClientReply()
+        reply = _fire(host, client, context, arguments, warnings) if context else ClientReply()
     except KeyboardInterrupt:
         reply = _refused(client, native_event, SamuelError("interrupted"))
     except Exception as error:  # noqa: BLE001  the client has to be answered, whatever happens here
-        reply = _refused(client, native_event, explained(error, sys.argv[1:]))
-    if native_event not in client.events:
-        return _print(here, ClientAnswer(stderr=_text(reply)), warnings)
-    if client.events[native_event] not in DENIABLE:
-        here.out.failure = 0
-    return _print(here, client.answer(native_event, reply), warnings)
+        reply = _refused(client, native_event, explained(error, words))
+    return _answer(client, native_event, reply, warnings)
 
 
-def _payload() -> Mapping[str, Any]:
-    payload = parse_json(read_stdin(), "the payload on stdin")
+def _payload(data: bytes) -> Mapping[str, Any]:
+    payload = parse_json(within_limit(data, "stdin"), "the payload on stdin")
     if not isinstance(payload, dict):
         raise UsageError("the payload on stdin is not a JSON object")
     return payload
 
 
-def _context(client: Client, native_event: str, payload: Mapping[str, Any], session: str | None) -> dict[str, Any]:
+def _context(client: Client, native_event: str, payload: Mapping[str, Any], session: str) -> dict[str, Any]:
     """The context of the event; {} if there is nothing to fire."""
     if native_event not in client.events:  # one of the many under the name of a group
         return {}
@@ -92,29 +83,19 @@ def _context(client: Client, native_event: str, payload: Mapping[str, Any], sess
 
 
 def _fire(
-    here: CommandContext, client: Client, context: Mapping[str, Any], environment: str, warnings: list[str]
+    host: EmitHost, client: Client, context: Mapping[str, Any], arguments: EmitArguments, warnings: list[str]
 ) -> ClientReply:
     native_event = context["client_event"]
     event = event_from_context(event_type(client.events[native_event]), context)
-    before = emit_fast.deciding(here.root)
-    with here.open(environment=environment, ask=lambda _: None) as app:  # the client asks, if it can
-        fired, messages = _record(app, event)
-        emit_fast.remember(app, environment, before)
-        warnings += [*fired.warnings, *app.unasked_hooks(fired), *app.warnings]
+    with host.opened(arguments) as app:
+        unanswered = _refused(client, native_event, SamuelError("it ended before the hooks did"))
+        host.firing(app, event, _answer(client, native_event, unanswered))
+        fired, follow_ups = fire(app, event, None)
+        warnings += warnings_of(app, fired)
     result = native_result(client, context.get("tool_name", ""), fired.result)
-    if messages:
-        result["messages_to_user"] = [*(result.get("messages_to_user") or ()), *messages]
+    if follow_ups:
+        result["messages_to_user"] = [*(result.get("messages_to_user") or ()), *follow_ups]
     return _reply(client.events[native_event], fired, result, again=context.get("stop_hook_active") is True)
-
-
-def _record(app: App, event: Event) -> tuple[Fired, list[str]]:
-    """Fire the event, in its session if it has one; with a line for each follow-up action that hooks propose."""
-    if not isinstance(event.session_id, str):
-        return app.fire(event), []
-    from samuel.sessions.follow_up import describe
-
-    recorded = app.session_recorder(None).fire(event.session_id, event)
-    return recorded.fired, [describe(action) for action in recorded.follow_ups]
 
 
 def _reply(event_name: str, fired: Fired, result: dict[str, Any], *, again: bool) -> ClientReply:
@@ -145,11 +126,13 @@ def _text(reply: ClientReply) -> str:
     return "".join(f"{message}\n" for message in reply.result.get("messages_to_user", ()))
 
 
-def _print(here: CommandContext, answer: ClientAnswer, warnings: list[str]) -> int:
-    if answer.stdout:
-        print(answer.stdout, flush=True)
+def _answer(client: Client, native_event: str, reply: ClientReply, warnings: Sequence[str] = ()) -> EmitAnswer:
+    known_event = native_event in client.events
+    answer = client.answer(native_event, reply) if known_event else ClientAnswer(stderr=_text(reply))
+    output = [(STDOUT, f"{answer.stdout}\n")] if answer.stdout else []
     if answer.stderr:  # the model reads it: nothing but the reason
-        here.out.tell(answer.stderr.rstrip("\n"))
+        output += lines(STDERR, answer.stderr.rstrip("\n"))
     else:
-        here.out.warn(*warnings)
-    return answer.exit_code
+        output += lines(STDERR, *(f"warning: {warning}" for warning in warnings))
+    observed = known_event and client.events[native_event] not in DENIABLE
+    return EmitAnswer(answer.exit_code, tuple(output), 0 if observed else DENY)

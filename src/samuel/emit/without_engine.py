@@ -7,33 +7,31 @@ a fraction of the time, and nothing is recorded. In any doubt the engine decides
 
 from __future__ import annotations
 
-import io
 import json
 import marshal
 import os
 import sys
-from importlib import import_module
-from pathlib import Path
 
 from samuel.dialects.clients.client import SILENT
+from samuel.emit.call import EmitArguments
+from samuel.emit.fnv import fnv1a
+from samuel.emit.project_root import project_root
 from samuel.files import file_cache
 from samuel.files.survey import ITSELF, TooManyFiles, signature_if_exists, survey_place
-from samuel.hooks.match import holds
-from samuel.paths import CANARIES, Project, User, find_root, home_directory, home_problem
-from samuel.process.environment import PINNED
-from samuel.trust.repository import trust_key
+from samuel.process.passed import PINNED
+from samuel.trust.repository_identity import repository_identity
 from samuel.version import __version__
 
 TYPE_CHECKING = False  # `typing` is slow to import; type checkers know this name
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from pathlib import Path
     from typing import Any
 
     from samuel.app import App
     from samuel.dialects.clients.client import Client
     from samuel.events import EventType
 
-OPTIONS = ("--session", "--env", "--as")
 BEGIN = "SessionStart"
 TURNS = (BEGIN, "UserPromptSubmit", "SessionStop", "SessionEnd")
 
@@ -50,29 +48,36 @@ def answer_without_engine(arguments: list[str]) -> str | None:
     """What to print if no hook handles the event; None if one may, and then stdin is as it was."""
     if os.environ.get(PINNED):  # a run asks: it checks what it pinned, and counts what was judged
         return None
-    command = _understood(arguments)
-    if command is None or home_problem(home_directory()):
+    command = EmitArguments.plain(arguments)
+    home = os.environ.get("HOME", "")
+    if command is None or not os.path.isabs(home) or not os.path.isdir(home):
         return None
     try:
-        root, user = find_root(Path()), User.from_environment()
-        cached = file_cache.load(_file(root, user), marshal.loads, _stamp(root, user, command["--env"]))
-        if cached is None or not _as_it_was(cached["files"]):
+        root = project_root(os.getcwd())
+        cached = file_cache.load(_file(root, home), marshal.loads)
+        stamp = _stamp(root, home, command.environment)
+        if cached is None or cached["stamp"] != stamp or not as_it_was(cached["files"]):
             return None
-        client = _client(command["--as"]) if command["--as"] else None
+        client = client_module(command.client) if command.client else None
         data = b"" if sys.stdin is None or sys.stdin.isatty() else sys.stdin.buffer.read()
     except (OSError, TypeError, KeyError, ImportError, AttributeError):  # not ours, or no client
         return None
-    answer = _answer(data, command, client, cached, root)
+    answer = answer_unmatched(data, command, client, cached, root)
     if answer is None:
+        import io
+
         sys.stdin = io.TextIOWrapper(io.BytesIO(data))  # for the engine, as if it had not been read
     return answer
 
 
-def _answer(
-    data: bytes, command: Mapping[str, str], client: Client | None, cached: Mapping[str, Any], root: Path
+def answer_unmatched(
+    data: bytes, command: EmitArguments, client: Client | None, cached: Mapping[str, Any], root: str
 ) -> str | None:
     """What is printed if no hook handles the event; None if one may."""
-    event, session = command["event"], command["--session"] or os.environ.get("SAMUEL_SESSION_ID", "")
+    event, session = command.event, command.session or os.environ.get("SAMUEL_SESSION_ID", "")
+    known_name = cached["names"].get(client.events.get(event) if client else event)
+    if known_name is not None and known_name not in cached["events"]:  # a handler takes every event of this name
+        return None
     context = parsed(data)
     try:
         if client is not None:
@@ -87,14 +92,14 @@ def _answer(
     recipe = os.environ.get("SAMUEL_RECIPE", "")
     if _changes_a_session(name, named or bool(session), root):
         return None
-    if not unmatched(context, name, row, cached["names"], str(root), recipe):
+    if not unmatched(context, name, row, cached["names"], root, recipe):
         return None
     return str(client.answer(event, SILENT).stdout if client else row["empty"])
 
 
-def _changes_a_session(name: str, in_session: bool, root: Path) -> bool:
+def _changes_a_session(name: str, in_session: bool, root: str) -> bool:
     """Does this event change the stored session, whether hooks handle it or not?"""
-    return in_session and name in TURNS and (name == BEGIN or Project(root).sessions.exists())
+    return in_session and name in TURNS and (name == BEGIN or os.path.exists(f"{root}/.samuel/run/sessions"))
 
 
 def _say(text: str) -> None:
@@ -104,21 +109,9 @@ def _say(text: str) -> None:
         pass  # the reader of the output is gone
 
 
-def _understood(arguments: list[str]) -> dict[str, str] | None:
-    """The event and the options of a plain command line; None for anything else."""
-    command, words = dict.fromkeys(OPTIONS, ""), iter(arguments)
-    for word in words:
-        key = word if word in OPTIONS else "event"
-        value = next(words, "") if word in OPTIONS else word
-        if not value or value.startswith("-") or command.get(key):
-            return None
-        command[key] = value
-    return command if "event" in command else None
-
-
-def _client(name: str) -> Client:
+def client_module(name: str) -> Client:
     """The client with this name, without the table, which imports all of them."""
-    client: Client = import_module(f"samuel.dialects.clients.{name}").CLIENT
+    client: Client = __import__(f"samuel.dialects.clients.{name}", fromlist=["CLIENT"]).CLIENT
     return client
 
 
@@ -155,6 +148,10 @@ def unmatched(
             return False
     if context.get("recipe_name") is None and recipe:
         context["recipe_name"] = recipe
+    if not row["matches"]:
+        return True
+    from samuel.hooks.match import holds  # with regular expressions
+
     fields = {**context, "project_root": root, "extra": {**(context.get("extra") or {}), **context}}
     return not any(holds(match, fields.get) for match in row["matches"])
 
@@ -179,17 +176,20 @@ def _finite(text: str) -> float:
     return number
 
 
-def _file(root: Path, user: User) -> Path:
-    return user.state / "quick" / trust_key(root)
+def _file(root: str, home: str) -> str:
+    own = os.environ.get("XDG_STATE_HOME", "")  # the specification says to ignore a relative path
+    state = own if os.path.isabs(own) else f"{home}/.local/state"
+    return f"{state}/samuel/quick/{fnv1a(os.fsencode(root)):016x}"
 
 
-def _stamp(root: Path, user: User, environment: str) -> str:
-    """What the answer depends on apart from files."""
-    name = environment or os.environ.get("SAMUEL_ENV", "")
-    return repr((__version__, sys.version, str(root), str(user.home), name, os.environ.get("SAMUEL_TRUST", "")))
+def _stamp(root: str, home: str, environment: str) -> str:
+    """What the answer depends on apart from the files of hooks and settings."""
+    name, trust = environment or os.environ.get("SAMUEL_ENV", ""), os.environ.get("SAMUEL_TRUST", "")
+    return repr((__version__, sys.version, root, home, name, trust, repository_identity(root)))
 
 
-def _as_it_was(files: Mapping[str, Any]) -> bool:
+def as_it_was(files: Mapping[str, Any]) -> bool:
+    """Whether the files, and those in the directories, are still the same."""
     try:
         return all(survey_place(place) == before for place, before in files.items())
     except TooManyFiles:
@@ -201,6 +201,9 @@ def _as_it_was(files: Mapping[str, Any]) -> bool:
 
 def deciding(root: Path) -> dict[str, Any]:
     """The files that decide which hooks run, apart from hook files, as they were before the engine read them."""
+    from samuel.paths import CANARIES, Project, User
+    from samuel.trust.repository import trust_key
+
     project, user = Project(root), User.from_environment()
     agreed = user.state / "trust" / f"{trust_key(root)}.json"
     files = (project.config, user.config, project.lock, user.lock, agreed, user.state / CANARIES)
@@ -209,26 +212,33 @@ def deciding(root: Path) -> dict[str, Any]:
 
 def remember(app: App, environment: str, before: Mapping[str, Any]) -> None:
     """Keep what is needed to answer without the engine, if the answer depends on nothing but files."""
+    watched = app.index.watched_files
+    if watched is None or not is_settled(app):
+        return
+    root, home = str(app.paths.root), str(app.user.home)
+    cached = {"files": {**watched, **before}, "stamp": _stamp(root, home, environment)}
+    file = _file(root, home)
+    stored = file_cache.load(file, marshal.loads)
+    if isinstance(stored, dict) and all(stored.get(key) == value for key, value in cached.items()):
+        return  # the same files make the same filters; to compute them would resolve every chain
+    file_cache.save(file, {**cached, **filters(app)}, marshal.dumps)
+
+
+def is_settled(app: App) -> bool:
+    """Whether nothing is to be said about the project itself, whatever the event."""
+    return not (app.config.distributions or app.warnings or app.unasked_hooks())
+
+
+def filters(app: App) -> dict[str, Any]:
+    """What `answer_unmatched` needs: the filters of each event's handlers, and the spellings of the names."""
     from samuel.events.names import ALL, spellings
 
-    watched = app.index.watched_files
-    if watched is None or app.config.distributions or app.warnings or app.unasked_hooks():
-        return
-    files, stamp = {**watched, **before}, _stamp(app.paths.root, app.user, environment)
-    stored = file_cache.load(_file(app.paths.root, app.user), marshal.loads, stamp)
-    if isinstance(stored, dict) and stored.get("files") == files:
-        return  # the same files make the same filters; to compute them would resolve every chain
     rows = {
         name: row_of(chain.event, [step.handler.match for step in chain.steps])
         for name, chain in app.chains.items()
         if not chain.warnings and all(step.handler.match for step in chain.steps)
     }
-    cached = {
-        "files": files,
-        "names": {spelling: name for name in ALL for spelling in spellings(name)},
-        "events": rows,
-    }
-    file_cache.save(_file(app.paths.root, app.user), cached, marshal.dumps, stamp)
+    return {"names": {spelling: name for name in ALL for spelling in spellings(name)}, "events": rows}
 
 
 def row_of(event: EventType, matches: list[dict[str, Any]]) -> dict[str, Any]:

@@ -19,7 +19,8 @@ from samuel.dialects.clients.client import POST, PRE
 from samuel.errors import SamuelError
 from samuel.journal import EventRecord, newest_first
 from samuel.paths import Project
-from samuel.process.environment import BRIDGED, PINNED
+from samuel.process.environment import BRIDGED
+from samuel.process.passed import PINNED
 
 BRIDGE = "bridge"
 """The field of a payload that says who asked: the bridge of a run."""

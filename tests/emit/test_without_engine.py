@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from msgspec import UNSET
 from msgspec.structs import replace
 
-from samuel.cli.emit_fast import parsed, row_of, unmatched
 from samuel.dialects.yaml_context import event_from_context
+from samuel.emit.without_engine import parsed, row_of, unmatched
 from samuel.errors import UsageError
 from samuel.events import event_type
 from samuel.events.names import ALL, spellings

@@ -1,0 +1,385 @@
+/* samuel-emit: `samuel emit`, answered by the server of the project if there is one.
+ *
+ * It takes the arguments of `samuel emit` and knows nothing but the socket, the protocol (src/samuel/serve/wire.py)
+ * and what to do without an answer: start `samuel emit`, or, once handlers may have been called, give the answer that
+ * the server sent for this case. src/samuel/serve/thin_client.py does the same in Python.
+ *
+ * The build gives it SAMUEL_VERSION, and in passed.h PASSED_NAMES and PASSED_PREFIXES.
+ */
+
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <time.h>
+#include <unistd.h>
+#ifdef __APPLE__
+#include <mach-o/dyld.h>
+#else
+#include <sys/mman.h>
+#endif
+#include "passed.h"
+
+#define PROTOCOL "samuel-emit 1"
+#define REPLY_MS 2000                          /* for the server to take the call, and to be about to call handlers */
+#define LARGEST_STDIN (16u * 1024 * 1024 + 1)  /* one byte more than the server takes: it says so */
+#define LARGEST_FRAME (64u * 1024 * 1024)
+#define NO_FAILURE 255
+#define CANNOT_START 127
+
+extern char **environ;
+static char **arguments; /* those after the program's name */
+static char directory[PATH_MAX], installation[PATH_MAX];
+
+typedef struct {
+    char *data;
+    size_t size, room;
+} Buffer;
+
+static Buffer standard_input, received;
+static int has_input; /* stdin was read, so `samuel emit` needs it from us */
+
+static void add(Buffer *buffer, const void *data, size_t size) {
+    if (buffer->size + size > buffer->room) {
+        buffer->room = 2 * (buffer->size + size) + 4096;
+        buffer->data = realloc(buffer->data, buffer->room);
+        if (!buffer->data) exit(CANNOT_START);
+    }
+    memcpy(buffer->data + buffer->size, data, size);
+    buffer->size += size;
+}
+
+static void add_field(Buffer *buffer, const char *text) {
+    add(buffer, "", 1); /* NUL: between the fields */
+    add(buffer, text, strlen(text));
+}
+
+static void put_number(char *at, uint32_t number) {
+    for (int i = 3; i >= 0; i--, number >>= 8) at[i] = (char)number;
+}
+
+static uint32_t number_at(const char *at) {
+    uint32_t number = 0;
+    for (int i = 0; i < 4; i++) number = number << 8 | (unsigned char)at[i];
+    return number;
+}
+
+/* Without the server */
+
+/* Give stdin, which was read, to the program that is started next. */
+static int replace_stdin(void) {
+#ifdef __APPLE__
+    FILE *file = tmpfile();
+    int fd = file ? fileno(file) : -1;
+#else
+    int fd = memfd_create("stdin", 0);
+#endif
+    if (fd < 0) return -1;
+    for (size_t at = 0; at < standard_input.size;) {
+        ssize_t wrote = write(fd, standard_input.data + at, standard_input.size - at);
+        if (wrote <= 0) return -1;
+        at += (size_t)wrote;
+    }
+    return lseek(fd, 0, SEEK_SET) < 0 || dup2(fd, 0) < 0 ? -1 : 0;
+}
+
+/* Become `samuel emit`. */
+static void cold(void) {
+    char program[PATH_MAX + 16];
+    int count = 0;
+    while (arguments[count]) count++;
+    char **words = calloc((size_t)count + 3, sizeof *words);
+    if (words && (!has_input || replace_stdin() == 0)) {
+        signal(SIGPIPE, SIG_DFL);
+        words[0] = "samuel";
+        words[1] = "emit";
+        memcpy(words + 2, arguments, (size_t)count * sizeof *words);
+        snprintf(program, sizeof program, "%s/samuel", installation);
+        if (installation[0]) execv(program, words);
+        execvp("samuel", words);
+    }
+    fprintf(stderr, "error: `samuel-emit` cannot start `samuel`: %s\n", strerror(errno));
+    exit(CANNOT_START);
+}
+
+/* Where the server listens: as src/samuel/serve/place.py has it */
+
+static uint64_t hash(const char *data, size_t size) { /* FNV-1a */
+    uint64_t value = 0xcbf29ce484222325u;
+    for (size_t i = 0; i < size; i++) value = (value ^ (unsigned char)data[i]) * 0x100000001b3u;
+    return value;
+}
+
+static int is_c_locale(void) {
+    const char *all = getenv("LC_ALL"), *lang = getenv("LANG");
+    return !(all && all[0]) && (!lang || !lang[0] || !strcmp(lang, "C") || !strcmp(lang, "POSIX"));
+}
+
+/* Python sets LC_CTYPE for itself where there is no other locale. */
+static int is_coerced(const char *variable) {
+    static const char *const values[] = {"LC_CTYPE=C.UTF-8", "LC_CTYPE=C.utf8", "LC_CTYPE=UTF-8"};
+    for (int i = 0; i < 3; i++)
+        if (!strcmp(variable, values[i])) return is_c_locale();
+    return 0;
+}
+
+static int decides(const char *variable) {
+    if (is_coerced(variable)) return 0;
+    static const char *const names[] = {PASSED_NAMES}, *const prefixes[] = {PASSED_PREFIXES};
+    size_t length = strcspn(variable, "=");
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strlen(names[i]) == length && !strncmp(names[i], variable, length)) return 1;
+    for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++)
+        if (length >= strlen(prefixes[i]) && !strncmp(prefixes[i], variable, strlen(prefixes[i]))) return 1;
+    return 0;
+}
+
+static int is_kind(const char *place, const char *name, mode_t kind) { /* kind 0: anything */
+    char path[PATH_MAX + 32];
+    struct stat status;
+    snprintf(path, sizeof path, "%s/%s", strcmp(place, "/") ? place : "", name);
+    return stat(path, &status) == 0 && (!kind || (status.st_mode & S_IFMT) == kind);
+}
+
+/* Shorten `place` to the directory above it; 0 at the top. */
+static int ascend(char *place) {
+    char *slash = strrchr(place, '/');
+    if (!slash || !strcmp(place, "/")) return 0;
+    slash[slash == place] = '\0';
+    return 1;
+}
+
+static void find_root(char *root) {
+    strcpy(root, directory);
+    do
+        if (is_kind(root, "samuel.toml", S_IFREG) || is_kind(root, ".git", 0)) return;
+    while (ascend(root));
+    strcpy(root, directory);
+    do
+        if (is_kind(root, ".system/hooks", S_IFDIR)) return;
+    while (ascend(root));
+    strcpy(root, directory);
+}
+
+static int is_private(const char *place) {
+    struct stat status;
+    return lstat(place, &status) == 0 && S_ISDIR(status.st_mode) && status.st_uid == getuid() &&
+           !(status.st_mode & 077);
+}
+
+/* The path of the socket; 0 where no directory for it belongs to this user alone. */
+static int socket_path(char *path, size_t room) {
+    char root[PATH_MAX], name[64], places[2][PATH_MAX + 32];
+    Buffer project = {0};
+    uint64_t variables = 0;
+    find_root(root);
+    add(&project, root, strlen(root));
+    add_field(&project, installation);
+    add_field(&project, SAMUEL_VERSION);
+    for (char **variable = environ; *variable; variable++)
+        if (decides(*variable)) variables += hash(*variable, strlen(*variable));
+    int length = snprintf(name, sizeof name, "%016llx-%016llx.sock",
+                          (unsigned long long)hash(project.data, project.size), (unsigned long long)variables);
+    const char *own = getenv("XDG_RUNTIME_DIR");
+    snprintf(places[0], sizeof places[0], "%s/samuel", own ? own : "");
+    snprintf(places[1], sizeof places[1], "/tmp/samuel-%lu", (unsigned long)getuid());
+    for (int i = own && own[0] == '/' ? 0 : 1; i < 2; i++)
+        if (strlen(places[i]) + 1 + (size_t)length < room && is_private(places[i]))
+            return snprintf(path, room, "%s/%s", places[i], name) > 0;
+    return 0;
+}
+
+static int find_installation(void) {
+    char program[PATH_MAX];
+#ifdef __APPLE__
+    uint32_t size = sizeof program;
+    if (_NSGetExecutablePath(program, &size) || !realpath(program, installation)) return 0;
+#else
+    ssize_t size = readlink("/proc/self/exe", program, sizeof program - 1);
+    if (size < 0) return 0;
+    program[size] = '\0';
+    strcpy(installation, program);
+#endif
+    return ascend(installation);
+}
+
+/* The conversation */
+
+static int connected(const char *path) {
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    int fd = socket(AF_UNIX, SOCK_STREAM, 0);
+    strncpy(address.sun_path, path, sizeof address.sun_path - 1);
+    /* Not blocking: a server that takes no more calls must not hold up this one. */
+    if (fd < 0 || fcntl(fd, F_SETFL, O_NONBLOCK) < 0 || connect(fd, (struct sockaddr *)&address, sizeof address))
+        return -1;
+#ifdef __APPLE__
+    uid_t user;
+    gid_t group;
+    if (getpeereid(fd, &user, &group)) return -1;
+#else
+    struct ucred peer;
+    socklen_t size = sizeof peer;
+    if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size)) return -1;
+    uid_t user = peer.uid;
+#endif
+    return user == getuid() ? fd : -1; /* the directory belongs to this user; the server must, too */
+}
+
+static int64_t now_ms(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+/* Wait until the socket is ready; 0 when there is no time left. */
+static int ready(int fd, short events, int64_t until) {
+    for (;;) {
+        int64_t left = until - now_ms();
+        struct pollfd wanted = {.fd = fd, .events = events};
+        int count = poll(&wanted, 1, left > 0 ? (int)(left > INT_MAX ? INT_MAX : left) : 0);
+        if (count > 0) return 1;
+        if (count == 0 || errno != EINTR) return 0;
+    }
+}
+
+static int send_all(int fd, const Buffer *message, int64_t until) {
+    char length[4];
+    put_number(length, (uint32_t)message->size);
+    const char *parts[] = {length, message->data};
+    size_t sizes[] = {4, message->size};
+    for (int i = 0; i < 2; i++)
+        for (size_t at = 0; at < sizes[i];) {
+            ssize_t sent = send(fd, parts[i] + at, sizes[i] - at, 0);
+            if (sent > 0)
+                at += (size_t)sent;
+            else if ((errno != EAGAIN && errno != EINTR) || !ready(fd, POLLOUT, until))
+                return 0;
+        }
+    return 1;
+}
+
+/* The kind of the server's next message, whose body is then received.data + 5; 0 if none comes in time. */
+static char next_frame(int fd, int64_t until) {
+    for (;;) {
+        if (received.size >= 5) {
+            uint32_t size = number_at(received.data + 1);
+            if (size > LARGEST_FRAME) return 0;
+            if (received.size >= 5 + (size_t)size) return received.data[0];
+        }
+        char part[65536];
+        ssize_t count = recv(fd, part, sizeof part, 0);
+        if (count > 0)
+            add(&received, part, (size_t)count);
+        else if (count == 0 || (errno != EAGAIN && errno != EINTR) || !ready(fd, POLLIN, until))
+            return 0;
+    }
+}
+
+static size_t body_size(void) { return number_at(received.data + 1); }
+
+static void drop_frame(void) {
+    size_t size = 5 + body_size();
+    memmove(received.data, received.data + size, received.size - size);
+    received.size -= size;
+}
+
+static void read_stdin(void) {
+    char part[65536];
+    has_input = 1;
+    while (standard_input.size < LARGEST_STDIN) {
+        size_t room = LARGEST_STDIN - standard_input.size;
+        ssize_t count = read(0, part, room < sizeof part ? room : sizeof part);
+        if (count < 0 && errno == EINTR) continue;
+        if (count <= 0) break;
+        add(&standard_input, part, (size_t)count);
+    }
+}
+
+/* Write an answer to stdout and stderr, and end with its exit code. */
+static void give(const char *body, size_t size) {
+    if (size < 2) exit(CANNOT_START);
+    int code = (unsigned char)body[0], failure = (unsigned char)body[1];
+    for (size_t at = 2; at + 5 <= size;) {
+        int stream = body[at];
+        size_t length = number_at(body + at + 1);
+        at += 5;
+        for (size_t end = at + length; at < end && end <= size;) {
+            ssize_t wrote = write(stream, body + at, end - at);
+            if (wrote > 0) {
+                at += (size_t)wrote;
+            } else if (errno != EINTR) {
+                if (stream == 1) exit(failure == NO_FAILURE ? 1 : failure); /* nobody reads the answer */
+                at = end;
+            }
+        }
+    }
+    exit(code);
+}
+
+/* The server is silent. If a COMMITTED came after all, its answer counts; else none can come any more. */
+static void no_answer(int fd) {
+    shutdown(fd, SHUT_RDWR);
+    if (next_frame(fd, now_ms()) == 'F' && body_size() >= 4) give(received.data + 9, body_size() - 4);
+    cold();
+}
+
+static void send_header(int fd) {
+    Buffer header = {0};
+    char count[16];
+    int number = 0;
+    while (arguments[number]) number++;
+    snprintf(count, sizeof count, "%d", number);
+    add(&header, PROTOCOL, strlen(PROTOCOL));
+    add_field(&header, "emit");
+    add_field(&header, SAMUEL_VERSION);
+    add_field(&header, installation);
+    add_field(&header, directory);
+    add_field(&header, count);
+    for (int i = 0; i < number; i++) add_field(&header, arguments[i]);
+    for (char **variable = environ; *variable; variable++) add_field(&header, *variable);
+    if (!send_all(fd, &header, now_ms() + REPLY_MS)) no_answer(fd);
+}
+
+int main(int count, char **words) {
+    (void)count;
+    char path[sizeof((struct sockaddr_un *)0)->sun_path];
+    arguments = words + 1;
+    signal(SIGPIPE, SIG_IGN);
+    const char *mode = getenv("SAMUEL_SERVE"), *nested = getenv("SAMUEL_EVENT_ID");
+    if (!find_installation() || (mode && !strcmp(mode, "off")) || (nested && nested[0]) || isatty(0) || isatty(1))
+        cold();
+    if (!getcwd(directory, sizeof directory) || !socket_path(path, sizeof path)) cold();
+    int fd = connected(path);
+    if (fd < 0) cold();
+    send_header(fd);
+    char kind = next_frame(fd, now_ms() + REPLY_MS);
+    if (kind == 'A') {
+        drop_frame();
+        read_stdin();
+        if (!send_all(fd, &standard_input, now_ms() + REPLY_MS)) no_answer(fd);
+        kind = next_frame(fd, now_ms() + REPLY_MS);
+    }
+    if (kind == 'F' && body_size() >= 4) {
+        /* From here on handlers may have been called: this answer or that one, never a second call. */
+        size_t size = body_size() - 4;
+        char *unanswered = malloc(size + 1);
+        if (!unanswered) exit(CANNOT_START);
+        memcpy(unanswered, received.data + 9, size);
+        int64_t until = now_ms() + number_at(received.data + 5);
+        drop_frame();
+        if (next_frame(fd, until) != 'R') give(unanswered, size);
+        kind = 'R';
+    }
+    if (kind == 'R') give(received.data + 5, body_size());
+    if (kind == 'C') cold();
+    no_answer(fd);
+}

@@ -1,0 +1,61 @@
+"""`samuel serve`: the server of a project, and its commands."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+import click
+
+from samuel.cli.command_context import CommandContext
+from samuel.cli.lazy import CommandEntry, LazyGroup
+from samuel.errors import SamuelError
+
+COMMANDS = {
+    "status": CommandEntry("samuel.cli.serve.status:status", "Show the servers of this project."),
+    "stop": CommandEntry("samuel.cli.serve.stop:stop", "Stop the servers of this project."),
+}
+
+
+@click.group(cls=LazyGroup, table=COMMANDS, invoke_without_command=True)
+@click.option("--socket", "path", metavar="PATH", default="", hidden=True)
+@click.option("--installation", metavar="DIR", default="", hidden=True)
+@click.pass_context
+def serve(ctx: click.Context, path: str, installation: str) -> int | None:
+    """Answer `samuel emit` from a process that stays.
+
+    The first `samuel emit` in a project starts a server in the background, if the project has a hook that you
+    trust. The calls after it are answered a hundred times faster, with the same answers. The server ends by itself
+    ten minutes after the last call (`[serve] idle`), and can be stopped or killed at any time. `SAMUEL_SERVE=off`
+    does without it.
+
+    Without a command, this runs a server in the foreground, until Ctrl-C.
+
+    \b
+        samuel serve status
+    """
+    if ctx.invoked_subcommand is not None:
+        return None
+    here: CommandContext = ctx.obj
+    from samuel.app import App  # the engine
+    from samuel.serve.listen import listening
+    from samuel.serve.place import installation_of, socket_path
+    from samuel.serve.server import Server
+    from samuel.serve.start import prepare_directory, why_not
+
+    root = here.root
+    with App(root, search=False) as app:
+        if reason := why_not(app):
+            raise SamuelError(f"no server is started here: {reason}", "see `samuel serve --help`")
+        idle = app.config.serve_idle if app.personal.serve_idle is None else app.personal.serve_idle
+    installation = installation or installation_of(sys.argv[0], sys.executable)
+    prepare_directory()
+    path = path or socket_path(str(root), installation, os.environb)
+    if not path:
+        raise SamuelError("no directory for sockets belongs to you alone", "see `samuel doctor`")
+    os.chdir("/")  # nobody has to wait for us to unmount anything
+    with listening(path) as listener:
+        here.out.tell(f"listening at {path}")
+        Server(listener, path, Path(root), installation, idle).serve()
+    return 0

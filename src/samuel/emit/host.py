@@ -1,0 +1,61 @@
+"""Where a call of `samuel emit` is answered: in a process of its own, or by the server."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from samuel.emit.call import STDERR, EmitAnswer, EmitArguments
+from samuel.printable import safe
+
+if TYPE_CHECKING:
+    from samuel.app import App
+    from samuel.dispatch.record import Fired
+    from samuel.errors import SamuelError
+    from samuel.events import Event
+
+
+class EmitHost(NamedTuple):
+    """What a call needs of the process that answers it."""
+
+    root: Callable[[], Path]
+    """Finds the root of the project; UsageError where the working directory is gone."""
+    opened: Callable[[EmitArguments], AbstractContextManager[App]]
+    """The opened project. Its `ask` leaves questions to a client if the event is a client's."""
+    firing: Callable[[App, Event, EmitAnswer], None]
+    """Called right before the handlers, with the answer in case this process does not live to give one."""
+    confirm: Callable[[str], bool] | None = None
+    """Asks the person a yes-or-no question; None where there is nobody to ask."""
+    indented: bool = False
+    """Whether a person reads the result on a terminal."""
+
+
+def leave_to_client(question: str) -> None:
+    """The `ask` of a project that is opened for a client: the client asks, if it can."""
+
+
+def fire(app: App, event: Event, confirm: Callable[[str], bool] | None) -> tuple[Fired, list[str]]:
+    """Fire an event, in its session if it has one; with a line for each follow-up action that hooks propose."""
+    if not isinstance(event.session_id, str):
+        return app.fire(event), []
+    from samuel.sessions.follow_up import describe  # with the sessions room, which most events do without
+
+    recorded = app.session_recorder(confirm).fire(event.session_id, event)
+    return recorded.fired, [describe(action) for action in recorded.follow_ups]
+
+
+def warnings_of(app: App, fired: Fired) -> list[str]:
+    return [*fired.warnings, *app.unasked_hooks(fired), *app.warnings]
+
+
+def lines(stream: int, *texts: str) -> tuple[tuple[int, str], ...]:
+    """Each text on lines of its own, with nothing in it that a terminal would act on."""
+    return tuple((stream, f"{safe(text)}\n") for text in texts)
+
+
+def failed(error: SamuelError, failure: int | None) -> EmitAnswer:
+    """The answer where the event could not be fired."""
+    code = error.exit_code if failure is None else failure
+    return EmitAnswer(code, lines(STDERR, f"error: {error}"), failure)

@@ -1,0 +1,70 @@
+"""Exceptions as errors with a message for the user."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import sys
+import time
+from collections.abc import Sequence
+
+from samuel import paths
+from samuel.errors import SamuelError
+from samuel.files import atomic
+from samuel.version import __version__
+
+_MORE_MEMORY = "end other programs, or raise the limits of this process (`ulimit -a` shows them)"
+
+
+class Bug(SamuelError):
+    exit_code = 3
+
+
+def explained(error: Exception, arguments: Sequence[str]) -> SamuelError:
+    """The error for a user. An exception that nobody expected is a bug, and a report of it is written."""
+    if isinstance(error, SamuelError):
+        return error
+    if isinstance(error, OSError):  # a full disk or a missing permission is not a bug of Samuel
+        return SamuelError(_os_error(error))
+    if isinstance(error, MemoryError):
+        return SamuelError("there is not enough memory", _MORE_MEMORY)
+    if _no_thread(error):
+        return SamuelError("the system does not start another thread", _MORE_MEMORY)
+    return _bug(arguments, error)
+
+
+def _no_thread(error: Exception) -> bool:
+    """Did the system refuse to start a thread? Python has no exception type of its own for it."""
+    return isinstance(error, RuntimeError) and str(error) == "can't start new thread"
+
+
+def _os_error(error: OSError) -> str:
+    why = error.strerror or str(error) or type(error).__name__
+    return f"`{error.filename}`: {why}" if error.filename else why
+
+
+def _bug(arguments: Sequence[str], error: Exception) -> Bug:
+    """The error that names the report: a file to read and to paste into an issue, never sent anywhere."""
+    text = _report(arguments, error)
+    try:
+        directory = paths.User.from_environment().state / "reports"
+        file = directory / f"{time.strftime('%Y%m%dT%H%M%S')}-{os.getpid()}.txt"
+        directory.mkdir(parents=True, exist_ok=True, mode=0o700)
+        atomic.write_bytes(file, text.encode(errors="backslashreplace"), 0o600)
+        hint = f"the report is in `{file}`; read it, then paste it into an issue"
+    except (OSError, SamuelError):
+        hint = f"paste this into an issue:\n\n{text}"
+    return Bug(f"this is a bug in Samuel: {type(error).__name__}: {error}", hint)
+
+
+def _report(arguments: Sequence[str], error: Exception) -> str:
+    import platform  # slow to import, and hopefully never needed
+    import traceback
+
+    return (
+        f"samuel    {__version__}\n"
+        f"python    {platform.python_version()} ({sys.executable})\n"
+        f"platform  {platform.platform()}\n"
+        f"command   {shlex.join(['samuel', *arguments])}\n\n"
+        f"{''.join(traceback.format_exception(error))}"
+    )

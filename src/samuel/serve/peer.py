@@ -1,0 +1,61 @@
+"""Who asks: only a process that could run the hooks itself, with the same rights and in the same surroundings.
+
+A socket can be reached from inside a container, a sandbox or a run whose agent is watched. Hooks that the server
+calls for such a process would run outside of it. So whoever is confined in another way than the server, or belongs
+to another run, is told to do without.
+"""
+
+from __future__ import annotations
+
+import os
+import socket
+import struct
+from pathlib import Path
+
+from samuel.process import procfs
+from samuel.process.live import all_enclosing
+
+_NAMESPACES = ("mnt", "pid", "net", "user")
+_CONFINED = (b"\nCapEff:", b"\nCapBnd:", b"\nNoNewPrivs:", b"\nSeccomp:")
+_LOCAL_PEERCRED, _SOL_LOCAL, _XUCRED = 1, 0, struct.Struct("II")  # macOS
+
+
+class Surroundings:
+    """Where a process runs: its user, its namespaces, its confinement, and the runs it is below."""
+
+    def __init__(self, live: Path) -> None:
+        self._live = live
+        self._own = _surroundings(os.getpid())
+        self._runs = all_enclosing(live)
+
+    def objection(self, connection: socket.socket) -> str:
+        """Why the process at the other end is not served; "" if it is."""
+        if not hasattr(socket, "SO_PEERCRED"):
+            return "" if _user_on_macos(connection) == os.getuid() else "it belongs to another user"
+        pid, user, _ = struct.unpack("3i", connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12))
+        if user != os.getuid():
+            return "it belongs to another user"
+        if pid <= 0 or _surroundings(pid) != self._own:
+            return "it is confined in another way than the server"
+        if all_enclosing(self._live, pid) != self._runs:
+            return "it belongs to a run"
+        return ""
+
+
+def _surroundings(pid: int) -> tuple[object, ...]:
+    """All that says how a process is confined; () where that cannot be read."""
+    try:
+        namespaces = tuple(os.readlink(f"/proc/{pid}/ns/{name}") for name in _NAMESPACES)
+        status = procfs.read(f"/proc/{pid}/status")
+    except OSError:
+        return ()
+    starts = (status.find(key) + 1 for key in _CONFINED)
+    return *namespaces, *(status[start : status.find(b"\n", start)] for start in starts)
+
+
+def _user_on_macos(connection: socket.socket) -> int:
+    try:
+        credentials = connection.getsockopt(_SOL_LOCAL, _LOCAL_PEERCRED, 128)
+        return int(_XUCRED.unpack_from(credentials)[1])
+    except (OSError, struct.error):
+        return -1

@@ -1,0 +1,266 @@
+"""The server of one project: answers calls of `samuel emit` over a unix socket until nobody asks any more.
+
+Each call has a thread. Threads wait for a connection themselves, so that no other one has to be woken in between;
+one more is started whenever all of them are busy, so that a hook that hangs holds up nobody.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import sys
+import threading
+import time
+from contextlib import nullcontext, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from samuel.emit import without_engine
+from samuel.emit.call import STDOUT, EmitAnswer, EmitArguments
+from samuel.emit.client_event import answer_client
+from samuel.emit.event import answer_event
+from samuel.emit.host import EmitHost
+from samuel.emit.project_root import project_root
+from samuel.errors import SamuelError
+from samuel.events.catalogue import BY_PAYLOAD
+from samuel.files.parsed_json import MAX_BYTES
+from samuel.paths import User
+from samuel.process.passed import PINNED
+from samuel.process.tree import kill_all
+from samuel.serve import wire
+from samuel.serve.own_files import OwnFiles
+from samuel.serve.peer import Surroundings
+from samuel.serve.status import ServerStatus
+from samuel.serve.warm_project import WarmProject
+from samuel.version import __version__
+
+if TYPE_CHECKING:
+    from samuel.app import App
+    from samuel.events import Event
+    from samuel.serve.warm_project import OpenProject
+
+MOST_THREADS = 256
+HEADER_SECONDS = 5.0  # a client sends its header at once
+STDIN_SECONDS = 600.0  # whoever started the client may take its time
+MARGIN_SECONDS = 10.0  # for what happens around the handlers
+LOOK_EVERY = 5.0  # seconds between two looks at what ends a server
+FINISH_SECONDS = 5.0  # for the calls that are under way when the server is told to stop
+
+
+class Server:
+    """Answers on a listening socket."""
+
+    def __init__(self, listener: socket.socket, path: str, root: Path, installation: str, idle: float) -> None:
+        """`path` is where the socket is, `idle` the seconds without a call after which the server ends."""
+        self._listener = listener
+        self._path, self._inode = path, os.stat(path).st_ino
+        self._root = root
+        self._installation = os.fsencode(installation)
+        self._idle = idle
+        self._surroundings = Surroundings(User.from_environment().live)
+        self._own_files = OwnFiles()
+        self._project = WarmProject(root)
+        self._encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
+        self._lock = threading.Lock()
+        self._threads = self._waiting = self._under_way = self._calls = self._left = 0
+        self._last_reason = ""
+        self._started = self._last = time.monotonic()
+        self._told_to_stop = threading.Event()
+
+    def serve(self) -> None:
+        """Answer until idle, until project, socket or this version of Samuel are gone, or until told to stop."""
+        signal.signal(signal.SIGTERM, lambda number, frame: self._told_to_stop.set())
+        self._start_thread()
+        while not self._told_to_stop.wait(min(LOOK_EVERY, self._idle)) and not self._has_ended():
+            pass
+        self._end()
+
+    def _has_ended(self) -> bool:
+        with self._lock:
+            idle = not self._under_way and time.monotonic() - self._last > self._idle
+        return idle or not self._root.is_dir() or not self._is_at_its_path() or self._own_files.changed()
+
+    def _is_at_its_path(self) -> bool:
+        """Whether clients can still find this server: somebody may have removed its socket."""
+        try:
+            return os.stat(self._path).st_ino == self._inode
+        except OSError:
+            return False
+
+    def _end(self) -> None:
+        """Take no more calls, give those that are under way a moment, and leave nothing running."""
+        if self._is_at_its_path():
+            with suppress(OSError):
+                os.unlink(self._path)
+        with suppress(OSError):
+            self._listener.shutdown(socket.SHUT_RDWR)
+        until = time.monotonic() + FINISH_SECONDS
+        while self._under_way and time.monotonic() < until:
+            time.sleep(0.01)
+        kill_all()
+        self._project.close()
+
+    # Threads
+
+    def _start_thread(self) -> None:
+        with self._lock:
+            if self._threads >= MOST_THREADS:
+                return  # clients that are not accepted do without the server
+            self._threads += 1
+        threading.Thread(target=self._accept, daemon=True).start()
+
+    def _accept(self) -> None:
+        """Take one connection after the other, for as long as no other thread waits for one too."""
+        while True:
+            with self._lock:
+                self._waiting += 1
+            try:
+                connection, _ = self._listener.accept()
+            except OSError:  # the server ends, or there are too many open files
+                if self._told_to_stop.wait(0.1) or not self._is_at_its_path():
+                    break
+                connection = None
+            with self._lock:
+                self._waiting -= 1
+                alone = not self._waiting
+            if connection is None:
+                continue
+            if alone:
+                self._start_thread()
+            with connection:
+                self._handle(connection)
+            with self._lock:
+                if self._waiting:  # one is enough
+                    break
+        with self._lock:
+            self._threads -= 1
+
+    def _handle(self, connection: socket.socket) -> None:
+        with self._lock:
+            self._under_way += 1
+        try:
+            self._converse(connection)
+        except (OSError, wire.WireError):  # the client is gone, or too slow: it has done without us
+            pass
+        finally:
+            with self._lock:
+                self._under_way -= 1
+                self._last = time.monotonic()
+
+    # One call
+
+    def _converse(self, connection: socket.socket) -> None:
+        def receive(size: int) -> bytes:
+            return connection.recv(size, socket.MSG_WAITALL)
+
+        connection.settimeout(HEADER_SECONDS)
+        header = wire.Header(wire.read_data(receive, wire.LARGEST_HEADER))
+        objection = self._surroundings.objection(connection)
+        if header.command != wire.EMIT and not objection:
+            self._obey(header.command, connection)
+            return
+        arguments = EmitArguments.plain([os.fsdecode(word) for word in header.arguments])
+        if objection := objection or self._objection(header, arguments):
+            self._leave(connection, objection)
+            return
+        assert arguments is not None
+        try:
+            with self._project.current(arguments) as project:
+                if objection := project.variables.objection(header.variables):
+                    self._leave(connection, objection)
+                    return
+                connection.sendall(wire.frame(wire.ACCEPTED))
+                connection.settimeout(STDIN_SECONDS)
+                data = wire.read_data(receive, MAX_BYTES + 1)
+                connection.settimeout(HEADER_SECONDS)
+                answer = self._answer(arguments, data, project, connection)
+        except SamuelError as error:  # a project that cannot be opened: the client's own process says why
+            self._leave(connection, error.message)
+            return
+        with self._lock:
+            self._calls += 1
+        connection.sendall(wire.frame(wire.ANSWER, wire.encode_answer(answer, self._encoding)))
+
+    def _objection(self, header: wire.Header, arguments: EmitArguments | None) -> str:
+        """Why this call is not answered here; "" if it is."""
+        if header.version != __version__:
+            return f"the client is of version {header.version}, the server of {__version__}"
+        if header.installation != self._installation:
+            return "the client belongs to another installation"
+        if arguments is None:
+            return "the command line is not a plain one"
+        if project_root(os.fsdecode(header.directory)) != str(self._root):
+            return "the directory belongs to another project"
+        return ""
+
+    def _answer(
+        self, arguments: EmitArguments, data: bytes, project: OpenProject, connection: socket.socket
+    ) -> EmitAnswer:
+        if (text := self._unmatched(arguments, data, project)) is not None:
+            return EmitAnswer(0, ((STDOUT, f"{text}\n"),) if text else ())
+
+        def firing(app: App, event: Event, unanswered: EmitAnswer) -> None:
+            connection.sendall(wire.committed(_longest(app, event), unanswered, self._encoding))
+
+        host = EmitHost(root=lambda: self._root, opened=lambda _: nullcontext(project.app), firing=firing)
+        words = ["emit", arguments.event]
+        return (answer_client if arguments.client else answer_event)(words, arguments, data, host)
+
+    def _unmatched(self, arguments: EmitArguments, data: bytes, project: OpenProject) -> str | None:
+        """The answer if no hook wants the event: nothing is recorded, as without a server; None if one may."""
+        if project.filters is None or os.environ.get(PINNED) or len(data) > MAX_BYTES:
+            return None
+        try:
+            client = without_engine.client_module(arguments.client) if arguments.client else None
+        except (ImportError, AttributeError):
+            return None
+        return without_engine.answer_unmatched(data, arguments, client, project.filters, str(self._root))
+
+    def _leave(self, connection: socket.socket, reason: str) -> None:
+        with self._lock:
+            self._left += 1
+            self._last_reason = reason
+        connection.sendall(wire.frame(wire.COLD, reason.encode(errors="replace")))
+
+    # About the server
+
+    def _obey(self, command: bytes, connection: socket.socket) -> None:
+        if command == wire.STOP:
+            self._told_to_stop.set()
+        connection.sendall(wire.frame(wire.ANSWER, msgspec.json.encode(self._status())))
+
+    def _status(self) -> ServerStatus:
+        now = time.monotonic()
+        with self._lock:
+            return ServerStatus(
+                pid=os.getpid(),
+                root=str(self._root),
+                socket=self._path,
+                version=__version__,
+                uptime_s=round(now - self._started, 1),
+                idle_s=round(now - self._last, 1),
+                ends_after_idle_s=self._idle,
+                calls=self._calls,
+                left_to_others=self._left,
+                last_reason=self._last_reason,
+                under_way=self._under_way - 1,  # without the one that asks
+                threads=self._threads,
+                memory_bytes=_memory(),
+            )
+
+
+def _longest(app: App, event: Event) -> float:
+    """Within how many seconds the handlers of an event end. Those that judge tool calls may be called twice."""
+    steps = app.chains[BY_PAYLOAD[type(event)].name].steps
+    return 2 * sum(step.timeout for step in steps) + MARGIN_SECONDS
+
+
+def _memory() -> int:
+    """The resident memory of this process; 0 where that cannot be known."""
+    try:
+        return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+    except (OSError, ValueError, IndexError):
+        return 0

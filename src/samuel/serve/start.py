@@ -1,0 +1,112 @@
+"""Starting the server of a project: by the first call that finds none, for the calls after it."""
+
+from __future__ import annotations
+
+import os
+import socket
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from samuel.hooks.handler import HandlerStatus, Origin
+from samuel.process.live import all_enclosing
+from samuel.serve.place import (
+    ENDING,
+    NESTED,
+    SWITCH,
+    candidates,
+    installation_of,
+    project_name,
+    runtime_directory,
+    socket_path,
+)
+
+if TYPE_CHECKING:
+    from samuel.app import App
+
+MOST_SERVERS = 4
+"""How many servers one project has: one for each set of variables that hooks see."""
+
+
+def start_for(app: App) -> None:
+    """Start a server for the calls after this one, where the user trusts something that it could run.
+
+    It must not be below this process in any way: the caller waits for what holds its output, and ends what is left
+    in its process group.
+    """
+    if why_not(app):
+        return
+    installation = installation_of(sys.argv[0], sys.executable)
+    prepare_directory()
+    path = socket_path(str(app.paths.root), installation, os.environb)
+    if not path or is_served(path) or len(sockets(app.paths.root, installation)) >= MOST_SERVERS:
+        return
+    words = [sys.executable, "-P", "-m", "samuel", "serve", "--socket", path, "--installation", installation]
+    try:
+        subprocess.Popen(
+            words,
+            cwd=app.paths.root,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        ).returncode = 0  # never waited for: it outlives us
+    except OSError:
+        pass  # the next call tries again
+
+
+def why_not(app: App) -> str:
+    """Why no server is started for a project; "" if one is."""
+    if os.environ.get(SWITCH) == "off":
+        return f"`{SWITCH}` is off"
+    if os.environ.get(NESTED):
+        return "a hook asks"
+    if all_enclosing(app.user.live):
+        return "a run is around this process"
+    if not has_something_to_run(app):
+        return "nothing in this project is trusted"
+    return ""
+
+
+def has_something_to_run(app: App) -> bool:
+    """Whether there is a hook that the user trusts: without one, nothing in the project is served."""
+    return any(
+        handler.origin is not Origin.BUILT_IN
+        and handler.status is HandlerStatus.ACTIVE
+        and not app.permit(handler)
+        for handler in app.handlers
+    )
+
+
+def prepare_directory() -> None:
+    """Make the directory of the sockets, if it can be made."""
+    for directory in candidates(os.environb):
+        try:
+            os.mkdir(directory, 0o700)
+        except FileExistsError:
+            return
+        except OSError:
+            continue
+        return
+
+
+def is_served(path: str) -> bool:
+    """Whether a server listens there. A killed one leaves its socket."""
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
+        probe.settimeout(1.0)
+        try:
+            probe.connect(path)
+        except OSError:
+            return False
+    return True
+
+
+def sockets(root: Path, installation: str) -> list[str]:
+    """The sockets of a project's servers, one for each set of variables that hooks see."""
+    directory = runtime_directory(os.environb)
+    if not directory:
+        return []
+    prefix = project_name(str(root), installation)
+    names = (name for name in os.listdir(directory) if name.startswith(prefix) and name.endswith(ENDING))
+    return [path for name in sorted(names) if is_served(path := f"{directory}/{name}")]

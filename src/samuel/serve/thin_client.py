@@ -1,0 +1,153 @@
+"""The client of a server in Python: for `samuel emit`, and as `samuel-emit` where no compiler was at hand.
+
+It imports next to nothing: starting the interpreter is most of its time.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from samuel.emit.call import EmitArguments
+from samuel.emit.project_root import project_root
+from samuel.serve import wire
+from samuel.serve.place import NESTED, SWITCH, installation_of, socket_path
+from samuel.version import __version__
+
+TYPE_CHECKING = False  # `typing` is slow to import; type checkers know this name
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+REPLY_SECONDS = 2.0  # for the server to take the call, and to be about to call handlers
+LARGEST_STDIN = 16 * 1024 * 1024 + 1
+
+
+class Cold(Exception):
+    """No server answers this call: a process of its own has to. `data` is what was read of stdin, if anything."""
+
+    def __init__(self, reason: str, data: bytes | None = None) -> None:
+        super().__init__(reason)
+        self.data = data
+
+
+def emit_or_prepare(arguments: Sequence[str]) -> int | None:
+    """The exit code, if the project's server answered; else None, and stdin is as if it had not been read."""
+    try:
+        return emit_warm(arguments)
+    except Cold as cold:
+        if cold.data is not None:
+            import io
+
+            sys.stdin = io.TextIOWrapper(io.BytesIO(cold.data))
+        return None
+
+
+def emit_warm(arguments: Sequence[str]) -> int:
+    """Have the server of this project answer `samuel emit`; the exit code, or Cold."""
+    if os.environ.get(SWITCH) == "off":
+        raise Cold(f"`{SWITCH}` is off")
+    if os.environ.get(NESTED):
+        raise Cold("a hook emits this event")
+    if EmitArguments.plain(arguments) is None:
+        raise Cold("the command line is not a plain one")
+    if os.isatty(0) or os.isatty(1):
+        raise Cold("a person may be asked, and reads the result")
+    try:
+        directory = os.getcwd()
+        installation = installation_of(sys.argv[0], sys.executable)
+        path = socket_path(project_root(directory), installation, os.environb)
+        if not path:
+            raise Cold("no directory for sockets belongs to this user alone")
+        return _converse(path, installation, directory, arguments)
+    except OSError as error:
+        raise Cold(str(error)) from None
+
+
+def _converse(path: str, installation: str, directory: str, arguments: Sequence[str]) -> int:
+    server = _Connection(path)
+    fields = (wire.EMIT, __version__.encode(), os.fsencode(installation), os.fsencode(directory))
+    variables = (name + b"=" + value for name, value in os.environb.items())
+    data: bytes | None = None
+    unanswered: bytes | None = None
+    try:
+        server.send(wire.header(fields, [os.fsencode(word) for word in arguments], variables))
+        kind, body = server.frame()
+        if kind == wire.ACCEPTED:
+            data = _stdin()
+            server.send(wire.data_frame(data))
+            kind, body = server.frame()
+        if kind == wire.COMMITTED:
+            unanswered = body[4:]
+            server.wait_for(int.from_bytes(body[:4], "big") / 1000)
+            kind, body = server.frame()
+    except (OSError, wire.WireError) as error:
+        unanswered = unanswered or server.last_word()
+        if unanswered is None:
+            raise Cold(str(error), data) from None
+        return _write(unanswered)
+    if kind != wire.ANSWER:
+        raise Cold(body.decode(errors="replace"), data)
+    return _write(body)
+
+
+class _Connection:
+    """A connection to the server. What arrived of a message stays here until all of it has."""
+
+    def __init__(self, path: str) -> None:
+        import _socket  # without `socket`, which costs as much as all the rest
+
+        self._socket = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM)
+        self._socket.settimeout(REPLY_SECONDS)
+        self._socket.connect(path)
+        self._received = b""
+        if hasattr(_socket, "SO_PEERCRED"):  # the directory belongs to this user; the server must, too
+            credentials = self._socket.getsockopt(_socket.SOL_SOCKET, _socket.SO_PEERCRED, 12)
+            if int.from_bytes(credentials[4:8], sys.byteorder) != os.getuid():
+                raise Cold("the server belongs to another user")
+
+    def send(self, data: bytes) -> None:
+        self._socket.sendall(data)
+
+    def wait_for(self, seconds: float) -> None:
+        """Wait at most so long for each of the next messages."""
+        self._socket.settimeout(seconds)
+
+    def frame(self) -> tuple[bytes, bytes]:
+        """The server's next message: its kind and its body."""
+        while (message := wire.split_frame(self._received)) is None:
+            part = self._socket.recv(1 << 16)
+            if not part:
+                raise wire.WireError("the server is gone")
+            self._received += part
+        kind, body, self._received = message
+        return kind, body
+
+    def last_word(self) -> bytes | None:
+        """The answer in a COMMITTED that came when we no longer waited; None, and then none can come any more."""
+        try:
+            self._socket.shutdown(2)
+            kind, body = self.frame()
+        except (OSError, wire.WireError):
+            return None
+        return body[4:] if kind == wire.COMMITTED else None
+
+
+def _stdin() -> bytes:
+    parts: list[bytes] = []
+    room = LARGEST_STDIN
+    while room and (part := os.read(0, min(room, 1 << 20))):
+        parts.append(part)
+        room -= len(part)
+    return b"".join(parts)
+
+
+def _write(body: bytes) -> int:
+    code, failure, output = wire.decode_answer(body)
+    for stream, data in output:
+        try:
+            while data:
+                data = data[os.write(stream, data) :]
+        except OSError:
+            if stream == 1:  # nobody reads the answer: as any command would end
+                return 1 if failure == wire.NO_FAILURE else failure
+    return code

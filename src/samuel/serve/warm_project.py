@@ -1,0 +1,125 @@
+"""The project as the server has it open: looked at before every call, and opened anew when something changed.
+
+Everything that an opened project was read from is a file with a signature. One pass over these signatures tells
+whether a process that is started now would find the same project. In any doubt it is opened for that call alone.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from samuel import paths
+from samuel.app import App, Overrides
+from samuel.emit import without_engine
+from samuel.emit.call import EmitArguments
+from samuel.emit.host import leave_to_client
+from samuel.process.tree import own_all_children
+from samuel.serve.variables import OwnVariables
+from samuel.trust.repository_identity import repository_identity
+
+MOST_OPEN = 4  # one for each `--env`, and for whether a client asks; the least recently used is closed
+
+# Directories that must not be links: opening a project refuses them.
+_PLAIN_DIRECTORIES = (
+    *(paths.HOME, *paths.HOOK_DIRS, ".kodelet", ".samuel/run"),
+    *(paths.SYSTEM, paths.YAML_HOOKS),
+)
+
+
+class OpenProject:
+    """One opened project, what it was read from, and how many calls use it."""
+
+    def __init__(self, root: Path, arguments: EmitArguments) -> None:
+        self._repository = repository_identity(str(root))
+        # Before the project is read: what changes meanwhile is then noticed as a change.
+        decided_by = without_engine.deciding(root)
+        directories = _directories(root)
+        self.app = App(
+            root,
+            search=False,
+            ask=leave_to_client if arguments.client else None,
+            overrides=Overrides(environment=arguments.environment),
+        )
+        self.users = 0
+        self.retired = False
+        self._warnings = len(self.app.warnings)
+        self._directories: Mapping[str, int] = directories
+        watched_files = self.app.index.watched_files
+        proving = bool(decided_by[str(self.app.user.state / paths.CANARIES)])
+        self._files: Mapping[str, Any] | None = None  # it depends on more than files
+        if watched_files is not None and not self.app.config.distributions and not proving:
+            self._files = {**watched_files, **decided_by}
+        self.variables = OwnVariables(self.app)
+        self.filters = without_engine.filters(self.app) if without_engine.is_settled(self.app) else None
+
+    def is_current(self, root: Path) -> bool:
+        """Whether opening the project now would give the same."""
+        return (
+            self._files is not None
+            and len(self.app.warnings) == self._warnings  # what only one call was about is not told to the next
+            and repository_identity(str(root)) == self._repository
+            and _directories(root) == self._directories
+            and without_engine.as_it_was(self._files)
+        )
+
+
+class WarmProject:
+    """Hands out the opened project to calls, each of which finds it as it is on disk at that moment."""
+
+    def __init__(self, root: Path) -> None:
+        own_all_children()  # only Samuel starts processes in this program
+        self._root = root
+        self._lock = threading.Lock()
+        self._open: dict[tuple[str, bool], OpenProject] = {}
+
+    @contextmanager
+    def current(self, arguments: EmitArguments) -> Iterator[OpenProject]:
+        """The project for one call."""
+        key = (arguments.environment, bool(arguments.client))
+        with self._lock:  # one look, and one opening, at a time: the calls that wait find it open
+            project = self._open.pop(key, None)
+            if project is None or not project.is_current(self._root):
+                self._retire(project)
+                project = OpenProject(self._root, arguments)
+            self._open[key] = project  # at the end: the most recently used
+            while len(self._open) > MOST_OPEN:
+                self._retire(self._open.pop(next(iter(self._open))))
+            project.users += 1
+        try:
+            yield project
+        finally:
+            with self._lock:
+                project.users -= 1
+                if project.retired and not project.users:
+                    project.app.close()
+
+    def close(self) -> None:
+        """End the workers of all opened projects."""
+        with self._lock:
+            for project in self._open.values():
+                project.app.close()
+            self._open.clear()
+
+    def _retire(self, project: OpenProject | None) -> None:
+        """Close it as soon as the last call that uses it has ended."""
+        if project is not None:
+            project.retired = True
+            if not project.users:
+                project.app.close()
+
+
+def _directories(root: Path) -> dict[str, int]:
+    """Which of the directories that must be plain ones exist, and as what."""
+    kinds = {}
+    for name in _PLAIN_DIRECTORIES:
+        try:
+            kinds[name] = stat.S_IFMT(os.lstat(f"{root}/{name}").st_mode)
+        except OSError:
+            continue
+    return kinds
