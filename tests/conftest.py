@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import io
 import os
 import shlex
@@ -58,6 +59,17 @@ def py_script(event: str, body: str) -> str:
 def pytest_xdist_auto_num_workers() -> int:
     """Many tests wait for processes, containers and the disk: two workers for each core keep the cores busy."""
     return 2 * (os.cpu_count() or 1)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Iterator[None]:
+    """Tests stay until the end: Python need not look through them for garbage again and again."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 def pytest_sessionfinish() -> None:
