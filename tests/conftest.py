@@ -27,7 +27,7 @@ from . import forkserver
 from .length import FULL
 
 # A busy machine is no failure: no deadlines. `make fuzz` loads `full` by pytest's option --hypothesis-profile.
-settings.register_profile("quick", deadline=None, max_examples=25)
+settings.register_profile("quick", deadline=None, max_examples=15)
 settings.register_profile("full", deadline=None, max_examples=200)
 settings.load_profile("full" if FULL else "quick")
 
@@ -38,6 +38,9 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 # `make coverage` measures the processes of the tests; what they start takes its time and says its words as ever.
 if "PYTEST_XDIST_WORKER" in os.environ:
     os.environ.pop("COVERAGE_PROCESS_START", None)
+
+# A shell may forbid cached bytecode: then each of the hundreds of processes would compile all that it imports.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 TEST_MARK = "SAMUEL_TEST_MARK"
 
@@ -224,17 +227,24 @@ def repository(tmp_path_factory: pytest.TempPathFactory) -> Callable[[Path, Mapp
 
 
 @pytest.fixture(scope="session")
-def with_compiled_python(tmp_path_factory: pytest.TempPathFactory) -> Callable[[Path], None]:
+def compiled_python(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A directory for the compiled Python of all tests, of all workers."""
+    place = tmp_path_factory.getbasetemp()
+    shared = (place.parent if "PYTEST_XDIST_WORKER" in os.environ else place) / "pycache"
+    shared.mkdir(exist_ok=True)
+    return shared
+
+
+@pytest.fixture(scope="session")
+def with_compiled_python(compiled_python: Path) -> Callable[[Path], None]:
     """Have a user's cache, an empty directory, begin with the compiled Python of all other tests.
 
     Python files are kept there under their full names. Each process would compile the standard library anew.
     """
-    shared = tmp_path_factory.getbasetemp() / "pycache"
-    shared.mkdir()
 
     def share(cache: Path) -> None:
         (cache / "samuel").mkdir(parents=True)
-        (cache / "samuel" / "pycache").symlink_to(shared)
+        (cache / "samuel" / "pycache").symlink_to(compiled_python)
 
     return share
 
@@ -244,6 +254,12 @@ def fast_samuel() -> Iterator[Path]:
     """A directory for PATH whose `samuel` starts in a tenth of the time (see forkserver.py)."""
     with forkserver.running() as directory:
         yield directory
+
+
+@pytest.fixture
+def samuel_of_agents(fast_samuel: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have what this process runs call the `samuel` that starts in a tenth of the time."""
+    monkeypatch.setattr(sys, "executable", str(fast_samuel / "python"))
 
 
 @pytest.fixture(scope="session")

@@ -120,8 +120,19 @@ def import_everything() -> None:
     for module in pkgutil.walk_packages(samuel.__path__, "samuel."):
         if not module.name.endswith("__main__") and module.name != "samuel.testing":
             import_module(module.name)
+    compile_templates()
     gc.collect()
     gc.freeze()  # what is never collected is never copied for a fork
+
+
+def compile_templates() -> None:
+    """Compile the shipped templates: that is half of what a short run computes."""
+    from samuel.loop.report import html
+    from samuel.prompts import jinja, render
+
+    html._template()
+    for text in render._shipped_texts():
+        jinja._compiled(text)
 
 
 def answer(connection: socket.socket, listener: socket.socket) -> None:
