@@ -41,7 +41,7 @@ crash: $(READY)
 stress: $(READY)
 	SAMUEL_TESTS=full $(BIN)/python -m pytest -s tests/engine/test_stress.py
 
-# The tests of properties, with 200 examples each instead of 25.
+# The tests of properties, with 200 examples each instead of 15.
 fuzz: $(READY)
 	SAMUEL_TESTS=full $(PYTEST) -m hypothesis
 

@@ -6,7 +6,7 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import fields
 from pathlib import Path
 from typing import NoReturn
@@ -41,11 +41,18 @@ TABLES = (
 
 
 @pytest.fixture
-def machine(page: Path, fast_samuel: Path, tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Machine]:
+def machine(
+    page: Path,
+    fast_samuel: Path,
+    with_compiled_python: Callable[[Path], None],
+    tmp_path: Path,
+    request: pytest.FixtureRequest,
+) -> Iterator[Machine]:
     """A scratch computer, if this one has what the page needs."""
     text = page.read_text()
     # A page that kills Samuel needs the process that it was told of.
     machine = Machine(tmp_path, INSTALLED if "\n$ kill " in text else fast_samuel)
+    with_compiled_python(machine.home / ".cache")
     parts = needs(text)
     if "bwrap" in parts:
         strength = walls.strength()
