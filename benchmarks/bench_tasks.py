@@ -16,7 +16,8 @@ from measure import Row, at_most, take_turns
 from places import project
 
 from samuel.tasks.changes import complete
-from samuel.tasks.markdown import parse
+from samuel.tasks.formats.markdown import Markdown
+from samuel.tasks.formats.source import TaskSource
 from samuel.tasks.store import TaskStore
 from samuel.tasks.task import Task
 
@@ -47,7 +48,7 @@ def run(scratch: Path) -> Iterator[Row]:
         to_html = MarkdownIt("commonmark").enable("table")
 
         def read(prd: str = prd) -> None:
-            parse(prd, "prd.md")
+            Markdown().read(TaskSource(prd.encode(), name="prd.md"))
 
         def render(prd: str = prd, to_html: MarkdownIt = to_html) -> None:
             to_html.render(prd)

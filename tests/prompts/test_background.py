@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from samuel.prompts.background import FILE, background, save
-from samuel.tasks.markdown import read
+from samuel.tasks.importing import import_tasks, open_source
 
 PRD = """\
 ---
@@ -65,6 +65,10 @@ Do them in order.
 ```"""
 
 
+def prose_of(prd: Path) -> str:
+    return import_tasks(open_source(prd.name, prd.parent, bytes)[0]).imported.prose
+
+
 @pytest.fixture
 def prd(tmp_path: Path) -> Path:
     file = tmp_path / "docs/prd.md"
@@ -74,18 +78,18 @@ def prd(tmp_path: Path) -> Path:
 
 
 def test_the_prose_of_a_prd_is_its_text_outside_of_the_tasks(prd: Path) -> None:
-    assert read(prd).prose == PROSE
+    assert prose_of(prd) == PROSE
 
 
 def test_a_prd_of_nothing_but_tasks_has_no_prose(prd: Path) -> None:
     prd.write_text("# Shop\n\n## Tasks\n\n### 1 Cart\nA cart.\n")
-    assert read(prd).prose == ""
+    assert prose_of(prd) == ""
 
 
 def test_the_prose_of_a_prd_whose_tasks_are_in_a_file_of_their_own_is_all_of_it(prd: Path) -> None:
     prd.write_text("# Shop\n\n- be kind\n")
     prd.with_name("tasks-prd.md").write_text("Intro.\n\n- [ ] 1 Cart\n")
-    assert read(prd).prose == "# Shop\n\n- be kind"
+    assert prose_of(prd) == "# Shop\n\n- be kind"
 
 
 def test_the_background_names_the_prd_and_has_headings_below_those_of_the_prompt(

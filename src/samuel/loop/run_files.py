@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
@@ -14,6 +13,7 @@ from samuel.loop.stop import Stop
 from samuel.loop.workplace import Workplace
 from samuel.loop.worktree import ProjectFiles
 from samuel.process.git.trees import Trees
+from samuel.tasks.origin import origin_directory
 
 
 class RunFiles(NamedTuple):
@@ -47,8 +47,4 @@ class RunFiles(NamedTuple):
 
 def _private(place: Workplace) -> Path:
     """A directory where a sandboxed agent cannot write; the state directory where there is none."""
-    if place.record is not None:
-        with suppress(OSError):  # a home that is read-only
-            place.record.mkdir(parents=True, exist_ok=True, mode=0o700)
-            return place.record
-    return place.state
+    return origin_directory(place.state, place.record)
