@@ -137,5 +137,7 @@ def _marked_files(task_import: TaskImport) -> tuple[str, ...]:
 
 def _relative(path: Path, root: Path) -> str:
     if is_inside(path, root):
-        return os.path.relpath(os.path.realpath(path.parent / "."), os.path.realpath(root)) + f"/{path.name}"
+        return os.path.normpath(
+            os.path.join(os.path.relpath(os.path.realpath(path.parent), os.path.realpath(root)), path.name)
+        )
     return os.path.abspath(path)
