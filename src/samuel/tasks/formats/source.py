@@ -90,7 +90,7 @@ class TaskSource:
                 "the JSON ends too early; the file may be cut off" if at_end else f"this is not JSON: {error.msg}"
             )
             hint = "export it again, or fix this line"
-            return Problem(why, self.name, first_line + text.count("\n", 0, error.pos), hint)
+            return Problem(why, self.name, first_line + text.rstrip().count("\n", 0, error.pos), hint)
         except (RecursionError, ValueError):
             pass
         return Problem(f"this cannot be read as JSON: {what}", self.name, first_line)
