@@ -13,19 +13,13 @@ from samuel.cli.run.words import plural
 from samuel.errors import UsageError
 from samuel.printable import safe
 from samuel.tasks.formats.base import TaskFormat
+from samuel.tasks.formats.markdown_tasks import counted
 from samuel.tasks.formats.source import LARGEST
 from samuel.tasks.formats.table import FORMATS, FittingFormat
 from samuel.tasks.importing import STDIN, TaskImport, import_tasks, open_source
 
 MAX_WARNINGS = 20
 _NAMES = ", ".join(format.name for format in FORMATS)
-_SINGULAR = {
-    "headings": "heading",
-    "boxes": "box",
-    "other items": "other item",
-    "stories": "story",
-    "table rows": "table row",
-}
 
 
 def source_options(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -48,7 +42,7 @@ def described(task_import: TaskImport) -> list[str]:
     """What was read, as what, and from how much: so that a wrong guess can be seen."""
     imported = task_import.imported
     done = sum(task.status == "completed" for task in imported.tasks)
-    counts = ", ".join(_counted(name, count) for name, count in imported.counts.items()) or "nothing else"
+    counts = ", ".join(counted(name, count) for name, count in imported.counts.items()) or "nothing else"
     result = plural(len(imported.tasks), "task") + (f", {done} of them done" if done else "")
     lines = [
         f"{plural(len(imported.tasks), 'task')} from {task_import.source.name}",
@@ -65,10 +59,6 @@ def warnings(task_import: TaskImport) -> list[str]:
     every = task_import.warnings()
     more = len(every) - MAX_WARNINGS
     return every if more <= 0 else [*every[:MAX_WARNINGS], f"and {more} more; `--json` has all of them"]
-
-
-def _counted(name: str, count: int) -> str:
-    return f"{count} {_SINGULAR.get(name, name.removesuffix('s')) if count == 1 else name}"
 
 
 def _stdin() -> bytes:

@@ -8,7 +8,15 @@ from typing import TypeGuard
 from samuel.errors import ConfigError, UsageError
 from samuel.tasks.entries import EntryFinder, TaskEntries, find_boxes, find_entries
 from samuel.tasks.formats.base import POSSIBLE, ImportedTasks, Mark, Recognition
-from samuel.tasks.formats.markdown_tasks import box_mark, counts_of, outline_of, quoted, row_mark, tasks_of
+from samuel.tasks.formats.markdown_tasks import (
+    box_mark,
+    counted,
+    counts_of,
+    outline_of,
+    quoted,
+    row_mark,
+    tasks_of,
+)
 from samuel.tasks.formats.source import TaskSource
 from samuel.tasks.outline import PrdOutline
 from samuel.tasks.prose import prose
@@ -112,7 +120,7 @@ def no_task_message_of(source: TaskSource) -> str:
 
 
 def no_task_message(selection: TaskEntries, outline: PrdOutline, name: str) -> str:
-    counts = ", ".join(f"{count} {what}" for what, count in counts_of(outline).items())
+    counts = ", ".join(counted(what, count) for what, count in counts_of(outline).items())
     headings = ", ".join(
         f"`{quoted(outline, heading.line)}` in line {heading.line}" for heading in selection.sections
     )

@@ -56,6 +56,14 @@ def counts_of(outline: PrdOutline) -> dict[str, int]:
     return {name: counts[name] for name in ("headings", "boxes", "other items", "table rows") if counts[name]}
 
 
+_SINGULAR = {"boxes": "box", "stories": "story"}
+
+
+def counted(name: str, count: int) -> str:
+    """`3 boxes`, `1 box`."""
+    return f"{count} {_SINGULAR.get(name, name.removesuffix('s')) if count == 1 else name}"
+
+
 def tasks_of(
     source: TaskSource,
     outline: PrdOutline,

@@ -85,7 +85,7 @@ class TaskSource:
         try:
             json.loads(text)
         except json.JSONDecodeError as error:
-            at_end = error.pos >= len(text.rstrip())
+            at_end = error.pos >= len(text.rstrip()) or error.msg.startswith("Unterminated")
             why = (
                 "the JSON ends too early; the file may be cut off" if at_end else f"this is not JSON: {error.msg}"
             )
