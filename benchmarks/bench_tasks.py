@@ -28,7 +28,7 @@ from samuel.tasks.task import Task
 
 SIZES = ((100, 60), (1_000, 25), (10_000, 9))  # tasks, rounds
 PRD_SIZES = ((100, 25), (1_000, 9), (10_000, 3))
-FORMAT_SIZES = ((1_000, 5), (10_000, 3))
+FORMAT_SIZES = (1_000, 10_000)
 
 
 def run(scratch: Path) -> Iterator[Row]:
@@ -65,22 +65,26 @@ def run(scratch: Path) -> Iterator[Row]:
 
 
 def _formats() -> Iterator[Row]:
+    few, many = FORMAT_SIZES
     for name, (make, by_hand, limit) in FORMATS.items():
-        for size, rounds in FORMAT_SIZES:
-            format, text = format_named(name), make(size)
-            data = text.encode()
-            assert len(format.read(TaskSource(data, name=name)).tasks) == size
+        format = format_named(name)
+        small, large = make(few).encode(), make(many).encode()
+        assert len(format.read(TaskSource(large, name=name)).tasks) == many
 
-            def read(format: TaskFormat = format, data: bytes = data, name: str = name) -> None:
+        def read(format: TaskFormat = format, data: bytes = large, name: str = name) -> None:
+            format.read(TaskSource(data, name=name))
+
+        def parse(by_hand: Callable[[str], object] = by_hand, data: bytes = large) -> None:
+            by_hand(data.decode())
+
+        def read_parts(format: TaskFormat = format, data: bytes = small, name: str = name) -> None:
+            for _ in range(many // few):
                 format.read(TaskSource(data, name=name))
 
-            def bare_read(by_hand: Callable[[str], object] = by_hand, text: str = text) -> None:
-                by_hand(text)
-
-            ours, bare = take_turns(read, bare_read, rounds=rounds, warm_up=1)
-            yield at_most(
-                f"reading {size:,} tasks of {name}, vs parsing the file and nothing else", ours, bare, limit
-            )
+        ours, bare = take_turns(read, parse, rounds=3, warm_up=1)
+        yield at_most(f"reading {many:,} tasks of {name}, vs parsing the file and nothing else", ours, bare, limit)
+        ours, bare = take_turns(read, read_parts, rounds=3, warm_up=1)
+        yield at_most(f"reading {many:,} tasks of {name}, vs ten times {few:,} of them", ours, bare, 1.5)
 
 
 def _openspec(size: int) -> str:
@@ -152,12 +156,12 @@ def _lines(text: str) -> list[object]:
 
 
 FORMATS: dict[str, tuple[Callable[[int], str], Callable[[str], object], float]] = {
-    "openspec": (_openspec, tokens, 3),
-    "spec-kit": (_spec_kit, tokens, 3),
-    "prd.json": (_prd_json, json.loads, 15),
-    "task-master": (_task_master, json.loads, 15),
-    "beads": (_beads, _lines, 15),
-    "github": (_github, json.loads, 15),
+    "openspec": (_openspec, tokens, 4),
+    "spec-kit": (_spec_kit, tokens, 4),
+    "prd.json": (_prd_json, json.loads, 30),
+    "task-master": (_task_master, json.loads, 30),
+    "beads": (_beads, _lines, 10),
+    "github": (_github, json.loads, 30),
 }
 
 
