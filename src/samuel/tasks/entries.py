@@ -141,7 +141,7 @@ class _EntrySearch:
                 _groups(entry.above),
             )
             self.tasks[entry] = self._add(task)
-        elif not entry.task_above and STORY.match(heading.text) and entry.words.id:
+        elif not self.everywhere and not entry.task_above and STORY.match(heading.text) and entry.words.id:
             self.result.stories.append(heading)
 
     def item(self, item: OutlineItem) -> None:

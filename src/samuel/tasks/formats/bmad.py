@@ -20,7 +20,7 @@ from samuel.tasks.formats.base import (
     Recognition,
     SourceDocument,
 )
-from samuel.tasks.formats.markdown_tasks import counts_of, outline_of
+from samuel.tasks.formats.markdown_tasks import counts_of
 from samuel.tasks.formats.order import in_order
 from samuel.tasks.formats.source import TaskSource
 from samuel.tasks.headings import CRITERIA
@@ -105,7 +105,7 @@ class Bmad:
         return ImportedTasks(
             tasks=tasks,
             lines=tuple(lines),
-            counts={**({} if files.is_yaml else counts_of(outline_of(source))), "stories": len(stories)},
+            counts={**({} if files.is_yaml else counts_of(source.outline)), "stories": len(stories)},
             left_out=tuple(left_out),
             notes=tuple(notes),
             documents=files.documents(),
@@ -214,7 +214,7 @@ def _task(story: Story, tracked: Mapping[str, _Tracked], files: _BmadFiles) -> T
 
 
 def _stories_of_epics(source: TaskSource) -> Iterator[Story]:
-    outline = outline_of(source)
+    outline = source.outline
     epic, seen_lines = "", outline.lines
     for node in outline.nodes:
         if not isinstance(node, OutlineHeading) or node.parent:
@@ -234,7 +234,7 @@ def _stories_of_epics(source: TaskSource) -> Iterator[Story]:
 
 def _story_of_file(source: TaskSource) -> Story:
     """The story, its tasks and its notes as the description; its numbered criteria as acceptance criteria."""
-    outline = outline_of(source)
+    outline = source.outline
     headings = [node for node in outline.nodes if isinstance(node, OutlineHeading) and not node.parent]
     first = next((heading for heading in headings if _STORY.fullmatch(heading.text)), None)
     match = _STORY.fullmatch(first.text) if first else None

@@ -12,7 +12,6 @@ from samuel.tasks.formats.markdown_tasks import (
     box_mark,
     counted,
     counts_of,
-    outline_of,
     quoted,
     row_mark,
     tasks_of,
@@ -61,7 +60,7 @@ class Markdown:
         if source.looks_like_json:
             return None
         try:
-            selection = find_entries(outline_of(source))
+            selection = find_entries(source.outline)
         except ConfigError:
             return None
         if not selection.entries and not selection.unreadable:
@@ -73,11 +72,11 @@ class Markdown:
         prd = source.beside(source.path.name.removeprefix(COMPANION)) if is_companion(source.path) else None
         if prd is None:
             return imported
-        return imported._replace(prose=prose(outline_of(TaskSource.of_file(prd)), ()))
+        return imported._replace(prose=prose(TaskSource.of_file(prd).outline, ()))
 
     def mark_done(self, source: TaskSource, imported: ImportedTasks, index: int) -> Mark | None:
         line = imported.lines[index]
-        return box_mark(source, line) or row_mark(source, outline_of(source), line)
+        return box_mark(source, line) or row_mark(source, source.outline, line)
 
 
 class Checklist:
@@ -91,7 +90,7 @@ class Checklist:
         if source.looks_like_json:
             return None
         try:
-            selection = find_entries(outline_of(source))
+            selection = find_entries(source.outline)
         except ConfigError:
             return None
         return Recognition(POSSIBLE, "its boxes may be the tasks") if selection.ambiguous else None
@@ -104,7 +103,7 @@ class Checklist:
 
 
 def _read(source: TaskSource, find: EntryFinder) -> ImportedTasks:
-    outline = outline_of(source)
+    outline = source.outline
     selection = find(outline)
     if not selection.entries and not selection.unreadable:
         raise UsageError(no_task_message(selection, outline, source.name), ACCEPTED)
@@ -115,7 +114,7 @@ def no_task_message_of(source: TaskSource) -> str:
     """Why nothing fits a source, with what it has."""
     if source.looks_like_json:
         return f"`{source.name}` is JSON in no format that Samuel knows"
-    outline = outline_of(source)
+    outline = source.outline
     return no_task_message(find_entries(outline), outline, source.name)
 
 

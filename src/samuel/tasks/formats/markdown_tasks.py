@@ -10,11 +10,10 @@ from typing import Any
 from samuel.errors import ConfigError, Problem
 from samuel.tasks import graph
 from samuel.tasks.annotations import body, heading_priority, ids_in, priority_fields
-from samuel.tasks.commonmark import OutlineLimit
 from samuel.tasks.entries import TaskEntries, TaskEntry, row_columns
 from samuel.tasks.formats.base import ImportedTasks, LeftOutItem, Mark
 from samuel.tasks.formats.source import TaskSource
-from samuel.tasks.outline import OutlineHeading, OutlineItem, OutlineTable, PrdOutline, read_outline
+from samuel.tasks.outline import OutlineHeading, OutlineItem, OutlineTable, PrdOutline
 from samuel.tasks.prose import prose
 from samuel.tasks.task import PRIORITIES, Task, TaskStatus
 
@@ -29,15 +28,6 @@ _BOX = re.compile(r"[ \t]*(?:(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)+|#{1,6}[ \t]+)?\[([
 
 Describe = Callable[[TaskEntry, dict[str, Any]], None]
 """Changes the fields of a task by what is around it."""
-
-
-def outline_of(source: TaskSource) -> PrdOutline:
-    try:
-        return read_outline(source.text)
-    except OutlineLimit as limit:
-        raise ConfigError(
-            [Problem(limit.what, source.name, limit.line, "write it flatter, or split it")]
-        ) from None
 
 
 def counts_of(outline: PrdOutline) -> dict[str, int]:

@@ -14,7 +14,7 @@ from samuel.tasks.formats.base import (
     Recognition,
     SourceDocument,
 )
-from samuel.tasks.formats.markdown_tasks import box_mark, outline_of, tasks_of
+from samuel.tasks.formats.markdown_tasks import box_mark, tasks_of
 from samuel.tasks.formats.order import ranked
 from samuel.tasks.formats.source import TaskSource
 
@@ -47,7 +47,7 @@ class OpenSpec:
         return None
 
     def read(self, source: TaskSource, tag: str = "") -> ImportedTasks:
-        outline = outline_of(source)
+        outline = source.outline
         selection = find_boxes(outline)
         imported = tasks_of(source, outline, selection, describe=_name_section, repeated_ids=True)
         notes = () if imported.tasks else ("it has no box, so there is no task",)

@@ -15,6 +15,8 @@ import msgspec
 from samuel.decoding import decode_json
 from samuel.errors import ConfigError, Problem, UsageError
 from samuel.printable import file_name
+from samuel.tasks.commonmark import OutlineLimit
+from samuel.tasks.outline import PrdOutline, read_outline
 
 LARGEST = 64 * 1024 * 1024  # bytes
 _LINE_END = re.compile(r"\r\n|\r|\n")
@@ -94,6 +96,16 @@ class TaskSource:
         except (RecursionError, ValueError):
             pass
         return Problem(f"this cannot be read as JSON: {what}", self.name, first_line)
+
+    @cached_property
+    def outline(self) -> PrdOutline:
+        """The outline of a Markdown text; ConfigError if it is too large or nested too deeply."""
+        try:
+            return read_outline(self.text)
+        except OutlineLimit as limit:
+            raise ConfigError(
+                [Problem(limit.what, self.name, limit.line, "write it flatter, or split it")]
+            ) from None
 
     @property
     def looks_like_json(self) -> bool:

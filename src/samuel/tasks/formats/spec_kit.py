@@ -19,7 +19,7 @@ from samuel.tasks.formats.base import (
     Recognition,
     SourceDocument,
 )
-from samuel.tasks.formats.markdown_tasks import box_mark, outline_of, tasks_of
+from samuel.tasks.formats.markdown_tasks import box_mark, tasks_of
 from samuel.tasks.formats.order import in_order
 from samuel.tasks.formats.source import TaskSource
 from samuel.tasks.headings import SectionHeading
@@ -60,7 +60,7 @@ class SpecKit:
         return None
 
     def read(self, source: TaskSource, tag: str = "") -> ImportedTasks:
-        outline = outline_of(source)
+        outline = source.outline
         selection = find_boxes(outline)
         phases = _Phases(outline)
         imported = tasks_of(source, outline, selection, describe=phases.describe)
