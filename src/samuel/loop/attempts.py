@@ -240,11 +240,18 @@ class Attempts:
         self.state = replace(self.state, task="", start=tree, left=tree)
         return PutAway(ref, restored, tuple(sorted(persons)), problems)
 
-    def complete(self, task: str, changed: Iterable[str] | None = None) -> str:
-        """Make the work tree as it is the verified tree, after the commit of a completed task; gives the tree."""
+    def complete(self, task: str, changed: Iterable[str] | None = None, own: Iterable[str] = ()) -> str:
+        """Make the work tree as it is the verified tree, after the commit of a completed task; gives the tree.
+
+        `own` are paths that Samuel itself changed since: they are not a person's.
+        """
         if self._trees is None or not self.state.verified:
             return ""
         tree = self._trees.snapshot(changed)
+        if own := set(own):
+            left = self._trees.combined(self.state.left, tree, own)
+            owned = {*_paths(self.state.owned), *(path for path in own if not self.is_persons(path))}
+            self.state = replace(self.state, left=left, owned=_names(owned))
         self._take_in(tree)
         attempts = {id: last for id, last in self.state.attempts.items() if id != task}
         self.state = replace(self.state, verified=tree, left=tree, start=tree, task="", attempts=attempts)

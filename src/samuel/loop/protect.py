@@ -13,8 +13,6 @@ from samuel import paths
 from samuel.files.survey import TooManyFiles, survey
 from samuel.trust.digests import Digests
 
-PROTECTED = (paths.CONFIG, paths.HOME, ".system/hooks", ".kodelet/hooks")
-
 
 class Protected:
     """The protected files as they were when this was made."""
@@ -32,7 +30,7 @@ class Protected:
 
     def _look(self) -> dict[str, str]:
         digests: dict[str, str] = {}
-        for place in PROTECTED:
+        for place in paths.PROTECTED:
             path = self._root / place
             if path.is_symlink():
                 digests[place] = f"link to {os.readlink(path)}"

@@ -11,7 +11,7 @@ _RANK = {priority: rank for rank, priority in enumerate(PRIORITIES)}
 
 
 def next_task(tasks: Tasks) -> Task | None:
-    """The task to work on: dependencies met, then the most urgent, then the smallest id.
+    """The task to work on: dependencies met, then the most urgent, then the lowest rank, then the smallest id.
 
     A task in progress comes first: the iteration that began it was interrupted.
     """
@@ -55,4 +55,4 @@ def _waiting(task: Task) -> str:
 
 
 def _urgency(task: Task) -> tuple[object, ...]:
-    return task.status != "in_progress", _RANK[task.priority], natural(task.id)
+    return task.status != "in_progress", _RANK[task.priority], task.rank, natural(task.id)
