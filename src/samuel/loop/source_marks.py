@@ -9,9 +9,11 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable
 
+from samuel.errors import SamuelError
 from samuel.loop.run_files import RunFiles, private_directory
 from samuel.loop.workplace import Workplace
 from samuel.process.git.trees import Trees
+from samuel.tasks.formats.source import TaskSource
 from samuel.tasks.origin import OriginFile, TaskOrigin
 from samuel.tasks.write_back import only_marks, write_back
 
@@ -23,7 +25,11 @@ class SourceMarks:
 
     def write(self, files: RunFiles, task_id: str) -> tuple[str, ...]:
         """Mark the task as done in its source; the paths below the root that hold its mark."""
-        result = write_back(self._file, self._place.root, (task_id,), self._place.disk)
+        try:
+            result = write_back(self._file, self._place.root, (task_id,), self._place.disk)
+        except OSError as error:  # of the record: a disk that is full, say
+            self._place.warn(f"`{task_id}` is not marked in its source: {error.strerror}")
+            return ()
         for problem in result.problems:
             self._place.warn(problem)
         if result.marked:
@@ -44,8 +50,8 @@ class SourceMarks:
             return True  # without git nobody knows what it was before
         before, file = trees.content(verified, path), self._place.root / path
         try:
-            return before is not None and only_marks(origin, file, before, file.read_bytes())
-        except OSError:
+            return before is not None and only_marks(origin, file, before, TaskSource.of_file(file).data)
+        except SamuelError:  # it is gone, or a pipe
             return False
 
     def _below_root(self, file: str) -> str:

@@ -165,8 +165,8 @@ def is_below(path: Path, root: Path) -> bool:
 
 def only_marks(origin: TaskOrigin, path: Path, before: bytes, after: bytes) -> bool:
     """Whether two versions of a source differ in nothing but the status of tasks."""
-    format = format_named(origin.format)
     try:
+        format = format_named(origin.format)
         old, new = (format.read(TaskSource(data, path), origin.tag) for data in (before, after))
     except SamuelError:
         return False

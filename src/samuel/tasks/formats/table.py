@@ -18,9 +18,9 @@ from samuel.tasks.formats.source import TaskSource
 from samuel.tasks.formats.spec_kit import SpecKit
 from samuel.tasks.formats.task_master import TaskMaster
 
+GENERAL: tuple[TaskFormat, ...] = (Markdown(), Checklist())  # looked at where no other format fits
 FORMATS: tuple[TaskFormat, ...] = (
-    Markdown(),
-    Checklist(),
+    *GENERAL,
     OpenSpec(),
     SpecKit(),
     Bmad(),
@@ -47,14 +47,17 @@ def format_named(name: str) -> TaskFormat:
 
 def fitting_formats(source: TaskSource) -> list[FittingFormat]:
     """The formats that fit the source best: one, as a rule; several if they fit equally well."""
-    recognised: list[tuple[TaskFormat, Recognition]] = []
-    for format in FORMATS:
-        if recognition := format.recognise(source):
-            recognised.append((format, recognition))
+    recognised = _recognised(source, [format for format in FORMATS if format not in GENERAL])
+    recognised = recognised or _recognised(source, GENERAL)
     best = max((recognition.fit for _, recognition in recognised), default=0)
     return [
         FittingFormat(format, recognition.why) for format, recognition in recognised if recognition.fit == best
     ]
+
+
+def _recognised(source: TaskSource, formats: Sequence[TaskFormat]) -> list[tuple[TaskFormat, Recognition]]:
+    recognitions = [(format, format.recognise(source)) for format in formats]
+    return [(format, recognition) for format, recognition in recognitions if recognition]
 
 
 def nearest_examples(source: TaskSource) -> str:
