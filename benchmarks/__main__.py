@@ -19,6 +19,7 @@ BENCHMARKS = (
     "bench_dispatch",
     "bench_journal",
     "bench_emit",
+    "bench_agents",
     "bench_exec",
     "bench_python",
     "bench_confined",

@@ -39,7 +39,7 @@ def take_turns(*functions: Callable[[], object], rounds: int, inner: int = 1, wa
             for _ in range(inner):
                 function()
             sample.append((time.perf_counter() - started) / inner)
-    return [_times(sample) for sample in samples]
+    return [times(sample) for sample in samples]
 
 
 def at_most(what: str, ours: Times, other: Times, limit: float) -> Row:
@@ -62,7 +62,7 @@ def below(what: str, ours: Times, seconds: float) -> Row:
     return Row(what, str(ours), "-", _human(ours.p50), f"<= {_human(seconds)}", ours.p50 <= seconds)
 
 
-def _times(sample: list[float]) -> Times:
+def times(sample: list[float]) -> Times:
     ordered = sorted(sample)
     return Times(statistics.median(ordered), ordered[min(len(ordered) - 1, int(len(ordered) * 0.95))])
 

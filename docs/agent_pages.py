@@ -13,7 +13,8 @@ HEAD = """\
 # Agents' own hooks
 
 On this page you can look up what a hook of Samuel's can do inside an agent that has hooks of its own and calls
-`samuel emit --as AGENT EVENT` from them. Each agent has a page with its files, its events and its limits. `samuel
+`samuel-emit --as AGENT EVENT` from them, the fast form of `samuel emit`. Each agent has a page with its files, its
+events and its limits. `samuel
 hooks check --agent AGENT` says the same about the hooks of your project. The pages of **Cursor** and **Antigravity
 CLI** follow their documentation: Samuel was not run with them. It was run with the others.
 
@@ -51,8 +52,14 @@ payload that is not JSON, a field that a newer version of the agent renamed, a s
 guard that is not trusted, crashes or takes too long. On other events an error is a message, and the agent goes on.
 
 Samuel cannot answer when it does not run: it is not on PATH, was killed, or takes longer than the agent waits. The
-commands that `samuel bridge add` writes deny in that case (if it takes too long, only where the system has the
-program `timeout`). With a command of your own the agent decides, and most agents let the call through.
+commands that `samuel bridge add` writes deny in that case. With a command of your own the agent decides, and most
+agents let the call through.
+
+Claude Code can also post its events to a URL (hooks of the type `http`). `samuel bridge add` does not write these:
+by [its documentation](https://code.claude.com/docs/en/hooks) a connection that is refused, a status other than 2xx
+and a timeout are errors that let the call through, so a guard would be off whenever no server runs. The native
+`samuel-emit` starts the server itself, denies without an answer, costs about two milliseconds, and needs no port
+that other users and web pages could reach.
 """
 
 

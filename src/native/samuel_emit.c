@@ -33,11 +33,12 @@
 #define REPLY_MS 2000                          /* for the server to take the call, and to be about to call handlers */
 #define LARGEST_STDIN (16u * 1024 * 1024 + 1)  /* one byte more than the server takes: it says so */
 #define LARGEST_FRAME (64u * 1024 * 1024)
+#define LONGEST_DEADLINE 1000000               /* seconds */
 #define NO_FAILURE 255
 #define CANNOT_START 127
 
 extern char **environ;
-static char **arguments; /* those after the program's name */
+static char **arguments; /* those after the program's name, without the deadline */
 static char directory[PATH_MAX], installation[PATH_MAX];
 
 typedef struct {
@@ -212,6 +213,23 @@ static int find_installation(void) {
     return ascend(installation);
 }
 
+/* `--deadline SECONDS` at the end of the command line: then the kernel ends this process, and the `samuel emit` that it
+ * may have become, since a timer survives that. Anything else is left to the parser of `samuel emit`. */
+static void start_deadline(int count) {
+    if (count < 3 || strcmp(arguments[count - 3], "--deadline")) return;
+    char *end;
+    unsigned long seconds = strtoul(arguments[count - 2], &end, 10);
+    if (arguments[count - 2][0] < '0' || arguments[count - 2][0] > '9' || *end || !seconds || seconds > LONGEST_DEADLINE)
+        return;
+    arguments[count - 3] = NULL;
+    sigset_t alarm_only;
+    sigemptyset(&alarm_only);
+    sigaddset(&alarm_only, SIGALRM);
+    signal(SIGALRM, SIG_DFL); /* whatever our caller did to it */
+    sigprocmask(SIG_UNBLOCK, &alarm_only, NULL);
+    alarm((unsigned)seconds);
+}
+
 /* The conversation */
 
 static int connected(const char *path) {
@@ -349,15 +367,25 @@ static void send_header(int fd) {
     if (!send_all(fd, &header, now_ms() + REPLY_MS)) no_answer(fd);
 }
 
+/* `--socket`: what a program that speaks the protocol itself has to know; nothing where there cannot be a server. */
+static void tell(const char *path) {
+    printf("%s\n%s\n%s\n%s\n", path, SAMUEL_VERSION, installation, directory);
+    exit(0);
+}
+
 int main(int count, char **words) {
-    (void)count;
     char path[sizeof((struct sockaddr_un *)0)->sun_path];
     arguments = words + 1;
+    start_deadline(count);
     signal(SIGPIPE, SIG_IGN);
     const char *mode = getenv("SAMUEL_SERVE"), *nested = getenv("SAMUEL_EVENT_ID");
-    if (!find_installation() || (mode && !strcmp(mode, "off")) || (nested && nested[0]) || isatty(0) || isatty(1))
-        cold();
-    if (!getcwd(directory, sizeof directory) || !socket_path(path, sizeof path)) cold();
+    int asks = count == 2 && !strcmp(words[1], "--socket");
+    int is_served = find_installation() && !(mode && !strcmp(mode, "off")) && !(nested && nested[0]) &&
+                    (asks || (!isatty(0) && !isatty(1))) && getcwd(directory, sizeof directory) &&
+                    socket_path(path, sizeof path);
+    if (asks && is_served) tell(path);
+    if (asks) exit(0);
+    if (!is_served) cold();
     int fd = connected(path);
     if (fd < 0) cold();
     send_header(fd);

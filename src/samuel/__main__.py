@@ -19,13 +19,19 @@ def main() -> int:
 
 def emit() -> int:
     """The program `samuel-emit`, where it is not a native one."""
+    if sys.argv[1:] == ["--socket"]:
+        from samuel.serve.thin_client import tell_socket
+
+        return tell_socket()
     return _emit(sys.argv[1:])
 
 
 def _emit(arguments: list[str]) -> int:
     """Answered by the project's server, or without the engine if no hook wants the event, or by the engine."""
+    from samuel.process.emit_client import without_deadline
     from samuel.serve.thin_client import emit_or_prepare
 
+    arguments = without_deadline(arguments)
     code = emit_or_prepare(arguments)
     if code is not None:
         return code

@@ -263,7 +263,7 @@ def test_emit_exits_with_deny_even_if_its_output_is_closed(hook, project: Path, 
     assert subprocess.run(["bash", "-c", line], stdout=subprocess.DEVNULL).returncode == 2
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGALRM])
 def test_emit_ended_by_a_signal_does_not_allow(hook, project: Path, number: int) -> None:
     hook("slow", "PreAbilityCall", "", body="touch began; exec sleep 60")
     with subprocess.Popen([*REAL, "emit", "PreAbilityCall"], stdin=subprocess.PIPE, text=True) as process:
@@ -274,6 +274,21 @@ def test_emit_ended_by_a_signal_does_not_allow(hook, project: Path, number: int)
             time.sleep(0.02)
         process.send_signal(number)
         assert process.wait(300) == 2
+
+
+@pytest.mark.parametrize(
+    "words", [("emit", "--deadline", "1", "PreAbilityCall"), ("emit", "PreAbilityCall", "--deadline", "1")]
+)
+def test_emit_that_passes_its_deadline_does_not_allow(hook, project: Path, words: tuple[str, ...]) -> None:
+    hook("slow", "PreAbilityCall", "", body="exec sleep 60")
+    assert subprocess.run([*REAL, *words], input=CALL, text=True, timeout=50).returncode != 0
+
+
+@pytest.mark.parametrize("seconds", ["0", "-1", "1.5", "soon", "99999999999"])
+def test_emit_refuses_a_deadline_that_is_not_a_number_of_seconds(samuel, seconds: str) -> None:
+    ran = samuel("emit", "PreAbilityCall", "--deadline", seconds, stdin=CALL)
+    assert ran.code == 2
+    assert "--deadline" in ran.err
 
 
 def test_a_field_that_is_missing_or_wrong(samuel) -> None:

@@ -88,7 +88,7 @@ class LiveProject:
 
     def samuel(self, *arguments: str, expected: int | None = 0) -> subprocess.CompletedProcess[str]:
         """Run the installed command in the project."""
-        done = self._run(("samuel", *arguments), self.env)
+        done = self.run(("samuel", *arguments), self.env)
         assert expected is None or done.returncode == expected, done.stdout + done.stderr
         return done
 
@@ -110,7 +110,7 @@ class LiveProject:
         with ModelServer([*steps, FinalText("All finished.")]) as model:
             launch = client.launch(model.url, self.settings, self.env)
             argv = launch.with_prompt("Do what the script says.")
-            done = self._run(argv, {**self.env, **launch.env, **(env or {})})
+            done = self.run(argv, {**self.env, **launch.env, **(env or {})})
             return Played(done.returncode, done.stdout + done.stderr, model.tool_results)
 
     def loop(self, name: str, *commands: str) -> Played:
@@ -123,10 +123,10 @@ class LiveProject:
                 file = self.home / path
                 file.parent.mkdir(exist_ok=True)
                 file.write_text(text)
-            done = self._run(("samuel", "run", "start"), {**self.env, **launch.env, **LOOP_VARIABLES})
+            done = self.run(("samuel", "run", "start"), {**self.env, **launch.env, **LOOP_VARIABLES})
             return Played(done.returncode, done.stdout + done.stderr, model.tool_results)
 
-    def _run(self, argv: tuple[str, ...], env: Mapping[str, str]) -> subprocess.CompletedProcess[str]:
+    def run(self, argv: tuple[str, ...], env: Mapping[str, str]) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
             [shutil.which(argv[0], path=env["PATH"]) or argv[0], *argv[1:]],
             cwd=self.root,

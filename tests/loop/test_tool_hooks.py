@@ -149,7 +149,7 @@ def test_a_guard_judges_the_tool_calls_of_a_looped_agent_with_the_names_of_the_r
     assert attempt.coverage is not None
     assert attempt.coverage.words == "3 of 3 tool calls judged"
     assert attempt.denials == ("guard denied PreAbilityCall: the victim stays",)
-    assert not list((guarded.loop.root / ".samuel/run/bridge").rglob("samuel"))
+    assert not list((guarded.loop.root / ".samuel/run/bridge").rglob("samuel-emit"))
 
 
 @pytest.mark.parametrize(("session", "times"), [("own", 1), ("of another client", 2)])
@@ -182,8 +182,8 @@ def test_an_agent_cannot_weaken_a_guard_while_it_works(guarded: GuardedLoop, cha
 
 
 def test_hooks_that_the_agent_changed_fail_the_iteration(guarded: GuardedLoop) -> None:
-    guarded.run("find .samuel/run/bridge -name samuel -exec sh -c 'echo exit > $1' - {} ';'", "rm victim.txt")
-    assert any("`samuel` of the agent's hooks changed" in why for why in guarded.failures)
+    guarded.run("find .samuel/run/bridge -name samuel-emit -exec sh -c 'echo exit > $1' - {} ';'", "rm victim.txt")
+    assert any("`samuel-emit` of the agent's hooks changed" in why for why in guarded.failures)
 
 
 def test_calls_that_nothing_judged_are_counted_and_fail_where_coverage_is_required(guarded: GuardedLoop) -> None:
@@ -281,7 +281,7 @@ def test_a_project_cannot_accept_that_a_guard_of_the_user_does_not_hold(guarded:
 @pytest.mark.skipif(shutil.which("bwrap") is None, reason="needs bubblewrap")
 def test_a_guard_holds_in_a_sandbox_where_its_hooks_cannot_be_changed(guarded: GuardedLoop) -> None:
     guarded.configure('hooks = "claude"', 'sandbox = "bwrap"')
-    change = "find .samuel/run/bridge -name samuel -exec sh -c 'echo exit > $1' - {} ';'"
+    change = "find .samuel/run/bridge -name samuel-emit -exec sh -c 'echo exit > $1' - {} ';'"
     guarded.run(change, "rm victim.txt", "echo hi > hi.txt", DONE)
     assert guarded.victim.exists()
     assert guarded.attempt.outcome == "completed"

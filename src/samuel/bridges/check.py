@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from samuel.bridges import files
-from samuel.bridges.entries.hook_command import installed_command
+from samuel.bridges.entries.hook_command import ON_PATH, installed_command
 from samuel.bridges.entries.json_text import JsonSyntaxError, parse
 from samuel.bridges.entries.layouts import LAYOUTS
 from samuel.bridges.entries.registered import registered_events
@@ -92,8 +92,9 @@ def _entry_problems(
             problems.append(f"the {level}'s hooks lack {', '.join(missing)}: {again}")
         elif not all(entry.current for entry in entries if entry.level == level):
             problems.append(f"the {level}'s hooks were written by another version or for another path: {again}")
-    if "project" in levels and not shutil.which("samuel", path=path):
-        problems.append("`samuel` is not on PATH, so the project's hooks deny everything: install it on PATH")
+    program = ON_PATH.words[0]
+    if "project" in levels and not shutil.which(program, path=path):
+        problems.append(f"`{program}` is not on PATH, so the project's hooks deny everything: install it on PATH")
     if "user" in levels and not shutil.which(installed_command().words[0]):
         problems.append(f"`{installed_command().words[0]}` does not exist: install Samuel again")
     return problems

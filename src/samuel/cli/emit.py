@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import signal
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -12,6 +13,7 @@ from samuel.emit import without_engine
 from samuel.emit.call import DENY, EmitAnswer, EmitArguments
 from samuel.emit.host import EmitHost, leave_to_client
 from samuel.files.parsed_json import MAX_BYTES
+from samuel.process.emit_client import DEADLINE_OPTION, LONGEST_DEADLINE
 
 if TYPE_CHECKING:
     from samuel.app import App
@@ -34,8 +36,16 @@ if TYPE_CHECKING:
     help="The session that the event belongs to; results of hooks are stored there.",
 )
 @env_option
+@click.option(
+    DEADLINE_OPTION,
+    metavar="SECONDS",
+    type=click.IntRange(1, LONGEST_DEADLINE),
+    help="End after this time, whatever hooks are doing. Without an answer, the hooks of an agent deny.",
+)
 @click.pass_obj
-def emit(here: CommandContext, event: str, client: str, session: str, environment: str) -> int:
+def emit(
+    here: CommandContext, event: str, client: str, session: str, environment: str, deadline: int | None
+) -> int:
     """Fire an event from any program or agent.
 
     The context is a JSON object on stdin, with the event's fields; the merged result comes on stdout. Exits with 0
@@ -50,6 +60,8 @@ def emit(here: CommandContext, event: str, client: str, session: str, environmen
         samuel emit UserPromptSubmit --session s1 < context.json
         samuel emit --as claude PreToolUse < payload.json
     """
+    if deadline:  # where it is not the last option: else it counts already
+        signal.alarm(deadline)
     arguments = EmitArguments(event, client, session, environment)
     here.out.failure, answering = _of_client() if client else _of_samuel(event)
     host = EmitHost(

@@ -11,10 +11,24 @@ END = (signal.SIGTERM, signal.SIGHUP)
 """What asks a process to end, beside Ctrl-C."""
 
 
+GRACE = 5
+"""Seconds to end what was started, after a deadline."""
+
+
 def end_as_by_ctrl_c() -> None:
-    """From now on SIGTERM and SIGHUP raise KeyboardInterrupt, so that what Samuel started is ended first."""
+    """From now on SIGTERM, SIGHUP and the end of a deadline raise KeyboardInterrupt.
+
+    So what Samuel started is ended first.
+    """
     for number in END:
         signal.signal(number, signal.default_int_handler)
+    signal.signal(signal.SIGALRM, _end_of_deadline)
+
+
+def _end_of_deadline(number: int, frame: FrameType | None) -> None:
+    signal.signal(signal.SIGALRM, signal.SIG_DFL)  # the second one ends this process at once
+    signal.alarm(GRACE)
+    raise KeyboardInterrupt
 
 
 @contextmanager

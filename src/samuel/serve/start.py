@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from samuel.hooks.handler import HandlerStatus, Origin
+from samuel.process.emit_client import OFF
 from samuel.process.live import all_enclosing
 from samuel.serve.place import (
     ENDING,
@@ -58,7 +59,7 @@ def start_for(app: App) -> None:
 
 def why_not(app: App) -> str:
     """Why no server is started for a project; "" if one is."""
-    if os.environ.get(SWITCH) == "off":
+    if os.environ.get(SWITCH) == OFF:
         return f"`{SWITCH}` is off"
     if os.environ.get(NESTED):
         return "a hook asks"

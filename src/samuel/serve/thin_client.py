@@ -10,6 +10,7 @@ import sys
 
 from samuel.emit.call import EmitArguments
 from samuel.emit.project_root import project_root
+from samuel.process.emit_client import OFF
 from samuel.serve import wire
 from samuel.serve.place import NESTED, SWITCH, installation_of, socket_path
 from samuel.version import __version__
@@ -44,23 +45,39 @@ def emit_or_prepare(arguments: Sequence[str]) -> int | None:
 
 def emit_warm(arguments: Sequence[str]) -> int:
     """Have the server of this project answer `samuel emit`; the exit code, or Cold."""
-    if os.environ.get(SWITCH) == "off":
-        raise Cold(f"`{SWITCH}` is off")
-    if os.environ.get(NESTED):
-        raise Cold("a hook emits this event")
     if EmitArguments.plain(arguments) is None:
         raise Cold("the command line is not a plain one")
     if os.isatty(0) or os.isatty(1):
         raise Cold("a person may be asked, and reads the result")
     try:
-        directory = os.getcwd()
-        installation = installation_of(sys.argv[0], sys.executable)
-        path = socket_path(project_root(directory), installation, os.environb)
-        if not path:
-            raise Cold("no directory for sockets belongs to this user alone")
+        path, installation, directory = _server()
         return _converse(path, installation, directory, arguments)
     except OSError as error:
         raise Cold(str(error)) from None
+
+
+def _server() -> tuple[str, str, str]:
+    """Where the server of this project listens, the installation that it belongs to, and the working directory."""
+    if os.environ.get(SWITCH) == OFF:
+        raise Cold(f"`{SWITCH}` is off")
+    if os.environ.get(NESTED):
+        raise Cold("a hook emits this event")
+    directory = os.getcwd()
+    installation = installation_of(sys.argv[0], sys.executable)
+    path = socket_path(project_root(directory), installation, os.environb)
+    if not path:
+        raise Cold("no directory for sockets belongs to this user alone")
+    return path, installation, directory
+
+
+def tell_socket() -> int:
+    """`samuel-emit --socket`: what a program that speaks the protocol itself has to know; else nothing."""
+    try:
+        path, installation, directory = _server()
+    except (Cold, OSError):
+        return 0
+    os.write(1, os.fsencode("".join(f"{line}\n" for line in (path, __version__, installation, directory))))
+    return 0
 
 
 def _converse(path: str, installation: str, directory: str, arguments: Sequence[str]) -> int:

@@ -40,8 +40,8 @@ def call(tmp_path: Path) -> Call:
         (tmp_path / "plugin.mjs").write_text(plugin_text(command or ON_PATH))
         (tmp_path / "caller.mjs").write_text(CALLER)
         if script:
-            program = tmp_path / "samuel"
-            program.write_text(f"#!/bin/sh\n{script}\n")
+            program = tmp_path / "samuel-emit"
+            program.write_text(f'#!/bin/sh\n[ "$1" = --socket ] && exit\n{script}\n')
             program.chmod(0o755)
         done = subprocess.run(
             [str(NODE), "caller.mjs", json.dumps([name, hook_input, output])],
@@ -67,7 +67,7 @@ def test_rewritten_arguments_replace_the_old_ones(call):
 def test_samuel_gets_the_input_and_the_output_of_the_hook(call, tmp_path):
     call(*BEFORE, script='cat > payload; echo "$@" > arguments')
     assert json.loads((tmp_path / "payload").read_text()) == {"input": BEFORE[1], "output": BEFORE[2]}
-    assert (tmp_path / "arguments").read_text() == "emit --as opencode tool.execute.before\n"
+    assert (tmp_path / "arguments").read_text() == "--as opencode tool.execute.before\n"
 
 
 @pytest.mark.parametrize(

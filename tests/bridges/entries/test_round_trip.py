@@ -15,7 +15,7 @@ from samuel.bridges.entries.json_text import parse
 from samuel.bridges.entries.layouts import LAYOUTS
 from samuel.bridges.entries.registered import registered_events
 
-ELSEWHERE = EmitCommand(('/home/a "b" $c/samuel',))
+ELSEWHERE = EmitCommand(('/home/a "b" $c/samuel-emit',))
 SPACES = st.sampled_from(["", " ", "\n", "\n  ", "\n\t", "\r\n    ", "  \n\n "])
 COMMENTS = st.sampled_from(["", "", " // a, b\n", "/* { \n */", " // ]\r\n", "/**/", " /* x */\n"])
 SCALARS = st.one_of(st.none(), st.booleans(), st.integers(-9, 9), st.text('a"\\/*, {[é\n', max_size=4))

@@ -134,7 +134,7 @@ def test_a_call_is_denied_where_samuel_cannot_start(
     client: str, make: Callable[[str], ProcessBridge], tmp_path: Path
 ) -> None:
     commands = READERS[client](make(client))
-    (tmp_path / "state/bridge/1/samuel").unlink()
+    (tmp_path / "state/bridge/1/samuel-emit").unlink()
     event = next(event for event, name in CLIENTS[client].events.items() if name == PRE)
     answer = subprocess.run(["sh", "-c", commands[event]], input=b"{}", capture_output=True, check=False)
     if client == "copilot":
@@ -150,12 +150,13 @@ def test_the_launcher_names_the_run_and_answers_for_tool_calls_alone(
     make: Callable[[str], ProcessBridge], tmp_path: Path
 ) -> None:
     make("opencode")
-    launcher = tmp_path / "state/bridge/1/samuel"
+    launcher = tmp_path / "state/bridge/1/samuel-emit"
     script = launcher.read_text()
     assert "export SAMUEL_TASK_ID='it'\"'\"'s 1.1'" in script
     assert "PATH=" not in script
+    assert "export SAMUEL_SERVE=off" in script
     silent = subprocess.run(
-        [str(launcher), "emit", "--as", "opencode", "chat.message"], input=b"{", capture_output=True, check=True
+        [str(launcher), "--as", "opencode", "chat.message"], input=b"{", capture_output=True, check=True
     )
     assert (silent.stdout, silent.stderr) == (b"", b"")
 
@@ -196,5 +197,5 @@ def test_a_changed_file_of_the_bridge_is_noticed(make: Callable[[str], ProcessBr
     file.write_text(json.dumps({**settings, "$version": 3}))  # as the client does
     assert bridge.changed_files() == []
     file.write_text(json.dumps({**settings, "hooks": {}}))
-    file.with_name("samuel").unlink()
-    assert bridge.changed_files() == ["qwen.json", "samuel"]
+    file.with_name("samuel-emit").unlink()
+    assert bridge.changed_files() == ["qwen.json", "samuel-emit"]

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import sys
+from pathlib import Path
+
 import pytest
 
 
@@ -22,7 +25,7 @@ def no_client(monkeypatch, tmp_path):
 
 @pytest.fixture
 def samuel_on_path(tmp_path):
-    program = tmp_path / "bin/samuel"
+    program = tmp_path / "bin/samuel-emit"
     program.write_text("#!/bin/sh\n")
     program.chmod(0o755)
 
@@ -80,8 +83,7 @@ def test_add_names_hooks_that_the_agent_would_lose(samuel, put):
 def test_user_file_names_the_command_by_its_absolute_path(samuel, machine):
     assert samuel("bridge", "add", "--user", "claude").code == 0
     text = (machine / ".claude/settings.json").read_text()
-    assert 'samuel\\" emit --as claude PreToolUse' in text
-    assert '\\"/' in text
+    assert f"$({Path(sys.executable).with_name('samuel-emit')} --as claude PreToolUse" in text
 
 
 def test_dry_run_shows_a_diff_and_writes_nothing(samuel, project, put):
@@ -177,7 +179,7 @@ def test_check_finds_missing_events_and_a_missing_command(samuel, project):
     assert checked.code == 1
     problems = checked.json["data"][0]["problems"]
     assert "the project's hooks lack Stop: `samuel bridge add --project qwen` writes them again" in problems
-    assert "`samuel` is not on PATH, so the project's hooks deny everything: install it on PATH" in problems
+    assert "`samuel-emit` is not on PATH, so the project's hooks deny everything: install it on PATH" in problems
 
 
 def test_check_tells_of_entries_at_both_levels(samuel, samuel_on_path):

@@ -29,7 +29,7 @@ def client(monkeypatch, tmp_path):
     """Puts a program on PATH in the place of claude, which is connected to Samuel."""
     programs = tmp_path / "bin"
     programs.mkdir()
-    (programs / "samuel").symlink_to("/bin/true")
+    (programs / "samuel-emit").symlink_to("/bin/true")
     monkeypatch.setenv("PATH", f"{programs}:{os.defpath}")
     monkeypatch.delenv("CLAUDE_CONFIG_DIR", raising=False)
 

@@ -1,4 +1,4 @@
-"""The command line that a client's hook runs: `samuel emit --as CLIENT EVENT`, made safe against its absence.
+"""The command line that a client's hook runs: `samuel-emit --as CLIENT EVENT`, made safe against its absence.
 
 Clients take every exit code but 2 for a fault of the hook, and go on. So on an event that can be denied a shell
 turns whatever goes wrong (not installed, killed, crashed, too slow) into a denial in the client's own words.
@@ -16,15 +16,13 @@ from typing import NamedTuple
 from samuel.bridges.entries.denials import denial
 from samuel.dialects.clients.client import DENIABLE
 from samuel.dialects.clients.table import CLIENTS
+from samuel.process.emit_client import DEADLINE_OPTION, NATIVE_CLIENT
 
 TIMEOUT = 120
 """Seconds that the client gives the command."""
 
 DEADLINE = TIMEOUT - 10
 """Seconds after which the command denies: before the client stops waiting and goes on."""
-
-# Not every system has `timeout`; without it a hung command ends with the client's own patience.
-_BOUNDED = f'$(command -v timeout >/dev/null 2>&1 && echo "timeout {DEADLINE}")'
 
 _ABSENT = {
     True: "samuel is not on PATH, or it failed: this project asks it first. Install samuel, or run samuel doctor.",
@@ -39,22 +37,22 @@ _PROJECT_VARIABLES = {
     "cursor": "CURSOR_PROJECT_DIR",
 }
 
-_OURS = re.compile(r"samuel\"? emit --as (?P<client>[\w-]+) (?P<event>[\w.:-]+)")
+_OURS = re.compile(r"samuel(-emit\"?|\"? emit) --as (?P<client>[\w-]+) (?P<event>[\w.:-]+)")
+_PLAIN = re.compile(r"[\w./-]+", re.ASCII)
 _SPECIAL = re.compile(r'([\\"$`])')
 
 
 class EmitCommand(NamedTuple):
-    """How Samuel is started: by its name on PATH, or by an absolute path."""
+    """How `samuel emit` is started: by the name of its small client on PATH, or by an absolute path."""
 
-    words: tuple[str, ...] = ("samuel",)
+    words: tuple[str, ...] = (NATIVE_CLIENT,)
 
     @property
     def on_path(self) -> bool:
-        return self.words == ("samuel",)
+        return self.words == (NATIVE_CLIENT,)
 
     def line(self, client: str, event: str) -> str:
-        words = self.words if self.on_path else map(_quoted, self.words)
-        return f"{' '.join(words)} emit --as {client} {event}"
+        return f"{' '.join(map(_quoted, self.words))} --as {client} {event}"
 
 
 ON_PATH = EmitCommand()
@@ -62,10 +60,12 @@ ON_PATH = EmitCommand()
 
 def installed_command() -> EmitCommand:
     """The samuel that is running now, by its absolute path."""
-    script = Path(sys.executable).with_name("samuel")
-    if script.is_file():
-        return EmitCommand((str(script),))
-    return EmitCommand((sys.executable, "-P", "-m", "samuel"))
+    programs = Path(sys.executable).parent
+    if (small := programs / NATIVE_CLIENT).is_file():
+        return EmitCommand((str(small),))
+    if (script := programs / "samuel").is_file():
+        return EmitCommand((str(script), "emit"))
+    return EmitCommand((sys.executable, "-P", "-m", "samuel", "emit"))
 
 
 def hook_script(command: EmitCommand, client: str, event: str) -> str:
@@ -74,10 +74,9 @@ def hook_script(command: EmitCommand, client: str, event: str) -> str:
     variable = _PROJECT_VARIABLES.get(client)
     enter = f'cd "${{{variable}:-.}}" && ' if variable else ""
     if CLIENTS[client].events[event] not in DENIABLE:
-        program = command.words[0] if command.on_path else _quoted(command.words[0])
-        return f"command -v {program} >/dev/null 2>&1 || exit 0; {enter}exec {line}"
+        return f"command -v {_quoted(command.words[0])} >/dev/null 2>&1 || exit 0; {enter}exec {line}"
     return (
-        f"{enter}answer=$({_BOUNDED} {line}); code=$?; "
+        f"{enter}answer=$({line} {DEADLINE_OPTION} {DEADLINE}); code=$?; "
         f'case $code in 0|2) printf %s "$answer"; exit $code;; esac; '
         f"{_deny(client, event, _ABSENT[command.on_path].format(client=client))}"
     )
@@ -103,5 +102,5 @@ def _deny(client: str, event: str, reason: str) -> str:
 
 
 def _quoted(word: str) -> str:
-    """The word in double quotes: the script itself is given to `sh -c` in single ones."""
-    return '"' + _SPECIAL.sub(r"\\\1", word) + '"'
+    """The word in double quotes if it needs any: the script itself is given to `sh -c` in single ones."""
+    return word if _PLAIN.fullmatch(word) else '"' + _SPECIAL.sub(r"\\\1", word) + '"'

@@ -1,13 +1,18 @@
-"""The plugin through which opencode asks Samuel. It runs inside opencode, and can change a tool's input."""
+"""The plugin through which opencode asks Samuel. It runs inside opencode, and can change a tool's input.
+
+It asks the server of the project itself, so that a call starts no process, and `samuel-emit` where that fails.
+"""
 
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from string import Template
 
 from samuel.bridges.entries.hook_command import TIMEOUT, EmitCommand
 from samuel.dialects.clients.client import DENIABLE
 from samuel.dialects.clients.table import CLIENTS
+from samuel.process.emit_client import NATIVE_CLIENT
 
 CLIENT = "opencode"
 # Hooks of a plugin by name; opencode tells all other events through one hook, `event`.
@@ -15,19 +20,20 @@ _NAMED = ("chat.message", "tool.execute.before", "tool.execute.after")
 
 _PLUGIN = Template("""\
 import { spawn } from "node:child_process"
+import { connect } from "node:net"
 
 const COMMAND = $command
 const EVENTS = $events
 const DENIABLE = $deniable
 const TIMEOUT = $timeout
+const REPLY = 2000 // for the server to take a call
+const SILENCE = 10000 // for the server to begin with it
 
-/** The answer of `samuel emit --as opencode EVENT`. On an event that can be denied, every fault denies. */
-function ask(event, directory, payload) {
-  const closed = DENIABLE.includes(event)
+/** Run the command; what it exited with and wrote. */
+function run(words, directory, input) {
   return new Promise((resolve, reject) => {
-    const fault = (reason) => (closed ? reject(new Error(reason)) : resolve({}))
-    const [program, ...words] = COMMAND
-    const child = spawn(program, [...words, "emit", "--as", "opencode", event], { cwd: directory })
+    const [program, ...first] = COMMAND
+    const child = spawn(program, [...first, ...words], { cwd: directory })
     const timer = setTimeout(() => child.kill("SIGKILL"), TIMEOUT)
     let stdout = ""
     let stderr = ""
@@ -36,22 +42,133 @@ function ask(event, directory, payload) {
     child.stdin.on("error", () => {})
     child.on("error", (error) => {
       clearTimeout(timer)
-      fault(`$missing ($${error.message})`)
+      reject(new Error(`$missing ($${error.message})`))
     })
     child.on("close", (code) => {
       clearTimeout(timer)
-      if (code === 2) return fault(stderr.trim() || "denied by samuel")
-      if (code !== 0) return fault(`samuel failed, so this is denied. Run samuel doctor. $${stderr.trim()}`)
+      resolve({ code, stdout, stderr })
+    })
+    child.stdin.end(input)
+  })
+}
+
+/** Where the server of the project listens, as `samuel-emit` tells; null where none is to be asked. */
+async function find(directory) {
+  if (!$asks) return null
+  const told = await run(["--socket"], directory, "").catch(() => ({ code: 1 }))
+  const lines = told.code === 0 ? told.stdout.split("\\n") : []
+  return lines.length === 5 ? lines.slice(0, 4) : null
+}
+
+function framed(data) {
+  const size = Buffer.alloc(4)
+  size.writeUInt32BE(data.length)
+  return Buffer.concat([size, data])
+}
+
+/** An answer of the server: an exit code, and what `samuel emit` would have written. */
+function decoded(body) {
+  const output = { 1: "", 2: "" }
+  for (let at = 2; at < body.length; ) {
+    const end = at + 5 + body.readUInt32BE(at + 1)
+    output[body[at]] += body.toString("utf8", at + 5, end)
+    at = end
+  }
+  return { code: body[0], stdout: output[1], stderr: output[2] }
+}
+
+/**
+ * Have the server answer, in the protocol of `samuel-emit`. Null: it did not, and called no handler.
+ * When `samuel-emit` stops waiting for a server that has the payload, it can still tell so; here it is an error.
+ */
+function askServer([path, version, installation, cwd], event, input) {
+  return new Promise((resolve, reject) => {
+    let received = Buffer.alloc(0)
+    let sent = false
+    let unanswered = null
+    let timer
+    const socket = connect(path)
+    const end = (settle) => {
+      clearTimeout(timer)
+      socket.destroy()
+      settle()
+    }
+    const gone = () => end(() => resolve(unanswered))
+    const wait = (milliseconds, late) => {
+      clearTimeout(timer)
+      timer = setTimeout(late, milliseconds)
+    }
+    const silent = () => end(() => reject(new Error("samuel serve took this call and does not answer")))
+    const frame = (kind, body) => {
+      if (kind === "A" && !sent) {
+        sent = true
+        wait(SILENCE, silent)
+        socket.write(framed(Buffer.from(input)))
+      } else if (kind === "F" && sent) {
+        unanswered = decoded(body.subarray(4))
+        wait(Math.min(body.readUInt32BE(0), TIMEOUT), gone)
+      } else if (kind === "R" && sent) {
+        end(() => resolve(decoded(body)))
+      } else {
+        gone()
+      }
+    }
+    wait(REPLY, gone)
+    socket.on("error", gone)
+    socket.on("close", gone)
+    socket.on("data", (data) => {
+      received = Buffer.concat([received, data])
       try {
-        const answer = stdout.trim() ? JSON.parse(stdout) : {}
-        if (answer.deny) return fault(answer.deny)
-        resolve(answer)
-      } catch (error) {
-        fault(`samuel gave an answer that is not JSON: $${error.message}`)
+        while (received.length >= 5 && received.length >= 5 + received.readUInt32BE(1)) {
+          const size = 5 + received.readUInt32BE(1)
+          const message = received.subarray(0, size)
+          received = received.subarray(size)
+          frame(message.toString("latin1", 0, 1), message.subarray(5))
+        }
+      } catch {
+        gone() // not the protocol
       }
     })
-    child.stdin.end(JSON.stringify(payload))
+    const words = ["--as", "opencode", event]
+    const variables = Object.entries(process.env).map(([name, value]) => `$${name}=$${value}`)
+    const header = ["samuel-emit 1", "emit", version, installation, cwd, words.length, ...words, ...variables]
+    socket.write(framed(Buffer.from(header.join("\\0"))))
   })
+}
+
+const places = new Map() // of the servers, by directory
+
+async function answer(event, directory, payload) {
+  const input = JSON.stringify(payload)
+  if (!places.has(directory)) places.set(directory, await find(directory))
+  const place = places.get(directory)
+  const warm = place && (await askServer(place, event, input))
+  if (warm) return warm
+  if (place) places.delete(directory) // samuel may have been updated: then the server listens elsewhere
+  return await run(["--as", "opencode", event], directory, input)
+}
+
+/** The answer of `samuel emit --as opencode EVENT`. On an event that can be denied, every fault denies. */
+async function ask(event, directory, payload) {
+  try {
+    const { code, stdout, stderr } = await answer(event, directory, payload)
+    if (code === 2) throw new Error(stderr.trim() || "denied by samuel")
+    if (code !== 0) throw new Error(`samuel failed, so this is denied. Run samuel doctor. $${stderr.trim()}`)
+    const result = parsed(stdout)
+    if (result.deny) throw new Error(result.deny)
+    return result
+  } catch (error) {
+    if (DENIABLE.includes(event)) throw error
+    return {}
+  }
+}
+
+function parsed(text) {
+  try {
+    return text.trim() ? JSON.parse(text) : {}
+  } catch (error) {
+    throw new Error(`samuel gave an answer that is not JSON: $${error.message}`)
+  }
 }
 
 export const Samuel = async ({ directory }) => ({
@@ -89,4 +206,5 @@ def plugin_text(command: EmitCommand) -> str:
         deniable=json.dumps([event for event, ours in events.items() if ours in DENIABLE]),
         timeout=TIMEOUT * 1000,
         missing=missing,
+        asks=json.dumps(Path(command.words[-1]).name == NATIVE_CLIENT),
     )

@@ -7,8 +7,9 @@ from pathlib import Path
 
 from samuel.bridges.entries.hook_command import EmitCommand
 from samuel.bridges.process import claude, cline, codex, copilot, gemini, kimi, opencode, qwen
-from samuel.bridges.process.launcher import NAME, launcher_script
+from samuel.bridges.process.launcher import launcher_script
 from samuel.bridges.process.process_bridge import BridgeRequest, ProcessBridge
+from samuel.process.emit_client import NATIVE_CLIENT
 
 PROCESS_BRIDGES: Mapping[str, Callable[[BridgeRequest], ProcessBridge]] = {
     "claude": claude.bridge,
@@ -30,7 +31,7 @@ def process_bridge(
     `directory` is for files that the process must not change, `home` for a client that needs a home directory of
     its own. `variables` are the run's own and go to Samuel; `host` is the user's environment.
     """
-    launcher = directory / NAME
+    launcher = directory / NATIVE_CLIENT
     request = BridgeRequest(client, root, directory, home, EmitCommand((str(launcher),)), host)
     request.put(launcher, launcher_script(root, variables, request.events), 0o700)
     bridge = PROCESS_BRIDGES[client](request)

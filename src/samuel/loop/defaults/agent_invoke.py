@@ -16,6 +16,7 @@ from samuel.events import AgentInvoke
 from samuel.loop.bridged_agent import BridgedAgent
 from samuel.loop.reports import AgentActivity, AgentOutputChunk
 from samuel.loop.workplace import Workplace
+from samuel.process.emit_client import OFF, SWITCH
 from samuel.trust import commands
 
 
@@ -46,7 +47,8 @@ class RunAgent:
                 iteration=event.iteration,
                 timeout=seconds,
                 environment=place.host,
-                variables=bridge.env,
+                # No server answers for it: whatever it starts could listen in the server's place.
+                variables={**bridge.env, SWITCH: OFF},
                 on_output=lambda chunk: place.watch(AgentOutputChunk(chunk, readable)),
                 cache=place.cache,
                 session="" if event.session_id is UNSET else event.session_id,

@@ -1,0 +1,102 @@
+"""A tool call of a real agent, with a guard and without: from one request to the model to the next.
+
+The agents are those that `make agents` installs, and the model is the scripted one on loopback. An agent that is
+not installed is left out.
+"""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).parent.parent))
+
+from measure import Row, at_most, times
+from tests.live.conftest import CLIENTS, LiveProject
+from tests.live.trust import trust_hooks
+
+from samuel.bridges.model.launch import SCRIPTED_CLIENTS
+from samuel.bridges.model.script import FinalText, Step
+from samuel.bridges.model.server import ModelServer
+from samuel.bridges.model.wire import WireFormat
+
+AGENTS = ("claude", "codex")
+CALLS = 15  # in one session
+SESSIONS = 6  # of each project
+COMMAND = "echo hello"
+
+GUARD = """\
+import samuel
+
+
+@samuel.hook("PreAbilityCall", role="guard")
+def guard(event):
+    if "rm -rf" in str(event.tool_input):
+        return {"decision": "deny", "reason": "not here"}
+"""
+
+
+def run(scratch: Path) -> Iterator[Row]:
+    for agent in AGENTS:
+        if (CLIENTS / "bin" / agent).exists():
+            # As in the live suite: agents behave in another way in the temporary directory.
+            with tempfile.TemporaryDirectory(
+                prefix="bench-", dir=CLIENTS, ignore_cleanup_errors=True
+            ) as directory:
+                yield measured(agent, Path(directory), scratch)
+
+
+def measured(agent: str, directory: Path, runtime: Path) -> Row:
+    bare, guarded = (_project(directory / name, runtime) for name in ("bare", "guarded"))
+    guarded.write(".samuel/hooks/guard.py", GUARD)
+    guarded.samuel("trust", "--yes")
+    guarded.samuel("bridge", "add", "--project", agent)
+    trust_hooks(guarded, agent)
+    seconds: dict[LiveProject, list[float]] = {bare: [], guarded: []}
+    for project in (bare, guarded):
+        session(project, agent)  # the first one starts the server
+    for _ in range(SESSIONS):
+        for project, samples in seconds.items():
+            samples += session(project, agent)
+    (server,) = guarded.answer("serve", "status")
+    if server["calls"] < 2 * CALLS * SESSIONS:
+        raise RuntimeError(f"the server answered {server['calls']} calls: {server['last_reason']}")
+    guarded.samuel("serve", "stop")
+    return at_most(
+        f"a guarded tool call in {agent}, vs an unguarded one", times(seconds[guarded]), times(seconds[bare]), 1.1
+    )
+
+
+def session(project: LiveProject, agent: str) -> list[float]:
+    """Run the agent once; the seconds from each call of its model to the request that has its result."""
+    client = SCRIPTED_CLIENTS[agent]
+    with TimedModel([*[client.shell(COMMAND)] * CALLS, FinalText("All finished.")]) as model:
+        launch = client.launch(model.url, project.settings, project.env)
+        project.run(launch.with_prompt("Do what the script says."), {**project.env, **launch.env})
+        asked = [model.asked[number] for number in range(CALLS + 1)]
+    return [after - before for before, after in pairwise(asked)]
+
+
+class TimedModel(ModelServer):
+    """A model that notes when it was first told of so many results."""
+
+    def __init__(self, steps: list[Step]) -> None:
+        super().__init__(steps)
+        self.asked: dict[int, float] = {}
+
+    def answer(self, wire: WireFormat, body: dict[str, Any]) -> tuple[Step, str]:
+        if wire.tools(body):
+            self.asked.setdefault(len(wire.results(body)), time.perf_counter())
+        return super().answer(wire, body)
+
+
+def _project(directory: Path, runtime: Path) -> LiveProject:
+    directory.mkdir()
+    project = LiveProject(directory)
+    project.env["XDG_RUNTIME_DIR"] = str(runtime)
+    return project

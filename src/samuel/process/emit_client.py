@@ -1,0 +1,34 @@
+"""`samuel-emit`, the small client of `samuel serve`: its name, its switch and its deadline.
+
+After `--deadline SECONDS` the process ends, whatever it is doing. The kernel counts, so that no program is needed
+that waits beside it, and goes on counting when the client becomes `samuel emit`. A guard that hangs has to deny
+before the agent that asked stops waiting, and goes on.
+
+Imported by a client that has to be fast.
+"""
+
+from __future__ import annotations
+
+import _signal  # type: ignore[import-not-found]  # `signal` costs more than all the rest
+
+NATIVE_CLIENT = "samuel-emit"
+
+SWITCH = "SAMUEL_SERVE"
+"""Set to `off`, every call is answered by a process of its own."""
+OFF = "off"
+
+DEADLINE_OPTION = "--deadline"
+LONGEST_DEADLINE = 1_000_000
+
+
+def without_deadline(arguments: list[str]) -> list[str]:
+    """The command line without the deadline at its end, which counts from now. The parser reads any other one."""
+    if len(arguments) < 2 or arguments[-2] != DEADLINE_OPTION:
+        return arguments
+    seconds = arguments[-1]
+    if not seconds.isascii() or not seconds.isdecimal() or not 0 < int(seconds) <= LONGEST_DEADLINE:
+        return arguments
+    _signal.signal(_signal.SIGALRM, _signal.SIG_DFL)  # whatever our caller did to it
+    _signal.pthread_sigmask(_signal.SIG_UNBLOCK, (_signal.SIGALRM,))
+    _signal.alarm(int(seconds))
+    return arguments[:-2]
