@@ -11,7 +11,7 @@ import sys
 
 import pytest
 
-from samuel.doctor import percentile
+from samuel.dispatch.record import percentile
 from samuel.process.walls import limits
 from samuel.process.walls.walls import counts_processes, strength
 from samuel.version import __version__
