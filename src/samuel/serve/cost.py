@@ -216,11 +216,11 @@ class _Calls:
             self.denied = True
         elif code:
             last = self._output.read_text(errors="replace").strip().splitlines()[-1:] or [f"exit code {code}"]
-            raise SamuelError(f"`{_shown(words)}` failed: {last[0]}")
+            raise SamuelError(f"`{_command_line(words)}` failed: {last[0]}")
         return duration
 
 
-def _shown(words: Sequence[str]) -> str:
+def _command_line(words: Sequence[str]) -> str:
     return " ".join((os.path.basename(words[0]), *words[1:]))
 
 
@@ -228,9 +228,9 @@ def _costs(commands: Mapping[str, Sequence[str]], durations: Mapping[str, Sequen
     bases = [percentile(durations[kind], 50) for kind in (TRUE, PYTHON)]
     for kind, words in commands.items():
         p50 = percentile(durations[kind], 50)
-        shown = f"{SWITCH}=off {_shown(words)}" if kind == COLD else _shown(words)
+        command = f"{SWITCH}=off {_command_line(words)}" if kind == COLD else _command_line(words)
         numbers = (p50, percentile(durations[kind], 95), *(p50 / base for base in bases))
-        yield EmitCost(kind, shown, *(round(number, 3) for number in numbers))
+        yield EmitCost(kind, command, *(round(number, 3) for number in numbers))
 
 
 def _handler_costs(root: Path, mark: str) -> Iterator[HandlerCost]:

@@ -7,7 +7,7 @@ import stat
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
-from samuel.serve.place import ENDING, LONGEST, candidates, is_private, runtime_directory
+from samuel.serve.place import ENDING, LONGEST, candidates, is_private
 from samuel.serve.start import is_served
 
 OWN_DIRECTORY = "set `XDG_RUNTIME_DIR` to a directory that only you can enter"
@@ -22,7 +22,8 @@ class PlaceProblem(NamedTuple):
 
 def usable_directory(environment: Mapping[bytes, bytes]) -> str:
     """The directory of the sockets, which the first server may have to make; "" if there can be none."""
-    return runtime_directory(environment) or next(filter(_can_be_made, candidates(environment)), "")
+    places = candidates(environment)
+    return next((place for place in places if is_private(place) or _can_be_made(place)), "")
 
 
 def place_problems(environment: Mapping[bytes, bytes]) -> Iterator[PlaceProblem]:
