@@ -126,7 +126,7 @@ def test_every_key_of_samuel_toml_is_on_its_page() -> None:
     [
         ("reference/outcomes.md", [outcome.value for outcome in Outcome]),
         ("reference/outcomes.md", [status.value for status in HandlerStatus]),
-        ("authoring.md", sorted(PASSED - {"__CF_USER_TEXT_ENCODING"})),
+        ("authoring.md", sorted({*PASSED} - {"__CF_USER_TEXT_ENCODING"})),
         ("how-to/guard-a-call.md", [role.value for role in Role]),
         (
             "how-to/order-handlers.md",

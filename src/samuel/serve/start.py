@@ -6,6 +6,7 @@ import os
 import socket
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,6 +19,7 @@ from samuel.serve.place import (
     SWITCH,
     candidates,
     installation_of,
+    is_private,
     project_name,
     runtime_directory,
     socket_path,
@@ -81,15 +83,12 @@ def has_something_to_run(app: App) -> bool:
 
 
 def prepare_directory() -> None:
-    """Make the directory of the sockets, if it can be made."""
+    """Make the directory of the sockets, if it can be made and there is none yet."""
     for directory in candidates(os.environb):
-        try:
+        with suppress(OSError):
             os.mkdir(directory, 0o700)
-        except FileExistsError:
+        if is_private(directory):
             return
-        except OSError:
-            continue
-        return
 
 
 def is_served(path: str) -> bool:
