@@ -124,6 +124,10 @@ class Iteration:
         has_changes = self._tree is not None and self._tree.has_changes(self._facts.changed)
         return self._settlements.judged(tasks_before, self._passed_runs, has_changes=has_changes)
 
+    def refused(self, outcome: IterationOutcome, why: str) -> Settlement:
+        """The settlement of an attempt that was done, and whose result cannot be taken."""
+        return self._settlements.failed(outcome, why)
+
     def dry_run(self) -> dict[str, Any]:
         """The same steps without the agent; every handler is told that it is a dry run."""
         self._steps.new_iteration(self.run)

@@ -164,3 +164,17 @@ def carrying(name: str, value: str) -> list[int]:
         except OSError:  # gone, or another user's
             continue
     return carriers
+
+
+def running_in(name: str, directory: str) -> bool:
+    """Whether a process whose program begins with `name` works in this directory or below it."""
+    for pid in os.listdir("/proc") if os.path.isdir("/proc/self") else ():
+        try:
+            place = os.readlink(f"/proc/{pid}/cwd") if pid.isdecimal() else ""
+        except OSError:  # it has ended, or it is another user's
+            continue
+        if (place == directory or place.startswith(f"{directory}/")) and _read(f"/proc/{pid}/comm").startswith(
+            name.encode()
+        ):
+            return True
+    return False

@@ -278,6 +278,7 @@ _AFTER: Mapping[ExitReason, tuple[NextCommand, ...]] = {
         NextCommand("samuel run start", "once the checks pass"),
         NextCommand("samuel run start --baseline accept", "only what becomes worse is a failure"),
     ),
+    ExitReason.BASE_BROKEN: (NextCommand("samuel run start", "once the checks pass on the branch"),),
     ExitReason.AGENT_UNAVAILABLE: (
         NextCommand("samuel doctor", "says what the agent lacks"),
         _START,

@@ -1,0 +1,75 @@
+"""The lanes of a run: the project opened once more for each, with the configuration and agreements of the run."""
+
+from __future__ import annotations
+
+import dataclasses
+import threading
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from samuel.app.loop import steps_of
+from samuel.app.options import AppLane, Machine, Overrides
+from samuel.dispatch.record import Fired, HandlerCall, Sink
+from samuel.events import Event
+from samuel.loop.lanes.coordinator import LaneOptions
+from samuel.loop.lanes.lane import LaneTools
+from samuel.loop.reports import Watch
+from samuel.loop.stop import Stop
+from samuel.paths import record_name
+
+if TYPE_CHECKING:
+    from samuel.app.project import App
+
+
+class LockedSink:
+    """A sink that several lanes share: one call at a time."""
+
+    def __init__(self, sink: Sink) -> None:
+        self._sink = sink
+        self._lock = threading.Lock()
+
+    def begin(self, event: Event) -> None:
+        with self._lock:
+            self._sink.begin(event)
+
+    def called(self, event: Event, call: HandlerCall) -> None:
+        with self._lock:
+            self._sink.called(event, call)
+
+    def end(self, event: Event, fired: Fired, duration_ms: float) -> None:
+        with self._lock:
+            self._sink.end(event, fired, duration_ms)
+
+
+def lanes_directory(app: App) -> Path:
+    """Where the lanes of a project are: outside of it, so that no tool of a lane finds the project around it."""
+    return app.user.state / "lanes" / f"{app.paths.root.name}-{record_name(app.state)[:12]}"
+
+
+def lane_options(app: App, stop: Stop, lanes: int, *, timings: bool) -> LaneOptions:
+    sinks = [LockedSink(sink) for sink in app.own_sinks]
+    settings = app.config.chosen(app.methodology)
+    # Work that lands is a commit, also where a run in the user's own tree would make none.
+    committing = dataclasses.replace(settings, commit=True)
+    config = dataclasses.replace(app.config, methodology={**app.config.methodology, app.methodology: committing})
+
+    def open_lane(number: int, root: Path, watch: Watch) -> LaneTools:
+        opened = type(app)(
+            root,
+            search=False,
+            handlers=app.embedded_handlers,
+            sinks=sinks,
+            warn=app.warn,
+            watch=watch,
+            overrides=Overrides(
+                config=config,
+                methodology=app.methodology,
+                environment=app.environment,
+                trust_everything=app.trust_stamp == "everything",
+            ),
+            machine=Machine(user=app.user, clock=app.clock, disk=app.workplace.disk),
+            lane=AppLane(number=number, journal=app.journal),
+        )
+        return LaneTools(opened.workplace, steps_of(opened, stop, timings=timings), opened.close)
+
+    return LaneOptions(lanes, lanes_directory(app), open_lane, settings.branch)
