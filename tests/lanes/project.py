@@ -1,4 +1,4 @@
-"""A repository whose tasks are done by shell scripts, in several lanes: real git, real processes, the command line.
+"""A repository whose tasks are done by shell scripts, in several lanes: real git, processes, the command line.
 
 What an agent does for a task is in `outside`, a directory beside the project; what it did is noted there too.
 """
@@ -187,7 +187,9 @@ class LaneProject:
     def calls(self, kind: str = "begin") -> list[Call]:
         path = self.outside / "calls"
         rows = [line.split() for line in path.read_text().splitlines()] if path.exists() else []
-        calls = [Call(row[0], row[1], int(row[2] or 0), int(row[3]), float(row[4])) for row in rows if len(row) == 5]
+        calls = [
+            Call(row[0], row[1], int(row[2] or 0), int(row[3]), float(row[4])) for row in rows if len(row) == 5
+        ]
         return [call for call in calls if call.kind == kind]
 
     def prompts(self, task: str) -> list[str]:
@@ -228,8 +230,7 @@ class LaneProject:
         landed = self.landed(branch)
         assert sorted(landed, key=int) == [str(number) for number in range(1, tasks + 1)]
         self.git("fsck", "--no-dangling")
-        locks = [path for path in (self.root / ".git").rglob("*.lock")]
-        assert locks == []
+        assert list((self.root / ".git").rglob("*.lock")) == []
 
     def assert_green(self, branch: str = "main") -> None:
         """The checks pass on every first-parent commit."""

@@ -41,10 +41,15 @@ def test_a_task_begins_when_its_dependencies_have_landed(lanes: LaneProject) -> 
 
 def test_work_that_only_fails_together_lands_one_after_the_other(lanes: LaneProject) -> None:
     check = "test ! -e uses-old || grep -q old api\n"
-    lanes.prepare(2, files={"api": "old\n", "check.sh": check}, )
+    lanes.prepare(
+        2,
+        files={"api": "old\n", "check.sh": check},
+    )
     lanes.task("1", "sleep 0.5; echo new > api; echo 1 > work-1.txt")
     # The second attempt sees that the name is gone.
-    lanes.task("2", "if grep -q old api; then touch uses-old; else rm -f uses-old; fi; echo 2 > work-2.txt; sleep 0.5")
+    lanes.task(
+        "2", "if grep -q old api; then touch uses-old; else rm -f uses-old; fi; echo 2 > work-2.txt; sleep 0.5"
+    )
 
     lanes.start(lanes=2)
 
@@ -86,7 +91,9 @@ def test_a_red_branch_ends_the_run_before_an_agent_is_paid(lanes: LaneProject) -
 
 def test_a_branch_that_a_person_breaks_meanwhile_ends_the_run_and_blames_nobody(lanes: LaneProject) -> None:
     lanes.prepare(3)
-    lanes.task("any", f'while [ ! -e {lanes.outside}/go ]; do sleep 0.05; done; echo 1 > "work-$SAMUEL_TASK_ID.txt"')
+    lanes.task(
+        "any", f'while [ ! -e {lanes.outside}/go ]; do sleep 0.05; done; echo 1 > "work-$SAMUEL_TASK_ID.txt"'
+    )
     with lanes.running(lanes=2) as run:
         lanes.wait_for(lambda: len(lanes.calls()) == 2, run)
         lanes.write("broken", "")

@@ -13,9 +13,9 @@ from samuel.dispatch.record import Fired, HandlerCall, Sink
 from samuel.events import Event
 from samuel.loop.lanes.coordinator import LaneOptions
 from samuel.loop.lanes.lane import LaneTools
+from samuel.loop.lanes.listing import lanes_directory
 from samuel.loop.reports import Watch
 from samuel.loop.stop import Stop
-from samuel.paths import record_name
 
 if TYPE_CHECKING:
     from samuel.app.project import App
@@ -41,12 +41,8 @@ class LockedSink:
             self._sink.end(event, fired, duration_ms)
 
 
-def lanes_directory(app: App) -> Path:
-    """Where the lanes of a project are: outside of it, so that no tool of a lane finds the project around it."""
-    return app.user.state / "lanes" / f"{app.paths.root.name}-{record_name(app.state)[:12]}"
-
-
 def lane_options(app: App, stop: Stop, lanes: int, *, timings: bool) -> LaneOptions:
+    directory = lanes_directory(app.user, app.paths.root, app.state)
     sinks = [LockedSink(sink) for sink in app.own_sinks]
     settings = app.config.chosen(app.methodology)
     # Work that lands is a commit, also where a run in the user's own tree would make none.
@@ -72,4 +68,4 @@ def lane_options(app: App, stop: Stop, lanes: int, *, timings: bool) -> LaneOpti
         )
         return LaneTools(opened.workplace, steps_of(opened, stop, timings=timings), opened.close)
 
-    return LaneOptions(lanes, lanes_directory(app), open_lane, settings.branch)
+    return LaneOptions(lanes, directory, open_lane, settings.branch)

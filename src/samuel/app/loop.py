@@ -113,13 +113,15 @@ def skills(app: App) -> list[dict[str, str]]:
     return listing.listed
 
 
-def loop(app: App, stop: Stop, *, timings: bool, dry_run: bool, parallel: int = 1) -> Loop:
+def loop(
+    app: App, stop: Stop, *, timings: bool, dry_run: bool, parallel: int = 1, only_land: bool = False
+) -> Loop:
     steps = steps_of(app, stop, timings=timings, dry_run=dry_run)
     lanes = parallel
     if lanes == 1 and not dry_run:
         lanes = lanes_of_unfinished_run(app)
     own_branch = app.workplace.settings.branch
-    if dry_run or (lanes == 1 and not own_branch):
+    if dry_run or (lanes == 1 and not own_branch and not only_land):
         return Loop(app.workplace, steps, stop, pinned=_pinned(app))
     from samuel.app.lanes import lane_options  # most runs have none
 

@@ -245,11 +245,22 @@ class App:
 
         return loop.skills(self)
 
-    def loop(self, stop: Stop, *, timings: bool = False, dry_run: bool = False, parallel: int = 1) -> Loop:
-        """The loop of this project, with what it runs by pinned as it is now; `parallel` agents work at once."""
+    def loop(
+        self,
+        stop: Stop,
+        *,
+        timings: bool = False,
+        dry_run: bool = False,
+        parallel: int = 1,
+        only_land: bool = False,
+    ) -> Loop:
+        """The loop of this project, with what it runs by pinned as it is now.
+
+        `parallel` agents work at once. `only_land`: no agent works, and what is ready lands.
+        """
         from samuel.app import loop
 
-        return loop.loop(self, stop, timings=timings, dry_run=dry_run, parallel=parallel)
+        return loop.loop(self, stop, timings=timings, dry_run=dry_run, parallel=parallel, only_land=only_land)
 
     def session_recorder(self, confirm: Callable[[str], bool] | None = None) -> SessionRecorder:
         """Fires the events of sessions and stores what hooks return. `confirm` asks before a command runs."""

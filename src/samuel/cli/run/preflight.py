@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import os
 from typing import Any
 
 from samuel import config, paths
@@ -49,6 +50,11 @@ def make_ready(
         **({"require_checks": True} if require_checks else {}),
         **({"baseline": baseline} if baseline else {}),
     }
+    if os.environ.get("SAMUEL_RUN_ID") and os.environ.get("SAMUEL_STEP") == "agent":
+        raise UsageError(
+            f"this is inside the run `{os.environ['SAMUEL_RUN_ID']}`, and its agents cannot start another one",
+            "an agent adds tasks with `samuel run enqueue`",
+        )
     settings = _settings(here, methodology, pilot, changes)
     if accept_unguarded:
         settings = accepting_unguarded(settings)

@@ -86,6 +86,7 @@ def run_loop(
     accept_unguarded: bool = False,
     pilot: dict[str, Any] | None = None,
     parallel: int = 1,
+    only_land: bool = False,
 ) -> int:
     """Open the project, run the loop and print the result. `pilot` are settings of the pilot for this run only."""
     preferences = load_personal(paths.User.from_environment().config)
@@ -109,12 +110,13 @@ def run_loop(
     ) as app:
         settings = app.workplace.settings
         stop = Stop()
-        loop = app.loop(stop, timings=profile or verbose, dry_run=dry_run, parallel=parallel)
+        loop = app.loop(stop, timings=profile or verbose, dry_run=dry_run, parallel=parallel, only_land=only_land)
         if dry_run:
             return _dry_run(here, loop, agent or app.workplace.agent)
         with _signals(stop, display.stop_requested), display.showing():
             agents = (agent,) if agent else app.workplace.chosen_agents
-            run = loop.run(iterations or settings.max_iterations, agents, add_budget)
+            most = 0 if only_land else iterations or settings.max_iterations
+            run = loop.run(most, agents, add_budget)
     table = run_profile.table()
     data = {**plain(run), **({"profile": table.plain()} if profile else {})}
     warnings = [*(display.warnings if isinstance(display, JsonDisplay) else ()), *run.complaints]

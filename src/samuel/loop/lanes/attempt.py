@@ -43,7 +43,7 @@ class AttemptRequest(NamedTuple):
     tasks: Tasks
     base: str
     """The commit to begin with."""
-    kept: dict[str, KeptAttempt]
+    last_attempts: dict[str, KeptAttempt]
     """What earlier attempts left, by task."""
     checks: CheckMemory
     fresh: bool
@@ -58,7 +58,7 @@ def work(
     lane.reset(request.base)
     lane.give(request.tasks)
     place = _place(lane.place, fresh=request.fresh)
-    files = lane.files(run.run_id, request.kept, request.checks, stop)
+    files = lane.files(run.run_id, request.last_attempts, request.checks, stop)
     _begin_meter(place, run, task)
     progress_size = place.progress.stat().st_size if place.progress.exists() else 0
     run = replace(run, tree=files.attempts.state)
@@ -74,7 +74,7 @@ def work(
                 settlement = iteration.refused(IterationOutcome.ABORTED, f"the commit failed: {error.message}")
         tree = _held(place, run, settlement, commit, request.base)
         if settlement.tree in ("keep", "put_away"):
-            settlement = _kept(files.attempts, settlement)
+            settlement = _put_into_ref(files.attempts, settlement)
             save(replace(run, tree=files.attempts.state))
         cells, added = _changes(task, request.tasks, place.tasks.load())
         result = AttemptResult(
@@ -126,7 +126,7 @@ def _held(place: Workplace, run: Run, settlement: Settlement, commit: str, base:
     return refs.tree_of(commit)
 
 
-def _kept(attempts: Attempts, settlement: Settlement) -> Settlement:
+def _put_into_ref(attempts: Attempts, settlement: Settlement) -> Settlement:
     """Keep what a failed attempt left in a ref; the settlement with its name."""
     ref = attempts.keep(settlement.task_id or DISCOVERY, settlement.attempt)
     record = replace(settlement.record, ref=ref) if settlement.record else None

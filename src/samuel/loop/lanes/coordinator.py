@@ -255,6 +255,8 @@ class LaneLoop(Loop):
     def _start_attempts(self) -> ExitReason | None:
         """Give tasks to free lanes; a reason to end if nothing more is to be started."""
         while True:
+            if self._shared.lanes.ready:
+                self._take_over_ready()
             run, active = self._shared.run, self._shared.lanes.active
             tasks = self._tasks()
             task = pick(tasks, active)
@@ -326,7 +328,7 @@ class LaneLoop(Loop):
             task=task,
             tasks=[replace(row, status="pending") if row.id == task.id else row for row in tasks],
             base=base,
-            kept=dict(run.tree.attempts),
+            last_attempts=dict(run.tree.attempts),
             checks=self._files.checks,
             fresh=lanes.conflicts.get(task.id, 0) > 0,
         )

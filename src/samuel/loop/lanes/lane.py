@@ -33,6 +33,7 @@ from samuel.trust import commands
 LANDING = 0
 """The number of the lane in which merges are checked; agents work in 1, 2, ..."""
 
+LANDING_NAME = "landing"
 LOCKS = ("index.lock", "HEAD.lock", "ORIG_HEAD.lock", "config.worktree.lock", "logs/HEAD.lock")
 
 
@@ -53,9 +54,9 @@ class Lane:
         self.number = number
         self.project = project
         self._protected = protected
-        self.top = directory / (str(number) if number != LANDING else "landing")
+        self.top = directory / (str(number) if number != LANDING else LANDING_NAME)
         self.root = self.top / os.fsdecode(project.git.location().prefix)
-        self._private = directory / f"{self.top.name}.samuel"
+        self._private = private_directory(self.top)
         self._mirrored = MirroredFiles(project.root, self.root, project.lanes.copy)
         self._own_paths: list[str] = []
         self._tools: LaneTools | None = None
@@ -115,12 +116,12 @@ class Lane:
         if not self._ignored:
             self._ignored = self.trees.ignored()
 
-    def files(self, run_id: str, kept: dict[str, KeptAttempt], checks: CheckMemory, stop: Stop) -> RunFiles:
+    def files(self, run_id: str, last_attempts: dict[str, KeptAttempt], checks: CheckMemory, stop: Stop) -> RunFiles:
         """The files of an attempt that begins with the lane as it is now."""
         project = ProjectFiles(self.root, self.place.git)
         tree = self.trees.snapshot()
         person = tuple(sorted(map(saved_name, self._own_paths)))
-        state = TreeState(verified=tree, left=tree, start=tree, attempts=kept, person=person)
+        state = TreeState(verified=tree, left=tree, start=tree, attempts=last_attempts, person=person)
         return RunFiles(
             PatientTasks(self.place, stop),
             project,
@@ -154,6 +155,11 @@ class Lane:
     def _git_directory(self) -> Path:
         text = (self.top / ".git").read_text(errors="surrogateescape").removeprefix("gitdir:").strip()
         return self.top / text
+
+
+def private_directory(top: Path) -> Path:
+    """What Samuel keeps of a lane beside it, where a sandboxed agent cannot write."""
+    return top.with_name(f"{top.name}.samuel")
 
 
 def _free_name(path: Path) -> Path:

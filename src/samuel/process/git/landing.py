@@ -43,7 +43,7 @@ class LandingRefs:
         self._git = git
         self._own = own
         self._run = run
-        self._kept = KeptRefs(git)
+        self._run_refs = KeptRefs(git)
 
     def work_ref(self, task: str, attempt: int) -> str:
         return work_ref(self._run, task, attempt)
@@ -71,7 +71,7 @@ class LandingRefs:
 
     def hold(self, ref: str, commit: str) -> None:
         """Let `ref` hold the commit, whatever it held."""
-        self._kept.set_ref(ref, commit)
+        self._run_refs.set_ref(ref, commit)
 
     def merge(self, tip: str, work: str) -> Merge:
         """The tree of a merge of two commits. No driver that a configuration names takes part."""
@@ -111,7 +111,7 @@ class LandingRefs:
 
     def commit(self, tree: str, parents: Sequence[str], message: str) -> str:
         """A new commit, which no ref holds yet."""
-        return self._kept.commit(tree, parents, message)
+        return self._run_refs.commit(tree, parents, message)
 
     def facts(self, *commits: str) -> list[tuple[str, tuple[str, ...]]]:
         """The tree and the parents of each commit."""
@@ -133,7 +133,7 @@ class LandingRefs:
         lines = ["start"]
         for ref, new, old in changes:
             lines.append(f"update {ref} {new} {old}" if old else f"create {ref} {new}")
-        self._kept.transaction([*lines, "prepare", "commit"], reason)
+        self._run_refs.transaction([*lines, "prepare", "commit"], reason)
 
 
 def differing(git: Git, old: str, new: str, paths: Sequence[str] = ()) -> list[str]:
