@@ -45,7 +45,7 @@ def test_work_that_only_fails_together_lands_one_after_the_other(lanes: LaneProj
         2,
         files={"api": "old\n", "check.sh": check},
     )
-    lanes.task("1", "sleep 0.5; echo new > api; echo 1 > work-1.txt")
+    lanes.task("1", "sleep 0.5; echo new > api; rm -f uses-old; echo 1 > work-1.txt")
     # The second attempt sees that the name is gone.
     lanes.task(
         "2", "if grep -q old api; then touch uses-old; else rm -f uses-old; fi; echo 2 > work-2.txt; sleep 0.5"

@@ -9,6 +9,22 @@ import pytest
 from tests.conftest import sh_script
 from tests.lanes.project import LaneProject
 
+# The first five are at the limit, which ends two seconds later.
+LIMITED = """
+if [ ! -e {over} ]; then
+    reset=$(($(date +%s) + 2))
+    info='{{"status": "rejected", "resetsAt": %s}}'
+    printf '{{"type": "rate_limit_event", "rate_limit_info": '"$info"'}}\\n' $reset
+    printf '{{"type": "result", "subtype": "success", "is_error": true, "result": "%s"}}\\n' \\
+        "Claude AI usage limit reached|$reset"
+    [ $(grep -c begin {calls}) -gt 4 ] && touch {over}
+    exit 1
+fi
+sleep 0.3
+echo 1 > "work-$SAMUEL_TASK_ID.txt"
+printf '{{"type": "result", "subtype": "success", "is_error": false, "result": "done"}}\\n'
+"""
+
 
 def hook(lanes: LaneProject, name: str, event: str, body: str) -> None:
     file = lanes.write(f".samuel/hooks/{name}", sh_script(event, body))
@@ -17,11 +33,10 @@ def hook(lanes: LaneProject, name: str, event: str, body: str) -> None:
 
 def test_work_that_changes_the_rules_does_not_land(lanes: LaneProject) -> None:
     lanes.prepare(2, settings="max_task_attempts = 1")
-    lanes.task(
-        "1",
-        "echo '# weaker' >> samuel.toml; git add samuel.toml; git commit -q -m sly; git checkout -q HEAD~ -- samuel.toml"
-        "; git reset -q; echo 1 > work-1.txt",
-    )
+    # A commit with other rules, while the file in the work tree is as it was and git does not look at it.
+    commit = "cp samuel.toml before; echo '# weaker' >> samuel.toml; git commit -q -m sly samuel.toml"
+    sly = f"{commit}; mv before samuel.toml"
+    lanes.task("1", f"{sly}; git update-index --skip-worktree samuel.toml; echo 1 > work-1.txt")
 
     lanes.start(code=1)
 
@@ -34,7 +49,7 @@ def test_a_branch_that_an_agent_moves_away_ends_the_run(lanes: LaneProject) -> N
     lanes.prepare(2)
     lanes.task(
         "1",
-        "git commit -q --allow-empty -m x; git update-ref refs/heads/main $(git commit-tree -m y HEAD^{tree}); echo 1 > a",
+        "git update-ref refs/heads/main $(git commit-tree -m y HEAD^{tree}); echo 1 > work-1.txt",
     )
 
     ran = lanes.start(code=1)
@@ -57,16 +72,13 @@ def test_a_task_file_that_an_agent_edits_in_the_project_is_put_back(lanes: LaneP
 
 def test_an_agent_cannot_start_another_run(lanes: LaneProject) -> None:
     lanes.prepare(1)
-    lanes.task(
-        "1",
-        f"samuel run start --parallel 4 > {lanes.outside}/nested 2>&1; echo $? >> {lanes.outside}/nested; echo 1 > w",
-    )
+    nested = lanes.outside / "nested"
+    lanes.task("1", f"samuel run start --parallel 4 > {nested} 2>&1; echo $? >> {nested}; echo 1 > work-1.txt")
 
     lanes.start()
 
-    nested = (lanes.outside / "nested").read_text()
-    assert "its agents cannot start another one" in nested
-    assert nested.endswith("\n2\n")
+    assert "its agents cannot start another one" in nested.read_text()
+    assert nested.read_text().endswith("\n2\n")
 
 
 def test_payloads_have_the_lane_and_each_idempotency_key_is_there_once(lanes: LaneProject) -> None:
@@ -95,7 +107,8 @@ def test_payloads_have_the_lane_and_each_idempotency_key_is_there_once(lanes: La
 def test_a_serial_handler_never_runs_in_two_lanes_at_once(lanes: LaneProject) -> None:
     more = '[hooks."before:iteration"]\nhandlers = ["default", { use = "alone", serial = true }]'
     lanes.prepare(4, more=more)
-    body = f"cat > /dev/null; mkdir {lanes.outside}/alone || echo two >> {lanes.outside}/both; sleep 0.2; rmdir {lanes.outside}/alone; echo '{{}}'"
+    alone, both = lanes.outside / "alone", lanes.outside / "both"
+    body = f"cat > /dev/null; mkdir {alone} || touch {both}; sleep 0.2; rmdir {alone}; echo '{{}}'"
     hook(lanes, "alone", "before:iteration", body)
     lanes.git("add", "-A")
     lanes.git("commit", "-q", "-m", "hook")
@@ -103,7 +116,7 @@ def test_a_serial_handler_never_runs_in_two_lanes_at_once(lanes: LaneProject) ->
     lanes.start(lanes=4)
 
     lanes.assert_sound(4)
-    assert not (lanes.outside / "both").exists()
+    assert not both.exists()
 
 
 def test_work_that_before_land_denies_waits_and_lands_after_approval_without_being_paid_again(
@@ -136,15 +149,7 @@ def test_work_that_before_land_denies_waits_and_lands_after_approval_without_bei
 def test_a_usage_limit_holds_all_lanes_and_one_agent_tries_first(lanes: LaneProject) -> None:
     lanes.prepare(4, agent='stream = "claude"\nclaim = "exit"')
     over = lanes.outside / "over"
-    lanes.task(
-        "any",
-        f"if [ ! -e {over} ]; then reset=$(($(date +%s) + 2)); "
-        'printf \'{"type": "rate_limit_event", "rate_limit_info": {"status": "rejected", "resetsAt": %s}}\\n\' $reset; '
-        'printf \'{"type": "result", "subtype": "success", "is_error": true, "result": "Claude AI usage limit reached|%s"}\\n\' $reset; '
-        f"[ $(grep -c begin {lanes.outside}/calls) -gt 4 ] && touch {over}; exit 1; fi; "
-        'sleep 0.3; echo 1 > "work-$SAMUEL_TASK_ID.txt"; '
-        'printf \'{"type": "result", "subtype": "success", "is_error": false, "result": "done"}\\n\'',
-    )
+    lanes.task("any", LIMITED.format(over=over, calls=lanes.outside / "calls"))
 
     lanes.start(lanes=4)
 
@@ -178,7 +183,7 @@ def test_setup_runs_in_each_lane_and_again_when_its_inputs_change(lanes: LanePro
     more = f'[lanes]\nsetup = "echo $SAMUEL_LANE >> {lanes.outside}/setup; mkdir -p deps"\ncopy = [".env"]\n'
     lanes.prepare(3, more=more, files={".gitignore": "deps/\n", "requirements.txt": "a\n"})
     lanes.write(".env", "SECRET=1\n")
-    lanes.task("any", 'test -d deps && test "$(cat .env)" = "SECRET=1" && echo 1 > "work-$SAMUEL_TASK_ID.txt"')
+    lanes.task("any", 'test -d deps && test "$(cat .env)" = "SECRET=1" && date > "work-$SAMUEL_TASK_ID.txt"')
     lanes.task("3", "echo b > requirements.txt")
 
     lanes.start(lanes=1 + 1)
@@ -213,7 +218,7 @@ def test_status_has_the_lanes_and_the_report_shows_them_over_time(lanes: LanePro
     assert [(lane["lane"], lane["task"], lane["attempt"]) for lane in data["lanes"]] == [(1, "1", 1), (2, "2", 1)]
     assert "lane 1      1 Task 1, attempt 1" in plain
     report = next((lanes.root / ".samuel/run/reports").glob("*/report.html")).read_text()
-    assert 'class="lanes"' in report
+    assert '<h2 id="lanes">Lanes</h2>' in report
 
 
 @pytest.mark.skipif(shutil.which("bwrap") is None, reason="bubblewrap is not installed")
@@ -224,15 +229,9 @@ def test_two_sandboxed_lanes_cannot_write_what_git_runs(lanes: LaneProject) -> N
         f"(echo x > {git}/{name}) 2>/dev/null && echo {name} >> escaped.txt"
         for name in ("commondir", "config", "hooks/pre-commit")
     )
-    lanes.task("1", "echo 1 > work-1.txt")
-    lanes.task("2", f"sleep 2; {tries}; echo 2 > work-2.txt")
-    script = (lanes.root / "agent.sh").read_text().replace(str(lanes.outside), "$HOME/none")
-
-    lanes.write("agent.sh", script.replace('echo "begin', ': "begin').replace('echo "end', ': "end'))
-    if "outside" in script:
-        tasks = {"1": "echo 1 > work-1.txt", "2": f"sleep 2; {tries}; echo 2 > work-2.txt"}
-        cases = "".join(f"{id}) {body};;\n" for id, body in tasks.items())
-        lanes.write("agent.sh", f'#!/bin/sh\ncase "$SAMUEL_TASK_ID" in\n{cases}esac\nexit 0\n')
+    # The sandbox has no directory beside the project. The first agent ends while the second one works.
+    cases = f"1) echo 1 > work-1.txt;;\n2) sleep 2; {tries}; echo 2 > work-2.txt;;\n"
+    lanes.write("agent.sh", f'#!/bin/sh\ncase "$SAMUEL_TASK_ID" in\n{cases}esac\nexit 0\n')
     lanes.git("commit", "-qam", "agent")
 
     lanes.start(lanes=2)

@@ -10,6 +10,7 @@ import os
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from msgspec import UNSET
 from msgspec.structs import replace
 
 from samuel.agents.ending import AgentEnding, EndingKind
@@ -67,7 +68,7 @@ class Iteration:
         self._files = files
         self.run = run
         self._task = task
-        self._facts = AttemptFacts(place.clock.now())
+        self._facts = AttemptFacts(place.clock.now(), UNSET if place.lane is None else place.lane)
         self._files_before: ProjectState | None = None  # None until the attempt starts
         self._header_reported = False
         self._checks_ran = False  # those of handlers other than the built-in one

@@ -91,6 +91,8 @@ class PlainDisplay:
             os.write(2, f"\n{FINISHING}\n".encode())
 
     def __call__(self, report: Report) -> None:
+        if isinstance(report, LaneReport) and isinstance(report.report, AgentOutputChunk):
+            return  # lines of several agents at once could not be told apart; each has its log
         if isinstance(report, AgentOutputChunk):
             text = self._agent_text.feed(report.chunk) if report.readable or self.raw else ""
             if self._verbose:

@@ -8,7 +8,7 @@ from samuel.cli.run import change_tasks, run_file, state_directory, task_store
 from samuel.cli.run.start import run_loop
 from samuel.clock import SystemClock, iso
 from samuel.errors import SamuelError
-from samuel.loop.lanes.coordinator import LAND
+from samuel.loop.lanes.ledger import LAND
 from samuel.process.live import is_live
 from samuel.tasks.question import Question
 from samuel.tasks.rights import Asker

@@ -116,7 +116,9 @@ class Lane:
         if not self._ignored:
             self._ignored = self.trees.ignored()
 
-    def files(self, run_id: str, last_attempts: dict[str, KeptAttempt], checks: CheckMemory, stop: Stop) -> RunFiles:
+    def files(
+        self, run_id: str, last_attempts: dict[str, KeptAttempt], checks: CheckMemory, stop: Stop
+    ) -> RunFiles:
         """The files of an attempt that begins with the lane as it is now."""
         project = ProjectFiles(self.root, self.place.git)
         tree = self.trees.snapshot()

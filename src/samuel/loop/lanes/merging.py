@@ -67,16 +67,21 @@ class _Merged(NamedTuple):
 
 
 class Merging:
-    def __init__(self, lane: Lane, refs: LandingRefs, checks: CheckMemory, branch: str) -> None:
+    def __init__(self, lane: Lane, refs: LandingRefs, checks: CheckMemory) -> None:
         self._lane = lane
         self._refs = refs
         self._checks = checks
-        self.branch = branch
 
     def prepare(
-        self, run: Run, entries: Sequence[LaneRecord], tasks: Mapping[str, Task], tip: str, green: Sequence[str]
+        self,
+        run: Run,
+        entries: Sequence[LaneRecord],
+        tasks: Mapping[str, Task],
+        tip: str,
+        green: Sequence[str],
+        branch: str,
     ) -> PreparedLanding:
-        """What of these can land on the tip. `green` are trees on which the checks passed."""
+        """What of these can land on the tip of the branch. `green` are trees on which the checks passed."""
         allowed: list[LaneRecord] = []
         denied: list[Denial] = []
         refused: list[Refusal] = []
@@ -85,7 +90,7 @@ class Merging:
             files = differing(self._lane.place.git, record.base, record.result.work)
             if why := _tampered(files, os.fsdecode(self._lane.place.git.location().prefix)):
                 refused.append(Refusal(record, IterationOutcome.ABORTED, why))
-            elif reason := self._denied(run, record, tasks[record.task], files):
+            elif reason := self._denied(run, record, tasks[record.task], files, branch):
                 denied.append(Denial(record, reason))
             else:
                 allowed.append(record)
@@ -185,7 +190,7 @@ class Merging:
         own = [command for record in entries for command in tasks[record.task].checks]
         return [*self._lane.place.settings.quality_checks, *dict.fromkeys(own)]
 
-    def _denied(self, run: Run, record: LaneRecord, task: Task, files: Sequence[str]) -> str:
+    def _denied(self, run: Run, record: LaneRecord, task: Task, files: Sequence[str], branch: str) -> str:
         """Why a handler of `before:land` does not let the work land; "" if all agree, or a person did."""
         if record.approved:
             return ""
@@ -195,7 +200,7 @@ class Merging:
             task=task.plain(),
             commit=record.result.work,
             base=record.base,
-            branch=self.branch,
+            branch=branch,
             files=list(files),
             lane=record.lane,
         )

@@ -116,7 +116,7 @@ def refused(
     )
 
 
-def parked(task: Task, reason: str, question: Question) -> Task:
+def parked(task: Task, question: Question) -> Task:
     """The task that waits for a person to agree to its landing."""
     return replace(task, status="waiting", claimed=False, questions=(*task.questions, question))
 
