@@ -11,6 +11,7 @@ from samuel.app.loop import steps_of
 from samuel.app.options import AppLane, Machine, Overrides
 from samuel.dispatch.record import Fired, HandlerCall, Sink
 from samuel.events import Event
+from samuel.files.atomic import SCRATCH
 from samuel.loop.lanes.coordinator import LaneOptions
 from samuel.loop.lanes.lane import LaneTools
 from samuel.loop.lanes.listing import lanes_directory
@@ -63,7 +64,7 @@ def lane_options(app: App, stop: Stop, lanes: int, *, timings: bool) -> LaneOpti
                 environment=app.environment,
                 trust_everything=app.trust_stamp == "everything",
             ),
-            machine=Machine(user=app.user, clock=app.clock, disk=app.workplace.disk),
+            machine=Machine(user=app.user, clock=app.clock, disk=SCRATCH),
             lane=AppLane(number=number, journal=app.journal),
         )
         return LaneTools(opened.workplace, steps_of(opened, stop, timings=timings), opened.close)

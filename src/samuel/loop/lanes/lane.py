@@ -62,6 +62,8 @@ class Lane:
         self._tools: LaneTools | None = None
         self._ignored: tuple[str, ...] = ()
         self._trees: Trees | None = None
+        self._commit = ""
+        self._is_looked_at = False
 
     @property
     def place(self) -> Workplace:
@@ -105,9 +107,11 @@ class Lane:
     def reset(self, commit: str) -> None:
         """Make the work tree the commit, with the rules of the project, and ready to work in."""
         worktrees.reset(self.place.git, commit, self._own_paths)
-        self._mirror()
-        entries = self.place.git.status().entries
-        self._own_paths = [entry.path for entry in entries if not entry.path.startswith(VOLATILE_DIRS)]
+        self._commit = commit
+        if self._mirror() or self._own_paths or not self._is_looked_at:
+            self._is_looked_at = True
+            entries = self.place.git.status().entries
+            self._own_paths = [entry.path for entry in entries if not entry.path.startswith(VOLATILE_DIRS)]
         if self.place.lanes != type(self.place.lanes)():
             if why := self.place.refusal(commands.lanes(self.place.lanes)):
                 raise SamuelError(why)
@@ -121,7 +125,13 @@ class Lane:
     ) -> RunFiles:
         """The files of an attempt that begins with the lane as it is now."""
         project = ProjectFiles(self.root, self.place.git)
-        tree = self.trees.snapshot()
+        with self.place.git.one_moment():
+            project.last_look = project.current_state()
+        # The own index knows the work tree as of the last snapshot; since then it became the commit, which takes a
+        # third of the git calls that looking at every file does.
+        last, commit = self.trees.last, self.trees.refs.tree_of(self._commit)
+        changed = {*self.trees.differing(last, commit), *self._own_paths} if last and commit else None
+        tree = self.trees.snapshot(changed)
         person = tuple(sorted(map(saved_name, self._own_paths)))
         state = TreeState(verified=tree, left=tree, start=tree, attempts=last_attempts, person=person)
         return RunFiles(
@@ -147,9 +157,12 @@ class Lane:
                     target.unlink()
                 atomic.write_bytes(target, (self.project.state / name).read_bytes(), durable=False)
 
-    def _mirror(self) -> None:
-        for name in self._mirrored.update():
+    def _mirror(self) -> bool:
+        """Make the rules those of the project; whether a file was written for that."""
+        update = self._mirrored.update()
+        for name in update.missing:
             self.project.warn(f"`[lanes] copy` names `{name}`, which does not exist")
+        return update.written
 
     def _is_worktree(self) -> bool:
         return (self.top / ".git").is_file() and (self._git_directory() / "HEAD").exists()

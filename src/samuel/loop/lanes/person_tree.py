@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 
 from samuel.errors import SamuelError
 from samuel.paths import VOLATILE_DIRS
@@ -54,10 +55,6 @@ def follow(git: Git, old: str, new: str) -> None:
     """
     for attempt in range(TRIES):
         try:
-            worktrees.write(git, "update-index", "-q", "--refresh")
-        except GitFailed:  # a file that differs; read-tree decides
-            pass
-        try:
             worktrees.write(git, "read-tree", "-m", "-u", old, new)
             return
         except GitFailed as error:
@@ -67,6 +64,8 @@ def follow(git: Git, old: str, new: str) -> None:
             if locked:
                 time.sleep(PAUSE)
             else:
+                with suppress(GitFailed):  # a file that was only touched
+                    worktrees.write(git, "update-index", "-q", "--refresh")
                 _take_in(git, old, new)
     raise SamuelError("another git holds the index of your work tree", "`git reset --keep` when it has ended")
 
