@@ -74,11 +74,13 @@ class Branch:
 
     def move(self, prepared: PreparedLanding) -> bool:
         """Move the branch to what was prepared; False if its tip has moved meanwhile. Saved before it is done."""
-        if self.tip() != prepared.tip:
-            return False
         branch, old, followed = self.name, prepared.tip, False
         if branch == self._shared.lanes.from_branch:
-            why = person_tree.why_not(self._git, branch, prepared.tip, prepared.commit)
+            status = self._git.status()
+            if status.branch == branch and status.head != prepared.tip:
+                self.tip()  # which a person moved, or something else, and then it raises
+                return False
+            why = person_tree.why_not(self._git, branch, prepared.added, status)
             followed = not why
             if why:
                 branch, old = own_branch(self._shared.run.run_id), ""

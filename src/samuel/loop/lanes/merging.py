@@ -23,7 +23,7 @@ from samuel.loop.protect import PROTECTED
 from samuel.loop.run import LaneRecord, Run
 from samuel.loop.settle import TRAILER
 from samuel.paths import VOLATILE_DIRS
-from samuel.process.git.landing import LandingRefs, differing
+from samuel.process.git.landing import LandingRefs, changed_paths
 from samuel.tasks.task import Task
 
 MAX_NAMED = 5
@@ -53,6 +53,8 @@ class PreparedLanding(NamedTuple):
     landing: tuple[LaneRecord, ...] = ()
     refused: tuple[Refusal, ...] = ()
     denied: tuple[Denial, ...] = ()
+    added: tuple[str, ...] = ()
+    """The paths that the tip does not have, or did not have when the work began."""
     runs: tuple[CheckRun, ...] | None = None
     """The checks on the merge; None if it is the tree that was checked in its lane."""
     broken_base: str = ""
@@ -85,9 +87,11 @@ class Merging:
         allowed: list[LaneRecord] = []
         denied: list[Denial] = []
         refused: list[Refusal] = []
+        added: list[str] = []
         for record in entries:
             assert record.result is not None
-            files = differing(self._lane.place.git, record.base, record.result.work)
+            files, new = changed_paths(self._lane.place.git, record.base, record.result.work)
+            added += new
             if why := _tampered(files, os.fsdecode(self._lane.place.git.location().prefix)):
                 refused.append(Refusal(record, IterationOutcome.ABORTED, why))
             elif reason := self._denied(run, record, tasks[record.task], files, branch):
@@ -95,7 +99,8 @@ class Merging:
             else:
                 allowed.append(record)
         prepared = self._largest_green(run, allowed, tasks, tip, green)
-        return prepared._replace(refused=(*refused, *prepared.refused), denied=tuple(denied))
+        refusals = (*refused, *prepared.refused)
+        return prepared._replace(refused=refusals, denied=tuple(denied), added=tuple(added))
 
     def _largest_green(
         self, run: Run, entries: Sequence[LaneRecord], tasks: Mapping[str, Task], tip: str, green: Sequence[str]
@@ -156,7 +161,7 @@ class Merging:
         """The commit to land: the work itself if it is one commit of ours on the tip, else a merge of all."""
         works = [record.result.work for record in entries if record.result]
         marks = [f"{TRAILER}: {run.run_id}/{record.iteration}" for record in entries]
-        if len(works) == 1:
+        if len(works) == 1 and entries[0].base == tip:
             _, parents = self._refs.facts(works[0])[0]
             settlement = entries[0].result.settlement if entries[0].result else None
             if parents == (tip,) and settlement is not None and settlement.commit:

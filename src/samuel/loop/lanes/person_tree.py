@@ -10,7 +10,7 @@ from contextlib import suppress
 from samuel.errors import SamuelError
 from samuel.paths import VOLATILE_DIRS
 from samuel.process.git import worktrees
-from samuel.process.git.git import Git, GitFailed
+from samuel.process.git.git import Git, GitFailed, GitStatus
 from samuel.process.git.landing import differing
 
 TRIES = 20  # while somebody else's git holds the index
@@ -25,9 +25,9 @@ def checked_out(git: Git) -> str:
         return ""
 
 
-def why_not(git: Git, branch: str, old: str = "", new: str = "") -> str:
-    """Why the work tree cannot follow the branch from `old` to `new`; "" if it can."""
-    status = git.status()
+def why_not(git: Git, branch: str, added: Sequence[str] = (), status: GitStatus | None = None) -> str:
+    """Why the work tree cannot follow the branch; "" if it can. `added` are the paths that it would get."""
+    status = status or git.status()
     if status.branch != branch:
         return f"your work tree has `{status.branch}` checked out" if status.branch else "your HEAD is detached"
     changed = [
@@ -38,13 +38,10 @@ def why_not(git: Git, branch: str, old: str = "", new: str = "") -> str:
     if changed:
         more = f" and {len(changed) - 1} more" if len(changed) > 1 else ""
         return f"your work tree has uncommitted changes: `{changed[0]}`{more}"
-    if old and status.head != old:
-        return "your work tree is not at the tip of the branch"
-    if old and new:
-        output = git.run("diff-tree", "-r", "-z", "--name-only", "--no-renames", "--diff-filter=A", old, new)
-        for name in output.split(b"\0")[:-1]:
-            if os.path.lexists(git.top / os.fsdecode(name)):
-                return f"your work tree has an untracked `{os.fsdecode(name)}`, which landed too"
+    untracked = [entry.path for entry in status.entries if entry.unstaged == "?"]
+    for path in (path for path in added if os.path.lexists(git.top / path)):
+        if path in untracked or not git.run("ls-files", "--", f":(top,literal){path}"):
+            return f"your work tree has an untracked `{path}`, which landed too"
     return ""
 
 

@@ -136,6 +136,21 @@ class LandingRefs:
         self._run_refs.transaction([*lines, "prepare", "commit"], reason)
 
 
+class ChangedPaths(NamedTuple):
+    """What differs between two commits."""
+
+    paths: tuple[str, ...]
+    added: tuple[str, ...]
+    """Those of them that the first one does not have."""
+
+
+def changed_paths(git: Git, old: str, new: str) -> ChangedPaths:
+    output = git.run("diff-tree", "-r", "-z", "--name-status", "--no-renames", old, new)
+    fields = [os.fsdecode(field) for field in output.split(b"\0")[:-1]]
+    pairs = list(zip(fields[::2], fields[1::2], strict=True))
+    return ChangedPaths(tuple(path for _, path in pairs), tuple(path for status, path in pairs if status == "A"))
+
+
 def differing(git: Git, old: str, new: str, paths: Sequence[str] = ()) -> list[str]:
     """The paths that differ between two commits, of all or below these."""
     output = git.run("diff-tree", "-r", "-z", "--name-only", "--no-renames", old, new, "--", *paths)
