@@ -44,7 +44,9 @@ context.extra       | task                                            | concaten
 before:agent.invoke | agent, prompt, env, sandbox                     | transform chain       | no  | 30
 agent.invoke        | agent, prompt, env, sandbox                     | replace               | no  | 1800
 after:agent.invoke  | exit_code, stdout, stderr, usage                | all-ok                | no  | 30
-quality.check       | commands, task                                  | all-ok + concatenate  | yes | 300
+quality.check       | commands, task, merged?, commit?                | all-ok + concatenate  | yes | 300
+before:land         | task, commit, base, branch, files               | all-ok                | yes | 30
+after:land          | tasks, commit, branch                           | all-ok                | no  | 30
 after:iteration     | task, outcome, usage, question?                 | all-ok                | no  | 30
 after:loop          | iterations_run, exit_reason, usage              | all-ok                | no  | 30
 SessionStart        |                                                 | merge                 | no  | 30
@@ -65,6 +67,7 @@ COMMON = {
         "stage",
         "recipe_name",
         "dry_run",
+        "lane",
         "phase",
         "previous",
         "plugin",
@@ -74,7 +77,7 @@ COMMON = {
 }
 
 
-def test_the_catalogue_has_the_24_events_in_the_order_of_the_contract() -> None:
+def test_the_catalogue_has_the_26_events_in_the_order_of_the_contract() -> None:
     assert [event.name for event in EVENTS] == [row[0] for row in ROWS]
 
 
@@ -90,9 +93,9 @@ def test_an_event_has_the_fields_rule_and_limits_of_the_contract(row: list[str])
     assert {info.name + "?" * (info.name in optional) for info in own_fields(event.payload)} == expected
 
 
-def test_the_loop_has_13_events_and_only_they_have_a_context() -> None:
+def test_the_loop_has_15_events_and_only_they_have_a_context() -> None:
     assert [event.name for event in EVENTS if issubclass(event.payload, LoopEvent)] == list(LOOP)
-    assert len(LOOP) == 13
+    assert len(LOOP) == 15
     assert {"iteration", "mode", "context"} <= set(LoopEvent.__struct_encode_fields__)
 
 

@@ -107,9 +107,12 @@ class Attempts:
     Where a method takes `changed`, these are all paths that changed since the last call; None looks at every file.
     """
 
-    def __init__(self, trees: Trees | None, run: str, state: TreeState | None = None) -> None:
+    def __init__(
+        self, trees: Trees | None, run: str, state: TreeState | None = None, lane: int | None = None
+    ) -> None:
         self._trees = trees if trees is not None and trees.git.is_repository else None
         self._run = run
+        self._lane = "" if lane is None else f"-{lane}"
         self.state = state or TreeState()
         self._person = (self.state.person, PathSet(_paths(self.state.person)))
 
@@ -319,13 +322,13 @@ class Attempts:
     def _keep_verified(self) -> str:
         """Keep the verified tree where `git gc` sees it; gives its commit."""
         assert self._trees is not None
-        ref, verified = verified_ref(self._run), self.state.verified
+        ref, verified = f"{verified_ref(self._run)}{self._lane}", self.state.verified
         return self._trees.refs.keep(ref, verified, message="samuel: the verified tree\n")
 
     @property
     def person_ref(self) -> str:
         """The ref with what a person had changed and not committed, before an agent could touch it."""
-        return person_ref(self._run)
+        return f"{person_ref(self._run)}{self._lane}"
 
     def _keep_persons(self) -> None:
         """Keep the work tree with a person's changes: `git checkout .` of an agent would be the end of them."""

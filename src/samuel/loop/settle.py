@@ -80,31 +80,39 @@ def _settle_tree(place: Workplace, files: RunFiles, settlement: Settlement, mark
 
 
 def _commit(place: Workplace, run: Run, settlement: Settlement, marked: Sequence[str]) -> str:
-    """Commit what the checks passed on, and nothing that was dirty before the run; the sha, or "" for none."""
-    mark = f"{TRAILER}: {run.run_id}/{run.iteration}"
+    """Commit the work on a task; the sha, or "" for none. What fails costs a warning, not the task."""
     try:
-        head = place.git.head()
-        if head and mark in place.git.run("log", "-1", "--format=%B").decode("utf-8", "replace"):
-            return head  # a run killed right after it had committed
-        to_commit = {*(settlement.commit or ()), *marked}
-        left = [entry for entry in place.git.status().entries if entry.path in to_commit]
-        if not left:
-            return ""  # the agent has committed everything itself
-        title = next((task.title for task in place.tasks.load() if task.id == settlement.task_id), "")
-        message = f"{settlement.task_id} {title}\n\n{mark}"
-        walled = place.settings.sandbox.kind != sandboxes.HOST
-        return commit_paths(
-            place.git,
-            # What is staged already may be gone from the work tree, and git would not find it there.
-            [entry.path for entry in left if entry.unstaged != "."],
-            [entry.path for entry in left],
-            message,
-            hooks=_hooks(place),
-            writable=(place.root,) if walled else (),
-        )
+        return commit_task(place, run, settlement, marked)
     except SamuelError as error:
         place.warn(f"the commit of task {settlement.task_id} failed: {error.message}")
         return ""
+
+
+def commit_task(place: Workplace, run: Run, settlement: Settlement, marked: Sequence[str] = ()) -> str:
+    """Commit what the checks passed on, and nothing that was dirty before the run; the sha, or "" for none.
+
+    `marked` are the files in which the task is marked as completed. Raises SamuelError.
+    """
+    mark = f"{TRAILER}: {run.run_id}/{run.iteration}"
+    head = place.git.head()
+    if head and mark in place.git.run("log", "-1", "--format=%B").decode("utf-8", "replace"):
+        return head  # a run killed right after it had committed
+    to_commit = {*(settlement.commit or ()), *marked}
+    left = [entry for entry in place.git.status().entries if entry.path in to_commit]
+    if not left:
+        return ""  # the agent has committed everything itself
+    title = next((task.title for task in place.tasks.load() if task.id == settlement.task_id), "")
+    message = f"{settlement.task_id} {title}\n\n{mark}"
+    walled = place.settings.sandbox.kind != sandboxes.HOST
+    return commit_paths(
+        place.git,
+        # What is staged already may be gone from the work tree, and git would not find it there.
+        [entry.path for entry in left if entry.unstaged != "."],
+        [entry.path for entry in left],
+        message,
+        hooks=_hooks(place),
+        writable=(place.root,) if walled else (),
+    )
 
 
 def _hooks(place: Workplace) -> Path | None:

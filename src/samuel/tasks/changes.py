@@ -153,7 +153,7 @@ def enqueue(
     for id in needed:
         find(tasks, id)
     new = Task(
-        id=_new_id(tasks),
+        id=new_task_id(tasks),
         title=words,
         description=_text(description).strip(),
         priority=priority,
@@ -226,7 +226,7 @@ def _text(text: str) -> str:
     return text.encode(errors="replace").decode()
 
 
-def _new_id(tasks: Tasks) -> str:
+def new_task_id(tasks: Tasks) -> str:
     """The number after the highest: 13 where the last ones are 12.1 and 12.2."""
     numbers = (re.match(r"\D*([0-9]{1,15})", task.id) for task in tasks)
     highest = max((int(number[1]) for number in numbers if number), default=0)

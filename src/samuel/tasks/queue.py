@@ -20,6 +20,11 @@ def next_task(tasks: Tasks) -> Task | None:
     return min(ready, key=_urgency, default=None)
 
 
+def by_urgency(tasks: Tasks) -> list[Task]:
+    """The tasks, the most urgent first, and then by id."""
+    return sorted(tasks, key=_urgency)
+
+
 def remaining(tasks: Tasks) -> tuple[Task, ...]:
     """What there still is to work on. A blocked or waiting task waits for a person, so it is not among them."""
     return tuple(task for task in tasks if task.status in OPEN)

@@ -44,6 +44,15 @@ COMMANDS = {
         "samuel.cli.run.report:report",
         "Report what a run did: what is verified, what waits for you, and why attempts failed.",
     ),
+    "lanes": CommandEntry(
+        "samuel.cli.run.lanes:lanes", "List the work trees of `run start --parallel`, or remove them."
+    ),
+    "land": CommandEntry(
+        "samuel.cli.run.land:land", "Let the work on a task land that a handler of `before:land` held back."
+    ),
+    "finish": CommandEntry(
+        "samuel.cli.run.finish:finish", "Merge, propose or discard the branch of the last run."
+    ),
     "tasks": CommandEntry("samuel.cli.run.tasks:tasks", "List the tasks."),
     "done": CommandEntry("samuel.cli.run.done:done", "Mark a task as done."),
     "skip": CommandEntry("samuel.cli.run.skip:skip", "Skip a task, with a reason."),
