@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import msgspec
 from msgspec import UNSET
@@ -39,7 +39,13 @@ from samuel.process.tree import kill_all
 from samuel.runtimes.base import Reply, Runtime
 
 PermitCheck = Callable[[Handler], str]  # "" or the reason why the handler may not run
-RuntimeCall = Callable[[Handler, Event, float], Reply]
+
+
+class RuntimeCall(Protocol):
+    """Runs one handler: the `call` of a runtime."""
+
+    def __call__(self, handler: Handler, event: Event, timeout: float) -> Reply: ...
+
 
 # Looked up once: the lookup of an enum's member costs as much as the rest of a comparison.
 OK, LAST_ONLY = Outcome.OK, Arrange.LAST_ONLY

@@ -19,10 +19,9 @@ from samuel.loop.checks.memory import CheckMemory
 from samuel.loop.checks.verdict import judge
 from samuel.loop.evidence import agreements_kept
 from samuel.loop.lanes.lane import Lane
-from samuel.loop.protect import PROTECTED
 from samuel.loop.run import LaneRecord, Run
 from samuel.loop.settle import TRAILER
-from samuel.paths import VOLATILE_DIRS
+from samuel.paths import PROTECTED, VOLATILE_DIRS
 from samuel.process.git.landing import LandingRefs, changed_paths
 from samuel.tasks.task import Task
 

@@ -13,8 +13,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from samuel.files.survey import Signature, signature_if_exists, survey
-from samuel.loop.protect import PROTECTED
-from samuel.paths import HOME
+from samuel.paths import HOME, PROTECTED
 
 SKIPPED = ("run",)  # the state of runs, in .samuel
 
