@@ -29,6 +29,18 @@ def test_a_commit_that_a_person_makes_meanwhile_is_built_upon(lanes: LaneProject
     assert lanes.git("status", "--porcelain") == ""
 
 
+def test_completed_tasks_are_marked_in_their_file_at_the_end_and_not_committed(lanes: LaneProject) -> None:
+    boxes = "# Product\n\n## Tasks\n\n- [ ] 1 First\n- [ ] 2 Second\n"
+    lanes.prepare(2, files={"prd.md": boxes})
+
+    ran = lanes.start(lanes=2)
+
+    assert (lanes.root / "prd.md").read_text() == boxes.replace("[ ]", "[x]")
+    assert "`prd.md` has the marks of the completed tasks; commit it" in ran.screen
+    assert lanes.git("status", "--porcelain") == " M prd.md\n"
+    assert sorted(lanes.landed()) == ["1", "2"]
+
+
 def test_a_dirty_work_tree_is_not_touched_and_the_end_says_where_the_work_is(lanes: LaneProject) -> None:
     lanes.prepare(2)
     lanes.write("check.sh", "# mine\ntest ! -e broken\n")

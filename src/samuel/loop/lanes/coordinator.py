@@ -22,6 +22,7 @@ from samuel.events.endings import ExitReason, IterationOutcome
 from samuel.loop.attempts import NO_TREE
 from samuel.loop.availability import choose
 from samuel.loop.checks import baseline
+from samuel.loop.lanes import person_tree
 from samuel.loop.lanes.attempt import AttemptRequest, work
 from samuel.loop.lanes.branch import Branch, first_state
 from samuel.loop.lanes.landing import LandingQueue
@@ -48,6 +49,7 @@ from samuel.loop.reports import (
     WaitStarted,
 )
 from samuel.loop.run import LaneRecord, LanesState, Run
+from samuel.loop.source_marks import SourceMarks
 from samuel.loop.steps import Steps
 from samuel.loop.stop import RunStopped, Stop, reason_without_task
 from samuel.loop.workplace import Workplace
@@ -104,13 +106,29 @@ class LaneLoop(Loop):
         try:
             self._open_lanes()
             self._resume()
-            return self._loop()
+            reason = self._loop()
+            self._mark_source()
+            return reason
         except BaseException:
             self._threads.kill()
             raise
         finally:
             for lane in self._lanes.values():
                 lane.close()
+
+    def _mark_source(self) -> None:
+        """Mark the completed tasks in their source, if the user's work tree followed and has all of the work.
+
+        Only now, and without a commit: with a changed file in it the work tree could not follow the branch.
+        """
+        if person_tree.why_not(self._place.git, self._shared.lanes.branch):
+            return
+        marks = SourceMarks(self._place)
+        done = [task.id for task in self._files.tasks.load() if task.status == "completed"]
+        marked = {path for task_id in done for path in marks.write(self._files, task_id)}
+        changed = {entry.path for entry in self._place.git.status().entries} if marked else set()
+        for path in sorted(marked & changed):
+            self._place.warn(f"`{path}` has the marks of the completed tasks; commit it")
 
     def _open_lanes(self) -> None:
         """Make and open all lanes before the first agent starts: a sandbox looks at every git directory."""
