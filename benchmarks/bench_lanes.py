@@ -53,9 +53,12 @@ quality_checks = ["true"]
 
 
 def run(scratch: Path) -> Iterator[Row]:
-    many, one = _wall(scratch, LANES), _wall(scratch, 1)
+    parallel, serial = _wall(scratch, LANES), _wall(scratch, 1)
     yield at_most(
-        f"{TASKS} tasks of {SECONDS:g} s: {LANES} lanes vs one", Times(many, many), Times(one, one), 0.35
+        f"{TASKS} tasks of {SECONDS:g} s: {LANES} lanes vs one",
+        Times(parallel, parallel),
+        Times(serial, serial),
+        0.35,
     )
     ours, bare = _coordinator(scratch), _bare(scratch)
     yield at_most("landing one task, its row and its record, vs bare git", ours, bare, 1.5)

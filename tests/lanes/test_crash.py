@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import random
 import shutil
+import signal
 import stat
 import time
 from pathlib import Path
@@ -171,3 +172,26 @@ def test_the_second_run_in_the_same_project_says_who_holds_the_lock(lanes: LaneP
     assert second.code != 0
     assert "is locked by" in second.screen
     assert (lanes.root / "w").exists()
+
+
+def test_the_first_interrupt_lets_attempts_finish_and_land_and_the_second_ends_them(lanes: LaneProject) -> None:
+    lanes.prepare(6)
+    lanes.task("any", 'sleep 1; echo "$SAMUEL_TASK_ID" > "work-$SAMUEL_TASK_ID.txt"')
+    with lanes.running(lanes=2) as run:
+        lanes.wait_for(lambda: len(lanes.calls()) == 2, run)
+        run.send_signal(signal.SIGINT)
+        assert run.wait(120) == 130
+    assert sorted(lanes.landed()) == ["1", "2"], lanes.screen
+    assert list(lanes.statuses().values()).count("pending") == 4
+
+    with lanes.running(lanes=2) as run:
+        lanes.wait_for(lambda: len(lanes.calls()) == 4, run)
+        run.send_signal(signal.SIGINT)
+        time.sleep(0.2)
+        run.send_signal(signal.SIGINT)
+        assert run.wait(120) == 130
+    assert list(lanes.statuses().values()).count("pending") == 4, "what was cut off is pending again"
+    assert agents_left(lanes) == []
+
+    resume(lanes, 2)
+    assert set(lanes.statuses().values()) == {"completed"}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 from tests.lanes.project import LaneProject
 from tests.length import at_length
 
@@ -126,3 +128,15 @@ def test_a_batch_lands_as_one_commit_and_a_red_one_is_halved(lanes: LaneProject)
     statuses = lanes.statuses()
     assert {statuses[id] for id in "124"} == {"completed"} or statuses["3"] == "completed"
     lanes.assert_green()
+
+
+def test_one_agent_at_a_time_has_no_lanes(lanes: LaneProject) -> None:
+    lanes.prepare(1)
+
+    lanes.start(lanes=1)
+
+    assert lanes.statuses() == {"1": "completed"}
+    assert "lanes" not in json.loads((lanes.root / ".samuel/run/run.json").read_text())
+    assert not (lanes.home / "state/samuel/lanes").exists()
+    assert lanes.git("rev-parse", "main") == lanes.git("rev-parse", "begin"), "`commit` is false"
+    assert lanes.git("status", "--porcelain").split() == ["??", "work-1.txt"]

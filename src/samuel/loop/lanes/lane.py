@@ -162,7 +162,7 @@ class Lane:
         update = self._mirrored.update()
         for name in update.missing:
             self.project.warn(f"`[lanes] copy` names `{name}`, which does not exist")
-        return update.written
+        return update.has_changed
 
     def _is_worktree(self) -> bool:
         return (self.top / ".git").is_file() and (self._git_directory() / "HEAD").exists()

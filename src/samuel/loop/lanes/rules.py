@@ -21,7 +21,7 @@ SKIPPED = ("run",)  # the state of runs, in .samuel
 class MirrorUpdate(NamedTuple):
     missing: tuple[str, ...]
     """The names in `copy` that the project does not have."""
-    written: bool
+    has_changed: bool
     """Whether a file of the lane was not the same."""
 
 
@@ -32,16 +32,16 @@ class MirroredFiles:
         self._project = project
         self._lane = lane
         self._copied = tuple(copied)
-        self._written = False
+        self._has_changed = False
         self._same: dict[str, tuple[Signature, Signature]] = {}
 
     def update(self) -> MirrorUpdate:
         """Make the files the same."""
-        self._written = False
+        self._has_changed = False
         rule_names = dict.fromkeys(self._rules(self._project))
         for name in self._rules(self._lane):
             if name not in rule_names:
-                self._written = True
+                self._has_changed = True
                 _remove(self._lane / name)
         for name in rule_names:
             self._put(name)
@@ -51,7 +51,7 @@ class MirroredFiles:
                 missing.append(name)
             for file in _files(self._project, name):
                 self._put(file)
-        return MirrorUpdate(tuple(missing), self._written)
+        return MirrorUpdate(tuple(missing), self._has_changed)
 
     def _rules(self, root: Path) -> Iterator[str]:
         for place in PROTECTED:
@@ -63,7 +63,7 @@ class MirroredFiles:
         if self._same.get(name) == before and before[1]:
             return
         if not _is_same(source, target):
-            self._written = True
+            self._has_changed = True
             target.parent.mkdir(parents=True, exist_ok=True)
             _remove(target)
             shutil.copy2(source, target, follow_symlinks=False)
