@@ -6,6 +6,7 @@ not installed is left out.
 
 from __future__ import annotations
 
+import json
 import sys
 import tempfile
 import time
@@ -16,10 +17,11 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
-from measure import Row, at_most, times
+from measure import Row, at_most, beside, times
 from tests.live.conftest import CLIENTS, LiveProject
 from tests.live.trust import trust_hooks
 
+from samuel.bridges.entries.layouts import LAYOUTS
 from samuel.bridges.model.launch import SCRIPTED_CLIENTS
 from samuel.bridges.model.script import FinalText, Step
 from samuel.bridges.model.server import ModelServer
@@ -45,20 +47,22 @@ def run(scratch: Path) -> Iterator[Row]:
     for agent in AGENTS:
         if (CLIENTS / "bin" / agent).exists():
             # As in the live suite: agents behave in another way in the temporary directory.
-            with tempfile.TemporaryDirectory(
-                prefix="bench-", dir=CLIENTS, ignore_cleanup_errors=True
-            ) as directory:
-                yield measured(agent, Path(directory), scratch)
+            with tempfile.TemporaryDirectory(prefix="bench-", dir=CLIENTS, ignore_cleanup_errors=True) as place:
+                yield from measured(agent, Path(place), scratch)
 
 
-def measured(agent: str, directory: Path, runtime: Path) -> Row:
-    bare, guarded = (_project(directory / name, runtime) for name in ("bare", "guarded"))
-    guarded.write(".samuel/hooks/guard.py", GUARD)
-    guarded.samuel("trust", "--yes")
-    guarded.samuel("bridge", "add", "--project", agent)
-    trust_hooks(guarded, agent)
-    seconds: dict[LiveProject, list[float]] = {bare: [], guarded: []}
-    for project in (bare, guarded):
+def measured(agent: str, directory: Path, runtime: Path) -> Iterator[Row]:
+    bare, idle, guarded = (_project(directory / name, runtime) for name in ("bare", "idle", "guarded"))
+    for project in (idle, guarded):
+        project.write(".samuel/hooks/guard.py", GUARD)
+        project.samuel("trust", "--yes")
+        project.samuel("bridge", "add", "--project", agent)
+    file = idle.root / LAYOUTS[agent].project[0].path
+    file.write_text(json.dumps(_with_command(json.loads(file.read_text()), "true")))
+    for project in (idle, guarded):
+        trust_hooks(project, agent)
+    seconds: dict[LiveProject, list[float]] = {bare: [], idle: [], guarded: []}
+    for project in seconds:
         session(project, agent)  # the first one starts the server
     for _ in range(SESSIONS):
         for project, samples in seconds.items():
@@ -67,9 +71,18 @@ def measured(agent: str, directory: Path, runtime: Path) -> Row:
     if server["calls"] < 2 * CALLS * SESSIONS:
         raise RuntimeError(f"the server answered {server['calls']} calls: {server['last_reason']}")
     guarded.samuel("serve", "stop")
-    return at_most(
-        f"a guarded tool call in {agent}, vs an unguarded one", times(seconds[guarded]), times(seconds[bare]), 1.1
-    )
+    unguarded, nothing, ours = (times(samples) for samples in seconds.values())
+    yield at_most(f"a guarded tool call in {agent}, vs an unguarded one", ours, unguarded, 1.1)
+    yield beside(f"the same, vs a call with hooks of {agent} that run `true`", ours, nothing)
+
+
+def _with_command(value: Any, command: str) -> Any:
+    """The settings of an agent with this command in place of all others."""
+    if isinstance(value, list):
+        return [_with_command(item, command) for item in value]
+    if not isinstance(value, dict):
+        return value
+    return {key: command if key == "command" else _with_command(item, command) for key, item in value.items()}
 
 
 def session(project: LiveProject, agent: str) -> list[float]:
@@ -78,8 +91,8 @@ def session(project: LiveProject, agent: str) -> list[float]:
     with TimedModel([*[client.shell(COMMAND)] * CALLS, FinalText("All finished.")]) as model:
         launch = client.launch(model.url, project.settings, project.env)
         project.run(launch.with_prompt("Do what the script says."), {**project.env, **launch.env})
-        asked = [model.asked[number] for number in range(CALLS + 1)]
-    return [after - before for before, after in pairwise(asked)]
+        request_times = [model.request_times[number] for number in range(CALLS + 1)]
+    return [after - before for before, after in pairwise(request_times)]
 
 
 class TimedModel(ModelServer):
@@ -87,11 +100,11 @@ class TimedModel(ModelServer):
 
     def __init__(self, steps: list[Step]) -> None:
         super().__init__(steps)
-        self.asked: dict[int, float] = {}
+        self.request_times: dict[int, float] = {}
 
     def answer(self, wire: WireFormat, body: dict[str, Any]) -> tuple[Step, str]:
         if wire.tools(body):
-            self.asked.setdefault(len(wire.results(body)), time.perf_counter())
+            self.request_times.setdefault(len(wire.results(body)), time.perf_counter())
         return super().answer(wire, body)
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import shutil
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -179,6 +180,14 @@ def test_an_agent_cannot_weaken_a_guard_while_it_works(guarded: GuardedLoop, cha
     guarded.run(change, "rm victim.txt")
     assert guarded.victim.exists()
     assert any("changed during the run" in why for why in guarded.failures)
+
+
+def test_no_server_answers_for_an_agent_of_a_run(
+    guarded: GuardedLoop, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.delenv("SAMUEL_SERVE", raising=False)
+    guarded.run(f'echo "$SAMUEL_SERVE" > {tmp_path}/seen.txt')
+    assert (tmp_path / "seen.txt").read_text() == "off\n"
 
 
 def test_hooks_that_the_agent_changed_fail_the_iteration(guarded: GuardedLoop) -> None:

@@ -140,11 +140,13 @@ const places = new Map() // of the servers, by directory
 
 async function answer(event, directory, payload) {
   const input = JSON.stringify(payload)
-  if (!places.has(directory)) places.set(directory, await find(directory))
-  const place = places.get(directory)
+  const place = places.get(directory) ?? (await find(directory))
   const warm = place && (await askServer(place, event, input))
-  if (warm) return warm
-  if (place) places.delete(directory) // samuel may have been updated: then the server listens elsewhere
+  if (warm) {
+    places.set(directory, place)
+    return warm
+  }
+  places.delete(directory) // samuel may have been updated: then the server listens elsewhere
   return await run(["--as", "opencode", event], directory, input)
 }
 
